@@ -1,0 +1,1 @@
+"""The vocabulary: frozen values and one-verb protocols, on the standard library alone."""

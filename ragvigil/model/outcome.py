@@ -1,0 +1,46 @@
+"""What became of a closed trace: the value that the store writes."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+
+from ragvigil.model.record import RagRecord
+from ragvigil.model.score import Score
+from ragvigil.model.span import Trace
+
+
+class TraceOutcome(StrEnum):
+    """The ledger's classes: every closed trace is exactly one of these."""
+
+    SCORED = "scored"
+    NOT_RAG = "not_rag"
+    SHED = "shed"
+    LATE = "late"
+    UNPARSEABLE = "unparseable"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ScoredRecord:
+    """A record, its scores and its measurements (`record_shape`, unknown ones are None)."""
+
+    record: RagRecord
+    scores: tuple[Score, ...] = ()
+    shape: Mapping[str, float | None] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Outcome:
+    """A closed trace with everything that was made of it.
+
+    `time_unix_nano` is the time by which windows count it: pinned at the first closing, so that
+    all generations of a trace share one key. `gone` are record ids that an earlier generation
+    had and this one has not; they get tombstones.
+    """
+
+    trace: Trace
+    outcome: TraceOutcome
+    time_unix_nano: int
+    records: tuple[ScoredRecord, ...] = ()
+    gone: tuple[str, ...] = ()

@@ -1,0 +1,70 @@
+"""Scores: one rubric's verdict on one record, or the reason why there is none."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+
+
+class Layer(StrEnum):
+    """The layer that a rubric pins a failure to. Layers are never averaged with one another."""
+
+    RETRIEVAL = "retrieval"
+    GENERATION = "generation"
+    CROSS_CUTTING = "cross_cutting"
+
+
+class Kind(StrEnum):
+    """Who scored."""
+
+    CODE = "code"
+    MODEL = "model"
+    JUDGE = "judge"
+    HUMAN = "human"
+
+
+class Stream(StrEnum):
+    """Why this record was scored; means read base, and boost with its probability."""
+
+    BASE = "base"
+    BOOST = "boost"
+    SUSPICIOUS = "suspicious"
+    AUDIT = "audit"
+    CANARY = "canary"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Score:
+    """A value in 0..1 where 1 is good, or None with the reason in `explanation`.
+
+    `label` is the rubric's category (`refused`, `quote_not_found`; several joined by a comma).
+    `absent` names the record field whose absence made scoring impossible; it is empty where the
+    rubric simply does not apply, so that coverage counts only what could not be seen.
+    `details` holds JSON-able evidence: which chunks, by which sentences.
+
+    Raises ValueError on a value that is NaN or outside 0..1.
+    """
+
+    rubric: str
+    value: float | None = None
+    label: str = ""
+    explanation: str = ""
+    layer: Layer = Layer.CROSS_CUTTING
+    scorer: str = ""
+    version: str = ""
+    kind: Kind = Kind.CODE
+    stream: Stream = Stream.BASE
+    inclusion_probability: float = 1.0
+    absent: str = ""
+    details: Mapping[str, object] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        if self.value is not None and not (math.isfinite(self.value) and 0 <= self.value <= 1):
+            raise ValueError(f"{self.rubric}: a score lies in 0..1, not {self.value}")
+
+    @classmethod
+    def not_applicable(cls, rubric: str, reason: str, *, label: str = "", absent: str = "") -> Score:
+        """No value, and why; never 0, never NaN."""
+        return cls(rubric=rubric, label=label, explanation=reason, absent=absent)

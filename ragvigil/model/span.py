@@ -1,0 +1,153 @@
+"""OTLP's own vocabulary: spans, log records and traces, decoded and frozen."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import Enum, IntEnum, StrEnum
+from typing import TypeAlias
+
+AttributeValue: TypeAlias = (
+    "str | bool | int | float | bytes | None | list[AttributeValue] | dict[str, AttributeValue]"
+)
+Attributes: TypeAlias = Mapping[str, AttributeValue]
+
+
+class SpanKind(IntEnum):
+    """OTLP `Span.SpanKind`; unknown numbers are read as UNSPECIFIED."""
+
+    UNSPECIFIED = 0
+    INTERNAL = 1
+    SERVER = 2
+    CLIENT = 3
+    PRODUCER = 4
+    CONSUMER = 5
+
+
+class StatusCode(IntEnum):
+    """OTLP `Status.StatusCode`."""
+
+    UNSET = 0
+    OK = 1
+    ERROR = 2
+
+
+class Closed(StrEnum):
+    """Why a trace was closed; each is a label of `ragvigil_traces_closed_total`."""
+
+    ROOT_ENDED = "root_ended"
+    IDLE = "idle"
+    AGE = "age"
+    SPAN_CAP = "span_cap"
+    BYTE_CAP = "byte_cap"
+    MEMORY = "memory"
+    LATE_SPAN = "late_span"
+    BACKFILL_END = "backfill_end"
+    SHUTDOWN = "shutdown"
+
+
+class Signal(Enum):
+    """Which OTLP signal a request carries."""
+
+    TRACES = "traces"
+    LOGS = "logs"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Resource:
+    """What produced the telemetry; `attributes` holds `service.name` and the like."""
+
+    attributes: Attributes = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Scope:
+    """The instrumentation library that made a span."""
+
+    name: str = ""
+    version: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Event:
+    """A span event; times are nanoseconds since the epoch."""
+
+    name: str
+    time_unix_nano: int
+    attributes: Attributes = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Link:
+    """A reference to another span; ids are lower-case hex."""
+
+    trace_id: str
+    span_id: str
+    trace_state: str = ""
+    attributes: Attributes = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LogRecord:
+    """A log record that belongs to a span; prompts and answers often travel this way.
+
+    `event_name` is OTLP's `event_name`, else the attribute `event.name`, else empty.
+    """
+
+    trace_id: str
+    span_id: str
+    time_unix_nano: int
+    event_name: str = ""
+    body: AttributeValue = None
+    attributes: Attributes = field(default_factory=dict)
+    severity: str = ""
+    scope: Scope = Scope()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Span:
+    """One span, with the log records that were joined to it by trace and span id.
+
+    Ids are lower-case hex (32 and 16 characters); `parent_span_id` is empty on a root.
+    """
+
+    trace_id: str
+    span_id: str
+    parent_span_id: str = ""
+    name: str = ""
+    kind: SpanKind = SpanKind.UNSPECIFIED
+    start_unix_nano: int = 0
+    end_unix_nano: int = 0
+    status: StatusCode = StatusCode.UNSET
+    status_message: str = ""
+    attributes: Attributes = field(default_factory=dict)
+    events: tuple[Event, ...] = ()
+    links: tuple[Link, ...] = ()
+    logs: tuple[LogRecord, ...] = ()
+    resource: Resource = Resource()
+    scope: Scope = Scope()
+    trace_state: str = ""
+    dropped_attributes_count: int = 0
+    dropped_events_count: int = 0
+    dropped_links_count: int = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Trace:
+    """The spans of one trace at the moment it closed, in order of start time.
+
+    `received_unix_nano` is when the first of its spans arrived; it never changes between
+    generations, so that rows of a re-scored trace land on the same key. `backfill` names the
+    declared backfill run, or is empty for live traffic.
+    """
+
+    trace_id: str
+    spans: tuple[Span, ...]
+    closed: Closed
+    received_unix_nano: int
+    backfill: str = ""
+
+    @property
+    def generation(self) -> int:
+        """Number of distinct spans: replays of the same spans give the same generation."""
+        return len(self.spans)
