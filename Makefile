@@ -1,0 +1,36 @@
+# `make demo` and `make test` are all a newcomer needs: each sets up what it uses.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+READY := $(VENV)/.ready
+
+.PHONY: demo test check bench docs clean
+
+$(READY): pyproject.toml constraints.txt
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' \
+		|| { echo "ragvigil needs Python 3.11 or newer: make PYTHON=/path/to/python3.11 $(MAKECMDGOALS)"; exit 1; }
+	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	@echo "installing into $(VENV) (a few minutes the first time)"
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[example,dev]'
+	@touch $@
+
+demo: $(READY) ## a daemon, 8 days of traffic, a fault: what moved, where, since when
+	@$(BIN)/ragvigil demo
+
+test: $(READY) ## everything that proves the answers, small sizes
+	@$(BIN)/python -m pytest -q
+
+check: $(READY) ## style, types, import rules
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+
+bench: $(READY) ## every promise about speed, size and accuracy, at full size
+	@for b in $$(ls bench/*.py | grep -v report.py); do echo "== $$b"; $(BIN)/python $$b || failed=1; done; test -z "$$failed"
+
+docs: $(READY) ## settings and metrics tables of the READMEs, from the code
+	@$(BIN)/python -m tests.house.tables --write
+
+clean: ## everything that make made
+	rm -rf $(VENV) .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis

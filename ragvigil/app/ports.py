@@ -1,0 +1,47 @@
+"""Listening addresses: found free before anything starts, or refused by the name of the setting."""
+
+from __future__ import annotations
+
+import errno
+import socket
+
+from ragvigil.app.settings import Settings, variable
+
+
+class PortTaken(Exception):
+    """An address cannot be listened on; `str(error)` is the line for the user."""
+
+
+def endpoints(settings: Settings) -> dict[tuple[str, str], str]:
+    """The address of every listener, by its setting."""
+    return {
+        ("collector", "grpc_endpoint"): settings.collector.grpc_endpoint,
+        ("collector", "http_endpoint"): settings.collector.http_endpoint,
+        ("metrics", "endpoint"): settings.metrics.endpoint,
+        ("web", "endpoint"): settings.web.endpoint,
+    }
+
+
+def split(endpoint: str) -> tuple[str, int]:
+    """Host and port of `host:port` or `[v6]:port`."""
+    host, _, port = endpoint.rpartition(":")
+    return host.strip("[]"), int(port)
+
+
+def require_free(settings: Settings) -> None:
+    """Raises PortTaken for the first listener whose address is in use or not this machine's."""
+    for path, endpoint in endpoints(settings).items():
+        host, port = split(endpoint)
+        family = socket.AF_INET6 if ":" in host else socket.AF_INET
+        with socket.socket(family, socket.SOCK_STREAM) as probe:
+            probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            try:
+                probe.bind((host, port))
+            except OSError as error:
+                raise PortTaken(_taken(path, endpoint, error)) from error
+
+
+def _taken(path: tuple[str, str], endpoint: str, error: OSError) -> str:
+    reason = "is already in use" if error.errno == errno.EADDRINUSE else f"cannot be used: {error}"
+    section, key = path
+    return f"[{section}] {key}: {endpoint} {reason}; set another one there or in {variable(path)}"

@@ -1,0 +1,149 @@
+"""Every setting of the daemon: one TOML file, then `RAGVIGIL_*` variables, then flags."""
+
+from __future__ import annotations
+
+import os
+import tomllib
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from pydantic import BaseModel, Field, ValidationError
+from pydantic_settings import (
+    BaseSettings,
+    PydanticBaseSettingsSource,
+    SettingsConfigDict,
+    TomlConfigSettingsSource,
+)
+
+from alerts.settings import AlertsSettings, MetricsSettings
+from collector.settings import CollectorSettings
+from ragvigil.store.settings import StoreSettings
+from ragvigil.web.settings import WebSettings
+from scorers.settings import ScorersSettings
+
+PREFIX = "RAGVIGIL_"
+NOT_SETTINGS = {"RAGVIGIL_CONFIG", "RAGVIGIL_BENCH_DATA"}
+
+
+class SettingsError(Exception):
+    """One sentence per wrong setting; `str(error)` holds them a line each."""
+
+
+class Settings(BaseSettings):
+    """What the daemon runs with; every key has a default that works on one machine."""
+
+    model_config = SettingsConfigDict(
+        env_prefix=PREFIX, env_nested_delimiter="__", extra="forbid", frozen=True
+    )
+
+    data_dir: Path = Field(
+        default=Path("ragvigil-data"),
+        description="folder of the spool, the embedded store and the keys; one daemon each",
+    )
+    collector: CollectorSettings = CollectorSettings()
+    scorers: ScorersSettings = ScorersSettings()
+    store: StoreSettings = StoreSettings()
+    alerts: AlertsSettings = AlertsSettings()
+    metrics: MetricsSettings = MetricsSettings()
+    web: WebSettings = WebSettings()
+
+    @classmethod
+    def settings_customise_sources(
+        cls,
+        settings_cls: type[BaseSettings],
+        init_settings: PydanticBaseSettingsSource,
+        env_settings: PydanticBaseSettingsSource,
+        dotenv_settings: PydanticBaseSettingsSource,
+        file_secret_settings: PydanticBaseSettingsSource,
+    ) -> tuple[PydanticBaseSettingsSource, ...]:
+        """Flags win over the environment, the environment over the file."""
+        toml = TomlConfigSettingsSource(settings_cls, _config_path(os.environ))
+        return init_settings, env_settings, toml
+
+
+def load(config: Path | None = None, **flags: Any) -> Settings:
+    """Reads the settings of `config` (default `$RAGVIGIL_CONFIG`, else `ragvigil.toml`).
+
+    Raises SettingsError with one sentence per problem: section, key, value, what is allowed.
+    """
+    if config is not None:
+        os.environ["RAGVIGIL_CONFIG"] = str(config)
+    _read_toml(config)
+    unknown = list(_unknown_variables(os.environ))
+    if unknown:
+        raise SettingsError("\n".join(unknown))
+    try:
+        return Settings(**{key: value for key, value in flags.items() if value is not None})
+    except ValidationError as error:
+        raise SettingsError("\n".join(_sentences(error))) from error
+
+
+def _config_path(environment: Mapping[str, str]) -> Path:
+    return Path(environment.get("RAGVIGIL_CONFIG", "ragvigil.toml"))
+
+
+def _read_toml(config: Path | None) -> None:
+    path = _config_path(os.environ)
+    if not path.exists():
+        if config is not None or "RAGVIGIL_CONFIG" in os.environ:
+            raise SettingsError(f"{path}: there is no such settings file")
+        return
+    try:
+        tomllib.loads(path.read_text(encoding="utf-8"))
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError, OSError) as error:
+        raise SettingsError(f"{path}: is not a readable TOML file: {error}") from error
+
+
+def known_keys(model: type[BaseModel] = Settings, path: tuple[str, ...] = ()) -> Iterator[tuple[str, ...]]:
+    """Paths of all keys, leaves and sections: `("collector", "grpc_endpoint")`."""
+    for name, field in model.model_fields.items():
+        yield (*path, name)
+        if isinstance(field.annotation, type) and issubclass(field.annotation, BaseModel):
+            yield from known_keys(field.annotation, (*path, name))
+
+
+def variable(path: tuple[str, ...]) -> str:
+    """Name of the environment variable of a key."""
+    return PREFIX + "__".join(path).upper()
+
+
+def _unknown_variables(environment: Mapping[str, str]) -> Iterator[str]:
+    known = {variable(path) for path in known_keys()}
+    loose = {name.replace("__", "_"): name for name in known}
+    for name in sorted(environment):
+        if not name.startswith(PREFIX) or name in known or name in NOT_SETTINGS:
+            continue
+        if any(name.startswith(f"{section}__") and _is_open(section) for section in known):
+            continue
+        meant = loose.get(name.replace("__", "_"))
+        hint = f"did you mean {meant}?" if meant else "see `ragvigil check --all` for every key"
+        yield f"{name}: there is no such setting; {hint}"
+
+
+def _is_open(name: str) -> bool:
+    """Whether a key takes names of the user's own (a mapping), which cannot be listed."""
+    path = tuple(name.removeprefix(PREFIX).lower().split("__"))
+    model: type[BaseModel] = Settings
+    for step in path[:-1]:
+        annotation = model.model_fields[step].annotation
+        assert isinstance(annotation, type)
+        model = annotation
+    return str(model.model_fields[path[-1]].annotation).startswith("dict")
+
+
+def _sentences(error: ValidationError) -> Iterator[str]:
+    for problem in error.errors():
+        yield _sentence(problem["loc"], problem["type"], problem["msg"], problem.get("input"))
+
+
+def _sentence(location: tuple[int | str, ...], kind: str, message: str, value: object) -> str:
+    *sections, key = [str(step) for step in location] or [""]
+    where = f"[{'.'.join(sections)}] {key}" if sections else key
+    if kind == "extra_forbidden":
+        return f"{where}: there is no such key"
+    reason = message.removeprefix("Value error, ")
+    if kind == "value_error" or "token" in key or "key" in key:
+        return f"{where}: {reason}"
+    allowed = reason.replace("Input should be", "must be")
+    return f"{where}: {value!r} is not allowed: {allowed[0].lower()}{allowed[1:]}"

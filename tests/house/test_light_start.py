@@ -1,0 +1,39 @@
+"""Asking for help or checking the settings loads nothing heavy, and the intake stays lean."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import pytest
+
+HEAVY = {
+    "numpy",
+    "chdb",
+    "clickhouse_connect",
+    "torch",
+    "sentence_transformers",
+    "hdbscan",
+    "apscheduler",
+    "fastapi",
+    "grpc",
+    "rapidfuzz",
+    "opentelemetry.sdk",
+}
+
+
+def loaded_by(code: str) -> set[str]:
+    """The modules that a fresh interpreter has loaded after running `code`."""
+    report = f"import sys\ntry:\n    {code}\nexcept SystemExit:\n    pass\nprint('\\n'.join(sys.modules), file=sys.stderr)"
+    done = subprocess.run([sys.executable, "-c", report], capture_output=True, text=True, check=True)
+    return set(done.stderr.split())
+
+
+@pytest.mark.parametrize("arguments", [["--help"], ["check"], ["deltas", "--help"]])
+def test_a_light_command_imports_no_heavy_library(arguments: list[str]) -> None:
+    code = f"sys.argv = ['ragvigil', *{arguments}]; from ragvigil.app.cli import main; main()"
+    assert not HEAVY & loaded_by(code)
+
+
+def test_the_intake_imports_neither_numpy_nor_the_store() -> None:
+    assert not (HEAVY - {"grpc"}) & loaded_by("import ragvigil.app.daemon")
