@@ -1,0 +1,81 @@
+"""Deltas: how far the rolling mean of a series stands from its own past."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+from ragvigil.model.score import Layer
+
+
+class BaselineKind(StrEnum):
+    """Which past a mean is compared with."""
+
+    SAME_HOURS = "same_hours"
+    """The same hours of the last 7 days."""
+    FLAT = "flat"
+    """All of the available past, while fewer than 3 of those days have scores."""
+    NONE = "none"
+    """There is no past yet."""
+
+
+class Moved(StrEnum):
+    """Whether the 95 % interval of the 6 h delta lies wholly beyond 2 points, and where."""
+
+    NO = ""
+    FELL = "fell"
+    ROSE = "rose"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Series:
+    """What a mean is taken over. `segment` names the versions of rubric and scorer.
+
+    `rubric` is `<rubric>:<label>` for the rate of a label, `<rubric>:failed` for the share of
+    records that fail.
+    """
+
+    service: str
+    environment: str
+    route: str
+    rubric: str
+    layer: Layer = Layer.CROSS_CUTTING
+    segment: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Delta:
+    """One series at one tick over one window; a row of `rubric_deltas`.
+
+    `tick` is the end of the window, seconds since the epoch; `closed` says that it no longer
+    waits for late scores. Unknown numbers are None: a mean of nothing, a mean whose coverage is
+    too low, a delta without a past. `low` and `high` bound `delta` at 95 %. `n_effective` is
+    `n` over the overdispersion of hourly means. `coverage` is scored / (scored + absent).
+    `detection_limit` is the drop that a window of this size can show. `since` is the start of
+    an hour, seconds since the epoch. `release_*` compare with the pinned release.
+    """
+
+    series: Series
+    tick: int
+    window: str
+    closed: bool = True
+    n: int = 0
+    n_effective: float = 0.0
+    failed: int = 0
+    coverage: float | None = None
+    mean: float | None = None
+    baseline: float | None = None
+    baseline_kind: BaselineKind = BaselineKind.NONE
+    baseline_n: int = 0
+    delta: float | None = None
+    low: float | None = None
+    high: float | None = None
+    release_baseline: float | None = None
+    release_delta: float | None = None
+    release_low: float | None = None
+    release_high: float | None = None
+    overdispersion: float = 1.0
+    detection_limit: float | None = None
+    sustained_drop: bool = False
+    moved: Moved = Moved.NO
+    since: int | None = None

@@ -1,0 +1,46 @@
+"""Listening addresses: what is one, which are loopback, and who may open the others."""
+
+from __future__ import annotations
+
+import ipaddress
+
+
+def split_endpoint(endpoint: str) -> tuple[str, int]:
+    """Host and port of `host:port` or `[v6]:port`.
+
+    >>> split_endpoint("[::1]:8088")
+    ('::1', 8088)
+
+    Raises ValueError where it is neither.
+    """
+    host, _, port = endpoint.rpartition(":")
+    bare = host.removeprefix("[").removesuffix("]")
+    if not bare or not port.isascii() or not port.isdigit() or int(port) > 65535:
+        raise ValueError(f"{endpoint} is not an address of the form host:port")
+    return bare, int(port)
+
+
+def is_loopback(host: str) -> bool:
+    """Whether only this machine can reach `host`.
+
+    >>> [is_loopback(host) for host in ("127.0.0.1", "::1", "localhost", "0.0.0.0")]
+    [True, True, True, False]
+    """
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return host == "localhost"
+
+
+def require_guarded(endpoint: str, *, has_token: bool, has_tls: bool, insecure: bool) -> None:
+    """Raises ValueError, in one sentence, for an open address without token and TLS."""
+    host, _ = split_endpoint(endpoint)
+    if is_loopback(host) or insecure or (has_token and has_tls):
+        return
+    lacks = " and ".join(
+        word for word, has in (("a token", has_token), ("TLS", has_tls)) if not has
+    )
+    raise ValueError(
+        f"{endpoint} is reachable from other machines and lacks {lacks}; "
+        "give them, stay on 127.0.0.1, or write insecure = true"
+    )

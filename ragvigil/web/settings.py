@@ -1,0 +1,116 @@
+"""Settings of `[web]`; the descriptions are the documentation."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from enum import StrEnum
+from pathlib import Path
+from urllib.parse import urlsplit
+
+from pydantic import BaseModel, ConfigDict, Field, SecretStr, field_validator, model_validator
+
+from ragvigil.model.endpoint import require_guarded, split_endpoint
+
+
+class Role(StrEnum):
+    """Who may ask; what each may do is the table in `permissions.py`."""
+
+    INGEST = "ingest"
+    READER = "reader"
+    TRIAGER = "triager"
+    APPROVER = "approver"
+    ADMIN = "admin"
+
+
+class WebSettings(BaseModel):
+    """The listener of pages and HTTP API."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    endpoint: str = Field(default="127.0.0.1:8088", description="address of pages and API")
+    external_url: str = Field(
+        default="", description="URL under which others reach it; links use it, its host is allowed"
+    )
+    allowed_hosts: tuple[str, ...] = Field(
+        default=(),
+        description="further Host names to answer to, besides loopback, endpoint and external_url",
+    )
+    ingest_token: SecretStr | None = Field(
+        default=None, description="may post feedback and deploys, reads nothing"
+    )
+    reader_token: SecretStr | None = Field(default=None, description="may read")
+    triager_token: SecretStr | None = Field(
+        default=None, description="may read, post and triage issues"
+    )
+    approver_token: SecretStr | None = Field(
+        default=None, description="may also approve golden cases and new levels"
+    )
+    admin_token: SecretStr | None = Field(default=None, description="may do everything")
+    tokens_file: Path | None = Field(
+        default=None, description="file with further tokens, one `role token` a line"
+    )
+    tls_certificate: Path | None = Field(default=None, description="PEM file; with tls_key: HTTPS")
+    tls_key: Path | None = Field(default=None, description="PEM file of the certificate's key")
+    insecure: bool = Field(default=False, description="allow an open address without token and TLS")
+    max_body_bytes: int = Field(
+        default=262_144, ge=1024, description="largest request body; longer ones get 413"
+    )
+
+    @field_validator("external_url")
+    @classmethod
+    def _external_url_is_a_url(cls, url: str) -> str:
+        if url and (urlsplit(url).scheme not in {"http", "https"} or not urlsplit(url).hostname):
+            raise ValueError(f"{url} is not a URL that begins with http:// or https://")
+        return url.rstrip("/")
+
+    @model_validator(mode="after")
+    def _is_guarded(self) -> WebSettings:
+        split_endpoint(self.endpoint)
+        require_guarded(
+            self.endpoint,
+            has_token=bool(self._written()) or self.tokens_file is not None,
+            has_tls=self.tls_certificate is not None and self.tls_key is not None,
+            insecure=self.insecure,
+        )
+        return self
+
+    def _written(self) -> dict[str, Role]:
+        written: Mapping[Role, SecretStr | None] = {
+            Role.INGEST: self.ingest_token,
+            Role.READER: self.reader_token,
+            Role.TRIAGER: self.triager_token,
+            Role.APPROVER: self.approver_token,
+            Role.ADMIN: self.admin_token,
+        }
+        return {token.get_secret_value(): role for role, token in written.items() if token}
+
+    def tokens(self) -> dict[str, Role]:
+        """Every token and its role; empty where none is asked for.
+
+        Raises ValueError on a line of `tokens_file` that is not `role token` (the line's number
+        is named, its text is not), OSError on an unreadable file.
+        """
+        tokens = self._written()
+        if self.tokens_file is None:
+            return tokens
+        lines = self.tokens_file.read_text(encoding="utf-8").splitlines()
+        for number, line in enumerate(lines, start=1):
+            if line.strip() and not line.startswith("#"):
+                role, token = _role_and_token(line, f"{self.tokens_file}:{number}")
+                tokens[token] = role
+        return tokens
+
+    def secret(self, role: str) -> str | None:
+        """A token whose role is `role`, else a stronger one, None where none is set."""
+        order = [Role(role), Role.READER, Role.TRIAGER, Role.APPROVER, Role.ADMIN]
+        by_role = {known: token for token, known in self.tokens().items()}
+        return next((by_role[one] for one in order if one in by_role), None)
+
+
+def _role_and_token(line: str, where: str) -> tuple[Role, str]:
+    role, _, token = line.strip().partition(" ")
+    if role not in set(Role) or not token.strip():
+        raise ValueError(
+            f"{where}: is not a line of the form `role token`; roles: {', '.join(Role)}"
+        )
+    return Role(role), token.strip()
