@@ -1,0 +1,141 @@
+"""Spans a second acknowledged, scored and stored, beside a ceiling and beside a peer.
+
+    .venv/bin/python bench/ingest.py [--small] [--phoenix PATH_OF_A_VENV_WITH_ARIZE_PHOENIX]
+
+One run measures, one after the other on the same machine and the same requests: the ceiling
+(parse and column-oriented insert of the same rows, nothing else), the daemon at full rate, the
+daemon at half that rate (acknowledgement latency), and Phoenix where a venv is given.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import statistics
+import tempfile
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import otlp_requests
+from ingest_ceiling import ceiling
+from phoenix_process import phoenix_rate
+from processes import core_pid, memory_mb
+from report import finish, progress
+
+from ragvigil.app.child_daemon import ChildDaemon, running
+
+SEED = 7
+BARS = {"ratio_ceiling": 0.5, "ratio_phoenix": 25, "ack_p99_ms": 50, "intake_idle_mb": 80}
+BARS |= {"intake_peak_mb": 300, "core_peak_mb": 1200}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Sent:
+    """One load: spans acknowledged, seconds, and latencies of acknowledgement in ms."""
+
+    spans: int
+    seconds: float
+    latencies: list[float]
+
+    def p99(self) -> float:
+        """99th percentile of the acknowledgement, ms."""
+        return statistics.quantiles(self.latencies, n=100)[98]
+
+
+async def send(address: str, requests: list[bytes], *, concurrency: int, rate: float = 0) -> Sent:
+    """Sends every request over gRPC; `rate` in requests a second, 0 = as fast as acknowledged."""
+    import grpc.aio
+
+    latencies: list[float] = []
+    waiting: Iterator[tuple[int, bytes]] = iter(enumerate(requests))
+    started = time.perf_counter()
+    async with grpc.aio.insecure_channel(address) as channel:
+        export = channel.unary_unary(otlp_requests.EXPORT)
+
+        async def worker() -> None:
+            for number, body in waiting:
+                if rate:
+                    due = started + number / rate - time.perf_counter()
+                    await asyncio.sleep(max(0.0, due))
+                asked = time.perf_counter()
+                await export(body, timeout=60)
+                latencies.append((time.perf_counter() - asked) * 1e3)
+
+        await asyncio.gather(*(worker() for _ in range(concurrency)))
+    seconds = time.perf_counter() - started
+    return Sent(spans=len(requests) * otlp_requests.SPANS, seconds=seconds, latencies=latencies)
+
+
+def spans_of(daemon: ChildDaemon) -> dict[str, int]:
+    """The ledger's counts of spans."""
+    return dict(daemon.get("ledger")["spans"])
+
+
+def full_rate(daemon: ChildDaemon, requests: list[bytes]) -> float:
+    """Spans a second from the first byte sent to the last span in the store."""
+    before = spans_of(daemon)["stored"]
+    started = time.perf_counter()
+    sent = asyncio.run(send(daemon.grpc, requests, concurrency=4))
+    progress(f"acknowledged {sent.spans} spans in {sent.seconds:.1f} s")
+    while spans_of(daemon)["stored"] < before + sent.spans:
+        time.sleep(0.25)
+    return sent.spans / (time.perf_counter() - started)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--small", action="store_true")
+    parser.add_argument("--phoenix", type=Path)
+    options = parser.parse_args()
+    traces = 500 if options.small else 40_000
+    requests = otlp_requests.make(traces, seed=SEED)
+    top = ceiling(requests[: max(4, len(requests) // 4)])
+    progress(f"ceiling {top:.0f} spans/s")
+    with tempfile.TemporaryDirectory() as folder, running(Path(folder)) as daemon:
+        idle = memory_mb(daemon.process.pid, "VmRSS")
+        stored = full_rate(daemon, requests)
+        progress(f"stored {stored:.0f} spans/s")
+        half = otlp_requests.make(max(100, traces // 8), seed=SEED + 1)
+        rate = stored / 2 / otlp_requests.SPANS
+        paced = asyncio.run(send(daemon.grpc, half, concurrency=16, rate=rate))
+        figures: dict[str, object] = {
+            "spans": len(requests) * otlp_requests.SPANS,
+            "ceiling_spans_per_s": round(top),
+            "stored_spans_per_s": round(stored),
+            "ratio_ceiling": round(stored / top, 3),
+            "ack_p99_ms": round(paced.p99(), 1),
+            "intake_idle_mb": idle,
+            "intake_peak_mb": memory_mb(daemon.process.pid, "VmHWM"),
+            "core_peak_mb": memory_mb(core_pid(daemon), "VmHWM"),
+            "ledger": spans_of(daemon),
+        }
+    if options.phoenix:
+        peer = phoenix_rate(options.phoenix, otlp_requests.make(400, seed=SEED))
+        figures |= {"phoenix_spans_per_s": round(peer), "ratio_phoenix": round(stored / peer, 1)}
+    finish("ingest", figures, _bars(figures, small=options.small), seed=SEED)
+
+
+def _bars(figures: dict[str, object], *, small: bool) -> dict[str, bool]:
+    ledger = figures["ledger"]
+    assert isinstance(ledger, dict)
+    books = ledger["acknowledged"] == (
+        ledger["stored"] + ledger["duplicate"] + ledger["quarantined"] + ledger["in_spool"]
+    )
+    bars = {"the books balance": books}
+    if small:
+        return bars
+    for name, bar in BARS.items():
+        if name in figures:
+            figure = figures[name]
+            assert isinstance(figure, int | float)
+            is_least = name.startswith("ratio")
+            bars[f"{name} {'>=' if is_least else '<='} {bar}"] = (
+                figure >= bar if is_least else figure <= bar
+            )
+    return bars
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,117 @@
+"""A daemon as a child process, on ports that are free: for the demo, the benchmarks, the tests."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import signal
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import IO, Any
+
+import httpx
+
+DEFAULT_PORTS = {"grpc": 4317, "http": 4318, "metrics": 9464, "web": 8088}
+VARIABLES = {
+    "grpc": "RAGVIGIL_COLLECTOR__GRPC_ENDPOINT",
+    "http": "RAGVIGIL_COLLECTOR__HTTP_ENDPOINT",
+    "metrics": "RAGVIGIL_METRICS__ENDPOINT",
+    "web": "RAGVIGIL_WEB__ENDPOINT",
+}
+
+
+class DidNotStart(Exception):
+    """The daemon ended or stayed unready; `str(error)` holds its last lines."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ChildDaemon:
+    """A running daemon: its process (the intake) and where it listens (`host:port`)."""
+
+    process: subprocess.Popen[bytes]
+    data_dir: Path
+    grpc: str
+    http: str
+    metrics: str
+    web: str
+
+    def get(self, path: str, **parameters: Any) -> Any:
+        """JSON of `/api/v1/<path>`. Raises httpx.HTTPError."""
+        reply = httpx.get(f"http://{self.web}/api/v1/{path}", params=parameters, timeout=60)
+        return reply.raise_for_status().json()
+
+    def is_ready(self) -> bool:
+        """Whether `/readyz` says yes."""
+        with contextlib.suppress(httpx.HTTPError):
+            return httpx.get(f"http://{self.metrics}/readyz", timeout=5).status_code == 200
+        return False
+
+    def wait_ready(self, seconds: float) -> float:
+        """Seconds until ready. Raises DidNotStart after `seconds` or when the process ends."""
+        started = time.monotonic()
+        while not self.is_ready():
+            waited = time.monotonic() - started
+            if self.process.poll() is not None or waited > seconds:
+                raise DidNotStart(self.last_lines())
+            time.sleep(0.05)
+        return time.monotonic() - started
+
+    def last_lines(self) -> str:
+        """The end of the daemon's log."""
+        return (self.data_dir / "daemon.log").read_text(errors="replace")[-3000:]
+
+    def stop(self, deadline_seconds: float = 30) -> int:
+        """SIGTERM, then waits; kills after the deadline. Returns the exit status."""
+        self.process.send_signal(signal.SIGTERM)
+        try:
+            return self.process.wait(deadline_seconds)
+        except subprocess.TimeoutExpired:
+            self.process.kill()
+            return self.process.wait()
+
+
+def start(data_dir: Path, *, settings: Mapping[str, str] | None = None) -> ChildDaemon:
+    """Starts a daemon on `data_dir`; default ports where free, others where taken.
+
+    `settings` are further `RAGVIGIL_*` variables and win. Returns at once: see `wait_ready`.
+    """
+    data_dir.mkdir(parents=True, exist_ok=True)
+    ports = {name: f"127.0.0.1:{free_port(port)}" for name, port in DEFAULT_PORTS.items()}
+    own = {VARIABLES[name]: endpoint for name, endpoint in ports.items()}
+    environment = os.environ | own | {"RAGVIGIL_DATA_DIR": str(data_dir)} | dict(settings or {})
+    with (data_dir / "daemon.log").open("ab") as log:
+        process = _spawn(environment, log)
+    where = {name: environment[variable] for name, variable in VARIABLES.items()}
+    return ChildDaemon(process=process, data_dir=data_dir, **where)
+
+
+def _spawn(environment: Mapping[str, str], log: IO[bytes]) -> subprocess.Popen[bytes]:
+    return subprocess.Popen(
+        [sys.executable, "-m", "ragvigil.app.daemon"], env=environment, stdout=log, stderr=log
+    )
+
+
+def free_port(wanted: int) -> int:
+    """`wanted` where nothing listens on it, else any free port."""
+    for port in (wanted, 0):
+        with socket.socket() as probe, contextlib.suppress(OSError):
+            probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            probe.bind(("127.0.0.1", port))
+            return int(probe.getsockname()[1])
+    raise DidNotStart("no free port on 127.0.0.1")
+
+
+@contextlib.contextmanager
+def running(data_dir: Path, *, settings: Mapping[str, str] | None = None) -> Iterator[ChildDaemon]:
+    """A daemon that is ready, and stopped on the way out."""
+    daemon = start(data_dir, settings=settings)
+    try:
+        daemon.wait_ready(60)
+        yield daemon
+    finally:
+        daemon.stop()

@@ -1,0 +1,171 @@
+"""The command line. Each command imports what it needs when it runs, so that help is instant."""
+
+from __future__ import annotations
+
+import os
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+if TYPE_CHECKING:
+    from ragvigil.app.settings import Settings
+
+app = typer.Typer(
+    name="ragvigil",
+    help="Watches RAG quality in production: what moved, on which route, in which layer, since when.",
+    no_args_is_help=True,
+    rich_markup_mode=None,
+    pretty_exceptions_enable=False,
+)
+
+Config = Annotated[
+    Path | None,
+    typer.Option("--config", "-c", help="Settings file; default $RAGVIGIL_CONFIG or ragvigil.toml."),
+]
+Json = Annotated[bool, typer.Option("--json", help="One JSON document instead of a table.")]
+
+
+def main() -> None:
+    """Entry point of the `ragvigil` command: errors of use are one line and exit 2."""
+    from ragvigil.app.api_client import Unreachable
+    from ragvigil.app.settings import SettingsError
+
+    try:
+        app()
+    except (SettingsError, Unreachable) as error:
+        print(error, file=sys.stderr)
+        sys.exit(2)
+
+
+def _settings(config: Path | None) -> Settings:
+    from ragvigil.app.settings import load
+
+    return load(config)
+
+
+@app.command()
+def run(
+    config: Config = None,
+    data_dir: Annotated[Path | None, typer.Option(help="Instead of the setting data_dir.")] = None,
+) -> None:
+    """Runs the daemon until SIGTERM or Ctrl-C."""
+    if config is not None:
+        os.environ["RAGVIGIL_CONFIG"] = str(config)
+    if data_dir is not None:
+        os.environ["RAGVIGIL_DATA_DIR"] = str(data_dir)
+    # A fresh interpreter: the intake stays free of what the command line has loaded.
+    os.execv(sys.executable, [sys.executable, "-m", "ragvigil.app.daemon"])
+
+
+@app.command()
+def check(
+    config: Config = None,
+    show_all: Annotated[bool, typer.Option("--all", help="Print every key and its value.")] = False,
+    json: Json = False,
+) -> None:
+    """Checks the settings: errors, and warnings with an explanation. Starts nothing."""
+    from ragvigil.app.check import report
+
+    sys.exit(report(_settings(config), show_all=show_all, as_json=json))
+
+
+@app.command()
+def migrate(
+    config: Config = None,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Print the SQL, run nothing.")] = False,
+) -> None:
+    """Brings the store's tables up to date (the daemon does so itself at start)."""
+    from ragvigil.app.migration import migrate_store
+
+    sys.exit(migrate_store(_settings(config), dry_run=dry_run))
+
+
+@app.command()
+def demo(
+    data_dir: Annotated[Path | None, typer.Option(help="Keep the demo's data here.")] = None,
+) -> None:
+    """Shows the main job: 8 days of traffic, a fault, what moved and why. Ctrl-C ends it."""
+    from ragvigil.app.demo import run_demo
+
+    sys.exit(run_demo(data_dir))
+
+
+@app.command()
+def status(config: Config = None, json: Json = False) -> None:
+    """What the daemon receives, scores and stores, and whether its books balance."""
+    from ragvigil.app import api_client, show
+
+    show.status(api_client.get(_settings(config), "status"), as_json=json)
+
+
+@app.command()
+def trace(trace_id: str, config: Config = None, json: Json = False) -> None:
+    """One trace: question, chunks, answer, citations, and every score with its reason."""
+    from ragvigil.app import api_client, show
+
+    show.trace(api_client.get(_settings(config), f"traces/{trace_id}"), as_json=json)
+
+
+@app.command()
+def deltas(
+    config: Config = None,
+    route: Annotated[str | None, typer.Option(help="This route only.")] = None,
+    rubric: Annotated[str | None, typer.Option(help="This rubric only.")] = None,
+    json: Json = False,
+) -> None:
+    """Layers, routes and rubrics: where each mean stands and how it moved."""
+    from ragvigil.app import api_client, show
+
+    found = api_client.get(_settings(config), "deltas", route=route, rubric=rubric)
+    show.deltas(found, as_json=json)
+
+
+@app.command()
+def doctor(config: Config = None, json: Json = False) -> None:
+    """What the spans lack, which rubrics that switches off, and the line that fixes it."""
+    from ragvigil.app import api_client, show
+
+    show.doctor(api_client.get(_settings(config), "doctor"), as_json=json)
+
+
+@app.command()
+def score(
+    file: Annotated[Path, typer.Argument(help="JSONL of records; - reads standard input.")],
+    config: Config = None,
+    json: Json = False,
+) -> None:
+    """Scores a file of records without a daemon."""
+    from ragvigil.app.score_file import score_file
+
+    sys.exit(score_file(file, _settings(config), as_json=json))
+
+
+@app.command()
+def replay(
+    path: Annotated[Path, typer.Argument(help="Folder of recorded OTLP request bodies.")],
+    config: Config = None,
+    endpoint: Annotated[
+        str | None, typer.Option(help="OTLP/HTTP base URL; default the daemon of the settings.")
+    ] = None,
+    rate: Annotated[float | None, typer.Option(help="Requests a second; 0 is all at once.")] = None,
+    backfill: Annotated[
+        str | None, typer.Option(help="Declare a backfill run of this name: recorded times count.")
+    ] = None,
+    shift: Annotated[
+        str | None, typer.Option(help="Move times: `now` (the last ends now) or seconds.")
+    ] = None,
+    new_ids: Annotated[bool, typer.Option("--new-ids", help="Fresh trace and span ids.")] = False,
+    json: Json = False,
+) -> None:
+    """Sends recorded OTLP bodies again, at their own pace or at a rate."""
+    from ragvigil.app.replay_command import replay_folder
+
+    settings = _settings(config)
+    target = endpoint or f"http://{settings.collector.http_endpoint}"
+    sys.exit(replay_folder(path, target, rate, backfill, shift, new_ids=new_ids, as_json=json))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,108 @@
+"""The intake process: receivers, spool, metrics listener, and the watch over the core.
+
+Start: directory, addresses, spool, core, metrics listener, receivers. Stop, within 25 seconds:
+unready, receivers stop accepting and finish their acknowledgements, spool, core.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import signal
+import sys
+import time
+from collections.abc import AsyncIterator
+
+import structlog
+import uvicorn
+
+from collector.grpc import serve_grpc
+from collector.http import serve_http
+from collector.receive import Gate
+from collector.redact import Redactor, installation_key
+from collector.spool import SpoolWriter
+from ragvigil.app.directory import DirectoryTaken, hold
+from ragvigil.app.exposition import Exposition
+from ragvigil.app.logs import configure_logs
+from ragvigil.app.ports import PortTaken, endpoints, require_free, split
+from ragvigil.app.settings import Settings, SettingsError, load
+from ragvigil.app.supervise import Core
+
+log = structlog.get_logger()
+
+CORE_STOP_SECONDS = 18.0
+
+
+def main() -> int:
+    """Runs the daemon until SIGTERM or SIGINT; one line on standard error where it cannot."""
+    configure_logs()
+    try:
+        settings = load()
+        lock = hold(settings.data_dir, "daemon")
+        require_free(settings)
+    except (SettingsError, DirectoryTaken, PortTaken) as error:
+        print(error, file=sys.stderr)
+        return 2
+    with lock:
+        asyncio.run(run(settings))
+    return 0
+
+
+async def run(settings: Settings) -> None:
+    """Serves until a signal says stop; returns with everything acknowledged on disk."""
+    stop = _stop_signal()
+    started = time.monotonic()
+    spool = await SpoolWriter.open(settings.data_dir / "spool")
+    gate = Gate.open(settings.collector, spool=spool, redactor=_redactor(settings))
+    core = Core()
+    core.start()
+    async with contextlib.AsyncExitStack() as stack:
+        stack.push_async_callback(core.stop, CORE_STOP_SECONDS)
+        stack.push_async_callback(spool.close)
+        exposition = Exposition(core, lambda: gate.is_accepting, settings.metrics.secret())
+        await stack.enter_async_context(serve_asgi(exposition, settings.metrics.endpoint))
+        await stack.enter_async_context(serve_http(gate, settings.collector))
+        await stack.enter_async_context(serve_grpc(gate, settings.collector))
+        log.info("listening", **_listening(settings), seconds=round(time.monotonic() - started, 2))
+        await stop.wait()
+        log.info("stopping")
+        gate.close()
+    log.info("stopped")
+
+
+def _stop_signal() -> asyncio.Event:
+    stop = asyncio.Event()
+    for number in (signal.SIGTERM, signal.SIGINT):
+        asyncio.get_running_loop().add_signal_handler(number, stop.set)
+    return stop
+
+
+def _redactor(settings: Settings) -> Redactor:
+    return Redactor(settings.collector.redact, key=installation_key(settings.data_dir))
+
+
+def _listening(settings: Settings) -> dict[str, str]:
+    return {"_".join(path): endpoint for path, endpoint in endpoints(settings).items()}
+
+
+@contextlib.asynccontextmanager
+async def serve_asgi(application: Exposition, endpoint: str) -> AsyncIterator[None]:
+    """Serves `application` on this loop; signals stay with the daemon."""
+    host, port = split(endpoint)
+    config = uvicorn.Config(
+        application, host=host, port=port, lifespan="off", log_config=None, access_log=False
+    )
+    server = uvicorn.Server(config)
+    server.capture_signals = contextlib.nullcontext  # type: ignore[assignment]
+    serving = asyncio.create_task(server.serve())
+    while not server.started and not serving.done():
+        await asyncio.sleep(0.01)
+    try:
+        yield
+    finally:
+        server.should_exit = True
+        await serving
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,55 @@
+"""What the core does by the clock: (name, period, function), each safe to run twice."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import structlog
+
+from ragvigil.app import pipeline_metrics as metrics
+
+if TYPE_CHECKING:
+    from apscheduler.schedulers.background import BackgroundScheduler
+
+log = structlog.get_logger()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Job:
+    """One periodic duty."""
+
+    name: str
+    every_seconds: float
+    function: Callable[[], object]
+
+
+def start(jobs: list[Job]) -> BackgroundScheduler:
+    """Starts the scheduler; a job that was due while the process was busy still runs, once."""
+    from apscheduler.executors.pool import ThreadPoolExecutor
+    from apscheduler.schedulers.background import BackgroundScheduler
+
+    scheduler = BackgroundScheduler(
+        executors={"default": ThreadPoolExecutor(2)},
+        job_defaults={"misfire_grace_time": None, "coalesce": True, "max_instances": 1},
+        timezone="UTC",
+    )
+    for job in jobs:
+        scheduler.add_job(_counted(job), "interval", seconds=job.every_seconds, id=job.name)
+    scheduler.start()
+    return scheduler
+
+
+def _counted(job: Job) -> Callable[[], None]:
+    def run() -> None:
+        started = time.perf_counter()
+        try:
+            job.function()
+        except Exception:  # the border of a job: it is counted and tried again at its next turn
+            metrics.JOB_FAILURES.labels(job.name).inc()
+            log.exception("job failed", job=job.name)
+        metrics.JOB_SECONDS.labels(job.name).observe(time.perf_counter() - started)
+
+    return run

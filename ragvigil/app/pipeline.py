@@ -1,0 +1,154 @@
+"""The core's loop: frames from the spool, traces, records, scores, rows, checkpoint.
+
+Everything it holds can be rebuilt from the spool and the store, so it may end at any line.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from threading import Event
+
+from collector.assembly import Assembly, Closing
+from collector.fetch import TraceFetcher
+from collector.records import RouteRules, records
+from collector.spool_reader import SpoolReader
+from ragvigil.app import pipeline_metrics as metrics
+from ragvigil.app.runs import Runs
+from ragvigil.app.sink import Sink
+from ragvigil.model.outcome import Outcome, ScoredRecord, TraceOutcome
+from ragvigil.model.span import Closed, Trace
+from ragvigil.store.traces import StoredTrace
+from scorers.record_shape import measure
+from scorers.runner import Runner
+
+FRAMES_A_TURN = 16
+IDLE_SECONDS = 0.02
+AHEAD_NANOS = 600 * 10**9
+BEHIND_NANOS = 24 * 3600 * 10**9
+
+LookUp = Callable[[Iterable[str]], Mapping[str, StoredTrace]]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Parts:
+    """What the pipeline is made of; the composition root fills it in."""
+
+    reader: SpoolReader
+    fetcher: TraceFetcher
+    runs: Runs
+    runner: Runner
+    rules: RouteRules
+    sink: Sink
+    look_up: LookUp
+
+
+class Pipeline:
+    """Runs until told to stop; one thread."""
+
+    def __init__(self, parts: Parts, *, clock: Callable[[], float] = time.monotonic) -> None:
+        self._parts = parts
+        self._clock = clock
+        self._next_seq = parts.reader.checkpoint_of("core") + 1
+        self._replay_until = parts.reader.durable_seq()
+
+    def run(self, stop: Event) -> None:
+        """Loops until `stop`; returns with every batch written and the checkpoint on disk."""
+        while not stop.is_set():
+            if not self.step():
+                stop.wait(IDLE_SECONDS)
+        self._parts.sink.finish()
+        self._checkpoint()
+
+    def step(self) -> bool:
+        """One turn; whether there was anything to do."""
+        now = self._clock()
+        read = self._read(now)
+        closings = self._parts.runs.close_due(now)
+        self._settle(closings)
+        if self._parts.sink.advance(now):
+            self._checkpoint()
+        metrics.OPEN_TRACES.set(self._parts.runs.open_traces())
+        return bool(read or closings)
+
+    def _read(self, now: float) -> int:
+        read = 0
+        for frame in self._parts.reader.read(self._next_seq):
+            self._parts.sink.opened(frame)
+            self._parts.runs.add(frame, self._parts.fetcher.arrivals(frame), now)
+            self._next_seq = frame.seq + 1
+            read += 1
+            if read == FRAMES_A_TURN:
+                break
+        metrics.SPOOL_BEHIND.set(max(0, self._parts.reader.durable_seq() - self._next_seq + 1))
+        return read
+
+    def _settle(self, closings: list[Closing]) -> None:
+        known = self._parts.look_up([one.trace_id for one in closings if self._may_be_stored(one)])
+        for closing in closings:
+            metrics.TRACES_CLOSED.labels(closing.reason).inc()
+            earlier = known.get(closing.trace_id)
+            if earlier is not None and earlier.generation >= len(closing.refs):
+                self._settle_known(closing, earlier)
+            else:
+                self._parts.sink.add(closing, self._outcome(closing, earlier), earlier)
+
+    def _may_be_stored(self, closing: Closing) -> bool:
+        """Whether the store may hold a generation of this trace: a late span, a lost root, a replay."""
+        return closing.reason is not Closed.ROOT_ENDED or closing.first_seq <= self._replay_until
+
+    def _settle_known(self, closing: Closing, earlier: StoredTrace) -> None:
+        """The store has this generation or a later one: nothing of it may have a second effect."""
+        if earlier.generation > len(closing.refs) and closing.first_seq > self._replay_until:
+            trace = self._parts.fetcher.fetch(closing)
+            outcome = Outcome(
+                trace=trace, outcome=TraceOutcome.LATE, time_unix_nano=earlier.time_unix_nano
+            )
+            self._parts.sink.add(closing, outcome, earlier)
+            return
+        metrics.REPLAYED.inc()
+        self._parts.sink.known(closing)
+
+    def _outcome(self, closing: Closing, earlier: StoredTrace | None) -> Outcome:
+        started = time.perf_counter()
+        trace = self._parts.fetcher.fetch(closing)
+        scored = tuple(
+            ScoredRecord(
+                record=record, scores=self._parts.runner.score_all(record), shape=measure(record)
+            )
+            for record in records(trace, self._parts.rules)
+        )
+        metrics.SCORING.observe(time.perf_counter() - started)
+        present = {one.record.record_id for one in scored}
+        return Outcome(
+            trace=trace,
+            outcome=_class_of(trace, scored),
+            time_unix_nano=earlier.time_unix_nano if earlier else time_of(trace),
+            records=scored,
+            gone=tuple(one for one in (earlier.record_ids if earlier else ()) if one not in present),
+        )
+
+    def _checkpoint(self) -> None:
+        needed = [self._next_seq, self._parts.sink.oldest_seq(), self._parts.runs.oldest_seq(self._clock())]
+        self._parts.reader.checkpoint("core", min(seq for seq in needed if seq is not None) - 1)
+
+
+def _class_of(trace: Trace, scored: tuple[ScoredRecord, ...]) -> TraceOutcome:
+    if not trace.spans:
+        return TraceOutcome.UNPARSEABLE
+    return TraceOutcome.SCORED if scored else TraceOutcome.NOT_RAG
+
+
+def time_of(trace: Trace) -> int:
+    """The time by which windows count a trace, nanoseconds since the epoch.
+
+    The end of its last span; the time of receipt where that lies more than 10 minutes ahead or
+    24 hours back. A declared backfill keeps its own times.
+    """
+    ended = max((span.end_unix_nano for span in trace.spans), default=0)
+    early, late = trace.received_unix_nano - BEHIND_NANOS, trace.received_unix_nano + AHEAD_NANOS
+    if ended and (trace.backfill or early <= ended <= late):
+        return ended
+    metrics.CLOCK_SKEW.inc()
+    return trace.received_unix_nano

@@ -1,0 +1,40 @@
+"""What the core counts of the way from a frame to a stored record."""
+
+from __future__ import annotations
+
+from prometheus_client import Counter, Gauge, Histogram
+
+TRACES_CLOSED = Counter(
+    "ragvigil_traces_closed", "Traces closed, by the reason that closed them.", ["reason"]
+)
+RECORDS = Counter("ragvigil_trace_outcomes", "Closed traces by what became of them.", ["outcome"])
+LATE_SPANS = Counter(
+    "ragvigil_late_spans", "Spans that arrived after their trace had closed and re-scored it."
+)
+DUPLICATE_SPANS = Counter("ragvigil_duplicate_spans", "Spans received again and not counted twice.")
+TRUNCATED = Counter(
+    "ragvigil_truncated_records", "Records whose spans were cut before they were sent.", ["what"]
+)
+CLOCK_SKEW = Counter(
+    "ragvigil_clock_skew_traces", "Traces whose own time was not believable; receive time counts."
+)
+REPLAYED = Counter(
+    "ragvigil_replayed_traces", "Traces read again after a restart and found already stored."
+)
+OPEN_TRACES = Gauge("ragvigil_open_traces", "Traces waiting for their last span.")
+SPOOL_BEHIND = Gauge("ragvigil_spool_behind_frames", "Frames acknowledged and not read yet.")
+SCORING = Histogram(
+    "ragvigil_scoring_seconds",
+    "Time to turn one closed trace into records and scores.",
+    buckets=(0.0002, 0.0005, 0.001, 0.002, 0.005, 0.01, 0.05, 0.25, 1),
+)
+STORED_AFTER = Histogram(
+    "ragvigil_stored_after_seconds",
+    "Time from the first span of a trace to its rows in the store.",
+    buckets=(1, 2, 3, 5, 10, 30, 60, 120, 600),
+)
+LEDGER_MISMATCH = Gauge(
+    "ragvigil_ledger_mismatch_spans", "Acknowledged spans that the ledger cannot place; 0 is right."
+)
+JOB_FAILURES = Counter("ragvigil_job_failures", "Runs of a periodic job that raised.", ["job"])
+JOB_SECONDS = Histogram("ragvigil_job_seconds", "Duration of a periodic job.", ["job"])

@@ -1,0 +1,68 @@
+"""Live traffic and declared backfills side by side: one assembly each, each with its own clock.
+
+Live traces close by the monotonic clock. A backfill's traces close by event time: its clock is
+the latest end of a span seen, so 8 days close in the order in which they happened.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from collector.assembly import Arrival, Assembly, AssemblyLimits, Closing, LogArrival
+from collector.frames import Frame
+from ragvigil.model.span import Closed
+
+BACKFILL_IDLE_SECONDS = 3.0
+
+
+@dataclass(slots=True)
+class _Backfill:
+    assembly: Assembly
+    event_now: float = 0.0
+    last_frame: float = 0.0
+
+
+class Runs:
+    """Hands every arrival to its assembly and collects what closes."""
+
+    def __init__(self, limits: AssemblyLimits) -> None:
+        self._limits = limits
+        self._live = Assembly(limits)
+        self._backfills: dict[str, _Backfill] = {}
+
+    def add(self, frame: Frame, arrivals: Iterable[Arrival | LogArrival], now: float) -> None:
+        """Adds a frame's spans or log records to the assembly of its run."""
+        if not frame.backfill:
+            for arrival in arrivals:
+                self._live.add(arrival, now)
+            return
+        run = self._backfills.setdefault(frame.backfill, _Backfill(Assembly(self._limits)))
+        run.last_frame = now
+        for arrival in arrivals:
+            run.event_now = max(run.event_now, arrival.ended_unix_nano / 1e9)
+            run.assembly.add(arrival, run.event_now)
+
+    def close_due(self, now: float) -> list[Closing]:
+        """Everything that closed since the last call."""
+        closings = self._live.close_due(now)
+        for name, run in list(self._backfills.items()):
+            closings += run.assembly.close_due(run.event_now)
+            if now - run.last_frame > BACKFILL_IDLE_SECONDS:
+                closings += run.assembly.close_all(Closed.BACKFILL_END)
+                del self._backfills[name]
+        return closings
+
+    def open_traces(self) -> int:
+        """Traces waiting for their last span."""
+        return sum(one.open_count for one in self._assemblies())
+
+    def oldest_seq(self, now: float) -> int | None:
+        """The oldest frame that an open or lately closed trace still needs."""
+        needed = [self._live.oldest_needed_seq(now)] + [
+            run.assembly.oldest_open_seq() for run in self._backfills.values()
+        ]
+        return min((seq for seq in needed if seq is not None), default=None)
+
+    def _assemblies(self) -> list[Assembly]:
+        return [self._live, *(run.assembly for run in self._backfills.values())]

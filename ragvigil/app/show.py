@@ -1,0 +1,146 @@
+"""What the reading commands print: tables for people, one JSON document for scripts."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping, Sequence
+from itertools import groupby
+from typing import Any
+
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+BARS = "▁▂▃▄▅▆▇█"
+LAYERS = ("retrieval", "generation", "cross_cutting")
+
+
+def sparkline(values: Sequence[float | None]) -> str:
+    """One character a value, lowest to highest; a gap where there is no value.
+
+    >>> sparkline([0.0, 0.5, None, 1.0])
+    '▁▅ █'
+    """
+    known = [value for value in values if value is not None]
+    if not known:
+        return ""
+    low, span = min(known), max(known) - min(known)
+    return "".join(
+        " " if value is None else BARS[round((value - low) / span * 7) if span else 3]
+        for value in values
+    )
+
+
+def _printing(show: Callable[[Any, Console], None]) -> Callable[..., None]:
+    """JSON where asked for, else the table."""
+
+    def printed(found: Any, *, as_json: bool) -> None:
+        if as_json:
+            print(json.dumps(found))
+        else:
+            show(found, Console())
+
+    return printed
+
+
+@_printing
+def status(found: Mapping[str, Any], console: Console) -> None:
+    """Processes, traffic and the ledger."""
+    for section, values in found.items():
+        console.print(Text(section, style="bold"))
+        rows = values.items() if isinstance(values, Mapping) else [("", values)]
+        for name, value in rows:
+            console.print(f"  {name:<22} {value}", markup=False)
+
+
+@_printing
+def trace(found: Mapping[str, Any], console: Console) -> None:
+    """Every record of a trace with its chunks, citations and scores."""
+    console.print(f"trace {found['trace_id']}", markup=False)
+    if not found["records"]:
+        console.print("no RAG record in it: no retrieval and no chunks in a prompt")
+    for record in found["records"]:
+        _record(record, console)
+
+
+def _record(record: Mapping[str, Any], console: Console) -> None:
+    console.print(f"\nrecord {record['record_id']}  {record['route']}", style="bold", markup=False)
+    console.print(f"  question  {record['query']}", markup=False)
+    for document in record["context"]:
+        console.print(f"  chunk     [{document['id']}] {_short(document['content'])}", markup=False)
+    console.print(f"  answer    {record['answer']}", markup=False)
+    for field, reason in record["absent"].items():
+        console.print(f"  absent    {field}: {reason}", markup=False)
+    for score in record["scores"]:
+        value = "–" if score["value"] is None else f"{score['value']:.2f}"
+        line = f"  {score['rubric']:<22} {value:>5}  {score['label']}  {score['explanation']}"
+        console.print(line, markup=False)
+
+
+def _short(text: str | None, width: int = 90) -> str:
+    flat = " ".join((text or "(text not in the spans)").split())
+    return flat if len(flat) <= width else flat[: width - 1] + "…"
+
+
+@_printing
+def deltas(found: Mapping[str, Any], console: Console) -> None:
+    """A table per layer: layers are never mixed."""
+    rows = sorted(found["deltas"], key=lambda row: (LAYERS.index(row["layer"]), row["route"]))
+    if not rows:
+        console.print("no scores yet: send spans, then look again in a few minutes")
+    for layer, members in groupby(rows, key=lambda row: row["layer"]):
+        console.print(_layer_table(layer, list(members)))
+
+
+def _layer_table(layer: str, rows: list[Mapping[str, Any]]) -> Table:
+    table = Table(title=layer, title_justify="left")
+    for heading in ("service", "route", "rubric", "window", "mean", "baseline", "delta", "n", "24 h"):
+        table.add_column(heading)
+    for row in rows:
+        table.add_row(*(Text(cell) for cell in _cells(row)))
+    return table
+
+
+def _cells(row: Mapping[str, Any]) -> list[str]:
+    interval = f" [{_points(row['low'])}, {_points(row['high'])}]" if row["low"] is not None else ""
+    return [
+        row["service"],
+        row["route"],
+        row["rubric"],
+        row["window"],
+        _number(row["mean"]),
+        _number(row["baseline"]),
+        f"{_points(row['delta'])}{interval}",
+        str(row["n"]),
+        sparkline(row.get("hours") or []),
+    ]
+
+
+def _number(value: float | None) -> str:
+    return "–" if value is None else f"{value:.3f}"
+
+
+def _points(value: float | None) -> str:
+    return "–" if value is None else f"{value * 100:+.1f}"
+
+
+@_printing
+def doctor(found: Mapping[str, Any], console: Console) -> None:
+    """Per service and instrumentor: what arrives, what that switches off, the line that fixes it."""
+    if not found["services"]:
+        console.print("no RAG record yet: send some traffic, then ask again")
+    for service in found["services"]:
+        heading = f"{service['service']}  {service['instrumentor']}  {service['records']} records"
+        console.print(heading, style="bold", markup=False)
+        shares = "  ".join(f"{field} {share:.0%}" for field, share in service["present"].items())
+        console.print(f"  present   {shares}", markup=False)
+        for finding in service["findings"]:
+            _finding(finding, console)
+
+
+def _finding(finding: Mapping[str, Any], console: Console) -> None:
+    off = ", ".join(finding["rubrics_off"]) or "nothing"
+    share = f"{finding['share']:.0%}"
+    console.print(f"  {finding['field']} is {finding['reason']} in {share}", markup=False)
+    console.print(f"    switches off  {off}", markup=False)
+    console.print(f"    fix           {finding['fix']}", markup=False)

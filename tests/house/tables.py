@@ -1,0 +1,94 @@
+"""The settings and metrics tables of the READMEs, generated from the code.
+
+    python -m tests.house.tables --write      writes them into the READMEs
+"""
+
+from __future__ import annotations
+
+import importlib
+import re
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+from prometheus_client.metrics import MetricWrapperBase
+from pydantic import BaseModel
+from pydantic.fields import FieldInfo
+
+from ragvigil.app.settings import Settings
+
+ROOT = Path(__file__).resolve().parents[2]
+
+# README -> sections of the settings, modules that declare metrics
+READMES: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
+    "collector/README.md": (("collector",), ("collector.metrics",)),
+    "scorers/README.md": (("scorers",), ("scorers.metrics",)),
+    "alerts/README.md": (("alerts", "metrics"), ("alerts.metrics",)),
+    "ragvigil/README.md": (
+        ("store", "web"),
+        ("ragvigil.store.metrics", "ragvigil.app.supervise", "ragvigil.app.pipeline_metrics"),
+    ),
+}
+
+
+def settings_table(sections: tuple[str, ...]) -> str:
+    """A markdown table of every key of these sections."""
+    lines = ["| key | default | what it does |", "|---|---|---|"]
+    for section in sections:
+        model = Settings.model_fields[section].annotation
+        assert isinstance(model, type)
+        assert issubclass(model, BaseModel)
+        lines += [
+            f"| `[{place}] {key}` | `{_default(field)}` | {field.description or ''} |"
+            for place, key, field in _keys(model, section)
+        ]
+    return "\n".join(lines)
+
+
+def _keys(model: type[BaseModel], place: str) -> Iterator[tuple[str, str, FieldInfo]]:
+    for key, field in model.model_fields.items():
+        if isinstance(field.annotation, type) and issubclass(field.annotation, BaseModel):
+            yield from _keys(field.annotation, f"{place}.{key}")
+        else:
+            yield place, key, field
+
+
+def _default(field: FieldInfo) -> str:
+    value = field.get_default(call_default_factory=True)
+    return "" if value is None else str(value).replace("|", "\\|")
+
+
+def metrics_table(modules: tuple[str, ...]) -> str:
+    """A markdown table of every metric that these modules declare."""
+    lines = ["| metric | type | labels | what it counts |", "|---|---|---|---|"]
+    for name in modules:
+        lines += [
+            f"| `{metric}` | {kind} | {', '.join(labels)} | {text} |"
+            for metric, kind, labels, text in _metrics(name)
+        ]
+    return "\n".join(lines)
+
+
+def _metrics(module: str) -> Iterator[tuple[str, str, tuple[str, ...], str]]:
+    declared = vars(importlib.import_module(module))
+    for value in declared.values():
+        if isinstance(value, MetricWrapperBase):
+            suffix = "_total" if value._type == "counter" else ""
+            yield value._name + suffix, value._type, tuple(value._labelnames), value._documentation
+    for family in declared.get("FAMILIES", ()):
+        yield family.name, family.kind, family.labels, family.help
+
+
+def rendered(readme: str) -> str:
+    """The README's text with its tables as the code says they are."""
+    sections, modules = READMES[readme]
+    text = (ROOT / readme).read_text(encoding="utf-8")
+    for mark, table in (("settings", settings_table(sections)), ("metrics", metrics_table(modules))):
+        block = f"<!-- {mark} -->\n{table}\n<!-- /{mark} -->"
+        text = re.sub(rf"<!-- {mark} -->.*?<!-- /{mark} -->", lambda _, b=block: b, text, flags=re.S)
+    return text
+
+
+if __name__ == "__main__" and "--write" in sys.argv:
+    for name in READMES:
+        (ROOT / name).write_text(rendered(name), encoding="utf-8")

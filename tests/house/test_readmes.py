@@ -1,0 +1,58 @@
+"""READMEs say what the code does, or a test fails."""
+
+from __future__ import annotations
+
+import doctest
+import importlib
+import pkgutil
+from pathlib import Path
+
+import pytest
+
+from tests.house.tables import READMES, ROOT, rendered
+
+SECTIONS = ("## What comes in", "## What goes out", "## Settings", "## Metrics", "## Add one", "## Example")
+
+
+@pytest.mark.parametrize("readme", sorted(READMES))
+def test_the_tables_of_a_readme_are_those_of_the_code(readme: str) -> None:
+    assert (ROOT / readme).read_text(encoding="utf-8") == rendered(readme), "run `make docs`"
+
+
+@pytest.mark.parametrize("stage", ["collector", "scorers", "alerts", "clustering"])
+def test_every_stage_readme_has_the_one_form(stage: str) -> None:
+    text = (ROOT / stage / "README.md").read_text(encoding="utf-8")
+    positions = [text.find(heading) for heading in SECTIONS]
+    assert -1 not in positions
+    assert positions == sorted(positions)
+
+
+def every_module() -> list[str]:
+    names = []
+    for package in ("ragvigil", "collector", "scorers", "alerts"):
+        path = [str(ROOT / package)]
+        names += [found.name for found in pkgutil.walk_packages(path, f"{package}.")]
+    return sorted(names)
+
+
+@pytest.mark.parametrize("name", every_module())
+def test_the_examples_in_docstrings_are_true(name: str) -> None:
+    result = doctest.testmod(importlib.import_module(name), optionflags=doctest.ELLIPSIS)
+    assert result.failed == 0
+
+
+@pytest.mark.parametrize("readme", ["README.md", *sorted(READMES), "clustering/README.md"])
+def test_links_of_a_readme_lead_somewhere(readme: str) -> None:
+    import re
+
+    path = ROOT / readme
+    for target in re.findall(r"\]\((?!https?:|#)([^)#]+)", path.read_text(encoding="utf-8")):
+        assert (path.parent / target).exists(), f"{readme}: {target}"
+
+
+def test_every_public_module_says_what_it_is() -> None:
+    for name in every_module():
+        module = importlib.import_module(name)
+        source = Path(module.__file__ or "")
+        if source.name != "__init__.py" or source.read_text(encoding="utf-8").strip():
+            assert module.__doc__, name
