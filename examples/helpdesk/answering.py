@@ -8,6 +8,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
+from openinference.instrumentation import TracerProvider
+
 from examples.helpdesk.chunking import Chunk, sentences
 from examples.helpdesk.faults import Fault
 from examples.helpdesk.retrieval import Embedder
@@ -137,11 +139,11 @@ class OpenAiCompatible:
 
     traces_itself = True
 
-    def __init__(self, *, base_url: str, model: str) -> None:
+    def __init__(self, *, base_url: str, model: str, provider: TracerProvider) -> None:
         from openai import OpenAI
         from openinference.instrumentation.openai import OpenAIInstrumentor
 
-        OpenAIInstrumentor().instrument()
+        OpenAIInstrumentor().instrument(tracer_provider=provider)
         self.model_name = model
         self._client = OpenAI(base_url=base_url, api_key=os.environ.get("OPENAI_API_KEY", "none"))
 
@@ -162,12 +164,15 @@ class OpenAiCompatible:
         )
 
 
-def answerer_from(environment: Mapping[str, str], embedder: Embedder) -> Answerer:
+def answerer_from(
+    environment: Mapping[str, str], embedder: Embedder, provider: TracerProvider
+) -> Answerer:
     """The model of `HELPDESK_LLM_URL` and `HELPDESK_LLM_MODEL`, else extraction."""
     url = environment.get("HELPDESK_LLM_URL", "")
     if not url:
         return Extractive(embedder)
-    return OpenAiCompatible(base_url=url, model=environment.get("HELPDESK_LLM_MODEL", "default"))
+    model = environment.get("HELPDESK_LLM_MODEL", "default")
+    return OpenAiCompatible(base_url=url, model=model, provider=provider)
 
 
 def count_tokens(text: str) -> int:

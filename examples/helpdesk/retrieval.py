@@ -91,7 +91,7 @@ class Index:
     """A searchable set of chunks."""
 
     def __init__(self, chunks: Sequence[Chunk], embedder: Embedder) -> None:
-        import bm25s
+        import bm25s  # type: ignore[import-untyped]
 
         self.chunks = tuple(chunks)
         self.embedder = embedder

@@ -6,10 +6,11 @@ import argparse
 import os
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
-from typing import Annotated, Any
+from typing import Annotated
 
 from fastapi import FastAPI, HTTPException, Query
 from opentelemetry.instrumentation.fastapi import FastAPIInstrumentor
+from opentelemetry.sdk.trace.export import SpanExporter
 from pydantic import BaseModel, Field
 
 from examples.helpdesk.answering import answerer_from
@@ -113,13 +114,13 @@ def _fault(name: str) -> Fault:
         raise HTTPException(404, str(error)) from error
 
 
-def make_desk(switches: list[str], **provider: Any) -> Helpdesk:
+def make_desk(switches: list[str], exporter: SpanExporter | None = None) -> Helpdesk:
     """The service as the environment and the given faults say."""
-    embedder = MiniLm()
+    embedder, spans = MiniLm(), make_provider(exporter)
     return Helpdesk(
         embedder=embedder,
-        answerer=answerer_from(os.environ, embedder),
-        provider=make_provider(**provider),
+        answerer=answerer_from(os.environ, embedder, spans),
+        provider=spans,
         board=FaultBoard(switches),
     )
 

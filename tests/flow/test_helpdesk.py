@@ -5,6 +5,9 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator
+from contextlib import contextmanager
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from threading import Thread
 from typing import Any
 
 import pytest
@@ -212,6 +215,53 @@ def test_truncation_cuts_the_answer_and_says_length(desk: Desk) -> None:
     assert whole.startswith(cut)
     assert len(cut) < len(whole)
     assert desk.span("LLM")["llm.finish_reason"] == "length"
+
+
+def test_a_language_model_behind_a_url_answers_and_its_instrumentor_makes_the_llm_span(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    pytest.importorskip("openinference.instrumentation.openai")
+    exporter = InMemorySpanExporter()
+    with a_language_model("PayPal refunds appear at once [refund-02#1].") as (url, asked):
+        monkeypatch.setenv("HELPDESK_LLM_URL", url)
+        monkeypatch.setenv("HELPDESK_LLM_MODEL", "small-1")
+        app = create_app(make_desk(["truncation"], exporter=exporter))
+        with TestClient(app) as client:
+            answer = Desk(client, exporter).ask(REFUND)
+            span = Desk(client, exporter).span("LLM")
+    assert answer == "PayPal refunds appear at once [refund-02#1]."
+    assert asked[0]["max_tokens"] == 14
+    assert span["llm.model_name"] == "small-1"
+    assert span["llm.prompt_template.version"] == "v3"
+    assert "[refund-02#1]" in span["llm.input_messages.1.message.content"]
+
+
+@contextmanager
+def a_language_model(answer: str) -> Iterator[tuple[str, list[dict[str, Any]]]]:
+    """An endpoint with the form of chat completions that always says the same."""
+    asked: list[dict[str, Any]] = []
+
+    class Handler(BaseHTTPRequestHandler):
+        def do_POST(self) -> None:
+            asked.append(json.loads(self.rfile.read(int(self.headers["content-length"]))))
+            message = {"role": "assistant", "content": answer}
+            usage = {"prompt_tokens": 90, "completion_tokens": 9, "total_tokens": 99}
+            choice = {"index": 0, "message": message, "finish_reason": "stop"}
+            reply = {"id": "c-1", "object": "chat.completion", "created": 1, "model": "small-1"}
+            body = json.dumps(reply | {"choices": [choice], "usage": usage}).encode()
+            self.send_response(200)
+            self.send_header("content-type", "application/json")
+            self.send_header("content-length", str(len(body)))
+            self.end_headers()
+            self.wfile.write(body)
+
+        def log_message(self, format: str, *args: Any) -> None:
+            del format, args
+
+    with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
+        Thread(target=server.serve_forever).start()
+        yield f"http://127.0.0.1:{server.server_address[1]}/v1", asked
+        server.shutdown()
 
 
 def test_over_refusal_declines_a_question_that_an_article_answers(desk: Desk) -> None:
