@@ -140,6 +140,11 @@ def schedule(
     dice = random.Random(plan.seed)
     routes = sorted(healthy)
     weights = [len(healthy[route]) for route in routes]
+    decks = {
+        (is_faulty, route): _deal(known[route], dice)
+        for is_faulty, known in ((False, healthy), (True, faulty))
+        for route in known
+    }
     peak = plan.traces_per_hour * (1 + SWING)
     at = plan.starts_unix_nano
     while True:
@@ -150,8 +155,13 @@ def schedule(
             continue
         route = dice.choices(routes, weights)[0]
         is_faulty = route in faulty and at >= plan.onset_unix_nano
-        template = dice.choice((faulty if is_faulty else healthy)[route])
-        yield Arrival(start_unix_nano=at, template=template)
+        yield Arrival(start_unix_nano=at, template=next(decks[is_faulty, route]))
+
+
+def _deal(known: Sequence[Template], dice: random.Random) -> Iterator[Template]:
+    """Like cards: every recorded trace comes once before any comes again."""
+    while True:
+        yield from dice.sample(known, len(known))
 
 
 def day_factor(unix_nano: int) -> float:
