@@ -1,0 +1,227 @@
+"""`ragvigil demo`: a daemon, eight days of traffic, a fault of six hours, and what moved."""
+
+from __future__ import annotations
+
+import contextlib
+import tempfile
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import httpx
+from google.protobuf.message import DecodeError
+from rich.console import Console
+from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
+
+from ragvigil.app import demo_report as report
+from ragvigil.app.demo_parts import (
+    Child,
+    DemoFailed,
+    Ports,
+    daemon_environment,
+    free_ports,
+    service_environment,
+)
+from ragvigil.app.recording import NotARecording, read_recording
+from ragvigil.app.replay import GaveUp, Sending, Tally
+from ragvigil.app.replay_command import send_with_bar
+from ragvigil.app.schedule import Plan, requests, schedule, templates
+
+ROOT = Path(__file__).resolve().parents[2]
+HELPDESK = ROOT / "examples" / "helpdesk"
+FAULTY_ROUTE = "/refunds/ask"
+BACKFILL = "demo"
+LIVE_RATE = 0.5
+SCORING_SECONDS = 150.0
+MOVEMENT_SECONDS = 60.0
+STATUS_SECONDS = 10.0
+LATE_SECONDS = 30 * 3600
+
+
+def run_demo(data_dir: Path | None) -> int:
+    """Runs until Ctrl-C. Returns 0, or 1 with one line on what went wrong."""
+    console = Console(highlight=False)
+    try:
+        with contextlib.ExitStack() as stack:
+            folder = data_dir or Path(
+                stack.enter_context(tempfile.TemporaryDirectory(prefix="ragvigil-demo-"))
+            )
+            folder.mkdir(parents=True, exist_ok=True)
+            _Demo(console, folder.resolve(), free_ports(), time.sleep).run(stack)
+    except (DemoFailed, NotARecording, GaveUp, DecodeError) as error:
+        console.print(f"the demo cannot go on: {error}", markup=False)
+        return 1
+    except httpx.HTTPError as error:
+        console.print(f"the daemon's API failed: {error}", markup=False)
+        return 1
+    except KeyboardInterrupt:
+        console.print("\nstopped; nothing is left running")
+    return 0
+
+
+class _Demo:
+    def __init__(
+        self, console: Console, folder: Path, ports: Ports, sleep: Callable[[float], None]
+    ) -> None:
+        self._console, self._folder, self._ports, self._sleep = console, folder, ports, sleep
+        self._api = report.Api(ports.url("web"))
+
+    def run(self, stack: contextlib.ExitStack) -> None:
+        self._greet()
+        daemon = stack.enter_context(self._start_daemon())
+        daemon.wait_for(f"{self._ports.url('metrics')}/readyz", seconds=30, sleep=self._sleep)
+        traces = self._backfill()
+        self._wait_for_scores(daemon, traces)
+        self._wait_for_movement(daemon)
+        self._tell()
+        self._stay(daemon, stack)
+
+    def _greet(self) -> None:
+        if not (HELPDESK / "recorded").is_dir():
+            raise DemoFailed(f"{HELPDESK} is not there: the demo runs from a checkout")
+        self._say(f"data in {self._folder}, API on {self._ports.url('web')}")
+        for name, port in self._ports.moved().items():
+            self._say(f"the usual port for {name} is taken, using {port}")
+
+    def _start_daemon(self) -> Child:
+        return Child(
+            ["-m", "ragvigil.app.cli", "run"],
+            env=daemon_environment(self._ports, self._folder / "data"),
+            cwd=self._folder,
+            log=self._folder / "daemon.log",
+        )
+
+    def _backfill(self) -> int:
+        healthy = templates(read_recording(HELPDESK / "recorded" / "healthy"))
+        faulty = templates(read_recording(HELPDESK / "recorded" / "fabricated_quotes"))
+        plan = Plan(ends_unix_nano=time.time_ns())
+        arrivals = list(schedule(healthy, faulty, plan))
+        spans = sum(arrival.template.spans for arrival in arrivals)
+        self._say(
+            f"{plan.days} days of traffic: {len(arrivals)} answers on {len(healthy)} routes, "
+            f"{spans} spans; in the last {plan.fault_hours:.0f} hours {FAULTY_ROUTE} invents quotes"
+        )
+        summary = send_with_bar(
+            requests(arrivals, plan),
+            -(-len(arrivals) // plan.traces_per_request),
+            Sending(target=self._ports.url("http"), backfill=BACKFILL, give_up_seconds=180),
+            Tally(),
+            title="sending",
+            console=self._console,
+        )
+        if summary.refused_requests or summary.rejected_items:
+            raise DemoFailed(f"the receiver refused some of it: {summary.messages}")
+        self._say(f"acknowledged {summary.items} spans in {summary.seconds:.0f} s")
+        return len(arrivals)
+
+    def _wait_for_scores(self, daemon: Child, traces: int) -> None:
+        with self._waiting("scoring every answer", total=traces) as advance:
+            deadline = time.monotonic() + SCORING_SECONDS
+            while (scored := self._scored()) < traces and time.monotonic() < deadline:
+                daemon.require_alive()
+                advance(scored)
+                self._sleep(0.5)
+        self._say(f"{scored} answers scored and stored")
+
+    def _scored(self) -> int:
+        with contextlib.suppress(httpx.TransportError):
+            records = self._api.get("ledger")["records"]
+            return int(sum(records.values()))
+        return 0
+
+    def _wait_for_movement(self, daemon: Child) -> None:
+        """Deltas are computed every few seconds of a backfill; ten seconds of calm are enough."""
+        with self._waiting("comparing with the seven days before") as _:
+            deadline = time.monotonic() + MOVEMENT_SECONDS
+            while not report.what_moved(self._deltas()) and time.monotonic() < deadline:
+                daemon.require_alive()
+                self._sleep(1.0)
+
+    def _deltas(self) -> list[dict[str, Any]]:
+        found: list[dict[str, Any]] = self._api.get("deltas")["deltas"]
+        return found
+
+    def _tell(self) -> None:
+        rows = self._deltas()
+        moved = report.what_moved(rows)
+        routes, series = report.watched(rows)
+        self._console.print()
+        if not moved:
+            self._say(f"nothing moved in the last 6 hours, of {series} series on {routes} routes")
+        for one in moved:
+            self._console.print(report.sentence(one), style="bold", markup=False)
+            self._explain(one)
+        if moved:
+            self._say(f"the other {series - len(moved)} of {series} series stand where they were")
+
+    def _explain(self, one: report.Moved) -> None:
+        since = int(one.since_unix or time.time() - 6 * 3600)
+        found = self._api.get(
+            "records", route=one.route, rubric=one.rubric, below=0.999, since=since, limit=200
+        )
+        pairs = report.failing(found["records"], one.rubric)
+        for reason in report.reasons(pairs):
+            self._say(f"  {reason}")
+        for record, score in pairs[:3]:
+            self._console.print()
+            for line in report.trace_lines(record, score):
+                self._say(f"  {line}")
+        self._console.print()
+
+    def _stay(self, daemon: Child, stack: contextlib.ExitStack) -> None:
+        self._say("starting the help desk itself, with the fault still on, and asking it questions")
+        service = stack.enter_context(self._start_service())
+        service.wait_for(f"{self._ports.url('service')}/healthz", seconds=90, sleep=self._sleep)
+        traffic = stack.enter_context(self._start_traffic())
+        self._say(f"live: {LIVE_RATE * 3600:.0f} questions an hour. Ctrl-C ends everything.")
+        self._say(f"  ragvigil deltas, ragvigil status; or {self._ports.url('web')}/docs")
+        while True:
+            for child in (daemon, service, traffic):
+                child.require_alive()
+            self._sleep(STATUS_SECONDS)
+            self._say(self._status())
+
+    def _status(self) -> str:
+        ledger = self._api.get("ledger")
+        moved = report.what_moved(self._deltas())
+        worst = "; ".join(f"{m.rubric} {m.route} {m.delta * 100:+.0f}" for m in moved[:3])
+        return f"{time.strftime('%H:%M:%S')}  {_counts(ledger)}  moved: {worst or 'nothing'}"
+
+    def _start_service(self) -> Child:
+        fault = f"fabricated_quotes@{FAULTY_ROUTE}"
+        port = str(self._ports.service)
+        return Child(
+            ["-m", "examples.helpdesk.service", "--port", port, "--fault", fault],
+            env=service_environment(self._ports),
+            cwd=ROOT,
+            log=self._folder / "service.log",
+        )
+
+    def _start_traffic(self) -> Child:
+        url, rate = self._ports.url("service"), str(LIVE_RATE)
+        return Child(
+            ["-m", "examples.helpdesk.traffic", "--url", url, "--rate", rate],
+            env=service_environment(self._ports),
+            cwd=ROOT,
+            log=self._folder / "traffic.log",
+        )
+
+    @contextlib.contextmanager
+    def _waiting(self, what: str, total: int | None = None) -> Iterator[Callable[[int], None]]:
+        columns = (SpinnerColumn(), TextColumn("{task.description}"), TimeElapsedColumn())
+        with Progress(*columns, console=self._console, transient=True) as progress:
+            task = progress.add_task(what, total=total)
+
+            def advance(done: int) -> None:
+                progress.update(task, completed=done, description=f"{what}: {done} of {total}")
+
+            yield advance
+
+    def _say(self, line: str) -> None:
+        self._console.print(line, markup=False)
+
+
+def _counts(ledger: dict[str, Any]) -> str:
+    spans, records = ledger["spans"], ledger["records"]
+    return f"{spans['stored']} spans stored, {records['scored']} answers scored"
