@@ -1,0 +1,72 @@
+"""Walks through a segment's bytes: every frame and every damaged range, in order."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from collector.files import ReadFile
+from collector.frames import HEADER_SIZE, MAGIC, Frame, parse_body, parse_header
+
+_CHUNK = 1 << 18
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Found:
+    """A frame and where it lies; without a frame, a damaged range."""
+
+    start: int
+    end: int
+    frame: Frame | None = None
+
+
+def scan(source: ReadFile, salt: int, start: int, end: int) -> Iterator[Found]:
+    """Every frame and every damaged range between two offsets, without a hole.
+
+    After a damaged header it looks for the next place where a whole header holds; after a
+    damaged body it goes on behind it, because its length can be trusted.
+    """
+    window = _Window(source, end)
+    offset = start
+    while offset < end:
+        header = parse_header(window.at(offset, HEADER_SIZE), salt)
+        frame = parse_body(header, window.at(offset, header.size), salt) if header else None
+        following = offset + header.size if header else offset + 1
+        if not frame:
+            following = _next_header(window, salt, min(following, end))
+        yield Found(start=offset, end=following, frame=frame)
+        offset = following
+
+
+def _next_header(window: _Window, salt: int, offset: int) -> int:
+    """The first offset from `offset` with a header that holds, else the end."""
+    while len(chunk := window.at(offset, _CHUNK)) >= HEADER_SIZE:
+        at = chunk.find(MAGIC)
+        if at < 0:
+            offset += len(chunk) - len(MAGIC) + 1
+            continue
+        offset += at
+        if parse_header(window.at(offset, HEADER_SIZE), salt):
+            return offset
+        offset += 1
+    return window.end
+
+
+class _Window:
+    """Reads a file in chunks, so that small neighbouring frames cost one system call."""
+
+    def __init__(self, source: ReadFile, end: int) -> None:
+        self._source = source
+        self._start = 0
+        self._chunk = b""
+        self.end = end
+
+    def at(self, offset: int, size: int) -> bytes:
+        """`size` bytes from `offset`, fewer only at the end."""
+        size = min(size, self.end - offset)
+        begin = offset - self._start
+        if begin < 0 or begin + size > len(self._chunk):
+            wanted = min(max(size, _CHUNK), self.end - offset)
+            self._chunk = self._source.read_at(offset, wanted)
+            self._start, begin = offset, 0
+        return self._chunk[begin : begin + size]

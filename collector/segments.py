@@ -1,0 +1,120 @@
+"""Reading one segment: an index from seq to offset that grows as the file does."""
+
+from __future__ import annotations
+
+from array import array
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from collector.files import Files, ReadFile
+from collector.frames import HEADER_SIZE, Frame, parse, parse_body, parse_header
+from collector.scan import Found, scan
+from collector.spool_directory import HIGHEST_SEQ, FrameGone, SegmentName
+
+OPENING_SIZE = HEADER_SIZE + 8
+_READ_AHEAD = 32 << 10
+_MISSING = -1
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Bound:
+    """How far a segment may be read: the last seq, and the offset behind it where known."""
+
+    last_seq: int = HIGHEST_SEQ
+    end: int | None = None
+
+
+class Segment:
+    """A segment as a reader sees it. Opens its file when first asked; `release` closes it."""
+
+    def __init__(self, files: Files, directory: Path, name: SegmentName) -> None:
+        self.name = name
+        self.damaged = 0
+        self._files = files
+        self._path = directory / str(name)
+        self._source: ReadFile | None = None
+        self._offsets = array("q")  # by seq - first_seq
+        self._scanned = 0
+
+    def frames(self, from_seq: int, bound: Bound) -> Iterator[Frame]:
+        """Frames from `from_seq` on within `bound`, in order.
+
+        Damaged ranges are skipped and counted in `damaged`. Raises FrameGone, OSError.
+        """
+        for seq in range(max(from_seq, self.name.first_seq), self._next_unseen()):
+            offset = self._offset(seq)
+            if offset != _MISSING and seq <= bound.last_seq:
+                yield self._read(offset, seq)
+        yield from (frame for frame in self._extend(bound) if frame.seq >= from_seq)
+
+    def get(self, seq: int, bound: Bound) -> Frame:
+        """The frame `seq`. Raises FrameGone, OSError."""
+        if seq > bound.last_seq:
+            raise FrameGone(f"frame {seq} is not durable")
+        if seq >= self._next_unseen():
+            for _ in self._extend(bound):
+                pass
+        offset = self._offset(seq)
+        if offset == _MISSING:
+            raise FrameGone(f"frame {seq} is not in {self.name}")
+        return self._read(offset, seq)
+
+    def opening(self) -> Frame | None:
+        """The frame that opens the segment, None where it is damaged. Raises like `get`."""
+        frame = parse(self._opened().read_at(0, OPENING_SIZE), self.name.salt)
+        return frame if frame and frame.signal is None else None
+
+    def release(self) -> None:
+        """Closes the file; it is opened again when needed."""
+        if self._source is not None:
+            self._source.close()
+            self._source = None
+
+    def _extend(self, bound: Bound) -> Iterator[Frame]:
+        """Goes on where the index ends; the index is up to date at every step."""
+        source = self._opened()
+        size = source.size()
+        end = size if bound.end is None else min(bound.end, size)
+        for found in scan(source, self.name.salt, self._scanned, end):
+            if found.frame and found.frame.seq > bound.last_seq:
+                return
+            self._scanned = found.end
+            if self._note(found) and found.frame and found.frame.signal:
+                yield found.frame
+
+    def _note(self, found: Found) -> bool:
+        """Puts a frame into the index; False for a damaged range and for a seq out of order."""
+        missing = found.frame.seq - self._next_unseen() if found.frame else _MISSING
+        if missing < 0:
+            self.damaged += 1
+            return False
+        self._offsets.extend([_MISSING] * missing)
+        self._offsets.append(found.start)
+        return True
+
+    def _next_unseen(self) -> int:
+        return self.name.first_seq + len(self._offsets)
+
+    def _offset(self, seq: int) -> int:
+        at = seq - self.name.first_seq
+        return self._offsets[at] if 0 <= at < len(self._offsets) else _MISSING
+
+    def _read(self, offset: int, seq: int) -> Frame:
+        source, salt = self._opened(), self.name.salt
+        data = source.read_at(offset, _READ_AHEAD)
+        header = parse_header(data, salt)
+        if header and header.size > len(data):
+            data = source.read_at(offset, header.size)
+        frame = parse_body(header, data, salt) if header else None
+        if not frame or not frame.signal:
+            raise FrameGone(f"frame {seq} in {self.name} is damaged")
+        return frame
+
+    def _opened(self) -> ReadFile:
+        if self._source is None:
+            try:
+                self._source = self._files.open(self._path)
+            except FileNotFoundError as error:
+                raise FrameGone(f"{self.name} was dropped") from error
+        return self._source

@@ -1,0 +1,152 @@
+"""The spool's writing end: a request is acknowledged when its frame is on the disk.
+
+Appends that arrive while a sync is under way share the next one, so that a slow disk makes
+larger groups instead of longer queues.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+from collector.files import Files, RealFiles
+from collector.frames import Frame
+from collector.journal import SEGMENT_BYTES, Journal
+from collector.recovery import Recovery
+from collector.spool_directory import SpoolError, SpoolFull
+from ragvigil.model.span import Signal
+
+__all__ = ["SpoolError", "SpoolFull", "SpoolWriter"]
+
+GROUP_BYTES: Final = 1 << 20
+LONGEST_RUN_NAME: Final = 256
+
+
+@dataclass(slots=True)
+class _Waiting:
+    frame: Frame
+    done: asyncio.Future[int]
+
+
+class SpoolWriter:
+    """Appends frames; one per directory and event loop. Made by `open`."""
+
+    def __init__(self, journal: Journal, *, linger_seconds: float, group_bytes: int) -> None:
+        self._journal = journal
+        self._linger_seconds = linger_seconds
+        self._group_bytes = group_bytes
+        self._waiting: list[_Waiting] = []
+        self._waiting_bytes = 0
+        self._is_full = asyncio.Event()
+        self._thread = ThreadPoolExecutor(1, thread_name_prefix="spool")
+        self._committing: asyncio.Task[None] | None = None
+
+    @classmethod
+    async def open(
+        cls,
+        directory: Path,
+        *,
+        files: Files | None = None,
+        segment_bytes: int = SEGMENT_BYTES,
+        linger_seconds: float = 0.0,
+        group_bytes: int = GROUP_BYTES,
+    ) -> SpoolWriter:
+        """Recovers what lies in `directory`; see `recovery`.
+
+        The first append of a group waits at most `linger_seconds` for company, and no longer
+        than until `group_bytes` are there. Raises OSError where `directory` can not be made or
+        listed, and starts in every other case.
+        """
+        journal = await asyncio.to_thread(
+            Journal, files or RealFiles(), directory, segment_bytes=segment_bytes
+        )
+        return cls(journal, linger_seconds=linger_seconds, group_bytes=group_bytes)
+
+    @property
+    def recovery(self) -> Recovery:
+        """What the start found."""
+        return self._journal.recovery
+
+    async def append(
+        self,
+        payload: bytes,
+        *,
+        signal: Signal,
+        items: int,
+        received_unix_nano: int,
+        backfill: str = "",
+    ) -> int:
+        """The frame's seq, when it is durable.
+
+        `items` counts the payload's spans or log records. Raises SpoolFull or SpoolError when it
+        is not durable and must not be acknowledged, ValueError on a run name that is too long.
+        """
+        if len(backfill) > LONGEST_RUN_NAME:
+            raise ValueError(f"a backfill's name has at most {LONGEST_RUN_NAME} characters")
+        frame = Frame(
+            seq=0,
+            signal=signal,
+            items=items,
+            received_unix_nano=received_unix_nano,
+            backfill=backfill,
+            payload=payload,
+        )
+        waiting = _Waiting(frame, asyncio.get_running_loop().create_future())
+        self._waiting.append(waiting)
+        self._waiting_bytes += len(payload)
+        if self._waiting_bytes >= self._group_bytes:
+            self._is_full.set()
+        if self._committing is None:
+            self._committing = asyncio.create_task(self._commit_all())
+        return await waiting.done
+
+    async def close(self) -> None:
+        """Finishes every append under way and closes the segment."""
+        if self._committing is not None:
+            await self._committing
+        self._thread.shutdown()
+        self._journal.close()
+
+    async def _commit_all(self) -> None:
+        loop = asyncio.get_running_loop()
+        while self._waiting:
+            await self._linger()
+            group = self._take_group()
+            frames = [waiting.frame for waiting in group]
+            try:
+                seqs = await loop.run_in_executor(self._thread, self._journal.commit, frames)
+            except SpoolError as error:
+                _refuse(group, error)
+                continue
+            for waiting, seq in zip(group, seqs, strict=True):
+                if not waiting.done.done():  # cancelled: the sender is gone, the frame stays
+                    waiting.done.set_result(seq)
+        self._committing = None
+
+    async def _linger(self) -> None:
+        if self._linger_seconds and not self._is_full.is_set():
+            try:
+                await asyncio.wait_for(self._is_full.wait(), self._linger_seconds)
+            except TimeoutError:
+                return
+
+    def _take_group(self) -> list[_Waiting]:
+        size = count = 0
+        while count < len(self._waiting) and size < self._group_bytes:
+            size += len(self._waiting[count].frame.payload)
+            count += 1
+        group, self._waiting = self._waiting[:count], self._waiting[count:]
+        self._waiting_bytes -= size
+        if self._waiting_bytes < self._group_bytes:
+            self._is_full.clear()
+        return group
+
+
+def _refuse(group: list[_Waiting], error: SpoolError) -> None:
+    """Fails every append of a group, each with an error of its own."""
+    for waiting in group:
+        if not waiting.done.done():
+            waiting.done.set_exception(type(error)(*error.args))

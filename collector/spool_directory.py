@@ -1,0 +1,135 @@
+"""What lies in a spool directory, by which names: segments, the durable mark, checkpoints.
+
+00000000000000000001-5f3a9c02.seg   a segment: its first seq and the salt of its checksums
+durable.mark                        how far the segments are synced; shared memory
+checkpoint-<consumer>               the last seq that a consumer is done with
+quarantine/                         copies of damaged ranges
+"""
+
+from __future__ import annotations
+
+import re
+import struct
+import zlib
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+
+from collector.files import Files, ReadFile, SharedBytes, read_whole, write_durably
+
+MARK_NAME = "durable.mark"
+MARK_SIZE = 64
+QUARANTINE = "quarantine"
+HIGHEST_SEQ = 1 << 53
+"""No seq lies above: JSON readers keep integers exact only up to here."""
+_SEGMENT = re.compile(r"(\d{20})-([0-9a-f]{8})\.seg")
+_CHECKPOINT = "checkpoint-"
+_MARK = struct.Struct("<QQQQQ")
+_CHECKSUM = struct.Struct("<I")
+
+
+class SpoolError(OSError):
+    """The spool could not take, keep or give a frame."""
+
+
+class SpoolFull(SpoolError):  # noqa: N818 (a state, said as one)
+    """The disk is full; appending works again by itself when space is back."""
+
+
+class FrameGone(LookupError):  # noqa: N818 (a state, said as one)
+    """The frame was dropped, damaged, or is not durable."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, order=True)
+class SegmentName:
+    """A segment's file name."""
+
+    first_seq: int
+    salt: int
+
+    def __str__(self) -> str:
+        return f"{self.first_seq:020d}-{self.salt:08x}.seg"
+
+
+def segment_names(entries: Iterable[str]) -> list[SegmentName]:
+    """The segments among the names of a directory, oldest first; everything else is foreign."""
+    found = (_SEGMENT.fullmatch(name) for name in entries)
+    names = [SegmentName(first_seq=int(m[1]), salt=int(m[2], 16)) for m in found if m]
+    return sorted(name for name in names if name.first_seq <= HIGHEST_SEQ)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Mark:
+    """How far the spool is durable: the last synced frame and where it ends.
+
+    `spans` and `logs` count everything acknowledged so far, `segment` is the first seq of the
+    segment that is being written, `end` the offset behind its last synced frame.
+    """
+
+    seq: int = 0
+    spans: int = 0
+    logs: int = 0
+    segment: int = 0
+    end: int = 0
+
+
+def publish(shared: SharedBytes, mark: Mark) -> None:
+    """Shows `mark` to the processes that read."""
+    body = _MARK.pack(mark.seq, mark.spans, mark.logs, mark.segment, mark.end)
+    shared[: _MARK.size + _CHECKSUM.size] = body + _CHECKSUM.pack(zlib.crc32(body))
+
+
+def published(shared: SharedBytes) -> Mark | None:
+    """The mark, None where it is being written this moment or was never written."""
+    data = bytes(shared[: _MARK.size + _CHECKSUM.size])
+    body = data[: _MARK.size]
+    if data[_MARK.size :] != _CHECKSUM.pack(zlib.crc32(body)):
+        return None
+    seq, spans, logs, segment, end = _MARK.unpack(body)
+    return Mark(seq=seq, spans=spans, logs=logs, segment=segment, end=end)
+
+
+def write_checkpoint(files: Files, directory: Path, consumer: str, seq: int) -> None:
+    """Keeps, durably, the last seq that `consumer` is done with."""
+    text = str(seq)
+    content = f"{text} {zlib.crc32(text.encode()):08x}\n"
+    write_durably(files, directory / (_CHECKPOINT + consumer), content.encode())
+
+
+def read_checkpoint(files: Files, directory: Path, consumer: str) -> int:
+    """What `write_checkpoint` kept; 0 where there is none or it is damaged."""
+    try:
+        content = read_whole(files, directory / (_CHECKPOINT + consumer))
+    except FileNotFoundError:
+        return 0
+    # A damaged checkpoint reads as none: everything still in the spool is read again.
+    text, _, checksum = content.decode("ascii", "replace").strip().partition(" ")
+    intact = text.isdecimal() and checksum == f"{zlib.crc32(text.encode()):08x}"
+    return int(text) if intact else 0
+
+
+def highest_checkpoint(files: Files, directory: Path, entries: Iterable[str]) -> int:
+    """The highest seq that any consumer was done with."""
+    consumers = (name.removeprefix(_CHECKPOINT) for name in entries if is_checkpoint(name))
+    return max((read_checkpoint(files, directory, consumer) for consumer in consumers), default=0)
+
+
+def is_checkpoint(name: str) -> bool:
+    """Whether a file of this name holds a consumer's checkpoint."""
+    return name.startswith(_CHECKPOINT) and not name.endswith(".draft")
+
+
+def quarantine(
+    files: Files, directory: Path, name: SegmentName, source: ReadFile, start: int, end: int
+) -> bool:
+    """Copies a damaged range aside; False where that was done before.
+
+    Raises OSError where there is no room for a copy; the range stays in its segment then.
+    """
+    folder = directory / QUARANTINE
+    target = folder / f"{name.first_seq:020d}-{name.salt:08x}-{start:010d}.bin"
+    files.make_directory(folder)
+    if target.name in files.entries(folder):
+        return False
+    write_durably(files, target, source.read_at(start, end - start))
+    return True

@@ -1,0 +1,183 @@
+"""The spool's reading end, in another process: only frames that are durable, in order.
+
+Nothing is awaited or watched: the caller asks again, and asking costs a look at shared memory
+when there is nothing new.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections import OrderedDict
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from collector.files import Files, RealFiles, SharedBytes
+from collector.frames import Frame
+from collector.recovery import last_seq_before
+from collector.segments import Bound, Segment
+from collector.spool_directory import (
+    MARK_NAME,
+    MARK_SIZE,
+    FrameGone,
+    Mark,
+    SegmentName,
+    published,
+    read_checkpoint,
+    segment_names,
+    write_checkpoint,
+)
+
+OPEN_FILES = 64
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Usage:
+    """What the spool takes: bytes on disk, segments, and the oldest seq that may still be there."""
+
+    bytes: int = 0
+    segments: int = 0
+    oldest_seq: int | None = None
+
+
+class SpoolReader:
+    """Reads frames by order or by seq, keeps checkpoints, drops what is consumed. One thread."""
+
+    def __init__(self, directory: Path, *, files: Files | None = None) -> None:
+        """Raises OSError where the directory can not be made or listed."""
+        self._directory = directory
+        self._files = files or RealFiles()
+        self._files.make_directory(directory)
+        self._shared: SharedBytes = self._files.share(directory / MARK_NAME, MARK_SIZE)
+        self._mark = Mark()
+        self._names: list[SegmentName] = []
+        self._segments: dict[SegmentName, Segment] = {}
+        self._limits: dict[SegmentName, int] = {}
+        self._opened: OrderedDict[SegmentName, None] = OrderedDict()
+        self._consumed: dict[SegmentName, float] = {}
+        self.unreadable = 0
+        """How often the disk failed a read; what it failed is asked for again."""
+        self._list()
+
+    def mark(self) -> Mark:
+        """How far the spool is durable, and how much was acknowledged in all."""
+        # A mark that is being written this moment does not hold; the one before it does.
+        self._mark = published(self._shared) or self._mark
+        return self._mark
+
+    def durable_seq(self) -> int:
+        """The last seq that may be read; 0 where nothing was written yet."""
+        return self.mark().seq
+
+    def read(self, from_seq: int) -> Iterator[Frame]:
+        """Durable frames from `from_seq` on, in order; ends when it has caught up."""
+        mark = self.mark()
+        if mark.seq < from_seq:
+            return
+        self._refresh(mark)
+        for name in self._names[max(0, self._at(from_seq)) :]:
+            if name.first_seq > mark.seq:
+                return
+            try:
+                yield from self._segment(name).frames(from_seq, self._bound(name, mark))
+            except FrameGone:
+                continue  # dropped between listing and opening
+            except OSError:
+                self.unreadable += 1  # asked again by the next call: going on would lose frames
+                return
+
+    def damaged(self) -> int:
+        """Damaged ranges that were read past, in the segments that are still there."""
+        return sum(segment.damaged for segment in self._segments.values())
+
+    def get(self, seq: int) -> Frame:
+        """The frame `seq`. Raises FrameGone where it was dropped, damaged or is not durable."""
+        mark = self.mark()
+        self._refresh(mark)
+        at = self._at(seq)
+        if at < 0:
+            raise FrameGone(f"frame {seq} is older than the spool")
+        name = self._names[at]
+        try:
+            return self._segment(name).get(seq, self._bound(name, mark))
+        except OSError as error:
+            raise FrameGone(f"frame {seq} can not be read: {error}") from error
+
+    def checkpoint(self, consumer: str, seq: int) -> None:
+        """Keeps, durably, that `consumer` is done with every frame up to `seq`. Raises OSError."""
+        write_checkpoint(self._files, self._directory, consumer, seq)
+
+    def checkpoint_of(self, consumer: str) -> int:
+        """The last seq that `consumer` is done with, 0 where it never said."""
+        return read_checkpoint(self._files, self._directory, consumer)
+
+    def drop_consumed(self, before_seq: int, *, older_than_seconds: float, now: float) -> int:
+        """Removes segments that lie wholly below `before_seq`; how many.
+
+        A segment goes only `older_than_seconds` after the first call, on the clock of `now`,
+        that found it consumed, and the newest never. Raises OSError.
+        """
+        self._list()
+        dropped = 0
+        for name, following in zip(self._names, self._names[1:], strict=False):
+            if following.first_seq > before_seq:
+                break
+            if now - self._consumed.setdefault(name, now) >= older_than_seconds:
+                self._files.remove(self._directory / str(name))
+                dropped += 1
+        self._list()
+        return dropped
+
+    def usage(self) -> Usage:
+        """What the spool takes now. Raises OSError."""
+        entries = self._files.entries(self._directory)
+        names = segment_names(entries)
+        return Usage(
+            bytes=sum(entries[str(name)] for name in names),
+            segments=len(names),
+            oldest_seq=names[0].first_seq if names else None,
+        )
+
+    def close(self) -> None:
+        """Releases every file."""
+        for segment in self._segments.values():
+            segment.release()
+
+    def _refresh(self, mark: Mark) -> None:
+        """Lists the directory where the writer has gone on to a segment not seen yet."""
+        if not self._names or mark.segment > self._names[-1].first_seq:
+            self._list()
+
+    def _list(self) -> None:
+        self._names = segment_names(self._files.entries(self._directory))
+        for gone in self._segments.keys() - set(self._names):
+            self._segments.pop(gone).release()
+            self._opened.pop(gone, None)
+            self._limits.pop(gone, None)
+            self._consumed.pop(gone, None)
+
+    def _at(self, seq: int) -> int:
+        """Which segment holds `seq`: -1 where all begin later."""
+        return bisect_right(self._names, seq, key=lambda name: name.first_seq) - 1
+
+    def _bound(self, name: SegmentName, mark: Mark) -> Bound:
+        if name.first_seq == mark.segment:
+            return Bound(last_seq=mark.seq, end=mark.end)
+        if name not in self._limits:
+            following = self._names[self._at(name.first_seq) + 1 :][:1]
+            if not following or following[0].first_seq > mark.seq:
+                return Bound(last_seq=mark.seq)
+            limit = last_seq_before(self._files, self._directory, following[0])
+            self._limits[name] = limit
+        return Bound(last_seq=min(mark.seq, self._limits[name]))
+
+    def _segment(self, name: SegmentName) -> Segment:
+        """The segment; of many, those least recently used give their files back."""
+        self._opened[name] = None
+        self._opened.move_to_end(name)
+        if len(self._opened) > OPEN_FILES:
+            idle, _ = self._opened.popitem(last=False)
+            self._segments[idle].release()
+        if name not in self._segments:
+            self._segments[name] = Segment(self._files, self._directory, name)
+        return self._segments[name]
