@@ -46,7 +46,7 @@ def test_a_child_that_ends_early_is_reported_with_the_end_of_its_log(tmp_path: P
         cwd=tmp_path,
         log=tmp_path / "daemon.log",
     )
-    with pytest.raises(DemoFailed, match="(?s)daemon ended with code 3.*no such table"):
+    with pytest.raises(DemoFailed, match=r"(?s)daemon ended with code 3.*no such table"):
         child.wait_for("http://127.0.0.1:9/readyz", seconds=20, sleep=time.sleep)
 
 
