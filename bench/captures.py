@@ -1,0 +1,203 @@
+"""Captured OTLP requests as traces, with their truth rows, and what their spans carry."""
+
+from __future__ import annotations
+
+import base64
+import json
+from collections import defaultdict
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from google.protobuf.json_format import Parse
+from opentelemetry.proto.collector.logs.v1.logs_service_pb2 import ExportLogsServiceRequest
+from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceRequest
+
+from ragvigil.model.span import (
+    AttributeValue,
+    Closed,
+    Event,
+    LogRecord,
+    Resource,
+    Scope,
+    Span,
+    SpanKind,
+    StatusCode,
+    Trace,
+)
+
+Truth = Mapping[str, Any]
+IDS = ("traceId", "spanId", "parentSpanId")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Capture:
+    """One stack's traces by id, and the truth rows of each."""
+
+    name: str
+    traces: Mapping[str, Trace]
+    truth: Mapping[str, tuple[Truth, ...]]
+
+
+def captured_sets(folder: Path) -> list[Path]:
+    """The sets in a folder of captures, by name."""
+    return sorted(path.parent for path in folder.glob("*/truth.jsonl"))
+
+
+def load(folder: Path) -> Capture:
+    """All traces of a captured set; spans in the order in which they arrived."""
+    spans: dict[str, list[Span]] = defaultdict(list)
+    logs: dict[tuple[str, str], list[LogRecord]] = defaultdict(list)
+    for line in (folder / "meta.jsonl").read_text(encoding="utf-8").splitlines():
+        entry = json.loads(line)
+        body = (folder / "requests" / Path(entry["file"]).name).read_bytes()
+        is_json = entry["file"].endswith(".json")
+        if "logs" in entry["path"].lower():
+            for record in decode_logs(body):
+                logs[(record.trace_id, record.span_id)].append(record)
+        else:
+            for span in decode_spans(body, is_json=is_json):
+                spans[span.trace_id].append(span)
+    truth: dict[str, list[Truth]] = defaultdict(list)
+    for line in (folder / "truth.jsonl").read_text(encoding="utf-8").splitlines():
+        row = json.loads(line)
+        truth[row["trace_id"]].append(row)
+    traces = {key: _trace(key, found, logs) for key, found in spans.items()}
+    return Capture(
+        name=folder.name, traces=traces, truth={key: tuple(rows) for key, rows in truth.items()}
+    )
+
+
+def _trace(
+    trace_id: str, spans: list[Span], logs: Mapping[tuple[str, str], list[LogRecord]]
+) -> Trace:
+    joined = (
+        replace(span, logs=tuple(logs[(trace_id, span.span_id)]))
+        if (trace_id, span.span_id) in logs
+        else span
+        for span in spans
+    )
+    return Trace(trace_id=trace_id, spans=tuple(joined), closed=Closed.IDLE, received_unix_nano=0)
+
+
+def decode_spans(body: bytes, *, is_json: bool = False) -> Iterator[Span]:
+    """The spans of one export request."""
+    request = ExportTraceServiceRequest()
+    if is_json:
+        Parse(json.dumps(_with_base64_ids(json.loads(body))), request, ignore_unknown_fields=True)
+    else:
+        request.ParseFromString(body)
+    for of_resource in request.resource_spans:
+        resource = Resource(attributes=_attributes(of_resource.resource.attributes))
+        for of_scope in of_resource.scope_spans:
+            scope = Scope(name=of_scope.scope.name, version=of_scope.scope.version)
+            for span in of_scope.spans:
+                yield _span(span, resource, scope)
+
+
+def decode_logs(body: bytes) -> Iterator[LogRecord]:
+    """The log records of one export request."""
+    request = ExportLogsServiceRequest.FromString(body)
+    for of_resource in request.resource_logs:
+        for of_scope in of_resource.scope_logs:
+            for record in of_scope.log_records:
+                attributes = _attributes(record.attributes)
+                yield LogRecord(
+                    trace_id=record.trace_id.hex(),
+                    span_id=record.span_id.hex(),
+                    time_unix_nano=record.time_unix_nano or record.observed_time_unix_nano,
+                    event_name=record.event_name or str(attributes.get("event.name", "")),
+                    body=_value(record.body),
+                    attributes=attributes,
+                )
+
+
+def _span(span: Any, resource: Resource, scope: Scope) -> Span:
+    return Span(
+        trace_id=span.trace_id.hex(),
+        span_id=span.span_id.hex(),
+        parent_span_id=span.parent_span_id.hex(),
+        name=span.name,
+        kind=SpanKind(span.kind) if span.kind in range(6) else SpanKind.UNSPECIFIED,
+        start_unix_nano=span.start_time_unix_nano,
+        end_unix_nano=span.end_time_unix_nano,
+        status=StatusCode(span.status.code) if span.status.code in range(3) else StatusCode.UNSET,
+        status_message=span.status.message,
+        attributes=_attributes(span.attributes),
+        events=tuple(
+            Event(
+                name=event.name,
+                time_unix_nano=event.time_unix_nano,
+                attributes=_attributes(event.attributes),
+            )
+            for event in span.events
+        ),
+        resource=resource,
+        scope=scope,
+        trace_state=span.trace_state,
+        dropped_attributes_count=span.dropped_attributes_count,
+        dropped_events_count=span.dropped_events_count,
+    )
+
+
+def _attributes(pairs: Any) -> dict[str, AttributeValue]:
+    return {pair.key: _value(pair.value) for pair in pairs}
+
+
+def _value(value: Any) -> AttributeValue:
+    kind = value.WhichOneof("value")
+    if kind is None:
+        return None
+    if kind == "array_value":
+        return [_value(one) for one in value.array_value.values]
+    if kind == "kvlist_value":
+        return {pair.key: _value(pair.value) for pair in value.kvlist_value.values}
+    found: AttributeValue = getattr(value, kind)
+    return found
+
+
+def _with_base64_ids(value: Any) -> Any:
+    if isinstance(value, list):
+        return [_with_base64_ids(one) for one in value]
+    if isinstance(value, dict):
+        return {
+            key: base64.b64encode(bytes.fromhex(one)).decode()
+            if key in IDS and isinstance(one, str)
+            else _with_base64_ids(one)
+            for key, one in value.items()
+        }
+    return value
+
+
+def carried(trace: Trace) -> str:
+    """Every string in a trace's attributes, events and log bodies, those in JSON read out too."""
+    return "\x00".join(_strings_of(trace))
+
+
+def _strings_of(trace: Trace) -> Iterator[str]:
+    for span in trace.spans:
+        yield from _strings(dict(span.attributes), 3)
+        for event in span.events:
+            yield from _strings(dict(event.attributes), 3)
+        for record in span.logs:
+            yield from _strings(record.body, 3)
+            yield from _strings(dict(record.attributes), 3)
+
+
+def _strings(value: object, depth: int) -> Iterator[str]:
+    if isinstance(value, str):
+        yield value
+        if depth and value[:1] in '{["':
+            try:
+                inner = json.loads(value)
+            except ValueError:
+                return
+            if inner != value:
+                yield from _strings(inner, depth - 1)
+    elif isinstance(value, list):
+        for one in value:
+            yield from _strings(one, depth)
+    elif isinstance(value, dict):
+        for one in value.values():
+            yield from _strings(one, depth)

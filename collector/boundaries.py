@@ -1,0 +1,231 @@
+"""Where one answer ends and the next begins: a record per answer, not per trace.
+
+The root of a record is the nearest ancestor of an answering LLM span that also contains a
+retrieval; failing that, the SERVER or AGENT entry above it. A worker's or a session's trace holds
+many records; a gateway, a retriever service and an answering service make one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from collector.claims.claim import Field, Listing, Message, SpanRole
+from collector.claims.payload import answer_of
+from collector.tree import Node
+from ragvigil.model.span import StatusCode
+
+AUXILIARY = frozenset(
+    {SpanRole.RETRIEVER, SpanRole.RERANKER, SpanRole.EMBEDDING, SpanRole.GUARDRAIL,
+     SpanRole.EVALUATOR}
+)  # fmt: skip
+
+
+@dataclass(slots=True, kw_only=True)
+class Extent:
+    """The spans of one answer. `models` are its LLM leaves in order of end, the answer's last."""
+
+    root: Node
+    nodes: list[Node]
+    models: list[Node]
+    answering: Node | None
+
+
+def extents(nodes: Sequence[Node]) -> list[Extent]:
+    """The answers of a trace in order of time; none where nothing was answered."""
+    inside = _retrievals_inside(nodes)
+    leaves = _answering_leaves(nodes)
+    if not leaves:
+        return _silent_answers(nodes, inside)
+    groups = _group(leaves, inside)
+    _settle_nested(groups)
+    extents = [_extent(root, members, groups) for root, members in groups.values()]
+    _adopt_strays(extents, nodes)
+    return sorted(extents, key=lambda extent: (extent.root.start, extent.root.id))
+
+
+def _retrievals_inside(nodes: Sequence[Node]) -> dict[str, int]:
+    """How many retrieving spans each subtree holds, its top included."""
+    inside = dict.fromkeys((node.id for node in nodes), 0)
+    for node in nodes:
+        if node.retrieves:
+            inside[node.id] += 1
+            for ancestor in node.above():
+                inside[ancestor.id] += 1
+    return inside
+
+
+def _answering_leaves(nodes: Sequence[Node]) -> list[Node]:
+    """LLM spans without an LLM below them, outside of retrieval; tools' only where no other."""
+    wrappers = {
+        ancestor.id
+        for node in nodes
+        if node.role is SpanRole.LLM
+        for ancestor in node.above()
+        if ancestor.role is SpanRole.LLM
+    }
+    leaves, tools = [], []
+    for node in nodes:
+        if node.role is not SpanRole.LLM or node.id in wrappers:
+            continue
+        roles = {ancestor.role for ancestor in node.above()}
+        if roles & AUXILIARY:
+            continue
+        (tools if SpanRole.TOOL in roles else leaves).append(node)
+    return leaves or tools
+
+
+Groups = dict[str, tuple[Node, list[Node]]]
+
+
+def _group(leaves: list[Node], inside: dict[str, int]) -> Groups:
+    """Each leaf under its root. Leaves below an entry without retrieval look on further up."""
+    groups: Groups = {}
+    stopped: list[Node] = []
+    for leaf in leaves:
+        root = _nearest(leaf, inside)
+        if root is None:
+            stopped.append(leaf)
+        else:
+            groups.setdefault(root.id, (root, []))[1].append(leaf)
+    taken = [root for root, _ in groups.values()]
+    for leaf in stopped:
+        root = _with_free_retrieval(leaf, inside, taken) or _entry(leaf)
+        groups.setdefault(root.id, (root, []))[1].append(leaf)
+    return groups
+
+
+def _nearest(leaf: Node, inside: dict[str, int]) -> Node | None:
+    for ancestor in leaf.above():
+        if inside[ancestor.id]:
+            return ancestor
+        if ancestor.is_entry:
+            return None
+    return None
+
+
+def _with_free_retrieval(leaf: Node, inside: dict[str, int], taken: list[Node]) -> Node | None:
+    """The nearest ancestor with a retrieval that belongs to no answer below it."""
+    for ancestor in leaf.above():
+        if not inside[ancestor.id]:
+            continue
+        below = [root for root in taken if root is not ancestor and ancestor in root.above()]
+        outer = [root for root in below if not any(other in root.above() for other in below)]
+        if inside[ancestor.id] > sum(inside[root.id] for root in outer):
+            return ancestor
+    return None
+
+
+def _entry(leaf: Node) -> Node:
+    top = leaf
+    for ancestor in leaf.above():
+        if ancestor.reading is not None or len(ancestor.children) > 1:
+            top = ancestor
+        if ancestor.is_entry:
+            break
+    return top
+
+
+def _settle_nested(groups: Groups) -> None:
+    """Roots inside roots: one answer where the outer one speaks last or holds only one inner."""
+    for root_id in sorted(groups, key=lambda one: -_depth(groups[one][0])):
+        root, members = groups[root_id]
+        inner = [one for one in groups if one != root_id and root in groups[one][0].above()]
+        if not inner:
+            continue
+        last = max(leaf.end for leaf in members)
+        if len(inner) == 1 or last >= max(groups[one][0].end for one in inner):
+            for one in inner:
+                members.extend(groups.pop(one)[1])
+        else:
+            groups.pop(root_id)
+
+
+def _depth(node: Node) -> int:
+    return sum(1 for _ in node.above())
+
+
+def _extent(root: Node, members: list[Node], groups: Groups) -> Extent:
+    nodes: list[Node] = []
+    waiting = [root]
+    while waiting:
+        node = waiting.pop()
+        nodes.append(node)
+        waiting.extend(child for child in reversed(node.children) if child.id not in groups)
+    models = sorted(members, key=lambda leaf: (leaf.end, leaf.start, leaf.id))
+    return Extent(root=root, nodes=nodes, models=models, answering=_answering(root, models))
+
+
+def _answering(root: Node, models: list[Node]) -> Node | None:
+    """The last leaf that replied with text; the one that the root repeats, where it does."""
+    if len(models) == 1:
+        return models[0]
+    replied = [leaf for leaf in models if reply_text(leaf)]
+    said = root.reading and answer_of(root.reading.get(Field.OUTPUT))
+    if said:
+        same = [leaf for leaf in replied if reply_text(leaf).strip() in said]
+        if same:
+            return same[-1]
+    if has_failed(models[-1]) or not replied:
+        return models[-1]  # a rewriter's text is no answer where the answering call failed
+    return replied[-1]
+
+
+def has_failed(node: Node) -> bool:
+    """Whether the span ended with an error."""
+    return node.reading is not None and node.reading.span.status is StatusCode.ERROR
+
+
+def reply_text(leaf: Node) -> str:
+    """What the model said in words, empty where it said nothing or only called tools."""
+    reply = leaf.reading.get(Field.REPLY) if leaf.reading is not None else None
+    if not isinstance(reply, tuple):
+        return ""
+    spoken = [m for m in reply if isinstance(m, Message) and m.text and not m.calls_tool]
+    return spoken[0].text if spoken else ""
+
+
+def _adopt_strays(extents: list[Extent], nodes: Sequence[Node]) -> None:
+    """Retrievals outside every answer join the only answer that has none (lost parents)."""
+    poor = [one for one in extents if not any(node.retrieves for node in one.nodes)]
+    if len(poor) != 1 or len(extents) != 1:
+        return
+    known = {node.id for node in poor[0].nodes}
+    for node in nodes:
+        if node.retrieves and node.id not in known and not _is_above(node, poor[0].root):
+            below = [one for one in node.below() if one.id not in known]
+            known.update(one.id for one in below)
+            poor[0].nodes.extend(below)
+
+
+def _is_above(node: Node, other: Node) -> bool:
+    return node is other or node in other.above()
+
+
+def _silent_answers(nodes: Sequence[Node], inside: dict[str, int]) -> list[Extent]:
+    """Answers without an LLM span: an outermost span that retrieved and returned a text."""
+    found = []
+    for node in nodes:
+        if node.reading is None or not inside[node.id] or node.retrieves:
+            continue
+        if any(other.root in node.above() for other in found):
+            continue
+        below = list(node.below())
+        said = answer_of(node.reading.get(Field.OUTPUT))
+        if said and not _is_formatted_context(said, below):
+            found.append(Extent(root=node, nodes=below, models=[], answering=None))
+    return found
+
+
+def _is_formatted_context(said: str, nodes: list[Node]) -> bool:
+    """Whether an output is only the retrieved texts written one after the other."""
+    texts = [
+        document.content
+        for node in nodes
+        if node.retrieves and node.reading is not None
+        for listing in [node.reading.get(Field.RETRIEVED)]
+        if isinstance(listing, Listing)
+        for document in listing.documents
+        if document.content
+    ]
+    return bool(texts) and all(text in said for text in texts)

@@ -1,0 +1,191 @@
+"""The citations of an answer, in the order in which it makes them.
+
+What the user's code declares is taken as it is; else a provider's structured citations; else the
+citations of a JSON answer; and inline markers wherever no structured citation covers them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from collector.citing import markers, providers
+from collector.citing.claims import (
+    claim_of,
+    quotations,
+    quotes_of_groups,
+    sentence_ends,
+)
+from collector.citing.markers import Mark
+from collector.citing.targets import Targets
+from collector.claims.payload import is_json_answer, unfenced
+from collector.claims.recover import as_container, text, whole
+from ragvigil.model.record import Citation, Document
+
+JSON_LISTS = ("citations", "sources", "references", "quotes", "evidence", "cited_sources")
+JSON_IDS = ("chunk_id", "id", "doc_id", "document_id", "source_id", "source", "ref", "file_name",
+            "filename", "title", "url", "name", "index", "number", "source_number")  # fmt: skip
+JSON_QUOTES = ("quote", "quotes", "text", "excerpt", "cited_text", "span", "snippet", "evidence")
+GAP = " \t,;"
+"""What may stand between the markers of one row."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Answered:
+    """What citations are read from: the answer, the reply behind it and the chunks."""
+
+    answer: str
+    reply: str = ""
+    raw: object = None
+    declared: object = None
+    context: Sequence[Document] = ()
+    others: Sequence[Document] = ()
+    prompt: str = ""
+
+
+def citations(of: Answered) -> tuple[Citation, ...]:
+    """All citations; `chunk_id` is None where a citation points at nothing in the record."""
+    targets = Targets(of.context, of.others, of.prompt)
+    if isinstance(of.declared, list):
+        return tuple(_declared(of.declared, targets))
+    structured = _structured(of, targets) or _from_json(of, targets)
+    covered = {one.marker for one in structured if one.marker}
+    marks = [m for m in markers.find(of.answer, targets)
+             if of.answer[m.start : m.end] not in covered]  # fmt: skip
+    if structured and not covered:
+        marks = []
+    inline = _inline(of.answer, marks)
+    merged = [*structured, *inline]
+    return tuple(sorted(merged, key=_place)) if covered and inline else tuple(merged)
+
+
+def _place(citation: Citation) -> int:
+    return citation.start if citation.start is not None else 0
+
+
+def _inline(answer: str, marks: Sequence[Mark]) -> list[Citation]:
+    if not marks:
+        return []
+    ends = sentence_ends(answer)
+    rows = _rows(answer, marks)
+    claims = [row[0].claim or claim_of(answer, ends, row[0].start, row[0].start) for row in rows]
+    places = [((row[0].start, max(mark.end for mark in row)), claim)
+              for row, claim in zip(rows, claims, strict=True)]  # fmt: skip
+    quotes = quotes_of_groups(quotations(answer), answer, places)
+    found = []
+    for row, claim, quote in zip(rows, claims, quotes, strict=True):
+        owner = _owner(row, quote)
+        for index, mark in enumerate(row):
+            found.append(_citation(answer, mark, claim, quote if index == owner else None))
+    return found
+
+
+def _rows(answer: str, marks: Sequence[Mark]) -> list[list[Mark]]:
+    """Markers that stand side by side support the same sentence."""
+    rows: list[list[Mark]] = []
+    for mark in marks:
+        if rows and not answer[rows[-1][-1].end : mark.start].strip(GAP):
+            rows[-1].append(mark)
+        else:
+            rows.append([mark])
+    return rows
+
+
+def _owner(row: Sequence[Mark], quote: str | None) -> int:
+    """Which marker of a row vouches for the quotation: the one whose chunk holds it, else the first."""
+    if quote is None or len(row) == 1:
+        return 0
+    words = quote.casefold().split()
+    for index, mark in enumerate(row):
+        content = mark.chunk.content if mark.chunk is not None else None
+        if content and " ".join(words[:6]) in " ".join(content.casefold().split()):
+            return index
+    return 0
+
+
+def _citation(answer: str, mark: Mark, claim: tuple[int, int], quote: str | None) -> Citation:
+    return Citation(
+        target=mark.target,
+        chunk_id=mark.chunk.chunk_id if mark.chunk is not None else None,
+        document_id=mark.chunk.document_id if mark.chunk is not None else "",
+        index=mark.index,
+        marker=answer[mark.start : mark.end],
+        quote=quote,
+        start=mark.start,
+        end=mark.end,
+        claim_start=claim[0],
+        claim_end=claim[1],
+        style=mark.style,
+    )
+
+
+def _structured(of: Answered, targets: Targets) -> list[Citation]:
+    found = []
+    for one in providers.find(of.raw, of.answer):
+        chunk = next((hit for name in one.names if (hit := _by_any(targets, name))), None)
+        if chunk is None and one.index is not None and one.index < len(of.context):
+            chunk = of.context[one.index]
+        found.append(
+            Citation(
+                target=one.names[0][:200] if one.names else str(one.index),
+                chunk_id=chunk.chunk_id if chunk is not None else None,
+                document_id=chunk.document_id if chunk is not None else "",
+                index=one.index,
+                marker=one.marker,
+                quote=one.quote,
+                start=one.start,
+                end=one.end,
+                claim_start=one.start,
+                claim_end=one.end,
+                style=one.style,
+            )
+        )
+    return found
+
+
+def _by_any(targets: Targets, name: str) -> Document | None:
+    """A chunk by name, or by its whole text (Bedrock's and Gemini's references carry it)."""
+    return targets.by_name(name) or targets.by_text(name)
+
+
+def _from_json(of: Answered, targets: Targets) -> list[Citation]:
+    """`{"answer": …, "citations": [{"id", "quote"}]}`, fenced or not."""
+    source = of.reply or of.answer
+    if not is_json_answer(source):
+        return []
+    container = as_container(unfenced(source)).value
+    if not isinstance(container, dict):
+        return []
+    listed = next(
+        (container[key] for key in JSON_LISTS if isinstance(container.get(key), list)), ()
+    )
+    return _declared(listed, targets, style="json")
+
+
+def _declared(
+    listed: Sequence[object], targets: Targets, *, style: str = "declared"
+) -> list[Citation]:
+    found = []
+    for entry in listed:
+        row = entry if isinstance(entry, dict) else {"id": entry}
+        written = next((text(row[key]) for key in JSON_IDS if text(row.get(key))), "")
+        chunk = targets.by_name(written)
+        index = None
+        if chunk is None and written.isdecimal() and len(written) < 5:
+            chunk, index = targets.by_number(int(written))
+        quote = next((row[key] for key in JSON_QUOTES if isinstance(row.get(key), str)), None)
+        if not written and not quote:
+            continue
+        found.append(
+            Citation(
+                target=written,
+                chunk_id=chunk.chunk_id if chunk is not None else None,
+                document_id=chunk.document_id if chunk is not None else "",
+                index=index,
+                quote=text(quote).strip() or None,
+                claim_start=whole(row.get("answer_start")),
+                claim_end=whole(row.get("answer_end")),
+                style=style,
+            )
+        )
+    return found

@@ -1,0 +1,1 @@
+"""How answers cite: one module per way of writing it down."""

@@ -1,0 +1,99 @@
+"""The sentence that a marker supports, and the quotation beside the marker."""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_left, bisect_right
+from collections.abc import Sequence
+
+SENTENCE_END = re.compile(
+    r"(?:[.!?…]+[\"”»’)\]]*(?=\s|$)|[。！？।؟]+[」』”\"]*|\n\s*\n|\n(?=\s*[-*•\d]))"
+)
+QUOTATION = re.compile(
+    r"“([^“”]{2,2000})”|„([^„“”\"]{2,2000})[“”\"]|«([^«»]{2,2000})»|»([^«»]{2,2000})«|"
+    r"「([^「」]{2,2000})」|『([^『』]{2,2000})』|‹([^‹›]{2,2000})›|\"([^\"]{2,2000})\"|"
+    r"‘([^‘’]{8,2000})’(?!\w)"
+)
+Quotation = tuple[int, int, str]
+Row = tuple[tuple[int, int], tuple[int, int]]
+"""Where a row of markers stands, and where the sentence that it supports."""
+MIN_WORDS = 3
+MIN_UNSPACED = 6
+BEHIND = re.compile(r"\s*[:,–—-]?\s*")
+
+
+def sentence_ends(answer: str) -> list[int]:
+    """The places where sentences end, in order; an answer's end is one."""
+    ends = [match.end() for match in SENTENCE_END.finditer(answer)]
+    if not ends or ends[-1] != len(answer):
+        ends.append(len(answer))
+    return ends
+
+
+def claim_of(answer: str, ends: Sequence[int], start: int, group_start: int) -> tuple[int, int]:
+    """The sentence that a marker at `start` supports: the one it stands in or stands behind.
+
+    `group_start` is where the row of markers begins that it belongs to.
+    """
+    index = bisect_right(ends, group_start)
+    begin = ends[index - 1] if index else 0
+    if not answer[begin:group_start].strip() and index:
+        index -= 1  # the markers stand behind the full stop
+        begin = ends[index - 1] if index else 0
+        return _trimmed(answer, begin, ends[index])
+    end = ends[min(bisect_left(ends, start), len(ends) - 1)]
+    return _trimmed(answer, begin, end)
+
+
+def _trimmed(answer: str, begin: int, end: int) -> tuple[int, int]:
+    text = answer[begin:end]
+    return begin + len(text) - len(text.lstrip()), begin + len(text.rstrip())
+
+
+def quotations(answer: str) -> list[tuple[int, int, str]]:
+    """Quotations worth checking: start, end, and the text between the quotation marks."""
+    found = []
+    for match in QUOTATION.finditer(answer):
+        text = next(group for group in match.groups() if group is not None)
+        if _is_quote(text):
+            found.append((*match.span(), text.strip()))
+    return found
+
+
+def _is_quote(text: str) -> bool:
+    """Three words, or six characters of a script without spaces; less is only emphasis."""
+    words = text.split()
+    if len(words) >= MIN_WORDS:
+        return True
+    return len(text) >= MIN_UNSPACED and sum(ord(c) > 0x2E7F for c in text) > len(text) / 2
+
+
+def quotes_of_groups(
+    quotes: Sequence[Quotation], answer: str, groups: Sequence[Row]
+) -> list[str | None]:
+    """For each row of markers the quotation that it vouches for, None where there is none.
+
+    It stands before the row, behind the previous one and in the row's sentence; else around it;
+    else right behind the row (`[1]: "…"`), unless the next row vouches for it.
+    """
+    if not quotes:
+        return [None] * len(groups)
+    found: list[Quotation | None] = []
+    previous_end = 0
+    for (start, end), claim in groups:
+        before = [q for q in quotes if q[1] <= start and q[0] >= previous_end and q[1] > claim[0]]
+        around = [q for q in quotes if q[0] < start and q[1] >= end]
+        found.append(max(before, key=lambda q: len(q[2])) if before else (around or [None])[0])
+        previous_end = end
+    taken = {quote[0] for quote in found if quote is not None}
+    for index, (row, _) in enumerate(groups):
+        if found[index] is None:
+            behind = _right_behind(quotes, answer, row[1])
+            found[index] = behind if behind is not None and behind[0] not in taken else None
+    return [quote[2] if quote is not None else None for quote in found]
+
+
+def _right_behind(quotes: Sequence[Quotation], answer: str, end: int) -> Quotation | None:
+    gap = BEHIND.match(answer, end)
+    place = gap.end() if gap else end
+    return next((quote for quote in quotes if quote[0] == place), None)

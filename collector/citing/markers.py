@@ -1,0 +1,234 @@
+"""Inline markers in an answer: `[1]`, `[1-3]`, `[^1]`, `¹`, `(1)`, `[id]`, `【4:0†f】`, `<cite>`."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from collector.citing.targets import Targets
+from ragvigil.model.record import Document
+
+
+class Mark(NamedTuple):
+    """A marker in the answer: where it stands, what it names, and the chunk behind it."""
+
+    start: int
+    end: int
+    target: str
+    chunk: Document | None
+    index: int | None
+    style: str
+    claim: tuple[int, int] | None = None
+
+
+CODE = re.compile(r"```.*?(?:```|\Z)|`[^`\n]+`", re.DOTALL)
+BRACKET = re.compile(r"\[(\[?)([^\[\]\n]{1,200})\](\]?)(\(|:(?!\s*[\"“„«]))?")
+NUMBERS = re.compile(r"\^?\s*\d{1,4}(?:\s*[,;–—-]\s*\^?\d{1,4})*\s*")
+NOUN = re.compile(
+    r"(?:source|sources|src|doc|document|ref|reference|chunk|passage|context|quelle|fuente|fonte|"
+    r"источник|来源|出典|출처|المصدر|स्रोत)\s*[:#：]?\s*(?=\S)", re.IGNORECASE
+)  # fmt: skip
+LENTICULAR = re.compile(r"【([^】\n†]{1,80})(?:†([^】\n]{0,160}))?】")
+PAREN = re.compile(r"\(([^()\n]{1,160})\)")
+SUPERSCRIPTS = str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹", "0123456789")
+SUPERSCRIPT = re.compile(r"(?<=[\w.!?…。！？\"”»」)\]])[⁰¹²³⁴⁵⁶⁷⁸⁹]+(?:[,\u202f ][⁰¹²³⁴⁵⁶⁷⁸⁹]+)*")
+UNIT = re.compile(r"(?:\d|\b(?:[a-zA-Z]|km|cm|mm|dm|µm|nm|ft|in|yd|mi|kg|sec|min))\s?$")
+ELEMENT = re.compile(
+    r"<(cite|citation|source|ref)\b([^<>]*?)(?:/>|>(.*?)</\1>)", re.IGNORECASE | re.DOTALL
+)
+COMMAND = re.compile(r"<co:\s*([^<>]+)>(.*?)</co(?::[^<>]*)?>", re.DOTALL)
+NAMED = re.compile(
+    r"(?:id|index|doc|document|source|ref|href|chunk_id|data-id)\s*=\s*[\"']?([^\"'>]+)"
+)
+LIST_LIMIT = 50
+
+
+def find(answer: str, targets: Targets) -> list[Mark]:
+    """All markers in order of place; none inside code, links and footnote definitions."""
+    marks: list[Mark] = []
+    hidden = _code(answer) if "`" in answer else []
+    if "[" in answer:
+        marks.extend(_brackets(answer, targets))
+    if "【" in answer:
+        marks.extend(_lenticular(answer, targets))
+    if "<" in answer:
+        marks.extend(_elements(answer, targets))
+    if not answer.isascii():
+        marks.extend(_superscripts(answer, targets))
+    if "(" in answer:
+        marks.extend(_parens(answer, targets, has_brackets=bool(marks)))
+    if hidden:
+        marks = [mark for mark in marks if not any(a <= mark.start < b for a, b in hidden)]
+    return sorted(marks, key=lambda mark: (mark.start, mark.end))
+
+
+def _code(answer: str) -> list[tuple[int, int]]:
+    """Code spans; a whole answer inside one fence is no code, and `[1]` alone is a marker."""
+    spans = [match.span() for match in CODE.finditer(answer)]
+    return [
+        (start, end)
+        for start, end in spans
+        if end - start < 0.9 * len(answer) and not re.fullmatch(r"`\[[^\]]+\]`", answer[start:end])
+    ]
+
+
+def _brackets(answer: str, targets: Targets) -> Iterator[Mark]:
+    position = 0
+    while True:
+        match = BRACKET.search(answer, position)
+        if match is None:
+            return
+        position = match.end()
+        double, inside, closing, after = match.groups()
+        end = match.end() - (1 if after else 0)
+        if bool(double) != bool(closing):
+            if closing or not double:
+                end = end - len(closing)
+            else:
+                continue
+        if after == "(" and _is_link(answer, match.end()):
+            continue
+        if after == ":" and _starts_line(answer, match.start()):
+            continue  # a definition: `[^1]: …`, `[1]: http…`
+        yield from _named(match.start(), end, inside, targets, "double" if double else "bracket")
+
+
+def _is_link(answer: str, opened: int) -> bool:
+    inside = answer[opened : opened + 400].partition(")")[0].strip()
+    return inside.startswith(("http", "/", "#", "./", "mailto:", "<")) or (
+        " " not in inside and "." in inside
+    )
+
+
+def _starts_line(answer: str, start: int) -> bool:
+    return start == 0 or answer[start - 1] == "\n"
+
+
+def _named(start: int, end: int, inside: str, targets: Targets, style: str) -> Iterator[Mark]:
+    """The marks of one pair of brackets: numbers, an id, `Source: x`, or several by commas."""
+    whole = targets.by_name(inside)
+    if whole is not None and not inside.strip().isdigit():
+        yield Mark(start, end, inside.strip(), whole, _place(targets, whole), style)
+        return
+    if NUMBERS.fullmatch(inside):
+        style = "footnote" if "^" in inside else "number"
+        yield from _numbered(start, end, inside.replace("^", ""), targets, style)
+        return
+    noun = NOUN.match(inside)
+    rest = inside[noun.end() :] if noun else inside
+    if noun and NUMBERS.fullmatch(rest):
+        yield from _numbered(start, end, rest, targets, "noun")
+        return
+    parts = [part.strip() for part in re.split(r"[,;]", rest) if part.strip()]
+    parts = [stripped for part in parts if (stripped := NOUN.sub("", part, count=1).strip())]
+    for part in parts[:LIST_LIMIT]:
+        chunk = targets.by_name(part)
+        if chunk is not None:
+            yield Mark(start, end, part, chunk, _place(targets, chunk), style)
+        elif targets.looks_like_id(part) and " " not in part:
+            yield Mark(start, end, part, None, None, style)
+
+
+def _place(targets: Targets, chunk: Document) -> int | None:
+    for index, document in enumerate(targets.context):
+        if document.chunk_id == chunk.chunk_id:
+            return index
+    return None
+
+
+def _numbered(start: int, end: int, inside: str, targets: Targets, style: str) -> Iterator[Mark]:
+    numbers = list(_numbers(inside))
+    for number in numbers[:LIST_LIMIT]:
+        chunk, index = targets.by_number(number, zero_based=0 in numbers)
+        yield Mark(start, end, str(number), chunk, index, style)
+
+
+def _numbers(inside: str) -> Iterator[int]:
+    """Single numbers and ranges: `1, 3-5` is 1 3 4 5.
+
+    >>> list(_numbers("1, 3-5"))
+    [1, 3, 4, 5]
+    """
+    for part in re.split(r"[,;]", inside):
+        ends = [int(one) for one in re.findall(r"\d+", part)]
+        if len(ends) == 2 and ends[0] < ends[1] <= ends[0] + LIST_LIMIT:
+            yield from range(ends[0], ends[1] + 1)
+        else:
+            yield from ends
+
+
+def _lenticular(answer: str, targets: Targets) -> Iterator[Mark]:
+    """`【4:0†source】` names a message and an index; only annotations resolve it."""
+    for match in LENTICULAR.finditer(answer):
+        inside, name = match.group(1).strip(), (match.group(2) or "").strip()
+        chunk = targets.by_name(name) if name and name != "source" else targets.by_name(inside)
+        index = None
+        if chunk is None and inside.isdigit() and not name:
+            chunk, index = targets.by_number(int(inside))
+        elif chunk is not None:
+            index = _place(targets, chunk)
+        target = name if name and name != "source" else inside
+        yield Mark(*match.span(), target, chunk, index, "lenticular")
+
+
+def _elements(answer: str, targets: Targets) -> Iterator[Mark]:
+    """`<cite id="x">claim</cite>`, `<source id="x"/>`, `<co: 0,1>claim</co: 0,1>`."""
+    for match in ELEMENT.finditer(answer):
+        named = NAMED.search(match.group(2))
+        body = (match.group(3) or "").strip()
+        written = named.group(1).strip() if named else body
+        claim = match.span(3) if named and body else None
+        if written:
+            for mark in _loose(match, written, targets, "element"):
+                yield mark._replace(claim=claim)
+    for match in COMMAND.finditer(answer):
+        numbers = list(_numbers(match.group(1)))
+        for number in numbers:
+            chunk, index = targets.by_number(number, zero_based=True)
+            yield Mark(*match.span(), str(number), chunk, index, "element", match.span(2))
+
+
+def _loose(match: re.Match[str], written: str, targets: Targets, style: str) -> Iterator[Mark]:
+    found = list(_named(*match.span(), written.strip("[]"), targets, style))
+    yield from found or [Mark(*match.span(), written, None, None, style)]
+
+
+def _superscripts(answer: str, targets: Targets) -> Iterator[Mark]:
+    for match in SUPERSCRIPT.finditer(answer):
+        if UNIT.search(answer[: match.start()][-8:]):
+            continue
+        written = re.sub(r"[\u202f ]", ",", match.group()).translate(SUPERSCRIPTS)
+        yield from _numbered(*match.span(), written, targets, "superscript")
+
+
+def _parens(answer: str, targets: Targets, *, has_brackets: bool) -> Iterator[Mark]:
+    """`(source: x)`, `(refund-03)`; `(1)` only behind a claim, and where no brackets are used."""
+    for match in PAREN.finditer(answer):
+        inside = match.group(1).strip()
+        if match.start() and answer[match.start() - 1] == "]":
+            continue
+        noun = NOUN.match(inside)
+        if noun is None and NUMBERS.fullmatch(inside):
+            if not has_brackets and _is_behind_claim(answer, match):
+                yield from _in_range(match, inside, targets)
+            continue
+        if noun is not None and noun.end() < len(inside):
+            yield from _named(*match.span(), inside, targets, "paren")
+            continue
+        chunk = targets.by_name(inside)
+        if chunk is not None and inside == chunk.chunk_id:
+            yield Mark(*match.span(), inside, chunk, _place(targets, chunk), "paren")
+
+
+def _in_range(match: re.Match[str], inside: str, targets: Targets) -> Iterator[Mark]:
+    marks = list(_numbered(*match.span(), inside, targets, "paren"))
+    if marks and all(mark.chunk is not None for mark in marks):
+        yield from marks
+
+
+def _is_behind_claim(answer: str, match: re.Match[str]) -> bool:
+    """`… within 30 days (1).` and not `(1) open the menu`."""
+    before = answer[: match.start()].rstrip()
+    after = answer[match.end() :].lstrip(" ")
+    return bool(before) and before[-1] not in ":;,\n" and (not after or after[0] in ".,;!?\n。([")

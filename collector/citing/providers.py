@@ -1,0 +1,232 @@
+"""Structured citations in providers' raw responses, each shape by its own reader.
+
+Anthropic, OpenAI (Responses, Chat, Assistants), Azure OpenAI On Your Data, Cohere (v1, v2),
+Bedrock, Gemini and Vertex, Vectara. Offsets become character offsets of the answer.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import NamedTuple
+
+from collector.claims.recover import as_container, text, whole
+
+SIGNS = (
+    '"citations"', '"annotations"', "groundingMetadata", "grounding_metadata", "citationMetadata",
+    "retrievedReferences", "file_citation", '"search_results"',
+)  # fmt: skip
+DEPTH = 12
+
+
+class Cited(NamedTuple):
+    """One structured citation; `names` are all names of its source, the best first.
+
+    `start` and `end` bound the cited text of the answer; `index` is the source's 0-based place
+    in the list that the model was given.
+    """
+
+    names: tuple[str, ...]
+    index: int | None = None
+    start: int | None = None
+    end: int | None = None
+    quote: str | None = None
+    style: str = ""
+    marker: str = ""
+
+
+def find(raw: object, answer: str) -> list[Cited]:
+    """All structured citations of a raw response; cheap where it has none."""
+    if isinstance(raw, str) and not any(sign in raw for sign in SIGNS):
+        return []
+    container = as_container(raw).value
+    return list(_walk(container, answer, DEPTH))
+
+
+def _walk(value: object, answer: str, depth: int) -> Iterator[Cited]:
+    if depth == 0:
+        return
+    if isinstance(value, list):
+        if any(isinstance(one, dict) and isinstance(one.get("citations"), list) and "text" in one
+               for one in value):  # fmt: skip
+            yield from _text_blocks(value, answer)
+            return
+        for one in value:
+            yield from _walk(one, answer, depth - 1)
+    elif isinstance(value, dict):
+        for reader in (_grounding, _bedrock, _cohere, _openai, _azure):
+            found = list(reader(value, answer))
+            if found:
+                yield from found
+                return
+        for inner in value.values():
+            if isinstance(inner, (dict, list)):
+                yield from _walk(inner, answer, depth - 1)
+
+
+def _rows(value: Mapping[str, object], key: str) -> list[Mapping[str, object]]:
+    found = value.get(key)
+    return [one for one in found if isinstance(one, dict)] if isinstance(found, list) else []
+
+
+def _names(source: Mapping[str, object], *keys: str) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(found for key in keys if (found := text(source.get(key)))))
+
+
+def _place(answer: str, part: str, start: int | None, end: int | None) -> tuple[int | None, ...]:
+    """Where a part stands in the answer: at the offsets given if they fit, else where it occurs."""
+    if start is not None and end is not None and answer[start:end] == part:
+        return start, end
+    at = answer.find(part) if part else -1
+    return (at, at + len(part)) if at >= 0 else (start, end)
+
+
+def _text_blocks(blocks: Sequence[object], answer: str) -> Iterator[Cited]:
+    """Anthropic: text blocks that are joined to the answer, each with its citations."""
+    cursor = 0
+    for block in blocks:
+        if not isinstance(block, dict) or block.get("type", "text") != "text":
+            continue
+        body = text(block.get("text"))
+        at = answer.find(body, cursor) if body else -1
+        start = at if at >= 0 else None
+        end = at + len(body) if at >= 0 else None
+        cursor = end or cursor
+        for one in _rows(block, "citations"):
+            index = whole(one.get("document_index"))
+            if index is None:
+                index = whole(one.get("search_result_index"))
+            names = _names(
+                one, "document_id", "source", "file_id", "document_title", "title", "url"
+            )
+            quote = one.get("cited_text")
+            yield Cited(names, index, start, end, quote.strip() if isinstance(quote, str) else None,
+                        "anthropic")  # fmt: skip
+
+
+def _openai(value: Mapping[str, object], answer: str) -> Iterator[Cited]:
+    """Responses, Chat and Assistants annotations."""
+    for one in _rows(value, "annotations"):
+        kind = text(one.get("type"))
+        inner = one.get(kind) if isinstance(one.get(kind), dict) else one
+        assert isinstance(inner, dict)
+        names = _names(inner, "file_id", "filename", "url", "title", "id", "cited_text")
+        start, end = whole(one.get("start_index")), whole(one.get("end_index"))
+        if start is None:
+            start, end = whole(inner.get("start_index")), whole(inner.get("end_index"))
+        marker = text(one.get("text"))
+        if marker:
+            start, end = _place(answer, marker, start, end)
+        quote = inner.get("quote") or (inner.get("cited_text") if kind == "citation" else None)
+        if names and kind.endswith("citation"):
+            yield Cited(names, None, start, end, text(quote) or None, "openai", marker)
+
+
+def _azure(value: Mapping[str, object], answer: str) -> Iterator[Cited]:
+    """On Your Data: `[docN]` in the answer, N counts the citations of the context."""
+    context = value.get("context")
+    if not isinstance(context, dict):
+        return
+    for number, one in enumerate(_rows(context, "citations"), start=1):
+        marker = f"[doc{number}]"
+        at = answer.find(marker)
+        while at >= 0:
+            names = _names(one, "chunk_id", "filepath", "url", "title")
+            yield Cited(names, None, at, at + len(marker), None, "azure", marker)
+            at = answer.find(marker, at + 1)
+
+
+def _cohere(value: Mapping[str, object], answer: str) -> Iterator[Cited]:
+    """v1 `document_ids`, v2 `sources`; offsets count characters, the text is the answer's."""
+    for one in _rows(value, "citations"):
+        part = text(one.get("text"))
+        start, end = whole(one.get("start")), whole(one.get("end"))
+        if "document_ids" not in one and "sources" not in one:
+            continue
+        place = _place(answer, part, start, end)
+        listed = one.get("document_ids")
+        for name in listed if isinstance(listed, list) else ():
+            yield Cited((text(name),), _doc_index(text(name)), *place, None, "cohere")
+        for source in _rows(one, "sources"):
+            document = source.get("document")
+            inner = document if isinstance(document, dict) else {}
+            names = (*_names(source, "id"), *_names(inner, "id", "title"))
+            yield Cited(names, _doc_index(names[0]) if names else None, *place, None, "cohere")
+
+
+def _doc_index(name: str) -> int | None:
+    """Cohere names documents without an id `doc_0`, `doc_1` or `doc:0`."""
+    head, number = name[:4], name[4:]
+    return int(number) if head in ("doc_", "doc:") and number.isdecimal() else None
+
+
+def _bedrock(value: Mapping[str, object], answer: str) -> Iterator[Cited]:
+    """RetrieveAndGenerate, InvokeAgent: a part of the response and its references."""
+    for one in _rows(value, "citations"):
+        part = one.get("generatedResponsePart")
+        response = part.get("textResponsePart") if isinstance(part, dict) else None
+        inner = response if isinstance(response, dict) else {}
+        span = inner.get("span")
+        bounds = span if isinstance(span, dict) else one
+        start = whole(bounds.get("start", bounds.get("startIndex")))
+        end = whole(bounds.get("end", bounds.get("endIndex")))
+        place = _place(answer, text(inner.get("text")), start, end)
+        for reference in _rows(one, "retrievedReferences") or _rows(one, "references"):
+            yield Cited(_bedrock_names(reference), None, *place, None, "bedrock")
+
+
+def _bedrock_names(reference: Mapping[str, object]) -> tuple[str, ...]:
+    metadata = reference.get("metadata")
+    names = _names(metadata, "x-amz-bedrock-kb-chunk-id", "id", "chunk_id",
+                   "x-amz-bedrock-kb-source-uri") if isinstance(metadata, dict) else ()  # fmt: skip
+    location = reference.get("location")
+    places = location.values() if isinstance(location, dict) else ()
+    uris = [text(one.get("uri") or one.get("url")) for one in places if isinstance(one, dict)]
+    content = reference.get("content")
+    body = text(content.get("text")) if isinstance(content, dict) else ""
+    return (*names, *(uri for uri in uris if uri), *((body,) if body else ()))
+
+
+def _grounding(value: Mapping[str, object], answer: str) -> Iterator[Cited]:
+    """Gemini and Vertex: segments in bytes, each with the indices of its chunks."""
+    for key in ("groundingMetadata", "grounding_metadata"):
+        metadata = value.get(key)
+        if not isinstance(metadata, dict):
+            continue
+        chunks = _rows(metadata, "groundingChunks") or _rows(metadata, "grounding_chunks")
+        supports = _rows(metadata, "groundingSupports") or _rows(metadata, "grounding_supports")
+        for support in supports:
+            yield from _support(support, chunks, answer)
+
+
+def _support(
+    support: Mapping[str, object], chunks: Sequence[Mapping[str, object]], answer: str
+) -> Iterator[Cited]:
+    segment = support.get("segment")
+    bounds = segment if isinstance(segment, dict) else {}
+    first = whole(bounds.get("startIndex", bounds.get("start_index"))) or 0
+    last = whole(bounds.get("endIndex", bounds.get("end_index")))
+    part = text(bounds.get("text"))
+    start, end = _from_bytes(answer, first, last)
+    place = _place(answer, part, start, end) if part else (start, end)
+    listed = support.get("groundingChunkIndices", support.get("grounding_chunk_indices"))
+    for number in listed if isinstance(listed, list) else ():
+        index = whole(number)
+        if index is not None and index < len(chunks):
+            inner = next((one for one in chunks[index].values() if isinstance(one, dict)), {})
+            names = _names(inner, "documentName", "document_name", "uri", "title", "text")
+            yield Cited(names, None, *place, None, "gemini")
+
+
+def _from_bytes(answer: str, first: int, last: int | None) -> tuple[int | None, int | None]:
+    """Character offsets for offsets into the UTF-8 bytes.
+
+    >>> _from_bytes("né ok", 3, 6)
+    (2, 5)
+    """
+    if last is None:
+        return None, None
+    encoded = answer.encode("utf-8", "surrogatepass")
+    if last > len(encoded) or first > last:
+        return None, None
+    start = len(encoded[:first].decode("utf-8", "ignore"))
+    return start, start + len(encoded[first:last].decode("utf-8", "ignore"))

@@ -1,0 +1,117 @@
+"""What a citation may point at: a record's chunks by id, title, file name, label and position."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from pathlib import PurePosixPath
+
+from collector.prompt_match import positions
+from ragvigil.model.record import Document
+
+NAME_KEYS = (
+    "title", "name", "source", "file_name", "filename", "file_path", "url", "uri", "doc_uri",
+    "doc_id", "document_id", "ref_doc_id", "file_id", "heading",
+)  # fmt: skip
+DIGITS = re.compile(r"\d+")
+LETTERS = re.compile(r"[^\W\d_]+")
+LABEL = re.compile(
+    r"(?:^|\n)[^\n]{0,60}?[\[(【<#]?\s*(?:[^\W\d_]+\s*)?[:#]?\s*(\d{1,4})\s*[\])】>:.)-]*\s*\n?$"
+)
+LABEL_REACH = 80
+TEXT_LENGTH = 24
+"""Shorter texts are names, not a chunk's text."""
+
+
+def shape(identifier: str) -> str:
+    """The form of an id: runs of letters and of digits, and what stands between them.
+
+    >>> shape("refund-03"), shape("92dbf133-442a-412c-b9a3-c166e7f3dd2f")
+    ('a-9', 'uuid')
+    """
+    if re.fullmatch(r"[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}", identifier):
+        return "uuid"
+    if re.fullmatch(r"(?=.*\d)[0-9a-fA-F]{12,}", identifier):
+        return "hex"
+    return DIGITS.sub("9", LETTERS.sub("a", identifier))
+
+
+class Targets:
+    """Resolves what citations name. `chunks` are the context first, then all other documents."""
+
+    def __init__(
+        self, context: Sequence[Document], others: Sequence[Document], prompt: str
+    ) -> None:
+        self.context = context
+        self._prompt = prompt
+        self._labels: dict[int, Document] | None = None
+        self._ids: dict[str, Document] = {}
+        self._names: dict[str, Document] = {}
+        for document in (*context, *others):
+            self._ids.setdefault(document.chunk_id, document)
+        self._folded = {key.casefold(): one for key, one in self._ids.items()}
+        for document in (*context, *others):
+            for name in _names(document):
+                self._names.setdefault(name.casefold(), document)
+        self._shapes = {shape(key) for key, one in self._ids.items() if key != one.text_hash}
+        self._numbers_are_ids = any(key.isdigit() for key in self._ids)
+
+    def by_name(self, written: str) -> Document | None:
+        """The chunk with this id, title or file name; upper and lower case are the same."""
+        name = written.strip().strip("\"'`")
+        return (
+            self._ids.get(name)
+            or self._folded.get(name.casefold())
+            or self._names.get(name.casefold())
+        )
+
+    def by_text(self, written: str) -> Document | None:
+        """The chunk whose text this is, or begins with this."""
+        if len(written) < TEXT_LENGTH:
+            return None
+        return next(
+            (one for one in self._ids.values() if one.content and one.content.startswith(written)),
+            None,
+        )
+
+    def looks_like_id(self, written: str) -> bool:
+        """Whether it has the form of the record's own ids: then an unknown one is made up."""
+        return shape(written.strip()) in self._shapes
+
+    def by_number(self, number: int, *, zero_based: bool = False) -> tuple[Document | None, int]:
+        """The chunk under a number, and the 0-based position that the number names.
+
+        A chunk whose id is the number comes first, then the label in the prompt, then the place.
+        """
+        index = number if zero_based else number - 1
+        if self._numbers_are_ids and str(number) in self._ids:
+            return self._ids[str(number)], index
+        labels = self._prompt_labels()
+        if labels:
+            return labels.get(number), index
+        inside = 0 <= index < len(self.context)
+        return (self.context[index] if inside else None), index
+
+    def _prompt_labels(self) -> dict[int, Document]:
+        """The numbers that the prompt puts before the chunks, where it numbers all of them."""
+        if self._labels is None:
+            self._labels = {}
+            places = positions(self.context, self._prompt) if self._prompt else []
+            for document, place in zip(self.context, places, strict=False):
+                before = self._prompt[max(0, place - LABEL_REACH) : place] if place else ""
+                found = LABEL.search(before)
+                if found:
+                    self._labels.setdefault(int(found.group(1)), document)
+            if len(self._labels) != len(self.context):
+                self._labels = {}
+        return self._labels
+
+
+def _names(document: Document) -> list[str]:
+    values = [document.document_id] if document.document_id else []
+    for key in NAME_KEYS:
+        value = document.metadata.get(key)
+        if isinstance(value, str) and 0 < len(value) < 400:
+            values.append(value)
+    stems = [PurePosixPath(v).name for v in values if "/" in v or "." in v]
+    return [*values, *stems, *(PurePosixPath(v).stem for v in stems)]

@@ -1,0 +1,237 @@
+"""Documents from the many shapes that frameworks write them in."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+from hashlib import blake2b
+from typing import NamedTuple
+
+from collector.claims.claim import Listing, Withheld
+from collector.claims.recover import as_container, looks_structured, number, text
+from ragvigil.model.record import Document
+
+REDACTED = "__REDACTED__"
+EXPLICIT_ID_KEYS = ("chunk_id", "chunkId", "x-amz-bedrock-kb-chunk-id")
+CHUNK_ID_KEYS = ("id", "_id", "uuid", "node_id", "passage_id", "point_id")
+DOCUMENT_ID_KEYS = ("doc_id", "document_id", "docId", "documentId", "ref_doc_id", "source_id")
+ORIGIN_KEYS = (
+    *DOCUMENT_ID_KEYS, "source", "file_name", "filename", "file_path", "doc_uri", "url", "uri",
+    "title", "name",
+)  # fmt: skip
+CONTENT_KEYS = ("page_content", "content", "text", "document", "page_text", "passage", "chunk")
+SCORE_KEYS = ("score", "relevance_score", "relevanceScore", "similarity", "distance", "_score")
+LIST_KEYS = (
+    "documents", "docs", "source_documents", "context", "contexts", "results", "nodes", "matches",
+    "source_nodes", "chunks", "passages", "hits", "retrieved_documents", "retrieved_contexts",
+    "retrievalResults", "search_results", "sources",
+)  # fmt: skip
+MACHINE_ID = re.compile(r"[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}|[0-9a-fA-F]{32,}")
+
+
+class Draft(NamedTuple):
+    """A document before its id is settled: that needs a look at the whole list."""
+
+    id: str
+    content: str | None
+    score: float | None
+    metadata: Mapping[str, object]
+
+
+def fingerprint(content: str) -> str:
+    """32 hex characters that name a text, the same in every process.
+
+    >>> fingerprint("refund")
+    'b83f5893edae0b6a25c54d12c967a20d'
+    """
+    return blake2b(content.encode("utf-8", "surrogatepass"), digest_size=16).hexdigest()
+
+
+def is_machine_id(identifier: str) -> bool:
+    """Whether a framework made this id up (a UUID or a digest), not the user.
+
+    >>> is_machine_id("92dbf133-442a-412c-b9a3-c166e7f3dd2f"), is_machine_id("refund-03")
+    (True, False)
+    """
+    return len(identifier) >= 32 and MACHINE_ID.fullmatch(identifier) is not None
+
+
+def _first(metadata: Mapping[str, object], keys: Iterable[str]) -> str:
+    for key in keys:
+        if key in metadata:
+            found = text(metadata[key])
+            if found and found != REDACTED:
+                return found
+    return ""
+
+
+def draft(
+    identifier: object = None, content: object = None, score: object = None, metadata: object = None
+) -> Draft:
+    """A draft from the four things that most conventions have, whatever their types."""
+    kept: Mapping[str, object] = {}
+    if metadata is not None and metadata != REDACTED:
+        found = metadata if isinstance(metadata, dict) else as_container(metadata).value
+        if isinstance(found, dict):
+            kept = found
+    own = text(identifier)
+    return Draft(
+        "" if own == REDACTED else own,
+        content if isinstance(content, str) and content != REDACTED else None,
+        score if type(score) is float and -1e300 < score < 1e300 else number(score),
+        kept,
+    )
+
+
+def _shared_ids(drafts: list[Draft]) -> set[str]:
+    """Document ids in the metadata that several different texts share: these name no chunk."""
+    seen: dict[str, str | None] = {}
+    shared: set[str] = set()
+    for one in drafts:
+        named = _first(one.metadata, DOCUMENT_ID_KEYS) if one.metadata else ""
+        if named and seen.setdefault(named, one.content) != one.content:
+            shared.add(named)
+    return shared
+
+
+def _chunk_id(one: Draft, shared: set[str], text_hash: str) -> str:
+    if not one.metadata:
+        return one.id or text_hash
+    explicit = _first(one.metadata, EXPLICIT_ID_KEYS)
+    if explicit:
+        return explicit
+    if one.id and not is_machine_id(one.id):
+        return one.id
+    inner = _first(one.metadata, CHUNK_ID_KEYS)
+    if inner and not is_machine_id(inner):
+        return inner
+    named = _first(one.metadata, DOCUMENT_ID_KEYS)
+    if named and named not in shared and not is_machine_id(named):
+        return named
+    return one.id or inner or (named if named not in shared else "") or text_hash
+
+
+def build(drafts: list[Draft]) -> tuple[Document, ...]:
+    """Documents in order, `rank` = position, the user's id preferred to a framework's.
+
+    >>> build([draft("92dbf133442a412cb9a3c166e7f3dd2f", "a", 1, {"doc_id": "d-1"})])[0].chunk_id
+    'd-1'
+    """
+    shared = _shared_ids(drafts)
+    documents = []
+    for rank, one in enumerate(drafts):
+        text_hash = fingerprint(one.content) if one.content is not None else ""
+        documents.append(
+            Document(
+                chunk_id=_chunk_id(one, shared, text_hash),
+                content=one.content,
+                document_id=_first(one.metadata, ORIGIN_KEYS) if one.metadata else "",
+                text_hash=text_hash,
+                score=one.score,
+                rank=rank,
+                metadata=one.metadata,
+            )
+        )
+    return tuple(documents)
+
+
+def listing(drafts: list[Draft], *, complete: bool = True) -> Listing | Withheld:
+    """The drafts as a listing; HIDDEN where all of them lack both id and text."""
+    documents = build(drafts)
+    if documents and not any(document.chunk_id for document in documents):
+        return Withheld.HIDDEN
+    return Listing(documents, complete)
+
+
+def loose(entry: object) -> Draft | None:
+    """A draft from one entry of a list of documents in any framework's shape, None if it is none.
+
+    Knows LangChain (plain and serialised), LlamaIndex nodes with score, Haystack's flattened
+    meta, Bedrock, Chroma, vector stores' matches, and any of them as JSON text.
+    """
+    if isinstance(entry, str):
+        if not looks_structured(entry):
+            return None
+        entry = as_container(entry).value
+    if not isinstance(entry, dict):
+        return None
+    if isinstance(entry.get("kwargs"), dict) and "lc" in entry:
+        entry = entry["kwargs"]
+    node = entry.get("node")
+    if isinstance(node, str):
+        node = as_container(node).value
+    if isinstance(node, dict):
+        entry = {**node, "score": entry.get("score")}
+    content = _content(entry)
+    identifier = _first(entry, ("id", "id_", "_id", "chunk_id", "node_id", "document_id", "doc_id"))
+    if content is None and not identifier:
+        return None
+    return draft(identifier, content, _score(entry), _metadata(entry))
+
+
+def _content(entry: Mapping[str, object]) -> str | None:
+    for key in CONTENT_KEYS:
+        value = entry.get(key)
+        if isinstance(value, str):
+            return value
+        if isinstance(value, dict) and isinstance(value.get("text"), str):
+            return str(value["text"])
+    resource = entry.get("text_resource")
+    inner = resource.get("text") if isinstance(resource, dict) else None
+    return inner if isinstance(inner, str) else None
+
+
+def _score(entry: Mapping[str, object]) -> float | None:
+    for key in SCORE_KEYS:
+        found = number(entry.get(key))
+        if found is not None:
+            return found
+    return None
+
+
+def _metadata(entry: Mapping[str, object]) -> Mapping[str, object]:
+    for key in ("metadata", "meta", "extra_info", "payload", "attributes"):
+        found = entry.get(key)
+        if isinstance(found, (dict, str)):
+            container = as_container(found).value
+            if isinstance(container, dict):
+                return container
+    skipped = {*CONTENT_KEYS, *SCORE_KEYS, "embedding", "vector", "id", "id_", "type"}
+    return {key: value for key, value in entry.items() if key not in skipped}
+
+
+def find(value: object, *, depth: int = 4) -> Listing | Withheld | None:
+    """The first list of documents inside a payload, None where it holds none.
+
+    >>> found = find('{"documents": [{"page_content": "a", "metadata": {"id": "x"}}]}')
+    >>> [(one.chunk_id, one.content) for one in found.documents]
+    [('x', 'a')]
+    """
+    container, complete = as_container(value)
+    if isinstance(container, list):
+        return _from_list(container, complete, depth)
+    if not isinstance(container, dict):
+        return Withheld.TRUNCATED if not complete and isinstance(value, str) else None
+    for key in LIST_KEYS:
+        if isinstance(container.get(key), list):
+            found = _from_list(container[key], complete, depth)
+            if found is not None:
+                return found
+    if depth:
+        for key in ("outputs", "output", "result", "response", "data", "kwargs", "inputs"):
+            if isinstance(container.get(key), (dict, list)):
+                found = find(container[key], depth=depth - 1)
+                if found is not None:
+                    return found
+    return None
+
+
+def _from_list(entries: list[object], complete: bool, depth: int) -> Listing | Withheld | None:
+    if not entries:
+        return Listing((), complete)
+    drafts = [one for one in map(loose, entries) if one is not None]
+    if len(drafts) == len(entries):
+        return listing(drafts, complete=complete)
+    if depth and isinstance(entries[0], list):
+        return _from_list(entries[0], complete, depth - 1)
+    return None

@@ -1,0 +1,93 @@
+"""One reading per span: all conventions' claims, the lowest precedence winning per field."""
+
+from __future__ import annotations
+
+import logging
+import os
+from collections.abc import Sequence
+from typing import Any
+
+from collector.claims.claim import Claim, Field, SpanRole, Withheld
+from collector.claims.registry import Registered
+from ragvigil.model.span import Span
+
+log = logging.getLogger(__name__)
+
+
+class Reading:
+    """A span as the conventions read it. Values that were claimed lazily are read on first use."""
+
+    __slots__ = ("_claims", "_values", "conventions", "role", "span")
+
+    def __init__(self, span: Span, claims: dict[Field, list[Claim]], conventions: list[str]):
+        self.span = span
+        self.conventions = conventions
+        self._claims = claims
+        self._values: dict[Field, Any] = {}
+        role = self.get(Field.ROLE)
+        self.role: SpanRole | None = role if isinstance(role, SpanRole) else None
+
+    def raw(self, field: Field) -> Any:
+        """The strongest value, else why it is withheld (`Withheld`), else None."""
+        if field in self._values:
+            return self._values[field]
+        value = self._strongest(self._claims[field]) if field in self._claims else None
+        self._values[field] = value
+        return value
+
+    def get(self, field: Field) -> Any:
+        """The strongest value, None where there is none or it is withheld."""
+        value = self.raw(field)
+        return None if isinstance(value, Withheld) else value
+
+    def claims(self, field: Field) -> bool:
+        """Whether any convention says something about this field, withheld or not."""
+        return field in self._claims
+
+    @staticmethod
+    def _strongest(claims: list[Claim]) -> Any:
+        if len(claims) > 1:
+            claims.sort(key=lambda claim: claim.precedence)
+        withheld = None
+        for claim in claims:
+            value = claim.value() if callable(claim.value) else claim.value
+            if isinstance(value, Withheld):
+                withheld = withheld or value
+            elif value is not None and value != "":
+                return value
+        return withheld
+
+
+def read(span: Span, conventions: Sequence[Registered]) -> Reading:
+    """Asks every convention that knows a name of the span, and merges what they say.
+
+    A convention that raises is left out of this span, with a log line; under pytest it raises.
+    """
+    roots = _roots(span)
+    merged: dict[Field, list[Claim]] = {}
+    asked: list[str] = []
+    for name, convention, its_roots in conventions:
+        if its_roots and its_roots.isdisjoint(roots):
+            continue
+        try:
+            found = list(convention.claims(span))
+        except Exception:  # the border with plug-in code
+            if "PYTEST_CURRENT_TEST" in os.environ:
+                raise
+            log.exception("convention %s failed on a span of trace %s", name, span.trace_id)
+            continue
+        if found:
+            asked.append(name)
+        for claim in found:
+            merged.setdefault(claim.field, []).append(claim)
+    return Reading(span, merged, asked)
+
+
+def _roots(span: Span) -> set[str]:
+    roots = {key.partition(".")[0] for key in span.attributes}
+    for event in span.events:
+        roots.add(event.name.partition(".")[0])
+    for log_record in span.logs:
+        roots.add(log_record.event_name.partition(".")[0])
+        roots.update(key.partition(".")[0] for key in log_record.attributes)
+    return roots

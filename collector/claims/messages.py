@@ -1,0 +1,154 @@
+"""Chat messages from the many shapes that instrumentors write them in."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from collector.claims.claim import Message, Withheld
+from collector.claims.documents import REDACTED
+from collector.claims.flat import Rows, columns
+from collector.claims.recover import as_container, looks_structured, text
+
+DEPTH = 6
+CALL_TYPES = frozenset({"tool_call", "tool_use", "function_call", "server_tool_call", "toolUse"})
+LANGCHAIN_ROLES = {"human": "user", "ai": "assistant", "AIMessage": "assistant",
+                   "HumanMessage": "user", "SystemMessage": "system", "ToolMessage": "tool"}  # fmt: skip
+
+
+def text_of(content: object, depth: int = DEPTH) -> str:
+    """The text inside a message's content, whatever its shape; parts are joined by blank lines.
+
+    >>> text_of([{"type": "text", "content": "a"}, {"type": "text", "text": "b"}])
+    'a\\n\\nb'
+    """
+    if isinstance(content, str):
+        return content
+    if not depth:
+        return ""
+    if isinstance(content, list):
+        return "\n\n".join(part for one in content if (part := text_of(one, depth - 1)))
+    if isinstance(content, dict):
+        if content.get("type") in ("reasoning", "thinking"):
+            return ""
+        for key in ("content", "text", "response", "result", "output", "parts", "contents"):
+            if content.get(key) is not None:
+                return text_of(content[key], depth - 1)
+    return ""
+
+
+def _calls_tool(message: Mapping[str, object], parts: object) -> bool:
+    if message.get("tool_calls") or message.get("function_call") or message.get("toolCalls"):
+        return True
+    if not isinstance(parts, list):
+        return False
+    return any(
+        isinstance(part, dict) and (part.get("type") in CALL_TYPES or "toolUse" in part)
+        for part in parts
+    )
+
+
+def one(message: object, default_role: str = "") -> Message | None:
+    """A message from a mapping or a text; None where it is neither."""
+    if isinstance(message, str):
+        return Message(default_role, message)
+    if not isinstance(message, dict):
+        return None
+    kind = ""
+    if isinstance(message.get("kwargs"), dict) and "lc" in message:
+        path = message.get("id")
+        kind = str(path[-1]) if isinstance(path, list) and path else ""
+        message = message["kwargs"]
+    elif isinstance(message.get("data"), dict):
+        kind, message = text(message.get("type")), message["data"]
+    elif isinstance(message.get("message"), dict):
+        message = message["message"]
+    parts = next(
+        (message[key] for key in ("parts", "content", "contents", "blocks", "text")
+         if message.get(key) is not None), "")  # fmt: skip
+    role = text(message.get("role")) or kind or text(message.get("type")) or default_role
+    role = LANGCHAIN_ROLES.get(role, role)
+    return Message(role, text_of(parts), _calls_tool(message, parts))
+
+
+def several(value: object, default_role: str = "") -> tuple[Message, ...] | Withheld | None:
+    """Messages from a list, one mapping or JSON text of either; None where there are none.
+
+    >>> several('[{"role": "user", "parts": [{"type": "text", "content": "hi"}]}]')
+    (Message(role='user', text='hi', calls_tool=False),)
+    """
+    if value == REDACTED:
+        return Withheld.HIDDEN
+    container, complete = as_container(value)
+    if container is None:
+        if isinstance(value, str) and not looks_structured(value):
+            return (Message(default_role, value),)
+        return Withheld.TRUNCATED if not complete else None
+    if isinstance(container, dict):
+        container = _inside(container)
+    while isinstance(container, list) and container and isinstance(container[0], list):
+        container = container[0]  # LangChain batches: a list of conversations
+    if not isinstance(container, list):
+        return None
+    found = tuple(m for m in (one(entry, default_role) for entry in container) if m is not None)
+    if not complete and not any(message.text for message in found):
+        return Withheld.TRUNCATED
+    return found or None
+
+
+def _inside(container: Mapping[str, object]) -> object:
+    """The messages inside a request or response body."""
+    for key in ("messages", "input", "contents", "choices", "generations", "output", "candidates"):
+        found = container.get(key)
+        if isinstance(found, (list, dict)):
+            system = container.get("system") or container.get("instructions")
+            listed = found if isinstance(found, list) else [found]
+            return [{"role": "system", "content": system}, *listed] if system else listed
+        if isinstance(found, str):
+            return [{"role": "user", "content": found}]
+    return [container]
+
+
+def from_rows(rows: Rows) -> tuple[Message, ...] | Withheld | None:
+    """Messages that were flattened into `N.message.role`, `N.message.content`, …"""
+    found = []
+    hidden = False
+    for index in sorted(rows):
+        row = rows[index]
+        content = row.get("message.content", row.get("content"))
+        if content == REDACTED:
+            hidden = True
+            content = None
+        if content is None and len(row) > 1:
+            content = _parts(row)
+            hidden = hidden or REDACTED in content
+        calls = any("tool_call" in key or "function_call" in key for key in row)
+        role = text(row.get("message.role", row.get("role")))
+        found.append(Message(role, _unpacked(content), calls and role != "tool"))
+    if hidden and not any(message.text.replace(REDACTED, "").strip() for message in found):
+        return Withheld.HIDDEN
+    return tuple(found) or None
+
+
+def _parts(row: Mapping[str, object]) -> str:
+    parts = columns(row, "message.contents.") or columns(row, "contents.")  # type: ignore[arg-type]
+    texts = []
+    for index in sorted(parts):
+        part = parts[index]
+        if text(part.get("message_content.type", part.get("type"))) != "reasoning":
+            texts.append(text(part.get("message_content.text", part.get("text"))))
+    return "\n\n".join(one_text for one_text in texts if one_text)
+
+
+def _unpacked(content: object) -> str:
+    """Content that is itself JSON text of parts, read; any other text as it is."""
+    if not isinstance(content, str):
+        return text_of(content)
+    if content.startswith(('[{"', "[{'")):
+        container = as_container(content).value
+        if isinstance(container, list) and all(_is_part(part) for part in container):
+            return text_of(container)
+    return content
+
+
+def _is_part(part: object) -> bool:
+    return isinstance(part, dict) and "type" in part and ("text" in part or "content" in part)

@@ -1,0 +1,138 @@
+"""What a span was asked and what it answered, out of free-form inputs and outputs."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+
+from collector.claims.documents import REDACTED
+from collector.claims.messages import several
+from collector.claims.recover import looks_structured, parse
+
+DEPTH = 5
+QUESTION_KEYS = (
+    "query", "question", "query_str", "user_query", "user_question", "user_input", "search_query",
+    "input", "q", "str_or_query_bundle", "query_bundle", "prompt", "message", "text", "content",
+    "query_text", "inputs", "args", "kwargs", "data",
+)  # fmt: skip
+ANSWER_KEYS = (
+    "answer", "final_answer", "response", "final_result", "output_text", "output", "result",
+    "generated_text", "generation", "completion", "reply", "replies", "text", "content", "message",
+    "outputs", "choices", "generations", "candidates", "llm", "generator", "answer_builder",
+    "answers", "data", "kwargs",
+)  # fmt: skip
+OBJECT_REPR = re.compile(r"<?[A-Za-z_][\w.]*\(.*\)>?", re.DOTALL)
+DOCUMENT_MARKS = ("page_content", "metadata", "node", "chunk_id", "embedding")
+
+
+def _structure(value: object) -> object:
+    """The list or mapping behind a payload; its text where it is plain text."""
+    if not isinstance(value, str) or not looks_structured(value):
+        return value
+    found, complete = parse(value)
+    if isinstance(found, (list, dict)):
+        return found
+    return value if complete or not value.lstrip().startswith(('{"', '[{"', "{'")) else None
+
+
+def _plain(text: str) -> str | None:
+    """A text that a person could have written: not empty, not hidden, no object's repr."""
+    stripped = text.strip()
+    if not stripped or stripped == REDACTED or OBJECT_REPR.fullmatch(stripped):
+        return None
+    return text
+
+
+def question_of(value: object, depth: int = DEPTH) -> str | None:
+    """The question inside an input, None where there is none to be seen.
+
+    >>> question_of('{"query_bundle": {"query_str": "how?"}}'), question_of("how?")
+    ('how?', 'how?')
+    """
+    value = _structure(value)
+    if isinstance(value, str):
+        return _plain(value)
+    if not depth:
+        return None
+    if isinstance(value, list):
+        return _question_in_list(value, depth)
+    if not isinstance(value, dict):
+        return None
+    if isinstance(value.get("messages"), list):
+        asked = last_user_text(value)
+        if asked:
+            return asked
+    for key in QUESTION_KEYS:
+        if key in value:
+            found = question_of(value[key], depth - 1)
+            if found:
+                return found
+    return _only_text(value, depth)
+
+
+def _only_text(value: Mapping[str, object], depth: int) -> str | None:
+    """The one text that different components of a pipeline were given, if it is one."""
+    inner = {found for one in value.values() if isinstance(one, dict)
+             and (found := question_of(one, depth - 1))}  # fmt: skip
+    return inner.pop() if len(inner) == 1 else None
+
+
+def _question_in_list(value: list[object], depth: int) -> str | None:
+    asked = last_user_text(value)
+    if asked:
+        return asked
+    for one in value:
+        found = question_of(one, depth - 1) if isinstance(one, (str, dict)) else None
+        if found:
+            return found
+    return None
+
+
+def last_user_text(value: object) -> str | None:
+    """The text of the last message that a user sent, None where there is no such message."""
+    found = several(value)
+    if not isinstance(found, tuple):
+        return None
+    texts = [m.text for m in found if m.role in ("user", "human") and m.text.strip()]
+    return texts[-1] if texts else None
+
+
+def answer_of(value: object, depth: int = DEPTH) -> str | None:
+    """The answer inside an output, None where there is none to be seen; kept to the letter.
+
+    >>> answer_of('{"question": "q", "answer": "In 30 days. [a-1]"}')
+    'In 30 days. [a-1]'
+    """
+    value = _structure(value)
+    if isinstance(value, str):
+        return _plain(value)
+    if not depth:
+        return None
+    if isinstance(value, list):
+        return answer_of(value[0], depth - 1) if len(value) == 1 else None
+    if not isinstance(value, dict) or any(mark in value for mark in DOCUMENT_MARKS):
+        return None
+    for key in ANSWER_KEYS:
+        if value.get(key) is not None:
+            found = answer_of(value[key], depth - 1)
+            if found:
+                return found
+    return None
+
+
+def unfenced(text: str) -> str:
+    """A text without the ```json fence around it.
+
+    >>> unfenced('```json\\n{"a": 1}\\n```')
+    '{"a": 1}'
+    """
+    stripped = text.strip()
+    if stripped.startswith("```") and stripped.endswith("```") and len(stripped) > 6:
+        return stripped[3:-3].partition("\n")[2].strip()
+    return stripped
+
+
+def is_json_answer(text: str) -> bool:
+    """Whether an answer is written as a JSON object, fenced or not."""
+    head = text.lstrip()[:10]
+    return head.startswith(("{", "```json", "```\n{"))

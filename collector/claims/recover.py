@@ -1,0 +1,138 @@
+"""Values that arrive as text: JSON, Python's repr, and either of them cut off in the middle."""
+
+from __future__ import annotations
+
+import ast
+import re
+from contextlib import suppress
+from typing import NamedTuple
+
+import orjson
+
+# A string runs to its closing quote or, where it was cut, to the end of the text.
+TOKEN = re.compile(r'"(?:[^"\\]|\\.)*+("?)|[\[\]{},]', re.DOTALL)
+CLOSER = {"[": "]", "{": "}"}
+LITERAL_LIMIT = 65_536
+"""Longer texts are not tried as Python literals: parsing them costs too much."""
+
+
+class Recovered(NamedTuple):
+    """A parsed value, None where nothing could be read; `complete` is False where it was cut."""
+
+    value: object
+    complete: bool = True
+
+
+def looks_structured(text: str) -> bool:
+    """Whether a text starts like a JSON or Python container.
+
+    >>> looks_structured(' {"a": 1}'), looks_structured("[refund-03] says so")
+    (True, True)
+    """
+    head = text[:16].lstrip()
+    return head.startswith(("{", "["))
+
+
+def parse(text: str) -> Recovered:
+    """Reads a text as JSON, then as a Python literal, then as cut JSON.
+
+    >>> parse('{"a": 1}')
+    Recovered(value={'a': 1}, complete=True)
+    >>> parse("{'a': None}")
+    Recovered(value={'a': None}, complete=True)
+    >>> parse('{"a": [1, 2], "b": "cut he')
+    Recovered(value={'a': [1, 2]}, complete=False)
+    """
+    with suppress(ValueError):  # not whole JSON: the next two forms are tried
+        return Recovered(orjson.loads(text))
+    literal = _literal(text)
+    if literal is not None:
+        return Recovered(literal)
+    return Recovered(_cut(text), complete=False)
+
+
+def _literal(text: str) -> object:
+    if len(text) > LITERAL_LIMIT or not looks_structured(text):
+        return None
+    try:
+        value: object = ast.literal_eval(text.strip())
+    except (ValueError, SyntaxError, RecursionError, MemoryError):
+        return None
+    return value
+
+
+def _cut(text: str) -> object:
+    """Everything up to the last whole member, with the open brackets closed."""
+    if not looks_structured(text):
+        return None
+    stack: list[str] = []
+    safe, closers = 0, ""
+    for token in TOKEN.finditer(text):
+        mark = token.group()
+        if mark[0] == '"':
+            if not token.group(1):
+                break
+        elif mark in CLOSER:
+            stack.append(CLOSER[mark])
+            safe, closers = token.end(), "".join(reversed(stack))
+        elif mark == ",":
+            safe, closers = token.start(), "".join(reversed(stack))
+        elif not stack or stack.pop() != mark:
+            return None
+        elif not stack:
+            return None  # closed, and yet not JSON: a text that only starts like it
+        else:
+            safe, closers = token.end(), "".join(reversed(stack))
+    try:
+        return orjson.loads(text[:safe] + closers) if safe else None
+    except ValueError:
+        return None
+
+
+def as_container(value: object) -> Recovered:
+    """The list or mapping that a value is or spells; the value None where it does neither."""
+    if isinstance(value, (list, dict)):
+        return Recovered(value)
+    if isinstance(value, str) and looks_structured(value):
+        found = parse(value)
+        if isinstance(found.value, (list, dict)):
+            return found
+        if isinstance(found.value, tuple):
+            return Recovered(list(found.value), found.complete)
+    return Recovered(None, complete=not isinstance(value, str))
+
+
+def number(value: object) -> float | None:
+    """A finite number from a number or its text, None otherwise.
+
+    >>> number("0.5"), number(True), number("nan")
+    (0.5, None, None)
+    """
+    if isinstance(value, bool) or not isinstance(value, (int, float, str)):
+        return None
+    try:
+        found = float(value)
+    except (ValueError, OverflowError):
+        return None
+    return found if -1e300 < found < 1e300 else None
+
+
+def whole(value: object) -> int | None:
+    """A non-negative count from a number or its text, None otherwise.
+
+    >>> whole(3.0), whole("12"), whole(-1)
+    (3, 12, None)
+    """
+    found = number(value)
+    return int(found) if found is not None and found >= 0 else None
+
+
+def text(value: object) -> str:
+    """A short scalar as text, empty for anything else.
+
+    >>> text(7), text(None), text(["a"])
+    ('7', '', '')
+    """
+    if isinstance(value, str):
+        return value
+    return str(value) if isinstance(value, (int, float)) and not isinstance(value, bool) else ""

@@ -1,0 +1,228 @@
+"""OpenInference (Arize): `openinference.span.kind`, flattened documents and messages.
+
+Source: Arize-ai/openinference `spec/*.md`. Deviations read as well: `retrieval.documents` set as
+one attribute, names without the `document.` infix, documents in `output.value` only.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from functools import partial
+
+from collector.claims.claim import Claim, Field, Listing, Message, SpanRole, Withheld
+from collector.claims.documents import REDACTED, Draft, draft, find, listing
+from collector.claims.flat import Rows, columns, gather
+from collector.claims.messages import from_rows, several
+from collector.claims.recover import as_container, number, text, whole
+from ragvigil.model.span import AttributeValue, Span
+
+ROOTS = frozenset({"openinference", "llm", "retrieval", "reranker", "embedding", "input", "output"})
+
+ROLES = {
+    "LLM": SpanRole.LLM, "EMBEDDING": SpanRole.EMBEDDING, "CHAIN": SpanRole.CHAIN,
+    "RETRIEVER": SpanRole.RETRIEVER, "RERANKER": SpanRole.RERANKER, "TOOL": SpanRole.TOOL,
+    "AGENT": SpanRole.AGENT, "GUARDRAIL": SpanRole.GUARDRAIL, "EVALUATOR": SpanRole.EVALUATOR,
+    "PROMPT": SpanRole.PROMPT, "UNKNOWN": SpanRole.CHAIN,
+}  # fmt: skip
+SCALARS = {
+    "llm.response.model_name": (Field.MODEL, text, 1),
+    "llm.model_name": (Field.MODEL, text, 3),
+    "llm.request.model_name": (Field.MODEL, text, 5),
+    "embedding.model_name": (Field.MODEL, text, 8),
+    "reranker.model_name": (Field.MODEL, text, 8),
+    "reranker.top_k": (Field.TOP_K, whole, 5),
+    "reranker.query": (Field.QUERY, text, 3),
+    "llm.token_count.prompt": (Field.INPUT_TOKENS, whole, 2),
+    "llm.token_count.completion": (Field.OUTPUT_TOKENS, whole, 2),
+    "llm.token_count.prompt_details.cache_read": (Field.CACHE_READ_TOKENS, whole, 2),
+    "llm.token_count.completion_details.reasoning": (Field.REASONING_TOKENS, whole, 2),
+    "llm.cost.total": (Field.COST_USD, number, 1),
+    "llm.finish_reason": (Field.FINISH_REASON, text, 2),
+    "llm.prompt_template.version": (Field.PROMPT_VERSION, text, 2),
+    "session.id": (Field.SESSION, text, 1),
+    "user.id": (Field.USER, text, 1),
+    "agent.name": (Field.AGENT_NAME, text, 2),
+}
+NODE_ID = re.compile(r"id_=([^),]+)\)?, score=([-+0-9.e]+|None)")
+FIRST_TOKEN = "First Token Stream Event"
+
+
+def claims(span: Span) -> Iterator[Claim]:
+    """What an OpenInference span says."""
+    attributes = span.attributes
+    role = ROLES.get(text(attributes.get("openinference.span.kind")).upper())
+    if role is not None:
+        yield Claim(Field.ROLE, _role(span, role), 2)
+    for key in attributes.keys() & SCALARS.keys():
+        field, read, precedence = SCALARS[key]
+        yield Claim(field, read(attributes[key]), precedence)
+    for name, field in (("input.value", Field.INPUT), ("output.value", Field.OUTPUT)):
+        if name in attributes:
+            value = attributes[name]
+            yield Claim(field, Withheld.HIDDEN if value == REDACTED else value, 4)
+    families = {} if role is SpanRole.EMBEDDING else gather(attributes)
+    if role is SpanRole.LLM or role is None or role is SpanRole.AGENT:
+        yield from _model_call(span, role, families)
+    elif role is SpanRole.EMBEDDING:
+        yield Claim(Field.QUERY, partial(_embedded, attributes), 4)
+    if role is not SpanRole.LLM and role is not SpanRole.PROMPT:
+        yield from _documents(span, role, families)
+    if "metadata" in attributes:
+        yield Claim(Field.TENANT, partial(_tenant, attributes["metadata"]), 6)
+
+
+def _role(span: Span, role: SpanRole) -> SpanRole:
+    """LlamaIndex' rerankers and Haystack's are CHAIN spans: their name says what they are."""
+    if role is SpanRole.CHAIN and "rerank" in span.name.lower() and "postprocess" in span.name:
+        return SpanRole.RERANKER
+    return role
+
+
+def _model_call(span: Span, role: SpanRole | None, families: dict[str, Rows]) -> Iterator[Claim]:
+    attributes = span.attributes
+    asked, replied = families.get("llm.input_messages"), families.get("llm.output_messages")
+    if asked:
+        yield Claim(Field.PROMPT, partial(from_rows, asked), 1)
+    if replied:
+        yield Claim(Field.REPLY, partial(from_rows, replied), 1)
+    if "llm.prompts" in families or "llm.prompts" in attributes:
+        yield Claim(Field.PROMPT, partial(_prompts, attributes, families.get("llm.prompts")), 6)
+    if "llm.choices" in families:
+        yield Claim(Field.REPLY, partial(_choices, families["llm.choices"]), 8)
+    if role is not SpanRole.LLM:
+        return
+    yield Claim(Field.PROMPT, partial(_raw_messages, attributes.get("input.value"), "user"), 8)
+    if "output.value" in attributes:
+        yield Claim(Field.RAW_REPLY, attributes["output.value"], 4)
+    parameters = attributes.get("llm.invocation_parameters")
+    if parameters is not None:
+        yield Claim(Field.TEMPERATURE, partial(_parameter, parameters, "temperature"), 4)
+        yield Claim(Field.MAX_TOKENS, partial(_max_tokens, parameters), 4)
+    for event in span.events:
+        if event.name == FIRST_TOKEN and event.time_unix_nano >= span.start_unix_nano > 0:
+            seconds = (event.time_unix_nano - span.start_unix_nano) / 1e9
+            yield Claim(Field.FIRST_TOKEN_SECONDS, seconds, 3)
+            break
+
+
+def _documents(span: Span, role: SpanRole | None, families: dict[str, Rows]) -> Iterator[Claim]:
+    attributes = span.attributes
+    cut = span.dropped_attributes_count > 0
+    returned = families.get("retrieval.documents")
+    if returned:
+        yield Claim(Field.RETRIEVED, _listing(returned, cut), 1)
+    elif "retrieval.documents" in attributes:
+        yield Claim(Field.RETRIEVED, partial(_whole, attributes["retrieval.documents"]), 2)
+    ranked = families.get("reranker.output_documents")
+    if ranked:
+        yield Claim(Field.RERANKED, _listing(ranked, cut), 1)
+    given = families.get("reranker.input_documents")
+    if given:
+        yield Claim(Field.RERANK_INPUT, _listing(given, cut), 1)
+    if "output.value" in attributes:
+        if role is SpanRole.RETRIEVER or role is SpanRole.TOOL:
+            yield Claim(Field.RETRIEVED, partial(find, attributes["output.value"]), 4)
+        elif role is SpanRole.RERANKER or "rerank" in span.name.lower():
+            yield Claim(Field.RERANKED, partial(_ranking, attributes["output.value"]), 4)
+
+
+def _listing(rows: Rows, cut: bool) -> Listing | Withheld:
+    """Flattened documents in order; where attributes were dropped, with their positions."""
+    indices = sorted(rows)
+    drafts = [_draft(rows[index]) for index in indices]
+    found = listing(drafts, complete=not cut)
+    if isinstance(found, Listing) and cut:
+        return found._replace(slots=tuple(indices))
+    return found
+
+
+def _draft(row: Mapping[str, AttributeValue]) -> Draft:
+    get = row.get
+    identifier = get("document.id")
+    content = get("document.content")
+    metadata: object = get("document.metadata")
+    score = get("document.score")
+    if content is None and identifier is None and metadata is None:
+        identifier, content, metadata = get("id"), get("content"), get("metadata")
+        score = get("score", score)
+    if metadata is None and len(row) > 3:
+        size = len("document.metadata.")
+        metadata = {k[size:]: v for k, v in row.items() if k.startswith("document.metadata.")}
+    return draft(identifier, content, score, metadata)
+
+
+def _whole(value: object) -> Listing | Withheld | None:
+    """`retrieval.documents` set as one attribute: a list, JSON text, or a list of texts."""
+    container, complete = as_container(value)
+    if not isinstance(container, list):
+        return find(value)
+    drafts = []
+    for entry in container:
+        found = as_container(entry).value if isinstance(entry, str) else entry
+        if isinstance(found, dict):
+            plain = {str(key).removeprefix("document."): one for key, one in found.items()}
+            drafts.append(draft(*(plain.get(k) for k in ("id", "content", "score", "metadata"))))
+        elif isinstance(entry, str):
+            drafts.append(draft(None, entry))
+    return listing(drafts, complete=complete)
+
+
+def _ranking(value: object) -> Listing | Withheld | None:
+    """A reranker's output: documents, or LlamaIndex' nodes by id and score only."""
+    found = find(value)
+    if isinstance(found, Listing) and found.documents:
+        return found
+    container = as_container(value).value
+    nodes = [NODE_ID.search(one) for one in container if isinstance(one, str)] if isinstance(
+        container, list) else []  # fmt: skip
+    if not nodes or not all(nodes):
+        return None
+    return listing([draft(node[1], None, node[2]) for node in nodes if node])
+
+
+def _embedded(attributes: Mapping[str, AttributeValue]) -> str | None:
+    value = attributes.get("embedding.embeddings.0.embedding.text")
+    return value if isinstance(value, str) and value != REDACTED else None
+
+
+def _prompts(attributes: Mapping[str, AttributeValue], rows: Rows | None) -> object:
+    if rows:
+        texts = [text(rows[i].get("prompt.text", rows[i].get("text"))) for i in sorted(rows)]
+    else:
+        listed = attributes.get("llm.prompts")
+        texts = [text(one) for one in listed] if isinstance(listed, list) else [text(listed)]
+    return tuple(Message("user", one) for one in texts if one) or None
+
+
+def _choices(rows: Rows) -> object:
+    texts = (rows[index].get("completion.text") for index in sorted(rows))
+    return tuple(Message("assistant", one) for one in texts if isinstance(one, str)) or None
+
+
+def _raw_messages(value: object, role: str) -> object:
+    return several(value, role) if value is not None else None
+
+
+def _parameter(parameters: object, name: str) -> float | None:
+    container = as_container(parameters).value
+    return number(container.get(name)) if isinstance(container, dict) else None
+
+
+def _max_tokens(parameters: object) -> int | None:
+    container = as_container(parameters).value
+    if not isinstance(container, dict):
+        return None
+    for name in ("max_tokens", "max_completion_tokens", "max_output_tokens", "maxOutputTokens"):
+        found = whole(container.get(name))
+        if found is not None:
+            return found
+    return None
+
+
+def _tenant(metadata: object) -> str | None:
+    container = as_container(metadata).value
+    if not isinstance(container, dict):
+        return None
+    nested = columns(container, "tenant.")  # a flattened list is no tenant
+    return None if nested else text(container.get("tenant") or container.get("tenant_id")) or None

@@ -1,0 +1,222 @@
+"""OpenLLMetry (Traceloop): `traceloop.*`, `gen_ai.prompt.N.*`, vector stores' span events.
+
+Its newer packages write OTel GenAI messages as well; those are read by `otel_genai`.
+Source: traceloop/openllmetry, semantic-conventions-ai 0.4 to 0.5.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import partial
+
+from collector.claims.claim import Claim, Field, Listing, Message, SpanRole, Withheld
+from collector.claims.documents import Draft, draft, find, listing, loose
+from collector.claims.flat import Rows, gather
+from collector.claims.messages import text_of
+from collector.claims.recover import as_container, number, text, whole
+from ragvigil.model.span import Attributes, Event, Span
+
+ROOTS = frozenset({"traceloop", "gen_ai", "llm", "db"})
+
+ROLES = {
+    "workflow": SpanRole.CHAIN, "task": SpanRole.CHAIN, "agent": SpanRole.AGENT,
+    "tool": SpanRole.TOOL,
+}  # fmt: skip
+REQUEST_ROLES = {
+    "chat": SpanRole.LLM, "completion": SpanRole.LLM, "embedding": SpanRole.EMBEDDING,
+    "rerank": SpanRole.RERANKER,
+}  # fmt: skip
+SCALARS = {
+    "traceloop.association.properties.session_id": (Field.SESSION, text, 5),
+    "traceloop.association.properties.thread_id": (Field.SESSION, text, 6),
+    "traceloop.association.properties.user_id": (Field.USER, text, 4),
+    "traceloop.association.properties.tenant": (Field.TENANT, text, 4),
+    "traceloop.association.properties.tenant_id": (Field.TENANT, text, 5),
+    "traceloop.prompt.version": (Field.PROMPT_VERSION, text, 4),
+    "traceloop.prompt.version_hash": (Field.PROMPT_VERSION, text, 5),
+    "traceloop.prompt.key": (Field.PROMPT_VERSION, text, 9),
+    "llm.usage.prompt_tokens": (Field.INPUT_TOKENS, whole, 5),
+    "llm.usage.completion_tokens": (Field.OUTPUT_TOKENS, whole, 5),
+    "llm.user": (Field.USER, text, 7),
+    "llm.response.finish_reason": (Field.FINISH_REASON, text, 4),
+    "llm.request.model": (Field.MODEL, text, 7),
+    "llm.response.model": (Field.MODEL, text, 6),
+    "db.vector.query.top_k": (Field.TOP_K, whole, 4),
+    "db.chroma.query.n_results": (Field.TOP_K, whole, 5),
+    "pinecone.query.top_k": (Field.TOP_K, whole, 5),
+}
+HIT_EVENTS = ("db.query.result", "db.search.result")
+READ_OPERATIONS = ("query", "search", "get", "retrieve", "knn", "similarity", "hybrid", "fetch")
+CHUNK_EVENT = "gen_ai.content.completion.chunk"
+
+
+def claims(span: Span) -> Iterator[Claim]:
+    """What an OpenLLMetry span says."""
+    attributes = span.attributes
+    yield from _roles(span)
+    for key in attributes.keys() & SCALARS.keys():
+        field, read, precedence = SCALARS[key]
+        yield Claim(field, read(attributes[key]), precedence)
+    if text(attributes.get("traceloop.workflow.name")):
+        yield Claim(Field.WORKFLOW, text(attributes["traceloop.workflow.name"]), 3)
+    yield from _entity(span)
+    yield from _numbered(span)
+    if span.events:
+        yield from _hits(span)
+    if "db.vector.query.content" in attributes:
+        yield Claim(Field.QUERY, text(attributes["db.vector.query.content"]), 3)
+    if "db.vector.query.response.documents" in attributes:
+        responded = attributes["db.vector.query.response.documents"]
+        yield Claim(Field.RETRIEVED, partial(find, responded), 4)
+
+
+def _roles(span: Span) -> Iterator[Claim]:
+    attributes = span.attributes
+    request = REQUEST_ROLES.get(text(attributes.get("llm.request.type")))
+    if request is not None:
+        yield Claim(Field.ROLE, request, 7)
+    kind = ROLES.get(text(attributes.get("traceloop.span.kind")))
+    if kind is not None:
+        yield Claim(Field.ROLE, _entity_role(span, kind), 8)
+    if _is_vector_search(span):
+        yield Claim(Field.ROLE, SpanRole.RETRIEVER, 10)
+
+
+def _entity_role(span: Span, kind: SpanRole) -> SpanRole:
+    """LlamaIndex' retrievers and rerankers are tasks: the class in their name says what they are."""
+    if kind is SpanRole.CHAIN and text(span.attributes.get("traceloop.span.kind")) == "task":
+        name = text(span.attributes.get("traceloop.entity.name")) or span.name
+        class_name = name.partition(".")[0]
+        if class_name.endswith("Retriever"):
+            return SpanRole.RETRIEVER
+        if class_name.endswith(("Rerank", "Reranker", "Ranker")):
+            return SpanRole.RERANKER
+    return kind
+
+
+def _is_vector_search(span: Span) -> bool:
+    attributes = span.attributes
+    if any(event.name in HIT_EVENTS for event in span.events):
+        return True
+    if "db.system" not in attributes and "db.system.name" not in attributes:
+        return False
+    operation = text(attributes.get("db.operation")) or text(attributes.get("db.operation.name"))
+    is_vector = any(key.startswith(("db.vector.query", "db.chroma.query")) for key in attributes)
+    return is_vector and operation.lower().startswith(READ_OPERATIONS)
+
+
+def _entity(span: Span) -> Iterator[Claim]:
+    """`traceloop.entity.input` and `.output`: arbitrary JSON, cut by the value length limit."""
+    attributes = span.attributes
+    given = attributes.get("traceloop.entity.input", attributes.get("gen_ai.task.input"))
+    returned = attributes.get("traceloop.entity.output", attributes.get("gen_ai.task.output"))
+    name = f"{span.name} {text(attributes.get('traceloop.entity.name'))}".lower()
+    retrieves = "retriev" in name or "vector_db" in name
+    if given is not None:
+        yield Claim(Field.INPUT, given, 6)
+        if retrieves or "rerank" in name:
+            yield Claim(Field.QUERY, partial(_queried, given), 6)
+        if '"nodes"' in text(given)[:65_536] and not retrieves and "rerank" not in name:
+            yield Claim(Field.CONTEXT, partial(_nodes, given), 6)
+    if returned is not None:
+        yield Claim(Field.OUTPUT, returned, 6)
+        if "rerank" in name:
+            yield Claim(Field.RERANKED, partial(find, returned), 6)
+        elif retrieves or text(attributes.get("traceloop.span.kind")) == "tool":
+            yield Claim(Field.RETRIEVED, partial(find, returned), 6)
+
+
+def _queried(given: object) -> str | None:
+    container = as_container(given).value
+    for _ in range(3):
+        if isinstance(container, dict):
+            names = ("query", "query_str", "str_or_query_bundle", "query_bundle", "inputs", "input")
+            container = next((container[n] for n in names if container.get(n)), None)
+    return container if isinstance(container, str) else None
+
+
+def _nodes(given: object) -> Listing | Withheld | None:
+    """LlamaIndex' synthesizer input: the nodes that go into the prompt."""
+    container, complete = as_container(given)
+    nodes = container.get("nodes") if isinstance(container, dict) else None
+    if not isinstance(nodes, list):
+        return None
+    drafts = [one for one in map(loose, nodes) if one is not None]
+    return listing(drafts, complete=complete) if len(drafts) == len(nodes) else None
+
+
+def _numbered(span: Span) -> Iterator[Claim]:
+    """`gen_ai.prompt.N.content` and `gen_ai.completion.N.content`, still sent by many packages."""
+    families = gather(span.attributes)
+    asked = families.get("gen_ai.prompt")
+    replied = families.get("gen_ai.completion")
+    rerank = text(span.attributes.get("llm.request.type")) == "rerank"
+    if asked and rerank:
+        yield from _cohere_input(asked)
+    elif asked:
+        yield Claim(Field.PROMPT, partial(_messages, asked, "user"), 3)
+    if replied and rerank:
+        yield Claim(Field.RERANKED, partial(_cohere_output, replied), 5)
+    elif replied:
+        yield Claim(Field.REPLY, partial(_messages, replied, "assistant"), 3)
+        reason = text(replied[max(replied)].get("finish_reason"))
+        if reason:
+            yield Claim(Field.FINISH_REASON, reason, 3)
+    streamed = next((e for e in span.events if e.name == CHUNK_EVENT), None)
+    if streamed is not None and streamed.time_unix_nano >= span.start_unix_nano > 0:
+        seconds = (streamed.time_unix_nano - span.start_unix_nano) / 1e9
+        yield Claim(Field.FIRST_TOKEN_SECONDS, seconds, 4)
+
+
+def _messages(rows: Rows, default_role: str) -> tuple[Message, ...] | None:
+    found = []
+    for index in sorted(rows):
+        row = rows[index]
+        content = row.get("content")
+        container = as_container(content).value if text(content)[:1] == "[" else None
+        body = text_of(container) if isinstance(container, list) else ""
+        calls = any(key.startswith("tool_calls") for key in row) and "content" not in row
+        role = text(row.get("role")) or default_role
+        found.append(Message(role, body or text(content), calls))
+    return tuple(found) if any(m.text or m.calls_tool for m in found) else None
+
+
+def _cohere_input(rows: Rows) -> Iterator[Claim]:
+    """Cohere's reranker: its documents as system messages, then the query as the user's."""
+    texts = [text(rows[index].get("content")) for index in sorted(rows)]
+    if len(texts) > 1:
+        yield Claim(Field.QUERY, texts[-1], 5)
+        yield Claim(Field.RERANK_INPUT, listing([draft(None, one) for one in texts[:-1]]), 5)
+
+
+def _cohere_output(rows: Rows) -> Listing | Withheld | None:
+    """`Doc {index}, Score: {score}` on the first line, the text below."""
+    drafts = []
+    for index in sorted(rows):
+        head, _, body = text(rows[index].get("content")).partition("\n")
+        if not head.startswith("Doc ") or "Score:" not in head:
+            return None
+        drafts.append(draft(None, body, head.rpartition("Score:")[2].strip()))
+    return listing(drafts)
+
+
+def _hits(span: Span) -> Iterator[Claim]:
+    drafts = [_hit(event) for event in span.events if event.name in HIT_EVENTS]
+    if drafts:
+        complete = span.dropped_events_count == 0
+        yield Claim(Field.RETRIEVED, partial(listing, drafts, complete=complete), 3)
+
+
+def _hit(event: Event) -> Draft:
+    """One hit of a vector store: `db.query.result.*`, Milvus' `db.search.result.*`."""
+    attributes: Attributes = event.attributes
+    prefix = event.name + "."
+    entity = as_container(attributes.get(prefix + "entity")).value
+    inner = loose(entity) if isinstance(entity, dict) else None
+    score = number(attributes.get(prefix + "score"))
+    return draft(
+        attributes.get(prefix + "id", inner.id if inner else None),
+        attributes.get(prefix + "document", inner.content if inner else None),
+        score if score is not None else attributes.get(prefix + "distance"),
+        attributes.get(prefix + "metadata", dict(inner.metadata) if inner else None),
+    )

@@ -1,0 +1,253 @@
+"""OpenTelemetry GenAI semantic conventions, v1.26 to today.
+
+Content is read from span attributes, span events and log records alike: `gen_ai.content.prompt`
+(up to v1.27), `gen_ai.{system,user,assistant,tool}.message` and `gen_ai.choice` (v1.28 to v1.36),
+`gen_ai.input.messages`, `gen_ai.output.messages`, `gen_ai.system_instructions` (since v1.37), on
+the span or on one event `gen_ai.client.inference.operation.details`; retrieval since v1.40.
+Sources: open-telemetry/semantic-conventions v1.26.0 to v1.41.0, semantic-conventions-genai.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from functools import partial
+
+from collector.claims.claim import Claim, Field, Listing, Message, SpanRole, Withheld
+from collector.claims.documents import find
+from collector.claims.messages import one, several, text_of
+from collector.claims.payload import last_user_text
+from collector.claims.recover import as_container, number, text, whole
+from ragvigil.model.span import Attributes, AttributeValue, Span
+
+ROOTS = frozenset({"gen_ai", "aws", "error"})
+
+ROLES = {
+    "chat": SpanRole.LLM, "text_completion": SpanRole.LLM, "generate_content": SpanRole.LLM,
+    "completion": SpanRole.LLM, "generate": SpanRole.LLM, "response": SpanRole.LLM,
+    "embeddings": SpanRole.EMBEDDING, "embedding": SpanRole.EMBEDDING,
+    "retrieval": SpanRole.RETRIEVER, "vector_db_retrieve": SpanRole.RETRIEVER,
+    "retrieve": SpanRole.RETRIEVER, "retrieve_documents": SpanRole.RETRIEVER,
+    "rerank": SpanRole.RERANKER, "execute_tool": SpanRole.TOOL,
+    "invoke_agent": SpanRole.AGENT, "create_agent": SpanRole.AGENT,
+    "agent_step": SpanRole.AGENT, "plan": SpanRole.AGENT,
+    "invoke_workflow": SpanRole.CHAIN, "execute_task": SpanRole.CHAIN,
+    "framework": SpanRole.CHAIN,
+}  # fmt: skip
+SCALARS = {
+    "gen_ai.response.model": (Field.MODEL, text, 2),
+    "gen_ai.request.model": (Field.MODEL, text, 5),
+    "gen_ai.usage.input_tokens": (Field.INPUT_TOKENS, whole, 1),
+    "gen_ai.usage.output_tokens": (Field.OUTPUT_TOKENS, whole, 1),
+    "gen_ai.usage.prompt_tokens": (Field.INPUT_TOKENS, whole, 3),
+    "gen_ai.usage.completion_tokens": (Field.OUTPUT_TOKENS, whole, 3),
+    "gen_ai.usage.cache_read.input_tokens": (Field.CACHE_READ_TOKENS, whole, 1),
+    "gen_ai.usage.cache_read_input_tokens": (Field.CACHE_READ_TOKENS, whole, 3),
+    "gen_ai.usage.cache_read_tokens": (Field.CACHE_READ_TOKENS, whole, 4),
+    "gen_ai.usage.reasoning.output_tokens": (Field.REASONING_TOKENS, whole, 1),
+    "gen_ai.usage.cost": (Field.COST_USD, number, 2),
+    "gen_ai.cost.total": (Field.COST_USD, number, 3),
+    "gen_ai.request.temperature": (Field.TEMPERATURE, number, 1),
+    "gen_ai.request.max_tokens": (Field.MAX_TOKENS, whole, 1),
+    "gen_ai.retrieval.top_k": (Field.TOP_K, whole, 1),
+    "gen_ai.response.id": (Field.RESPONSE_ID, text, 1),
+    "gen_ai.response.time_to_first_chunk": (Field.FIRST_TOKEN_SECONDS, number, 1),
+    "gen_ai.conversation.id": (Field.SESSION, text, 2),
+    "gen_ai.user": (Field.USER, text, 6),
+    "gen_ai.workflow.name": (Field.WORKFLOW, text, 2),
+    "gen_ai.agent.name": (Field.AGENT_NAME, text, 1),
+    "gen_ai.prompt.template.version": (Field.PROMPT_VERSION, text, 3),
+    "gen_ai.prompt.version": (Field.PROMPT_VERSION, text, 4),
+    "gen_ai.prompt.name": (Field.PROMPT_VERSION, text, 8),
+    "gen_ai.retrieval.query.text": (Field.QUERY, text, 1),
+    "gen_ai.retrieval.query": (Field.QUERY, text, 2),
+    "gen_ai.reranker.query": (Field.QUERY, text, 3),
+}
+ROLE_EVENTS = {
+    "gen_ai.system.message": "system", "gen_ai.user.message": "user",
+    "gen_ai.assistant.message": "assistant", "gen_ai.tool.message": "tool",
+}  # fmt: skip
+DETAILS = "gen_ai.client.inference.operation.details"
+DATA_SOURCE_ID = "gen_ai.data_source.id"
+
+
+def claims(span: Span) -> Iterator[Claim]:
+    """What a span says by the GenAI conventions, old and new."""
+    attributes = span.attributes
+    operation = text(attributes.get("gen_ai.operation.name"))
+    role = ROLES.get(operation) or _role_by_model(attributes)
+    if role is not None:
+        yield Claim(Field.ROLE, role, 5 if operation else 11)
+    for key in attributes.keys() & SCALARS.keys():
+        field, read, precedence = SCALARS[key]
+        yield Claim(field, read(attributes[key]), precedence)
+    reasons = attributes.get("gen_ai.response.finish_reasons")
+    if reasons is not None:
+        yield Claim(Field.FINISH_REASON, _last_reason(reasons), 1)
+    if role is SpanRole.RETRIEVER and "gen_ai.request.top_k" in attributes:
+        yield Claim(Field.TOP_K, whole(attributes["gen_ai.request.top_k"]), 2)
+    yield from _documents(attributes, role)
+    yield from _content(attributes, role)
+    if span.events or span.logs:
+        yield from _events(span, role)
+    if role is SpanRole.LLM:
+        yield Claim(Field.PROMPT, Withheld.HIDDEN, 90)
+        yield Claim(Field.REPLY, Withheld.HIDDEN, 90)
+    elif role is SpanRole.RETRIEVER:
+        yield Claim(Field.RETRIEVED, Withheld.HIDDEN, 90)
+
+
+def _role_by_model(attributes: Attributes) -> SpanRole | None:
+    if "gen_ai.request.model" in attributes and (
+        "gen_ai.usage.output_tokens" in attributes
+        or "gen_ai.usage.completion_tokens" in attributes
+        or "gen_ai.output.messages" in attributes
+    ):
+        return SpanRole.LLM
+    return None
+
+
+def _documents(attributes: Attributes, role: SpanRole | None) -> Iterator[Claim]:
+    if "gen_ai.retrieval.documents" in attributes:
+        value = attributes["gen_ai.retrieval.documents"]
+        yield Claim(Field.RETRIEVED, partial(find, value), 2)
+    for name, field in (
+        ("gen_ai.reranker.input_documents", Field.RERANK_INPUT),
+        ("gen_ai.reranker.output_documents", Field.RERANKED),
+    ):
+        if name in attributes:
+            yield Claim(field, partial(find, attributes[name]), 2)
+    if role is SpanRole.TOOL and "gen_ai.tool.call.result" in attributes:
+        result = attributes["gen_ai.tool.call.result"]
+        yield Claim(Field.OUTPUT, result, 2)
+        yield Claim(Field.RETRIEVED, partial(_found, result), 6)
+        if "gen_ai.tool.call.arguments" in attributes:
+            yield Claim(Field.QUERY, partial(_asked, attributes["gen_ai.tool.call.arguments"]), 6)
+    if DATA_SOURCE_ID in attributes:
+        yield Claim(Field.INDEX_EPOCH, text(attributes[DATA_SOURCE_ID]), 8)
+
+
+def _found(result: object) -> Listing | None:
+    """Documents in a tool's result; a result without any is no retrieval."""
+    found = find(result)
+    return found if isinstance(found, Listing) and found.documents else None
+
+
+def _asked(arguments: object) -> str | None:
+    container = as_container(arguments).value
+    if not isinstance(container, dict):
+        return None
+    texts = [one_text for one_text in container.values() if isinstance(one_text, str)]
+    named = [container[key] for key in ("query", "question", "q") if key in container]
+    found = text(named[0]) if named else (texts[0] if len(texts) == 1 else "")
+    return found or None
+
+
+def _content(attributes: Attributes, role: SpanRole | None) -> Iterator[Claim]:
+    asked = attributes.get("gen_ai.input.messages")
+    system = attributes.get("gen_ai.system_instructions")
+    replied = attributes.get("gen_ai.output.messages")
+    if role is SpanRole.EMBEDDING:
+        if asked is not None:
+            yield Claim(Field.QUERY, partial(last_user_text, asked), 5)
+        return
+    if role in (SpanRole.RERANKER, SpanRole.RETRIEVER) and asked is not None:
+        yield Claim(Field.QUERY, partial(last_user_text, asked), 8)
+        return
+    if asked is not None or system is not None:
+        yield Claim(Field.PROMPT, partial(_prompt, asked, system), 2)
+    if replied is not None:
+        yield Claim(Field.REPLY, partial(several, replied, "assistant"), 2)
+    if role is not SpanRole.LLM:
+        if asked is not None:
+            yield Claim(Field.INPUT, partial(last_user_text, asked), 6)
+        if replied is not None:
+            yield Claim(Field.OUTPUT, partial(_last_reply, replied), 6)
+
+
+def _prompt(asked: object, system: object) -> tuple[Message, ...] | Withheld | None:
+    """System instructions first, then the input messages."""
+    found = several(asked, "user") if asked is not None else None
+    if system is None:
+        return found
+    container = as_container(system).value
+    instructions = text_of(container if container is not None else system)
+    if not instructions:
+        return found
+    rest = found if isinstance(found, tuple) else ()
+    return (Message("system", instructions), *rest)
+
+
+def _last_reply(replied: object) -> str | None:
+    found = several(replied, "assistant")
+    if not isinstance(found, tuple):
+        return None
+    return next((m.text for m in reversed(found) if m.text and m.role != "tool"), None)
+
+
+def _last_reason(reasons: object) -> str:
+    """The last of the reasons: a list, JSON text, or names joined by commas."""
+    container = as_container(reasons).value
+    if isinstance(container, list):
+        return text(container[-1]) if container else ""
+    return text(reasons).rpartition(",")[2].strip()
+
+
+def _events(span: Span, role: SpanRole | None) -> Iterator[Claim]:
+    """Content in span events and in log records that were joined to the span, in order of time."""
+    happened = [(e.time_unix_nano, e.name, e.attributes, None) for e in span.events]
+    happened += [(r.time_unix_nano, r.event_name, r.attributes, r.body) for r in span.logs]
+    happened.sort(key=lambda event: event[0])
+    asked: list[Message] = []
+    replied: list[Message] = []
+    for _, name, attributes, body in happened:
+        if name == DETAILS:
+            yield from _content(_details(attributes, body), role)
+        elif name in ROLE_EVENTS:
+            message = one(_body(attributes, body), ROLE_EVENTS[name])
+            if message is not None:
+                role_name = message.role if message.role in ROLE_EVENTS.values() else ""
+                asked.append(message._replace(role=role_name or ROLE_EVENTS[name]))
+        elif name == "gen_ai.choice":
+            yield from _choice(_body(attributes, body), replied)
+        elif name == "gen_ai.content.prompt":
+            yield Claim(Field.PROMPT, partial(several, attributes.get("gen_ai.prompt"), "user"), 7)
+        elif name == "gen_ai.content.completion":
+            completion = attributes.get("gen_ai.completion")
+            yield Claim(Field.REPLY, partial(several, completion, "assistant"), 7)
+    if asked:
+        yield Claim(Field.PROMPT, tuple(asked) if any(m.text for m in asked) else None, 5)
+    if any(message.text or message.calls_tool for message in replied):
+        yield Claim(Field.REPLY, tuple(replied), 5)
+
+
+def _body(attributes: Attributes, body: AttributeValue) -> Mapping[str, object]:
+    """An event's body, wherever it is: the log body, `gen_ai.event.content`, or attributes."""
+    for carrier in (body, attributes.get("gen_ai.event.content")):
+        container = as_container(carrier).value
+        if isinstance(container, dict):
+            return container
+        if isinstance(carrier, str) and carrier:
+            return {"content": carrier}
+    content = attributes.get("content", attributes.get("gen_ai.prompt"))
+    container = as_container(content).value
+    merged: dict[str, object] = dict(attributes)
+    if container is not None:
+        merged["content"] = container
+    if "message" in attributes:
+        inner = as_container(attributes["message"]).value
+        merged["message"] = inner if isinstance(inner, dict) else {
+            "content": inner if inner is not None else attributes["message"]}  # fmt: skip
+    return merged
+
+
+def _details(attributes: Attributes, body: AttributeValue) -> Attributes:
+    return {**body, **attributes} if isinstance(body, dict) else attributes
+
+
+def _choice(body: Mapping[str, object], replied: list[Message]) -> Iterator[Claim]:
+    message = one(body, "assistant")
+    if message is not None:
+        replied.append(message._replace(role="assistant"))
+    reason = text(body.get("finish_reason"))
+    if reason:
+        yield Claim(Field.FINISH_REASON, reason, 5)

@@ -1,0 +1,235 @@
+"""What was retrieved and reranked in one answer, and why a part of it cannot be told."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+
+from collector.boundaries import Extent, has_failed
+from collector.claims.claim import Field, Listing, SpanRole, Withheld
+from collector.claims.payload import question_of
+from collector.tree import Node
+from ragvigil.model.record import Absent, Document, Retrieval
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Evidence:
+    """Documents of an answer by stage; `why` tells why a stage's list is missing.
+
+    `retrieved` is None where unknown; an empty tuple is a retriever that found nothing.
+    `partial` keeps what is left of a list whose rest was cut off.
+    """
+
+    retrievals: tuple[Retrieval, ...] = ()
+    retrieved: tuple[Document, ...] | None = None
+    reranked: tuple[Document, ...] | None = None
+    declared: tuple[Document, ...] | None = None
+    partial: Listing | None = None
+    why: Absent = Absent.NOT_SENT
+    why_reranked: Absent = Absent.NOT_RUN
+
+
+Found = tuple[Node, Listing]
+
+
+def gather(extent: Extent) -> Evidence:
+    """The documents that the spans of an answer carry."""
+    everywhere = _by_hash(extent.nodes)
+    retrievers = _outermost(extent.nodes)
+    listings = [found for node in retrievers if (found := _listing(node)) is not None]
+    rerankers = [node for node in extent.nodes if node.role is SpanRole.RERANKER]
+    given = _last(rerankers, Field.RERANK_INPUT)
+    ranked = _last(rerankers, Field.RERANKED)
+    merged = _merged(listings, given)
+    known = [one for _, listing in listings for one in listing.documents]
+    if given is not None:
+        known.extend(given.documents)
+    complete = merged is not None and merged.complete
+    reranked = complete_from(ranked.documents, known) if ranked and ranked.complete else None
+    return Evidence(
+        retrievals=tuple(_retrieval(node, everywhere) for node in retrievers),
+        retrieved=_named(merged.documents, everywhere) if merged and complete else None,
+        reranked=reranked,
+        declared=_declared(extent),
+        partial=merged if not complete else None,
+        why=_why(retrievers, merged),
+        why_reranked=_why_reranked(rerankers, ranked),
+    )
+
+
+def _outermost(nodes: Sequence[Node]) -> list[Node]:
+    """Retrieving spans that no other retrieving span encloses; rerankers are no retrievers."""
+    members = {node.id for node in nodes}
+    return [
+        node
+        for node in nodes
+        if node.retrieves
+        and node.role is not SpanRole.RERANKER
+        and not any(
+            a.retrieves and a.role is not SpanRole.RERANKER and a.id in members
+            for a in node.above()
+        )
+    ]
+
+
+def _listing(node: Node) -> Found | None:
+    """A retriever's own list, else what the retrievers below it returned."""
+    own = node.reading.get(Field.RETRIEVED) if node.reading is not None else None
+    if isinstance(own, Listing):
+        return (node, own)
+    inner = [found for child in node.children for found in [_listing(child)] if found is not None]
+    if not inner:
+        return None
+    return (node, _joined([listing for _, listing in inner]))
+
+
+def _joined(listings: Sequence[Listing]) -> Listing:
+    """Several lists as one: by chunk id, the first position wins."""
+    if len(listings) == 1:
+        return listings[0]
+    seen: dict[str, Document] = {}
+    for listing in listings:
+        for document in listing.documents:
+            seen.setdefault(document.chunk_id, document)
+    documents = tuple(
+        one if one.rank == rank else replace(one, rank=rank)
+        for rank, one in enumerate(seen.values())
+    )
+    return Listing(documents, all(listing.complete for listing in listings))
+
+
+def _last(nodes: Sequence[Node], field: Field) -> Listing | None:
+    """The list of the last of several spans that has one."""
+    for node in sorted(nodes, key=lambda one: (one.end, one.start, one.id), reverse=True):
+        found = node.reading.get(field) if node.reading is not None else None
+        if isinstance(found, Listing) and found.documents:
+            return found
+    return None
+
+
+def _merged(listings: Sequence[Found], given: Listing | None) -> Listing | None:
+    """What retrieval returned as a whole: a joiner's list reaches the reranker as its input."""
+    if given is not None and given.complete and len(listings) != 1:
+        known = [one for _, listing in listings for one in listing.documents]
+        return Listing(complete_from(given.documents, known, scores=False))
+    if not listings:
+        return given
+    return _joined([listing for _, listing in listings])
+
+
+def complete_from(
+    documents: Iterable[Document], known: Iterable[Document], *, scores: bool = True
+) -> tuple[Document, ...]:
+    """Documents with the ids, texts and metadata that the same chunks have elsewhere.
+
+    The same chunk is the same text, or the same id. With `scores` a missing score stays missing:
+    scores of different stages are never mixed.
+    """
+    by_hash: dict[str, Document] = {}
+    by_id: dict[str, Document] = {}
+    for one in known:
+        by_id.setdefault(one.chunk_id, one)
+        if one.text_hash:
+            by_hash.setdefault(one.text_hash, one)
+    return tuple(_completed(document, by_id, by_hash) for document in documents)
+
+
+def _completed(
+    document: Document, by_id: dict[str, Document], by_hash: dict[str, Document]
+) -> Document:
+    other = by_hash.get(document.text_hash) or by_id.get(document.chunk_id)
+    if other is None or other is document:
+        return document
+    if document.metadata and document.content is not None and document.document_id:
+        return document
+    return Document(
+        chunk_id=other.chunk_id,
+        content=document.content if document.content is not None else other.content,
+        document_id=document.document_id or other.document_id,
+        text_hash=document.text_hash or other.text_hash,
+        score=document.score,
+        rank=document.rank,
+        metadata=document.metadata or other.metadata,
+    )
+
+
+def _by_hash(nodes: Sequence[Node]) -> dict[str, Document]:
+    """Documents with an id of their own, by text: a store's span may have what a retriever lacks."""
+    found: dict[str, Document] = {}
+    for node in nodes:
+        if not node.retrieves or node.reading is None:
+            continue
+        for field in (Field.RETRIEVED, Field.RERANK_INPUT):
+            listing = node.reading.get(field)
+            for one in listing.documents if isinstance(listing, Listing) else ():
+                if one.text_hash and one.chunk_id != one.text_hash:
+                    found.setdefault(one.text_hash, one)
+    return found
+
+
+def _named(documents: Iterable[Document], by_hash: dict[str, Document]) -> tuple[Document, ...]:
+    """Documents whose id is only their hash, under the id that the same text has elsewhere."""
+    return tuple(
+        replace(one, chunk_id=by_hash[one.text_hash].chunk_id)
+        if one.chunk_id == one.text_hash and one.text_hash in by_hash
+        else one
+        for one in documents
+    )
+
+
+def _retrieval(node: Node, by_hash: dict[str, Document]) -> Retrieval:
+    found = _listing(node)
+    documents = _named(found[1].documents, by_hash) if found is not None else ()
+    return Retrieval(query=query_of(node), documents=documents, span_id=node.id)
+
+
+def query_of(node: Node) -> str | None:
+    """What a retriever was asked: its query, its input, or what was embedded below it."""
+    if node.reading is None:
+        return None
+    for field in (Field.QUERY, Field.INPUT):
+        asked = question_of(node.reading.get(field))
+        if asked:
+            return asked
+    for child in node.children:
+        if child.role in (SpanRole.EMBEDDING, SpanRole.RETRIEVER):
+            asked = query_of(child)
+            if asked:
+                return asked
+    return None
+
+
+def _declared(extent: Extent) -> tuple[Document, ...] | None:
+    for node in sorted(extent.nodes, key=lambda one: (one.start, one.id)):
+        found = node.reading.get(Field.CONTEXT) if node.reading is not None else None
+        if isinstance(found, Listing) and found.complete:
+            return found.documents
+    return None
+
+
+def _why(retrievers: Sequence[Node], merged: Listing | None) -> Absent:
+    """Why there is no list of retrieved documents."""
+    if merged is not None and not merged.complete:
+        return Absent.TRUNCATED
+    if not retrievers:
+        return Absent.NOT_SENT
+    withheld = [node.reading.raw(Field.RETRIEVED) for node in retrievers if node.reading]
+    if any(has_failed(node) for node in retrievers):
+        return Absent.ERRORED
+    if Withheld.TRUNCATED in withheld or any(
+        node.reading is not None and node.reading.span.dropped_attributes_count
+        for node in retrievers
+    ):
+        return Absent.TRUNCATED
+    return Absent.HIDDEN if Withheld.HIDDEN in withheld else Absent.NOT_SENT
+
+
+def _why_reranked(rerankers: Sequence[Node], ranked: Listing | None) -> Absent:
+    if not rerankers:
+        return Absent.NOT_RUN
+    if ranked is not None:
+        return Absent.TRUNCATED
+    if any(has_failed(node) for node in rerankers):
+        return Absent.ERRORED
+    withheld = [node.reading.raw(Field.RERANKED) for node in rerankers if node.reading]
+    return Absent.HIDDEN if Withheld.HIDDEN in withheld else Absent.NOT_SENT

@@ -1,0 +1,168 @@
+"""Chunks out of a prompt's own structure, where no span carries them as documents.
+
+Understood: a context between a heading (`Context:`), a tag (`<context>`) or a rule (`-----`) and
+the question; in it chunks as XML elements, as blocks that begin with a marker (`[id]`, `[1]`,
+`1.`, `Source 2:`, `Document (id): `), between rules, or as paragraphs.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+HEADING = re.compile(
+    r"^[ \t#*_>]*(?:here (?:is|are) )?(?:the )?(?:\w+ ){0,3}?"
+    r"(?:context|documents?|sources?|passages?|excerpts?|snippets?|search results|results|"
+    r"knowledge(?: base)?|references?|retrieved \w+|articles?|chunks?|evidence|"
+    r"kontext|dokumente|quellen|contexte|contexto|contesto|kontekst|контекст|документы|"
+    r"上下文|资料|参考资料|文脈|コンテキスト|参考情報|문맥|컨텍스트|السياق|संदर्भ)"
+    r"(?: information)?(?: (?:is|are) (?:below|as follows))?(?: \([^)\n]*\))?[*_]*[ \t]*[:：.]?[*_]*[ \t]*$|"
+    r"^(?:context|kontext|contexte|contexto|contesto|контекст|上下文|文脈|문맥|السياق)[ \t]*[:：](?=[ \t]*\S)",
+    re.IGNORECASE | re.MULTILINE,
+)
+QUESTION = re.compile(
+    r"^[ \t#*_]*(?:(?:user |the |user's )?(?:question|query)|frage|pregunta|domanda|pergunta|вопрос|"
+    r"问题|質問|질문|السؤال|प्रश्न|answer|given the context|using (?:only )?the|based on the|"
+    r"instructions?|user|human|task)\b[^\n]*",
+    re.IGNORECASE | re.MULTILINE,
+)
+QUESTION_LINE = re.compile(
+    r"^[ \t#*_]*(?:(?:user |the |user's )?(?:question|query)|frage|pregunta|domanda|pergunta|вопрос|"
+    r"问题|質問|질문|السؤال|प्रश्न)[*_]*[ \t]*[:：][*_]*[ \t]*(\S.*)$",
+    re.IGNORECASE | re.MULTILINE,
+)
+REGION_TAG = re.compile(
+    r"<(context|documents|sources|passages|search_results|chunks|knowledge|results)\b[^>]*>"
+    r"(.*?)</\1>", re.IGNORECASE | re.DOTALL
+)  # fmt: skip
+ELEMENT = re.compile(
+    r"<(document|doc|source|passage|chunk|result|search_result|item|excerpt|snippet)\b([^>]*)>"
+    r"(.*?)</\1>", re.IGNORECASE | re.DOTALL
+)  # fmt: skip
+ATTRIBUTE = re.compile(r"\b(?:id|index|name|doc_id|chunk_id|source)\s*=\s*[\"']?([^\"'>\s]+)")
+INNER = re.compile(
+    r"<(document_content|content|text|page_content|body)>(.*?)</\1>", re.IGNORECASE | re.DOTALL
+)
+INNER_SOURCE = re.compile(r"<(source|id|title)>(.*?)</\1>", re.IGNORECASE | re.DOTALL)
+RULE = re.compile(r"^[ \t]*(?:-{3,}|={3,}|\*{3,}|#{3,}|_{3,})[ \t]*$", re.MULTILINE)
+NOUN = r"(?:source|document|doc|passage|chunk|context|excerpt|result|snippet|article|reference)"
+MARKERS = tuple(
+    re.compile(pattern, re.IGNORECASE | re.MULTILINE)
+    for pattern in (
+        r"^[ \t]*\[\[?(?:" + NOUN + r"\s*[:#]?\s*)?([^\[\]\n]{1,120})\]\]?[ \t]*[:：-]?[ \t]*\n?",
+        r"^[ \t]*【([^】\n]{1,120})】[ \t]*[:：]?[ \t]*\n?",
+        r"^[ \t#*]*" + NOUN + r"\s*#?(\d+)\s*(?:\([^)\n]*\))?[*_]*[ \t]*[:：.)-][*_]*[ \t]*\n?",
+        r"^[ \t#*]*" + NOUN + r"[ \t]*(?:id)?[ \t]*[:=：][ \t]*([^\n]{1,160}?)[ \t]*\n",
+        r"^[ \t]*id[ \t]*[:=：][ \t]*([^\n]{1,160}?)[ \t]*\n",
+        r"^[ \t]*\(?(\d{1,3})[.)]\)?[ \t]+",
+        r"^[ \t]*([\w./#-]{1,80}):[ \t]+(?=\S)",
+    )
+)
+HEADER_LINE = re.compile(r"^[A-Za-z_][\w ]{0,40}: [^\n]*$")
+RULED_WHOLE = re.compile(r"^-{5,}\n(.*?)\n-{5,}$", re.DOTALL | re.MULTILINE)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Block:
+    """A chunk as the prompt shows it; `label` is its marker (`refund-03`, `2`), empty without."""
+
+    label: str
+    text: str
+
+
+def question_in(prompt: str) -> str | None:
+    """The question that a prompt's template names (`Question: …`), the last one of them.
+
+    >>> question_in("Context:\\n[a] b\\n\\nQuestion: How long?\\nAnswer:")
+    'How long?'
+    """
+    found = QUESTION_LINE.findall(prompt)
+    return str(found[-1]).strip() if found else None
+
+
+def blocks(texts: Sequence[str]) -> tuple[Block, ...]:
+    """The chunks of the first text that shows a context; empty where none does."""
+    for text in reversed(texts):
+        region = _region(text)
+        if region is not None:
+            found = _split(region)
+            if found:
+                return found
+    return ()
+
+
+def _region(text: str) -> str | None:
+    tagged = REGION_TAG.search(text)
+    if tagged:
+        return tagged.group(2).strip("\n")
+    heading = HEADING.search(text)
+    if heading is None:
+        elements = ELEMENT.findall(text)
+        return text if len(elements) > 1 else None
+    rest = text[heading.end() :]
+    ruled = RULED_WHOLE.match(rest.lstrip("\n"))
+    if ruled:
+        return ruled.group(1)
+    return rest[: _end(rest)].strip("\n").rstrip()
+
+
+def _end(rest: str) -> int:
+    """Where the context stops: at the question that the template names, else at a likely one."""
+    named = [match.start() for match in QUESTION_LINE.finditer(rest)]
+    if named:
+        return named[-1]
+    likely = (match.start() for match in QUESTION.finditer(rest) if _is_last_part(rest, match))
+    return min(likely, default=len(rest))
+
+
+def _is_last_part(rest: str, question: re.Match[str]) -> bool:
+    """A question ends the context where a blank line precedes it or nothing much follows."""
+    before = rest[: question.start()]
+    return not before.strip() or before.endswith("\n\n") or len(rest) - question.start() < 600
+
+
+def _split(region: str) -> tuple[Block, ...]:
+    elements = ELEMENT.findall(region)
+    if elements:
+        return tuple(_element(attributes, body) for _, attributes, body in elements)
+    for marker in MARKERS:
+        found = list(marker.finditer(region))
+        if found and not region[: found[0].start()].strip() and _are_labels(found):
+            ends = [one.start() for one in found[1:]] + [len(region)]
+            return tuple(
+                Block(label=one.group(1).strip(), text=region[one.end() : end].strip())
+                for one, end in zip(found, ends, strict=True)
+            )
+    parts = [part.strip() for part in RULE.split(region)]
+    if len(parts) < 2:
+        parts = _paragraphs(region)
+    return tuple(Block(label="", text=part) for part in parts if part)
+
+
+def _are_labels(found: list[re.Match[str]]) -> bool:
+    """Labels are distinct, and numbers count upwards; otherwise it is a list inside one chunk."""
+    labels = [one.group(1).strip() for one in found]
+    if all(label.isdigit() for label in labels):
+        numbers = [int(label) for label in labels]
+        return numbers == list(range(numbers[0], numbers[0] + len(numbers))) and numbers[0] < 2
+    return len(set(labels)) == len(labels)
+
+
+def _element(attributes: str, body: str) -> Block:
+    named = ATTRIBUTE.search(attributes)
+    source = INNER_SOURCE.search(body)
+    inner = INNER.search(body)
+    label = named.group(1) if named else (source.group(2).strip() if source else "")
+    text = inner.group(2) if inner else INNER_SOURCE.sub("", body)
+    return Block(label=label, text=text.strip())
+
+
+def _paragraphs(region: str) -> list[str]:
+    """Paragraphs; a paragraph of `key: value` lines is the header of the one below it."""
+    kept: list[str] = []
+    for part in re.split(r"\n[ \t]*\n", region.strip()):
+        lines = part.strip().split("\n")
+        if lines != [""] and not all(HEADER_LINE.match(line) for line in lines):
+            kept.append(part.strip())
+    return kept

@@ -1,0 +1,58 @@
+"""Which documents a prompt shows, and where: by text, tolerant of spacing and JSON escapes."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Sequence
+
+from ragvigil.model.record import Document
+
+PROBE_CHARACTERS = 48
+SPACES = re.compile(r"\s+")
+
+
+def positions(documents: Sequence[Document], prompt: str) -> list[int | None]:
+    """Where each document begins in the prompt, None where it does not occur in it.
+
+    >>> positions([Document(chunk_id="a", content="two  words")], "say two words")
+    [4]
+    """
+    found: list[int | None] = []
+    squeezed: str | None = None
+    cursor = 0
+    for document in documents:
+        content = (document.content or "").strip()
+        if not content:
+            found.append(None)
+            continue
+        at = prompt.find(content, cursor)
+        if at < 0:
+            at = prompt.find(content)
+        if at < 0:
+            if squeezed is None:
+                squeezed = SPACES.sub(" ", prompt)
+            at = _loosely(content, prompt, squeezed)
+        else:
+            cursor = at
+        found.append(at if at >= 0 else None)
+    return found
+
+
+def _loosely(content: str, prompt: str, squeezed: str) -> int:
+    """Where a text occurs respaced, JSON-escaped or shortened; -1 where it does not."""
+    respaced = SPACES.sub(" ", content)
+    at = squeezed.find(respaced)
+    if at >= 0:
+        return at
+    for is_ascii in (False, True):
+        at = prompt.find(json.dumps(content, ensure_ascii=is_ascii)[1:-1])
+        if at >= 0:
+            return at
+    if len(respaced) < 3 * PROBE_CHARACTERS:
+        return -1
+    half = len(respaced) // 2
+    starts = (0, half - PROBE_CHARACTERS // 2, len(respaced) - PROBE_CHARACTERS)
+    probes = [squeezed.find(respaced[start : start + PROBE_CHARACTERS]) for start in starts]
+    seen = [at for at in probes if at >= 0]
+    return seen[0] if len(seen) > 1 else -1

@@ -1,0 +1,168 @@
+"""A trace's RAG records: one per answer, every field with its value or the reason it is absent."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from collector import boundaries, context, evidence, measures, spoken
+from collector.absences import Found, absent
+from collector.boundaries import Extent, has_failed, reply_text
+from collector.citations import Answered, citations
+from collector.claims.claim import Field, SpanRole
+from collector.claims.merge import Reading
+from collector.claims.recover import text
+from collector.claims.registry import Registered, registered
+from collector.context import Context
+from collector.dimensions import dimensions, environment_of, first, service_of, service_span
+from collector.evidence import Evidence, complete_from
+from collector.route import RouteRules, entry_route_of, route_of
+from collector.tracestate import sampling_probability
+from collector.tree import grow
+from ragvigil.model.record import Absent, Citation, ContextSource, Document, RagRecord
+from ragvigil.model.span import Span, Trace
+
+NO_RULES = RouteRules()
+
+
+def records(
+    trace: Trace,
+    rules: RouteRules = NO_RULES,
+    conventions: Sequence[Registered] | None = None,
+) -> tuple[RagRecord, ...]:
+    """The answers of a trace in order of time; empty where nothing was answered from documents.
+
+    Pure and total: the same for any order of the spans, and never raises on a trace.
+    `conventions` are the registered ones unless given.
+    """
+    nodes = grow(trace.spans, registered() if conventions is None else conventions)
+    found = (_find(extent) for extent in boundaries.extents(nodes))
+    return tuple(_record(one, trace, rules) for one in found if one is not None)
+
+
+def _find(extent: Extent) -> Found | None:
+    """What the spans say of one answer; None where it was not made from documents."""
+    gathered = evidence.gather(extent)
+    shown = context.choose(gathered, extent.answering, extent.models)
+    if not shown.documents and not any(node.retrieves for node in extent.nodes):
+        return None
+    used = measures.usage(measures.model_calls(extent.nodes))
+    return Found(
+        extent=extent,
+        evidence=gathered,
+        context=shown,
+        retrieved=_retrieved(gathered, shown),
+        answer=spoken.answer(extent),
+        query=spoken.question(extent, gathered),
+        has_usage=used.input_tokens is not None or used.output_tokens is not None,
+    )
+
+
+def _retrieved(gathered: Evidence, shown: Context) -> tuple[Document, ...] | None:
+    """The retriever's list; without one, and without a reranker, what the prompt shows."""
+    if gathered.retrieved is not None:
+        if any(one.content is None for one in gathered.retrieved):
+            return complete_from(gathered.retrieved, shown.documents)
+        return gathered.retrieved
+    from_prompt = shown.source in (ContextSource.PROMPT, ContextSource.DECLARED)
+    if from_prompt and gathered.why_reranked is Absent.NOT_RUN:
+        return shown.documents if gathered.why is not Absent.ERRORED else None
+    return None
+
+
+def _record(found: Found, trace: Trace, rules: RouteRules) -> RagRecord:
+    extent, gathered = found.extent, found.evidence
+    readings = [node.reading for node in extent.nodes if node.reading is not None]
+    spans = [reading.span for reading in readings]
+    calls = measures.model_calls(extent.nodes)
+    at = service_span(extent, spans)
+    return RagRecord(
+        record_id=extent.root.id,
+        trace_id=trace.trace_id,
+        generation=trace.generation,
+        service=service_of(at),
+        environment=environment_of(at, readings),
+        route=route_of(extent.root, extent.answering, extent.nodes, rules),
+        entry_route=entry_route_of(extent.root, rules),
+        query=found.query,
+        retrievals=gathered.retrievals,
+        retrieved=found.retrieved or (),
+        reranked=gathered.reranked or (),
+        context=found.context.documents,
+        context_source=found.context.source,
+        answer=found.answer.text,
+        citations=_citations(found, readings),
+        usage=measures.usage(calls),
+        cost_usd=measures.cost(extent.nodes, calls),
+        latencies=measures.latencies(extent),
+        error=_error(extent),
+        truncated=_truncated(spans, found),
+        absent=absent(found),
+        dimensions=dimensions(extent, readings, at, found.retrieved or ()),
+        session_id=first(readings, Field.SESSION),
+        user_id=first(readings, Field.USER),
+        response_ids=_response_ids(readings),
+        started_unix_nano=extent.root.start,
+        ended_unix_nano=extent.root.end,
+        instrumentors=tuple(sorted({span.scope.name for span in spans if span.scope.name})),
+        conventions=tuple(sorted({name for one in readings for name in one.conventions})),
+        sampling_probability=sampling_probability(spans),
+    )
+
+
+def _citations(found: Found, readings: Sequence[Reading]) -> tuple[Citation, ...]:
+    answer, model = found.answer, found.extent.answering
+    if answer.text is None:
+        return ()
+    declared = next((d for one in readings if (d := one.get(Field.CITATIONS)) is not None), None)
+    own = model.reading if model is not None else None
+    return citations(
+        Answered(
+            answer=answer.text,
+            reply=answer.reply or (reply_text(model) if model is not None else ""),
+            raw=own.get(Field.RAW_REPLY) if own is not None else None,
+            declared=declared,
+            context=found.context.documents,
+            others=(*(found.evidence.reranked or ()), *(found.retrieved or ())),
+            prompt=found.context.prompt,
+        )
+    )
+
+
+def _error(extent: Extent) -> str | None:
+    """Why the answer failed: the root's error, else the answering model's; None if it did not."""
+    for node in (extent.root, extent.answering):
+        if node is not None and has_failed(node) and node.reading is not None:
+            return _message(node.reading.span)
+    lost = [node for node in extent.nodes if node.role is SpanRole.RETRIEVER and has_failed(node)]
+    return _message(lost[0].reading.span) if lost and lost[0].reading is not None else None
+
+
+def _message(span: Span) -> str:
+    """A span's error in words: its status message, else its exception, else its error type."""
+    if span.status_message:
+        return span.status_message
+    for event in span.events:
+        if event.name == "exception":
+            kind = text(event.attributes.get("exception.type"))
+            what = text(event.attributes.get("exception.message"))
+            return f"{kind}: {what}" if kind and what else kind or what or "error"
+    return text(span.attributes.get("error.type")) or "error"
+
+
+def _truncated(spans: Sequence[Span], found: Found) -> tuple[str, ...]:
+    """What was cut: `answer` by the model or a hang-up, others by limits of the SDK."""
+    cut = []
+    if found.answer.text is not None and found.answer.is_cut:
+        cut.append("answer")
+    if found.evidence.why is Absent.TRUNCATED:
+        cut.append("retrieved")
+    if any(span.dropped_attributes_count > 0 for span in spans):
+        cut.append("attributes")
+    if any(span.dropped_events_count > 0 for span in spans):
+        cut.append("events")
+    return tuple(cut)
+
+
+def _response_ids(readings: Sequence[Reading]) -> tuple[str, ...]:
+    stated = (text(one.get(Field.RESPONSE_ID)) for one in readings)
+    return tuple(dict.fromkeys(one for one in stated if one))

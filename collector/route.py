@@ -1,0 +1,164 @@
+"""The route that an answer is counted under: few distinct names, whatever the service sends."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+
+from collector.claims.claim import Field
+from collector.claims.recover import text
+from collector.tree import Node
+from ragvigil.model.span import SpanKind
+
+OTHER = "__other__"
+LIMIT = 200
+UUID = r"[0-9a-fA-F]{8}-(?:[0-9a-fA-F]{4}-){3}[0-9a-fA-F]{12}"
+TEMPLATES = (
+    (re.compile(r"[\w.+-]+(?:@|%40)[\w-]+\.[\w.-]+"), "{email}"),
+    (re.compile(rf"(?<![\w-]){UUID}(?![\w-])"), "{uuid}"),
+    (re.compile(r"(?<![\w-])\d{4}-\d{2}-\d{2}(?:T[\d:.+Z-]*)?(?![\w-])"), "{date}"),
+    (re.compile(r"(?<![\w-])(?=[0-9a-fA-F]*\d)[0-9a-fA-F]{12,}(?![\w-])"), "{hex}"),
+    (re.compile(r"(?<![\w{}])(?<![vV])\d+(?:[.,:_-]\d+)*(?![\w}])"), "{number}"),
+    (re.compile(r"(?<![^/\s])(?=[\w-]*\d)(?=[\w-]*[A-Za-z])[\w-]{16,}(?![^/\s])"), "{id}"),
+)
+PATH_ATTRIBUTES = ("url.path", "http.target", "url.full", "http.url")
+ENVIRONMENT = ("deployment.environment.name", "deployment.environment")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RouteRules:
+    """The user's own rules, tried in order before anything else: a pattern and its template.
+
+    Patterns are compiled by the caller; a template may use the pattern's groups (`\\1`).
+    """
+
+    rules: tuple[tuple[re.Pattern[str], str], ...] = ()
+
+    def apply(self, route: str) -> str | None:
+        """The template of the first rule that matches the whole route, None where none does."""
+        for pattern, template in self.rules:
+            match = pattern.fullmatch(route)
+            if match is not None:
+                return match.expand(template)
+        return None
+
+
+class RouteCap:
+    """At most `limit` distinct routes per service; later ones are counted as `__other__`."""
+
+    def __init__(self, limit: int = LIMIT) -> None:
+        self._limit = limit
+        self._seen: dict[str, set[str]] = {}
+
+    def admit(self, service: str, route: str) -> str:
+        """The route itself while there is room for it, else `__other__`."""
+        seen = self._seen.setdefault(service, set())
+        if route in seen:
+            return route
+        if len(seen) >= self._limit:
+            return OTHER
+        seen.add(route)
+        return route
+
+
+def templated(name: str) -> str:
+    """A name with its numbers, ids, dates and e-mail addresses taken out.
+
+    >>> templated("/orders/1234/items"), templated("/v1/ask")
+    ('/orders/{number}/items', '/v1/ask')
+    >>> templated("/u/ann@example.org/2026-08-01")
+    ('/u/{email}/{date}')
+    """
+    if name.isascii() and name.replace("/", "").replace("_", "").isalpha():
+        return name
+    for pattern, template in TEMPLATES:
+        name = pattern.sub(template, name)
+    return name
+
+
+def route_of(root: Node, answering: Node | None, members: Iterable[Node], rules: RouteRules) -> str:
+    """The route: declared, else the nearest SERVER span's, else what the application calls it."""
+    declared = next((found for node in members if (found := _claim(node, Field.ROUTE))), "")
+    if declared:
+        return declared
+    raw = _server_route(root, answering) or _named(root, answering) or _service(root)
+    return rules.apply(raw) or templated(raw)
+
+
+def entry_route_of(root: Node, rules: RouteRules) -> str:
+    """The route of the outermost SERVER span of the trace, where there is one above the record."""
+    chain = [root, *root.above()]
+    for node in reversed(chain):
+        found = _server(node)
+        if found:
+            return rules.apply(found) or templated(found)
+    return ""
+
+
+def _claim(node: Node, field: Field) -> str:
+    return text(node.reading.get(field)) if node.reading is not None else ""
+
+
+def _server_route(root: Node, answering: Node | None) -> str:
+    """The nearest SERVER span at the record's root or above it; inside it only above the answer."""
+    for node in (root, *root.above()):
+        found = _server(node)
+        if found:
+            return found
+    for node in answering.above() if answering is not None else ():
+        if node is root:
+            break
+        found = _server(node)
+        if found:
+            return found
+    return ""
+
+
+def _server(node: Node) -> str:
+    """A span's own route: `http.route`, the path, or the RPC method, of an entry span."""
+    if node.reading is None:
+        return ""
+    attributes, kind = node.reading.span.attributes, node.reading.span.kind
+    route = text(attributes.get("http.route"))
+    if kind not in (SpanKind.SERVER, SpanKind.CONSUMER):
+        return route if kind is not SpanKind.CLIENT else ""
+    return route or _path(attributes) or _rpc(attributes) or _messaging(attributes)
+
+
+def _path(attributes: Mapping[str, object]) -> str:
+    for name in PATH_ATTRIBUTES:
+        found = text(attributes.get(name))
+        if found:
+            without_query = found.partition("?")[0].partition("#")[0]
+            _, scheme, rest = without_query.partition("://")
+            return "/" + rest.partition("/")[2] if scheme else without_query
+    return ""
+
+
+def _rpc(attributes: Mapping[str, object]) -> str:
+    service, method = text(attributes.get("rpc.service")), text(attributes.get("rpc.method"))
+    return f"{service}/{method}" if service and method else service or method
+
+
+def _messaging(attributes: Mapping[str, object]) -> str:
+    names = ("messaging.destination.name", "messaging.destination", "faas.name",
+             "graphql.operation.name")  # fmt: skip
+    return next((found for name in names if (found := text(attributes.get(name)))), "")
+
+
+def _named(root: Node, answering: Node | None) -> str:
+    """Workflow, then agent, then the name of the topmost span."""
+    chain = [node for node in (root, *root.above()) if node.reading is not None]
+    below = [] if answering is None else [node for node in answering.above() if node.reading]
+    for field in (Field.WORKFLOW, Field.AGENT_NAME):
+        for node in (*chain, *below):
+            found = _claim(node, field)
+            if found:
+                return found
+    top = chain[-1] if chain else answering
+    return top.reading.span.name if top is not None and top.reading is not None else ""
+
+
+def _service(root: Node) -> str:
+    return text(root.reading.span.resource.attributes.get("service.name")) if root.reading else ""

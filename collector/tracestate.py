@@ -1,0 +1,39 @@
+"""Head sampling that happened upstream, as W3C `tracestate` tells it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+
+from ragvigil.model.span import Span
+
+VENDOR = re.compile(r"(?:^|,)\s*ot=([^,]*)")
+HEX_DIGITS = 14
+
+
+def sampling_probability(spans: Iterable[Span]) -> float | None:
+    """The lowest probability that any span's tracestate states, None where none does.
+
+    Reads OpenTelemetry's `ot=th:…` (rejection threshold) and the older `ot=p:…` (a power of two).
+    """
+    stated = [found for span in spans if span.trace_state
+              and (found := probability(span.trace_state)) is not None]  # fmt: skip
+    return min(stated, default=None)
+
+
+def probability(trace_state: str) -> float | None:
+    """The probability in one tracestate, None where it holds none.
+
+    >>> probability("ot=th:8"), probability("a=b,ot=p:2"), probability("ot=th:zz")
+    (0.5, 0.25, None)
+    """
+    vendor = VENDOR.search(trace_state)
+    if vendor is None:
+        return None
+    members = dict(part.split(":", 1) for part in vendor.group(1).split(";") if ":" in part)
+    threshold, power = members.get("th"), members.get("p")
+    if threshold and re.fullmatch(r"[0-9a-fA-F]{1,14}", threshold):
+        return 1 - int(threshold.ljust(HEX_DIGITS, "0"), 16) / 16**HEX_DIGITS
+    if power and power.isdecimal() and int(power) < 63:
+        return float(2 ** -int(power))
+    return None

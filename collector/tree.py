@@ -1,0 +1,117 @@
+"""The spans of a trace as a forest: duplicates, lost parents, cycles and split services mended."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+
+from collector.claims.claim import Field, Listing, SpanRole
+from collector.claims.merge import Reading, read
+from collector.claims.registry import Registered
+from ragvigil.model.span import Span, SpanKind
+
+STEP_ROLES = frozenset({SpanRole.RETRIEVER, SpanRole.RERANKER})
+
+
+class Node:
+    """A span in its place. `reading` is None for a parent that never arrived."""
+
+    __slots__ = ("children", "id", "parent", "reading", "retrieves", "role")
+
+    def __init__(self, identifier: str, reading: Reading | None):
+        self.id = identifier
+        self.reading = reading
+        self.parent: Node | None = None
+        self.children: list[Node] = []
+        self.role: SpanRole | None = reading.role if reading is not None else None
+        self.retrieves = reading is not None and _retrieves(reading)
+
+    @property
+    def is_entry(self) -> bool:
+        """Whether requests enter a service, or an agent's turn begins, with this span."""
+        return self.role is SpanRole.AGENT or (
+            self.reading is not None
+            and self.reading.span.kind in (SpanKind.SERVER, SpanKind.CONSUMER)
+        )
+
+    @property
+    def start(self) -> int:
+        """When it began; a lost parent began with its first child."""
+        if self.reading is not None:
+            return self.reading.span.start_unix_nano
+        return min((child.start for child in self.children), default=0)
+
+    @property
+    def end(self) -> int:
+        """When it ended; a lost parent ended with its last child."""
+        if self.reading is not None:
+            return max(self.reading.span.end_unix_nano, self.reading.span.start_unix_nano)
+        return max((child.end for child in self.children), default=0)
+
+    def above(self) -> Iterator[Node]:
+        """Its ancestors, nearest first."""
+        node = self.parent
+        while node is not None:
+            yield node
+            node = node.parent
+
+    def below(self) -> Iterator[Node]:
+        """Itself and its descendants, parents before children, in order of time."""
+        waiting = [self]
+        while waiting:
+            node = waiting.pop()
+            yield node
+            waiting.extend(reversed(node.children))
+
+
+def _retrieves(reading: Reading) -> bool:
+    if reading.role in STEP_ROLES:
+        return True
+    if reading.role in (SpanRole.LLM, SpanRole.EMBEDDING) or not reading.claims(Field.RETRIEVED):
+        return False
+    return isinstance(reading.get(Field.RETRIEVED), Listing)
+
+
+def grow(spans: Iterable[Span], conventions: Sequence[Registered]) -> list[Node]:
+    """All nodes of a trace in order of time, lost parents included, whatever the spans' order."""
+    nodes = {span.span_id: Node(span.span_id, read(span, conventions)) for span in distinct(spans)}
+    for node in list(nodes.values()):
+        parent_id = node.reading.span.parent_span_id if node.reading else ""
+        if parent_id and parent_id != node.id:
+            parent = nodes.get(parent_id)
+            if parent is None:
+                parent = nodes[parent_id] = Node(parent_id, None)
+            node.parent = parent
+    _cut_cycles(nodes.values())
+    for node in nodes.values():
+        if node.parent is not None:
+            node.parent.children.append(node)
+    return list(nodes.values())
+
+
+def distinct(spans: Iterable[Span]) -> list[Span]:
+    """One span per id, the one that says most, in order of time."""
+    chosen: dict[str, Span] = {}
+    for span in spans:
+        other = chosen.get(span.span_id)
+        if other is None or _weight(span) > _weight(other):
+            chosen[span.span_id] = span
+    return sorted(chosen.values(), key=lambda span: (span.start_unix_nano, span.span_id))
+
+
+def _weight(span: Span) -> tuple[int, int, int, str]:
+    return (len(span.attributes), len(span.events) + len(span.logs), span.end_unix_nano, span.name)
+
+
+def _cut_cycles(nodes: Iterable[Node]) -> None:
+    """Spans that are their own ancestors: the earliest of them becomes a root."""
+    settled: set[str] = set()
+    for start in nodes:
+        path: dict[str, Node] = {}
+        node: Node | None = start
+        while node is not None and node.id not in settled:
+            if node.id in path:
+                node.parent = None
+                break
+            path[node.id] = node
+            node = node.parent
+        settled.update(path)
