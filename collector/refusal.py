@@ -1,0 +1,54 @@
+"""Why something that was sent is not taken: the names under which it is counted."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+
+
+class Refusal(StrEnum):
+    """Why a whole request was refused; each is a label of `ragvigil_requests_refused_total`."""
+
+    MALFORMED = "malformed"
+    TOO_LARGE = "too_large"
+    UNAUTHENTICATED = "unauthenticated"
+    FORBIDDEN = "forbidden"
+    OVERLOADED = "overloaded"
+    SPOOL_FULL = "spool_full"
+    SPOOL_FAILED = "spool_failed"
+    STOPPING = "stopping"
+    MEDIA_TYPE = "media_type"
+    METHOD = "method"
+    PATH = "path"
+    DISCONNECTED = "disconnected"
+
+
+class Rejection(StrEnum):
+    """Why one span or log record was rejected; a label of `ragvigil_items_rejected_total`."""
+
+    INVALID_UTF8 = "invalid_utf8"
+    INVALID_ID = "invalid_id"
+    TOO_DEEP = "too_deep"
+    UNREADABLE = "unreadable"
+
+
+class Refused(Exception):
+    """A request that is not taken: `reason`, and in `str(error)` a sentence for the client."""
+
+    def __init__(self, reason: Refusal, message: str, *, retry_seconds: int = 0) -> None:
+        super().__init__(message)
+        self.reason = reason
+        self.retry_seconds = retry_seconds
+
+
+class Malformed(Refused):
+    """The body is not what it says it is; sending it again does not help."""
+
+    def __init__(self, message: str) -> None:
+        super().__init__(Refusal.MALFORMED, message)
+
+
+class TooLarge(Refused):
+    """The body is beyond a limit; sending it again does not help."""
+
+    def __init__(self, message: str) -> None:
+        super().__init__(Refusal.TOO_LARGE, message)

@@ -1,0 +1,164 @@
+"""Settings of `[collector]`; the descriptions are the documentation."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from pathlib import Path
+
+from pydantic import BaseModel, ConfigDict, Field, SecretStr, ValidationInfo, field_validator
+
+from ragvigil.model.endpoint import require_guarded, split_endpoint
+
+
+class Action(StrEnum):
+    """What is done with a value that a pattern recognises."""
+
+    OFF = "off"
+    MASK = "mask"
+    HASH = "hash"
+
+
+class LimitSettings(BaseModel):
+    """What one request may cost; beyond it the request is refused and counted."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    max_body_bytes: int = Field(
+        default=64 << 20, ge=1024, description="largest request body, after decompression"
+    )
+    max_in_flight_bytes: int = Field(
+        default=64 << 20,
+        ge=1024,
+        description="bodies held in memory at a time; beyond it clients are told to come back",
+    )
+    max_items: int = Field(
+        default=10_000, ge=1, description="most spans or log records in one request"
+    )
+    max_nesting: int = Field(
+        default=20, ge=1, le=20, description="deepest list or map within an attribute value"
+    )
+
+
+class RedactSettings(BaseModel):
+    """What is taken out of every text before it touches the disk."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    secrets: Action = Field(
+        default=Action.MASK,
+        description="keys, tokens, passwords and payment cards: off, mask (kind, length and a "
+        "short keyed hash stay) or hash (a long keyed hash stays)",
+    )
+    personal: Action = Field(
+        default=Action.OFF,
+        description="e-mail addresses, phone numbers, IBANs and US social security numbers",
+    )
+    actions: dict[str, Action] = Field(
+        default={}, description="another action for single patterns, by their name"
+    )
+    patterns: dict[str, str] = Field(
+        default={},
+        description="patterns of your own: a name and an RE2 expression; where it has a group, "
+        "that group is taken out",
+    )
+
+    @field_validator("patterns")
+    @classmethod
+    def _patterns_compile(cls, patterns: dict[str, str]) -> dict[str, str]:
+        for name, expression in patterns.items():
+            _require_pattern(name, expression)
+        return patterns
+
+    @field_validator("actions")
+    @classmethod
+    def _actions_name_patterns(
+        cls, actions: dict[str, Action], info: ValidationInfo
+    ) -> dict[str, Action]:
+        from collector.patterns import PATTERNS
+
+        known = {pattern.name for pattern in PATTERNS} | set(info.data.get("patterns", ()))
+        for name in actions:
+            if name not in known and "patterns" in info.data:
+                raise ValueError(f"{name} is no pattern; there are {', '.join(sorted(known))}")
+        return actions
+
+
+def _require_pattern(name: str, expression: str) -> None:
+    import re2
+
+    if not name.isidentifier():
+        raise ValueError(f"{name} is not a name of letters, digits and underscores")
+    options = re2.Options()
+    options.log_errors = False
+    try:
+        compiled = re2.compile(expression, options)
+    except re2.error as error:
+        raise ValueError(f"{name}: {expression} is not an RE2 expression: {error}") from error
+    if compiled.groups > 1:
+        raise ValueError(f"{name}: {expression} has more than one group; write (?:...)")
+    if compiled.search("") is not None:
+        raise ValueError(f"{name}: {expression} matches the empty text")
+
+
+class CollectorSettings(BaseModel):
+    """The OTLP listeners, their guards and limits, and what is taken out of the texts."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    insecure: bool = Field(default=False, description="allow an open address without token and TLS")
+    tls_certificate: Path | None = Field(
+        default=None, description="PEM file of both listeners; with tls_key: TLS"
+    )
+    tls_key: Path | None = Field(default=None, description="PEM file of the certificate's key")
+    grpc_token: SecretStr | None = Field(
+        default=None, description="token that OTLP/gRPC asks for; none on loopback"
+    )
+    grpc_token_file: Path | None = Field(
+        default=None, description="file that holds the token instead"
+    )
+    http_token: SecretStr | None = Field(
+        default=None, description="token that OTLP/HTTP asks for; none on loopback"
+    )
+    http_token_file: Path | None = Field(
+        default=None, description="file that holds the token instead"
+    )
+    admin_token: SecretStr | None = Field(
+        default=None, description="token that may also declare a backfill, on both listeners"
+    )
+    admin_token_file: Path | None = Field(
+        default=None, description="file that holds the token instead"
+    )
+    grpc_endpoint: str = Field(default="127.0.0.1:4317", description="address of OTLP/gRPC")
+    http_endpoint: str = Field(default="127.0.0.1:4318", description="address of OTLP/HTTP")
+    limits: LimitSettings = LimitSettings()
+    redact: RedactSettings = RedactSettings()
+
+    @field_validator("tls_key")
+    @classmethod
+    def _tls_is_whole(cls, key: Path | None, info: ValidationInfo) -> Path | None:
+        if key is not None and info.data.get("tls_certificate") is None:
+            raise ValueError(f"{key} is set without tls_certificate; give both or neither")
+        return key
+
+    @field_validator(
+        "tls_certificate", "tls_key", "grpc_token_file", "http_token_file", "admin_token_file"
+    )
+    @classmethod
+    def _file_exists(cls, path: Path | None) -> Path | None:
+        if path is not None and not path.is_file():
+            raise ValueError(f"{path} is not a file that can be read")
+        return path
+
+    @field_validator("grpc_endpoint", "http_endpoint")
+    @classmethod
+    def _is_guarded(cls, endpoint: str, info: ValidationInfo) -> str:
+        split_endpoint(endpoint)
+        name = str(info.field_name).removesuffix("_endpoint")
+        given = info.data
+        require_guarded(
+            endpoint,
+            has_token=bool(given.get(f"{name}_token") or given.get(f"{name}_token_file")),
+            has_tls=bool(given.get("tls_certificate") and given.get("tls_key")),
+            insecure=bool(given.get("insecure")),
+        )
+        return endpoint
