@@ -7,6 +7,7 @@ from pathlib import Path
 
 from pydantic import BaseModel, ConfigDict, Field, SecretStr, ValidationInfo, field_validator
 
+from collector.assembly_settings import AssemblyLimits
 from ragvigil.model.endpoint import require_guarded, split_endpoint
 
 
@@ -131,6 +132,7 @@ class CollectorSettings(BaseModel):
     grpc_endpoint: str = Field(default="127.0.0.1:4317", description="address of OTLP/gRPC")
     http_endpoint: str = Field(default="127.0.0.1:4318", description="address of OTLP/HTTP")
     limits: LimitSettings = LimitSettings()
+    assembly: AssemblyLimits = AssemblyLimits()
     redact: RedactSettings = RedactSettings()
 
     @field_validator("tls_key")

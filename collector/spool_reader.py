@@ -33,11 +33,17 @@ OPEN_FILES = 64
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Usage:
-    """What the spool takes: bytes on disk, segments, and the oldest seq that may still be there."""
+    """What the spool takes: bytes on disk, segments, and the oldest seq that may still be there.
+
+    `damaged` counts ranges that this reader went past in the segments that are still there,
+    `failed_reads` how often the disk failed one; what it failed is asked for again.
+    """
 
     bytes: int = 0
     segments: int = 0
     oldest_seq: int | None = None
+    damaged: int = 0
+    failed_reads: int = 0
 
 
 class SpoolReader:
@@ -55,8 +61,7 @@ class SpoolReader:
         self._limits: dict[SegmentName, int] = {}
         self._opened: OrderedDict[SegmentName, None] = OrderedDict()
         self._consumed: dict[SegmentName, float] = {}
-        self.unreadable = 0
-        """How often the disk failed a read; what it failed is asked for again."""
+        self._failed_reads = 0
         self._list()
 
     def mark(self) -> Mark:
@@ -83,12 +88,8 @@ class SpoolReader:
             except FrameGone:
                 continue  # dropped between listing and opening
             except OSError:
-                self.unreadable += 1  # asked again by the next call: going on would lose frames
+                self._failed_reads += 1  # asked for again: going on would lose frames
                 return
-
-    def damaged(self) -> int:
-        """Damaged ranges that were read past, in the segments that are still there."""
-        return sum(segment.damaged for segment in self._segments.values())
 
     def get(self, seq: int) -> Frame:
         """The frame `seq`. Raises FrameGone where it was dropped, damaged or is not durable."""
@@ -136,6 +137,8 @@ class SpoolReader:
             bytes=sum(entries[str(name)] for name in names),
             segments=len(names),
             oldest_seq=names[0].first_seq if names else None,
+            damaged=sum(segment.damaged for segment in self._segments.values()),
+            failed_reads=self._failed_reads,
         )
 
     def close(self) -> None:
