@@ -102,9 +102,11 @@ class WebSettings(BaseModel):
 
     def secret(self, role: str) -> str | None:
         """A token whose role is `role`, else a stronger one, None where none is set."""
-        order = [Role(role), Role.READER, Role.TRIAGER, Role.APPROVER, Role.ADMIN]
+        wanted = Role(role)
+        ranks = (Role.READER, Role.TRIAGER, Role.APPROVER, Role.ADMIN)
+        stronger = ranks[ranks.index(wanted) :] if wanted in ranks else ranks[1:]
         by_role = {known: token for token, known in self.tokens().items()}
-        return next((by_role[one] for one in order if one in by_role), None)
+        return next((by_role[one] for one in (wanted, *stronger) if one in by_role), None)
 
 
 def _role_and_token(line: str, where: str) -> tuple[Role, str]:

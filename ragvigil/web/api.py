@@ -1,0 +1,90 @@
+"""The web application: pages and `/api/v1`, as one ASGI app."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from datetime import UTC, datetime
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+from typing import TYPE_CHECKING, Protocol
+from urllib.parse import urlsplit
+
+from fastapi import FastAPI
+from starlette.staticfiles import StaticFiles
+from starlette.types import ASGIApp
+
+from ragvigil.model.endpoint import split_endpoint
+from ragvigil.web import deltas, home, posted, records, service
+from ragvigil.web.errors import RESPONSES, handle_errors
+from ragvigil.web.guard import Guard
+from ragvigil.web.permissions import Access
+from ragvigil.web.settings import WebSettings
+
+if TYPE_CHECKING:
+    from ragvigil.store.store import Store
+
+HERE = Path(__file__).parent
+PARTS = (records, deltas, service, posted, home)
+LOOPBACK = ("localhost", "127.0.0.1", "::1")
+
+
+class StatusSource(Protocol):
+    """What only the daemon knows of itself; the composition root provides it."""
+
+    def status(self) -> Mapping[str, object]:
+        """What is received, scored and stored right now, a mapping a section."""
+        ...
+
+    def ledger(self) -> Mapping[str, Mapping[str, int]]:
+        """The books: `spans` and `records`, with the keys of `LedgerForm`."""
+        ...
+
+    def doctor(self) -> list[dict[str, object]]:
+        """One entry per service and instrumentor: what arrives, what is missing, what mends it."""
+        ...
+
+
+def api(
+    store: Store,
+    status: StatusSource,
+    settings: WebSettings,
+    *,
+    clock: Callable[[], datetime] = lambda: datetime.now(UTC),
+) -> ASGIApp:
+    """The application. Raises ValueError or OSError where `tokens_file` cannot be read."""
+    app = FastAPI(
+        title="ragvigil",
+        version=_version(),
+        description="Quality of RAG services: traces, records, scores, deltas.",
+        docs_url=None,
+        redoc_url=None,
+        openapi_url=None,
+        responses=RESPONSES,
+        redirect_slashes=False,
+    )
+    app.state.access = Access(settings.tokens())
+    app.state.store = store
+    app.state.status = status
+    app.state.clock = clock
+    app.state.base = settings.external_url
+    app.state.routers = [part.router for part in PARTS]
+    for router in app.state.routers:
+        app.include_router(router)
+    app.mount("/static", StaticFiles(directory=HERE / "static"))
+    handle_errors(app)
+    return Guard(app, hosts(settings), settings.max_body_bytes)
+
+
+def hosts(settings: WebSettings) -> set[str]:
+    """The Host names that are answered to."""
+    named = {*LOOPBACK, *settings.allowed_hosts, split_endpoint(settings.endpoint)[0]}
+    if settings.external_url:
+        named.add(urlsplit(settings.external_url).hostname or "")
+    return named
+
+
+def _version() -> str:
+    try:
+        return version("ragvigil")
+    except PackageNotFoundError:
+        return "0"

@@ -1,0 +1,58 @@
+"""`/api/v1/deltas`."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+from fastapi import APIRouter, Depends, Query, Request
+
+from ragvigil.web import reading
+from ragvigil.web.forms import DeltasForm
+from ragvigil.web.permissions import Permission, Requires
+from ragvigil.web.times import point_of_time
+
+router = APIRouter(prefix="/api/v1")
+
+Name = Annotated[str, Query(max_length=256)]
+
+
+@router.get(
+    "/deltas",
+    summary="Where each rolling mean stands against its own past",
+    dependencies=[Depends(Requires(Permission.READ))],
+)
+def deltas(
+    request: Request,
+    service: Name = "",
+    environment: Name = "",
+    route: Name = "",
+    rubric: Name = "",
+    layer: Literal["", "retrieval", "generation", "cross_cutting"] = "",
+    window: Literal["", "15m", "30m", "90m", "6h", "24h"] = "",
+    moved: Annotated[bool, Query(description="only rows that moved (6h)")] = False,
+    since: Annotated[
+        str,
+        Query(
+            max_length=40,
+            description="all ticks since then instead of the newest: ISO 8601, epoch seconds, 6h",
+        ),
+    ] = "",
+    limit: Annotated[int, Query(ge=1, le=50_000)] = 10_000,
+) -> DeltasForm:
+    """The newest tick of every series; with `since`, all ticks, oldest first.
+
+    The newest tick of a series without traffic is the last one at which it had some.
+    """
+    wanted = reading.WantedDeltas(
+        service=service,
+        environment=environment,
+        route=route,
+        rubric=rubric,
+        layer=layer,
+        window=window,
+        moved=moved,
+        since=point_of_time(since, request.app.state.clock()) if since else None,
+        limit=limit,
+    )
+    now = request.app.state.clock()
+    return DeltasForm(deltas=reading.deltas(request.app.state.store, wanted, now))

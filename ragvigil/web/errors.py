@@ -1,0 +1,91 @@
+"""The one form of an error: `{"error": {"status", "reason", "message", "details"}}`."""
+
+from __future__ import annotations
+
+from http import HTTPStatus
+
+import structlog
+from fastapi import FastAPI, Request
+from fastapi.exceptions import RequestValidationError
+from fastapi.responses import JSONResponse
+from pydantic import BaseModel, Field
+from starlette.exceptions import HTTPException
+
+log = structlog.get_logger()
+
+
+class Problem(BaseModel):
+    """One wrong value of a request."""
+
+    where: str = Field(description="its place: `query.below`, `body.kind`")
+    message: str = Field(description="what is allowed")
+
+
+class ErrorBody(BaseModel):
+    """What went wrong."""
+
+    status: int = Field(description="the HTTP status")
+    reason: str = Field(description="the status in words: `not_found`")
+    message: str = Field(description="one sentence")
+    details: list[Problem] = Field(description="every wrong value, else empty")
+
+
+class Error(BaseModel):
+    """Every answer that is not a success."""
+
+    error: ErrorBody
+
+
+RESPONSES: dict[int | str, dict[str, object]] = {
+    status: {"model": Error, "description": text}
+    for status, text in {
+        400: "The request cannot be read, or the Host name is not served.",
+        401: "A token is needed.",
+        403: "The token's role may not do this.",
+        404: "There is no such thing.",
+        413: "The body is too long.",
+        415: "The body is not JSON.",
+        422: "A value is not allowed.",
+        503: "The store is busy or down; try again.",
+    }.items()
+}
+
+
+def error_response(
+    status: int,
+    message: str,
+    details: list[Problem] | None = None,
+    headers: dict[str, str] | None = None,
+) -> JSONResponse:
+    """The reply for an error."""
+    reason = HTTPStatus(status).phrase.lower().replace(" ", "_").replace("-", "_")
+    body = ErrorBody(status=status, reason=reason, message=message, details=details or [])
+    return JSONResponse(Error(error=body).model_dump(), status, headers)
+
+
+def handle_errors(app: FastAPI) -> None:
+    """Makes every error of `app` an answer of the one form."""
+    app.add_exception_handler(HTTPException, _on_http)
+    app.add_exception_handler(RequestValidationError, _on_invalid)
+    app.add_exception_handler(Exception, _on_failure)
+
+
+async def _on_http(_: Request, error: Exception) -> JSONResponse:
+    assert isinstance(error, HTTPException)
+    headers = dict(error.headers) if error.headers else None
+    return error_response(error.status_code, str(error.detail), headers=headers)
+
+
+async def _on_invalid(_: Request, error: Exception) -> JSONResponse:
+    assert isinstance(error, RequestValidationError)
+    details = [
+        Problem(where=".".join(str(step) for step in one["loc"]), message=one["msg"])
+        for one in error.errors()
+    ]
+    sentence = "; ".join(f"{one.where}: {one.message}" for one in details)
+    return error_response(422, sentence, details)
+
+
+async def _on_failure(request: Request, error: Exception) -> JSONResponse:
+    log.error("a request failed", path=request.url.path, exc_info=error)
+    return error_response(500, "this failed here; the daemon's log says why")

@@ -1,0 +1,182 @@
+"""The JSON forms of the API: what is read. Unknown is null, never 0."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Any
+
+from pydantic import BaseModel, Field
+
+from ragvigil.model.delta import BaselineKind, Moved
+from ragvigil.model.score import Layer
+
+Number = float | None
+
+
+class DocumentForm(BaseModel):
+    """One chunk; `content` is null where the spans hide or lack its text."""
+
+    id: str = Field(description="the chunk's id, or the hash of its text")
+    document_id: str
+    content: str | None
+    score: Number = Field(description="raw, as the retriever said it")
+    rank: int = Field(description="0-based position")
+    metadata: dict[str, Any] = {}
+
+
+class CitationForm(BaseModel):
+    """A claim of the answer that points at a chunk."""
+
+    target: str = Field(description="what it points at, as written")
+    chunk_id: str | None = Field(description="the chunk that was found for it")
+    document_id: str
+    index: int | None
+    marker: str
+    quote: str | None
+    start: int | None
+    end: int | None
+    style: str
+
+
+class ScoreForm(BaseModel):
+    """One rubric's verdict; `value` is null where it does not apply, `explanation` says why."""
+
+    rubric: str
+    layer: Layer
+    value: Number
+    label: str
+    explanation: str
+    scorer: str
+    version: str
+    kind: str
+    stream: str
+    absent: str = Field(description="the field whose absence made scoring impossible")
+    details: dict[str, Any] = {}
+
+
+class FeedbackForm(BaseModel):
+    """What a user said of an answer."""
+
+    kind: str
+    value: Number
+    comment: str
+    source: str
+    time: datetime
+
+
+class RecordSummary(BaseModel):
+    """One answer with its scores."""
+
+    trace_id: str
+    record_id: str
+    time: datetime
+    service: str
+    environment: str
+    route: str
+    query: str | None
+    answer: str | None
+    scores: list[ScoreForm]
+
+
+class RecordForm(RecordSummary):
+    """One answer with everything the spans say about it."""
+
+    generation: int
+    retrieved: list[DocumentForm]
+    reranked: list[DocumentForm]
+    context: list[DocumentForm]
+    context_source: str
+    citations: list[CitationForm]
+    absent: dict[str, str] = Field(description="why a field is unknown, by field")
+    truncated: list[str]
+    error: str | None
+    usage: dict[str, int | None]
+    cost_usd: Number
+    latencies: dict[str, Number]
+    dimensions: dict[str, str | float | None]
+    shape: dict[str, Number]
+    session_id: str
+    feedback: list[FeedbackForm]
+
+
+class TraceForm(BaseModel):
+    """A trace; `records` is empty where nothing in it is a RAG answer."""
+
+    trace_id: str
+    records: list[RecordForm]
+
+
+class RecordsForm(BaseModel):
+    """Records that match, newest first; with a rubric, lowest score first."""
+
+    records: list[RecordSummary]
+
+
+class DeltaForm(BaseModel):
+    """One series at one tick over one window; see the README of alerts for the terms."""
+
+    service: str
+    environment: str
+    route: str
+    rubric: str = Field(description="a rubric, or `rubric:label` for the rate of a label")
+    layer: Layer
+    segment: str = Field(description="versions of rubric and scorer")
+    tick: datetime = Field(description="end of the window")
+    closed: bool = Field(description="whether the tick no longer waits for late scores")
+    window: str
+    n: int
+    n_effective: float
+    failed: int
+    coverage: Number
+    mean: Number
+    baseline: Number
+    baseline_kind: BaselineKind
+    baseline_n: int
+    delta: Number
+    low: Number
+    high: Number
+    release_baseline: Number
+    release_delta: Number
+    release_low: Number
+    release_high: Number
+    overdispersion: float
+    detection_limit: Number
+    sustained_drop: bool
+    moved: Moved
+    since: datetime | None = Field(description="start of the hour in which the movement began")
+    hours: list[Number] = Field(
+        default=[], description="hourly means of the 24 hours before the tick"
+    )
+
+
+class DeltasForm(BaseModel):
+    """The newest tick of every series that matches, or all ticks since a time."""
+
+    deltas: list[DeltaForm]
+
+
+class SpanLedger(BaseModel):
+    """What became of acknowledged spans; the others sum up to the first."""
+
+    acknowledged: int
+    stored: int
+    duplicate: int
+    quarantined: int
+    in_spool: int
+
+
+class RecordLedger(BaseModel):
+    """What became of closed traces."""
+
+    scored: int
+    not_rag: int
+    shed: int
+    late: int
+    unparseable: int
+
+
+class LedgerForm(BaseModel):
+    """The books."""
+
+    spans: SpanLedger
+    records: RecordLedger

@@ -1,0 +1,100 @@
+"""What every request passes first: Host allow-list, cross-site refusal, size limit, headers."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from starlette.datastructures import Headers, MutableHeaders
+from starlette.exceptions import HTTPException
+from starlette.responses import Response
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from ragvigil.web.errors import error_response
+
+SECURITY_HEADERS = {
+    "content-security-policy": (
+        "default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self'; "
+        "connect-src 'self'; font-src 'self'; form-action 'self'; base-uri 'none'; "
+        "frame-ancestors 'none'"
+    ),
+    "x-content-type-options": "nosniff",
+    "x-frame-options": "DENY",
+    "referrer-policy": "no-referrer",
+    "cross-origin-resource-policy": "same-origin",
+    "cross-origin-opener-policy": "same-origin",
+    "cache-control": "no-store",
+}
+READING = {"GET", "HEAD", "OPTIONS"}
+
+
+class Guard:
+    """ASGI middleware. `hosts` are names without port; `max_body_bytes` bounds a request body.
+
+    A page of another site may send a plain form to this address, so a request that changes
+    something must be JSON and must not say that it comes from elsewhere.
+    """
+
+    def __init__(self, app: ASGIApp, hosts: Iterable[str], max_body_bytes: int) -> None:
+        self._app = app
+        self._hosts = frozenset(host.lower() for host in hosts)
+        self._max_body_bytes = max_body_bytes
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answers 400, 403, 413 or 415, or passes the request on; every reply gets the headers."""
+        if scope["type"] != "http":
+            return
+
+        async def with_headers(message: Message) -> None:
+            if message["type"] == "http.response.start":
+                MutableHeaders(scope=message).update(SECURITY_HEADERS)
+            await send(message)
+
+        refusal = self._refusal(scope)
+        if refusal is not None:
+            await refusal(scope, receive, with_headers)
+            return
+        await self._app(scope, self._bounded(receive), with_headers)
+
+    def _refusal(self, scope: Scope) -> Response | None:
+        headers = Headers(scope=scope)
+        if host_name(headers.get("host", "")) not in self._hosts:
+            return error_response(
+                400, "this Host name is not served; see [web] external_url and allowed_hosts"
+            )
+        if scope["method"] in READING:
+            return None
+        if headers.get("sec-fetch-site", "none") not in {"none", "same-origin"}:
+            return error_response(403, "requests from other sites are refused")
+        if headers.get("content-type", "").partition(";")[0].strip() != "application/json":
+            return error_response(415, "the body must be application/json")
+        length = headers.get("content-length", "0")
+        if length.isdigit() and int(length) > self._max_body_bytes:
+            return error_response(413, self._too_long())
+        return None
+
+    def _too_long(self) -> str:
+        return f"the body is longer than {self._max_body_bytes} bytes"
+
+    def _bounded(self, receive: Receive) -> Receive:
+        received = 0
+
+        async def bounded() -> Message:
+            nonlocal received
+            message = await receive()
+            received += len(message.get("body", b""))
+            if received > self._max_body_bytes:
+                raise HTTPException(413, self._too_long())
+            return message
+
+        return bounded
+
+
+def host_name(host: str) -> str:
+    """The name of a Host header, without port and in lower case.
+
+    >>> [host_name(host) for host in ("Desk.example:8088", "[::1]:8088", "127.0.0.1")]
+    ['desk.example', '::1', '127.0.0.1']
+    """
+    if host.startswith("["):
+        return host[1:].partition("]")[0].lower()
+    return host.partition(":")[0].lower()

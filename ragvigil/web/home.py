@@ -1,0 +1,81 @@
+"""The page that says what is where."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from fastapi import APIRouter, Depends, Request
+from fastapi.responses import HTMLResponse
+from fastapi.routing import APIRoute
+from jinja2 import Environment, FileSystemLoader, StrictUndefined
+
+from ragvigil.web.permissions import Permission, Requires
+
+router = APIRouter()
+
+PAGES = Environment(
+    loader=FileSystemLoader(Path(__file__).parent / "templates"),
+    autoescape=True,
+    undefined=StrictUndefined,
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Route:
+    """A line of the page."""
+
+    method: str
+    path: str
+    summary: str
+    permission: str
+
+
+@router.get(
+    "/",
+    summary="This page",
+    response_class=HTMLResponse,
+    include_in_schema=False,
+    dependencies=[Depends(Requires(Permission.NONE))],
+)
+def home(request: Request) -> HTMLResponse:
+    """Every address with what it answers and the permission that it needs."""
+    routes = [
+        Route(
+            method=", ".join(sorted(route.methods)),
+            path=route.path,
+            summary=route.summary or "",
+            permission=permission_of(route) or "",
+        )
+        for route in every_route(request.app)
+    ]
+    page = PAGES.get_template("home.html")
+    text = page.render(routes=routes, base=request.app.state.base, version=request.app.version)
+    return HTMLResponse(text)
+
+
+@router.get(
+    "/api/v1/openapi.json",
+    summary="This API in OpenAPI's words",
+    include_in_schema=False,
+    dependencies=[Depends(Requires(Permission.READ))],
+)
+def openapi(request: Request) -> dict[str, Any]:
+    """The OpenAPI document."""
+    document: dict[str, Any] = request.app.openapi()
+    return document
+
+
+def every_route(app: Any) -> list[APIRoute]:
+    """The routes of the application; static files are not among them."""
+    routers: list[APIRouter] = app.state.routers
+    return [route for one in routers for route in one.routes if isinstance(route, APIRoute)]
+
+
+def permission_of(route: APIRoute) -> Permission | None:
+    """The permission that a route declares, None where it forgot to."""
+    for one in route.dependencies:
+        if isinstance(one.dependency, Requires):
+            return one.dependency.permission
+    return None

@@ -1,0 +1,84 @@
+"""Who may do what: roles, permissions, and the declaration that every route carries."""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+from collections.abc import Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+
+from fastapi import HTTPException, Request
+
+from ragvigil.web.settings import Role
+
+
+class Permission(StrEnum):
+    """What a route asks for."""
+
+    NONE = "none"
+    """Nothing: the page that says what is where."""
+    READ = "read"
+    """Traces with their texts, means, states."""
+    POST = "post"
+    """Feedback and deploys."""
+    TRIAGE = "triage"
+    APPROVE = "approve"
+    ADMINISTER = "administer"
+
+
+_READS = frozenset({Permission.NONE, Permission.READ})
+_TRIAGES = _READS | {Permission.POST, Permission.TRIAGE}
+
+ROLES: Mapping[Role, frozenset[Permission]] = {
+    Role.INGEST: frozenset({Permission.NONE, Permission.POST}),
+    Role.READER: _READS,
+    Role.TRIAGER: _TRIAGES,
+    Role.APPROVER: _TRIAGES | {Permission.APPROVE},
+    Role.ADMIN: frozenset(Permission),
+}
+
+
+class Access:
+    """Tells the role of a request by its bearer token; without tokens everybody is admin."""
+
+    def __init__(self, tokens: Mapping[str, Role]) -> None:
+        self._roles = [(_digest(token), role) for token, role in tokens.items()]
+
+    def role(self, authorization: str) -> Role | None:
+        """The role of an `Authorization` header, None where it holds no known token.
+
+        All tokens are compared, each in constant time.
+        """
+        if not self._roles:
+            return Role.ADMIN
+        scheme, _, token = authorization.partition(" ")
+        sent = _digest(token.strip())
+        found = [role for known, role in self._roles if hmac.compare_digest(known, sent)]
+        return found[0] if found and scheme.lower() == "bearer" else None
+
+
+def _digest(token: str) -> bytes:
+    return hashlib.sha256(token.encode("utf-8", "surrogateescape")).digest()
+
+
+@dataclass(frozen=True)
+class Requires:
+    """The permission of a route, as a dependency; 401 without a token, 403 with a weak one."""
+
+    permission: Permission
+
+    def __call__(self, request: Request) -> None:
+        """Raises HTTPException where the request may not."""
+        access: Access = request.app.state.access
+        role = access.role(request.headers.get("authorization", ""))
+        if self.permission is Permission.NONE:
+            return
+        if role is None:
+            raise HTTPException(
+                401,
+                "a token is needed: Authorization: Bearer TOKEN",
+                {"www-authenticate": "Bearer"},
+            )
+        if self.permission not in ROLES[role]:
+            raise HTTPException(403, f"the role {role} may not {self.permission}")

@@ -1,0 +1,58 @@
+"""What others tell: `/api/v1/feedback`, `/api/v1/deploys`."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from fastapi import APIRouter, Depends, Query, Request, Response
+
+from ragvigil.web import reading, writing
+from ragvigil.web.permissions import Permission, Requires
+from ragvigil.web.posts import Accepted, DeployPost, DeploysForm, FeedbackPost
+from ragvigil.web.times import point_of_time
+
+router = APIRouter(prefix="/api/v1")
+
+
+@router.post(
+    "/feedback",
+    summary="What a user said of an answer: thumbs, escalation, correction, retry",
+    status_code=201,
+    responses={202: {"model": Accepted, "description": "Kept; the answer is not stored yet."}},
+    dependencies=[Depends(Requires(Permission.POST))],
+)
+def feedback(request: Request, response: Response, post: FeedbackPost) -> Accepted:
+    """201 where the answer is stored, 202 where it is not yet: late and early are normal."""
+    accepted = writing.feedback(request.app.state.store, post, request.app.state.clock())
+    response.status_code = 201 if accepted.matched else 202
+    return accepted
+
+
+@router.post(
+    "/deploys",
+    summary="Marks a change of a service by hand",
+    status_code=201,
+    dependencies=[Depends(Requires(Permission.POST))],
+)
+def mark_deploy(request: Request, post: DeployPost) -> Accepted:
+    """The same mark again changes nothing."""
+    return writing.deploy(request.app.state.store, post, request.app.state.clock())
+
+
+@router.get(
+    "/deploys",
+    summary="Deploy marks",
+    dependencies=[Depends(Requires(Permission.READ))],
+)
+def deploys(
+    request: Request,
+    service: Annotated[str, Query(max_length=256)] = "",
+    since: Annotated[
+        str,
+        Query(max_length=40, description="ISO 8601, epoch seconds, or how long ago: 30m, 6h, 7d"),
+    ] = "30d",
+    limit: Annotated[int, Query(ge=1, le=1000)] = 100,
+) -> DeploysForm:
+    """Newest first."""
+    start = point_of_time(since, request.app.state.clock())
+    return DeploysForm(deploys=reading.deploys(request.app.state.store, service, start, limit))

@@ -1,0 +1,114 @@
+"""The JSON forms of the API: what is posted."""
+
+from __future__ import annotations
+
+import uuid
+from datetime import UTC, datetime
+from typing import Annotated, Literal
+
+from pydantic import (
+    AfterValidator,
+    AwareDatetime,
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    model_validator,
+)
+
+NAMESPACE = uuid.UUID("6f7b1c9e-5d0e-4f0a-9a53-2b8f3f1c7d10")
+YEARS = (datetime(2000, 1, 1, tzinfo=UTC), datetime(2200, 1, 1, tzinfo=UTC))
+
+
+def _printable(text: str) -> str:
+    if "\x00" in text:
+        raise ValueError("holds a NUL character")
+    return text
+
+
+def _storable(time: datetime) -> datetime:
+    if not YEARS[0] <= time < YEARS[1]:
+        raise ValueError("lies outside the years 2000 to 2199")
+    return time
+
+
+def _direction(value: object) -> object:
+    """Thumbs come as words, booleans or numbers: 1 good, 0 bad."""
+    words = {"up": 1.0, "down": 0.0, True: 1.0, False: 0.0}
+    return words.get(value, value) if isinstance(value, str | bool) else value
+
+
+Name = Annotated[str, Field(max_length=256), AfterValidator(_printable)]
+Text = Annotated[str, Field(max_length=10_000), AfterValidator(_printable)]
+Time = Annotated[AwareDatetime, AfterValidator(_storable)]
+Hex = r"^[0-9a-fA-F]*$"
+
+
+class FeedbackPost(BaseModel):
+    """What a user said of an answer. Names it by trace, span, session or response id."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    trace_id: Annotated[str, Field(max_length=32, pattern=Hex)] = ""
+    span_id: Annotated[str, Field(max_length=16, pattern=Hex)] = ""
+    session_id: Name = ""
+    response_id: Name = Field(default="", description="the model provider's id of the response")
+    kind: Literal["thumbs", "escalation", "correction", "retry", "rating"]
+    value: Annotated[float | None, Field(ge=0, le=1), BeforeValidator(_direction)] = Field(
+        default=None, description="1 good to 0 bad; `up`, `down`, true and false are understood"
+    )
+    comment: Text = Field(default="", description="words, or the corrected answer")
+    source: Name = "api"
+    time: Time | None = Field(default=None, description="when it was said; default now")
+
+    @model_validator(mode="after")
+    def _names_an_answer(self) -> FeedbackPost:
+        if not (self.trace_id or self.span_id or self.session_id or self.response_id):
+            raise ValueError("one of trace_id, span_id, session_id and response_id is needed")
+        if self.kind in {"thumbs", "rating"} and self.value is None:
+            raise ValueError(f"{self.kind} needs a value, 1 good to 0 bad")
+        return self
+
+
+class DeployPost(BaseModel):
+    """A change of a service, marked by hand."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    service: Annotated[Name, Field(min_length=1)]
+    environment: Name = ""
+    version: Name = ""
+    kind: Name = Field(default="deploy", description="what changed: deploy, prompt, index, model")
+    description: Text = ""
+    time: Time | None = Field(default=None, description="when it went live; default now")
+
+
+class Accepted(BaseModel):
+    """The id under which a post is stored; the same post again has the same id."""
+
+    id: str
+    matched: bool = Field(description="whether the answer it names is stored already")
+
+
+class DeployForm(BaseModel):
+    """A stored deploy mark."""
+
+    id: str
+    service: str
+    environment: str
+    version: str
+    kind: str
+    description: str
+    time: datetime
+
+
+class DeploysForm(BaseModel):
+    """Deploy marks, newest first."""
+
+    deploys: list[DeployForm]
+
+
+def post_id(post: FeedbackPost | DeployPost, time: datetime) -> str:
+    """The id of a post made at `time`: equal posts have equal ids."""
+    content = post.model_copy(update={"time": time}).model_dump_json()
+    return str(uuid.uuid5(NAMESPACE, content))

@@ -1,0 +1,42 @@
+"""What the daemon says of itself: `/api/v1/status`, `/ledger`, `/doctor`."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from fastapi import APIRouter, Depends, Request
+
+from ragvigil.web.forms import LedgerForm
+from ragvigil.web.permissions import Permission, Requires
+
+router = APIRouter(prefix="/api/v1")
+
+
+@router.get(
+    "/status",
+    summary="What is received, scored and stored right now",
+    dependencies=[Depends(Requires(Permission.READ))],
+)
+def status(request: Request) -> dict[str, Any]:
+    """A mapping a section."""
+    return dict(request.app.state.status.status())
+
+
+@router.get(
+    "/ledger",
+    summary="The books: what became of every acknowledged span and every trace",
+    dependencies=[Depends(Requires(Permission.READ))],
+)
+def ledger(request: Request) -> LedgerForm:
+    """Acknowledged = stored + duplicate + quarantined + in_spool."""
+    return LedgerForm.model_validate(request.app.state.status.ledger())
+
+
+@router.get(
+    "/doctor",
+    summary="What the spans lack, which rubrics that switches off, and the line that fixes it",
+    dependencies=[Depends(Requires(Permission.READ))],
+)
+def doctor(request: Request) -> dict[str, Any]:
+    """`{"services": [...]}`, one entry per service and instrumentor."""
+    return {"services": request.app.state.status.doctor()}
