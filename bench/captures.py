@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import base64
 import json
-from collections import defaultdict
+import re
+from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -29,6 +30,7 @@ from ragvigil.model.span import (
 
 Truth = Mapping[str, Any]
 IDS = ("traceId", "spanId", "parentSpanId")
+NUMBER = re.compile(r"\.\d+(?=\.|$)")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -201,3 +203,58 @@ def _strings(value: object, depth: int) -> Iterator[str]:
     elif isinstance(value, dict):
         for one in value.values():
             yield from _strings(one, depth)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Place:
+    """One attribute of one span (numbered ones together): its raw strings, and all within."""
+
+    name: str
+    raw: tuple[str, ...]
+    everything: str
+
+
+def where(capture: Capture) -> dict[str, Counter[str]]:
+    """Per field the (span, attribute) pairs that hold it, counted by truth row.
+
+    `question=` and `answer=` are equal to the value, `question~` and `answer~` contain it,
+    `texts` and `ids` contain all of a row's; numbers in names are written `N`.
+    """
+    counts: dict[str, Counter[str]] = defaultdict(Counter)
+    for trace_id, rows in capture.truth.items():
+        trace = capture.traces.get(trace_id)
+        places = [place for span in trace.spans for place in _places(span)] if trace else []
+        for row in rows:
+            held = {(kind, place.name) for place in places for kind in _held(row, place)}
+            for kind, name in held:
+                counts[kind][name] += 1
+    return dict(counts)
+
+
+def _places(span: Span) -> Iterator[Place]:
+    """The strings of a span by attribute, those in JSON read out too."""
+    values: dict[str, list[object]] = defaultdict(list)
+    for key, value in span.attributes.items():
+        values[NUMBER.sub(".N", key)].append(value)
+    for event in span.events:
+        for key, value in event.attributes.items():
+            values[f"event {event.name}:{key}"].append(value)
+    for record in span.logs:
+        values[f"log {record.event_name}"].append(record.body)
+    for name, found in values.items():
+        yield Place(
+            name=f"{span.name} · {name}",
+            raw=tuple(one for one in found if isinstance(one, str)),
+            everything="\x00".join(one for value in found for one in _strings(value, 3)),
+        )
+
+
+def _held(row: Truth, place: Place) -> Iterator[str]:
+    for name in ("question", "answer"):
+        if row[name] and row[name] in place.everything:
+            yield f"{name}=" if row[name] in place.raw else f"{name}~"
+    documents = row["retrieved"] or []
+    if documents and all(one["text"] in place.everything for one in documents):
+        yield "texts"
+    if documents and all(str(one["id"]) in place.everything for one in documents):
+        yield "ids"

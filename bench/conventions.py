@@ -16,9 +16,9 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
-from bench.captures import Capture, Truth, captured_sets, carried, load
+from bench.captures import Capture, Truth, captured_sets, carried, load, where
 from bench.report import SAMPLES, bench_data, finish, progress
-from collector.claims.registry import registered
+from collector.claims.registry import Registered, registered
 from collector.records import records
 from ragvigil.model.record import RagRecord
 from ragvigil.model.span import Span, Trace
@@ -36,6 +36,7 @@ class Tally:
     carried: Counter[str] = field(default_factory=Counter)
     right: Counter[str] = field(default_factory=Counter)
     invented: Counter[str] = field(default_factory=Counter)
+    wrong: Counter[str] = field(default_factory=Counter)
     rows: int = 0
     records: int = 0
     misses: list[str] = field(default_factory=list)
@@ -96,6 +97,7 @@ def judge(tally: Tally, rows: Sequence[Truth], found: Sequence[RagRecord], trace
             if is_carried(name, wanted, everything):
                 tally.carried[name] += 1
                 tally.right[name] += got[name] == wanted[name]
+                tally.wrong[name] += bool(got[name]) and got[name] != wanted[name]
                 if got[name] != wanted[name]:
                     tally.misses.append(
                         f"{trace.trace_id} {name}: {_diff(got[name], wanted[name])}"
@@ -132,18 +134,165 @@ def _diff(got: object, wanted: object) -> str:
     return f"got {got!r:.300}\n      want {wanted!r:.300}"
 
 
-def run(capture: Capture, change: Callable[[Trace, random.Random], Trace] | None = None) -> Tally:
-    """All traces of a capture with truth rows, optionally changed."""
+Change = Callable[[Trace, random.Random], Trace]
+
+
+def run(
+    capture: Capture,
+    change: Change | None = None,
+    conventions: Sequence[Registered] | None = None,
+) -> Tally:
+    """All traces of a capture with truth rows, optionally changed, or read without a convention."""
     tally = Tally()
     for trace_id, rows in capture.truth.items():
         trace = capture.traces.get(trace_id)
         if trace is None:
             continue
         changed = change(trace, random.Random(f"{SEED}{trace_id}")) if change else trace
-        judge(tally, rows, records(changed), changed)
+        judge(tally, rows, records(changed, conventions=conventions), changed)
     stray = sum(
         len(records(trace)) for key, trace in capture.traces.items() if key not in capture.truth
     )
     if stray:
         tally.misses.append(f"{stray} records in traces without a truth row")
     return tally
+
+
+def shuffled(trace: Trace, rng: random.Random) -> Trace:
+    """The spans in any order, as when they come split over more requests, some of them twice."""
+    spans = [*trace.spans, *rng.sample(trace.spans, k=min(3, len(trace.spans)))]
+    rng.shuffle(spans)
+    return replace(trace, spans=tuple(spans))
+
+
+def renamed(trace: Trace, rng: random.Random) -> Trace:
+    """Other names of services."""
+    name = f"service-{rng.randrange(1000)}"
+
+    def other(span: Span) -> Span:
+        attributes = {**span.resource.attributes, "service.name": name}
+        return replace(span, resource=replace(span.resource, attributes=attributes))
+
+    return replace(trace, spans=tuple(map(other, trace.spans)))
+
+
+def with_unknown(trace: Trace, rng: random.Random) -> Trace:
+    """Attributes that no convention knows, of every type."""
+    extra = {
+        "acme.flag": True,
+        "acme.weights": [0.1, 0.2],
+        "acme.request.body": "{'a': [1, 2",
+        "retrieval.latency_ms": rng.random(),
+        "llm.acme.0.thing": {"a": None},
+        "gen_ai.acme": b"x",
+        "team": "search",
+    }
+    spans = (replace(one, attributes={**extra, **one.attributes}) for one in trace.spans)
+    return replace(trace, spans=tuple(spans))
+
+
+MUTATIONS: dict[str, Change] = {
+    "order_shuffled_and_doubled": shuffled,
+    "services_renamed": renamed,
+    "unknown_attributes": with_unknown,
+}
+
+
+def is_barred(name: str) -> bool:
+    """Whether a set belongs to the conventions of this step."""
+    return name.startswith(BARRED)
+
+
+def overall(tallies: Iterable[Tally]) -> dict[str, float]:
+    """The share of each field over several sets."""
+    total = Tally()
+    for tally in tallies:
+        total.carried.update(tally.carried)
+        total.right.update(tally.right)
+    return {name: total.share(name) for name in FIELDS}
+
+
+def reproduced(folder: Path, capture: Capture) -> tuple[int, int]:
+    """How many of where.json's counts this search finds as well, and how many there are."""
+    path = folder / "where.json"
+    if not path.exists():
+        return 0, 0
+    stated = json.loads(path.read_text(encoding="utf-8"))
+    counted = where(capture)
+    rows = [
+        (kind, place, count)
+        for kind in ("question=", "question~", "texts", "ids", "answer=", "answer~")
+        for place, count in stated.get(kind, {}).items()
+        if "…" not in place  # names that were shortened because they hold the question
+    ]
+    return sum(counted.get(kind, {}).get(place) == count for kind, place, count in rows), len(rows)
+
+
+def main() -> None:
+    """Prints per set what records get right, then the JSON line."""
+    data = bench_data()
+    folder = data / "captures" if data and "--small" not in sys.argv else SAMPLES / "otlp"
+    captures = {path.name: load(path) for path in captured_sets(folder)}
+    tallies = {name: run(capture) for name, capture in captures.items()}
+    for name, tally in tallies.items():
+        progress(_line(name, tally))
+        for miss in tally.misses[:3] if is_barred(name) or "--verbose" in sys.argv else ():
+            progress(f"    {miss}")
+    barred = {name: tally for name, tally in tallies.items() if is_barred(name)}
+    mutated = {
+        label: overall(run(captures[name], change) for name in barred)
+        for label, change in MUTATIONS.items()
+    }
+    without = {one.name: _without(one.name, captures, barred) for one in registered()}
+    counts = [reproduced(folder / name, capture) for name, capture in captures.items()]
+    stated = sum(total for _, total in counts)
+    figures: dict[str, object] = {
+        "sets": {name: _figures(tally) for name, tally in tallies.items()},
+        "overall": {name: round(share, 4) for name, share in overall(barred.values()).items()},
+        "mutated": mutated,
+        "wrong_without_convention": without,
+        "where_counts": stated,
+        "where_counts_reproduced": sum(same for same, _ in counts),
+    }
+    bars = _bars(barred, mutated)
+    bars["nothing stated wrongly without a convention"] = not any(without.values())
+    bars["where.json's counts reproduced"] = figures["where_counts_reproduced"] == stated
+    finish("conventions", figures, bars, seed=SEED)
+
+
+def _bars(barred: dict[str, Tally], mutated: dict[str, dict[str, float]]) -> dict[str, bool]:
+    shares = overall(barred.values())
+    each = [tally.share(name) for tally in barred.values() for name in FIELDS]
+    moved = [abs(one[name] - shares[name]) for one in mutated.values() for name in FIELDS]
+    invented = sum(sum(tally.invented.values()) for tally in barred.values())
+    return {
+        "sets found": bool(barred),
+        "each field >= 0.98 over all": min(shares.values()) >= OVERALL,
+        "each field >= 0.95 in each set": min(each, default=0) >= EACH,
+        "0 invented": invented == 0,
+        "one record per question": all(t.records == t.rows for t in barred.values()),
+        "mutations within 0.01": max(moved, default=1) <= MUTATED,
+    }
+
+
+def _without(name: str, captures: dict[str, Capture], barred: Iterable[str]) -> int:
+    """What is stated wrongly when one convention is taken away."""
+    rest = [one for one in registered() if one.name != name]
+    tallies = [run(captures[one], conventions=rest) for one in barred]
+    return sum(sum((tally.invented + tally.wrong).values()) for tally in tallies)
+
+
+def _figures(tally: Tally) -> dict[str, object]:
+    shares = {name: round(tally.share(name), 4) for name in FIELDS if tally.carried[name]}
+    invented = sum(tally.invented.values())
+    return {"rows": tally.rows, "records": tally.records, **shares, "invented": invented}
+
+
+def _line(name: str, tally: Tally) -> str:
+    shares = "  ".join(f"{one} {tally.right[one]}/{tally.carried[one]}" for one in FIELDS)
+    barred = "" if is_barred(name) else "  (not of this step)"
+    return f"{name:30} records {tally.records}/{tally.rows}  {shares}{barred}"
+
+
+if __name__ == "__main__":
+    main()

@@ -64,7 +64,8 @@ def _answering_leaves(nodes: Sequence[Node]) -> list[Node]:
         for ancestor in node.above()
         if ancestor.role is SpanRole.LLM
     }
-    leaves, tools = [], []
+    leaves: list[Node] = []
+    tools: list[Node] = []
     for node in nodes:
         if node.role is not SpanRole.LLM or node.id in wrappers:
             continue
@@ -203,8 +204,11 @@ def _is_above(node: Node, other: Node) -> bool:
 
 
 def _silent_answers(nodes: Sequence[Node], inside: dict[str, int]) -> list[Extent]:
-    """Answers without an LLM span: an outermost span that retrieved and returned a text."""
-    found = []
+    """Answers without an LLM span: an outermost span that retrieved and returned a text or failed.
+
+    A failed one is an answer that was asked for and never came.
+    """
+    found: list[Extent] = []
     for node in nodes:
         if node.reading is None or not inside[node.id] or node.retrieves:
             continue
@@ -212,7 +216,7 @@ def _silent_answers(nodes: Sequence[Node], inside: dict[str, int]) -> list[Exten
             continue
         below = list(node.below())
         said = answer_of(node.reading.get(Field.OUTPUT))
-        if said and not _is_formatted_context(said, below):
+        if has_failed(node) or (said and not _is_formatted_context(said, below)):
             found.append(Extent(root=node, nodes=below, models=[], answering=None))
     return found
 

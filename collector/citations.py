@@ -92,7 +92,7 @@ def _rows(answer: str, marks: Sequence[Mark]) -> list[list[Mark]]:
 
 
 def _owner(row: Sequence[Mark], quote: str | None) -> int:
-    """Which marker of a row vouches for the quotation: the one whose chunk holds it, else the first."""
+    """Which marker of a row vouches for the quotation: the one whose chunk holds it, or the first."""
     if quote is None or len(row) == 1:
         return 0
     words = quote.casefold().split()
@@ -108,7 +108,7 @@ def _citation(answer: str, mark: Mark, claim: tuple[int, int], quote: str | None
         target=mark.target,
         chunk_id=mark.chunk.chunk_id if mark.chunk is not None else None,
         document_id=mark.chunk.document_id if mark.chunk is not None else "",
-        index=mark.index,
+        index=mark.place,
         marker=answer[mark.start : mark.end],
         quote=quote,
         start=mark.start,
@@ -123,14 +123,14 @@ def _structured(of: Answered, targets: Targets) -> list[Citation]:
     found = []
     for one in providers.find(of.raw, of.answer):
         chunk = next((hit for name in one.names if (hit := _by_any(targets, name))), None)
-        if chunk is None and one.index is not None and one.index < len(of.context):
-            chunk = of.context[one.index]
+        if chunk is None and one.place is not None and one.place < len(of.context):
+            chunk = of.context[one.place]
         found.append(
             Citation(
-                target=one.names[0][:200] if one.names else str(one.index),
+                target=one.names[0][:200] if one.names else str(one.place),
                 chunk_id=chunk.chunk_id if chunk is not None else None,
                 document_id=chunk.document_id if chunk is not None else "",
-                index=one.index,
+                index=one.place,
                 marker=one.marker,
                 quote=one.quote,
                 start=one.start,

@@ -36,8 +36,13 @@ def gather(extent: Extent) -> Evidence:
     """The documents that the spans of an answer carry."""
     everywhere = _by_hash(extent.nodes)
     retrievers = _outermost(extent.nodes)
-    listings = [found for node in retrievers if (found := _listing(node)) is not None]
-    rerankers = [node for node in extent.nodes if node.role is SpanRole.RERANKER]
+    arrived = [node for node in retrievers if not _is_lost(node, extent.root)]
+    listings = [found for node in arrived if (found := _listing(node)) is not None]
+    rerankers = [
+        node
+        for node in extent.nodes
+        if node.role is SpanRole.RERANKER and not _is_lost(node, extent.root)
+    ]
     given = _last(rerankers, Field.RERANK_INPUT)
     ranked = _last(rerankers, Field.RERANKED)
     merged = _merged(listings, given)
@@ -52,9 +57,19 @@ def gather(extent: Extent) -> Evidence:
         reranked=reranked,
         declared=_declared(extent),
         partial=merged if not complete else None,
-        why=_why(retrievers, merged),
+        why=_why(retrievers, merged, is_lost=not arrived),
         why_reranked=_why_reranked(rerankers, ranked),
     )
+
+
+def _is_lost(node: Node, root: Node) -> bool:
+    """Whether a call between the root and this span failed: what it returned did not arrive."""
+    for above in node.above():
+        if above is root:
+            return False
+        if has_failed(above):
+            return True
+    return False
 
 
 def _outermost(nodes: Sequence[Node]) -> list[Node]:
@@ -111,19 +126,17 @@ def _merged(listings: Sequence[Found], given: Listing | None) -> Listing | None:
     """What retrieval returned as a whole: a joiner's list reaches the reranker as its input."""
     if given is not None and given.complete and len(listings) != 1:
         known = [one for _, listing in listings for one in listing.documents]
-        return Listing(complete_from(given.documents, known, scores=False))
+        return Listing(complete_from(given.documents, known))
     if not listings:
         return given
     return _joined([listing for _, listing in listings])
 
 
-def complete_from(
-    documents: Iterable[Document], known: Iterable[Document], *, scores: bool = True
-) -> tuple[Document, ...]:
+def complete_from(documents: Iterable[Document], known: Iterable[Document]) -> tuple[Document, ...]:
     """Documents with the ids, texts and metadata that the same chunks have elsewhere.
 
-    The same chunk is the same text, or the same id. With `scores` a missing score stays missing:
-    scores of different stages are never mixed.
+    The same chunk is the same text, or the same id. A missing score stays missing: scores of
+    different stages are never mixed.
     """
     by_hash: dict[str, Document] = {}
     by_id: dict[str, Document] = {}
@@ -154,7 +167,7 @@ def _completed(
 
 
 def _by_hash(nodes: Sequence[Node]) -> dict[str, Document]:
-    """Documents with an id of their own, by text: a store's span may have what a retriever lacks."""
+    """Documents with an id of their own, by text: a store may have what a retriever lacks."""
     found: dict[str, Document] = {}
     for node in nodes:
         if not node.retrieves or node.reading is None:
@@ -207,14 +220,14 @@ def _declared(extent: Extent) -> tuple[Document, ...] | None:
     return None
 
 
-def _why(retrievers: Sequence[Node], merged: Listing | None) -> Absent:
+def _why(retrievers: Sequence[Node], merged: Listing | None, *, is_lost: bool) -> Absent:
     """Why there is no list of retrieved documents."""
     if merged is not None and not merged.complete:
         return Absent.TRUNCATED
     if not retrievers:
         return Absent.NOT_SENT
     withheld = [node.reading.raw(Field.RETRIEVED) for node in retrievers if node.reading]
-    if any(has_failed(node) for node in retrievers):
+    if is_lost or any(has_failed(node) for node in retrievers):
         return Absent.ERRORED
     if Withheld.TRUNCATED in withheld or any(
         node.reading is not None and node.reading.span.dropped_attributes_count

@@ -11,25 +11,31 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-HEADING = re.compile(
-    r"^[ \t#*_>]*(?:here (?:is|are) )?(?:the )?(?:\w+ ){0,3}?"
-    r"(?:context|documents?|sources?|passages?|excerpts?|snippets?|search results|results|"
+NAMES = (
+    r"context|documents?|sources?|passages?|excerpts?|snippets?|search results|results|"
     r"knowledge(?: base)?|references?|retrieved \w+|articles?|chunks?|evidence|"
     r"kontext|dokumente|quellen|contexte|contexto|contesto|kontekst|контекст|документы|"
-    r"上下文|资料|参考资料|文脈|コンテキスト|参考情報|문맥|컨텍스트|السياق|संदर्भ)"
-    r"(?: information)?(?: (?:is|are) (?:below|as follows))?(?: \([^)\n]*\))?[*_]*[ \t]*[:：.]?[*_]*[ \t]*$|"
-    r"^(?:context|kontext|contexte|contexto|contesto|контекст|上下文|文脈|문맥|السياق)[ \t]*[:：](?=[ \t]*\S)",
+    r"上下文|资料|参考资料|文脈|コンテキスト|参考情報|문맥|컨텍스트|السياق|संदर्भ"
+)
+ASKED = (
+    r"(?:user |the |user's )?(?:question|query)|frage|pregunta|domanda|pergunta|вопрос|"
+    r"问题|質問|질문|السؤال|प्रश्न"
+)
+HEADING = re.compile(
+    rf"^[ \t#*_>]*(?:here (?:is|are) )?(?:the )?(?:\w+ ){{0,3}}?(?:{NAMES})"
+    r"(?: information)?(?: (?:is|are) (?:below|as follows))?(?: \([^)\n]*\))?"
+    r"[*_]*[ \t]*[:：.]?[*_]*[ \t]*$"
+    r"|^(?:context|kontext|contexte|contexto|contesto|контекст|上下文|文脈|문맥|السياق)"
+    r"[ \t]*[:：](?=[ \t]*\S)",
     re.IGNORECASE | re.MULTILINE,
 )
 QUESTION = re.compile(
-    r"^[ \t#*_]*(?:(?:user |the |user's )?(?:question|query)|frage|pregunta|domanda|pergunta|вопрос|"
-    r"问题|質問|질문|السؤال|प्रश्न|answer|given the context|using (?:only )?the|based on the|"
+    rf"^[ \t#*_]*(?:{ASKED}|answer|given the context|using (?:only )?the|based on the|"
     r"instructions?|user|human|task)\b[^\n]*",
     re.IGNORECASE | re.MULTILINE,
 )
 QUESTION_LINE = re.compile(
-    r"^[ \t#*_]*(?:(?:user |the |user's )?(?:question|query)|frage|pregunta|domanda|pergunta|вопрос|"
-    r"问题|質問|질문|السؤال|प्रश्न)[*_]*[ \t]*[:：][*_]*[ \t]*(\S.*)$",
+    rf"^[ \t#*_]*(?:{ASKED})[*_]*[ \t]*[:：][*_]*[ \t]*(\S.*)$",
     re.IGNORECASE | re.MULTILINE,
 )
 REGION_TAG = re.compile(

@@ -35,5 +35,5 @@ def probability(trace_state: str) -> float | None:
     if threshold and re.fullmatch(r"[0-9a-fA-F]{1,14}", threshold):
         return 1 - int(threshold.ljust(HEX_DIGITS, "0"), 16) / 16**HEX_DIGITS
     if power and power.isdecimal() and int(power) < 63:
-        return float(2 ** -int(power))
+        return 1 / (1 << int(power))
     return None

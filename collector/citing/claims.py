@@ -83,7 +83,8 @@ def quotes_of_groups(
     for (start, end), claim in groups:
         before = [q for q in quotes if q[1] <= start and q[0] >= previous_end and q[1] > claim[0]]
         around = [q for q in quotes if q[0] < start and q[1] >= end]
-        found.append(max(before, key=lambda q: len(q[2])) if before else (around or [None])[0])
+        longest = max(before, key=lambda quote: len(quote[2]), default=None)
+        found.append(longest or next(iter(around), None))
         previous_end = end
     taken = {quote[0] for quote in found if quote is not None}
     for index, (row, _) in enumerate(groups):

@@ -1,4 +1,4 @@
-"""Inline markers in an answer: `[1]`, `[1-3]`, `[^1]`, `¹`, `(1)`, `[id]`, `【4:0†f】`, `<cite>`."""
+"""Inline markers in an answer: `[1]`, `[1-3]`, `[^1]`, `¹`, `(1)`, `[id]`, `【4:0†f】`, `<co>`."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ class Mark(NamedTuple):
     end: int
     target: str
     chunk: Document | None
-    index: int | None
+    place: int | None
     style: str
     claim: tuple[int, int] | None = None
 

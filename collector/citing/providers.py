@@ -21,12 +21,12 @@ DEPTH = 12
 class Cited(NamedTuple):
     """One structured citation; `names` are all names of its source, the best first.
 
-    `start` and `end` bound the cited text of the answer; `index` is the source's 0-based place
+    `start` and `end` bound the cited text of the answer; `place` is the source's 0-based place
     in the list that the model was given.
     """
 
     names: tuple[str, ...]
-    index: int | None = None
+    place: int | None = None
     start: int | None = None
     end: int | None = None
     quote: str | None = None
@@ -72,7 +72,10 @@ def _names(source: Mapping[str, object], *keys: str) -> tuple[str, ...]:
     return tuple(dict.fromkeys(found for key in keys if (found := text(source.get(key)))))
 
 
-def _place(answer: str, part: str, start: int | None, end: int | None) -> tuple[int | None, ...]:
+Bounds = tuple[int | None, int | None]
+
+
+def _place(answer: str, part: str, start: int | None, end: int | None) -> Bounds:
     """Where a part stands in the answer: at the offsets given if they fit, else where it occurs."""
     if start is not None and end is not None and answer[start:end] == part:
         return start, end

@@ -155,18 +155,21 @@ def loose(entry: object) -> Draft | None:
         entry = as_container(entry).value
     if not isinstance(entry, dict):
         return None
-    if isinstance(entry.get("kwargs"), dict) and "lc" in entry:
-        entry = entry["kwargs"]
-    node = entry.get("node")
-    if isinstance(node, str):
-        node = as_container(node).value
-    if isinstance(node, dict):
-        entry = {**node, "score": entry.get("score")}
+    entry = _unwrapped(entry)
     content = _content(entry)
     identifier = _first(entry, ("id", "id_", "_id", "chunk_id", "node_id", "document_id", "doc_id"))
     if content is None and not identifier:
         return None
     return draft(identifier, content, _score(entry), _metadata(entry))
+
+
+def _unwrapped(entry: dict[str, object]) -> Mapping[str, object]:
+    """The document inside LangChain's serialised form or LlamaIndex' node with score."""
+    inner = entry.get("kwargs")
+    if isinstance(inner, dict) and "lc" in entry:
+        return inner
+    node = as_container(entry.get("node")).value
+    return {**node, "score": entry.get("score")} if isinstance(node, dict) else entry
 
 
 def _content(entry: Mapping[str, object]) -> str | None:

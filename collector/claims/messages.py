@@ -11,8 +11,14 @@ from collector.claims.recover import as_container, looks_structured, text
 
 DEPTH = 6
 CALL_TYPES = frozenset({"tool_call", "tool_use", "function_call", "server_tool_call", "toolUse"})
-LANGCHAIN_ROLES = {"human": "user", "ai": "assistant", "AIMessage": "assistant",
-                   "HumanMessage": "user", "SystemMessage": "system", "ToolMessage": "tool"}  # fmt: skip
+LANGCHAIN_ROLES = {
+    "human": "user",
+    "ai": "assistant",
+    "AIMessage": "assistant",
+    "HumanMessage": "user",
+    "SystemMessage": "system",
+    "ToolMessage": "tool",
+}
 
 
 def text_of(content: object, depth: int = DEPTH) -> str:
@@ -53,21 +59,28 @@ def one(message: object, default_role: str = "") -> Message | None:
         return Message(default_role, message)
     if not isinstance(message, dict):
         return None
-    kind = ""
-    if isinstance(message.get("kwargs"), dict) and "lc" in message:
-        path = message.get("id")
-        kind = str(path[-1]) if isinstance(path, list) and path else ""
-        message = message["kwargs"]
-    elif isinstance(message.get("data"), dict):
-        kind, message = text(message.get("type")), message["data"]
-    elif isinstance(message.get("message"), dict):
-        message = message["message"]
-    parts = next(
-        (message[key] for key in ("parts", "content", "contents", "blocks", "text")
-         if message.get(key) is not None), "")  # fmt: skip
+    kind, message = _unwrapped(message)
+    return _read(message, default_role, kind)
+
+
+def _read(message: Mapping[str, object], default_role: str, kind: str) -> Message:
+    keys = ("parts", "content", "contents", "blocks", "text")
+    parts = next((message[key] for key in keys if message.get(key) is not None), "")
     role = text(message.get("role")) or kind or text(message.get("type")) or default_role
-    role = LANGCHAIN_ROLES.get(role, role)
-    return Message(role, text_of(parts), _calls_tool(message, parts))
+    return Message(LANGCHAIN_ROLES.get(role, role), text_of(parts), _calls_tool(message, parts))
+
+
+def _unwrapped(message: dict[str, object]) -> tuple[str, Mapping[str, object]]:
+    """The message inside LangChain's serialised forms or a choice, and the kind that they name."""
+    inner = message.get("kwargs")
+    if isinstance(inner, dict) and "lc" in message:
+        path = message.get("id")
+        return (str(path[-1]) if isinstance(path, list) and path else ""), inner
+    inner = message.get("data")
+    if isinstance(inner, dict):
+        return text(message.get("type")), inner
+    inner = message.get("message")
+    return "", inner if isinstance(inner, dict) else message
 
 
 def several(value: object, default_role: str = "") -> tuple[Message, ...] | Withheld | None:

@@ -27,12 +27,20 @@ DOCUMENT_MARKS = ("page_content", "metadata", "node", "chunk_id", "embedding")
 
 def _structure(value: object) -> object:
     """The list or mapping behind a payload; its text where it is plain text."""
-    if not isinstance(value, str) or not looks_structured(value):
+    if not isinstance(value, str):
         return value
+    if not looks_structured(value):
+        return _unquoted(value) if value[:1] == value[-1:] == '"' and len(value) > 2 else value
     found, complete = parse(value)
     if isinstance(found, (list, dict)):
         return found
     return value if complete or not value.lstrip().startswith(('{"', '[{"', "{'")) else None
+
+
+def _unquoted(text: str) -> str:
+    """The text behind a JSON string; some instrumentors encode even plain texts."""
+    inner = parse(text).value
+    return inner if isinstance(inner, str) else text
 
 
 def _plain(text: str) -> str | None:

@@ -83,7 +83,7 @@ def _roles(span: Span) -> Iterator[Claim]:
 
 
 def _entity_role(span: Span, kind: SpanRole) -> SpanRole:
-    """LlamaIndex' retrievers and rerankers are tasks: the class in their name says what they are."""
+    """LlamaIndex' retrievers and rerankers are tasks: their class name says what they are."""
     if kind is SpanRole.CHAIN and text(span.attributes.get("traceloop.span.kind")) == "task":
         name = text(span.attributes.get("traceloop.entity.name")) or span.name
         class_name = name.partition(".")[0]

@@ -194,7 +194,9 @@ def _last_reason(reasons: object) -> str:
 
 def _events(span: Span, role: SpanRole | None) -> Iterator[Claim]:
     """Content in span events and in log records that were joined to the span, in order of time."""
-    happened = [(e.time_unix_nano, e.name, e.attributes, None) for e in span.events]
+    happened: list[tuple[int, str, Attributes, AttributeValue]] = [
+        (event.time_unix_nano, event.name, event.attributes, None) for event in span.events
+    ]
     happened += [(r.time_unix_nano, r.event_name, r.attributes, r.body) for r in span.logs]
     happened.sort(key=lambda event: event[0])
     asked: list[Message] = []
