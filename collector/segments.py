@@ -43,9 +43,10 @@ class Segment:
         Damaged ranges are skipped and counted in `damaged`. Raises FrameGone, OSError.
         """
         for seq in range(max(from_seq, self.name.first_seq), self._next_unseen()):
-            offset = self._offset(seq)
-            if offset != _MISSING and seq <= bound.last_seq:
-                yield self._read(offset, seq)
+            if seq > bound.last_seq:
+                return
+            if frame := self._read(self._offset(seq)):
+                yield frame
         yield from (frame for frame in self._extend(bound) if frame.seq >= from_seq)
 
     def get(self, seq: int, bound: Bound) -> Frame:
@@ -55,10 +56,10 @@ class Segment:
         if seq >= self._next_unseen():
             for _ in self._extend(bound):
                 pass
-        offset = self._offset(seq)
-        if offset == _MISSING:
-            raise FrameGone(f"frame {seq} is not in {self.name}")
-        return self._read(offset, seq)
+        frame = self._read(self._offset(seq))
+        if frame is None:
+            raise FrameGone(f"frame {seq} is damaged or not in {self.name}")
+        return frame
 
     def opening(self) -> Frame | None:
         """The frame that opens the segment, None where it is damaged. Raises like `get`."""
@@ -90,7 +91,7 @@ class Segment:
             self.damaged += 1
             return False
         self._offsets.extend([_MISSING] * missing)
-        self._offsets.append(found.start)
+        self._offsets.append(found.start if found.frame and found.frame.signal else _MISSING)
         return True
 
     def _next_unseen(self) -> int:
@@ -100,16 +101,16 @@ class Segment:
         at = seq - self.name.first_seq
         return self._offsets[at] if 0 <= at < len(self._offsets) else _MISSING
 
-    def _read(self, offset: int, seq: int) -> Frame:
+    def _read(self, offset: int) -> Frame | None:
+        """The frame at `offset`, None where there is none or it is damaged by now."""
+        if offset == _MISSING:
+            return None
         source, salt = self._opened(), self.name.salt
         data = source.read_at(offset, _READ_AHEAD)
         header = parse_header(data, salt)
         if header and header.size > len(data):
             data = source.read_at(offset, header.size)
-        frame = parse_body(header, data, salt) if header else None
-        if not frame or not frame.signal:
-            raise FrameGone(f"frame {seq} in {self.name} is damaged")
-        return frame
+        return parse_body(header, data, salt) if header else None
 
     def _opened(self) -> ReadFile:
         if self._source is None:
