@@ -51,7 +51,22 @@ def api(
     *,
     clock: Callable[[], datetime] = lambda: datetime.now(UTC),
 ) -> ASGIApp:
-    """The application. Raises ValueError or OSError where `tokens_file` cannot be read."""
+    """The application behind its guard, to be served by any ASGI server.
+
+    Raises ValueError or OSError where `tokens_file` cannot be read.
+    """
+    app = application(store, status, settings, clock=clock)
+    return Guard(app, app.state.access, hosts(settings), settings.max_body_bytes)
+
+
+def application(
+    store: Store,
+    status: StatusSource,
+    settings: WebSettings,
+    *,
+    clock: Callable[[], datetime] = lambda: datetime.now(UTC),
+) -> FastAPI:
+    """The routes without their guard."""
     app = FastAPI(
         title="ragvigil",
         version=_version(),
@@ -72,7 +87,7 @@ def api(
         app.include_router(router)
     app.mount("/static", StaticFiles(directory=HERE / "static"))
     handle_errors(app)
-    return Guard(app, hosts(settings), settings.max_body_bytes)
+    return app
 
 
 def hosts(settings: WebSettings) -> set[str]:

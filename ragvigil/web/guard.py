@@ -10,6 +10,7 @@ from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from ragvigil.web.errors import error_response
+from ragvigil.web.permissions import TOKEN_NEEDED, Access
 
 SECURITY_HEADERS = {
     "content-security-policy": (
@@ -34,13 +35,16 @@ class Guard:
     something must be JSON and must not say that it comes from elsewhere.
     """
 
-    def __init__(self, app: ASGIApp, hosts: Iterable[str], max_body_bytes: int) -> None:
+    def __init__(
+        self, app: ASGIApp, access: Access, hosts: Iterable[str], max_body_bytes: int
+    ) -> None:
         self._app = app
+        self._access = access
         self._hosts = frozenset(host.lower() for host in hosts)
         self._max_body_bytes = max_body_bytes
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Answers 400, 403, 413 or 415, or passes the request on; every reply gets the headers."""
+        """Answers 4xx, or passes the request on; every reply gets the headers."""
         if scope["type"] != "http":
             return
 
@@ -63,6 +67,9 @@ class Guard:
             )
         if scope["method"] in READING:
             return None
+        # The routes ask again, for their permission; this is before any body is read.
+        if self._access.role(headers.get("authorization", "")) is None:
+            return error_response(401, TOKEN_NEEDED, headers={"www-authenticate": "Bearer"})
         if headers.get("sec-fetch-site", "none") not in {"none", "same-origin"}:
             return error_response(403, "requests from other sites are refused")
         if headers.get("content-type", "").partition(";")[0].strip() != "application/json":

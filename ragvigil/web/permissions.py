@@ -12,6 +12,8 @@ from fastapi import HTTPException, Request
 
 from ragvigil.web.settings import Role
 
+TOKEN_NEEDED = "a token is needed: Authorization: Bearer TOKEN"
+
 
 class Permission(StrEnum):
     """What a route asks for."""

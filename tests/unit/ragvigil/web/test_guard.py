@@ -1,0 +1,168 @@
+"""What every request passes: Host, cross-site, body, headers, token, role."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import httpx
+import pytest
+
+from ragvigil.web import api as web
+from ragvigil.web.home import every_route, permission_of
+from ragvigil.web.permissions import ROLES, Access, Permission
+from ragvigil.web.settings import Role, WebSettings
+
+LEDGER = {
+    "spans": {"acknowledged": 3, "stored": 2, "duplicate": 0, "quarantined": 0, "in_spool": 1},
+    "records": {"scored": 1, "not_rag": 0, "shed": 0, "late": 0, "unparseable": 0},
+}
+
+
+class Quiet:
+    """A daemon that has little to say."""
+
+    def status(self) -> Mapping[str, object]:
+        return {"receivers": {"spans": 3}}
+
+    def ledger(self) -> Mapping[str, Mapping[str, int]]:
+        return LEDGER
+
+    def doctor(self) -> list[dict[str, object]]:
+        return []
+
+
+def client(base: str = "http://127.0.0.1:8088", **settings: object) -> httpx.AsyncClient:
+    app = web.api(None, Quiet(), WebSettings.model_validate(settings))  # type: ignore[arg-type]
+    transport = httpx.ASGITransport(app, raise_app_exceptions=False)
+    return httpx.AsyncClient(transport=transport, base_url=base)
+
+
+def bearer(token: str) -> dict[str, str]:
+    return {"authorization": f"Bearer {token}"}
+
+
+async def test_the_ledger_is_the_daemons() -> None:
+    reply = await client().get("/api/v1/ledger")
+    assert reply.status_code == 200
+    assert reply.json() == LEDGER
+
+
+async def test_the_status_and_the_doctor_are_the_daemons() -> None:
+    asking = client()
+    assert (await asking.get("/api/v1/status")).json() == {"receivers": {"spans": 3}}
+    assert (await asking.get("/api/v1/doctor")).json() == {"services": []}
+
+
+@pytest.mark.parametrize("host", ["evil.example", "127.0.0.1.evil.example", ""])
+async def test_another_host_name_is_refused(host: str) -> None:
+    reply = await client().get("/api/v1/ledger", headers={"host": host})
+    assert reply.status_code == 400
+    assert reply.json()["error"]["reason"] == "bad_request"
+
+
+@pytest.mark.parametrize("host", ["localhost:8088", "127.0.0.1", "[::1]:8088", "desk.example"])
+async def test_the_own_host_names_are_served(host: str) -> None:
+    asking = client(external_url="https://desk.example/ragvigil")
+    assert (await asking.get("/api/v1/ledger", headers={"host": host})).status_code == 200
+
+
+@pytest.mark.parametrize("path", ["/", "/api/v1/ledger", "/api/v1/nowhere", "/static/ragvigil.css"])
+async def test_every_reply_has_the_security_headers(path: str) -> None:
+    reply = await client().get(path)
+    policy = reply.headers["content-security-policy"]
+    assert policy.startswith("default-src 'none'")
+    assert "frame-ancestors 'none'" in policy
+    assert "unsafe" not in policy
+    assert reply.headers["x-content-type-options"] == "nosniff"
+    assert "access-control-allow-origin" not in reply.headers
+
+
+async def test_the_home_page_has_no_inline_code_and_names_every_route() -> None:
+    reply = await client().get("/")
+    assert reply.headers["content-type"].startswith("text/html")
+    assert "<script" not in reply.text
+    assert "style=" not in reply.text
+    assert "/api/v1/deltas" in reply.text
+    assert (await client().get("/static/ragvigil.css")).status_code == 200
+
+
+@pytest.mark.parametrize("path", ["/docs", "/redoc", "/openapi.json", "/api/v1/nowhere"])
+async def test_an_unknown_path_is_an_error_of_the_one_form(path: str) -> None:
+    reply = await client().get(path)
+    assert reply.status_code == 404
+    assert set(reply.json()["error"]) == {"status", "reason", "message", "details"}
+
+
+async def test_a_wrong_value_is_named() -> None:
+    reply = await client().get("/api/v1/records", params={"below": "much"})
+    error = reply.json()["error"]
+    assert reply.status_code == 422
+    assert error["details"][0]["where"] == "query.below"
+    assert "query.below" in error["message"]
+
+
+async def test_a_form_of_another_site_is_refused() -> None:
+    plain = {"content-type": "text/plain"}
+    reply = await client().post("/api/v1/deploys", content='{"service": "x"}', headers=plain)
+    assert reply.status_code == 415
+    other = {"content-type": "application/json", "sec-fetch-site": "cross-site"}
+    reply = await client().post("/api/v1/deploys", content='{"service": "x"}', headers=other)
+    assert reply.status_code == 403
+
+
+@pytest.mark.parametrize("is_chunked", [False, True])
+async def test_a_long_body_is_refused(is_chunked: bool) -> None:
+    body = b'{"service": "' + b"x" * 2000 + b'"}'
+
+    async def parts() -> object:
+        yield body[:100]
+        yield body[100:]
+
+    reply = await client(max_body_bytes=1024).post(
+        "/api/v1/deploys",
+        content=parts() if is_chunked else body,  # type: ignore[arg-type]
+        headers={"content-type": "application/json"},
+    )
+    assert reply.status_code == 413
+
+
+async def test_with_tokens_a_request_without_one_is_refused() -> None:
+    asking = client(reader_token="r3ader")
+    assert (await asking.get("/api/v1/ledger")).status_code == 401
+    assert (await asking.get("/api/v1/ledger", headers=bearer("wrong"))).status_code == 401
+    assert (await asking.get("/api/v1/ledger", headers=bearer("r3ader"))).status_code == 200
+    basic = {"authorization": "Basic r3ader"}
+    refused = await asking.get("/api/v1/ledger", headers=basic)
+    assert refused.status_code == 401
+    assert refused.headers["www-authenticate"] == "Bearer"
+
+
+async def test_a_role_may_do_what_its_row_of_the_table_says() -> None:
+    asking = client(ingest_token="1ngest", reader_token="r3ader")
+    assert (await asking.get("/api/v1/ledger", headers=bearer("1ngest"))).status_code == 403
+    post = await asking.post("/api/v1/deploys", json={"service": "x"}, headers=bearer("r3ader"))
+    assert post.status_code == 403
+
+
+async def test_a_token_is_checked_before_the_body_is_read() -> None:
+    asking = client(reader_token="r3ader")
+    json = {"content-type": "application/json"}
+    reply = await asking.post("/api/v1/deploys", content="{", headers=json)
+    assert reply.status_code == 401
+
+
+def test_every_route_declares_its_permission() -> None:
+    app = web.application(None, Quiet(), WebSettings())  # type: ignore[arg-type]
+    routes = every_route(app)
+    assert len(routes) >= 10
+    for route in routes:
+        assert permission_of(route) is not None, f"{route.path} declares no permission"
+
+
+def test_roles_grow_and_ingest_reads_nothing() -> None:
+    assert ROLES[Role.READER] < ROLES[Role.TRIAGER] < ROLES[Role.APPROVER] < ROLES[Role.ADMIN]
+    assert Permission.READ not in ROLES[Role.INGEST]
+
+
+def test_without_tokens_everybody_on_this_machine_is_admin() -> None:
+    assert Access({}).role("") is Role.ADMIN
