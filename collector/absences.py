@@ -9,7 +9,8 @@ from collector.claims.claim import Field
 from collector.context import Context
 from collector.evidence import Evidence
 from collector.spoken import Answer, why_unseen
-from ragvigil.model.record import Absent, ContextSource, Document
+from collector.tree import Node
+from ragvigil.model.record import Absent, ContextSource, Document, Usage
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -22,7 +23,8 @@ class Found:
     retrieved: tuple[Document, ...] | None
     answer: Answer
     query: str | None
-    has_usage: bool
+    calls: list[Node]
+    usage: Usage
 
 
 def absent(found: Found) -> dict[str, Absent]:
@@ -39,7 +41,7 @@ def absent(found: Found) -> dict[str, Absent]:
     if found.answer.text is None:
         reasons["answer"] = found.answer.why
         reasons["citations"] = found.answer.why
-    if not found.has_usage:
+    if found.usage.input_tokens is None and found.usage.output_tokens is None:
         reasons["usage"] = Absent.NOT_SENT
     return reasons
 

@@ -16,6 +16,31 @@ ENVIRONMENT = ("deployment.environment.name", "deployment.environment")
 EPOCH_KEYS = ("index_epoch", "index_version", "ragvigil.index_epoch", "collection_version")
 
 
+class Claimed:
+    """The readings of an answer by the fields that they claim, in order of the spans."""
+
+    __slots__ = ("_by_field",)
+
+    def __init__(self, readings: Iterable[Reading]) -> None:
+        self._by_field: dict[Field, list[Reading]] = {}
+        for reading in readings:
+            for field in reading.fields:
+                self._by_field.setdefault(field, []).append(reading)
+
+    def of(self, field: Field) -> list[Reading]:
+        """The readings that claim a field."""
+        return self._by_field.get(field, [])
+
+    def first(self, field: Field, role: SpanRole | None = None) -> str:
+        """The first text that any span, or any span in this role, claims for a field."""
+        for reading in self.of(field):
+            if role is None or reading.role is role:
+                found = text(reading.get(field))
+                if found:
+                    return found
+        return ""
+
+
 def service_span(extent: Extent, spans: Sequence[Span]) -> Span:
     """The span whose service answers: the root's, else the answering model's."""
     if extent.root.reading is not None:
@@ -31,44 +56,33 @@ def service_of(span: Span) -> str:
     return "" if name.startswith("unknown_service") else name
 
 
-def environment_of(span: Span, readings: Iterable[Reading]) -> str:
+def environment_of(span: Span, claimed: Claimed) -> str:
     """The environment under its new or old name, the service's own word first."""
     attributes = span.resource.attributes
-    found = first(readings, Field.ENVIRONMENT)
+    found = claimed.first(Field.ENVIRONMENT)
     return found or next((one for name in ENVIRONMENT if (one := text(attributes.get(name)))), "")
 
 
-def first(readings: Iterable[Reading], field: Field) -> str:
-    """The first text that any span claims for a field, in order of the spans."""
-    return next(
-        (found for one in readings if one.claims(field) and (found := text(one.get(field)))), ""
-    )
-
-
 def dimensions(
-    extent: Extent, readings: Sequence[Reading], span: Span, retrieved: Sequence[Document]
+    extent: Extent, claimed: Claimed, span: Span, retrieved: Sequence[Document]
 ) -> Dimensions:
     """All dimensions of an answer; empty or None where nothing states them."""
     model = extent.answering.reading if extent.answering is not None else None
     return Dimensions(
         llm_model=text(model.get(Field.MODEL)) if model is not None else "",
-        embedding_model=_model(readings, SpanRole.EMBEDDING),
-        reranker_model=_model(readings, SpanRole.RERANKER),
-        prompt_version=first(readings, Field.PROMPT_VERSION) or _prompt_hash(model),
-        index_epoch=first(readings, Field.INDEX_EPOCH) or _epoch(retrieved),
+        embedding_model=claimed.first(Field.MODEL, SpanRole.EMBEDDING),
+        reranker_model=claimed.first(Field.MODEL, SpanRole.RERANKER),
+        prompt_version=claimed.first(Field.PROMPT_VERSION) or _prompt_hash(model),
+        index_epoch=claimed.first(Field.INDEX_EPOCH) or _epoch(retrieved),
         temperature=number(model.get(Field.TEMPERATURE)) if model is not None else None,
         max_tokens=whole(model.get(Field.MAX_TOKENS)) if model is not None else None,
         finish_reason=text(model.get(Field.FINISH_REASON)) if model is not None else "",
-        top_k=_top_k(readings, retrieved),
+        top_k=_top_k(claimed, retrieved),
         service_version=text(span.resource.attributes.get("service.version")),
-        tenant=first(readings, Field.TENANT),
-        locale=first(readings, Field.LOCALE) or _locale(span.attributes),
-        slice=first(readings, Field.SLICE),
+        tenant=claimed.first(Field.TENANT),
+        locale=claimed.first(Field.LOCALE) or _locale(span.attributes),
+        slice=claimed.first(Field.SLICE),
     )
-
-
-def _model(readings: Iterable[Reading], role: SpanRole) -> str:
-    return first([one for one in readings if one.role is role], Field.MODEL)
 
 
 def _prompt_hash(model: Reading | None) -> str:
@@ -91,9 +105,9 @@ def _epoch(retrieved: Sequence[Document]) -> str:
     return next((found for key in EPOCH_KEYS if (found := text(metadata.get(key)))), "")
 
 
-def _top_k(readings: Iterable[Reading], retrieved: Sequence[Document]) -> int | None:
-    for one in readings:
-        if one.role is not SpanRole.RERANKER and one.claims(Field.TOP_K):
+def _top_k(claimed: Claimed, retrieved: Sequence[Document]) -> int | None:
+    for one in claimed.of(Field.TOP_K):
+        if one.role is not SpanRole.RERANKER:
             found = whole(one.get(Field.TOP_K))
             if found is not None:
                 return found

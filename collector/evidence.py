@@ -34,7 +34,6 @@ Found = tuple[Node, Listing]
 
 def gather(extent: Extent) -> Evidence:
     """The documents that the spans of an answer carry."""
-    everywhere = _by_hash(extent.nodes)
     retrievers = _outermost(extent.nodes)
     arrived = [node for node in retrievers if not _is_lost(node, extent.root)]
     listings = [found for node in arrived if (found := _listing(node)) is not None]
@@ -46,6 +45,7 @@ def gather(extent: Extent) -> Evidence:
     given = _last(rerankers, Field.RERANK_INPUT)
     ranked = _last(rerankers, Field.RERANKED)
     merged = _merged(listings, given)
+    everywhere = _by_hash(extent.nodes) if _lack_ids(listings) else {}
     known = [one for _, listing in listings for one in listing.documents]
     if given is not None:
         known.extend(given.documents)
@@ -153,7 +153,7 @@ def _completed(
     other = by_hash.get(document.text_hash) or by_id.get(document.chunk_id)
     if other is None or other is document:
         return document
-    if document.metadata and document.content is not None and document.document_id:
+    if not _adds(other, document):
         return document
     return Document(
         chunk_id=other.chunk_id,
@@ -163,6 +163,24 @@ def _completed(
         score=document.score,
         rank=document.rank,
         metadata=document.metadata or other.metadata,
+    )
+
+
+def _adds(other: Document, document: Document) -> bool:
+    """Whether another occurrence of a chunk knows more than this one."""
+    return (
+        other.chunk_id != document.chunk_id
+        or (document.content is None and other.content is not None)
+        or bool(other.document_id and not document.document_id)
+        or bool(other.metadata and not document.metadata)
+    )
+
+
+def _lack_ids(listings: Sequence[Found]) -> bool:
+    return any(
+        document.chunk_id == document.text_hash
+        for _, listing in listings
+        for document in listing.documents
     )
 
 
@@ -182,6 +200,8 @@ def _by_hash(nodes: Sequence[Node]) -> dict[str, Document]:
 
 def _named(documents: Iterable[Document], by_hash: dict[str, Document]) -> tuple[Document, ...]:
     """Documents whose id is only their hash, under the id that the same text has elsewhere."""
+    if not by_hash:
+        return tuple(documents)
     return tuple(
         replace(one, chunk_id=by_hash[one.text_hash].chunk_id)
         if one.chunk_id == one.text_hash and one.text_hash in by_hash

@@ -26,8 +26,8 @@ def positions(documents: Sequence[Document], prompt: str) -> list[int | None]:
         if not content:
             found.append(None)
             continue
-        at = prompt.find(content, cursor)
-        if at < 0:
+        at = prompt.find(content[:PROBE_CHARACTERS], cursor)
+        if at < 0 or not prompt.startswith(content, at):  # searching a long text costs more
             at = prompt.find(content)
         if at < 0:
             if squeezed is None:

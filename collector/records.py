@@ -9,11 +9,16 @@ from collector.absences import Found, absent
 from collector.boundaries import Extent, has_failed, reply_text
 from collector.citations import Answered, citations
 from collector.claims.claim import Field, SpanRole
-from collector.claims.merge import Reading
 from collector.claims.recover import text
 from collector.claims.registry import Registered, registered
 from collector.context import Context
-from collector.dimensions import dimensions, environment_of, first, service_of, service_span
+from collector.dimensions import (
+    Claimed,
+    dimensions,
+    environment_of,
+    service_of,
+    service_span,
+)
 from collector.evidence import Evidence, complete_from
 from collector.route import RouteRules, entry_route_of, route_of
 from collector.tracestate import sampling_probability
@@ -45,7 +50,7 @@ def _find(extent: Extent) -> Found | None:
     shown = context.choose(gathered, extent.answering, extent.models)
     if not shown.documents and not any(node.retrieves for node in extent.nodes):
         return None
-    used = measures.usage(measures.model_calls(extent.nodes))
+    calls = measures.model_calls(extent.nodes)
     return Found(
         extent=extent,
         evidence=gathered,
@@ -53,7 +58,8 @@ def _find(extent: Extent) -> Found | None:
         retrieved=_retrieved(gathered, shown),
         answer=spoken.answer(extent),
         query=spoken.question(extent, gathered),
-        has_usage=used.input_tokens is not None or used.output_tokens is not None,
+        calls=calls,
+        usage=measures.usage(calls),
     )
 
 
@@ -73,14 +79,14 @@ def _record(found: Found, trace: Trace, rules: RouteRules) -> RagRecord:
     extent, gathered = found.extent, found.evidence
     readings = [node.reading for node in extent.nodes if node.reading is not None]
     spans = [reading.span for reading in readings]
-    calls = measures.model_calls(extent.nodes)
+    claimed = Claimed(readings)
     at = service_span(extent, spans)
     return RagRecord(
         record_id=extent.root.id,
         trace_id=trace.trace_id,
         generation=trace.generation,
         service=service_of(at),
-        environment=environment_of(at, readings),
+        environment=environment_of(at, claimed),
         route=route_of(extent.root, extent.answering, extent.nodes, rules),
         entry_route=entry_route_of(extent.root, rules),
         query=found.query,
@@ -90,17 +96,17 @@ def _record(found: Found, trace: Trace, rules: RouteRules) -> RagRecord:
         context=found.context.documents,
         context_source=found.context.source,
         answer=found.answer.text,
-        citations=_citations(found, readings),
-        usage=measures.usage(calls),
-        cost_usd=measures.cost(extent.nodes, calls),
+        citations=_citations(found, claimed),
+        usage=found.usage,
+        cost_usd=measures.cost(extent.nodes, found.calls),
         latencies=measures.latencies(extent),
         error=_error(extent),
         truncated=_truncated(spans, found),
         absent=absent(found),
-        dimensions=dimensions(extent, readings, at, found.retrieved or ()),
-        session_id=first(readings, Field.SESSION),
-        user_id=first(readings, Field.USER),
-        response_ids=_response_ids(readings),
+        dimensions=dimensions(extent, claimed, at, found.retrieved or ()),
+        session_id=claimed.first(Field.SESSION),
+        user_id=claimed.first(Field.USER),
+        response_ids=_response_ids(claimed),
         started_unix_nano=extent.root.start,
         ended_unix_nano=extent.root.end,
         instrumentors=tuple(sorted({span.scope.name for span in spans if span.scope.name})),
@@ -109,11 +115,11 @@ def _record(found: Found, trace: Trace, rules: RouteRules) -> RagRecord:
     )
 
 
-def _citations(found: Found, readings: Sequence[Reading]) -> tuple[Citation, ...]:
+def _citations(found: Found, claimed: Claimed) -> tuple[Citation, ...]:
     answer, model = found.answer, found.extent.answering
     if answer.text is None:
         return ()
-    declared = next((d for one in readings if (d := one.get(Field.CITATIONS)) is not None), None)
+    declared = next((one.get(Field.CITATIONS) for one in claimed.of(Field.CITATIONS)), None)
     own = model.reading if model is not None else None
     return citations(
         Answered(
@@ -163,6 +169,6 @@ def _truncated(spans: Sequence[Span], found: Found) -> tuple[str, ...]:
     return tuple(cut)
 
 
-def _response_ids(readings: Sequence[Reading]) -> tuple[str, ...]:
-    stated = (text(one.get(Field.RESPONSE_ID)) for one in readings)
+def _response_ids(claimed: Claimed) -> tuple[str, ...]:
+    stated = (text(one.get(Field.RESPONSE_ID)) for one in claimed.of(Field.RESPONSE_ID))
     return tuple(dict.fromkeys(one for one in stated if one))

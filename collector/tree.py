@@ -13,9 +13,12 @@ STEP_ROLES = frozenset({SpanRole.RETRIEVER, SpanRole.RERANKER})
 
 
 class Node:
-    """A span in its place. `reading` is None for a parent that never arrived."""
+    """A span in its place. `reading` is None for a parent that never arrived.
 
-    __slots__ = ("children", "id", "parent", "reading", "retrieves", "role")
+    `start` and `end` are nanoseconds since the epoch; a lost parent's are its children's.
+    """
+
+    __slots__ = ("children", "end", "id", "parent", "reading", "retrieves", "role", "start")
 
     def __init__(self, identifier: str, reading: Reading | None):
         self.id = identifier
@@ -24,6 +27,8 @@ class Node:
         self.children: list[Node] = []
         self.role: SpanRole | None = reading.role if reading is not None else None
         self.retrieves = reading is not None and _retrieves(reading)
+        self.start = reading.span.start_unix_nano if reading is not None else 0
+        self.end = max(reading.span.end_unix_nano, self.start) if reading is not None else 0
 
     @property
     def is_entry(self) -> bool:
@@ -32,20 +37,6 @@ class Node:
             self.reading is not None
             and self.reading.span.kind in (SpanKind.SERVER, SpanKind.CONSUMER)
         )
-
-    @property
-    def start(self) -> int:
-        """When it began; a lost parent began with its first child."""
-        if self.reading is not None:
-            return self.reading.span.start_unix_nano
-        return min((child.start for child in self.children), default=0)
-
-    @property
-    def end(self) -> int:
-        """When it ended; a lost parent ended with its last child."""
-        if self.reading is not None:
-            return max(self.reading.span.end_unix_nano, self.reading.span.start_unix_nano)
-        return max((child.end for child in self.children), default=0)
 
     def above(self) -> Iterator[Node]:
         """Its ancestors, nearest first."""
@@ -85,6 +76,10 @@ def grow(spans: Iterable[Span], conventions: Sequence[Registered]) -> list[Node]
     for node in nodes.values():
         if node.parent is not None:
             node.parent.children.append(node)
+    for node in nodes.values():
+        if node.reading is None:
+            node.start = min((child.start for child in node.children), default=0)
+            node.end = max((child.end for child in node.children), default=0)
     return list(nodes.values())
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from functools import cached_property
 from pathlib import PurePosixPath
 
 from collector.prompt_match import positions
@@ -46,24 +47,30 @@ class Targets:
         self._prompt = prompt
         self._labels: dict[int, Document] | None = None
         self._ids: dict[str, Document] = {}
-        self._names: dict[str, Document] = {}
         for document in (*context, *others):
             self._ids.setdefault(document.chunk_id, document)
-        self._folded = {key.casefold(): one for key, one in self._ids.items()}
-        for document in (*context, *others):
-            for name in _names(document):
-                self._names.setdefault(name.casefold(), document)
-        self._shapes = {shape(key) for key, one in self._ids.items() if key != one.text_hash}
-        self._numbers_are_ids = any(key.isdigit() for key in self._ids)
 
     def by_name(self, written: str) -> Document | None:
         """The chunk with this id, title or file name; upper and lower case are the same."""
         name = written.strip().strip("\"'`")
-        return (
-            self._ids.get(name)
-            or self._folded.get(name.casefold())
-            or self._names.get(name.casefold())
-        )
+        return self._ids.get(name) or self._names.get(name.casefold())
+
+    @cached_property
+    def _names(self) -> dict[str, Document]:
+        """Chunks by everything else that they are called; ids in other case come first."""
+        found = {key.casefold(): one for key, one in self._ids.items()}
+        for document in self._ids.values():
+            for name in _names(document):
+                found.setdefault(name.casefold(), document)
+        return found
+
+    @cached_property
+    def _shapes(self) -> set[str]:
+        return {shape(key) for key, one in self._ids.items() if key != one.text_hash}
+
+    @cached_property
+    def _numbers_are_ids(self) -> bool:
+        return any(key.isdigit() for key in self._ids)
 
     def by_text(self, written: str) -> Document | None:
         """The chunk whose text this is, or begins with this."""

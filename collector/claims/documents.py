@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping
+from functools import lru_cache
 from hashlib import blake2b
 from typing import NamedTuple
 
@@ -26,6 +27,8 @@ LIST_KEYS = (
     "source_nodes", "chunks", "passages", "hits", "retrieved_documents", "retrieved_contexts",
     "retrievalResults", "search_results", "sources",
 )  # fmt: skip
+CACHED_LENGTH = 4096
+NO_METADATA: Mapping[str, object] = {}
 MACHINE_ID = re.compile(r"[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}|[0-9a-fA-F]{32,}")
 
 
@@ -44,7 +47,15 @@ def fingerprint(content: str) -> str:
     >>> fingerprint("refund")
     'b83f5893edae0b6a25c54d12c967a20d'
     """
+    return _short_digest(content) if len(content) <= CACHED_LENGTH else _digest(content)
+
+
+def _digest(content: str) -> str:
     return blake2b(content.encode("utf-8", "surrogatepass"), digest_size=16).hexdigest()
+
+
+# A chunk stands in several lists of a trace, and popular chunks in many traces.
+_short_digest = lru_cache(maxsize=2048)(_digest)
 
 
 def is_machine_id(identifier: str) -> bool:
@@ -69,12 +80,12 @@ def draft(
     identifier: object = None, content: object = None, score: object = None, metadata: object = None
 ) -> Draft:
     """A draft from the four things that most conventions have, whatever their types."""
-    kept: Mapping[str, object] = {}
+    kept: Mapping[str, object] = NO_METADATA
     if metadata is not None and metadata != REDACTED:
         found = metadata if isinstance(metadata, dict) else as_container(metadata).value
         if isinstance(found, dict):
             kept = found
-    own = text(identifier)
+    own = identifier if type(identifier) is str else text(identifier)
     return Draft(
         "" if own == REDACTED else own,
         content if isinstance(content, str) and content != REDACTED else None,

@@ -9,6 +9,8 @@ from ragvigil.model.span import AttributeValue
 SLOTS = 10_001
 """Indices from here on are ignored: a huge index must not cost memory."""
 
+FEW = {str(index): index for index in range(256)}
+"""Almost all indices are found here at once."""
 Rows = dict[int, dict[str, AttributeValue]]
 
 
@@ -35,11 +37,21 @@ def gather(attributes: Mapping[str, AttributeValue]) -> dict[str, Rows]:
         parts = key.split(".", 3)
         if len(parts) != 4:
             continue
-        index = slot(parts[2])
+        root, name, digits, rest = parts
+        index = FEW.get(digits)
         if index is None:
-            continue
-        rows = families.setdefault(parts[0] + "." + parts[1], {})
-        rows.setdefault(index, {})[parts[3]] = value
+            index = slot(digits)
+            if index is None:
+                continue
+        family = root + "." + name
+        rows = families.get(family)
+        if rows is None:
+            rows = families[family] = {}
+        row = rows.get(index)
+        if row is None:
+            rows[index] = {rest: value}
+        else:
+            row[rest] = value
     return families
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 import os
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import Any
 
 from collector.claims.claim import Claim, Field, SpanRole, Withheld
@@ -37,12 +37,19 @@ class Reading:
 
     def get(self, field: Field) -> Any:
         """The strongest value, None where there is none or it is withheld."""
+        if field not in self._claims:
+            return None
         value = self.raw(field)
         return None if isinstance(value, Withheld) else value
 
     def claims(self, field: Field) -> bool:
         """Whether any convention says something about this field, withheld or not."""
         return field in self._claims
+
+    @property
+    def fields(self) -> Collection[Field]:
+        """The fields that any convention says something about."""
+        return self._claims.keys()
 
     @staticmethod
     def _strongest(claims: list[Claim]) -> Any:
@@ -79,7 +86,11 @@ def read(span: Span, conventions: Sequence[Registered]) -> Reading:
         if found:
             asked.append(name)
         for claim in found:
-            merged.setdefault(claim.field, []).append(claim)
+            field = claim.field
+            if field in merged:
+                merged[field].append(claim)
+            else:
+                merged[field] = [claim]
     return Reading(span, merged, asked)
 
 

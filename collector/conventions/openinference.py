@@ -54,9 +54,9 @@ def claims(span: Span) -> Iterator[Claim]:
     role = ROLES.get(text(attributes.get("openinference.span.kind")).upper())
     if role is not None:
         yield Claim(Field.ROLE, _role(span, role), 2)
-    for key in attributes.keys() & SCALARS.keys():
-        field, read, precedence = SCALARS[key]
-        yield Claim(field, read(attributes[key]), precedence)
+    for key, (field, read, precedence) in SCALARS.items():
+        if key in attributes:
+            yield Claim(field, read(attributes[key]), precedence)
     for name, field in (("input.value", Field.INPUT), ("output.value", Field.OUTPUT)):
         if name in attributes:
             value = attributes[name]

@@ -16,7 +16,7 @@ from collector.claims.messages import text_of
 from collector.claims.recover import as_container, number, text, whole
 from ragvigil.model.span import Attributes, Event, Span
 
-ROOTS = frozenset({"traceloop", "gen_ai", "llm", "db"})
+ROOTS = frozenset({"traceloop", "gen_ai", "db"})
 
 ROLES = {
     "workflow": SpanRole.CHAIN, "task": SpanRole.CHAIN, "agent": SpanRole.AGENT,
