@@ -1,0 +1,83 @@
+"""Answer complete: was the text cut, by a token limit or a broken stream?
+
+    >>> from ragvigil import RagRecord
+    >>> cut = "Refunds take 5 to 7 days. Store credit is issued imm"
+    >>> score = AnswerCompleteText().score(RagRecord(record_id="1", trace_id="1", answer=cut))
+    >>> score.value, score.label
+    (0.0, 'truncated')
+
+1 = complete, 0 = cut. The provider's finish reason decides where it was sent; without one, the
+text does: an open code fence or JSON document, or a last sentence that stops in the middle where
+the ones before it do not.
+"""
+
+from __future__ import annotations
+
+import re
+
+from ragvigil.model.record import RagRecord
+from ragvigil.model.score import Score
+
+CUT_REASONS = frozenset(
+    {"length", "max_tokens", "max_output_tokens", "model_length", "token_limit", "max_completion_tokens"}
+)
+WHOLE_REASONS = frozenset({"stop", "end_turn", "stop_sequence", "eos", "complete", "completed", "eos_token"})
+STOPS = ".!?…。！？｡।॥؟۔։።‽"
+_CLOSED = re.compile(
+    rf"(?:[{STOPS}:]|\d|[¹²³⁴-⁹⁰])[\"'”’»)\]}}」』*_`~|>\s]*$|[\]】)}}>|`»”\"」』]\s*$|https?://\S+$|\S+@\S+$"
+)
+_LIST_LINE = re.compile(r"^\s*(?:[-*•·–|#>]|\d+[.)])")
+_FENCE = re.compile(r"^\s*(?:```|~~~)", re.MULTILINE)
+_WORD = re.compile(r"\w+")
+LEAST_WORDS = 4
+"""A shorter last line without a full stop is taken for a signature, a label or a short answer."""
+
+
+class AnswerCompleteText:
+    """Scores `answer_complete_text`."""
+
+    rubric = "answer_complete_text"
+
+    def score(self, record: RagRecord) -> Score:
+        """1 for a whole answer, 0 with the label `truncated` for a cut one."""
+        if not record.answer:
+            return Score.not_applicable(self.rubric, "there is no answer")
+        reason = why_cut(record)
+        if reason:
+            return Score(rubric=self.rubric, value=0.0, label="truncated", explanation=reason)
+        return Score(rubric=self.rubric, value=1.0, explanation="the answer ends as a whole text")
+
+
+def is_cut(record: RagRecord) -> bool:
+    """Whether the answer stops before its end."""
+    return bool(record.answer) and bool(why_cut(record))
+
+
+def why_cut(record: RagRecord) -> str:
+    """The reason in words, empty for a whole answer."""
+    finish = record.dimensions.finish_reason.lower().rpartition(".")[2]
+    if finish in CUT_REASONS:
+        return f"the model stopped at its token limit (finish reason {finish})"
+    if record.error:
+        return "the answer ends in an error"
+    if finish in WHOLE_REASONS:
+        return ""
+    return _unfinished(record.answer or "")
+
+
+def _unfinished(answer: str) -> str:
+    text = answer.rstrip()
+    if len(_FENCE.findall(text)) % 2:
+        return "a code block is not closed"
+    if text.startswith(("{", "[{")) and not text.endswith(("}", "]")):
+        return "a JSON document is not closed"
+    *before, last = text.splitlines() or [""]
+    if _CLOSED.search(last) or not any(stop in text for stop in STOPS):
+        return ""
+    fragment = re.split(rf"[{STOPS}]", last)[-1]
+    is_list = bool(_LIST_LINE.match(last)) and not fragment.rstrip().endswith((",", "-"))
+    if is_list and any(not _CLOSED.search(line) for line in before if _LIST_LINE.match(line)):
+        return ""  # the other items have no full stop either
+    if len(_WORD.findall(fragment)) < LEAST_WORDS and not is_list and fragment == last:
+        return ""
+    return f"the last sentence stops in the middle: …{fragment.strip()[-40:]}"

@@ -1,0 +1,87 @@
+"""Citation coverage: what share of the answer's claims carries a citation?
+
+    >>> from ragvigil import Citation, Document, RagRecord
+    >>> answer = "Refunds take 5 days [a]. Shipping is free for orders over 50 EUR."
+    >>> record = RagRecord(record_id="1", trace_id="1", answer=answer,
+    ...                    context=(Document(chunk_id="a", content="Refunds take 5 days."),),
+    ...                    citations=(Citation(target="a", chunk_id="a", marker="[a]", start=20, end=23),))
+    >>> CitationCoverage().score(record).value
+    0.5
+
+A claim is a sentence that states something: greetings, questions, headings, lead-ins that end in
+a colon and refusing sentences are none. A citation covers the sentence that it stands in or was
+made for. Range 0..1.
+"""
+
+from __future__ import annotations
+
+import re
+
+from ragvigil.model.record import Citation, RagRecord
+from ragvigil.model.score import Score
+from scorers.refusal import classify
+from scorers.sentences import Sentence, sentences
+from scorers.tokens import tokens
+
+LEAST_WORDS = 4
+_LEAD_IN = re.compile(r"[:：]\W*$")
+_QUESTION = re.compile(r"[?？؟;]\W*$")
+_HEADING = re.compile(r"^\s*(?:#{1,6}\s|\*\*[^*\n]{1,80}\*\*:?\s*$)")
+_MARKER = re.compile(r"\[[^\[\]\n]{1,80}\]|【[^】\n]{1,80}】")
+
+
+class CitationCoverage:
+    """Scores `citation_coverage`."""
+
+    rubric = "citation_coverage"
+
+    def score(self, record: RagRecord) -> Score:
+        """The share of claims with a citation."""
+        if not record.answer:
+            return Score.not_applicable(self.rubric, "there is no answer")
+        if not record.context:
+            return Score.not_applicable(self.rubric, "nothing reached the prompt to be cited")
+        stance = classify(record.answer)
+        if stance.label == "refused":
+            return Score.not_applicable(self.rubric, "the answer refused")
+        refusing = {(one.start, one.end) for one in stance.refusing}
+        claims = [
+            one
+            for one in sentences(record.answer)
+            if is_claim(one.text) and (one.start, one.end) not in refusing
+        ]
+        if not claims:
+            return Score.not_applicable(self.rubric, "the answer states nothing")
+        bare = [one.text for one in claims if not _is_covered(one, record.citations, record.answer)]
+        return Score(
+            rubric=self.rubric,
+            value=1 - len(bare) / len(claims),
+            label="uncited" if len(bare) == len(claims) else "",
+            explanation=f"{len(claims) - len(bare)} of {len(claims)} claims carry a citation",
+            details={"uncited": bare[:5], "claims": len(claims)},
+        )
+
+
+def is_claim(sentence: str) -> bool:
+    """Whether a sentence states something that could be cited.
+
+    >>> [is_claim(one) for one in ("Hello!", "Refunds take 5 business days.", "Anything else I can do?")]
+    [False, True, False]
+    """
+    bare = _MARKER.sub("", sentence)
+    if _QUESTION.search(bare) or _LEAD_IN.search(bare) or _HEADING.match(bare):
+        return False
+    return len(tokens(bare)) >= LEAST_WORDS
+
+
+def _is_covered(sentence: Sentence, citations: tuple[Citation, ...], answer: str) -> bool:
+    return any(_covers(one, sentence, answer) for one in citations)
+
+
+def _covers(citation: Citation, sentence: Sentence, answer: str) -> bool:
+    for start, end in ((citation.claim_start, citation.claim_end), (citation.start, citation.end)):
+        if start is not None and end is not None and start < sentence.end and end > sentence.start:
+            return True
+    if citation.start is None and citation.claim_start is None:
+        return bool(citation.quote) and citation.quote in answer[sentence.start : sentence.end]
+    return False

@@ -1,0 +1,55 @@
+"""Measurements of every record: what it looks like, not how good it is.
+
+    >>> from ragvigil import Document, RagRecord
+    >>> chunk = Document(chunk_id="a", content="Refunds take five days.", score=0.9)
+    >>> shape = measure(RagRecord(record_id="1", trace_id="1", answer="Five days.", context=(chunk,)))
+    >>> shape["answer_words"], shape["context_chunks"], shape["cost_usd"]
+    (2.0, 1.0, None)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from statistics import fmean
+
+from ragvigil.model.record import Document, RagRecord
+
+CHARACTERS_A_TOKEN = 4
+"""An estimate: English text has about four characters a token in common vocabularies."""
+
+
+def measure(record: RagRecord) -> dict[str, float | None]:
+    """Every measurement by name; None where the spans do not say. Seconds, tokens, US dollars."""
+    texts = [one.content for one in record.context if one.content is not None]
+    scores = [one.score for one in record.retrieved if one.score is not None]
+    latencies, usage, answer = record.latencies, record.usage, record.answer
+    knows_context = "context" not in record.absent
+    characters = sum(map(len, texts))
+    return {
+        "answer_characters": None if answer is None else float(len(answer)),
+        "answer_words": None if answer is None else float(len(answer.split())),
+        "context_chunks": float(len(record.context)) if knows_context else None,
+        "context_tokens": characters / CHARACTERS_A_TOKEN if texts else None,
+        "chunk_characters": fmean(map(len, texts)) if texts else None,
+        "retrieved_chunks": None if "retrieved" in record.absent else float(len(record.retrieved)),
+        "distinct_documents": _distinct(record.context) if knows_context else None,
+        "citations": float(len(record.citations)) if answer is not None else None,
+        "top_score": scores[0] if scores else None,
+        "score_gap": scores[0] - scores[-1] if len(scores) > 1 else None,
+        "seconds_total": latencies.total,
+        "seconds_retrieval": latencies.retrieval,
+        "seconds_rerank": latencies.rerank,
+        "seconds_generation": latencies.generation,
+        "seconds_first_token": latencies.first_token,
+        "input_tokens": _number(usage.input_tokens),
+        "output_tokens": _number(usage.output_tokens),
+        "cost_usd": record.cost_usd,
+    }
+
+
+def _distinct(documents: Sequence[Document]) -> float:
+    return float(len({one.document_id or one.chunk_id for one in documents}))
+
+
+def _number(count: int | None) -> float | None:
+    return None if count is None else float(count)

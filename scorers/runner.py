@@ -1,0 +1,102 @@
+"""Runs every scorer on a record: the border with plug-in code."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
+from importlib.metadata import entry_points
+
+import structlog
+
+from ragvigil.model.record import RagRecord
+from ragvigil.model.score import Score
+from ragvigil.model.scorer import Scorer
+from scorers.metrics import SCORER_ERRORS
+from scorers.rubric import Rubric, load_rubrics
+from scorers.settings import ScorersSettings
+
+log = structlog.get_logger()
+GROUP = "ragvigil.scorers"
+
+
+class UnknownRubric(ValueError):
+    """A scorer or a setting names a rubric that has no file."""
+
+
+def load_scorers(settings: ScorersSettings | None = None) -> tuple[Scorer, ...]:
+    """Every scorer registered under the entry point group `ragvigil.scorers`, by rubric.
+
+    Raises UnknownRubric where a setting names a rubric that nobody scores.
+    """
+    settings = settings or ScorersSettings()
+    found: list[Scorer] = [point.load()() for point in entry_points(group=GROUP)]
+    known = {scorer.rubric for scorer in found}
+    for key, names in (("disabled", settings.disabled), ("fails_below", settings.fails_below)):
+        for name in names:
+            if name not in known:
+                raise UnknownRubric(
+                    f"[scorers] {key}: {name} is not one of {', '.join(sorted(known))}"
+                )
+    kept = [scorer for scorer in found if scorer.rubric not in settings.disabled]
+    return tuple(sorted(kept, key=lambda scorer: scorer.rubric))
+
+
+class Runner:
+    """Scores records with every scorer it was given.
+
+    Raises UnknownRubric for a scorer whose rubric has no file.
+    """
+
+    def __init__(self, scorers: Iterable[Scorer], settings: ScorersSettings | None = None) -> None:
+        rubrics = load_rubrics()
+        self._rubrics: dict[str, Rubric] = {}
+        self._scorers = tuple(scorers)
+        for scorer in self._scorers:
+            if scorer.rubric not in rubrics:
+                raise UnknownRubric(f"{type(scorer).__name__}: no file rubrics/{scorer.rubric}.toml")
+            self._rubrics[scorer.rubric] = rubrics[scorer.rubric]
+        self._settings = settings or ScorersSettings()
+
+    @property
+    def needs(self) -> Mapping[str, tuple[str, ...]]:
+        """By rubric, the fields of a record that it cannot do without."""
+        return {name: rubric.needs for name, rubric in self._rubrics.items()}
+
+    @property
+    def fails_below(self) -> Mapping[str, float]:
+        """By rubric, the value under which a record fails it; label rubrics are left out."""
+        own = {
+            name: rubric.fails_below
+            for name, rubric in self._rubrics.items()
+            if rubric.fails_below is not None
+        }
+        return own | self._settings.fails_below
+
+    def score_all(self, record: RagRecord) -> tuple[Score, ...]:
+        """One score per scorer; a needed field that is absent makes it not applicable."""
+        return tuple(self._score(scorer, record) for scorer in self._scorers)
+
+    def _score(self, scorer: Scorer, record: RagRecord) -> Score:
+        rubric = self._rubrics[scorer.rubric]
+        missing = next((field for field in rubric.needs if field in record.absent), None)
+        if missing is None:
+            score = _guarded(scorer, record)
+        else:
+            reason = f"{missing} is absent: {record.absent[missing]}"
+            score = Score.not_applicable(rubric.name, reason, absent=missing)
+        return replace(
+            score, layer=rubric.layer, scorer=type(scorer).__name__, version=rubric.version
+        )
+
+
+def _guarded(scorer: Scorer, record: RagRecord) -> Score:
+    try:
+        return scorer.score(record)
+    except Exception as error:  # the one broad except: the border with plug-in code
+        name = type(scorer).__name__
+        SCORER_ERRORS.labels(name).inc()
+        log.exception("scorer raised", scorer=name, trace_id=record.trace_id)
+        if "PYTEST_CURRENT_TEST" in os.environ:
+            raise
+        return Score.not_applicable(scorer.rubric, f"the scorer raised {type(error).__name__}")

@@ -1,0 +1,23 @@
+"""Settings of `[scorers]`; the descriptions are the documentation."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from pydantic import BaseModel, ConfigDict, Field
+
+Share = Annotated[float, Field(ge=0, le=1)]
+
+
+class ScorersSettings(BaseModel):
+    """Which rubrics run on every record, and when a record fails one."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    disabled: tuple[str, ...] = Field(
+        default=(), description="names of rubrics that are not scored"
+    )
+    fails_below: dict[str, Share] = Field(
+        default={},
+        description="by rubric, the value under which a record fails; instead of the rubric's own",
+    )

@@ -1,0 +1,34 @@
+"""Words of a text in any script, for comparing what two texts say."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+
+# Scripts without spaces are cut into overlapping pairs: Han, kana, Thai, Lao, Khmer, Burmese.
+_UNSPACED = "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff"
+_WORD = re.compile(rf"[{_UNSPACED}]+|[^\W{_UNSPACED}]+", re.UNICODE)
+_IS_UNSPACED = re.compile(rf"[{_UNSPACED}]")
+
+
+def tokens(text: str) -> list[str]:
+    """Lower-case words, compatibility forms unified; pairs of characters where no spaces are.
+
+    >>> tokens("Refunds take 5-7 days, Ｅ-mail us.")
+    ['refunds', 'take', '5', '7', 'days', 'e', 'mail', 'us']
+    >>> tokens("退款需要5天")
+    ['退款', '款需', '需要', '5', '天']
+    """
+    plain = text if text.isascii() else unicodedata.normalize("NFKC", text)
+    found: list[str] = []
+    for word in _WORD.findall(plain.lower()):
+        if _IS_UNSPACED.match(word):
+            found += [word[i : i + 2] for i in range(len(word) - 1)] or [word]
+        else:
+            found.append(word)
+    return found
+
+
+def weight(token: str) -> int:
+    """How much a token says: its length, at most 8; numbers and unspaced pairs count fully."""
+    return 8 if token.isdigit() or _IS_UNSPACED.match(token) else min(len(token), 8)
