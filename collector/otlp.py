@@ -10,8 +10,8 @@ from typing import Any
 
 from google.protobuf.message import DecodeError
 
-from collector.metrics import IGNORED
 from collector.expression import compile_bytes
+from collector.metrics import IGNORED
 from collector.otlp_json import read_json
 from collector.refusal import Rejection, TooLarge
 from collector.salvage import Salvaged, count_items, salvage

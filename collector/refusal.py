@@ -19,6 +19,7 @@ class Refusal(StrEnum):
     MEDIA_TYPE = "media_type"
     METHOD = "method"
     PATH = "path"
+    SLOW = "slow"
     DISCONNECTED = "disconnected"
 
 

@@ -1,0 +1,112 @@
+"""Checks on a candidate secret that an expression cannot make: sums, surroundings, randomness."""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import re
+
+MARK_OPEN = "⟪".encode()
+PLACEHOLDER_STARTS = (b"$", b"<", b"{", b"%", b"*", MARK_OPEN)
+MIN_RANDOM_PART = 16
+CARD_LENGTHS = {b"3": (14, 15), b"4": (16,), b"5": (16,), b"2": (16,), b"6": (16,)}
+
+
+def is_any(text: bytes, start: int, end: int) -> bool:
+    """The expression alone is proof enough; a mark is never marked again."""
+    return not text[start:end].startswith(MARK_OPEN)
+
+
+def is_random(text: bytes, start: int, end: int) -> bool:
+    """Not a slug of words: some part is long and mixes digits or cases.
+
+    >>> is_random(b"sk-learn-pipelines-for-beginners", 0, 32)
+    False
+    >>> is_random(b"sk-proj-9fQ2xLr7VbN0aTz4", 0, 24)
+    True
+    """
+    parts = re.split(rb"[-_.]", text[start:end])
+    return any(len(part) >= MIN_RANDOM_PART and _is_mixed(part) for part in parts)
+
+
+def is_opaque(text: bytes, start: int, end: int) -> bool:
+    """Holds digits or mixes cases: not a word of prose."""
+    return is_any(text, start, end) and _is_mixed(text[start:end].rstrip(b".,;:!?"))
+
+
+def _is_mixed(part: bytes) -> bool:
+    has_digit = any(48 <= byte <= 57 for byte in part)
+    has_letter = part.upper() != part.lower()
+    return has_letter and (has_digit or (part != part.lower() and part[1:] != part[1:].lower()))
+
+
+def is_assigned(text: bytes, start: int, end: int) -> bool:
+    """The value of `password=...`: anything but a variable or a placeholder."""
+    return not text[start:end].startswith(PLACEHOLDER_STARTS)
+
+
+def is_quoted(text: bytes, start: int, end: int) -> bool:
+    """The value of `"password": "..."`: not a word of a form or schema (`"string"`)."""
+    value = text[start:end]
+    if value.startswith(PLACEHOLDER_STARTS):
+        return False
+    return len(value) >= 12 or not value.isalpha() or _is_mixed(value)
+
+
+def is_written(text: bytes, start: int, end: int) -> bool:
+    """The value of `password: ...` in prose: letters with digits or signs among them."""
+    value = text[start:end].rstrip(b".,;:!?)")
+    if len(value) < 6 or value.startswith(PLACEHOLDER_STARTS):
+        return False
+    return value.upper() != value.lower() and any(48 <= b <= 57 or b in b"!@#%^*+~" for b in value)
+
+
+def is_basic(text: bytes, start: int, end: int) -> bool:
+    """Base64 of `user:password`."""
+    value = text[start:end].replace(b"\\", b"").rstrip(b"=")
+    try:
+        plain = base64.b64decode(value + b"=" * (-len(value) % 4), validate=True)
+    except binascii.Error:
+        return False
+    return b":" in plain and plain.isascii()
+
+
+def is_card(text: bytes, start: int, end: int) -> bool:
+    """A payment card: length of its brand, Luhn's sum, and no part of a longer number.
+
+    >>> [is_card(b"4111 1111 1111 111%d" % last, 0, 19) for last in (1, 2)]
+    [True, False]
+    """
+    digits = re.sub(rb"[ -]", b"", text[start:end])
+    if len(digits) not in CARD_LENGTHS[digits[:1]] or not _is_apart(text, start, end):
+        return False
+    doubled = [int(chr(digit)) for digit in digits[-2::-2]]
+    single = [int(chr(digit)) for digit in digits[::-2]]
+    return (sum(single) + sum(sum(divmod(2 * digit, 10)) for digit in doubled)) % 10 == 0
+
+
+def _is_apart(text: bytes, start: int, end: int) -> bool:
+    """Whether a number neither continues before nor after."""
+    before, after = text[max(0, start - 2) : start], text[end : end + 2]
+    is_escape = before[:1] == b"\\" and before[1:] in (b"n", b"r", b"t")
+    begins = is_escape or not re.search(rb"[\w.-]$", before)
+    return begins and not re.match(rb"[\w-]|\.\d", after)
+
+
+def is_iban(text: bytes, start: int, end: int) -> bool:
+    """An IBAN: 15 to 34 characters whose remainder by 97 is 1 (ISO 7064).
+
+    >>> is_iban(b"DE89 3704 0044 0532 0130 00", 0, 27)
+    True
+    """
+    value = text[start:end].replace(b" ", b"")
+    if not 15 <= len(value) <= 34:
+        return False
+    moved = (value[4:] + value[:4]).decode("ascii")
+    return int("".join(str(int(sign, 36)) for sign in moved)) % 97 == 1
+
+
+def is_phone(text: bytes, start: int, end: int) -> bool:
+    """8 to 15 digits (E.164), and no part of a longer number."""
+    digits = sum(48 <= byte <= 57 for byte in text[start:end])
+    return 8 <= digits <= 15 and _is_apart(text, start, end)

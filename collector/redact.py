@@ -1,0 +1,230 @@
+"""Takes secrets out of every text of a request before it touches the disk.
+
+One expression over the raw bytes tells whether there is anything to do: most bodies pass
+untouched. Otherwise every string of the request is searched alone. The same value becomes the
+same mark within an installation, so a quote still matches its chunk.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import re
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from collector.checks import MARK_OPEN, is_any
+from collector.expression import compile_text
+from collector.patterns import CREDENTIAL, CREDENTIAL_KEY, PATTERNS, Check, Pattern
+from collector.settings import Action, RedactSettings
+
+KEY_FILE = "redaction.key"
+KEY_BYTES = 32
+# A token starts at a word's start, after an underscore, or after an escape: `\\nsk-...`, `%3Dsk-`.
+BOUNDARY = r"(?:\b|_|\\[nrtbf]|%[0-9A-Fa-f]{2}|\\u[0-9A-Fa-f]{4})"
+# Signs that JSON encoders write as \\u00XX within text that is itself JSON.
+ESCAPED = re.compile(rb"\\+u00([2-7][0-9A-Fa-f])")
+ESCAPED_ANYWHERE = r"\\u00[2-7][0-9A-Fa-f]"
+ANCHORS = re.compile(r"\\[bBAz]|[\^$]")
+VALUE_TAG = r"\x12"
+AUTOMATON_BYTES = 24 << 20
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Rule:
+    """A compiled pattern of the user's: `group` is what is taken out."""
+
+    name: str
+    expression: Any
+    group: int
+
+
+class Redactor:
+    """Searches and marks. `key` makes the marks of one installation its own."""
+
+    def __init__(self, settings: RedactSettings, *, key: bytes) -> None:
+        self._key = key
+        self._actions = _actions(settings)
+        active = [p for p in PATTERNS if self._actions[p.name] is not Action.OFF]
+        own = {n: e for n, e in settings.patterns.items() if self._actions[n] is not Action.OFF}
+        self._checks: dict[str, Check] = {pattern.name: pattern.check for pattern in active}
+        self._names = [pattern.name for pattern in sorted(active, key=_is_token)]
+        self._find = compile_text(_finder(active), memory=AUTOMATON_BYTES) if active else None
+        self._own = [_rule(name, expression) for name, expression in own.items()]
+        self._takes_credentials = self._actions[CREDENTIAL] is not Action.OFF
+        self._must_look = any(ANCHORS.search(expression) for expression in own.values())
+        searched = _detector(active, own, with_keys=self._takes_credentials)
+        self._detect = compile_text(searched, memory=AUTOMATON_BYTES) if searched else None
+        self._credential_key = compile_text(CREDENTIAL_KEY + "$")
+
+    def finds(self, body: bytes) -> bool:
+        """Whether a serialised request may hold something to take out; a false alarm costs time."""
+        if self._must_look:
+            return True
+        return self._detect is not None and self._detect.search(body) is not None
+
+    def redact(self, request: Any) -> Counter[str]:
+        """Marks every secret within `request`, in place; tells how many, by pattern.
+
+        Fields that this version does not know are dropped: nobody could look into them.
+        """
+        found: Counter[str] = Counter()
+        request.DiscardUnknownFields()
+        self._walk(request, found, is_credential=False)
+        return found
+
+    def redact_text(self, text: bytes, found: Counter[str]) -> bytes:
+        """`text` with marks in place of secrets, each counted in `found`."""
+        if b"\\u00" in text and ESCAPED.search(text):
+            return self._redact_escaped(text, found)
+        cuts = list(self._cuts(text))
+        return self._replaced(text, cuts, found) if cuts else text
+
+    def _redact_escaped(self, text: bytes, found: Counter[str]) -> bytes:
+        """Searches what the escapes stand for, marks what was written."""
+        plain, places = _unescaped(text)
+        written = [
+            (name, places[start], places[end], plain[start:end])
+            for name, start, end, _ in self._cuts(plain)
+        ]
+        return self._replaced(text, written, found) if written else text
+
+    def _replaced(
+        self, text: bytes, cuts: list[tuple[str, int, int, bytes]], found: Counter[str]
+    ) -> bytes:
+        pieces, done = [], 0
+        for name, start, end, value in sorted(cuts, key=lambda cut: cut[1]):
+            if start < done:
+                continue
+            pieces += [text[done:start], self._mark(name, value)]
+            done = end
+            found[name] += 1
+        return b"".join((*pieces, text[done:]))
+
+    def _cuts(self, text: bytes) -> Iterator[tuple[str, int, int, bytes]]:
+        """Pattern, start, end and value of everything to take out."""
+        place = 0
+        while self._find is not None and (match := self._find.search(text, place)):
+            name = self._names[match.lastindex - 1]
+            start, end = match.span(match.lastindex)
+            if self._checks[name](text, start, end):
+                yield name, start, end, text[start:end]
+                place = end
+            else:
+                place = match.start() + 1
+        for rule in self._own:
+            for match in rule.expression.finditer(text):
+                start, end = match.span(rule.group)
+                if is_any(text, start, end) and start < end:
+                    yield rule.name, start, end, text[start:end]
+
+    def _mark(self, name: str, value: bytes) -> bytes:
+        size = 16 if self._actions[name] is Action.HASH else 4
+        digest = hashlib.blake2b(value, key=self._key, digest_size=size).hexdigest()
+        return f"⟪{name}:{len(value.decode('utf-8', 'replace'))}:{digest}⟫".encode()
+
+    def _walk(self, message: Any, found: Counter[str], *, is_credential: bool) -> None:
+        for field, value in message.ListFields():
+            if field.type == field.TYPE_MESSAGE:
+                for child in value if field.is_repeated else (value,):
+                    below = is_credential or self._is_credential(child)
+                    self._walk(child, found, is_credential=below)
+            elif field.type in (field.TYPE_STRING, field.TYPE_BYTES):
+                self._walk_text(message, field, value, found, is_credential=is_credential)
+
+    def _walk_text(
+        self, message: Any, field: Any, value: Any, found: Counter[str], *, is_credential: bool
+    ) -> None:
+        whole = is_credential and field.name != "key"
+        if field.is_repeated:
+            value[:] = [self._text(text, found, whole=whole) for text in value]
+        elif field.type == field.TYPE_STRING:
+            marked = self._text(value, found, whole=whole)
+            if marked is not value:
+                setattr(message, field.name, marked)
+        elif not field.name.endswith("_id"):
+            setattr(message, field.name, self._bytes(value, found, whole=whole))
+
+    def _text(self, text: str, found: Counter[str], *, whole: bool) -> str:
+        raw = text.encode()
+        marked = self._bytes(raw, found, whole=whole)
+        return text if marked == raw else marked.decode()
+
+    def _bytes(self, text: bytes, found: Counter[str], *, whole: bool) -> bytes:
+        if whole and text and not text.startswith(MARK_OPEN):
+            found[CREDENTIAL] += 1
+            return self._mark(CREDENTIAL, text)
+        return self.redact_text(text, found)
+
+    def _is_credential(self, message: Any) -> bool:
+        """Whether this is an attribute whose key says that its value is a secret."""
+        if not self._takes_credentials or message.DESCRIPTOR.name != "KeyValue":
+            return False
+        return self._credential_key.search(message.key.encode()) is not None
+
+
+def _actions(settings: RedactSettings) -> dict[str, Action]:
+    default = {p.name: settings.personal if p.is_personal else settings.secrets for p in PATTERNS}
+    own = dict.fromkeys(settings.patterns, Action.MASK)
+    return {**default, CREDENTIAL: settings.secrets, **own, **settings.actions}
+
+
+def _finder(patterns: list[Pattern]) -> str:
+    """One expression with a group a pattern: assigned ones first, then tokens, each in order."""
+    assigned = [pattern.find for pattern in patterns if not _is_token(pattern)]
+    tokens = [f"({pattern.find})" for pattern in patterns if _is_token(pattern)]
+    bounded = [f"{BOUNDARY}(?:{'|'.join(tokens)})"] if tokens else []
+    return "|".join((*assigned, *bounded))
+
+
+def _is_token(pattern: Pattern) -> bool:
+    return not pattern.is_assigned
+
+
+def _detector(patterns: list[Pattern], own: dict[str, str], *, with_keys: bool) -> str:
+    """Finds at least every body in which the finder finds something."""
+    parts = [pattern.detect or pattern.find.replace(r"\b", "") for pattern in patterns]
+    parts += [f"(?:{expression})" for expression in own.values()]
+    parts += [CREDENTIAL_KEY + VALUE_TAG] if with_keys else []
+    return "|".join((*parts, ESCAPED_ANYWHERE)) if parts else ""
+
+
+def _rule(name: str, expression: str) -> Rule:
+    compiled = compile_text(expression)
+    return Rule(name=name, expression=compiled, group=compiled.groups)
+
+
+def _unescaped(text: bytes) -> tuple[bytes, list[int]]:
+    """What `\\u00XX` escapes stand for, and where each of its bytes was written."""
+    plain, places, done = bytearray(), list[int](), 0
+    for match in ESCAPED.finditer(text):
+        plain += text[done : match.start()] + bytes.fromhex(match[1].decode())
+        places += [*range(done, match.start()), match.start()]
+        done = match.end()
+    plain += text[done:]
+    return bytes(plain), [*places, *range(done, len(text) + 1)]
+
+
+def installation_key(data_dir: Path) -> bytes:
+    """The key of this installation's marks: made at the first call, readable by its owner only.
+
+    Raises ValueError where the file is not such a key, OSError where it cannot be made.
+    """
+    path = data_dir / KEY_FILE
+    data_dir.mkdir(parents=True, exist_ok=True)
+    try:
+        descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+    except FileExistsError:
+        key = path.read_bytes()
+    else:
+        key = os.urandom(KEY_BYTES)
+        with os.fdopen(descriptor, "wb") as file:
+            file.write(key)
+            file.flush()
+            os.fsync(file.fileno())
+    if len(key) != KEY_BYTES:
+        raise ValueError(f"{path} is not a key of {KEY_BYTES} bytes; remove it to make a new one")
+    return key
