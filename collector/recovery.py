@@ -187,7 +187,10 @@ class _Walk:
 
     def _set_aside(self, name: SegmentName, source: ReadFile, found: Found) -> None:
         self.counts["damaged"] += 1
-        quarantine(self._files, self._directory, name, source, found.start, found.end)
+        try:
+            quarantine(self._files, self._directory, name, source, found.start, found.end)
+        except OSError:  # no room for a copy: the range stays in its segment
+            self.counts["failed"] += 1
 
 
 def last_seq_before(files: Files, directory: Path, following: SegmentName | None) -> int:
