@@ -50,9 +50,7 @@ def read_json(body: bytes, shape: Shape, max_nesting: int) -> Salvaged:
     reader = ITEMS[shape.item_field]
     for container in _objects(document, _camel(shape.container_field)):
         read = shape.containers(saved.request).add(schema_url=_text(container, "schemaUrl"))
-        read.resource.MergeFrom(
-            Resource(attributes=_readable_attributes(container.get("resource")))
-        )
+        read.resource.MergeFrom(_resource(container.get("resource")))
         for scoped in _objects(container, _camel(shape.scope_field)):
             kept = shape.scopes(read).add(schema_url=_text(scoped, "schemaUrl"))
             kept.scope.MergeFrom(_scope(scoped.get("scope")))
@@ -122,14 +120,17 @@ def _readable_attributes(owner: object) -> list[dict[str, Any]]:
     return read
 
 
+def _resource(given: object) -> Resource:
+    attributes: Any = _readable_attributes(given)
+    return Resource(attributes=attributes)
+
+
 def _scope(given: object) -> InstrumentationScope:
     if not isinstance(given, dict):
         return InstrumentationScope()
-    return InstrumentationScope(
-        name=_text(given, "name"),
-        version=_text(given, "version"),
-        attributes=_readable_attributes(given),  # type: ignore[arg-type] # dicts are taken too
-    )
+    attributes: Any = _readable_attributes(given)
+    name, version = _text(given, "name"), _text(given, "version")
+    return InstrumentationScope(name=name, version=version, attributes=attributes)
 
 
 def _span(given: Json, nesting: int) -> dict[str, Any]:

@@ -108,10 +108,13 @@ def _resource(body: bytes, start: int, end: int) -> Resource:
 
     Its spans are sound: a bad attribute of their resource must not cost them.
     """
+    resource = Resource()
     try:
-        return Resource.FromString(body[start:end])
+        resource.ParseFromString(body[start:end])
     except DecodeError:
-        resource = Resource()
+        resource.Clear()
+    else:
+        return resource
     for _, _, inner, stop in _children(body, start, end, RESOURCE_ATTRIBUTES):
         try:
             resource.attributes.append(KeyValue.FromString(body[inner:stop]))
@@ -122,8 +125,10 @@ def _resource(body: bytes, start: int, end: int) -> Resource:
 
 def _scope(body: bytes) -> InstrumentationScope:
     """A scope; an empty one where it cannot be read."""
+    scope = InstrumentationScope()
     try:
-        return InstrumentationScope.FromString(body)
+        scope.ParseFromString(body)
     except DecodeError:
+        scope.Clear()
         IGNORED.labels(kind="scope").inc()
-        return InstrumentationScope()
+    return scope
