@@ -209,7 +209,7 @@ def _silent_answers(nodes: Sequence[Node], inside: dict[str, int]) -> list[Exten
     A failed one is an answer that was asked for and never came.
     """
     found: list[Extent] = []
-    for node in nodes:
+    for node in sorted(nodes, key=_depth):
         if node.reading is None or not inside[node.id] or node.retrieves:
             continue
         if any(other.root in node.above() for other in found):
@@ -218,7 +218,7 @@ def _silent_answers(nodes: Sequence[Node], inside: dict[str, int]) -> list[Exten
         said = answer_of(node.reading.get(Field.OUTPUT))
         if has_failed(node) or (said and not _is_formatted_context(said, below)):
             found.append(Extent(root=node, nodes=below, models=[], answering=None))
-    return found
+    return sorted(found, key=lambda extent: (extent.root.start, extent.root.id))
 
 
 def _is_formatted_context(said: str, nodes: list[Node]) -> bool:
