@@ -1,0 +1,68 @@
+"""What is written at once: rows per table, in the order in which the tables are filled."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TypeAlias
+
+Row: TypeAlias = tuple[object, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Gone:
+    """Records that an earlier generation of a trace had; their rows get tombstones."""
+
+    trace_id: str
+    minute: int
+    generation: int
+    record_ids: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Batch:
+    """Rows by table, each a tuple in the order of `columns.TABLES[table]`.
+
+    `minutes` are the starts (seconds since the epoch) of the minutes whose roll-ups the rows make
+    out of date. `token` names the content: equal batches have equal tokens, and a batch is stored
+    once per token; batches that differ must differ in it.
+    """
+
+    rows: Mapping[str, Sequence[Row]]
+    token: str
+    minutes: frozenset[int] = frozenset()
+    gone: tuple[Gone, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Quarantined:
+    """A row that the database refused; it lies in the table `quarantine`."""
+
+    table: str
+    trace_id: str
+    span_id: str
+    reason: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Written:
+    """A batch that is durable: rows per table, and those that were refused instead."""
+
+    rows: Mapping[str, int]
+    quarantined: tuple[Quarantined, ...] = ()
+    minutes: frozenset[int] = field(default=frozenset())
+
+
+def token_of(*parts: object) -> str:
+    """A short name of these values.
+
+    >>> token_of("a", 1) == token_of("a", 1), token_of("a", 1) == token_of("a1")
+    (True, False)
+    """
+    digest = hashlib.blake2b(digest_size=16)
+    for part in parts:
+        text = str(part).encode("utf-8", "surrogatepass")
+        digest.update(len(text).to_bytes(8, "little"))
+        digest.update(text)
+    return digest.hexdigest()

@@ -1,0 +1,124 @@
+"""Clients of the embedded engine or a server: one that writes, and readers that cannot.
+
+A reader has its limits set first and `readonly` last, because after that nothing can be set; so
+each patience has a client of its own.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from ragvigil.store.settings import StoreSettings
+
+if TYPE_CHECKING:
+    from clickhouse_connect.driver.client import Client
+
+DATABASE = "ragvigil"
+JOB_FACTOR = 3
+"""A job may take this many times as long as a page."""
+_MIB = 1024**2
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Clients:
+    """`writer` may do everything; `pages` and `jobs` only read, the latter with more time."""
+
+    writer: Client
+    pages: Client
+    jobs: Client
+
+    def close(self) -> None:
+        """Closes all connections; the embedded engine ends with the last one."""
+        for client in (self.pages, self.jobs, self.writer):
+            client.close()
+
+
+def connect(settings: StoreSettings, data_dir: Path) -> Clients:
+    """Opens the store. Raises what the driver raises: not reachable, directory locked, ..."""
+    from clickhouse_connect import common
+
+    common.set_setting("autogenerate_session_id", False)
+    open_one = _open_server if settings.url else _open_embedded
+    writer = open_one(settings, data_dir, _write_settings(settings))
+    return Clients(
+        writer=writer,
+        pages=open_one(settings, data_dir, _read_settings(settings, settings.query_seconds)),
+        jobs=open_one(
+            settings, data_dir, _read_settings(settings, settings.query_seconds * JOB_FACTOR)
+        ),
+    )
+
+
+def _open_embedded(settings: StoreSettings, data_dir: Path, limits: dict[str, object]) -> Client:
+    import clickhouse_connect
+
+    path = data_dir / "store"
+    path.mkdir(parents=True, exist_ok=True)
+    client = clickhouse_connect.get_client(
+        interface="chdb", path=str(path), chdb_options=_engine_options(settings)
+    )
+    client.command(f"CREATE DATABASE IF NOT EXISTS {DATABASE}")
+    client.database = DATABASE
+    for name, value in limits.items():
+        client.set_client_setting(name, value)
+    return client
+
+
+def _open_server(settings: StoreSettings, data_dir: Path, limits: dict[str, object]) -> Client:
+    import clickhouse_connect
+
+    return clickhouse_connect.get_client(
+        dsn=settings.url,
+        settings=limits,
+        connect_timeout=min(10.0, settings.timeout_seconds),
+        send_receive_timeout=settings.timeout_seconds,
+        query_retries=0,
+    )
+
+
+def _engine_options(settings: StoreSettings) -> dict[str, str]:
+    """Server settings of the embedded engine, which would take most of the machine by default."""
+    caches = {
+        "mark_cache_size": 32 * _MIB,
+        "index_mark_cache_size": 16 * _MIB,
+        "primary_index_cache_size": 32 * _MIB,
+        "uncompressed_cache_size": 0,
+        "index_uncompressed_cache_size": 0,
+        "compiled_expression_cache_size": 8 * _MIB,
+        "query_condition_cache_size": 8 * _MIB,
+        "mmap_cache_size": 0,
+    }
+    pools = {
+        "background_pool_size": 2,
+        "background_schedule_pool_size": 4,
+        "background_common_pool_size": 2,
+        "background_move_pool_size": 1,
+        "background_fetches_pool_size": 1,
+    }
+    memory = {"max_server_memory_usage": settings.memory_bytes}
+    return {name: str(value) for name, value in {**memory, **caches, **pools}.items()}
+
+
+def _write_settings(settings: StoreSettings) -> dict[str, object]:
+    return {
+        "max_memory_usage": settings.query_memory_bytes,
+        "max_threads": settings.threads,
+        "max_insert_threads": 1,
+        "max_partitions_per_insert_block": 0,
+        "max_bytes_before_external_group_by": settings.query_memory_bytes // 2,
+        "max_bytes_before_external_sort": settings.query_memory_bytes // 2,
+    }
+
+
+def _read_settings(settings: StoreSettings, seconds: float) -> dict[str, object]:
+    return {
+        "max_memory_usage": settings.query_memory_bytes,
+        "max_threads": settings.threads,
+        "max_execution_time": round(seconds, 3),
+        "max_result_rows": settings.query_rows,
+        "result_overflow_mode": "throw",
+        "max_bytes_before_external_group_by": settings.query_memory_bytes // 2,
+        "readonly": 1,
+    }

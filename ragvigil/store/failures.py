@@ -1,0 +1,74 @@
+"""What can go wrong with the database, and which of it will pass.
+
+StoreError
+├── Unavailable      down, slow, read-only, out of memory: the same again may succeed
+├── Refused          the data itself is refused: the same again never succeeds
+├── WriterStopped    too much was refused: nothing is written until a person looks
+├── QueryFailed      a read that is wrong or over its limits
+└── SchemaMismatch   an applied migration is not the one of this version
+"""
+
+from __future__ import annotations
+
+
+class StoreError(Exception):
+    """Anything that the store raises."""
+
+
+class Unavailable(StoreError):
+    """The database cannot do it now."""
+
+
+class Refused(StoreError):
+    """The database, or the encoding for it, refuses the rows for good."""
+
+
+class WriterStopped(StoreError):
+    """More than 1 % of the rows were refused."""
+
+
+class QueryFailed(StoreError):
+    """The query is wrong, or exceeds its time, rows or memory."""
+
+
+class SchemaMismatch(StoreError):
+    """The tables were made by migrations that differ from this version's."""
+
+
+# ClickHouse error codes that blame the rows: wrong types, sizes, encodings, constraints.
+DATA_CODES = frozenset(
+    {6, 26, 27, 32, 33, 38, 41, 53, 69, 70, 72, 117, 128, 131, 190, 321, 349, 407, 441, 469}
+)
+# Codes of a query that will fail again: syntax, unknown names, limits.
+QUERY_CODES = frozenset(
+    {36, 42, 43, 46, 47, 53, 60, 62, 115, 158, 159, 160, 241, 307, 396, 452, 456}
+)
+ENCODING_ERRORS = (TypeError, ValueError, OverflowError, AttributeError, KeyError, IndexError)
+
+
+def write_failure(error: Exception) -> StoreError:
+    """Refused where the rows are to blame, else Unavailable, which is tried again."""
+    from clickhouse_connect.driver.exceptions import DatabaseError, DataError
+
+    text = _short(error)
+    if isinstance(error, DataError):
+        return Refused(text)
+    if isinstance(error, DatabaseError):
+        return Refused(text) if error.code in DATA_CODES else Unavailable(text)
+    if isinstance(error, ENCODING_ERRORS) and not isinstance(error, OSError):
+        return Refused(text)
+    return Unavailable(text)
+
+
+def read_failure(error: Exception) -> StoreError:
+    """QueryFailed where the same query would fail again, else Unavailable."""
+    from clickhouse_connect.driver.exceptions import DatabaseError
+
+    if isinstance(error, DatabaseError) and error.code in QUERY_CODES:
+        return QueryFailed(_short(error))
+    return Unavailable(_short(error))
+
+
+def _short(error: Exception, limit: int = 500) -> str:
+    text = str(error).strip() or type(error).__name__
+    return text if len(text) <= limit else f"{text[:limit]}…"

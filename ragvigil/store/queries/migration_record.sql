@@ -1,0 +1,1 @@
+INSERT INTO migrations SELECT {number:UInt32}, {name:String}, {checksum:String}, now64(9, 'UTC')

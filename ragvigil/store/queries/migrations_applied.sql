@@ -1,0 +1,1 @@
+SELECT number, checksum FROM migrations FINAL ORDER BY number

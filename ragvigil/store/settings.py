@@ -1,0 +1,77 @@
+"""Settings of the store: where it is, how much it may hold, how it is written to."""
+
+from __future__ import annotations
+
+from urllib.parse import urlsplit
+
+from pydantic import BaseModel, ConfigDict, Field, field_validator
+
+
+class StoreSettings(BaseModel):
+    """The embedded engine by default; a ClickHouse server where `url` names one."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    url: str = Field(
+        default="",
+        description="ClickHouse server, `http(s)://user:password@host:8123/database`; "
+        "empty is the embedded engine in data_dir",
+    )
+    cluster: str = Field(
+        default="", description="name of the server's cluster: tables are created replicated on it"
+    )
+    max_bytes: int | None = Field(
+        default=20 * 1024**3,
+        ge=64 * 1024**2,
+        description="size of the embedded store at which the oldest days are dropped, spans first",
+    )
+    spans_days: int = Field(default=14, ge=1, le=3650, description="days that spans are kept")
+    scores_days: int = Field(
+        default=90, ge=1, le=3650, description="days that records, texts and scores are kept"
+    )
+    deltas_days: int = Field(
+        default=400, ge=8, le=3650, description="days that roll-ups, deltas and deploys are kept"
+    )
+    batch_rows: int = Field(
+        default=2000, ge=1, le=100_000, description="rows at which a batch is written"
+    )
+    batch_bytes: int = Field(
+        default=16 * 1024**2,
+        ge=1024,
+        le=256 * 1024**2,
+        description="text bytes at which a batch is written",
+    )
+    linger_seconds: float = Field(
+        default=1.0, ge=0, le=60, description="age of the oldest row at which a batch is written"
+    )
+    memory_bytes: int = Field(
+        default=700 * 1024**2,
+        ge=128 * 1024**2,
+        description="memory of the embedded engine, caches included",
+    )
+    query_memory_bytes: int = Field(
+        default=400 * 1024**2, ge=32 * 1024**2, description="memory of one query"
+    )
+    query_seconds: float = Field(
+        default=20.0,
+        gt=0,
+        le=3600,
+        description="time of one query of a page; jobs get three times that",
+    )
+    query_rows: int = Field(
+        default=200_000, ge=100, le=10_000_000, description="rows that one query may return"
+    )
+    threads: int = Field(default=2, ge=1, le=256, description="threads of one query")
+    timeout_seconds: float = Field(
+        default=30.0, gt=0, le=600, description="patience with a server's answer to one insert"
+    )
+    retry_seconds: float = Field(
+        default=30.0, gt=0, le=600, description="longest pause between two attempts to write"
+    )
+
+    @field_validator("url")
+    @classmethod
+    def _has_a_host(cls, url: str) -> str:
+        if url and (urlsplit(url).scheme not in ("http", "https") or not urlsplit(url).hostname):
+            raise ValueError("must be http://host:8123/database, https://..., or empty")
+        return url

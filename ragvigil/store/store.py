@@ -1,0 +1,153 @@
+"""The store: one thread owns the engine; writes go first, then ticks, pages and scans.
+
+The embedded engine runs one query at a time, so a long one holds up all others: reads have limits
+of time, rows and memory, and wait in a queue by priority. A write that fails for now goes back to
+the head of its queue with a pause, and reads run meanwhile.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping
+from concurrent.futures import Future
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from ragvigil.store import metrics
+from ragvigil.store.batch import Batch, Written
+from ragvigil.store.engine import Engine, StoreStatus
+from ragvigil.store.failures import Unavailable
+from ragvigil.store.priority import Priority
+from ragvigil.store.queries import query
+from ragvigil.store.settings import StoreSettings
+
+if TYPE_CHECKING:
+    from clickhouse_connect.driver.client import Client
+    from numpy.typing import NDArray
+
+__all__ = ["Priority", "Store", "StoreStatus"]
+
+Parameters = Mapping[str, Any]
+CLOSE_SECONDS = 20.0
+
+
+class Store:
+    """Batches in, rows out; safe to use from any thread."""
+
+    def __init__(self, engine: Engine, settings: StoreSettings) -> None:
+        self._engine = engine
+        self.settings = settings
+
+    @classmethod
+    def open(
+        cls,
+        settings: StoreSettings,
+        data_dir: Path,
+        *,
+        replica: str = "",
+        epoch: int = 0,
+        clock: Callable[[], float] = time.time,
+    ) -> Store:
+        """Opens the store and brings its tables up to date.
+
+        The embedded engine is ready on return; raises StoreError where it cannot open. A server
+        may still be down: batches wait for it, and reads raise Unavailable.
+        """
+        engine = Engine(settings, data_dir, replica=replica, epoch=epoch, clock=clock)
+        engine.start(wait=not settings.url)
+        return cls(engine, settings)
+
+    @property
+    def replica(self) -> str:
+        """Name of this instance, in every row it writes."""
+        return self._engine.replica
+
+    @property
+    def epoch(self) -> int:
+        """Fencing number of this instance, in every row it writes."""
+        return self._engine.epoch
+
+    def submit(self, batch: Batch) -> Future[Written]:
+        """Queues a batch; the result comes when it is durable.
+
+        The future never fails because the database is away; it raises WriterStopped where more
+        than 1 % of the rows were refused, and Unavailable where the store closes first.
+        """
+        return self._engine.queue_write(batch)
+
+    def write(self, batch: Batch) -> Written:
+        """Stores a batch and returns when it is durable."""
+        return self.submit(batch).result()
+
+    def read(
+        self, name: str, parameters: Parameters | None = None, *, priority: Priority = Priority.PAGE
+    ) -> list[dict[str, Any]]:
+        """Rows of the named query, a dict each.
+
+        Raises QueryFailed (limits, a wrong query) or Unavailable (engine down, queue too long).
+        """
+
+        def rows(client: Client) -> list[dict[str, Any]]:
+            return list(
+                client.query(query(name), parameters=dict(parameters or {})).named_results()
+            )
+
+        return self._ask(name, rows, priority)
+
+    def arrays(
+        self, name: str, parameters: Parameters | None = None, *, priority: Priority = Priority.TICK
+    ) -> dict[str, NDArray[Any]]:
+        """Columns of the named query as numpy arrays. Raises as `read` does."""
+
+        def columns(client: Client) -> dict[str, NDArray[Any]]:
+            import numpy as np
+
+            found = client.query(
+                query(name), parameters=dict(parameters or {}), column_oriented=True
+            )
+            held = found.result_columns or [[] for _ in found.column_names]
+            return {
+                column: np.asarray(values)
+                for column, values in zip(found.column_names, held, strict=True)
+            }
+
+        return self._ask(name, columns, priority)
+
+    def run(
+        self, name: str, parameters: Parameters | None = None, *, priority: Priority = Priority.TICK
+    ) -> None:
+        """Runs a named statement that changes the store (INSERT ... SELECT). Raises as `read`."""
+
+        def command(client: Client) -> None:
+            client.command(query(name), parameters=dict(parameters or {}))
+
+        self._ask(name, command, priority, writes=True)
+
+    def change(self, statement: str) -> None:
+        """Runs a schema change that `retention` has made. Raises as `read` does."""
+        self._ask("change", lambda client: client.command(statement), Priority.SCAN, writes=True)
+
+    def status(self) -> StoreStatus:
+        """What the writer is doing, without asking the database."""
+        return self._engine.status()
+
+    def close(self) -> None:
+        """Finishes the writes that are queued, within 20 seconds, and closes the engine.
+
+        What could not be written raises Unavailable in its future: it is still in the spool.
+        """
+        self._engine.stop(CLOSE_SECONDS)
+
+    def _ask(
+        self, name: str, job: Callable[[Client], Any], priority: Priority, *, writes: bool = False
+    ) -> Any:
+        started = time.perf_counter()
+        try:
+            return self._engine.queue_job(job, priority, writes=writes)
+        except Exception as error:
+            metrics.QUERY_FAILURES.labels(name, type(error).__name__).inc()
+            if isinstance(error, TimeoutError):
+                raise Unavailable(f"{name}: the store had no time for it") from error
+            raise
+        finally:
+            metrics.QUERY_SECONDS.labels(name).observe(time.perf_counter() - started)
