@@ -75,12 +75,11 @@ def decode(body: bytes, encoding: Encoding, signal: Signal, limits: LimitSetting
     read = _read(body, encoding, shape, limits)
     items = shape.count(read.request) + read.rejected.total()
     _require_few(items, limits)
-    changed = encoding is Encoding.JSON or read.rejected.total() > 0
     nesting = limits.max_nesting if _may_nest(body, encoding) else None
     rejected = read.rejected + _reject(read.request, shape, nesting)
     unbound = _drop_unbound(read.request) if signal is Signal.LOGS else 0
     kept = items - rejected.total() - unbound
-    is_same = not (changed or rejected or unbound)
+    is_same = read.is_body and not (rejected or unbound)
     return Decoded(
         request=read.request, items=kept, rejected=rejected, body=body if is_same else None
     )
@@ -92,7 +91,7 @@ def _read(body: bytes, encoding: Encoding, shape: Shape, limits: LimitSettings) 
     if len(body) > SMALL_BODY_BYTES:
         _require_few(count_items(body, shape), limits)
     try:
-        return Salvaged(request=shape.request.FromString(body))
+        return Salvaged(request=shape.request.FromString(body), is_body=True)
     except DecodeError:
         return salvage(body, shape)
 

@@ -50,10 +50,12 @@ def read_json(body: bytes, shape: Shape, max_nesting: int) -> Salvaged:
     reader = ITEMS[shape.item_field]
     for container in _objects(document, _camel(shape.container_field)):
         read = shape.containers(saved.request).add(schema_url=_text(container, "schemaUrl"))
-        read.resource.MergeFrom(_resource(container.get("resource")))
+        if isinstance(container.get("resource"), dict):
+            read.resource.MergeFrom(_resource(container["resource"]))
         for scoped in _objects(container, _camel(shape.scope_field)):
             kept = shape.scopes(read).add(schema_url=_text(scoped, "schemaUrl"))
-            kept.scope.MergeFrom(_scope(scoped.get("scope")))
+            if isinstance(scoped.get("scope"), dict):
+                kept.scope.MergeFrom(_scope(scoped["scope"]))
             for item in _objects(scoped, _camel(shape.item_field), only_objects=False):
                 if is_broken and BROKEN in json.dumps(item, ensure_ascii=False):
                     saved.rejected[Rejection.INVALID_UTF8] += 1
@@ -108,9 +110,9 @@ def _text(parent: Json, key: str) -> str:
     return found if isinstance(found, str) else ""
 
 
-def _readable_attributes(owner: object) -> list[dict[str, Any]]:
+def _readable_attributes(owner: Json) -> list[dict[str, Any]]:
     """Attributes of a resource or scope; those that cannot be read cost nothing but themselves."""
-    given = owner.get("attributes") if isinstance(owner, dict) else None
+    given = owner.get("attributes")
     read = []
     for attribute in given if isinstance(given, list) else []:
         try:
@@ -120,21 +122,18 @@ def _readable_attributes(owner: object) -> list[dict[str, Any]]:
     return read
 
 
-def _resource(given: object) -> Resource:
+def _resource(given: Json) -> Resource:
     attributes: Any = _readable_attributes(given)
     return Resource(attributes=attributes)
 
 
-def _scope(given: object) -> InstrumentationScope:
-    if not isinstance(given, dict):
-        return InstrumentationScope()
+def _scope(given: Json) -> InstrumentationScope:
     attributes: Any = _readable_attributes(given)
     name, version = _text(given, "name"), _text(given, "version")
     return InstrumentationScope(name=name, version=version, attributes=attributes)
 
 
 def _span(given: Json, nesting: int) -> dict[str, Any]:
-    status = given.get("status") or {}
     return {
         "trace_id": _id(given.get("traceId"), 16),
         "span_id": _id(given.get("spanId"), 8),
@@ -151,8 +150,15 @@ def _span(given: Json, nesting: int) -> dict[str, Any]:
         "dropped_events_count": _unsigned(given.get("droppedEventsCount")),
         "links": [_link(link, nesting) for link in given.get("links") or ()],
         "dropped_links_count": _unsigned(given.get("droppedLinksCount")),
-        "status": {"message": status.get("message") or "", "code": status.get("code") or 0},
+        "status": _status(given.get("status")),
     }
+
+
+def _status(given: Json | None) -> dict[str, Any] | None:
+    """None where it is not sent: an unset message is not an empty one."""
+    if given is None:
+        return None
+    return {"message": given.get("message") or "", "code": given.get("code") or 0}
 
 
 def _event(given: Json, nesting: int) -> dict[str, Any]:
@@ -181,7 +187,7 @@ def _log(given: Json, nesting: int) -> dict[str, Any]:
         "observed_time_unix_nano": _unsigned(given.get("observedTimeUnixNano")),
         "severity_number": given.get("severityNumber") or 0,
         "severity_text": given.get("severityText") or "",
-        "body": _any(given.get("body"), nesting),
+        "body": None if given.get("body") is None else _any(given["body"], nesting),
         "attributes": _attributes(given, nesting),
         "dropped_attributes_count": _unsigned(given.get("droppedAttributesCount")),
         "flags": _unsigned(given.get("flags")),
@@ -199,7 +205,11 @@ def _attributes(given: Json, nesting: int) -> list[dict[str, Any]]:
 
 
 def _attribute(given: Json, nesting: int) -> dict[str, Any]:
-    return {"key": given.get("key") or "", "value": _any(given.get("value"), nesting)}
+    value = given.get("value")
+    return {
+        "key": given.get("key") or "",
+        "value": None if value is None else _any(value, nesting),
+    }
 
 
 def _any(given: Json | None, nesting: int) -> dict[str, Any]:

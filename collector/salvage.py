@@ -26,9 +26,13 @@ RESOURCE_ATTRIBUTES, SCOPE_ATTRIBUTES = 1, 3
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Salvaged:
-    """What could be read, and how many items could not, by reason."""
+    """What could be read, and how many items could not, by reason.
+
+    `is_body` tells that the request is what the body says, to the byte.
+    """
 
     request: Message
+    is_body: bool = False
     rejected: Counter[Rejection] = field(default_factory=Counter)
 
 
