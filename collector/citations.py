@@ -92,7 +92,7 @@ def _rows(answer: str, marks: Sequence[Mark]) -> list[list[Mark]]:
 
 
 def _owner(row: Sequence[Mark], quote: str | None) -> int:
-    """Which marker of a row vouches for the quotation: the one whose chunk holds it, or the first."""
+    """Which marker of a row vouches for the quotation: the one whose chunk has it, or the first."""
     if quote is None or len(row) == 1:
         return 0
     words = quote.casefold().split()
