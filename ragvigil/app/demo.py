@@ -6,6 +6,7 @@ import contextlib
 import tempfile
 import time
 from collections.abc import Callable, Iterator
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +15,7 @@ from google.protobuf.message import DecodeError
 from rich.console import Console
 from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 
+from alerts.narrate import movement
 from ragvigil.app import demo_report as report
 from ragvigil.app.demo_parts import (
     Child,
@@ -27,6 +29,7 @@ from ragvigil.app.recording import NotARecording, read_recording
 from ragvigil.app.replay import GaveUp, Sending, Tally
 from ragvigil.app.replay_command import send_with_bar
 from ragvigil.app.schedule import Plan, requests, schedule, templates
+from ragvigil.model.delta import Delta
 
 ROOT = Path(__file__).resolve().parents[2]
 HELPDESK = ROOT / "examples" / "helpdesk"
@@ -36,7 +39,7 @@ LIVE_RATE = 0.5
 SCORING_SECONDS = 150.0
 MOVEMENT_SECONDS = 60.0
 STATUS_SECONDS = 10.0
-LATE_SECONDS = 30 * 3600
+WORST_TRACES = 3
 
 
 def run_demo(data_dir: Path | None) -> int:
@@ -150,24 +153,32 @@ class _Demo:
         if not moved:
             self._say(f"nothing moved in the last 6 hours, of {series} series on {routes} routes")
         for one in moved:
-            self._console.print(report.sentence(one), style="bold", markup=False)
             self._explain(one)
         if moved:
             self._say(f"the other {series - len(moved)} of {series} series stand where they were")
 
-    def _explain(self, one: report.Moved) -> None:
-        since = int(one.since_unix or time.time() - 6 * 3600)
-        found = self._api.get(
-            "records", route=one.route, rubric=one.rubric, below=0.999, since=since, limit=200
-        )
-        pairs = report.failing(found["records"], one.rubric)
-        for reason in report.reasons(pairs):
-            self._say(f"  {reason}")
-        for record, score in pairs[:3]:
-            self._console.print()
+    def _explain(self, one: Delta) -> None:
+        pairs = self._failing(one)
+        labels = report.labels_of(pairs)
+        said = movement(one, labels, now=datetime.now(UTC))
+        self._console.print(said, style="bold", markup=False)
+        for meaning in report.meanings(labels):
+            self._say(f"  {meaning}")
+        for record, score in pairs[:WORST_TRACES]:
             for line in report.trace_lines(record, score):
-                self._say(f"  {line}")
+                self._say(f"    {line}")
         self._console.print()
+
+    def _failing(self, one: Delta) -> list[tuple[report.Row, report.Row]]:
+        found = self._api.get(
+            "records",
+            route=one.series.route,
+            rubric=one.series.rubric,
+            below=0.999,
+            since=str(one.since or int(time.time()) - 6 * 3600),
+            limit=200,
+        )
+        return report.failing(found["records"], one.series.rubric)
 
     def _stay(self, daemon: Child, stack: contextlib.ExitStack) -> None:
         self._say("starting the help desk itself, with the fault still on, and asking it questions")
@@ -185,7 +196,9 @@ class _Demo:
     def _status(self) -> str:
         ledger = self._api.get("ledger")
         moved = report.what_moved(self._deltas())
-        worst = "; ".join(f"{m.rubric} {m.route} {m.delta * 100:+.0f}" for m in moved[:3])
+        worst = "; ".join(
+            f"{m.series.rubric} {m.series.route} {(m.delta or 0) * 100:+.0f}" for m in moved[:3]
+        )
         return f"{time.strftime('%H:%M:%S')}  {_counts(ledger)}  moved: {worst or 'nothing'}"
 
     def _start_service(self) -> Child:

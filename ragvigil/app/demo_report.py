@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import datetime
 from typing import Any
 
 import httpx
+
+from ragvigil.model.delta import Delta, Moved, Series
+from ragvigil.model.score import Layer
 
 WINDOW = "6h"
 Row = Mapping[str, Any]
@@ -26,26 +28,6 @@ LABELS = {
 }
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Moved:
-    """A rubric that moved on a route; `since_unix` is None where no hour can be named."""
-
-    route: str
-    rubric: str
-    layer: str
-    mean: float
-    baseline: float
-    low: float
-    high: float
-    n: int
-    since_unix: float | None
-
-    @property
-    def delta(self) -> float:
-        """In 0..1; negative is worse."""
-        return self.mean - self.baseline
-
-
 class Api:
     """The daemon's HTTP API on loopback."""
 
@@ -60,14 +42,14 @@ class Api:
         return found
 
 
-def what_moved(rows: Iterable[Row]) -> list[Moved]:
-    """The rubrics that moved within six hours, the largest movement first.
+def what_moved(rows: Iterable[Row]) -> list[Delta]:
+    """The rubrics that moved within six hours, the largest fall first.
 
     Rates of labels (`refusal:refused`) are left out: they say the same again.
     """
-    chosen = [row for row in rows if row["window"] == WINDOW and row.get("moved")]
-    moved = [_moved(row) for row in chosen if ":" not in row["rubric"]]
-    return sorted(moved, key=lambda one: one.delta)
+    chosen = [row for row in rows if row["window"] == WINDOW and row["moved"]]
+    moved = [to_delta(row) for row in chosen if ":" not in row["rubric"]]
+    return sorted(moved, key=lambda one: one.delta or 0.0)
 
 
 def watched(rows: Iterable[Row]) -> tuple[int, int]:
@@ -77,32 +59,28 @@ def watched(rows: Iterable[Row]) -> tuple[int, int]:
     return len({route for route, _ in series}), len(series)
 
 
-def sentence(one: Moved) -> str:
-    """One movement in words.
-
-    >>> one = Moved(route="/chat", rubric="refusal", layer="generation", mean=0.4, baseline=0.98,
-    ...             low=-0.66, high=-0.5, n=41, since_unix=1_790_000_000)
-    >>> for part in sentence(one).split(", "): print(part)
-    refusal on /chat fell by 58 points [50
-    66]
-    from 0.98 to 0.40
-    n = 41
-    since Mon 21 September 14:00 UTC
-    """
-    direction = "fell" if one.delta < 0 else "rose"
-    small, large = sorted((abs(one.low), abs(one.high)))
-    since = f", since {hour_in_words(one.since_unix)}" if one.since_unix else ""
-    return (
-        f"{one.rubric} on {one.route} {direction} by {abs(one.delta) * 100:.0f} points "
-        f"[{small * 100:.0f}, {large * 100:.0f}], from {one.baseline:.2f} to {one.mean:.2f}, "
-        f"n = {one.n}{since}"
+def to_delta(row: Row) -> Delta:
+    """A delta of the API as the value that it was; what the words do not need is left out."""
+    return Delta(
+        series=Series(
+            service=row["service"],
+            environment=row["environment"],
+            route=row["route"],
+            rubric=row["rubric"],
+            layer=Layer(row["layer"]),
+        ),
+        tick=_unix(row["tick"]) or 0,
+        window=row["window"],
+        n=row["n"],
+        failed=row["failed"],
+        mean=row["mean"],
+        baseline=row["baseline"],
+        delta=row["delta"],
+        low=row["low"],
+        high=row["high"],
+        moved=Moved(row["moved"]),
+        since=_unix(row["since"]),
     )
-
-
-def hour_in_words(unix: float) -> str:
-    """The hour that a time lies in, UTC."""
-    time = datetime.fromtimestamp(unix, UTC)
-    return f"{time:%a} {time.day} {time:%B} {time:%H}:00 UTC"
 
 
 def failing(records: Sequence[Row], rubric: str) -> list[tuple[Row, Row]]:
@@ -111,17 +89,17 @@ def failing(records: Sequence[Row], rubric: str) -> list[tuple[Row, Row]]:
     return sorted(pairs, key=lambda pair: pair[1]["value"])
 
 
-def reasons(pairs: Sequence[tuple[Row, Row]]) -> Iterator[str]:
-    """Why records fail, the commonest label first."""
-    labels = Counter(
-        label.strip()
-        for _, score in pairs
-        for label in (score.get("label") or "").split(",")
-        if label.strip()
-    )
-    for label, count in labels.most_common(3):
-        meaning = LABELS.get(label, label.replace("_", " "))
-        yield f"{count} of {len(pairs)} failing answers: {meaning} ({label})"
+def labels_of(pairs: Sequence[tuple[Row, Row]]) -> Counter[str]:
+    """How many failing records have each failure label."""
+    labels = (label.strip() for _, score in pairs for label in score["label"].split(","))
+    return Counter(label for label in labels if label)
+
+
+def meanings(labels: Counter[str]) -> Iterator[str]:
+    """What the commonest labels mean."""
+    for label, _ in labels.most_common(2):
+        if label in LABELS:
+            yield f"{label}: {LABELS[label]}"
 
 
 def trace_lines(record: Row, score: Row) -> Iterator[str]:
@@ -132,26 +110,8 @@ def trace_lines(record: Row, score: Row) -> Iterator[str]:
     yield f"  because {_short(score.get('explanation'), 160)}"
 
 
-def _moved(row: Row) -> Moved:
-    return Moved(
-        route=row["route"],
-        rubric=row["rubric"],
-        layer=row["layer"],
-        mean=row["mean"],
-        baseline=row["baseline"],
-        low=row["low"],
-        high=row["high"],
-        n=row["n"],
-        since_unix=_unix(row.get("since")),
-    )
-
-
-def _unix(since: Any) -> float | None:
-    if not since:
-        return None
-    if isinstance(since, str):
-        return datetime.fromisoformat(since).timestamp()
-    return float(since)
+def _unix(time: str | None) -> int | None:
+    return int(datetime.fromisoformat(time).timestamp()) if time else None
 
 
 def _scores(record: Row, rubric: str) -> Iterator[Row]:

@@ -4,12 +4,17 @@ from __future__ import annotations
 
 from typing import Any
 
-from ragvigil.app.demo_report import failing, reasons, trace_lines, watched, what_moved
+from ragvigil.app.demo_report import failing, labels_of, meanings, trace_lines, watched, what_moved
 
 
 def row(route: str, rubric: str, mean: float, **more: Any) -> dict[str, Any]:
     return {
         "window": "6h",
+        "service": "desk",
+        "environment": "demo",
+        "tick": "2026-11-21T04:00:00Z",
+        "failed": 3,
+        "delta": mean - 0.98,
         "route": route,
         "rubric": rubric,
         "layer": "cross_cutting",
@@ -34,9 +39,9 @@ ROWS = [
 
 def test_the_largest_fall_comes_first_and_rates_of_labels_are_not_said_twice() -> None:
     moved = what_moved(ROWS)
-    assert [one.rubric for one in moved] == ["citation_validity", "chunk_utilization"]
-    assert moved[0].since_unix == 1_795_212_000
-    assert moved[1].since_unix is None
+    assert [one.series.rubric for one in moved] == ["citation_validity", "chunk_utilization"]
+    assert moved[0].since == 1_795_212_000
+    assert moved[1].since is None
 
 
 def test_series_are_counted_once_a_route_and_rubric() -> None:
@@ -61,7 +66,7 @@ def test_failing_records_come_worst_first_with_the_reason_in_words() -> None:
     ]
     pairs = failing(records, "citation_validity")
     assert [one["trace_id"] for one, _ in pairs] == ["worst", "half"]
-    first, second = reasons(pairs)
-    assert first.startswith("2 of 2 failing answers: the quoted words stand in no chunk")
-    assert second.startswith("1 of 2 failing answers: the cited chunk does not exist")
+    labels = labels_of(pairs)
+    assert labels == {"quote_not_found": 2, "unknown_chunk": 1}
+    assert next(meanings(labels)).endswith("the quoted words stand in no chunk of the context")
     assert "quote_not_found, unknown_chunk in it" in "\n".join(trace_lines(*pairs[0]))
