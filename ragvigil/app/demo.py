@@ -196,9 +196,7 @@ class _Demo:
     def _status(self) -> str:
         ledger = self._api.get("ledger")
         moved = report.what_moved(self._deltas())
-        worst = "; ".join(
-            f"{m.series.rubric} {m.series.route} {(m.delta or 0) * 100:+.0f}" for m in moved[:3]
-        )
+        worst = "; ".join(_short(one) for one in moved[:3])
         return f"{time.strftime('%H:%M:%S')}  {_counts(ledger)}  moved: {worst or 'nothing'}"
 
     def _start_service(self) -> Child:
@@ -238,3 +236,7 @@ class _Demo:
 def _counts(ledger: dict[str, Any]) -> str:
     spans, records = ledger["spans"], ledger["records"]
     return f"{spans['stored']} spans stored, {records['scored']} answers scored"
+
+
+def _short(one: Delta) -> str:
+    return f"{one.series.rubric} {one.series.route} {(one.delta or 0) * 100:+.0f}"
