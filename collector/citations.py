@@ -56,19 +56,17 @@ def citations(of: Answered) -> tuple[Citation, ...]:
         marks = []
     inline = _inline(of.answer, marks)
     merged = [*structured, *inline]
-    return tuple(sorted(merged, key=_place)) if covered and inline else tuple(merged)
-
-
-def _place(citation: Citation) -> int:
-    return citation.start if citation.start is not None else 0
+    starts = [one.start for one in merged if one.start is not None]
+    if len(starts) == len(merged):
+        merged.sort(key=lambda one: one.start or 0)
+    return tuple(merged)
 
 
 def _inline(answer: str, marks: Sequence[Mark]) -> list[Citation]:
     if not marks:
         return []
-    ends = sentence_ends(answer)
     rows = _rows(answer, marks)
-    claims = [row[0].claim or claim_of(answer, ends, row[0].start, row[0].start) for row in rows]
+    claims = _claims(answer, rows)
     places = [((row[0].start, max(mark.end for mark in row)), claim)
               for row, claim in zip(rows, claims, strict=True)]  # fmt: skip
     quotes = quotes_of_groups(quotations(answer), answer, places)
@@ -78,6 +76,21 @@ def _inline(answer: str, marks: Sequence[Mark]) -> list[Citation]:
         for index, mark in enumerate(row):
             found.append(_citation(answer, mark, claim, quote if index == owner else None))
     return found
+
+
+def _claims(answer: str, rows: Sequence[Sequence[Mark]]) -> list[tuple[int, int]]:
+    """The sentence of each row; a row at its very beginning belongs to the one before."""
+    ends = sentence_ends(answer)
+    claims: list[tuple[int, int]] = []
+    previous: Sequence[Mark] | None = None
+    for row in rows:
+        begin, end = row[0].claim or claim_of(answer, ends, row[0].start)
+        if previous is not None and begin == previous[0].start and previous[-1].end < row[0].start:
+            gap = answer[previous[-1].end : end]
+            begin = previous[-1].end + len(gap) - len(gap.lstrip())
+        claims.append((begin, end))
+        previous = row
+    return claims
 
 
 def _rows(answer: str, marks: Sequence[Mark]) -> list[list[Mark]]:

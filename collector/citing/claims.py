@@ -30,14 +30,11 @@ def sentence_ends(answer: str) -> list[int]:
     return ends
 
 
-def claim_of(answer: str, ends: Sequence[int], start: int, group_start: int) -> tuple[int, int]:
-    """The sentence that a marker at `start` supports: the one it stands in or stands behind.
-
-    `group_start` is where the row of markers begins that it belongs to.
-    """
-    index = bisect_right(ends, group_start)
+def claim_of(answer: str, ends: Sequence[int], start: int) -> tuple[int, int]:
+    """The sentence that a row of markers at `start` supports: it stands in it or behind it."""
+    index = bisect_right(ends, start)
     begin = ends[index - 1] if index else 0
-    if not answer[begin:group_start].strip() and index:
+    if not answer[begin:start].strip() and index:
         index -= 1  # the markers stand behind the full stop
         begin = ends[index - 1] if index else 0
         return _trimmed(answer, begin, ends[index])

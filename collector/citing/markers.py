@@ -27,7 +27,7 @@ BRACKET = re.compile(r"\[(\[?)([^\[\]\n]{1,200})\](\]?)(\(|:(?!\s*[\"“„«]))
 NUMBERS = re.compile(r"\^?\s*\d{1,4}(?:\s*[,;–—-]\s*\^?\d{1,4})*\s*")
 NOUN = re.compile(
     r"(?:source|sources|src|doc|document|ref|reference|chunk|passage|context|quelle|fuente|fonte|"
-    r"источник|来源|出典|출처|المصدر|स्रोत)\s*[:#：]?\s*(?=\S)", re.IGNORECASE
+    r"источник|来源|出典|출처|المصدر|स्रोत)(?:\s*[:#：]\s*|\s+|(?=\d))(?=\S)", re.IGNORECASE
 )  # fmt: skip
 LENTICULAR = re.compile(r"【([^】\n†]{1,80})(?:†([^】\n]{0,160}))?】")
 PAREN = re.compile(r"\(([^()\n]{1,160})\)")

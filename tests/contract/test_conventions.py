@@ -61,11 +61,11 @@ EVENTS = (
     "gen_ai.system.message", "gen_ai.content.prompt", "gen_ai.content.completion",
     "gen_ai.client.inference.operation.details", "First Token Stream Event",
 )  # fmt: skip
-KINDS = ("LLM", "llm", "RETRIEVER", "RERANKER", "CHAIN", "AGENT", "TOOL", "EMBEDDING", "chat",
-         "retrieval", "rerank", "execute_tool", "workflow", "task", "invoke_agent", "x")  # fmt: skip
+KINDS = ("LLM", "llm", "RETRIEVER", "RERANKER", "CHAIN", "AGENT", "TOOL", "chat",
+         "retrieval", "rerank", "execute_tool", "workflow", "task", "x")  # fmt: skip
 JSON_TEXTS = (
     '{"documents": [{"page_content": "a", "metadata": {"id": "d-1"}}]}',
-    '[{"role": "user", "parts": [{"type": "text", "content": "Context:\\n[d-1] a\\n\\nQuestion: q"}]}]',
+    '[{"role": "user", "parts": [{"type": "text", "content": "Context:\\n[d-1] a"}]}]',
     '{"query": "q", "args": [["x"]], "kwargs": {"a": {"b": null}}}',
     '{"answer": "a [d-1] \\"quoted text here\\" [2]", "citations": [{"id": 1, "quote": "x"}]}',
     '{"nodes": ["{\\"node\\": {\\"id_\\": \\"d-1\\", \\"text\\": \\"a\\"}, \\"score\\": 1}"]}',

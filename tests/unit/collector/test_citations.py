@@ -1,0 +1,188 @@
+"""Every way in which answers cite, and what is no citation."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from collector.citations import Answered, citations
+from ragvigil.model.record import Citation, Document
+
+CHUNKS = (
+    Document(chunk_id="refund-01", content="Customers can request a full refund within 30 days.",
+             document_id="handbook.pdf", metadata={"title": "Refund window"}),
+    Document(chunk_id="ship-02", content="Standard shipping costs 3.90 EUR per order.",
+             metadata={"source": "docs/shipping.md"}),
+    Document(chunk_id="acct-03", content="An account is locked after 6 failed attempts.",
+             metadata={"url": "https://help.example/locked"}),
+)  # fmt: skip
+
+
+def cited(answer: str, **more: object) -> list[str | None]:
+    return [one.chunk_id for one in all_of(answer, **more)]
+
+
+def all_of(answer: str, **more: object) -> tuple[Citation, ...]:
+    return citations(Answered(answer=answer, context=CHUNKS, **more))  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("answer", "expected"),
+    [
+        ("Within 30 days [1].", ["refund-01"]),
+        ("Within 30 days [1, 2].", ["refund-01", "ship-02"]),
+        ("Within 30 days [1][3].", ["refund-01", "acct-03"]),
+        ("Within 30 days [1-3].", ["refund-01", "ship-02", "acct-03"]),
+        ("Within 30 days [1–2].", ["refund-01", "ship-02"]),
+        ("Within 30 days.[^2]", ["ship-02"]),
+        ("Within 30 days.²", ["ship-02"]),
+        ("Within 30 days¹ and 3.90 EUR.²", ["refund-01", "ship-02"]),
+        ("Within 30 days (1).", ["refund-01"]),
+        ("Within 30 days [refund-01].", ["refund-01"]),
+        ("Within 30 days [refund-01, ship-02].", ["refund-01", "ship-02"]),
+        ("Within 30 days [Refund-01].", ["refund-01"]),
+        ("Within 30 days [[refund-01]].", ["refund-01"]),
+        ("Within 30 days (refund-01).", ["refund-01"]),
+        ("Within 30 days [Source: Refund window].", ["refund-01"]),
+        ("Within 30 days (source: handbook.pdf).", ["refund-01"]),
+        ("It costs 3.90 EUR [Source: shipping.md].", ["ship-02"]),
+        ("Locked [https://help.example/locked].", ["acct-03"]),
+        ("Within 30 days [doc1].", ["refund-01"]),
+        ("Within 30 days [Document 2].", ["ship-02"]),
+        ("Within 30 days [Source 3].", ["acct-03"]),
+        ("Within 30 days [Quelle: refund-01].", ["refund-01"]),
+        ("Within 30 days【2】.", ["ship-02"]),
+        ("Within 30 days【1†handbook.pdf】.", ["refund-01"]),
+        ('<cite id="ship-02">It costs 3.90 EUR.</cite>', ["ship-02"]),
+        ('It costs 3.90 EUR. <source id="2"/>', ["ship-02"]),
+        ("<co: 0,2>Within 30 days</co: 0,2>.", ["refund-01", "acct-03"]),
+        ("退款在30天内。[1]", ["refund-01"]),
+        ("الاسترداد خلال 30 يومًا [refund-01].", ["refund-01"]),
+    ],
+)
+def test_a_marker_names_its_chunk(answer: str, expected: list[str]) -> None:
+    assert cited(answer) == expected
+
+
+@pytest.mark.parametrize(
+    ("answer", "target"),
+    [
+        ("Within 30 days [9].", "9"),
+        ("Within 30 days [refund-77].", "refund-77"),
+        ("Within 30 days [xyz-12].", "xyz-12"),
+        ("Within 30 days【4:0†source】.", "4:0"),
+        ('<cite id="nowhere-1">x</cite>', "nowhere-1"),
+    ],
+)
+def test_a_marker_of_the_records_form_that_names_nothing_is_an_unknown_citation(
+    answer: str, target: str
+) -> None:
+    (found,) = all_of(answer)
+    assert (found.chunk_id, found.target) == (None, target)
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        "See [the handbook](https://help.example/refunds) for more.",
+        "See [1](https://help.example/refunds).",
+        "Call `items[1]` first.",
+        "```python\nvalue = rows[1]\n```\nThat is all there is to it, and it does work well.",
+        "[^1]: Refund window, page 3",
+        "[1]: https://help.example",
+        "The choice is [optional] and [sic] as written.",
+        "Steps: (1) open the menu, (2) choose refund.",
+        "The room has 12 m² and the cube 8 cm³.",
+        "2² is 4.",
+        "An area of 30 km² is large.",
+        "Nothing is cited here.",
+        "- [ ] open\n- [x] done",
+    ],
+)
+def test_what_only_looks_like_a_marker_is_none(answer: str) -> None:
+    assert cited(answer) == []
+
+
+def test_positions_count_from_what_the_prompt_shows() -> None:
+    prompt = "\n".join(f"Source {n}:\n{one.content}" for n, one in enumerate(CHUNKS, start=4))
+    assert cited("Locked [6].", prompt=prompt) == ["acct-03"]
+    assert cited("Locked [2].", prompt=prompt) == [None]
+
+
+def test_counting_from_zero_is_seen_where_a_zero_is_cited() -> None:
+    assert cited("Within 30 days [0, 1].") == ["refund-01", "ship-02"]
+
+
+def test_an_id_that_is_a_number_comes_before_a_position() -> None:
+    numbered = tuple(
+        Document(chunk_id=name, content=one.content)
+        for name, one in zip(("3", "7", "1"), CHUNKS, strict=True)
+    )
+    found = citations(Answered(answer="Within 30 days [3].", context=numbered))
+    assert [one.chunk_id for one in found] == ["3"]
+    assert found[0].target == "3"
+
+
+def test_a_marker_behind_the_full_stop_supports_the_sentence_before_it() -> None:
+    answer = "Refunds take 30 days. [1] Shipping costs 3.90 EUR [2]. Done."
+    claims = [answer[one.claim_start : one.claim_end] for one in all_of(answer)]
+    assert claims == ["Refunds take 30 days.", "Shipping costs 3.90 EUR [2]."]
+    assert [answer[one.start : one.end] for one in all_of(answer)] == ["[1]", "[2]"]
+
+
+def test_a_row_of_markers_supports_one_sentence() -> None:
+    answer = "First. Refunds take 30 days. [1] [2], [3] Last."
+    claims = {answer[one.claim_start : one.claim_end] for one in all_of(answer)}
+    assert claims == {"Refunds take 30 days."}
+
+
+@pytest.mark.parametrize(
+    ("opening", "closing"),
+    [('"', '"'), ("“", "”"), ("„", "“"), ("„", "”"), ("«", "»"), ("»", "«"), ("「", "」"),
+     ("『", "』"), ("‹", "›")],
+)  # fmt: skip
+def test_the_quotation_beside_a_marker_is_what_it_quotes(opening: str, closing: str) -> None:
+    quote = "request a full refund within 30 days"
+    (found,) = all_of(f"You can {opening}{quote}{closing} [1].")
+    assert found.quote == quote
+
+
+def test_each_quotation_belongs_to_the_marker_behind_it() -> None:
+    answer = 'It says "a full refund in 30 days" [1] and "shipping costs 3.90 EUR" [2].'
+    assert [one.quote for one in all_of(answer)] == [
+        "a full refund in 30 days",
+        "shipping costs 3.90 EUR",
+    ]
+
+
+def test_a_quotation_right_behind_the_marker_is_its_own() -> None:
+    (found,) = all_of('According to [1], "customers can request a full refund".')
+    assert found.quote == "customers can request a full refund"
+
+
+def test_a_quotation_before_two_markers_goes_to_the_chunk_that_holds_it() -> None:
+    first, second = all_of('"Standard shipping costs 3.90 EUR" [1][2].')
+    assert (first.quote, second.quote) == (None, "Standard shipping costs 3.90 EUR")
+
+
+def test_a_single_word_in_quotation_marks_is_emphasis() -> None:
+    (found,) = all_of('On the "Scale" plan [1].')
+    assert found.quote is None
+
+
+def test_a_json_answer_cites_by_its_list() -> None:
+    body = {"answer": "In 30 days.", "citations": [{"id": "refund-01", "quote": "within 30 days"},
+                                                   {"id": 2}, {"id": "nope-9"}]}  # fmt: skip
+    reply = f"```json\n{json.dumps(body)}\n```"
+    found = all_of("In 30 days.", reply=reply)
+    assert [one.chunk_id for one in found] == ["refund-01", "ship-02", None]
+    assert found[0].quote == "within 30 days"
+
+
+def test_what_the_users_code_declares_is_taken_as_it_is() -> None:
+    declared = [{"chunk_id": "acct-03", "quote": "6 failed attempts", "answer_start": 0,
+                 "answer_end": 6}]  # fmt: skip
+    (found,) = all_of("Locked [1].", declared=declared)
+    assert (found.chunk_id, found.quote, found.claim_end) == ("acct-03", "6 failed attempts", 6)
+    assert found.style == "declared"
