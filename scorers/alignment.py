@@ -1,0 +1,151 @@
+"""Where a quotation lies in a chunk, and which words differ there.
+
+The same words in the same order are found by a substring search. Else the words that both have
+vote for a place, rapidfuzz aligns the words there, and every word, number and negation that
+differs is judged: a similarity alone would pass one swapped word or an inserted *not*.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from scorers.negations import NEGATIONS
+from scorers.normalise import is_number
+from scorers.prepared import Prepared
+
+if TYPE_CHECKING:
+    from rapidfuzz.distance import Opcode
+
+LONGEST = 1_000
+"""Words of a quotation that are aligned; exact matches have no limit."""
+COMMON = 32
+"""A word that stands more often in a chunk says little about the place."""
+TYPO_LENGTH = 6
+SLACK = 4
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Change:
+    """One stretch that differs: `ours` of the quotation, `theirs` of the chunk; one may be ()."""
+
+    ours: tuple[str, ...]
+    theirs: tuple[str, ...]
+
+    @property
+    def is_number(self) -> bool:
+        """Whether the numbers of both sides differ."""
+        return [w for w in self.ours if is_number(w)] != [w for w in self.theirs if is_number(w)]
+
+    @property
+    def is_negation(self) -> bool:
+        """Whether one side says *not* and the other does not."""
+        return NEGATIONS.isdisjoint(self.ours) != NEGATIONS.isdisjoint(self.theirs)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Alignment:
+    """The best place: `similarity` is the share of the quotation's words found there in order.
+
+    `start` and `end` are word offsets in the chunk.
+    """
+
+    similarity: float
+    changes: tuple[Change, ...]
+    start: int
+    end: int
+
+
+def align(quote: Sequence[str], chunk: Prepared) -> Alignment | None:
+    """The place of the chunk that is most like the quotation; None where no word agrees."""
+    from rapidfuzz.distance import Indel
+
+    quote = quote[:LONGEST]
+    shift = _shift(quote, chunk)
+    if shift is None:
+        return None
+    slack = SLACK + len(quote) // 8
+    start = max(0, shift - slack)
+    window = chunk.words[start : shift + len(quote) + slack]
+    equal = [op for op in Indel.opcodes(quote, window) if op.tag == "equal"]
+    if not equal:
+        return None
+    return Alignment(
+        similarity=sum(op.src_end - op.src_start for op in equal) / len(quote),
+        changes=tuple(_changes(quote, window, equal)),
+        start=start + equal[0].dest_start,
+        end=start + equal[-1].dest_end,
+    )
+
+
+def _changes(
+    quote: Sequence[str], window: Sequence[str], equal: Sequence[Opcode]
+) -> Iterator[Change]:
+    """What stands between the equal stretches; at its edges the quotation may not lose a word."""
+    ours = theirs = 0
+    for op in equal:
+        mine = tuple(quote[ours : op.src_start])
+        if ours == 0 and mine:
+            before = list(reversed(window[: op.dest_start]))
+            yield Change(ours=mine, theirs=_edge(mine, before)[::-1])
+        elif mine or (ours and op.dest_start > theirs):
+            yield Change(ours=mine, theirs=tuple(window[theirs : op.dest_start]))
+        ours, theirs = op.src_end, op.dest_end
+    if ours < len(quote):
+        mine = tuple(quote[ours:])
+        yield Change(ours=mine, theirs=_edge(mine, window[theirs:]))
+
+
+def _edge(ours: Sequence[str], beside: Sequence[str]) -> tuple[str, ...]:
+    """The words of the chunk beside an edge, as many letters as the quotation has there."""
+    letters = sum(map(len, ours)) - 1
+    for count in range(len(beside) + 1):
+        if sum(map(len, beside[:count])) >= letters:
+            return tuple(beside[:count])
+    return tuple(beside)
+
+
+def _shift(quote: Sequence[str], chunk: Prepared) -> int | None:
+    """The offset of the quotation in the chunk for which most words vote."""
+    positions = chunk.positions
+    votes: Counter[int] = Counter()
+    for index, word in enumerate(quote):
+        places = positions.get(word)
+        if places is not None and len(places) <= COMMON:
+            for place in places:
+                votes[place - index] += 1
+    if not votes:
+        return None
+    candidates = [shift for shift, _ in votes.most_common(4)]
+    return max(candidates, key=lambda shift: sum(votes[shift + near] for near in range(-3, 4)))
+
+
+def is_harmless(change: Change, chunk: Prepared) -> bool:
+    """Whether both sides are the same words written apart, hyphenated or with one slip of a key."""
+    if "".join(change.ours) == "".join(change.theirs):
+        return True
+    if len(change.ours) != len(change.theirs):
+        return False
+    return all(
+        ours == theirs or is_typo(ours, theirs, chunk)
+        for ours, theirs in zip(change.ours, change.theirs, strict=True)
+    )
+
+
+def is_typo(ours: str, theirs: str, chunk: Prepared) -> bool:
+    """One slipped key in a longer word, which makes no other word of the chunk."""
+    from rapidfuzz.distance import OSA
+
+    if min(len(ours), len(theirs)) < TYPO_LENGTH or ours[0] != theirs[0] or is_number(ours):
+        return False
+    return ours not in chunk.distinct and OSA.distance(ours, theirs, score_cutoff=1) <= 1
+
+
+def is_found(quote: Sequence[str], alignment: Alignment, chunk: Prepared) -> bool:
+    """Whether nothing but harmless slips tells the quotation from the place, one in eight words."""
+    slips = len(alignment.changes)
+    return slips <= 1 + len(quote) // 8 and all(
+        is_harmless(change, chunk) for change in alignment.changes
+    )

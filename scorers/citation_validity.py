@@ -1,0 +1,185 @@
+"""Citation validity: do the cited chunks exist, and do they hold what is quoted from them?
+
+    >>> from ragvigil import Citation, Document, RagRecord
+    >>> chunk = Document(chunk_id="refund-02", content="Card refunds take 5 to 7 business days.")
+    >>> invented = Citation(target="refund-02", chunk_id="refund-02",
+    ...                     quote="Card refunds take 2 days")
+    >>> record = RagRecord(record_id="1", trace_id="1", context=(chunk,), citations=(invented,),
+    ...                    answer='It says "Card refunds take 2 days" [refund-02].')
+    >>> score = CitationValidity().score(record)
+    >>> score.value, score.label, score.explanation
+    (0.0, 'quote_not_found', 'quote not found in chunk refund-02')
+
+The share of an answer's citations whose chunk is in the context and whose quoted span occurs in it,
+verbatim but for case, spacing, punctuation and single slips of a key. Without a quotation the
+sentence that the marker supports stands in where it is a copy, or nearly; a sentence in other words
+is only questioned where another chunk supports it clearly better. Range 0..1; no citations is
+not applicable.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from functools import cached_property
+
+from ragvigil.model.record import Citation, RagRecord
+from ragvigil.model.score import Score
+from scorers.normalise import key, words
+from scorers.quoted import Finding, Texts, check_quote
+from scorers.sentence_check import Claim, check_sentence, claim
+
+EXPLAINED = 3
+WORDING = {
+    "unknown_chunk": "{target} is no chunk of the record",
+    "marker_out_of_range": "{target} points beyond the {chunks} chunks of the context",
+    "not_in_context": "chunk {target} did not reach the prompt",
+    "quote_not_found": "quote not found in chunk {target}",
+    "quote_in_other_chunk": "quote not found in chunk {target}, but in chunk {other}",
+    "stitched": "quote cited from chunk {target} is stitched from several places",
+    "marker_mismatch": "chunk {other} supports the sentence that cites chunk {target}",
+}
+
+
+class CitationValidity:
+    """Scores `citation_validity`."""
+
+    rubric = "citation_validity"
+
+    def score(self, record: RagRecord) -> Score:
+        """The share of valid citations, and why the others fail."""
+        if not record.citations:
+            return Score.not_applicable(self.rubric, "the answer cites nothing")
+        for field in ("context", "citations"):
+            if field in record.absent:
+                return Score.not_applicable(self.rubric, f"{field} is unknown", absent=field)
+        cited = Cited(record)
+        checks = [(one, cited.check(one)) for one in record.citations]
+        known = [finding for _, finding in checks if finding.checked != "nothing"]
+        if not known:
+            reason = "the texts of the cited chunks are unknown"
+            return Score.not_applicable(self.rubric, reason, absent="document_texts")
+        failed = [(one, finding) for one, finding in checks if finding.label]
+        labels = Counter(finding.label for _, finding in failed)
+        return Score(
+            rubric=self.rubric,
+            value=1 - len(failed) / len(known),
+            label=",".join(sorted(labels)),
+            explanation=_explained(failed, len(known), len(record.context)),
+            details={
+                "citations": [_shown(one, finding) for one, finding in checks],
+                "labels": dict(labels),
+            },
+        )
+
+
+class Cited:
+    """One record's citations against its chunks."""
+
+    def __init__(self, record: RagRecord) -> None:
+        self._record = record
+        self._texts = Texts(record.context)
+        self._context = {chunk.chunk_id for chunk in record.context}
+        self._claims: dict[tuple[int, int], Claim] = {}
+
+    def check(self, citation: Citation) -> Finding:
+        """What is wrong with one citation, if anything."""
+        label = self._misplaced(citation)
+        if label is not None:
+            return label
+        chunk_id = citation.chunk_id or ""
+        has_quote = bool(citation.quote and citation.quote.strip())
+        if chunk_id not in self._texts:
+            return Finding(checked="nothing" if has_quote else "marker_only")
+        if has_quote:
+            finding = check_quote(citation.quote or "", chunk_id, self._texts)
+            if not finding.label or not self._is_asked(citation.quote or ""):
+                return finding
+        made = self._claim(citation)
+        if made is None:
+            return Finding(checked="marker_only")
+        return check_sentence(made, chunk_id, self._texts)
+
+    def _misplaced(self, citation: Citation) -> Finding | None:
+        """A finding where the cited chunk is not in the context."""
+        record = self._record
+        if citation.chunk_id in self._context:
+            return None
+        known = {chunk.chunk_id for chunk in (*record.retrieved, *record.reranked)}
+        if citation.chunk_id is not None and citation.chunk_id in known:
+            return Finding(checked="marker_only", label="not_in_context")
+        if "retrieved" in record.truncated or (
+            "document_ids" in record.absent and citation.index is None
+        ):
+            return Finding(checked="nothing")
+        is_place = citation.chunk_id is None and citation.index is not None
+        label = "marker_out_of_range" if is_place else "unknown_chunk"
+        return Finding(checked="marker_only", label=label)
+
+    def _is_asked(self, quote: str) -> bool:
+        """Words taken from the question are no quotation of a chunk."""
+        return key(words(quote)) in self._question
+
+    @cached_property
+    def _question(self) -> str:
+        return key(words(self._record.query or ""))
+
+    def _claim(self, citation: Citation) -> Claim | None:
+        """The sentence of a citation without the markers in it."""
+        answer, start, end = self._record.answer, citation.claim_start, citation.claim_end
+        if answer is None or start is None or end is None or not 0 <= start < end:
+            return None
+        made = self._claims.get((start, end))
+        if made is None:
+            beside = [one for one in self._record.citations if _is_beside(one, start, end)]
+            made = claim(_bare(answer, start, end, beside), _chunks_of(beside))
+            self._claims[start, end] = made
+        return made
+
+
+def _is_beside(citation: Citation, start: int, end: int) -> bool:
+    return (citation.claim_start, citation.claim_end) == (start, end)
+
+
+def _chunks_of(citations: Sequence[Citation]) -> frozenset[str]:
+    return frozenset(one.chunk_id for one in citations if one.chunk_id is not None)
+
+
+def _bare(answer: str, start: int, end: int, beside: Sequence[Citation]) -> str:
+    """The text of a claim; a marker of each citation is left out."""
+    text = answer[start:end]
+    for marker in {one.marker for one in beside if one.marker}:
+        text = text.replace(marker, " ")
+    return text
+
+
+def _explained(failed: Sequence[tuple[Citation, Finding]], known: int, chunks: int) -> str:
+    """The first failures in words."""
+    if not failed:
+        return f"{known} of {known} citations valid"
+    said = list(dict.fromkeys(_said(failed, chunks)))
+    more = f"; and {len(said) - EXPLAINED} more" if len(said) > EXPLAINED else ""
+    return "; ".join(said[:EXPLAINED]) + more
+
+
+def _said(failed: Sequence[tuple[Citation, Finding]], chunks: int) -> Iterator[str]:
+    for one, finding in failed:
+        target = one.chunk_id or one.target or one.marker
+        wording = WORDING[finding.label]
+        if finding.checked == "sentence" and finding.label == "quote_not_found":
+            wording = "the sentence that cites chunk {target} differs from it"
+        yield wording.format(target=target, other=finding.other, chunks=chunks)
+
+
+def _shown(one: Citation, finding: Finding) -> dict[str, object]:
+    shown: dict[str, object] = {
+        "target": one.target,
+        "chunk_id": one.chunk_id,
+        "checked": finding.checked,
+        "label": finding.label,
+    }
+    if finding.similarity is not None:
+        shown["similarity"] = round(finding.similarity, 3)
+    if finding.other:
+        shown["other"] = finding.other
+    return shown

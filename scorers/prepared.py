@@ -1,0 +1,81 @@
+"""Chunks made ready for comparison, once per content: the same chunk returns in many records."""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from functools import cached_property
+
+from scorers.normalise import key, words
+
+BYTES_PER_CHARACTER = 40
+BYTES_PER_CHUNK = 1024
+"""An upper estimate of what a prepared chunk weighs, all of its parts computed."""
+
+
+class Prepared:
+    """One text's words and what is derived from them; parts are computed when first asked for."""
+
+    def __init__(self, content: str) -> None:
+        self.words = words(content)
+        self.key = key(self.words)
+
+    @cached_property
+    def positions(self) -> dict[str, list[int]]:
+        """Where each distinct word stands, in order."""
+        found: dict[str, list[int]] = {}
+        for index, word in enumerate(self.words):
+            found.setdefault(word, []).append(index)
+        return found
+
+    @cached_property
+    def distinct(self) -> frozenset[str]:
+        """The distinct words."""
+        return frozenset(self.words)
+
+    @cached_property
+    def stems(self) -> frozenset[str]:
+        """The distinct words cut to their first five characters: a stem for any language."""
+        return frozenset(word[:5] for word in self.distinct)
+
+
+class PreparedChunks:
+    """The least recently used leave when the estimated weight passes `max_bytes`. Not locked."""
+
+    def __init__(self, *, max_bytes: int) -> None:
+        self._max_bytes = max_bytes
+        self._bytes = 0
+        self._kept: OrderedDict[str, Prepared] = OrderedDict()
+
+    def __len__(self) -> int:
+        return len(self._kept)
+
+    def get(self, content: str) -> Prepared:
+        """The chunk with this content, prepared now or before."""
+        found = self._kept.get(content)
+        if found is not None:
+            self._kept.move_to_end(content)
+            return found
+        prepared = Prepared(content)
+        self._kept[content] = prepared
+        self._bytes += _weight(content)
+        while self._bytes > self._max_bytes and len(self._kept) > 1:
+            oldest, _ = self._kept.popitem(last=False)
+            self._bytes -= _weight(oldest)
+        return prepared
+
+
+def _weight(content: str) -> int:
+    return BYTES_PER_CHUNK + BYTES_PER_CHARACTER * len(content)
+
+
+CHUNKS = PreparedChunks(max_bytes=128 << 20)
+"""The process' own: every scorer reads the same chunks of a record."""
+
+
+def prepared(content: str) -> Prepared:
+    """The chunk with this content, from the process' cache.
+
+    >>> prepared("Refunds take 5 days.").words
+    ['refunds', 'take', '5', 'days']
+    """
+    return CHUNKS.get(content)

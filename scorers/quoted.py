@@ -1,0 +1,173 @@
+"""Is a quotation in the chunk that it is cited from, and where else do its words lie?"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import pairwise
+
+from ragvigil.model.record import Document
+from scorers.alignment import align, is_found
+from scorers.normalise import is_unspaced, key, length, parts, words
+from scorers.prepared import Prepared, prepared
+
+GAP = 250
+"""Characters that an ellipsis may leave out; more is another place."""
+ALIKE = 0.75
+"""Share of a quotation's distinct words that a chunk must have to be worth aligning."""
+RUN = 3
+"""Words that a stitched part has at least (twice as many characters of an unspaced script)."""
+STITCHED_SHARE = 0.8
+STITCHED_WORDS = 200
+NEAR = 40
+"""Characters by which two runs of one place lie apart: an edit between them, not a stitch."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Finding:
+    """What one check says: `label` is empty where it passes, `other` names a better chunk.
+
+    `checked` is quote, sentence, marker_only, or nothing where the chunk's text is unknown.
+    `similarity` is the share of words found in order in the cited chunk, None where unchecked.
+    """
+
+    checked: str
+    label: str = ""
+    similarity: float | None = None
+    other: str = ""
+
+
+class Texts(Mapping[str, Prepared]):
+    """The texts of a context by chunk id, prepared when first read; hidden texts are left out."""
+
+    def __init__(self, context: Sequence[Document]) -> None:
+        self._contents = {chunk.chunk_id: chunk.content for chunk in context if chunk.content}
+
+    def __getitem__(self, chunk_id: str) -> Prepared:
+        return prepared(self._contents[chunk_id])
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._contents)
+
+    def __len__(self) -> int:
+        return len(self._contents)
+
+    @cached_property
+    def all(self) -> list[tuple[str, Prepared]]:
+        """Every text with its chunk id, in the order of the context."""
+        return [(chunk_id, prepared(content)) for chunk_id, content in self._contents.items()]
+
+
+def check_quote(quote: str, chunk_id: str, texts: Texts) -> Finding:
+    """Whether the cited chunk holds the quotation; if not, what was done to it."""
+    quoted = words(quote)
+    chunk = texts[chunk_id]
+    if not quoted:
+        return Finding(checked="marker_only")
+    if key(quoted) in chunk.key:
+        return Finding(checked="quote", similarity=1.0)
+    segments = [found for part in parts(quote) if (found := words(part))]
+    if holds(segments, chunk):
+        return Finding(checked="quote", similarity=1.0)
+    alignment = align(quoted, chunk)
+    similarity = alignment.similarity if alignment else 0.0
+    others = [(name, text) for name, text in texts.all if name != chunk_id]
+    distinct = frozenset(quoted)
+    for name, text in others:
+        if len(distinct & text.distinct) >= ALIKE * len(distinct) and holds(segments, text):
+            return Finding(
+                checked="quote", label="quote_in_other_chunk", similarity=similarity, other=name
+            )
+    stitched = is_stitched(quoted, [chunk, *(text for _, text in others)])
+    label = "stitched" if stitched else "quote_not_found"
+    return Finding(checked="quote", label=label, similarity=similarity)
+
+
+def holds(segments: Sequence[Sequence[str]], chunk: Prepared) -> bool:
+    """Whether the segments follow one another in one place of the chunk, ellipses between them."""
+    end = None
+    for segment in segments:
+        place = _place(segment, chunk, end or 0)
+        if place is None or (end is not None and place[0] > end + GAP):
+            return False
+        end = place[1]
+    return end is not None
+
+
+def _place(segment: Sequence[str], chunk: Prepared, begin: int) -> tuple[int, int] | None:
+    """Where a segment lies in the chunk's key, at or after `begin`, slips of a key allowed."""
+    searched = key(segment)
+    exact = chunk.key.find(searched, begin)
+    if exact >= 0:
+        return exact, exact + len(searched) - 1
+    alignment = align(segment, chunk)
+    if alignment is None or not is_found(segment, alignment, chunk):
+        return None
+    start = len(" ".join(chunk.words[: alignment.start]))
+    if start < begin:
+        return None
+    return start, len(" ".join(chunk.words[: alignment.end]))
+
+
+def is_stitched(quoted: Sequence[str], chunks: Sequence[Prepared]) -> bool:
+    """Whether the quotation is made of true stretches from several places."""
+    runs = list(_runs(quoted[:STITCHED_WORDS], chunks))
+    covered = sum(run.words for run in runs)
+    if len(runs) < 2 or covered < STITCHED_SHARE * min(len(quoted), STITCHED_WORDS):
+        return False
+    return any(
+        before.chunk is not after.chunk or not 0 <= after.start - before.end <= NEAR
+        for before, after in pairwise(runs)
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Run:
+    """Words of a quotation that stand in a row in a chunk, and where in its key."""
+
+    words: int
+    chunk: Prepared
+    start: int
+    end: int
+
+
+def _runs(quoted: Sequence[str], chunks: Sequence[Prepared]) -> Iterator[Run]:
+    """The longest true stretches of a quotation, from its beginning on."""
+    index, end, last = 0, 0, chunks[0]
+    while index < len(quoted):
+        size = _least(quoted, index)
+        searched = key(quoted[index : index + size])
+        best = None
+        if length(quoted[index : index + size]) >= RUN:
+            for chunk in (last, *chunks):
+                if searched in chunk.key and (best is None or chunk is not last):
+                    longest = _longest(quoted, index, size, chunk)
+                    if best is None or longest > best[0]:
+                        best = longest, chunk
+        if best is None:
+            index += 1
+            continue
+        count, last = best
+        searched = key(quoted[index : index + count])
+        start = last.key.find(searched, end)
+        start = start if start >= 0 else last.key.find(searched)
+        end = start + len(searched)
+        yield Run(words=count, chunk=last, start=start, end=end)
+        index += count
+
+
+def _least(quoted: Sequence[str], index: int) -> int:
+    return RUN * 2 if is_unspaced(quoted[index]) else RUN
+
+
+def _longest(quoted: Sequence[str], index: int, size: int, chunk: Prepared) -> int:
+    """How many words from `index` on stand in a row in the chunk; the first `size` do."""
+    low, high = size, len(quoted) - index
+    while low < high:
+        middle = (low + high + 1) // 2
+        if key(quoted[index : index + middle]) in chunk.key:
+            low = middle
+        else:
+            high = middle - 1
+    return low

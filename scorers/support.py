@@ -1,0 +1,60 @@
+"""Does a chunk support a sentence? Lexical evidence, for comparing chunks with one another.
+
+A sentence's words weigh what they tell about the record's chunks (inverse document frequency over
+them); numbers and names weigh more. It is no judge of truth: it says which chunk the sentence was
+most likely written from.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from math import log
+
+from scorers.normalise import is_number, is_unspaced, words
+from scorers.prepared import Prepared
+
+NUMBER_WEIGHT = 1.5
+NAME_WEIGHT = 1.5
+STEM_SHARE = 0.8
+STEM = 5
+NAME = re.compile(r"(?<=[^.!?\s] )[^\W\d_a-z][^\W_]+|\b[A-Z][A-Z0-9]+\b")
+
+
+def weights(claim: Sequence[str], text: str, chunks: Sequence[Prepared]) -> dict[str, float]:
+    """What each distinct word of a claim weighs; `text` is the claim as written, for its names.
+
+    A word that every chunk has tells nothing about which chunk it is.
+    """
+    names = {name for found in NAME.findall(text) for name in words(found)}
+    weighed = {}
+    for word in dict.fromkeys(claim):
+        having = sum(word in chunk.distinct for chunk in chunks)
+        weight = log(1 + (len(chunks) + 0.5 - having) / (having + 0.5))
+        if is_number(word):
+            weight *= NUMBER_WEIGHT
+        elif word in names:
+            weight *= NAME_WEIGHT
+        elif len(word) < 3 and not is_unspaced(word):
+            weight /= 2
+        weighed[word] = weight
+    return weighed
+
+
+def support(weighed: Mapping[str, float], chunk: Prepared) -> float:
+    """The share of the claim's weight that the chunk has, 0..1; a shared stem counts mostly.
+
+    >>> chunk = Prepared("Refunds are paid within 24 hours.")
+    >>> support({"refunded": 1.0, "24": 1.5, "cards": 1.0}, chunk)
+    0.6571428571428571
+    """
+    total = sum(weighed.values())
+    if not total:
+        return 0.0
+    found = 0.0
+    for word, weight in weighed.items():
+        if word in chunk.distinct:
+            found += weight
+        elif len(word) >= STEM and not is_number(word) and word[:STEM] in chunk.stems:
+            found += STEM_SHARE * weight
+    return found / total

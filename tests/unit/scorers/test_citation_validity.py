@@ -1,0 +1,220 @@
+"""Citations against chunks: what passes, what fails, and under which label."""
+
+from __future__ import annotations
+
+import pytest
+
+from ragvigil.model.record import Absent, Citation, Document, RagRecord
+from ragvigil.model.score import Score
+from scorers.citation_validity import CitationValidity
+
+CARDS = (
+    "Refunds are paid to the original payment method. Card refunds take 5 to 7 business days to"
+    " appear, and PayPal refunds usually arrive within 24 hours."
+)
+PARCELS = (
+    "Parcels sent to a pickup point are held for 10 days. After 10 days the parcel is returned to"
+    " us and the order is refunded minus the shipping fee."
+)
+LABELS = (
+    "Return shipping is free for defective items. For all other returns a label costs 4.90 EUR."
+)
+CHUNKS = (
+    Document(chunk_id="refund-02", content=CARDS),
+    Document(chunk_id="ship-06", content=PARCELS),
+    Document(chunk_id="refund-04", content=LABELS),
+)
+
+
+def scored(citation: Citation, *, answer: str = "", chunks: tuple[Document, ...] = CHUNKS) -> Score:
+    record = RagRecord(
+        record_id="1", trace_id="1", answer=answer, context=chunks, citations=(citation,)
+    )
+    return CitationValidity().score(record)
+
+
+def quoting(quote: str, chunk_id: str = "refund-02", content: str | None = None) -> Score:
+    chunks = CHUNKS if content is None else (Document(chunk_id=chunk_id, content=content),)
+    return scored(Citation(target=chunk_id, chunk_id=chunk_id, quote=quote), chunks=chunks)
+
+
+def saying(sentence: str, chunk_id: str) -> Score:
+    answer = f"{sentence} [{chunk_id}]"
+    citation = Citation(
+        target=chunk_id,
+        chunk_id=chunk_id,
+        marker=f"[{chunk_id}]",
+        start=len(sentence) + 1,
+        end=len(answer),
+        claim_start=0,
+        claim_end=len(answer),
+    )
+    return scored(citation, answer=answer)
+
+
+@pytest.mark.parametrize(
+    "quote",
+    [
+        "Card refunds take 5 to 7 business days to appear",
+        "CARD REFUNDS TAKE 5 TO 7 BUSINESS DAYS",
+        "card  refunds\n take 5\u00a0to 7 business days —",
+        "“Card refunds take 5 to 7 business days.”",
+        "Card re\u00adfunds take 5\u200b to 7 business days",
+        "Ｃａｒｄ refunds take ５ to 7 business days",
+        "Card refunds take […] to appear",
+        "… PayPal refunds usually arrive within 24 hours ...",
+        "Card refunds take 5 to 7 busi-\nness days",
+        "Card refunds take 5 to 7 bussiness days to appear",
+        "Card refunds take 5 to 7 business days to appear and Pay Pal refunds",
+    ],
+)
+def test_a_harmless_edit_is_still_the_quotation(quote: str) -> None:
+    assert quoting(quote).value == 1.0
+
+
+@pytest.mark.parametrize(
+    "quote",
+    [
+        "Card refunds take 5 to 8 business days to appear",
+        "Card refunds take 57 business days to appear",
+        "Card refunds take 5 to 7 calendar days to appear",
+        "Card refunds do not take 5 to 7 business days",
+        "Card refunds never take 5 to 7 business days to appear",
+        "Card refunds take 5 to 7 business days to",
+        "every customer is entitled to a 90-day unconditional guarantee",
+        "take 5 to 7 business days to appear, and PayPal refunds usually arrive within 24 days",
+        "Invoices are paid to the original payment method",
+    ],
+)
+def test_a_changed_word_number_or_negation_is_no_quotation(quote: str) -> None:
+    if quote.endswith("days to"):  # true words, only shorter
+        assert quoting(quote).value == 1.0
+        return
+    assert quoting(quote).label == "quote_not_found"
+
+
+@pytest.mark.parametrize(
+    ("content", "quote", "is_valid"),
+    [
+        (
+            "退款将退回原支付方式。银行卡退款需要5到7天。",
+            "银行卡退款需要５到７天",
+            True,
+        ),
+        (
+            "退款将退回原支付方式。银行卡退款需要5到7天。",
+            "银行卡退款不需要5到7天",
+            False,
+        ),
+        ("再設定リンクは20分間有効で、一度だけ使えます。", "再設定リンクは30分間有効で", False),
+        ("يستغرق الشحن القياسي ٣ إلى ٥ أيام عمل", "يَستَغرق الشحن القياسي 3 إلى 5 أيام", True),
+        ("يستغرق الشحن القياسي ٣ إلى ٥ أيام عمل", "لا يستغرق الشحن القياسي 3 إلى 5 أيام", False),
+        ("המשלוח הרגיל עולה 3.90 אירו", "המשלוח הרגיל לא עולה 3.90 אירו", False),
+        ("वापसी 30 दिनों के भीतर निःशुल्क है।", "वापसी ३० दिनों के भीतर निःशुल्क है", True),
+        ("वापसी 30 दिनों के भीतर निःशुल्क है।", "वापसी 30 दिनों के भीतर निःशुल्क नहीं है", False),
+        ("Возврат возможен в течение 30 дней", "ВОЗВРАТ возможен в течение 30 дней", True),
+        ("Возврат возможен в течение 30 дней", "Возврат не возможен в течение 30 дней", False),
+        ("Η επιστροφή γίνεται σε 14 ημέρες", "Η ΕΠΙΣΤΡΟΦΗ ΓΙΝΕΤΑΙ ΣΕ 14 ΗΜΕΡΕΣ", True),
+        ("Η επιστροφή γίνεται σε 14 ημέρες", "Η επιστροφή δεν γίνεται σε 14 ημέρες", False),
+    ],
+)
+def test_every_script_is_compared_word_by_word(content: str, quote: str, is_valid: bool) -> None:
+    assert (quoting(quote, content=content).value == 1.0) is is_valid
+
+
+def test_a_quotation_from_another_chunk_names_it() -> None:
+    score = quoting("Parcels sent to a pickup point are held for 10 days")
+    assert score.label == "quote_in_other_chunk"
+    assert score.explanation == "quote not found in chunk refund-02, but in chunk ship-06"
+
+
+@pytest.mark.parametrize(
+    "quote",
+    [
+        "Card refunds take 5 to 7 business days and the order is refunded minus the shipping fee",
+        "Refunds are paid to the original … label costs 4.90 EUR",
+        "PayPal refunds usually arrive within 24 hours. Refunds are paid to the original payment",
+    ],
+)
+def test_true_parts_of_several_places_are_stitched(quote: str) -> None:
+    assert quoting(quote).label == "stitched"
+
+
+def test_a_sentence_copied_with_another_number_is_no_copy() -> None:
+    assert saying("Card refunds take 5 to 7 business days to appear.", "refund-02").value == 1.0
+    changed = saying("Card refunds take 5 to 9 business days to appear.", "refund-02")
+    assert changed.label == "quote_not_found"
+
+
+def test_a_copied_sentence_with_the_marker_of_another_chunk_is_a_mismatch() -> None:
+    score = saying("Parcels sent to a pickup point are held for 10 days.", "refund-04")
+    assert score.label == "marker_mismatch"
+    assert score.explanation == "chunk ship-06 supports the sentence that cites chunk refund-04"
+
+
+def test_a_sentence_in_other_words_passes() -> None:
+    score = saying("You get your money back the way you paid, for cards in a week.", "refund-02")
+    assert score.value == 1.0
+    (shown,) = score.details["citations"]  # type: ignore[misc]
+    assert shown["checked"] == "marker_only"
+
+
+@pytest.mark.parametrize(
+    ("citation", "label"),
+    [
+        (Citation(target="refund-99"), "unknown_chunk"),
+        (Citation(target="7", index=6), "marker_out_of_range"),
+        (Citation(target="old-01", chunk_id="old-01"), "not_in_context"),
+    ],
+)
+def test_a_citation_outside_the_context_says_how(citation: Citation, label: str) -> None:
+    record = RagRecord(
+        record_id="1",
+        trace_id="1",
+        context=CHUNKS,
+        retrieved=(*CHUNKS, Document(chunk_id="old-01", content="Old.")),
+        citations=(citation,),
+    )
+    score = CitationValidity().score(record)
+    assert (score.value, score.label) == (0.0, label)
+
+
+def test_half_of_the_citations_may_be_valid() -> None:
+    good = Citation(target="refund-02", chunk_id="refund-02", quote="within 24 hours")
+    record = RagRecord(
+        record_id="1", trace_id="1", context=CHUNKS, citations=(good, Citation(target="x-1"))
+    )
+    assert CitationValidity().score(record).value == 0.5
+
+
+def test_without_citations_nothing_is_scored() -> None:
+    score = CitationValidity().score(RagRecord(record_id="1", trace_id="1", context=CHUNKS))
+    assert (score.value, score.absent) == (None, "")
+
+
+def test_a_quotation_of_a_hidden_text_is_unknown_and_not_wrong() -> None:
+    hidden = (Document(chunk_id="refund-02"),)
+    score = scored(Citation(target="refund-02", chunk_id="refund-02", quote="a b c"), chunks=hidden)
+    assert (score.value, score.absent) == (None, "document_texts")
+
+
+def test_ids_that_the_spans_lack_are_unknown_and_not_made_up() -> None:
+    record = RagRecord(
+        record_id="1",
+        trace_id="1",
+        context=CHUNKS,
+        citations=(Citation(target="refund-77"),),
+        absent={"document_ids": Absent.NOT_SENT},
+    )
+    assert CitationValidity().score(record).value is None
+
+
+def test_words_of_the_question_in_quotation_marks_are_no_quotation() -> None:
+    record = RagRecord(
+        record_id="1",
+        trace_id="1",
+        query="What does cooling-off period mean?",
+        context=CHUNKS,
+        citations=(Citation(target="1", chunk_id="refund-02", quote="cooling-off period mean"),),
+    )
+    assert CitationValidity().score(record).value == 1.0
