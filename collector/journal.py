@@ -28,7 +28,8 @@ from collector.spool_directory import (
 )
 
 SEGMENT_BYTES = 64 << 20
-CHECK_BYTES = 1 << 30
+CHECK_BYTES = 256 << 20
+"""How much a start reads: two seconds of a slow disk. Readers check every frame anyway."""
 _FULL = {errno.ENOSPC, errno.EDQUOT}
 
 

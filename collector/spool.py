@@ -23,6 +23,7 @@ __all__ = ["SpoolError", "SpoolFull", "SpoolWriter"]
 
 GROUP_BYTES: Final = 1 << 20
 LONGEST_RUN_NAME: Final = 256
+LARGEST_PAYLOAD: Final = 1 << 31
 
 
 @dataclass(slots=True)
@@ -82,10 +83,10 @@ class SpoolWriter:
         """The frame's seq, when it is durable.
 
         `items` counts the payload's spans or log records. Raises SpoolFull or SpoolError when it
-        is not durable and must not be acknowledged, ValueError on a run name that is too long.
+        is not durable and must not be acknowledged, ValueError where an argument can not be
+        kept: then only this append fails.
         """
-        if len(backfill) > LONGEST_RUN_NAME:
-            raise ValueError(f"a backfill's name has at most {LONGEST_RUN_NAME} characters")
+        _require(payload, items, received_unix_nano, backfill)
         frame = Frame(
             seq=0,
             signal=signal,
@@ -111,20 +112,27 @@ class SpoolWriter:
         self._journal.close()
 
     async def _commit_all(self) -> None:
+        try:
+            while self._waiting:
+                await self._linger()
+                await self._commit(self._take_group())
+        finally:
+            self._committing = None
+
+    async def _commit(self, group: list[_Waiting]) -> None:
         loop = asyncio.get_running_loop()
-        while self._waiting:
-            await self._linger()
-            group = self._take_group()
-            frames = [waiting.frame for waiting in group]
-            try:
-                seqs = await loop.run_in_executor(self._thread, self._journal.commit, frames)
-            except SpoolError as error:
-                _refuse(group, error)
-                continue
-            for waiting, seq in zip(group, seqs, strict=True):
-                if not waiting.done.done():  # cancelled: the sender is gone, the frame stays
-                    waiting.done.set_result(seq)
-        self._committing = None
+        frames = [waiting.frame for waiting in group]
+        try:
+            seqs = await loop.run_in_executor(self._thread, self._journal.commit, frames)
+        except SpoolError as error:
+            _refuse(group, error)
+            return
+        except BaseException as error:  # not known to be durable: nobody may go on waiting
+            _refuse(group, SpoolError(f"the spool can not take frames: {error!r}"))
+            raise
+        for waiting, seq in zip(group, seqs, strict=True):
+            if not waiting.done.done():  # cancelled: the sender is gone, the frame stays
+                waiting.done.set_result(seq)
 
     async def _linger(self) -> None:
         if self._linger_seconds and not self._is_full.is_set():
@@ -143,6 +151,16 @@ class SpoolWriter:
         if self._waiting_bytes < self._group_bytes:
             self._is_full.clear()
         return group
+
+
+def _require(payload: bytes, items: int, received_unix_nano: int, backfill: str) -> None:
+    """Raises ValueError on what a frame has no room for, before others share its group."""
+    if len(backfill) > LONGEST_RUN_NAME:
+        raise ValueError(f"a backfill's name has at most {LONGEST_RUN_NAME} characters")
+    if len(payload) > LARGEST_PAYLOAD:
+        raise ValueError(f"a payload of {len(payload)} bytes is above {LARGEST_PAYLOAD}")
+    if not (0 <= items < 1 << 32 and 0 <= received_unix_nano < 1 << 64):
+        raise ValueError(f"{items} items received at {received_unix_nano} fit no frame")
 
 
 def _refuse(group: list[_Waiting], error: SpoolError) -> None:

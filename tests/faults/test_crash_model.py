@@ -120,7 +120,7 @@ class SpoolUnderCrashes(RuleBasedStateMachine):
 
 TestSpoolUnderCrashes = SpoolUnderCrashes.TestCase
 TestSpoolUnderCrashes.settings = settings(
-    max_examples=60, stateful_step_count=30, deadline=None, derandomize=True
+    max_examples=150, stateful_step_count=30, deadline=None, derandomize=True
 )
 
 

@@ -349,9 +349,21 @@ async def test_a_crash_loop_leaves_one_empty_segment_at_most(tmp_path: Path) -> 
     assert len(segment_files(tmp_path)) == 0
 
 
-async def test_a_run_name_that_is_too_long_is_refused_alone(tmp_path: Path) -> None:
+async def test_what_fits_no_frame_is_refused_alone(tmp_path: Path) -> None:
     spool = await SpoolWriter.open(tmp_path)
-    with pytest.raises(ValueError, match="256"):
-        await put(spool, b"x", backfill="r" * 257)
-    await put(spool, b"y")
+    answers = await asyncio.gather(
+        put(spool, b"x", backfill="r" * 257),
+        put(spool, b"x", items=-1),
+        put(spool, b"kept"),
+        return_exceptions=True,
+    )
     await spool.close()
+    assert [type(answer) for answer in answers] == [ValueError, ValueError, int]
+    assert payloads(SpoolReader(tmp_path)) == [b"kept"]
+
+
+async def test_an_append_after_the_end_is_refused_and_does_not_hang(tmp_path: Path) -> None:
+    spool = await SpoolWriter.open(tmp_path)
+    await spool.close()
+    with pytest.raises(SpoolError):
+        await put(spool, b"late")
