@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import os
 import tempfile
 import time
 from collections.abc import Callable, Iterator
@@ -17,14 +18,14 @@ from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 
 from alerts.narrate import movement
 from ragvigil.app import demo_report as report
-from ragvigil.app.demo_parts import (
-    Child,
-    DemoFailed,
-    Ports,
-    daemon_environment,
-    free_ports,
-    service_environment,
+from ragvigil.app.child_daemon import (
+    DEFAULT_PORTS,
+    ChildDaemon,
+    DidNotStart,
+    free_port,
+    running,
 )
+from ragvigil.app.demo_parts import Child, DemoFailed, service_environment
 from ragvigil.app.recording import NotARecording, read_recording
 from ragvigil.app.replay import GaveUp, Sending, Tally
 from ragvigil.app.replay_command import send_with_bar
@@ -35,6 +36,7 @@ ROOT = Path(__file__).resolve().parents[2]
 HELPDESK = ROOT / "examples" / "helpdesk"
 FAULTY_ROUTE = "/refunds/ask"
 BACKFILL = "demo"
+SERVICE_PORT = 8099
 LIVE_RATE = 0.5
 SCORING_SECONDS = 150.0
 MOVEMENT_SECONDS = 60.0
@@ -45,14 +47,20 @@ WORST_TRACES = 3
 def run_demo(data_dir: Path | None) -> int:
     """Runs until Ctrl-C. Returns 0, or 1 with one line on what went wrong."""
     console = Console(highlight=False)
+    if not (HELPDESK / "recorded").is_dir():
+        console.print(f"{HELPDESK} is not there: the demo runs from a checkout", markup=False)
+        return 1
     try:
         with contextlib.ExitStack() as stack:
             folder = data_dir or Path(
                 stack.enter_context(tempfile.TemporaryDirectory(prefix="ragvigil-demo-"))
             )
-            folder.mkdir(parents=True, exist_ok=True)
-            _Demo(console, folder.resolve(), free_ports(), time.sleep).run(stack)
-    except (DemoFailed, NotARecording, GaveUp, DecodeError) as error:
+            console.print(f"data in {folder}", markup=False)
+            # A settings file in the current folder is about the user's own daemon.
+            settings = {"RAGVIGIL_CONFIG": os.devnull}
+            daemon = stack.enter_context(running(folder.resolve(), settings=settings))
+            _Demo(console, daemon, time.sleep).run(stack)
+    except (DemoFailed, DidNotStart, NotARecording, GaveUp, DecodeError) as error:
         console.print(f"the demo cannot go on: {error}", markup=False)
         return 1
     except httpx.HTTPError as error:
@@ -65,35 +73,23 @@ def run_demo(data_dir: Path | None) -> int:
 
 class _Demo:
     def __init__(
-        self, console: Console, folder: Path, ports: Ports, sleep: Callable[[float], None]
+        self, console: Console, daemon: ChildDaemon, sleep: Callable[[float], None]
     ) -> None:
-        self._console, self._folder, self._ports, self._sleep = console, folder, ports, sleep
-        self._api = report.Api(ports.url("web"))
+        self._console, self._daemon, self._sleep = console, daemon, sleep
 
     def run(self, stack: contextlib.ExitStack) -> None:
         self._greet()
-        daemon = stack.enter_context(self._start_daemon())
-        daemon.wait_for(f"{self._ports.url('metrics')}/readyz", seconds=30, sleep=self._sleep)
-        traces = self._backfill()
-        self._wait_for_scores(daemon, traces)
-        self._wait_for_movement(daemon)
+        self._wait_for_scores(self._backfill())
+        self._wait_for_movement()
         self._tell()
-        self._stay(daemon, stack)
+        self._stay(stack)
 
     def _greet(self) -> None:
-        if not (HELPDESK / "recorded").is_dir():
-            raise DemoFailed(f"{HELPDESK} is not there: the demo runs from a checkout")
-        self._say(f"data in {self._folder}, API on {self._ports.url('web')}")
-        for name, port in self._ports.moved().items():
-            self._say(f"the usual port for {name} is taken, using {port}")
-
-    def _start_daemon(self) -> Child:
-        return Child(
-            ["-m", "ragvigil.app.cli", "run"],
-            env=daemon_environment(self._ports, self._folder / "data"),
-            cwd=self._folder,
-            log=self._folder / "daemon.log",
-        )
+        self._say(f"daemon ready: OTLP on {self._daemon.http}, API on http://{self._daemon.web}")
+        for name, usual in DEFAULT_PORTS.items():
+            endpoint = getattr(self._daemon, name)
+            if not endpoint.endswith(f":{usual}"):
+                self._say(f"  the usual port {usual} for {name} is taken, using {endpoint}")
 
     def _backfill(self) -> int:
         healthy = templates(read_recording(HELPDESK / "recorded" / "healthy"))
@@ -108,7 +104,7 @@ class _Demo:
         summary = send_with_bar(
             requests(arrivals, plan),
             -(-len(arrivals) // plan.traces_per_request),
-            Sending(target=self._ports.url("http"), backfill=BACKFILL, give_up_seconds=180),
+            Sending(target=f"http://{self._daemon.http}", backfill=BACKFILL, give_up_seconds=180),
             Tally(),
             title="sending",
             console=self._console,
@@ -118,31 +114,31 @@ class _Demo:
         self._say(f"acknowledged {summary.items} spans in {summary.seconds:.0f} s")
         return len(arrivals)
 
-    def _wait_for_scores(self, daemon: Child, traces: int) -> None:
+    def _wait_for_scores(self, traces: int) -> None:
         with self._waiting("scoring every answer", total=traces) as advance:
             deadline = time.monotonic() + SCORING_SECONDS
             while (scored := self._scored()) < traces and time.monotonic() < deadline:
-                daemon.require_alive()
+                self._require_daemon()
                 advance(scored)
                 self._sleep(0.5)
         self._say(f"{scored} answers scored and stored")
 
     def _scored(self) -> int:
         with contextlib.suppress(httpx.TransportError):
-            records = self._api.get("ledger")["records"]
+            records = self._daemon.get("ledger")["records"]
             return int(sum(records.values()))
         return 0
 
-    def _wait_for_movement(self, daemon: Child) -> None:
+    def _wait_for_movement(self) -> None:
         """Deltas are computed every few seconds of a backfill; ten seconds of calm are enough."""
         with self._waiting("comparing with the seven days before") as _:
             deadline = time.monotonic() + MOVEMENT_SECONDS
             while not report.what_moved(self._deltas()) and time.monotonic() < deadline:
-                daemon.require_alive()
+                self._require_daemon()
                 self._sleep(1.0)
 
     def _deltas(self) -> list[dict[str, Any]]:
-        found: list[dict[str, Any]] = self._api.get("deltas")["deltas"]
+        found: list[dict[str, Any]] = self._daemon.get("deltas")["deltas"]
         return found
 
     def _tell(self) -> None:
@@ -170,7 +166,7 @@ class _Demo:
         self._console.print()
 
     def _failing(self, one: Delta) -> list[tuple[report.Row, report.Row]]:
-        found = self._api.get(
+        found = self._daemon.get(
             "records",
             route=one.series.route,
             rubric=one.series.rubric,
@@ -180,42 +176,45 @@ class _Demo:
         )
         return report.failing(found["records"], one.series.rubric)
 
-    def _stay(self, daemon: Child, stack: contextlib.ExitStack) -> None:
+    def _stay(self, stack: contextlib.ExitStack) -> None:
         self._say("starting the help desk itself, with the fault still on, and asking it questions")
-        service = stack.enter_context(self._start_service())
-        service.wait_for(f"{self._ports.url('service')}/healthz", seconds=90, sleep=self._sleep)
-        traffic = stack.enter_context(self._start_traffic())
+        url = f"http://127.0.0.1:{free_port(SERVICE_PORT)}"
+        service = stack.enter_context(self._start_service(url))
+        service.wait_for(f"{url}/healthz", seconds=90, sleep=self._sleep)
+        traffic = stack.enter_context(self._start_traffic(url))
         self._say(f"live: {LIVE_RATE * 3600:.0f} questions an hour. Ctrl-C ends everything.")
-        self._say(f"  ragvigil deltas, ragvigil status; or {self._ports.url('web')}/docs")
+        self._say(f"  look around: `ragvigil deltas`, `ragvigil status`, http://{self._daemon.web}")
         while True:
-            for child in (daemon, service, traffic):
+            self._require_daemon()
+            for child in (service, traffic):
                 child.require_alive()
             self._sleep(STATUS_SECONDS)
             self._say(self._status())
 
+    def _require_daemon(self) -> None:
+        if self._daemon.process.poll() is not None:
+            raise DemoFailed(f"the daemon ended:\n{self._daemon.last_lines()[-1000:]}")
+
     def _status(self) -> str:
-        ledger = self._api.get("ledger")
+        ledger = self._daemon.get("ledger")
         moved = report.what_moved(self._deltas())
         worst = "; ".join(_short(one) for one in moved[:3])
         return f"{time.strftime('%H:%M:%S')}  {_counts(ledger)}  moved: {worst or 'nothing'}"
 
-    def _start_service(self) -> Child:
+    def _start_service(self, url: str) -> Child:
         fault = f"fabricated_quotes@{FAULTY_ROUTE}"
-        port = str(self._ports.service)
-        return Child(
-            ["-m", "examples.helpdesk.service", "--port", port, "--fault", fault],
-            env=service_environment(self._ports),
-            cwd=ROOT,
-            log=self._folder / "service.log",
-        )
+        port = url.rpartition(":")[2]
+        return self._child("service", "--port", port, "--fault", fault)
 
-    def _start_traffic(self) -> Child:
-        url, rate = self._ports.url("service"), str(LIVE_RATE)
+    def _start_traffic(self, url: str) -> Child:
+        return self._child("traffic", "--url", url, "--rate", str(LIVE_RATE))
+
+    def _child(self, module: str, *options: str) -> Child:
         return Child(
-            ["-m", "examples.helpdesk.traffic", "--url", url, "--rate", rate],
-            env=service_environment(self._ports),
+            ["-m", f"examples.helpdesk.{module}", *options],
+            env=service_environment(f"http://{self._daemon.http}"),
             cwd=ROOT,
-            log=self._folder / "traffic.log",
+            log=self._daemon.data_dir / f"{module}.log",
         )
 
     @contextlib.contextmanager

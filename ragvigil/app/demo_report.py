@@ -1,4 +1,4 @@
-"""What the demo says it saw: deltas and records of the API, in words. Pure but for `Api`."""
+"""What the demo says it saw: deltas and records of the API, in words. Pure."""
 
 from __future__ import annotations
 
@@ -6,8 +6,6 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 from typing import Any
-
-import httpx
 
 from ragvigil.model.delta import Delta, Moved, Series
 from ragvigil.model.score import Layer
@@ -26,20 +24,6 @@ LABELS = {
     "refused": "the answer declines",
     "truncated": "the answer was cut",
 }
-
-
-class Api:
-    """The daemon's HTTP API on loopback."""
-
-    def __init__(self, base: str) -> None:
-        self._client = httpx.Client(base_url=f"{base}/api/v1", timeout=30)
-
-    def get(self, path: str, **parameters: Any) -> dict[str, Any]:
-        """The JSON of an endpoint. Raises httpx.HTTPError."""
-        reply = self._client.get(path, params=parameters)
-        reply.raise_for_status()
-        found: dict[str, Any] = reply.json()
-        return found
 
 
 def what_moved(rows: Iterable[Row]) -> list[Delta]:

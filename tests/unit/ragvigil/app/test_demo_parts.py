@@ -1,42 +1,25 @@
-"""The demo's processes and ports."""
+"""The demo's processes."""
 
 from __future__ import annotations
 
 import os
-import socket
 import time
 from pathlib import Path
 
 import pytest
 
-from ragvigil.app.demo_parts import (
-    PREFERRED,
-    Child,
-    DemoFailed,
-    daemon_environment,
-    free_ports,
-)
+from ragvigil.app.demo_parts import Child, DemoFailed, service_environment
 
 
-def test_a_taken_port_is_replaced_by_a_free_one(monkeypatch: pytest.MonkeyPatch) -> None:
-    with socket.socket() as taken:
-        taken.bind(("127.0.0.1", 0))
-        taken.listen()
-        busy = taken.getsockname()[1]
-        monkeypatch.setitem(PREFERRED, "web", busy)
-        ports = free_ports()
-    assert ports.web != busy
-    assert ports.moved()["web"] == ports.web
-
-
-def test_the_daemon_gets_the_demos_settings_and_none_of_the_users(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+def test_the_service_sends_to_the_demos_daemon_and_has_none_of_the_users_settings(
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setenv("RAGVIGIL_JUDGE__MODEL", "mine")
-    environment = daemon_environment(free_ports(), tmp_path)
-    assert "RAGVIGIL_JUDGE__MODEL" not in environment
-    assert environment["RAGVIGIL_DATA_DIR"] == str(tmp_path)
-    assert environment["RAGVIGIL_WEB__ENDPOINT"].startswith("127.0.0.1:")
+    monkeypatch.setenv("OTEL_SDK_DISABLED", "true")
+    monkeypatch.setenv("HELPDESK_FAULTS", "truncation")
+    environment = service_environment("http://127.0.0.1:4318")
+    assert "OTEL_SDK_DISABLED" not in environment
+    assert "HELPDESK_FAULTS" not in environment
+    assert environment["OTEL_EXPORTER_OTLP_ENDPOINT"] == "http://127.0.0.1:4318"
 
 
 def test_a_child_that_ends_early_is_reported_with_the_end_of_its_log(tmp_path: Path) -> None:
