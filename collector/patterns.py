@@ -168,7 +168,23 @@ _GENERIC = (
         is_assigned,
         detect=r":\\?/\\?/[^\s/:@\"'\\]*:[^\s/@\"'\\]+@",
     ),
-    _assigned("azure_signature", r"[?&;]sig=([A-Za-z0-9%+/]{30,}(?:=|%3[dD])?)", is_any),
+    _assigned(
+        "url_signature",
+        r"[?&;](?i:sig|signature|x-amz-signature|x-amz-security-token|key|token)="
+        r"([A-Za-z0-9%._~+/=-]{16,})",
+        is_opaque,
+    ),
+    _assigned(
+        "authorization",
+        r"(?i:authorization)\\*[\"']?\s{0,4}[:=]\s{0,4}\\*[\"']?(?:[A-Za-z]{1,20} )?"
+        r"([A-Za-z0-9._~+/=-]{12,})",
+        is_opaque,
+    ),
+    _assigned(
+        "token",
+        r"(?i:token)\\*[\"']?\s{0,4}[:=]\s{0,4}\\*[\"']?([A-Za-z0-9._~+/=-]{16,})",
+        is_random,
+    ),
     _assigned(
         "quoted_password",
         _NAME + rf"\\*[\"']?{_SIGN}\\*[\"']([^\s\"'\\]{{4,256}})",
