@@ -147,6 +147,26 @@ def test_a_writer_that_acknowledges_first_is_caught() -> None:
     assert any(lost)
 
 
+@pytest.mark.parametrize("seed", range(20))
+def test_the_seq_of_a_frame_that_was_torn_off_never_comes_again(seed: int) -> None:
+    def cut(point: str) -> None:
+        if point == "after_write" and armed:
+            raise Crashed(point)
+
+    armed = False
+    files = CrashFiles(random.Random(seed), cut)
+    frame = Frame(seq=0, signal=Signal.TRACES, payload=b"x" * 90)
+    journal = Journal(files, DIRECTORY)
+    (last,) = journal.commit([frame])
+    armed = True
+    with pytest.raises(Crashed):
+        journal.commit([frame] * 50)
+    armed = False
+    files.crash()
+    (following,) = Journal(files, DIRECTORY).commit([frame])
+    assert following > last + 50
+
+
 def test_a_retried_sync_reports_success_and_has_lost_the_data() -> None:
     failures = ["before_fsync"]
 
