@@ -47,9 +47,14 @@ class Frame:
         return self.logs_before if self.signal is Signal.LOGS else self.spans_before
 
     @property
+    def spans(self) -> int:
+        """Spans in this frame: 0 for logs."""
+        return self.items if self.signal is Signal.TRACES else 0
+
+    @property
     def spans_after(self) -> int:
         """Spans acknowledged up to and with this frame."""
-        return self.spans_before + (self.items if self.signal is Signal.TRACES else 0)
+        return self.spans_before + self.spans
 
     @property
     def logs_after(self) -> int:
