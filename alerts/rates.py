@@ -34,7 +34,7 @@ def with_rates(
     counts: list[Floats] = []
     for position, one in enumerate(rollups.series):
         own = rollups.counts[:, :, position]
-        spoken = np.maximum(own[0], _all_labels(labels, position, own[0]))
+        spoken = own[0] if own[0].any() else _all_labels(labels, position, own[0])
         for label in _labels_of(one.rubric, wanted, failing):
             hits = (
                 own[3] if label == FAILED else labels.get((position, label), np.zeros(len(own[0])))

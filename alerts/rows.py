@@ -1,56 +1,86 @@
-"""From arrays to rows: what is written to `rubric_deltas` and shown to Prometheus."""
+"""From arrays to rows: what is written to `rubric_deltas`, and what Prometheus shows."""
 
 from __future__ import annotations
 
-import math
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import fields
 
 import numpy as np
+from numpy.typing import NDArray
 
 from alerts.deltas import Columns
-from ragvigil.model.delta import BaselineKind, Delta, Moved
+from ragvigil.model.delta import BaselineKind, Delta, Moved, Series
 
+SERIES = tuple(one.name for one in fields(Series))
 MOVED = {-1: Moved.FELL, 0: Moved.NO, 1: Moved.ROSE}
+NUMBERS = (
+    "coverage",
+    "mean",
+    "baseline",
+    "delta",
+    "low",
+    "high",
+    "release_baseline",
+    "release_delta",
+    "release_low",
+    "release_high",
+    "detection_limit",
+)
+"""Fields that may be unknown: NaN in arrays, None in rows."""
 
 
-def rows(found: Iterable[Columns], closed_until: int) -> Iterator[Delta]:
-    """A `Delta` for every cell with something to say; ticks after `closed_until` are open."""
-    for columns in found:
-        for tick, series in zip(*np.nonzero(columns.has_row()), strict=True):
-            yield _row(columns, int(tick), int(series), closed_until)
+def values(found: Columns, closed_until: int) -> dict[str, list[object]]:
+    """Every field of `Delta` as a list, one entry a cell with something to say.
 
-
-def _row(columns: Columns, tick: int, series: int, closed_until: int) -> Delta:
-    def number(name: str) -> float | None:
-        value = float(getattr(columns, name)[tick, series])
-        return None if math.isnan(value) else value
-
-    has_past = columns.baseline_n[tick, series] > 0
-    kind = BaselineKind.SAME_HOURS if columns.same_hours[tick, series] else BaselineKind.FLAT
-    time = int(columns.ticks[tick])
-    return Delta(
-        series=columns.series[series],
-        tick=time,
-        window=columns.window,
-        closed=time <= closed_until,
-        n=int(columns.n[tick, series]),
-        n_effective=float(columns.n_effective[tick, series]),
-        failed=int(columns.failed[tick, series]),
-        coverage=number("coverage"),
-        mean=number("mean"),
-        baseline=number("baseline"),
-        baseline_kind=kind if has_past else BaselineKind.NONE,
-        baseline_n=int(columns.baseline_n[tick, series]),
-        delta=number("delta"),
-        low=number("low"),
-        high=number("high"),
-        release_baseline=number("release_baseline"),
-        release_delta=number("release_delta"),
-        release_low=number("release_low"),
-        release_high=number("release_high"),
-        overdispersion=float(columns.overdispersion[tick, series]),
-        detection_limit=number("detection_limit"),
-        sustained_drop=bool(columns.sustained_drop[tick, series]),
-        moved=MOVED[int(columns.moved[tick, series])],
-        since=int(columns.since[tick, series]) or None,
+    `series` holds `Series` objects. Ticks after `closed_until` are open.
+    """
+    shown = found.has_row()
+    tick, series = np.nonzero(shown)
+    kinds = np.where(
+        found.same_hours[shown], BaselineKind.SAME_HOURS.value, BaselineKind.FLAT.value
     )
+    kinds = np.where(found.baseline_n[shown] > 0, kinds, BaselineKind.NONE.value)
+    times = found.ticks[tick]
+    return {
+        "series": [found.series[one] for one in series],
+        "tick": times.tolist(),
+        "window": [found.window] * len(tick),
+        "closed": (times <= closed_until).tolist(),
+        "n": found.n[shown].astype(np.int64).tolist(),
+        "n_effective": found.n_effective[shown].tolist(),
+        "failed": found.failed[shown].astype(np.int64).tolist(),
+        "baseline_kind": [BaselineKind(one) for one in kinds],
+        "baseline_n": found.baseline_n[shown].astype(np.int64).tolist(),
+        "overdispersion": found.overdispersion[shown].tolist(),
+        "sustained_drop": found.sustained_drop[shown].tolist(),
+        "moved": [MOVED[one] for one in found.moved[shown].tolist()],
+        "since": [one or None for one in found.since[shown].tolist()],
+        **{name: _known(getattr(found, name)[shown]) for name in NUMBERS},
+    }
+
+
+def _known(numbers: NDArray[np.float64]) -> list[object]:
+    # Running sums leave noise in the last digits; a delta of -6e-14 is none.
+    return [None if one != one else one for one in np.round(numbers, 9).tolist()]
+
+
+def deltas(found: Iterable[Columns], closed_until: int) -> Iterator[Delta]:
+    """The same as `Delta` objects; for a tick or two, not for a backfill."""
+    names = [one.name for one in fields(Delta)]
+    for columns in found:
+        by_name = values(columns, closed_until)
+        for row in zip(*(by_name[name] for name in names), strict=True):
+            yield Delta(**dict(zip(names, row, strict=True)))
+
+
+def stored(
+    by_name: Mapping[str, list[object]], order: Iterable[str], **constants: object
+) -> Iterator[tuple[object, ...]]:
+    """Rows of the table, their columns in `order`; `constants` are equal in every row."""
+    series = by_name["series"]
+    columns = {
+        **by_name,
+        **{name: [getattr(one, name) for one in series] for name in SERIES},
+        **{name: [value] * len(series) for name, value in constants.items()},
+    }
+    return zip(*(columns[name] for name in order), strict=True)

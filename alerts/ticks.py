@@ -17,10 +17,14 @@ LONGEST_WINDOW = DAY * TICK_SECONDS
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Changed:
-    """Minutes whose roll-ups changed since the last run: starts of first and last, seconds."""
+    """Minutes whose roll-ups changed since the last run: starts of first and last, seconds.
+
+    `newest` is the newest minute that has roll-ups at all.
+    """
 
     first: int
     last: int
+    newest: int
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -40,7 +44,8 @@ def due(
 ) -> Due:
     """The ticks due at `now` (seconds since the epoch).
 
-    `computed_until` is the newest closed tick that is stored, None where there is none.
+    `computed_until` is the newest closed tick that is stored, None where there is none. What is
+    older than a day is due only where it changed: no window of it holds anything else.
 
     >>> first = due(now=6010, computed_until=None, changed=None, close_late_seconds=600)
     >>> first.closed_until, list(first.current), list(first.amended)
@@ -49,7 +54,8 @@ def due(
     closed_until = (now - close_late_seconds) // TICK_SECONDS * TICK_SECONDS
     start = closed_until
     if computed_until is not None:
-        start = min(computed_until, closed_until) + TICK_SECONDS
+        missed = max(computed_until, closed_until - LONGEST_WINDOW)
+        start = min(missed, closed_until) + TICK_SECONDS
     current = range(start, tick_after(now - 1) + 1, TICK_SECONDS)
     return Due(amended=_amended(changed, current.start), current=current, closed_until=closed_until)
 
@@ -62,5 +68,5 @@ def tick_after(time: int) -> int:
 def _amended(changed: Changed | None, before: int) -> range:
     if changed is None:
         return range(0)
-    last = min(tick_after(changed.last) + LONGEST_WINDOW, before)
-    return range(tick_after(changed.first), last, TICK_SECONDS)
+    last = min(tick_after(changed.last) + LONGEST_WINDOW, tick_after(changed.newest) + TICK_SECONDS)
+    return range(tick_after(changed.first), min(last, before), TICK_SECONDS)

@@ -3,6 +3,5 @@ SELECT
     toUnixTimestamp(minIf(minute, version > {version:UInt64})) AS first,
     toUnixTimestamp(maxIf(minute, version > {version:UInt64})) AS last,
     countIf(version > {version:UInt64}) AS changed,
-    toUnixTimestamp(max(minute)) AS newest,
-    max(rollups.version) AS version
+    toUnixTimestamp(max(minute)) AS newest
 FROM rollups
