@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from enum import StrEnum
 from pathlib import Path
 
@@ -101,6 +102,31 @@ def _require_pattern(name: str, expression: str) -> None:
         raise ValueError(f"{name}: {expression} matches the empty text")
 
 
+class RouteSettings(BaseModel):
+    """`[collector.routes]`: under which names answers are counted."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    rules: dict[str, str] = Field(
+        default={},
+        description="by regular expression for a whole route, the name it is counted under; may "
+        "use its groups (`\\1`); tried in order, before digits and ids are templated",
+    )
+    max_routes: int = Field(
+        default=200, ge=1, description="routes a service may have; further ones are `__other__`"
+    )
+
+    @field_validator("rules")
+    @classmethod
+    def _rules_compile(cls, rules: dict[str, str]) -> dict[str, str]:
+        for expression in rules:
+            try:
+                re.compile(expression)
+            except re.error as error:
+                raise ValueError(f"{expression} is not a regular expression: {error}") from error
+        return rules
+
+
 class CollectorSettings(BaseModel):
     """The OTLP listeners, their guards and limits, and what is taken out of the texts."""
 
@@ -134,6 +160,7 @@ class CollectorSettings(BaseModel):
     limits: LimitSettings = LimitSettings()
     assembly: AssemblyLimits = AssemblyLimits()
     redact: RedactSettings = RedactSettings()
+    routes: RouteSettings = RouteSettings()
 
     @field_validator("tls_key")
     @classmethod

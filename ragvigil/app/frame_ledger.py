@@ -1,9 +1,9 @@
-"""What became of the spans of every spool frame: acknowledged = stored + duplicate + quarantined + in spool."""
+"""What became of the spans of every frame: acknowledged = stored + duplicate + quarantined + in spool."""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 
 
@@ -27,19 +27,30 @@ class _Open:
     duplicate: int = 0
     quarantined: int = 0
 
-    def is_settled(self) -> bool:
-        return self.stored + self.duplicate + self.quarantined >= self.spans
+    @property
+    def placed(self) -> int:
+        return self.stored + self.duplicate + self.quarantined
 
 
 class FrameLedger:
-    """Follows the frames that are not settled yet; settled ones are handed out once."""
+    """Follows the frames that are not settled yet; settled ones are handed out once.
 
-    def __init__(self) -> None:
+    `settled` are frames that an earlier life of this process has settled: a replay reads them
+    again, and they are not counted again.
+    """
+
+    def __init__(self, settled: Collection[int] = ()) -> None:
+        self._before = frozenset(settled)
         self._open: dict[int, _Open] = {}
+        self._expected: int | None = None
 
-    def opened(self, seq: int, spans: int, received_unix_nano: int) -> None:
-        """A frame of `spans` spans was read from the spool."""
-        self._open[seq] = _Open(received_unix_nano, spans)
+    def opened(self, seq: int, *, spans: int, spans_before: int, received_unix_nano: int) -> None:
+        """A frame was read. Spans of damaged frames between it and the last one are quarantined."""
+        lost = max(0, spans_before - (spans_before if self._expected is None else self._expected))
+        self._expected = spans_before + spans
+        if seq in self._before or not spans + lost:
+            return
+        self._open[seq] = _Open(received_unix_nano, spans + lost, quarantined=lost)
 
     def count(
         self,
@@ -49,23 +60,24 @@ class FrameLedger:
         quarantined: Iterable[int] = (),
     ) -> None:
         """Counts spans by the seq of the frame that brought them, once per span."""
-        for field, seqs in (("stored", stored), ("duplicate", duplicate), ("quarantined", quarantined)):
+        for kind, seqs in (("stored", stored), ("duplicate", duplicate), ("quarantined", quarantined)):
             for seq, number in Counter(seqs).items():
                 frame = self._open.get(seq)
                 if frame is not None:
-                    setattr(frame, field, getattr(frame, field) + number)
+                    setattr(frame, kind, getattr(frame, kind) + number)
 
     def settled(self) -> list[FrameRow]:
         """Rows of the frames whose every span is accounted for; each is returned once."""
-        done = [seq for seq, frame in self._open.items() if frame.is_settled()]
+        done = [seq for seq, frame in self._open.items() if frame.placed >= frame.spans]
         return [_row(seq, self._open.pop(seq)) for seq in done]
 
-    def unsettled_spans(self) -> int:
-        """Spans read from the spool and not accounted for yet."""
-        return sum(
-            frame.spans - frame.stored - frame.duplicate - frame.quarantined
-            for frame in self._open.values()
-        )
+    def oldest_seq(self) -> int | None:
+        """The first frame that is not settled."""
+        return min(self._open, default=None)
+
+    def waiting_spans(self) -> int:
+        """Spans read from the spool whose frame is not settled."""
+        return sum(frame.spans for frame in self._open.values())
 
 
 def _row(seq: int, frame: _Open) -> FrameRow:

@@ -7,17 +7,20 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from threading import Event
 
-from collector.assembly import Assembly, Closing
+from collector.assembly import Closing
 from collector.fetch import TraceFetcher
-from collector.records import RouteRules, records
+from collector.records import records
+from collector.route import RouteCap, RouteRules
 from collector.spool_reader import SpoolReader
 from ragvigil.app import pipeline_metrics as metrics
+from ragvigil.app import memory
 from ragvigil.app.runs import Runs
 from ragvigil.app.sink import Sink
 from ragvigil.model.outcome import Outcome, ScoredRecord, TraceOutcome
+from ragvigil.model.record import RagRecord
 from ragvigil.model.span import Closed, Trace
 from ragvigil.store.traces import StoredTrace
 from scorers.record_shape import measure
@@ -25,6 +28,7 @@ from scorers.runner import Runner
 
 FRAMES_A_TURN = 16
 IDLE_SECONDS = 0.02
+MEMORY_LOOK_SECONDS = 1.0
 AHEAD_NANOS = 600 * 10**9
 BEHIND_NANOS = 24 * 3600 * 10**9
 
@@ -40,6 +44,7 @@ class Parts:
     runs: Runs
     runner: Runner
     rules: RouteRules
+    routes: RouteCap
     sink: Sink
     look_up: LookUp
 
@@ -52,6 +57,8 @@ class Pipeline:
         self._clock = clock
         self._next_seq = parts.reader.checkpoint_of("core") + 1
         self._replay_until = parts.reader.durable_seq()
+        self._memory_limit = memory.limit_bytes()
+        self._looked_at_memory = 0.0
 
     def run(self, stop: Event) -> None:
         """Loops until `stop`; returns with every batch written and the checkpoint on disk."""
@@ -65,8 +72,9 @@ class Pipeline:
         """One turn; whether there was anything to do."""
         now = self._clock()
         read = self._read(now)
-        closings = self._parts.runs.close_due(now)
+        closings = self._parts.runs.close_due(now) + self._relieve(now)
         self._settle(closings)
+        self._parts.sink.duplicates(self._parts.runs.drain_duplicates())
         if self._parts.sink.advance(now):
             self._checkpoint()
         metrics.OPEN_TRACES.set(self._parts.runs.open_traces())
@@ -75,8 +83,9 @@ class Pipeline:
     def _read(self, now: float) -> int:
         read = 0
         for frame in self._parts.reader.read(self._next_seq):
-            self._parts.sink.opened(frame)
-            self._parts.runs.add(frame, self._parts.fetcher.arrivals(frame), now)
+            arrivals = self._parts.fetcher.arrivals(frame)
+            self._parts.sink.opened(frame, len(arrivals))
+            self._parts.runs.add(frame, arrivals, now)
             self._next_seq = frame.seq + 1
             read += 1
             if read == FRAMES_A_TURN:
@@ -84,10 +93,20 @@ class Pipeline:
         metrics.SPOOL_BEHIND.set(max(0, self._parts.reader.durable_seq() - self._next_seq + 1))
         return read
 
+    def _relieve(self, now: float) -> list[Closing]:
+        """Closes the oldest traces early while memory is short."""
+        if now - self._looked_at_memory < MEMORY_LOOK_SECONDS:
+            return []
+        self._looked_at_memory = now
+        return self._parts.runs.close_oldest(now) if memory.is_pressed(self._memory_limit) else []
+
     def _settle(self, closings: list[Closing]) -> None:
-        known = self._parts.look_up([one.trace_id for one in closings if self._may_be_stored(one)])
+        unsure = [one.trace_id for one in closings if self._may_be_stored(one)]
+        known = self._parts.look_up(unsure) if unsure else {}
         for closing in closings:
             metrics.TRACES_CLOSED.labels(closing.reason).inc()
+            if closing.reason is Closed.LATE_SPAN:
+                metrics.LATE_SPANS.inc(len(closing.stored))
             earlier = known.get(closing.trace_id)
             if earlier is not None and earlier.generation >= len(closing.refs):
                 self._settle_known(closing, earlier)
@@ -114,10 +133,7 @@ class Pipeline:
         started = time.perf_counter()
         trace = self._parts.fetcher.fetch(closing)
         scored = tuple(
-            ScoredRecord(
-                record=record, scores=self._parts.runner.score_all(record), shape=measure(record)
-            )
-            for record in records(trace, self._parts.rules)
+            self._scored(record) for record in records(trace, self._parts.rules)
         )
         metrics.SCORING.observe(time.perf_counter() - started)
         present = {one.record.record_id for one in scored}
@@ -128,6 +144,14 @@ class Pipeline:
             records=scored,
             gone=tuple(one for one in (earlier.record_ids if earlier else ()) if one not in present),
         )
+
+    def _scored(self, found: RagRecord) -> ScoredRecord:
+        route = self._parts.routes.admit(found.service, found.route)
+        record = found if route == found.route else replace(found, route=route)
+        for what in record.truncated:
+            metrics.TRUNCATED.labels(what).inc()
+        scores = self._parts.runner.score_all(record)
+        return ScoredRecord(record=record, scores=scores, shape=measure(record))
 
     def _checkpoint(self) -> None:
         needed = [self._next_seq, self._parts.sink.oldest_seq(), self._parts.runs.oldest_seq(self._clock())]

@@ -53,6 +53,17 @@ class Runs:
                 del self._backfills[name]
         return closings
 
+    def close_oldest(self, now: float) -> list[Closing]:
+        """Closes the older half of the open traces, for memory."""
+        closings: list[Closing] = []
+        for assembly in self._assemblies():
+            closings += assembly.close_oldest(max(1, assembly.open_count // 2), now)
+        return closings
+
+    def drain_duplicates(self) -> list[int]:
+        """The frame seqs, one a span, of spans that came again after their trace had closed."""
+        return [seq for assembly in self._assemblies() for seq in assembly.drain_duplicates()]
+
     def open_traces(self) -> int:
         """Traces waiting for their last span."""
         return sum(one.open_count for one in self._assemblies())

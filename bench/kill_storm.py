@@ -1,0 +1,146 @@
+"""kill -9 of either process under load: nothing acknowledged is lost, nothing has two effects.
+
+    .venv/bin/python bench/kill_storm.py [--small] [--seed N]
+
+A sender keeps sending requests and re-sends what was not acknowledged, while the intake or the
+core is killed at random moments. At the end every acknowledged span must be in the store once,
+every record must have each of its scores once, and the daemon must have become ready within
+10 seconds after every kill.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import random
+import signal
+import tempfile
+import threading
+import time
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import httpx
+import otlp_requests
+from processes import core_pid
+from report import finish, progress
+
+from ragvigil.app.child_daemon import ChildDaemon, start
+
+READY_SECONDS = 10.0
+DRAIN_SECONDS = 240.0
+
+
+@dataclass(slots=True)
+class Sender:
+    """Sends every request until it is acknowledged."""
+
+    address: str
+    requests: list[bytes]
+    acknowledged: int = 0
+    retries: int = 0
+    done: threading.Event = field(default_factory=threading.Event)
+
+    def run(self, pause_seconds: float) -> None:
+        """Returns when all are acknowledged."""
+        with httpx.Client(timeout=5) as client:
+            for body in self.requests:
+                while not self._acknowledges(client, body):
+                    self.retries += 1
+                    time.sleep(0.1)
+                self.acknowledged += 1
+                time.sleep(pause_seconds)
+        self.done.set()
+
+    def _acknowledges(self, client: httpx.Client, body: bytes) -> bool:
+        try:
+            reply = client.post(
+                f"http://{self.address}/v1/traces",
+                content=body,
+                headers={"content-type": "application/x-protobuf"},
+            )
+        except httpx.HTTPError:
+            return False
+        return reply.status_code == 200
+
+
+def storm(folder: Path, kills: int, rng: random.Random, sender: Sender) -> tuple[ChildDaemon, list[float]]:
+    """Kills `kills` times; the daemon that lives at the end, and seconds to ready after each."""
+    settings = {"RAGVIGIL_COLLECTOR__HTTP_ENDPOINT": sender.address}
+    daemon = start(folder, settings=settings)
+    daemon.wait_ready(60)
+    waits = []
+    threading.Thread(target=sender.run, args=(0.02,), daemon=True).start()
+    for number in range(kills):
+        time.sleep(rng.uniform(0.3, 2.5))
+        victim = rng.choice(("intake", "core"))
+        os.kill(daemon.process.pid if victim == "intake" else core_pid(daemon), signal.SIGKILL)
+        if victim == "intake":
+            daemon.process.wait()
+            daemon = start(folder, settings=settings)
+        else:
+            _wait_until_gone(daemon)
+        waits.append(daemon.wait_ready(60))
+        progress(f"{number + 1}/{kills} killed {victim}, ready after {waits[-1]:.1f} s")
+    return daemon, waits
+
+
+def _wait_until_gone(daemon: ChildDaemon) -> None:
+    """Until the intake has noticed the core's end, so that `ready` speaks of the next one."""
+    deadline = time.monotonic() + 2
+    while daemon.is_ready() and time.monotonic() < deadline:
+        time.sleep(0.01)
+
+
+def drained(daemon: ChildDaemon, spans: int) -> dict[str, int]:
+    """The ledger once `spans` distinct spans are stored, or as it is when patience ends."""
+    deadline = time.monotonic() + DRAIN_SECONDS
+    while True:
+        ledger = dict(daemon.get("ledger")["spans"])
+        if (ledger["stored"] >= spans and not ledger["in_spool"]) or time.monotonic() > deadline:
+            return ledger
+        time.sleep(0.5)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--small", action="store_true")
+    parser.add_argument("--seed", type=int, default=20)
+    options = parser.parse_args()
+    kills = 2 if options.small else 30
+    rng = random.Random(options.seed)
+    requests = otlp_requests.make(25 * (60 if options.small else 1500), seed=options.seed)
+    with tempfile.TemporaryDirectory() as folder:
+        sender = Sender("127.0.0.1:44318", requests)
+        daemon, waits = storm(Path(folder), kills, rng, sender)
+        sender.done.wait(300)
+        sent = sender.acknowledged * otlp_requests.SPANS
+        ledger = drained(daemon, sent)
+        effects = daemon.get("ledger")["effects"]
+        status = daemon.stop()
+    records = sender.acknowledged * otlp_requests.TRACES_A_REQUEST
+    figures: dict[str, object] = {
+        "kills": kills,
+        "requests_acknowledged": sender.acknowledged,
+        "retries": sender.retries,
+        "spans_acknowledged": sent,
+        "ledger": ledger,
+        "effects": effects,
+        "ready_seconds_max": round(max(waits), 1),
+    }
+    bars = {
+        "no acknowledged span is lost": ledger["stored"] == sent and effects["spans"] == sent,
+        "no effect happened twice": effects["records"] == records
+        and effects["rollup_records"] == records,
+        "the books balance": ledger["acknowledged"]
+        == ledger["stored"] + ledger["duplicate"] + ledger["quarantined"] + ledger["in_spool"],
+        "every request was acknowledged in the end": sender.acknowledged == len(requests),
+        "SIGTERM ends with status 0": status == 0,
+    }
+    if not options.small:
+        bars[f"ready <= {READY_SECONDS} s after a kill"] = max(waits) <= READY_SECONDS
+    finish("kill_storm", figures, bars, seed=options.seed)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,73 @@
+"""`ragvigil check`: settings that are wrong (errors) or probably not meant (warnings)."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from pydantic import SecretStr
+
+from ragvigil.app.ports import endpoints
+from ragvigil.app.settings import Settings, known_keys
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Warning:
+    """A setting that is allowed but surprises; `explanation` says what happens with it."""
+
+    key: str
+    explanation: str
+
+
+def warnings(settings: Settings) -> Iterator[Warning]:
+    """What the settings allow and their author probably did not mean."""
+    for section in ("collector", "metrics", "web"):
+        if getattr(settings, section).insecure:
+            yield Warning(
+                key=f"[{section}] insecure",
+                explanation="everybody who reaches the address may use it, in clear text",
+            )
+    used = list(endpoints(settings).values())
+    for path, endpoint in endpoints(settings).items():
+        if used.count(endpoint) > 1:
+            yield Warning(
+                key=f"[{path[0]}] {path[1]}",
+                explanation=f"{endpoint} stands at two listeners; the daemon will not start",
+            )
+    if settings.data_dir.parts[:2] == ("/", "tmp"):
+        yield Warning(
+            key="data_dir",
+            explanation="the spool lies in a folder that is emptied at boot: spans that were "
+            "acknowledged and not yet stored would be lost",
+        )
+
+
+def plain(settings: Settings) -> dict[str, object]:
+    """Every key and its value, secrets masked."""
+    values: dict[str, object] = {}
+    for path in known_keys():
+        value: object = settings
+        for step in path:
+            value = getattr(value, step)
+        if not hasattr(value, "model_fields"):
+            shown = "set, not shown" if isinstance(value, SecretStr) else value
+            values[".".join(path)] = shown
+    return values
+
+
+def report(settings: Settings, *, show_all: bool, as_json: bool) -> int:
+    """Prints what was found; the exit status: 0, warnings included."""
+    found = list(warnings(settings))
+    if as_json:
+        listed = [{"key": one.key, "explanation": one.explanation} for one in found]
+        values = {"settings": plain(settings)} if show_all else {}
+        print(json.dumps({"errors": [], "warnings": listed, **values}, default=str))
+        return 0
+    if show_all:
+        for key, value in plain(settings).items():
+            print(f"{key} = {value}")
+    for one in found:
+        print(f"warning: {one.key}: {one.explanation}")
+    print(f"the settings are valid; {len(found)} warning{'' if len(found) == 1 else 's'}")
+    return 0

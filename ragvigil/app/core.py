@@ -1,0 +1,138 @@
+"""The core process: assembly, scoring, store, jobs, API. Started and watched by the intake.
+
+Start: directory, store, pipeline, jobs, web. Stop, on SIGTERM or when the intake is gone: web,
+jobs, pipeline (its last batch and checkpoint), store.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import gc
+import signal
+import socket
+import sys
+import threading
+import time
+from collections.abc import Iterator
+
+import structlog
+from prometheus_client import (
+    GC_COLLECTOR,
+    PLATFORM_COLLECTOR,
+    PROCESS_COLLECTOR,
+    REGISTRY,
+    ProcessCollector,
+    generate_latest,
+)
+
+from alerts.metrics import ScoreMetrics
+from ragvigil.app.control import serve_answers
+from ragvigil.app.directory import hold
+from ragvigil.app.duties import duties
+from ragvigil.app.jobs import start
+from ragvigil.app.logs import configure_logs
+from ragvigil.app.parts import assemble
+from ragvigil.app.pipeline import Pipeline
+from ragvigil.app.ports import split
+from ragvigil.app.settings import Settings, load
+from ragvigil.app.status import Status
+from ragvigil.store.store import Store
+from scorers.runner import Runner, load_scorers
+
+log = structlog.get_logger()
+
+PREDECESSOR_SECONDS = 30.0
+"""How long a core waits for the one before it to give the store's directory up."""
+
+
+def main(line: socket.socket) -> None:
+    """Runs until told to stop or until the intake hangs up."""
+    configure_logs()
+    settings = load()
+    stop = threading.Event()
+    for number in (signal.SIGTERM, signal.SIGINT):
+        signal.signal(number, lambda *_: stop.set())
+    with hold(settings.data_dir, "core", PREDECESSOR_SECONDS):
+        run(settings, line, stop)
+
+
+def run(settings: Settings, line: socket.socket, stop: threading.Event) -> None:
+    """Everything the core is, from the store's opening to its closing."""
+    started = time.monotonic()
+    _own_process_metrics()
+    runner = Runner(load_scorers(settings.scorers), settings.scorers)
+    scores = ScoreMetrics(settings.metrics, runner.fails_below, time.time)
+    REGISTRY.register(scores)
+    store = Store.open(settings.store, settings.data_dir, epoch=int(time.time()))
+    try:
+        parts = assemble(settings, store, runner, scores)
+        pipeline = Pipeline(parts)
+        status = Status(settings=settings, store=store, parts=parts, runner=runner)
+        answers = {"metrics": lambda: generate_latest(REGISTRY), "status": status.short}
+        _thread("control", _answer, line, answers, stop)
+        scheduler = start(duties(settings, store, parts, scores))
+        with serve_web(settings, store, status):
+            status.is_ready = True
+            log.info("core ready", seconds=round(time.monotonic() - started, 2))
+            # What was imported stays: the collector need not walk it again and again.
+            gc.collect()
+            gc.freeze()
+            pipeline.run(stop)
+            status.is_ready = False
+        scheduler.shutdown(wait=False)
+    finally:
+        store.close()
+    log.info("core stopped")
+
+
+def _answer(line: socket.socket, answers: dict[str, object], stop: threading.Event) -> None:
+    serve_answers(line, answers)  # type: ignore[arg-type]
+    stop.set()
+
+
+def _thread(name: str, target: object, *arguments: object) -> None:
+    threading.Thread(target=target, args=arguments, name=name, daemon=True).start()  # type: ignore[arg-type]
+
+
+def _own_process_metrics() -> None:
+    """Both processes stand in one exposition: the core's own figures get a name of their own."""
+    for collector in (GC_COLLECTOR, PLATFORM_COLLECTOR, PROCESS_COLLECTOR):
+        with contextlib.suppress(KeyError):
+            REGISTRY.unregister(collector)
+    ProcessCollector(namespace="ragvigil_core")
+
+
+@contextlib.contextmanager
+def serve_web(settings: Settings, store: Store, status: Status) -> Iterator[None]:
+    """The API and pages, in a thread with a loop of its own."""
+    import uvicorn
+
+    from ragvigil.web.api import api
+
+    host, port = split(settings.web.endpoint)
+    config = uvicorn.Config(
+        api(store, status, settings.web),
+        host=host,
+        port=port,
+        lifespan="off",
+        log_config=None,
+        access_log=False,
+        server_header=False,
+        ssl_certfile=settings.web.tls_certificate,
+        ssl_keyfile=settings.web.tls_key,
+        timeout_graceful_shutdown=2,
+    )
+    server = uvicorn.Server(config)
+    thread = threading.Thread(target=server.run, name="web", daemon=True)
+    thread.start()
+    while not server.started and thread.is_alive():
+        time.sleep(0.01)
+    try:
+        yield
+    finally:
+        server.should_exit = True
+        thread.join(5)
+
+
+if __name__ == "__main__":
+    main(socket.socket(fileno=int(sys.argv[1])))

@@ -1,0 +1,32 @@
+"""How much memory this process may use, and how much it does."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+CGROUP = Path("/sys/fs/cgroup/memory.max")
+PRESSURE = 0.8
+"""Share of the limit above which open traces are closed early."""
+
+
+def limit_bytes() -> int:
+    """The container's memory limit, else the machine's memory."""
+    if CGROUP.exists():
+        text = CGROUP.read_text(encoding="ascii").strip()
+        if text.isdigit():
+            return int(text)
+    return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+
+
+def used_bytes() -> int:
+    """Resident memory of this process; 0 where the system does not tell."""
+    statm = Path("/proc/self/statm")
+    if not statm.exists():
+        return 0
+    return int(statm.read_text(encoding="ascii").split()[1]) * os.sysconf("SC_PAGE_SIZE")
+
+
+def is_pressed(limit: int) -> bool:
+    """Whether memory must be given back."""
+    return used_bytes() > limit * PRESSURE
