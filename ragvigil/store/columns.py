@@ -1,4 +1,4 @@
-"""Columns that are written, with their types, in the order of a row; a test holds them to the DDL."""
+"""Columns that are written, with their types, in the order of a row; a test compares the DDL."""
 
 from __future__ import annotations
 

@@ -40,21 +40,22 @@ def connect(settings: StoreSettings, data_dir: Path) -> Clients:
     from clickhouse_connect import common
 
     common.set_setting("autogenerate_session_id", False)
-    open_one = _open_server if settings.url else _open_embedded
-    writer = open_one(settings, data_dir, _write_settings(settings))
+
+    def open_one(limits: dict[str, object]) -> Client:
+        if settings.url:
+            return _open_server(settings, limits)
+        return _open_embedded(settings, data_dir / "store", limits)
+
     return Clients(
-        writer=writer,
-        pages=open_one(settings, data_dir, _read_settings(settings, settings.query_seconds)),
-        jobs=open_one(
-            settings, data_dir, _read_settings(settings, settings.query_seconds * JOB_FACTOR)
-        ),
+        writer=open_one(_write_settings(settings)),
+        pages=open_one(_read_settings(settings, settings.query_seconds)),
+        jobs=open_one(_read_settings(settings, settings.query_seconds * JOB_FACTOR)),
     )
 
 
-def _open_embedded(settings: StoreSettings, data_dir: Path, limits: dict[str, object]) -> Client:
+def _open_embedded(settings: StoreSettings, path: Path, limits: dict[str, object]) -> Client:
     import clickhouse_connect
 
-    path = data_dir / "store"
     path.mkdir(parents=True, exist_ok=True)
     client = clickhouse_connect.get_client(
         interface="chdb", path=str(path), chdb_options=_engine_options(settings)
@@ -66,7 +67,7 @@ def _open_embedded(settings: StoreSettings, data_dir: Path, limits: dict[str, ob
     return client
 
 
-def _open_server(settings: StoreSettings, data_dir: Path, limits: dict[str, object]) -> Client:
+def _open_server(settings: StoreSettings, limits: dict[str, object]) -> Client:
     import clickhouse_connect
 
     return clickhouse_connect.get_client(

@@ -10,6 +10,7 @@ from collections import deque
 from collections.abc import Callable
 from concurrent.futures import Future
 from dataclasses import dataclass, field
+from enum import Enum
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -41,7 +42,7 @@ FIRST_PAUSE_SECONDS = 0.1
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StoreStatus:
-    """`waiting` batches are queued; `trouble` is the last error of a write that is being retried."""
+    """`waiting` batches are queued; `trouble` is why the first of them is being tried again."""
 
     is_ready: bool
     waiting: int
@@ -62,6 +63,13 @@ class _Job:
     call: Callable[[Client], Any] = field(compare=False)
     writes: bool = field(compare=False)
     result: Future[Any] = field(compare=False)
+
+
+class _Turn(Enum):
+    """What the thread does where it neither writes nor reads."""
+
+    CONNECT = "connect"
+    END = "end"
 
 
 class Engine:
@@ -87,15 +95,14 @@ class Engine:
         self._pause = _Pause(settings.retry_seconds)
         self._trouble = self._stopped = ""
         self._ends_at: float | None = None
+        self._opened: Future[None] = Future()
         self._thread = threading.Thread(target=self._serve, name="store", daemon=True)
 
     def start(self, *, wait: bool) -> None:
-        """Starts the thread; with `wait`, returns when the tables are ready or raises StoreError."""
-        opened: Future[None] = Future()
-        self._opened = opened
+        """Starts the thread; with `wait`, until the tables are ready; raises StoreError."""
         self._thread.start()
         if wait:
-            opened.result()
+            self._opened.result()
 
     def queue_write(self, batch: Batch) -> Future[Written]:
         """Queues a batch behind those before it."""
@@ -112,7 +119,7 @@ class Engine:
         return write.result
 
     def queue_job(self, call: Callable[[Client], Any], priority: Priority, *, writes: bool) -> Any:
-        """Runs `call` on the engine's thread when its turn comes; raises TimeoutError if it does not."""
+        """Runs `call` on the engine's thread; raises TimeoutError if its turn never comes."""
         job = _Job(int(priority), next(self._numbers), call, writes, Future())
         with self._changed:
             if self._ends_at is not None:
@@ -142,28 +149,26 @@ class Engine:
         self._thread.join(seconds + self._settings.timeout_seconds)
 
     def _serve(self) -> None:
-        while True:
-            task = self._next()
-            if task is None:
-                break
-            if isinstance(task, _Write):
+        while (task := self._next()) is not _Turn.END:
+            if task is _Turn.CONNECT:
+                self._connect()
+            elif isinstance(task, _Write):
                 self._do_write(task)
-            elif task.result.set_running_or_notify_cancel():
+            elif isinstance(task, _Job) and task.result.set_running_or_notify_cancel():
                 self._do_job(task)
         self._fail_rest()
         if self._clients is not None:
             self._clients.close()
 
-    def _next(self) -> _Write | _Job | None:
-        """The next thing to do; None when it is time to end."""
+    def _next(self) -> _Write | _Job | _Turn:
+        """The next thing to do; waits for one."""
         with self._changed:
             while True:
                 now = time.monotonic()
                 if self._ends_at is not None and (not self._writes or now >= self._ends_at):
-                    return None
+                    return _Turn.END
                 if self._clients is None and self._pause.is_over(now):
-                    self._connect()
-                    continue
+                    return _Turn.CONNECT
                 if self._writes and self._clients is not None and self._pause.is_over(now):
                     return self._writes[0]
                 if self._jobs:
@@ -262,9 +267,13 @@ class Engine:
             writes, jobs = list(self._writes), list(self._jobs)
             self._writes.clear()
             self._jobs.clear()
-        for one in (*writes, *jobs):
-            if one.result.set_running_or_notify_cancel():
-                one.result.set_exception(Unavailable("the store has closed"))
+        results: list[Future[Any]] = [
+            *(one.result for one in writes),
+            *(one.result for one in jobs),
+        ]
+        for result in results:
+            if result.set_running_or_notify_cancel():
+                result.set_exception(Unavailable("the store has closed"))
 
 
 class _Pause:

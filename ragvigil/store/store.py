@@ -92,26 +92,31 @@ class Store:
                 client.query(query(name), parameters=dict(parameters or {})).named_results()
             )
 
-        return self._ask(name, rows, priority)
+        found: list[dict[str, Any]] = self._ask(name, rows, priority)
+        return found
 
     def arrays(
         self, name: str, parameters: Parameters | None = None, *, priority: Priority = Priority.TICK
     ) -> dict[str, NDArray[Any]]:
-        """Columns of the named query as numpy arrays. Raises as `read` does."""
+        """Columns of the named query as numpy arrays; without rows, no columns.
+
+        Raises as `read` does.
+        """
 
         def columns(client: Client) -> dict[str, NDArray[Any]]:
             import numpy as np
 
-            found = client.query(
-                query(name), parameters=dict(parameters or {}), column_oriented=True
+            context = client.create_query_context(
+                query(name), parameters=dict(parameters or {}), use_numpy=True
             )
-            held = found.result_columns or [[] for _ in found.column_names]
-            return {
-                column: np.asarray(values)
-                for column, values in zip(found.column_names, held, strict=True)
-            }
+            with client.query_column_block_stream(context=context) as stream:
+                blocks = list(stream)
+                names = stream.source.column_names
+            parts = zip(*blocks, strict=True)
+            return {one: np.concatenate(part) for one, part in zip(names, parts, strict=False)}
 
-        return self._ask(name, columns, priority)
+        found: dict[str, NDArray[Any]] = self._ask(name, columns, priority)
+        return found
 
     def run(
         self, name: str, parameters: Parameters | None = None, *, priority: Priority = Priority.TICK

@@ -118,8 +118,8 @@ class Writer:
     def _stop_if_too_many(self, table: str, reason: str) -> None:
         if self._share.is_too_high():
             raise WriterStopped(
-                f"more than {REFUSED_SHARE:.0%} of the last rows were refused; the last one, of the "
-                f"table {table}: {reason}"
+                f"more than {REFUSED_SHARE:.0%} of the last rows were refused; "
+                f"the last one, of the table {table}: {reason}"
             )
 
     def _insert(self, table: str, rows: Sequence[Row], token: str) -> None:

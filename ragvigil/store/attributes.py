@@ -1,0 +1,43 @@
+"""Attribute values as the Collector's exporter writes them: every value is a string."""
+
+from __future__ import annotations
+
+import base64
+import json
+import math
+
+from ragvigil.model.span import AttributeValue
+
+
+def as_text(value: AttributeValue) -> str:
+    """The value as a string: JSON for lists and maps, base64 for bytes.
+
+    >>> [as_text(one) for one in ("a", True, 0.5, 3, None, ["a", 1], {"b": b"x"})]
+    ['a', 'true', '0.5', '3', '', '["a",1]', '{"b":"eA=="}']
+    """
+    if isinstance(value, str):
+        return value
+    if value is None:
+        return ""
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, int | float):
+        return _number(value)
+    if isinstance(value, bytes):
+        return base64.b64encode(value).decode("ascii")
+    return json.dumps(value, ensure_ascii=False, separators=(",", ":"), default=_within)
+
+
+def _number(value: int | float) -> str:
+    if (
+        isinstance(value, float)
+        and math.isfinite(value)
+        and value.is_integer()
+        and abs(value) < 1e15
+    ):
+        return str(int(value))
+    return repr(value)
+
+
+def _within(value: object) -> str:
+    return base64.b64encode(value).decode("ascii") if isinstance(value, bytes) else str(value)

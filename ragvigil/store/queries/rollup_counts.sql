@@ -1,0 +1,12 @@
+SELECT
+    cityHash64(service, environment, route, rubric, layer, segment) AS series,
+    intDiv(toUnixTimestamp(minute), {bin:UInt32}) * {bin:UInt32} AS start,
+    sum(rollups.n) AS n,
+    sum(rollups.total) AS total,
+    sum(rollups.squares) AS squares,
+    sum(rollups.failed) AS failed,
+    sum(rollups.absent) AS absent,
+    sum(rollups.not_applicable) AS not_applicable
+FROM rollups FINAL
+WHERE minute >= toDateTime({first:UInt32}, 'UTC') AND minute < toDateTime({end:UInt32}, 'UTC')
+GROUP BY series, start

@@ -1,0 +1,5 @@
+SELECT DISTINCT toUnixTimestamp(minute) AS minute
+FROM scores
+WHERE toDate(received) >= toDate(toDateTime({received:UInt32}, 'UTC'))
+    AND received >= toDateTime({received:UInt32}, 'UTC')
+ORDER BY minute

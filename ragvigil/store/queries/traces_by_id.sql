@@ -1,0 +1,10 @@
+-- Newest generation of each trace; rows of late arrivals tell nothing about what is stored.
+SELECT
+    trace_id,
+    max(traces.generation) AS generation,
+    argMax(toUnixTimestamp64Nano(time), traces.generation) AS time_nanos,
+    argMax(toUnixTimestamp64Nano(received), traces.generation) AS received_nanos,
+    argMax(record_ids, traces.generation) AS record_ids
+FROM traces
+WHERE late = 0 AND trace_id IN {trace_ids:Array(String)}
+GROUP BY trace_id

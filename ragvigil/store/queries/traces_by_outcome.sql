@@ -1,0 +1,4 @@
+SELECT outcome, count() AS traces
+FROM traces FINAL
+GROUP BY outcome
+ORDER BY outcome

@@ -1,0 +1,11 @@
+-- Newest generation of each trace; rows of late arrivals tell nothing about what is stored.
+SELECT
+    trace_id,
+    max(traces.generation) AS generation,
+    argMax(toUnixTimestamp64Nano(time), traces.generation) AS time_nanos,
+    argMax(toUnixTimestamp64Nano(received), traces.generation) AS received_nanos,
+    argMax(record_ids, traces.generation) AS record_ids
+FROM traces
+WHERE late = 0 AND toDate(received) >= toDate(toDateTime({received:UInt32}, 'UTC'))
+    AND received >= toDateTime({received:UInt32}, 'UTC')
+GROUP BY trace_id
