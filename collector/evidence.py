@@ -42,7 +42,9 @@ def gather(extent: Extent) -> Evidence:
         for node in extent.nodes
         if node.role is SpanRole.RERANKER and not _is_lost(node, extent.root)
     ]
-    given = _last(rerankers, Field.RERANK_INPUT)
+    joiners = [node for node in extent.nodes if node.reading is not None
+               and node.reading.claims(Field.RERANK_INPUT)]  # fmt: skip
+    given = _last(rerankers, Field.RERANK_INPUT) or _last(joiners, Field.RERANK_INPUT)
     ranked = _last(rerankers, Field.RERANKED)
     merged = _merged(listings, given)
     everywhere = _by_hash(extent.nodes) if _lack_ids(listings) else {}

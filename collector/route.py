@@ -19,7 +19,7 @@ TEMPLATES = (
     (re.compile(rf"(?<![\w-]){UUID}(?![\w-])"), "{uuid}"),
     (re.compile(r"(?<![\w-])\d{4}-\d{2}-\d{2}(?:T[\d:.+Z-]*)?(?![\w-])"), "{date}"),
     (re.compile(r"(?<![\w-])(?=[0-9a-fA-F]*\d)[0-9a-fA-F]{12,}(?![\w-])"), "{hex}"),
-    (re.compile(r"(?<![\w{}])(?<![vV])\d+(?:[.,:_-]\d+)*(?![\w}])"), "{number}"),
+    (re.compile(r"(?<![\w{}.])\d+(?:[.,:_-]\d+)*(?![\w}])"), "{number}"),
     (re.compile(r"(?<![^/\s])(?=[\w-]*\d)(?=[\w-]*[A-Za-z])[\w-]{16,}(?![^/\s])"), "{id}"),
 )
 PATH_ATTRIBUTES = ("url.path", "http.target", "url.full", "http.url")

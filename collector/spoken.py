@@ -56,6 +56,8 @@ def question(extent: Extent, evidence: Evidence) -> str | None:
         return at_root
     prompts = prompt_texts(extent.answering)
     named = next((found for one in reversed(prompts) if (found := question_in(one))), None)
+    if named is None and _calls_tools(extent):
+        named = _last_user(extent.answering)  # an agent's prompt holds the user's own words
     if named:
         return named
     if asked:
@@ -88,6 +90,12 @@ def _is_rewritten(extent: Extent) -> bool:
     """Whether a model ran before the retrieval: its query need not be the user's words."""
     starts = [node.start for node in extent.nodes if node.retrieves]
     return bool(starts) and any(model.end <= min(starts) for model in extent.models)
+
+
+def _calls_tools(extent: Extent) -> bool:
+    """Whether a model of this answer asked for a tool call."""
+    replies = (one.reading.get(Field.REPLY) for one in extent.models if one.reading is not None)
+    return any(m.calls_tool for reply in replies if isinstance(reply, tuple) for m in reply)
 
 
 def _asked_at(root: Node) -> str | None:

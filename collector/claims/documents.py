@@ -237,14 +237,14 @@ def find(value: object, *, depth: int = 4) -> Listing | Withheld | None:
                 found = find(container[key], depth=depth - 1)
                 if found is not None:
                     return found
-    return None
+    return None if complete else Withheld.TRUNCATED
 
 
 def _from_list(entries: list[object], complete: bool, depth: int) -> Listing | Withheld | None:
     if not entries:
         return Listing((), complete)
     drafts = [one for one in map(loose, entries) if one is not None]
-    if len(drafts) == len(entries):
+    if len(drafts) == len(entries) or (drafts and not complete):
         return listing(drafts, complete=complete)
     if depth and isinstance(entries[0], list):
         return _from_list(entries[0], complete, depth - 1)

@@ -44,6 +44,9 @@ SCALARS = {
     "user.id": (Field.USER, text, 1),
     "agent.name": (Field.AGENT_NAME, text, 2),
 }
+RERANKING = ("rerank", "contextualcompression", "crossencoder")
+"""Parts of class names: LangChain's rerankers are RETRIEVER spans, LlamaIndex' CHAIN spans."""
+HAYSTACK_DOCUMENT = re.compile(r"^Document\(id=([^,)\s]+)")
 NODE_ID = re.compile(r"id_=([^),]+)\)?, score=([-+0-9.e]+|None)")
 FIRST_TOKEN = "First Token Stream Event"
 
@@ -53,7 +56,8 @@ def claims(span: Span) -> Iterator[Claim]:
     attributes = span.attributes
     role = ROLES.get(text(attributes.get("openinference.span.kind")).upper())
     if role is not None:
-        yield Claim(Field.ROLE, _role(span, role), 2)
+        role = _role(span, role)
+        yield Claim(Field.ROLE, role, 2)
     for key, (field, read, precedence) in SCALARS.items():
         if key in attributes:
             yield Claim(field, read(attributes[key]), precedence)
@@ -73,9 +77,11 @@ def claims(span: Span) -> Iterator[Claim]:
 
 
 def _role(span: Span, role: SpanRole) -> SpanRole:
-    """LlamaIndex' rerankers and Haystack's are CHAIN spans: their name says what they are."""
-    if role is SpanRole.CHAIN and "rerank" in span.name.lower() and "postprocess" in span.name:
-        return SpanRole.RERANKER
+    """The declared role, but for rerankers that only their name gives away."""
+    if role is SpanRole.RETRIEVER or (role is SpanRole.CHAIN and "postprocess" in span.name):
+        name = span.name.lower()
+        if any(part in name for part in RERANKING):
+            return SpanRole.RERANKER
     return role
 
 
@@ -111,7 +117,8 @@ def _documents(span: Span, role: SpanRole | None, families: dict[str, Rows]) -> 
     cut = span.dropped_attributes_count > 0
     returned = families.get("retrieval.documents")
     if returned:
-        yield Claim(Field.RETRIEVED, _listing(returned, cut), 1)
+        found = Field.RERANKED if role is SpanRole.RERANKER else Field.RETRIEVED
+        yield Claim(found, partial(_identified, returned, cut, attributes.get("output.value")), 1)
     elif "retrieval.documents" in attributes:
         yield Claim(Field.RETRIEVED, partial(_whole, attributes["retrieval.documents"]), 2)
     ranked = families.get("reranker.output_documents")
@@ -123,8 +130,10 @@ def _documents(span: Span, role: SpanRole | None, families: dict[str, Rows]) -> 
     if "output.value" in attributes:
         if role is SpanRole.RETRIEVER or role is SpanRole.TOOL:
             yield Claim(Field.RETRIEVED, partial(find, attributes["output.value"]), 4)
-        elif role is SpanRole.RERANKER or "rerank" in span.name.lower():
+        elif role is SpanRole.RERANKER:
             yield Claim(Field.RERANKED, partial(_ranking, attributes["output.value"]), 4)
+        elif "joiner" in span.name.lower():
+            yield Claim(Field.RERANK_INPUT, partial(_joined, attributes["output.value"]), 6)
 
 
 def _listing(rows: Rows, cut: bool) -> Listing | Withheld:
@@ -135,6 +144,38 @@ def _listing(rows: Rows, cut: bool) -> Listing | Withheld:
     if isinstance(found, Listing) and cut:
         return found._replace(slots=tuple(indices))
     return found
+
+
+def _identified(rows: Rows, cut: bool, output: object) -> Listing | Withheld:
+    """Flattened documents. LangChain's lack the id that `output.value` may hold, and where
+    attributes were dropped `output.value` may still have the whole list.
+    """
+    found = _listing(rows, cut)
+    if output is None or not isinstance(found, Listing):
+        return found
+    if not cut and not any(one.chunk_id == one.text_hash for one in found.documents):
+        return found
+    whole_list = find(output)
+    if not isinstance(whole_list, Listing) or not whole_list.complete:
+        return found
+    texts = [one.text_hash for one in whole_list.documents]
+    positions = found.slots or tuple(range(len(found.documents)))
+    same = all(
+        slot < len(texts) and texts[slot] == one.text_hash
+        for slot, one in zip(positions, found.documents, strict=True)
+    )
+    return whole_list if same and (cut or len(texts) == len(found.documents)) else found
+
+
+def _joined(output: object) -> Listing | Withheld | None:
+    """Haystack's joiners return documents whose texts their repr cuts short: ids in order."""
+    container = as_container(output).value
+    listed = container.get("documents") if isinstance(container, dict) else None
+    found = [HAYSTACK_DOCUMENT.match(one) if isinstance(one, str) else None
+             for one in (listed if isinstance(listed, list) else ())]  # fmt: skip
+    if not found or not all(found):
+        return None
+    return listing([draft(one[1]) for one in found if one])
 
 
 def _draft(row: Mapping[str, AttributeValue]) -> Draft:

@@ -1,0 +1,67 @@
+"""Chunks out of prompts of many templates, and prompts that hold none."""
+
+from __future__ import annotations
+
+import pytest
+
+from collector.prompt_chunks import blocks, question_in
+
+A, B = "First chunk, with 1. a number.", "Second chunk.\nIt has two lines."
+ONE_LINE = "Second chunk in one line."
+
+
+@pytest.mark.parametrize(
+    ("prompt", "labels"),
+    [
+        (f"Context:\n[a-1] {A}\n[b-2] {B}\n\nQuestion: q?", ["a-1", "b-2"]),
+        (f"Context:\n[1] {A}\n[2] {B}\n\nQuestion: q?", ["1", "2"]),
+        (f"## Context\n1. {A}\n2. {B}\n\n## Question: q?", ["1", "2"]),
+        (f"Sources:\nSource 1: {A}\nSource 2: {B}\n\nQuery: q?", ["1", "2"]),
+        (f"Search results:\n\nDocument 1:\n{A}\n\nDocument 2:\n{B}\n\nQuestion: q?", ["1", "2"]),
+        (f"Documents:\nSource: a.md\n{A}\nSource: b.md\n{B}\n\nQuestion: q?", ["a.md", "b.md"]),
+        (f"<context>\n[1] {A}\n[2] {B}\n</context>\nq?", ["1", "2"]),
+        (f"<documents><document id='a'>{A}</document><document id='b'>{B}</document></documents>",
+         ["a", "b"]),
+        (f"<documents>\n<document index=\"1\">\n<source>a.md</source>\n<document_content>\n{A}\n"
+         f"</document_content>\n</document>\n<document index=\"2\">\n<source>b.md</source>\n"
+         f"<document_content>\n{B}\n</document_content>\n</document>\n</documents>\nq?",
+         ["1", "2"]),
+        (f"Context information is below.\n---------------------\n{A}\n\n{B}\n"
+         "---------------------\nGiven the context information, answer.\nQuery: q?", ["", ""]),
+        (f"Kontext:\n[a-1] {A}\n[b-2] {B}\n\nFrage: q?", ["a-1", "b-2"]),
+        (f"上下文：\n[a-1] {A}\n[b-2] {B}\n\n问题：q?", ["a-1", "b-2"]),
+        (f"Use the following pieces of retrieved context:\n\n{A}\n\n{B}\n\nQuestion: q?", ["", ""]),
+    ],
+)  # fmt: skip
+def test_blocks_are_found_in_the_template(prompt: str, labels: list[str]) -> None:
+    found = blocks([prompt])
+    assert [one.label for one in found] == labels
+    assert [one.text for one in found] == [A, B]
+
+
+def test_header_lines_of_a_node_are_not_its_text() -> None:
+    prompt = (
+        "Context information is below.\n---------------------\n"
+        f"title: One\nfile: a.md\n\n{A}\n\ntitle: Two\nfile: b.md\n\n{ONE_LINE}\n"
+        "---------------------\nQuery: q?"
+    )
+    assert [one.text for one in blocks([prompt])] == [A, ONE_LINE]
+
+
+@pytest.mark.parametrize(
+    "prompt",
+    [
+        "Say hello.",
+        "You are kind.\n\nRules:\n1. Be short.\n2. Be clear.\n\nQuestion: who are you?",
+        "Translate the following text:\n\nHello there.\n\nIt is late.",
+        "",
+    ],
+)
+def test_a_prompt_without_context_has_no_blocks(prompt: str) -> None:
+    assert blocks([prompt]) == ()
+
+
+def test_the_templates_question_is_the_last_one_named() -> None:
+    prompt = "Context:\nQuestion: an old one?\nAnswer: x\n\nQuestion: How long?\nAnswer:"
+    assert question_in(prompt) == "How long?"
+    assert question_in("no template at all") is None
