@@ -72,7 +72,7 @@ class Assembly:
         self.closed = Remembered(
             late_seconds=limits.late_seconds, max_bytes=limits.max_remembered_bytes
         )
-        self._due: list[tuple[float, bytes]] = []
+        self._due: list[tuple[float, int, bytes]] = []
         self._ready: list[Closing] = []
         self._late_duplicates: list[int] = []
         self.counts: Counter[Counted] = Counter()
@@ -101,7 +101,7 @@ class Assembly:
         """What closed since the last call: by time up to `now`, by a cap, or for memory."""
         due = self._due
         while due and due[0][0] <= now:
-            scheduled, trace_id = heappop(due)
+            scheduled, _, trace_id = heappop(due)
             trace = self._open.get(trace_id)
             if trace is None or trace.scheduled != scheduled:
                 continue  # closed meanwhile, or due at another time
@@ -244,7 +244,8 @@ class Assembly:
 
     def _schedule(self, trace_id: bytes, trace: _Open) -> None:
         trace.scheduled = self._due_at(trace)
-        heappush(self._due, (trace.scheduled, trace_id))
+        # Of those due together the order of the spool: neighbours share a parsed frame.
+        heappush(self._due, (trace.scheduled, trace.first_seq, trace_id))
 
     def _reason(self, trace: _Open, now: float) -> Closed:
         if trace.known is not None:
