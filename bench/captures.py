@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import base64
 import json
 import re
 from collections import Counter, defaultdict
@@ -11,25 +10,12 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from google.protobuf.json_format import Parse
-from opentelemetry.proto.collector.logs.v1.logs_service_pb2 import ExportLogsServiceRequest
-from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceRequest
-
-from ragvigil.model.span import (
-    AttributeValue,
-    Closed,
-    Event,
-    LogRecord,
-    Resource,
-    Scope,
-    Span,
-    SpanKind,
-    StatusCode,
-    Trace,
-)
+from collector.otlp import Encoding, decode
+from collector.settings import LimitSettings
+from collector.spans import decode_logs, decode_spans
+from ragvigil.model.span import Closed, LogRecord, Signal, Span, Trace
 
 Truth = Mapping[str, Any]
-IDS = ("traceId", "spanId", "parentSpanId")
 NUMBER = re.compile(r"\.\d+(?=\.|$)")
 
 
@@ -54,13 +40,13 @@ def load(folder: Path) -> Capture:
     for line in (folder / "meta.jsonl").read_text(encoding="utf-8").splitlines():
         entry = json.loads(line)
         body = (folder / "requests" / Path(entry["file"]).name).read_bytes()
-        is_json = entry["file"].endswith(".json")
-        if "logs" in entry["path"].lower():
-            for record in decode_logs(body):
-                logs[(record.trace_id, record.span_id)].append(record)
-        else:
-            for span in decode_spans(body, is_json=is_json):
-                spans[span.trace_id].append(span)
+        encoding = Encoding.JSON if entry["file"].endswith(".json") else Encoding.PROTOBUF
+        signal = Signal.LOGS if "logs" in entry["path"].lower() else Signal.TRACES
+        request = decode(body, encoding, signal, LimitSettings()).request
+        for record in decode_logs(request) if signal is Signal.LOGS else ():
+            logs[(record.trace_id, record.span_id)].append(record)
+        for span in decode_spans(request) if signal is Signal.TRACES else ():
+            spans[span.trace_id].append(span)
     truth: dict[str, list[Truth]] = defaultdict(list)
     for line in (folder / "truth.jsonl").read_text(encoding="utf-8").splitlines():
         row = json.loads(line)
@@ -81,95 +67,6 @@ def _trace(
         for span in spans
     )
     return Trace(trace_id=trace_id, spans=tuple(joined), closed=Closed.IDLE, received_unix_nano=0)
-
-
-def decode_spans(body: bytes, *, is_json: bool = False) -> Iterator[Span]:
-    """The spans of one export request."""
-    request = ExportTraceServiceRequest()
-    if is_json:
-        Parse(json.dumps(_with_base64_ids(json.loads(body))), request, ignore_unknown_fields=True)
-    else:
-        request.ParseFromString(body)
-    for of_resource in request.resource_spans:
-        resource = Resource(attributes=_attributes(of_resource.resource.attributes))
-        for of_scope in of_resource.scope_spans:
-            scope = Scope(name=of_scope.scope.name, version=of_scope.scope.version)
-            for span in of_scope.spans:
-                yield _span(span, resource, scope)
-
-
-def decode_logs(body: bytes) -> Iterator[LogRecord]:
-    """The log records of one export request."""
-    request = ExportLogsServiceRequest.FromString(body)
-    for of_resource in request.resource_logs:
-        for of_scope in of_resource.scope_logs:
-            for record in of_scope.log_records:
-                attributes = _attributes(record.attributes)
-                yield LogRecord(
-                    trace_id=record.trace_id.hex(),
-                    span_id=record.span_id.hex(),
-                    time_unix_nano=record.time_unix_nano or record.observed_time_unix_nano,
-                    event_name=record.event_name or str(attributes.get("event.name", "")),
-                    body=_value(record.body),
-                    attributes=attributes,
-                )
-
-
-def _span(span: Any, resource: Resource, scope: Scope) -> Span:
-    return Span(
-        trace_id=span.trace_id.hex(),
-        span_id=span.span_id.hex(),
-        parent_span_id=span.parent_span_id.hex(),
-        name=span.name,
-        kind=SpanKind(span.kind) if span.kind in range(6) else SpanKind.UNSPECIFIED,
-        start_unix_nano=span.start_time_unix_nano,
-        end_unix_nano=span.end_time_unix_nano,
-        status=StatusCode(span.status.code) if span.status.code in range(3) else StatusCode.UNSET,
-        status_message=span.status.message,
-        attributes=_attributes(span.attributes),
-        events=tuple(
-            Event(
-                name=event.name,
-                time_unix_nano=event.time_unix_nano,
-                attributes=_attributes(event.attributes),
-            )
-            for event in span.events
-        ),
-        resource=resource,
-        scope=scope,
-        trace_state=span.trace_state,
-        dropped_attributes_count=span.dropped_attributes_count,
-        dropped_events_count=span.dropped_events_count,
-    )
-
-
-def _attributes(pairs: Any) -> dict[str, AttributeValue]:
-    return {pair.key: _value(pair.value) for pair in pairs}
-
-
-def _value(value: Any) -> AttributeValue:
-    kind = value.WhichOneof("value")
-    if kind is None:
-        return None
-    if kind == "array_value":
-        return [_value(one) for one in value.array_value.values]
-    if kind == "kvlist_value":
-        return {pair.key: _value(pair.value) for pair in value.kvlist_value.values}
-    found: AttributeValue = getattr(value, kind)
-    return found
-
-
-def _with_base64_ids(value: Any) -> Any:
-    if isinstance(value, list):
-        return [_with_base64_ids(one) for one in value]
-    if isinstance(value, dict):
-        return {
-            key: base64.b64encode(bytes.fromhex(one)).decode()
-            if key in IDS and isinstance(one, str)
-            else _with_base64_ids(one)
-            for key, one in value.items()
-        }
-    return value
 
 
 def carried(trace: Trace) -> str:

@@ -56,7 +56,8 @@ def test_numbered_content_may_be_json_parts() -> None:
 @pytest.mark.parametrize(
     "hits",
     [
-        [hit("db.query.result", id=n, document=t, distance=0.2, metadata="{}") for n, t in DOCUMENTS],
+        [hit("db.query.result", id=n, document=t, distance=0.2, metadata="{}")
+         for n, t in DOCUMENTS],
         [hit("db.query.result", id="92dbf133442a412cb9a3c166e7f3dd2f", document=t,
              metadata=str({"chunk_id": n, "page": None})) for n, t in DOCUMENTS],
         [hit("db.search.result", id=7, distance=0.1, entity=json.dumps({"id": n, "text": t}))

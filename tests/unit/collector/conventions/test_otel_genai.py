@@ -173,8 +173,8 @@ def test_prompt_and_answer_are_found_wherever_a_version_puts_them(model: Span) -
 
 
 def test_the_system_prompt_makes_the_prompt_version() -> None:
-    versions = {record_of(one).dimensions.prompt_version
-                for one in (IN_ATTRIBUTES, STRUCTURED, IN_DETAILS, IN_LOGS, IN_SPAN_EVENTS)}  # fmt: skip
+    models = (IN_ATTRIBUTES, STRUCTURED, IN_DETAILS, IN_LOGS, IN_SPAN_EVENTS)
+    versions = {record_of(model).dimensions.prompt_version for model in models}
     assert len(versions) == 1
     assert versions.pop().startswith("sha:")
 
