@@ -10,8 +10,8 @@ from typing import Any
 
 from collector.answer import CODES, status, status_json
 from collector.auth import Access, access_of, admit
-from collector.budget import Hold
 from collector.compression import decompress
+from collector.incoming import ClientGone, Incoming, Receive
 from collector.metrics import REFUSED
 from collector.otlp import Encoding
 from collector.receive import Gate, accept
@@ -21,7 +21,6 @@ from ragvigil.model.endpoint import split_endpoint
 from ragvigil.model.span import Signal
 
 Scope = MutableMapping[str, Any]
-Receive = Callable[[], Awaitable[MutableMapping[str, Any]]]
 Send = Callable[[MutableMapping[str, Any]], Awaitable[None]]
 
 PREFIXES = ("/v1/", "/api/public/otel/v1/", "/tracer/v1/")
@@ -32,13 +31,8 @@ MEDIA_TYPES = {
     Encoding.JSON: b"application/json",
 }
 ENCODINGS = {media.decode(): encoding for encoding, media in MEDIA_TYPES.items()}
-BODY_SECONDS = 30.0
 KEEP_ALIVE_SECONDS = 75
 STOP_SECONDS = 5
-
-
-class ClientGoneError(Exception):
-    """The connection closed before the body was whole."""
 
 
 class OtlpHttp:
@@ -56,18 +50,21 @@ class OtlpHttp:
             name.decode("latin-1"): value.decode("latin-1") for name, value in scope["headers"]
         }
         encoding = _encoding(headers)
+        incoming = Incoming(receive)
         try:
-            answer = await self._take(scope, headers, encoding, receive)
+            answer = await self._take(scope, headers, encoding, incoming)
         except Refused as refused:
             REFUSED.labels(reason=refused.reason.value).inc()
-            await _refuse(send, refused, encoding)
-        except ClientGoneError:
+            if "expect" not in headers:
+                await incoming.drain()
+            await _refuse(send, refused, encoding, is_read=incoming.is_over)
+        except ClientGone:
             REFUSED.labels(reason=Refusal.DISCONNECTED.value).inc()
         else:
             await _send(send, 200, answer, encoding or Encoding.JSON)
 
     async def _take(
-        self, scope: Scope, headers: dict[str, str], encoding: Encoding | None, receive: Receive
+        self, scope: Scope, headers: dict[str, str], encoding: Encoding | None, incoming: Incoming
     ) -> bytes:
         signal = _signal(scope)
         if encoding is None:
@@ -76,7 +73,7 @@ class OtlpHttp:
         self._gate.require_open()
         limit = self._gate.limits.max_body_bytes
         with self._gate.budget.hold(_declared(headers, limit)) as hold:
-            body = await _read(receive, limit, hold)
+            body = await incoming.read(limit, hold)
             coding = headers.get("content-encoding", "")
             body = await decompress(body, coding, limit=limit, hold=hold)
             done = await accept(
@@ -107,31 +104,11 @@ def _declared(headers: dict[str, str], limit: int) -> int:
     return declared
 
 
-async def _read(receive: Receive, limit: int, hold: Hold) -> bytes:
-    """The body; raises TooLarge, Refused (SLOW), ClientGoneError."""
-    pieces: list[bytes] = []
-    total = 0
-    try:
-        async with asyncio.timeout(BODY_SECONDS):
-            while True:
-                message = await receive()
-                if message["type"] == "http.disconnect":
-                    raise ClientGoneError
-                piece = message.get("body", b"")
-                total += len(piece)
-                if total > limit:
-                    raise TooLarge(f"the body is larger than {limit} bytes")
-                hold.grow(max(0, total - hold.taken))
-                pieces.append(piece)
-                if not message.get("more_body", False):
-                    return pieces[0] if len(pieces) == 1 else b"".join(pieces)
-    except TimeoutError as error:
-        raise Refused(Refusal.SLOW, f"the body took over {BODY_SECONDS:.0f} seconds") from error
-
-
-async def _refuse(send: Send, refused: Refused, encoding: Encoding | None) -> None:
-    """Says why, and closes the connection where the body may not have been read."""
-    extra = [(b"connection", b"close")]
+async def _refuse(
+    send: Send, refused: Refused, encoding: Encoding | None, *, is_read: bool
+) -> None:
+    """Says why, and closes the connection where the body was not read to its end."""
+    extra = [] if is_read else [(b"connection", b"close")]
     if refused.retry_seconds:
         extra.append((b"retry-after", str(refused.retry_seconds).encode()))
     if refused.reason is Refusal.METHOD:

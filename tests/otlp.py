@@ -1,4 +1,4 @@
-"""Real receivers on free ports, a spool that remembers, and raw clients for the three transports."""
+"""Real receivers on free ports, a spool that remembers, raw clients for the transports."""
 
 from __future__ import annotations
 

@@ -169,9 +169,7 @@ async def test_a_body_beyond_the_limit_is_refused_for_good(
 
 
 @every_transport
-async def test_too_many_spans_are_refused_for_good(
-    small_server: Listening, transport: str
-) -> None:
+async def test_too_many_spans_are_refused_for_good(small_server: Listening, transport: str) -> None:
     answer = await small_server.send(trace_request(4), transport)
     assert answer.code == ("RESOURCE_EXHAUSTED" if transport == "grpc" else 413)
     assert details(answer, RetryInfo) == []
@@ -248,7 +246,9 @@ async def test_with_the_token_spans_are_taken(
 @every_transport
 async def test_a_declared_backfill_reaches_the_spool(server: Listening, transport: str) -> None:
     headers = {"x-ragvigil-backfill": "history-1"}
-    assert (await server.send(trace_request(), transport, headers=headers)).code == SUCCESS[transport]
+    assert (await server.send(trace_request(), transport, headers=headers)).code == SUCCESS[
+        transport
+    ]
     assert server.spool.kept[0]["backfill"] == "history-1"
 
 

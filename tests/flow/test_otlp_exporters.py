@@ -1,0 +1,74 @@
+"""The exporters of the OpenTelemetry SDK against the receivers."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Any
+
+import pytest
+from opentelemetry import trace
+from opentelemetry.exporter.otlp.proto.grpc.trace_exporter import OTLPSpanExporter as GrpcExporter
+from opentelemetry.exporter.otlp.proto.http import Compression
+from opentelemetry.exporter.otlp.proto.http.trace_exporter import OTLPSpanExporter as HttpExporter
+from opentelemetry.sdk.resources import Resource
+from opentelemetry.sdk.trace import ReadableSpan, TracerProvider
+from opentelemetry.sdk.trace.export import SimpleSpanProcessor, SpanExporter, SpanExportResult
+from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
+
+from collector.spans import decode_spans
+from tests.otlp import Listening, listening
+
+
+def finished_spans() -> tuple[ReadableSpan, ...]:
+    """A root and a child, made by the SDK."""
+    kept = InMemorySpanExporter()
+    provider = TracerProvider(resource=Resource({"service.name": "helpdesk"}))
+    provider.add_span_processor(SimpleSpanProcessor(kept))
+    tracer = provider.get_tracer("test", "1.2")
+    with tracer.start_as_current_span("ask", kind=trace.SpanKind.SERVER) as root:
+        root.set_attribute("input.value", "where is my parcel?")
+        root.set_attribute("tags", ["a", "b"])
+        with tracer.start_as_current_span("retrieve") as child:
+            child.add_event("found", {"count": 3})
+    return kept.get_finished_spans()
+
+
+def exporters(server: Listening) -> dict[str, SpanExporter]:
+    """An exporter a transport."""
+    url = f"{server.http}/v1/traces"
+    return {
+        "grpc": GrpcExporter(endpoint=server.grpc, insecure=True),
+        "http": HttpExporter(endpoint=url),
+        "http gzip": HttpExporter(endpoint=url, compression=Compression.Gzip),
+    }
+
+
+@pytest.mark.parametrize("name", ["grpc", "http", "http gzip"])
+async def test_an_sdk_exporter_delivers_its_spans(name: str) -> None:
+    async with listening() as server:
+        exporter = exporters(server)[name]
+        done = await asyncio.to_thread(exporter.export, finished_spans())
+        await asyncio.to_thread(exporter.shutdown)
+        assert done is SpanExportResult.SUCCESS
+        child, root = decode_spans(server.spool.requests()[0])
+        assert (root.name, root.kind.name, root.parent_span_id) == ("ask", "SERVER", "")
+        assert root.attributes == {"input.value": "where is my parcel?", "tags": ["a", "b"]}
+        assert root.resource.attributes["service.name"] == "helpdesk"
+        assert (root.scope.name, root.scope.version) == ("test", "1.2")
+        assert child.parent_span_id == root.span_id
+        assert [(event.name, event.attributes) for event in child.events] == [
+            ("found", {"count": 3})
+        ]
+
+
+@pytest.mark.parametrize("name", ["grpc", "http"])
+async def test_an_sdk_exporter_comes_back_after_an_overload(name: str) -> None:
+    async with listening() as server:
+        exporter: Any = exporters(server)[name]
+        with server.gate.budget.hold(server.gate.limits.max_in_flight_bytes):
+            sending = asyncio.create_task(asyncio.to_thread(exporter.export, finished_spans()))
+            await asyncio.sleep(0.5)
+            assert not sending.done()
+        assert await sending is SpanExportResult.SUCCESS
+        await asyncio.to_thread(exporter.shutdown)
+        assert len(server.spool.kept) == 1
