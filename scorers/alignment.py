@@ -12,8 +12,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from scorers.negations import NEGATIONS
-from scorers.normalise import is_number
+from scorers.negations import denies
+from scorers.normalise import is_number, length
 from scorers.prepared import Prepared
 
 if TYPE_CHECKING:
@@ -36,13 +36,20 @@ class Change:
 
     @property
     def is_number(self) -> bool:
-        """Whether the numbers of both sides differ."""
-        return [w for w in self.ours if is_number(w)] != [w for w in self.theirs if is_number(w)]
+        """Whether a number stands in the place of another."""
+        ours = [word for word in self.ours if is_number(word)]
+        theirs = [word for word in self.theirs if is_number(word)]
+        return bool(ours and theirs) and ours != theirs
 
     @property
     def is_negation(self) -> bool:
         """Whether one side says *not* and the other does not."""
-        return NEGATIONS.isdisjoint(self.ours) != NEGATIONS.isdisjoint(self.theirs)
+        return denies(self.ours) != denies(self.theirs)
+
+    @property
+    def is_swap(self) -> bool:
+        """Whether one word (up to three characters of an unspaced script) replaces another."""
+        return 0 < length(self.ours) < 2 > length(self.theirs) > 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -99,12 +106,12 @@ def _changes(
 
 
 def _edge(ours: Sequence[str], beside: Sequence[str]) -> tuple[str, ...]:
-    """The words of the chunk beside an edge, as many letters as the quotation has there."""
-    letters = sum(map(len, ours)) - 1
-    for count in range(len(beside) + 1):
-        if sum(map(len, beside[:count])) >= letters:
+    """The words of the chunk beside an edge: those that spell the same, else as many."""
+    spelt = "".join(sorted("".join(ours)))
+    for count in range(1, min(len(beside), 2 * len(ours) + 1) + 1):
+        if "".join(sorted("".join(beside[:count]))) == spelt:
             return tuple(beside[:count])
-    return tuple(beside)
+    return tuple(beside[: len(ours)])
 
 
 def _shift(quote: Sequence[str], chunk: Prepared) -> int | None:

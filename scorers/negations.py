@@ -5,6 +5,8 @@ Words that mostly say something else in another language are left out.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 BY_LANGUAGE = {
     "ar": "لا لم لن ليس ليست ليسوا غير بدون دون",
     "de": "nicht kein keine keinen keinem keiner keines nie niemals nichts ohne",
@@ -33,3 +35,17 @@ BY_LANGUAGE = {
     "zh": "不 没 沒 無 无 非 未 莫 勿 别",
 }
 NEGATIONS = frozenset(word for words in BY_LANGUAGE.values() for word in words.split())
+INSIDE = ("ない", "ません", "なく", "なかっ", "ไม่", "មិន", "ບໍ່")
+"""Negations of scripts without spaces that are longer than one character."""
+
+
+def denies(words: Sequence[str]) -> bool:
+    """Whether these words hold a negation.
+
+    >>> denies(["do", "not"]), denies(["な", "い"]), denies(["knot"])
+    (True, True, False)
+    """
+    if not NEGATIONS.isdisjoint(words):
+        return True
+    joined = "".join(word for word in words if len(word) == 1)
+    return any(negation in joined for negation in INSIDE)

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections import OrderedDict
 from functools import cached_property
+from itertools import accumulate
 
 from scorers.normalise import key, words
+from scorers.sentences import sentences
 
 BYTES_PER_CHARACTER = 40
 BYTES_PER_CHUNK = 1024
@@ -16,6 +18,7 @@ class Prepared:
     """One text's words and what is derived from them; parts are computed when first asked for."""
 
     def __init__(self, content: str) -> None:
+        self._content = content
         self.words = words(content)
         self.key = key(self.words)
 
@@ -31,6 +34,12 @@ class Prepared:
     def distinct(self) -> frozenset[str]:
         """The distinct words."""
         return frozenset(self.words)
+
+    @cached_property
+    def starts(self) -> frozenset[int]:
+        """The words that begin a sentence."""
+        lengths = [len(words(one.text)) for one in sentences(self._content)]
+        return frozenset(accumulate(lengths, initial=0))
 
     @cached_property
     def stems(self) -> frozenset[str]:
@@ -62,6 +71,11 @@ class PreparedChunks:
             oldest, _ = self._kept.popitem(last=False)
             self._bytes -= _weight(oldest)
         return prepared
+
+    def forget(self) -> None:
+        """Lets all chunks go."""
+        self._kept.clear()
+        self._bytes = 0
 
 
 def _weight(content: str) -> int:

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
 from scorers.alignment import Alignment, Change, align, is_found, is_harmless
-from scorers.normalise import key, length, words
+from scorers.normalise import is_unspaced, key, length, words
 from scorers.prepared import Prepared
 from scorers.quoted import Finding, Texts
 from scorers.support import support, weights
@@ -17,6 +17,10 @@ COPY = 0.6
 """Share of a sentence's words in order in a chunk from which on a changed number is a change."""
 NEAR_COPY = 0.8
 """The same for a changed word: under it the sentence is in the answer's own words."""
+SHORT = 3
+"""Words of one change; a longer one is another wording, not a changed word."""
+STEM = 4
+"""Letters that two forms of a word share at least."""
 SUPPORTED = 0.6
 MARGIN = 0.3
 """Another chunk supports a sentence clearly better: so well, and by so much more."""
@@ -61,7 +65,7 @@ def check_sentence(of: Claim, chunk_id: str, texts: Texts) -> Finding:
             checked="sentence", label="marker_mismatch", similarity=similarity, other=copied
         )
     best = max(places, key=lambda one: one[0].similarity, default=None)
-    if best is not None and is_altered(*best):
+    if best is not None and is_altered(of.words, *best):
         return Finding(checked="sentence", label="quote_not_found", similarity=similarity)
     better = _better(of, own, rivals, texts)
     label = "marker_mismatch" if better else ""
@@ -78,21 +82,31 @@ def _is_copy(of: Claim, searched: str, chunk: Prepared) -> bool:
     return place is not None and is_found(of.words, place, chunk)
 
 
-def is_altered(place: Alignment, chunk: Prepared) -> bool:
-    """Whether a copy of a passage differs by a number, a negation or a swapped word."""
+def is_altered(said: Sequence[str], place: Alignment, chunk: Prepared) -> bool:
+    """Whether a copy of a passage differs by a number, a negation or a swapped word.
+
+    An answer joins what it copies: words left out, other forms of a word, and another first word
+    where the passage begins inside a sentence (*It* for the subject) are not enough.
+    """
     if place.similarity < COPY:
         return False
-    if any(_is_other_number(change) or change.is_negation for change in place.changes):
+    short = [one for one in place.changes if max(length(one.ours), length(one.theirs)) <= SHORT]
+    if any(one.is_number or one.is_negation for one in short):
         return True
-    return place.similarity >= NEAR_COPY and any(
-        len(change.ours) == len(change.theirs) == 1 and not is_harmless(change, chunk)
-        for change in place.changes
-    )
+    if place.similarity < NEAR_COPY:
+        return False
+    is_joined = said[0] != chunk.words[place.start] and place.start - 1 not in chunk.starts
+    swaps = [one for one in place.changes[is_joined:] if one.is_swap]
+    return any(not is_harmless(one, chunk) and not _is_form(one) for one in swaps)
 
 
-def _is_other_number(change: Change) -> bool:
-    """A number in the place of another."""
-    return change.is_number and bool(change.ours and change.theirs)
+def _is_form(change: Change) -> bool:
+    """Whether a word is another form of the one that it stands for."""
+    ours, theirs = "".join(change.ours), "".join(change.theirs)
+    if is_unspaced(change.ours[0]):
+        return False
+    least = max(STEM, min(len(ours), len(theirs)) - 1)
+    return ours[:least] == theirs[:least]
 
 
 def _better(
