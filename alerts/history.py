@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import astuple
 from typing import Any
 
 import numpy as np
@@ -10,11 +11,11 @@ from numpy.typing import NDArray
 
 from alerts.rates import FAILED, with_rates
 from alerts.settings import AlertsSettings, time_range
-from alerts.windows import MEASURES, TICK_SECONDS, Counts, Floats, Rollups, fold
+from alerts.windows import HOUR, MEASURES, TICK_SECONDS, Counts, Floats, Ints, Rollups, fold
 from ragvigil.model.delta import Series
-from ragvigil.model.score import Layer
-from ragvigil.store import ticks as stored
-from ragvigil.store.store import Store
+from ragvigil.store import rollups as stored
+from ragvigil.store.rollups import SeriesCounts
+from ragvigil.store.store import Priority, Store
 
 EVERY = "*"
 
@@ -24,66 +25,58 @@ def read(
 ) -> Rollups:
     """Roll-ups of start..end, seconds since the epoch; `start` is moved back to a full hour.
 
-    `failing` names the rubrics that a record can fail.
+    `failing` names the rubrics that a record can fail. Raises StoreError.
     """
     start -= start % 3600
-    named = stored.series(store, start, end)
-    numbers = np.array([one["series"] for one in named], dtype=np.uint64)
-    order = np.argsort(numbers)
-    bins = stored.bins(store, start, end, len(named))
+    follows_labels = any(not rate.endswith(f":{FAILED}") for rate in settings.rates)
+    found = [
+        stored.counts(store, first, last, bin_seconds=TICK_SECONDS, with_labels=follows_labels)
+        for first, last in _pieces(store, start, end)
+    ]
+    series = sorted({one for piece in found for one in piece.series}, key=astuple)
+    place = {one: position for position, one in enumerate(series)}
     rollups = fold(
-        [_series(one) for one in named],
+        series,
         start,
         end,
-        index=_positions(numbers, order, bins["series"]),
-        minute=bins["bin"].astype(np.int64),
-        counts=[bins[name].astype(np.float64) for name in MEASURES],
+        index=_joined([_positions(piece.series, place)[piece.index] for piece in found]),
+        minute=_joined([piece.start for piece in found]),
+        counts=[_joined([getattr(piece, name) for piece in found]) for name in MEASURES],
     )
-    rubrics = sorted(_followed(settings, rollups.series))
-    labels: Mapping[tuple[int, str], Floats] = {}
-    if rubrics:
-        rows = stored.labels(store, start, end, len(named), rubrics)
-        labels = _labels(rows, _positions(numbers, order, rows["series"]), rollups)
+    labels = _labels(found, place, rollups)
     return with_rates(rollups, labels, wanted=settings.rates, failing=failing)
 
 
-def _series(row: Mapping[str, Any]) -> Series:
-    return Series(
-        service=row["service"],
-        environment=row["environment"],
-        route=row["route"],
-        rubric=row["rubric"],
-        layer=Layer(row["layer"]),
-        segment=row["segment"],
-    )
+def _pieces(store: Store, start: int, end: int) -> Iterator[tuple[int, int]]:
+    """Ranges of whole hours that stay under the store's limit of rows for one query."""
+    named = store.read("rollup_series", {"first": start, "end": end}, priority=Priority.TICK)
+    hours = max(1, store.settings.query_rows // (2 * HOUR * max(1, len(named))))
+    for first in range(start, end, hours * 3600):
+        yield first, min(first + hours * 3600, end)
 
 
-def _positions(
-    numbers: NDArray[np.uint64], order: NDArray[np.int64], wanted: NDArray[Any]
-) -> NDArray[np.int64]:
-    if not len(numbers):
-        return np.zeros(0, dtype=np.int64)
-    return np.asarray(order[np.searchsorted(numbers[order], wanted.astype(np.uint64))])
+def _positions(series: Sequence[Series], place: Mapping[Series, int]) -> Ints:
+    return np.array([place[one] for one in series], dtype=np.int64)
 
 
-def _followed(settings: AlertsSettings, series: Collection[Series]) -> set[str]:
-    """Rubrics with a label, other than `failed`, that is followed as a rate."""
-    named = {one.partition(":")[0] for one in settings.rates if not one.endswith(f":{FAILED}")}
-    return named & {one.rubric for one in series}
+def _joined(parts: Sequence[NDArray[Any]]) -> NDArray[Any]:
+    return np.concatenate(parts) if parts else np.zeros(0, dtype=np.int64)
 
 
 def _labels(
-    rows: Mapping[str, NDArray[Any]], positions: NDArray[np.int64], rollups: Rollups
+    found: Sequence[SeriesCounts], place: Mapping[Series, int], rollups: Rollups
 ) -> dict[tuple[int, str], Floats]:
+    """Records per bin, by position of the series and label."""
+    labels: dict[tuple[int, str], Floats] = {}
     bins = rollups.counts.shape[1]
-    place = (rows["bin"].astype(np.int64) - rollups.start) // TICK_SECONDS
-    found: dict[tuple[int, str], Floats] = {}
-    cells = zip(positions, place, rows["label"], rows["records"], strict=True)
-    for position, one, label, records in cells:
-        if 0 <= one < bins:
-            counts = found.setdefault((int(position), str(label)), np.zeros(bins))
-            counts[one] += float(records)
-    return found
+    for piece in found:
+        for one in piece.labels:
+            key = (place[piece.series[one.index]], one.label)
+            counts = labels.setdefault(key, np.zeros(bins))
+            counts += np.bincount(
+                (one.start - rollups.start) // TICK_SECONDS, weights=one.records, minlength=bins
+            )
+    return labels
 
 
 def release(

@@ -61,7 +61,7 @@ def values(found: Columns, closed_until: int) -> dict[str, list[object]]:
 
 def _known(numbers: NDArray[np.float64]) -> list[object]:
     # Running sums leave noise in the last digits; a delta of -6e-14 is none.
-    return [None if one != one else one for one in np.round(numbers, 9).tolist()]
+    return [None if one != one else one for one in (np.round(numbers, 9) + 0.0).tolist()]
 
 
 def deltas(found: Iterable[Columns], closed_until: int) -> Iterator[Delta]:

@@ -18,6 +18,7 @@ from alerts.settings import AlertsSettings
 from alerts.ticks import Changed, due
 from alerts.windows import DAY, TICK_SECONDS, Sums
 from ragvigil.model.delta import Delta
+from ragvigil.store import rollups
 from ragvigil.store import ticks as books
 from ragvigil.store.columns import TABLES
 from ragvigil.store.store import Store
@@ -47,15 +48,18 @@ def run_deltas(
     """Computes and writes what is due at `now`, seconds since the epoch.
 
     `failing` names the rubrics that a record can fail. To be called after the roll-ups and from
-    one thread with them, as often as fresh numbers are wanted: what a roll-up changes after `now`
-    is due at the next call. `Ran.newest` is for `ScoreMetrics.show`. Raises StoreError.
+    one thread with them, as often as fresh numbers are wanted: roll-ups whose version is later
+    than `now` (both in nanoseconds) are due at the next call. `Ran.newest` is for
+    `ScoreMetrics.show`. Raises StoreError.
     """
-    computed_until, seen = books.newest(store)
-    changed = books.changes(store, seen)
+    stand = books.newest(store)
+    changed = rollups.changed(store, stand.computed)
     found = due(
         int(now),
-        computed_until=computed_until,
-        changed=Changed(first=changed[0], last=changed[1], newest=changed[2]) if changed else None,
+        computed_until=stand.closed_tick,
+        changed=Changed(first=changed.first, last=changed.last, newest=stand.minute)
+        if changed
+        else None,
         close_late_seconds=settings.close_late_seconds,
     )
     run = _Run(store, settings, failing, int(now * 1e9), found.closed_until)

@@ -1,6 +1,7 @@
--- The newest closed tick, and when the newest rows were computed; 0 where there are none.
+-- The newest closed tick, when the newest rows were computed, and the newest minute with roll-ups.
 SELECT
     toUnixTimestamp(maxIf(tick, closed = 1)) AS closed_tick,
     toUnixTimestamp64Nano(max(computed)) AS computed,
+    (SELECT toUnixTimestamp(max(minute)) FROM rollups) AS minute,
     count() AS stored
 FROM rubric_deltas
