@@ -169,11 +169,14 @@ def damaged_starts() -> tuple[int, int]:
     """A small segment cut at every byte, and every bit of every header flipped: wrong answers."""
     cuts = flips = 0
     intact, size, starts = small_spool()
+    ends = [*starts[1:], size]
     for cut in range(size):
-        cuts += wrong_answers(intact, cut=cut)
+        whole = sum(end <= cut for end in ends) - 1  # the first frame opens the segment
+        cuts += wrong_answers(intact, max(0, whole), cut=cut)
     for start in starts:
         for offset in range(start, start + HEADER_SIZE):
-            flips += sum(wrong_answers(intact, flip=(offset, 1 << bit)) for bit in range(8))
+            for bit in range(8):
+                flips += wrong_answers(intact, len(intact) - 1, flip=(offset, 1 << bit))
     return cuts, flips
 
 
@@ -196,9 +199,13 @@ def write_small(files: CrashFiles) -> dict[int, bytes]:
 
 
 def wrong_answers(
-    intact: dict[int, bytes], cut: int | None = None, flip: tuple[int, int] | None = None
+    intact: dict[int, bytes],
+    expected: int,
+    cut: int | None = None,
+    flip: tuple[int, int] | None = None,
 ) -> int:
-    """1 where the damaged spool does not start, or answers with what was never appended."""
+    """1 where the damaged spool does not start, gives back fewer frames than `expected`, or
+    answers with what was never appended."""
     files = CrashFiles(random.Random(1))
     write_small(files)
     (name,) = (name for name in files.entries(DIRECTORY) if name.endswith(".seg"))
@@ -217,7 +224,6 @@ def wrong_answers(
         progress(f"cut {cut} flip {flip}: {error!r}")
         return 1
     kept = sum(intact.get(one) == payload for one, payload in answers.items())
-    expected = len(intact) - 1 if flip else 0
     is_right = answers.pop(seq) == b"new" and kept == len(answers) and kept >= expected
     return int(not is_right)
 
