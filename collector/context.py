@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from collector.claims.claim import Field, Listing, Message
 from collector.claims.documents import build, draft
 from collector.evidence import Evidence
-from collector.prompt_chunks import Block, blocks
+from collector.prompt_chunks import Block, blocks, named
 from collector.prompt_match import positions
 from collector.tree import Node
 from ragvigil.model.record import ContextSource, Document
@@ -112,7 +112,7 @@ def _from_prompt(texts: Sequence[str], prompt: str, partial: Listing | None) -> 
     shown = blocks(texts)
     if not shown:
         return Context(prompt=prompt)
-    documents = build([draft(_own_label(block.label), block.text) for block in shown])
+    documents = build([draft(named(block.label), block.text) for block in shown])
     if partial is not None:
         agreed = _agreed(documents, partial)
         if agreed is None:
@@ -120,13 +120,6 @@ def _from_prompt(texts: Sequence[str], prompt: str, partial: Listing | None) -> 
         documents = agreed
     starts = tuple(positions(documents, prompt))
     return Context(documents=documents, source=ContextSource.PROMPT, prompt=prompt, starts=starts)
-
-
-def _own_label(label: str) -> str | None:
-    """A label that is an id; a running number or a long heading names no chunk."""
-    if label.isdigit() or len(label) > 80 or not label:
-        return None
-    return label
 
 
 def _agreed(documents: tuple[Document, ...], partial: Listing) -> tuple[Document, ...] | None:

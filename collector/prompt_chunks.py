@@ -66,6 +66,9 @@ MARKERS = tuple(
         r"^[ \t]*([\w./#-]{1,80}):[ \t]+(?=\S)",
     )
 )
+LABEL_LENGTH = 80
+UNMISTAKABLE = 4
+"""So many of the markers are brackets or nouns; numbered lists and `key:` stand in any text."""
 HEADER_LINE = re.compile(r"^[A-Za-z_][\w ]{0,40}: [^\n]*$")
 RULED_WHOLE = re.compile(r"^-{5,}\n(.*?)\n-{5,}$", re.DOTALL | re.MULTILINE)
 
@@ -88,6 +91,11 @@ def question_in(prompt: str) -> str | None:
     return str(found[-1]).strip() if found else None
 
 
+def named(label: str) -> str | None:
+    """A label as an id; None for a running number or a long heading, which names no chunk."""
+    return None if label.isdigit() or len(label) > LABEL_LENGTH or not label else label
+
+
 def blocks(texts: Sequence[str]) -> tuple[Block, ...]:
     """The chunks of the first text that shows a context; empty where none does."""
     for text in reversed(texts):
@@ -97,6 +105,15 @@ def blocks(texts: Sequence[str]) -> tuple[Block, ...]:
             if found:
                 return found
     return ()
+
+
+def marked_blocks(text: str) -> tuple[Block, ...]:
+    """The chunks of a text that is nothing but chunks, each under an unmistakable marker.
+
+    >>> [one.label for one in marked_blocks("[a-1] First.\\n[b-2] Second.")]
+    ['a-1', 'b-2']
+    """
+    return _by_marker(text, MARKERS[:UNMISTAKABLE])
 
 
 def _region(text: str) -> str | None:
@@ -133,7 +150,17 @@ def _split(region: str) -> tuple[Block, ...]:
     elements = ELEMENT.findall(region)
     if elements:
         return tuple(_element(attributes, body) for _, attributes, body in elements)
-    for marker in MARKERS:
+    marked = _by_marker(region, MARKERS)
+    if marked:
+        return marked
+    parts = [part.strip() for part in RULE.split(region)]
+    if len(parts) < 2:
+        parts = _paragraphs(region)
+    return tuple(Block(label="", text=part) for part in parts if part)
+
+
+def _by_marker(region: str, markers: Sequence[re.Pattern[str]]) -> tuple[Block, ...]:
+    for marker in markers:
         found = list(marker.finditer(region))
         if found and not region[: found[0].start()].strip() and _are_labels(found):
             ends = [one.start() for one in found[1:]] + [len(region)]
@@ -141,10 +168,7 @@ def _split(region: str) -> tuple[Block, ...]:
                 Block(label=one.group(1).strip(), text=region[one.end() : end].strip())
                 for one, end in zip(found, ends, strict=True)
             )
-    parts = [part.strip() for part in RULE.split(region)]
-    if len(parts) < 2:
-        parts = _paragraphs(region)
-    return tuple(Block(label="", text=part) for part in parts if part)
+    return ()
 
 
 def _are_labels(found: list[re.Match[str]]) -> bool:

@@ -68,7 +68,7 @@ def templated(name: str) -> str:
     >>> templated("/orders/1234/items"), templated("/v1/ask")
     ('/orders/{number}/items', '/v1/ask')
     >>> templated("/u/ann@example.org/2026-08-01")
-    ('/u/{email}/{date}')
+    '/u/{email}/{date}'
     """
     if name.isascii() and name.replace("/", "").replace("_", "").isalpha():
         return name

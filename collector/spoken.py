@@ -57,7 +57,8 @@ def question(extent: Extent, evidence: Evidence) -> str | None:
     prompts = prompt_texts(extent.answering)
     named = next((found for one in reversed(prompts) if (found := question_in(one))), None)
     if named is None and _calls_tools(extent):
-        named = _last_user(extent.answering)  # an agent's prompt holds the user's own words
+        first = min(extent.models, key=lambda one: (one.start, one.id))
+        named = _last_user(first)  # the user's own words, before any tool's result
     if named:
         return named
     if asked:

@@ -13,10 +13,11 @@ from collections.abc import Iterator, Mapping
 from functools import partial
 
 from collector.claims.claim import Claim, Field, Listing, Message, SpanRole, Withheld
-from collector.claims.documents import find
+from collector.claims.documents import draft, find, listing
 from collector.claims.messages import one, several, text_of
 from collector.claims.payload import last_user_text
 from collector.claims.recover import as_container, number, text, whole
+from collector.prompt_chunks import marked_blocks, named
 from ragvigil.model.span import Attributes, AttributeValue, Span
 
 ROOTS = frozenset({"gen_ai", "aws", "error"})
@@ -127,9 +128,13 @@ def _documents(attributes: Attributes, role: SpanRole | None) -> Iterator[Claim]
 
 
 def _found(result: object) -> Listing | None:
-    """Documents in a tool's result; a result without any is no retrieval."""
+    """Documents in a tool's result, as data or as marked text; without any it is no retrieval."""
     found = find(result)
-    return found if isinstance(found, Listing) and found.documents else None
+    if isinstance(found, Listing) and found.documents:
+        return found
+    shown = marked_blocks(result) if isinstance(result, str) else ()
+    marked = listing([draft(named(one.label), one.text) for one in shown])
+    return marked if shown and isinstance(marked, Listing) else None
 
 
 def _asked(arguments: object) -> str | None:
