@@ -39,10 +39,8 @@ class SchemaMismatch(StoreError):
 DATA_CODES = frozenset(
     {6, 26, 27, 32, 33, 38, 41, 53, 69, 70, 72, 117, 128, 131, 190, 321, 349, 407, 441, 469}
 )
-# Codes of a query that will fail again: syntax, unknown names, limits.
-QUERY_CODES = frozenset(
-    {36, 42, 43, 46, 47, 53, 60, 62, 115, 158, 159, 160, 241, 307, 396, 452, 456}
-)
+# Codes of a database that cannot answer now; every other code is the query's own fault.
+PASSING_CODES = frozenset({173, 202, 209, 210, 236, 242, 243, 279, 319, 394, 425, 439, 516, 999})
 ENCODING_ERRORS = (TypeError, ValueError, OverflowError, AttributeError, KeyError, IndexError)
 
 
@@ -64,7 +62,7 @@ def read_failure(error: Exception) -> StoreError:
     """QueryFailed where the same query would fail again, else Unavailable."""
     from clickhouse_connect.driver.exceptions import DatabaseError
 
-    if isinstance(error, DatabaseError) and error.code in QUERY_CODES:
+    if isinstance(error, DatabaseError) and error.code and error.code not in PASSING_CODES:
         return QueryFailed(_short(error))
     return Unavailable(_short(error))
 

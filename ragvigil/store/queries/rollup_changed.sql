@@ -4,4 +4,4 @@ SELECT
     toUnixTimestamp(max(minute)) AS last,
     max(rollups.version) AS version
 FROM rollups
-WHERE version > {version:UInt64}
+WHERE rollups.version > {version:UInt64}

@@ -1,0 +1,3 @@
+SELECT count() AS rows, toUnixTimestamp(max(tick)) AS tick
+FROM rubric_deltas
+WHERE closed = 1

@@ -1,0 +1,9 @@
+SELECT
+    count() AS frames,
+    sum(ledger.spans) AS spans,
+    sum(ledger.stored) AS stored,
+    sum(ledger.duplicate) AS duplicate,
+    sum(ledger.quarantined) AS quarantined,
+    max(seq) AS last_seq
+FROM ledger FINAL
+WHERE replica = {replica:String}

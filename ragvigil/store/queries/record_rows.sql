@@ -1,0 +1,12 @@
+-- The newest generation of these records. Traces of one minute lie together, so the minutes and
+-- trace ids are a prefix of the key.
+SELECT
+    *,
+    toUnixTimestamp64Nano(time) AS time_nanos,
+    toUnixTimestamp64Nano(started) AS started_nanos,
+    toUnixTimestamp64Nano(ended) AS ended_nanos
+FROM records FINAL
+WHERE minute IN {minutes:Array(DateTime('UTC'))} AND trace_id IN {trace_ids:Array(String)}
+    AND toDate(received) >= toDate(toDateTime({received:UInt32}, 'UTC'))
+    AND (empty({record_ids:Array(String)}) OR record_id IN {record_ids:Array(String)})
+ORDER BY started, record_id

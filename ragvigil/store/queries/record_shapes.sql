@@ -1,0 +1,4 @@
+SELECT trace_id, record_id, measures
+FROM record_shapes FINAL
+WHERE minute IN {minutes:Array(DateTime('UTC'))} AND trace_id IN {trace_ids:Array(String)}
+    AND toDate(received) >= toDate(toDateTime({received:UInt32}, 'UTC'))

@@ -1,0 +1,130 @@
+"""Rows of records, scores and shapes in the form of the API. Pure."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import UTC, datetime, timedelta
+from typing import Any, TypeAlias
+
+Row: TypeAlias = Mapping[str, Any]
+Form: TypeAlias = dict[str, Any]
+
+LISTS = ("retrieved", "reranked", "context")
+USAGE = ("input_tokens", "output_tokens", "cache_read_tokens", "reasoning_tokens")
+LATENCIES = ("total", "retrieval", "rerank", "generation", "first_token")
+DIMENSIONS = (
+    "llm_model",
+    "embedding_model",
+    "reranker_model",
+    "prompt_version",
+    "index_epoch",
+    "temperature",
+    "max_tokens",
+    "finish_reason",
+    "top_k",
+    "service_version",
+    "tenant",
+    "locale",
+    "slice",
+)
+_CITATION = (
+    "target",
+    "chunk_id",
+    "document_id",
+    "index",
+    "marker",
+    "quote",
+    "start",
+    "end",
+    "claim_start",
+    "claim_end",
+    "style",
+)
+_SUMMARY = ("trace_id", "record_id", "service", "environment", "route", "query", "answer")
+_PLAIN = ("generation", "context_source", "truncated", "error", "cost_usd", "session_id")
+_MORE = ("entry_route", "user_id", "response_ids", "instrumentors", "conventions", "backfill")
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+
+
+def texts_needed(rows: Iterable[Row]) -> set[str]:
+    """Hashes of all texts of these records."""
+    return {name for row in rows for one in LISTS for name in row[f"{one}.hash"] if name}
+
+
+def summary(row: Row, scores: Sequence[Form]) -> Form:
+    """A record without its chunks."""
+    return {
+        **{name: row[name] for name in _SUMMARY},
+        "time": time_of(row["time_nanos"]),
+        "scores": list(scores),
+    }
+
+
+def full(
+    row: Row,
+    scores: Sequence[Form],
+    shape: Mapping[str, float],
+    feedback: Sequence[Form],
+    texts: Mapping[str, str],
+) -> Form:
+    """A record with everything that is stored of it."""
+    return {
+        **summary(row, scores),
+        **{name: row[name] for name in (*_PLAIN, *_MORE)},
+        **{name: _documents(row, name, texts) for name in LISTS},
+        "citations": list(_nested(row, "citations", _CITATION)),
+        "absent": dict(row["absent"]),
+        "usage": {name: row[name] for name in USAGE},
+        "latencies": {name: row[f"latency_{name}"] for name in LATENCIES},
+        "dimensions": {name: row[name] for name in DIMENSIONS},
+        "shape": dict(shape),
+        "started": time_of(row["started_nanos"]),
+        "ended": time_of(row["ended_nanos"]),
+        "sampling_probability": row["sampling_probability"],
+        "feedback": [*_own_feedback(row), *feedback],
+    }
+
+
+def score_form(row: Row) -> Form:
+    """A score of the API."""
+    names = ("rubric", "layer", "value", "label", "explanation", "scorer", "version", "segment")
+    more = ("kind", "stream", "absent")
+    details = json.loads(row["details"]) if row["details"] else {}
+    return {
+        **{name: row[name] for name in (*names, *more)},
+        "failed": bool(row["failed"]),
+        "details": details,
+    }
+
+
+def time_of(nanos: int) -> datetime:
+    """The time, to the microsecond."""
+    return _EPOCH + timedelta(microseconds=nanos // 1000)
+
+
+def _nested(row: Row, name: str, fields: Sequence[str]) -> Iterable[dict[str, Any]]:
+    columns = [row[f"{name}.{field}"] for field in fields]
+    return (dict(zip(fields, values, strict=True)) for values in zip(*columns, strict=True))
+
+
+def _documents(row: Row, name: str, texts: Mapping[str, str]) -> list[Form]:
+    fields = ("chunk_id", "document_id", "hash", "score", "rank", "metadata")
+    return [
+        {
+            "id": one["chunk_id"],
+            "document_id": one["document_id"],
+            "content": texts.get(one["hash"]),
+            "score": one["score"],
+            "rank": one["rank"],
+            "metadata": json.loads(one["metadata"]) if one["metadata"] else {},
+        }
+        for one in _nested(row, name, fields)
+    ]
+
+
+def _own_feedback(row: Row) -> Iterable[Form]:
+    """Feedback that came in the spans themselves."""
+    fields = ("kind", "value", "comment", "source", "time")
+    for one in _nested(row, "feedback", fields):
+        yield {**one, "time": time_of(one["time"])}

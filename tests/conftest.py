@@ -1,0 +1,29 @@
+"""Fixtures that several folders share."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from ragvigil.store.columns import TABLES
+from ragvigil.store.settings import StoreSettings
+from ragvigil.store.store import Store
+
+
+@pytest.fixture(scope="session")
+def opened_store(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Store]:
+    """The one embedded engine of this test process: it can open one directory only."""
+    folder: Path = tmp_path_factory.mktemp("embedded")
+    store = Store.open(StoreSettings(threads=1), folder)
+    yield store
+    store.close()
+
+
+@pytest.fixture
+def store(opened_store: Store) -> Store:
+    """The embedded store without rows."""
+    for table in (*TABLES, "rollups"):
+        opened_store.change(f"TRUNCATE TABLE {table}")
+    return opened_store
