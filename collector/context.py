@@ -123,12 +123,15 @@ def _from_prompt(texts: Sequence[str], prompt: str, partial: Listing | None) -> 
 
 
 def _agreed(documents: tuple[Document, ...], partial: Listing) -> tuple[Document, ...] | None:
-    """The prompt's chunks where those that are known stand at their own positions."""
+    """The prompt's chunks where those that are known stand at their own positions.
+
+    The last known one must be the last of all: otherwise nothing tells how many were cut off.
+    """
     slots = partial.slots or tuple(range(len(partial.documents)))
+    if not slots or slots[-1] != len(documents) - 1:
+        return None
     merged = list(documents)
     for slot, known in zip(slots, partial.documents, strict=False):
-        if slot >= len(merged):
-            return None
         same_text = known.content is not None and known.text_hash == merged[slot].text_hash
         same_id = known.content is None and known.chunk_id == merged[slot].chunk_id
         if not (same_text or same_id):

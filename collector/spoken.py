@@ -17,7 +17,7 @@ from collector.claims.payload import (
 from collector.claims.recover import as_container, text
 from collector.context import prompt_texts
 from collector.evidence import Evidence
-from collector.prompt_chunks import question_in
+from collector.prompt_chunks import blocks, question_in
 from collector.tree import Node
 from ragvigil.model.record import Absent
 
@@ -25,7 +25,8 @@ PLAIN_NAMES = frozenset({"question", "query", "user_query", "user_question", "us
 CUT_REASONS = frozenset(
     {"length", "max_tokens", "max_output_tokens", "model_length", "incomplete", "MAX_TOKENS"}
 )
-CONTENT = (Field.INPUT, Field.OUTPUT, Field.PROMPT, Field.REPLY, Field.RETRIEVED)
+PROMPT_LENGTH = 200
+"""Shorter texts hold no context beside the question."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -102,7 +103,7 @@ def _calls_tools(extent: Extent) -> bool:
 def _asked_at(root: Node) -> str | None:
     if root.reading is None:
         return None
-    found = question_of(root.reading.get(Field.INPUT))
+    found = _without_context(question_of(root.reading.get(Field.INPUT)))
     if found:
         return found
     attributes = root.reading.span.attributes
@@ -126,7 +127,15 @@ def _last_user(answering: Node | None) -> str | None:
     messages = answering.reading.get(Field.PROMPT) if answering and answering.reading else None
     if not isinstance(messages, tuple):
         return None
-    return last_user_text([{"role": m.role, "content": m.text} for m in messages])
+    asked = last_user_text([{"role": m.role, "content": m.text} for m in messages])
+    return _without_context(asked)
+
+
+def _without_context(asked: str | None) -> str | None:
+    """A question as it is; of a whole prompt only the question that its template names."""
+    if asked is None or len(asked) < PROMPT_LENGTH or "\n" not in asked:
+        return asked
+    return question_in(asked) or (None if blocks([asked]) else asked)
 
 
 def answer(extent: Extent) -> Answer:
@@ -176,7 +185,8 @@ def _from_wrappers(extent: Extent) -> str | None:
         if node is extent.root:
             break
     own = extent.answering.reading if extent.answering is not None else None
-    return answer_of(own.get(Field.OUTPUT)) if own is not None else None
+    said = answer_of(own.get(Field.OUTPUT)) if own is not None else None
+    return said.removeprefix("assistant: ") if said is not None else None
 
 
 def _finish_reason(model: Node | None) -> str:
