@@ -19,11 +19,15 @@ NEAR_COPY = 0.8
 """The same for a changed word: under it the sentence is in the answer's own words."""
 SHORT = 3
 """Words of one change; a longer one is another wording, not a changed word."""
+SWAPS = 2
+"""Swapped words of a copy; a sentence with more is in the answer's own words."""
 STEM = 4
 """Letters that two forms of a word share at least."""
-SUPPORTED = 0.6
-MARGIN = 0.3
-"""Another chunk supports a sentence clearly better: so well, and by so much more."""
+SUPPORTED = 0.45
+TIMES = 2.0
+GAIN = 6.0
+"""Another chunk supports a sentence clearly better: this share of its weight, so many times what
+all cited chunks hold of it, and so much more in nats (four to six telling words)."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -96,14 +100,18 @@ def is_altered(said: Sequence[str], place: Alignment, chunk: Prepared) -> bool:
     if place.similarity < NEAR_COPY:
         return False
     is_joined = said[0] != chunk.words[place.start] and place.start - 1 not in chunk.starts
-    swaps = [one for one in place.changes[is_joined:] if one.is_swap]
-    return any(not is_harmless(one, chunk) and not _is_form(one) for one in swaps)
+    others = [
+        one
+        for one in place.changes[is_joined:]
+        if not is_harmless(one, chunk) and not _is_form(one)
+    ]
+    return 0 < len(others) <= SWAPS and all(one.is_swap for one in others)
 
 
 def _is_form(change: Change) -> bool:
     """Whether a word is another form of the one that it stands for."""
     ours, theirs = "".join(change.ours), "".join(change.theirs)
-    if is_unspaced(change.ours[0]):
+    if not change.is_swap or is_unspaced(change.ours[0]):
         return False
     least = max(STEM, min(len(ours), len(theirs)) - 1)
     return ours[:least] == theirs[:least]
@@ -118,4 +126,5 @@ def _better(
     weighed = weights(of.words, of.text, [text for _, text in texts.all])
     held = max((support(weighed, chunk) for chunk in own), default=0.0)
     best, name = max((support(weighed, text), name) for name, text in rivals)
-    return name if best >= SUPPORTED and best - held >= MARGIN else ""
+    gain = (best - held) * sum(weighed.values())
+    return name if best >= SUPPORTED and best >= TIMES * held and gain >= GAIN else ""
