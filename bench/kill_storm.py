@@ -64,7 +64,9 @@ class Sender:
         return reply.status_code == 200
 
 
-def storm(folder: Path, kills: int, rng: random.Random, sender: Sender) -> tuple[ChildDaemon, list[float]]:
+def storm(
+    folder: Path, kills: int, rng: random.Random, sender: Sender
+) -> tuple[ChildDaemon, list[float]]:
     """Kills `kills` times; the daemon that lives at the end, and seconds to ready after each."""
     settings = {"RAGVIGIL_COLLECTOR__HTTP_ENDPOINT": sender.address}
     daemon = start(folder, settings=settings)

@@ -28,7 +28,9 @@ def make(traces: int, *, seed: int) -> list[bytes]:
 
 
 def _words(rng: random.Random, count: int) -> str:
-    return " ".join("".join(rng.choices(string.ascii_lowercase, k=rng.randint(2, 9))) for _ in range(count))
+    return " ".join(
+        "".join(rng.choices(string.ascii_lowercase, k=rng.randint(2, 9))) for _ in range(count)
+    )
 
 
 def _request(rng: random.Random, pool: list[tuple[str, str]]) -> bytes:
@@ -52,7 +54,11 @@ def _trace(rng: random.Random, scope: ScopeSpans, pool: list[tuple[str, str]]) -
     trace_id, root, now = rng.randbytes(16), rng.randbytes(8), time.time_ns()
     route = rng.choice(["/ask", "/search", "/support"])
     spans: tuple[tuple[str, bytes, dict[str, str | float]], ...] = (
-        ("RETRIEVER", root, {"input.value": question, **_documents("retrieval.documents", documents)}),
+        (
+            "RETRIEVER",
+            root,
+            {"input.value": question, **_documents("retrieval.documents", documents)},
+        ),
         (
             "RERANKER",
             root,

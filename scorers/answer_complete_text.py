@@ -19,9 +19,18 @@ from ragvigil.model.record import RagRecord
 from ragvigil.model.score import Score
 
 CUT_REASONS = frozenset(
-    {"length", "max_tokens", "max_output_tokens", "model_length", "token_limit", "max_completion_tokens"}
+    {
+        "length",
+        "max_tokens",
+        "max_output_tokens",
+        "model_length",
+        "token_limit",
+        "max_completion_tokens",
+    }
 )
-WHOLE_REASONS = frozenset({"stop", "end_turn", "stop_sequence", "eos", "complete", "completed", "eos_token"})
+WHOLE_REASONS = frozenset(
+    {"stop", "end_turn", "stop_sequence", "eos", "complete", "completed", "eos_token"}
+)
 STOPS = ".!?…。！？｡।॥؟۔։።‽"
 _CLOSED = re.compile(
     rf"(?:[{STOPS}:]|\d|[¹²³⁴-⁹⁰])[\"'”’»)\]}}」』*_`~|>\s]*$|[\]】)}}>|`»”\"」』]\s*$|https?://\S+$|\S+@\S+$"

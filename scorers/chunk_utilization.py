@@ -73,7 +73,9 @@ class ChunkUtilization:
             explanation=f"{len(used)} of {len(record.context)} chunks used",
             details={
                 "used": used,
-                "sentence_share": round(used_sentences / all_sentences, 4) if all_sentences else None,
+                "sentence_share": round(used_sentences / all_sentences, 4)
+                if all_sentences
+                else None,
             },
         )
 

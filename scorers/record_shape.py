@@ -1,10 +1,10 @@
 """Measurements of every record: what it looks like, not how good it is.
 
-    >>> from ragvigil import Document, RagRecord
-    >>> chunk = Document(chunk_id="a", content="Refunds take five days.", score=0.9)
-    >>> shape = measure(RagRecord(record_id="1", trace_id="1", answer="Five days.", context=(chunk,)))
-    >>> shape["answer_words"], shape["context_chunks"], shape["cost_usd"]
-    (2.0, 1.0, None)
+>>> from ragvigil import Document, RagRecord
+>>> chunk = Document(chunk_id="a", content="Refunds take five days.", score=0.9)
+>>> shape = measure(RagRecord(record_id="1", trace_id="1", answer="Five days.", context=(chunk,)))
+>>> shape["answer_words"], shape["context_chunks"], shape["cost_usd"]
+(2.0, 1.0, None)
 """
 
 from __future__ import annotations

@@ -127,7 +127,8 @@ def _patterns() -> _Patterns:
 
     words = (word for language in listed.values() for word in language["contrast"])
     contrast = "|".join(
-        rf"(?<!\w){re.escape(word)}(?!\w)" if word[0] < "\u2e80" else re.escape(word) for word in words
+        rf"(?<!\w){re.escape(word)}(?!\w)" if word[0] < "\u2e80" else re.escape(word)
+        for word in words
     )
     return _Patterns(
         re2.compile(joined("refusing"), options),

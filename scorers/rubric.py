@@ -56,13 +56,18 @@ def parse_rubric(text: str, name: str) -> Rubric:
     known = {field.name for field in fields(Rubric)}
     for key in written:
         if key not in known:
-            raise BadRubric(f"{name}: {key}: there is no such key; allowed: {', '.join(sorted(known))}")
+            raise BadRubric(
+                f"{name}: {key}: there is no such key; allowed: {', '.join(sorted(known))}"
+            )
     for key in ("name", "layer", "version", "scale", "needs", "description"):
         if key not in written:
             raise BadRubric(f"{name}: {key} is missing")
     _check(written, name)
     return Rubric(
-        **{key: tuple(value) if isinstance(value, list) else value for key, value in written.items()}
+        **{
+            key: tuple(value) if isinstance(value, list) else value
+            for key, value in written.items()
+        }
         | {"layer": Layer(written["layer"])}
     )
 

@@ -54,7 +54,9 @@ class Runner:
         self._scorers = tuple(scorers)
         for scorer in self._scorers:
             if scorer.rubric not in rubrics:
-                raise UnknownRubric(f"{type(scorer).__name__}: no file rubrics/{scorer.rubric}.toml")
+                raise UnknownRubric(
+                    f"{type(scorer).__name__}: no file rubrics/{scorer.rubric}.toml"
+                )
             self._rubrics[scorer.rubric] = rubrics[scorer.rubric]
         self._settings = settings or ScorersSettings()
 

@@ -22,7 +22,9 @@ app = typer.Typer(
 
 Config = Annotated[
     Path | None,
-    typer.Option("--config", "-c", help="Settings file; default $RAGVIGIL_CONFIG or ragvigil.toml."),
+    typer.Option(
+        "--config", "-c", help="Settings file; default $RAGVIGIL_CONFIG or ragvigil.toml."
+    ),
 ]
 Json = Annotated[bool, typer.Option("--json", help="One JSON document instead of a table.")]
 

@@ -26,6 +26,7 @@ from prometheus_client import (
 )
 
 from alerts.metrics import ScoreMetrics
+from ragvigil.app.books import Books
 from ragvigil.app.control import serve_answers
 from ragvigil.app.directory import hold
 from ragvigil.app.duties import duties
@@ -65,12 +66,12 @@ def run(settings: Settings, line: socket.socket, stop: threading.Event) -> None:
     REGISTRY.register(scores)
     store = Store.open(settings.store, settings.data_dir, epoch=int(time.time()))
     try:
-        parts = assemble(settings, store, runner, scores)
-        pipeline = Pipeline(parts)
-        status = Status(settings=settings, store=store, parts=parts, runner=runner)
+        pipeline = Pipeline(assemble(settings, store, runner, scores))
+        books = Books(settings.data_dir / "spool", store, pipeline)
+        status = Status(store=store, pipeline=pipeline, books=books)
         answers = {"metrics": lambda: generate_latest(REGISTRY), "status": status.short}
         _thread("control", _answer, line, answers, stop)
-        scheduler = start(duties(settings, store, parts, scores))
+        scheduler = start(duties(settings, store, pipeline, books, scores))
         with serve_web(settings, store, status):
             status.is_ready = True
             log.info("core ready", seconds=round(time.monotonic() - started, 2))

@@ -39,7 +39,8 @@ BACKFILL = "demo"
 SERVICE_PORT = 8099
 LIVE_RATE = 0.5
 SCORING_SECONDS = 150.0
-MOVEMENT_SECONDS = 60.0
+MOVEMENT_SECONDS = 75.0
+CALM_SECONDS = 16.0
 STATUS_SECONDS = 10.0
 WORST_TRACES = 3
 
@@ -130,11 +131,17 @@ class _Demo:
         return 0
 
     def _wait_for_movement(self) -> None:
-        """Deltas are computed every few seconds of a backfill; ten seconds of calm are enough."""
-        with self._waiting("comparing with the seven days before") as _:
-            deadline = time.monotonic() + MOVEMENT_SECONDS
-            while not report.what_moved(self._deltas()) and time.monotonic() < deadline:
+        """Until what moved has not changed for longer than deltas take to be computed again."""
+        with self._waiting("comparing with the seven days before"):
+            seen, since = None, time.monotonic()
+            deadline = since + MOVEMENT_SECONDS
+            while time.monotonic() < deadline:
                 self._require_daemon()
+                moved = report.what_moved(self._deltas())
+                if moved != seen:
+                    seen, since = moved, time.monotonic()
+                elif moved and time.monotonic() - since > CALM_SECONDS:
+                    return
                 self._sleep(1.0)
 
     def _deltas(self) -> list[dict[str, Any]]:

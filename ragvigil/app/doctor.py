@@ -44,7 +44,9 @@ def diagnose(
     groups: dict[tuple[str, str], list[FieldCount]] = {}
     for count in counts:
         groups.setdefault((count.service, count.scope), []).append(count)
-    return [_entry(service, scope, groups[service, scope], needs) for service, scope in sorted(groups)]
+    return [
+        _entry(service, scope, groups[service, scope], needs) for service, scope in sorted(groups)
+    ]
 
 
 def _entry(

@@ -60,7 +60,11 @@ class FrameLedger:
         quarantined: Iterable[int] = (),
     ) -> None:
         """Counts spans by the seq of the frame that brought them, once per span."""
-        for kind, seqs in (("stored", stored), ("duplicate", duplicate), ("quarantined", quarantined)):
+        for kind, seqs in (
+            ("stored", stored),
+            ("duplicate", duplicate),
+            ("quarantined", quarantined),
+        ):
             for seq, number in Counter(seqs).items():
                 frame = self._open.get(seq)
                 if frame is not None:

@@ -12,9 +12,19 @@ from ragvigil.app.pipeline import Parts
 from ragvigil.app.runs import Runs
 from ragvigil.app.settings import Settings
 from ragvigil.app.sink import Sink
-from ragvigil.store import traces
+from ragvigil.store import ledger, traces
 from ragvigil.store.store import Store
+from ragvigil.store.traces import RubricFacts
+from scorers.rubric import load_rubrics
 from scorers.runner import Runner
+
+
+def facts(runner: Runner) -> dict[str, RubricFacts]:
+    """What the store must know of each rubric."""
+    return {
+        name: RubricFacts(version=rubric.version, fails_below=runner.fails_below.get(name))
+        for name, rubric in load_rubrics().items()
+    }
 
 
 def assemble(settings: Settings, store: Store, runner: Runner, scores: ScoreMetrics) -> Parts:
@@ -32,8 +42,8 @@ def assemble(settings: Settings, store: Store, runner: Runner, scores: ScoreMetr
         sink=Sink(
             store,
             scores,
-            fails_below=runner.fails_below,
-            settled_after=reader.checkpoint_of("core"),
+            facts(runner),
+            settled=ledger.settled_after(store, reader.checkpoint_of("core")),
         ),
-        look_up=lambda trace_ids: traces.stored(store, trace_ids),
+        look_up=lambda trace_ids: traces.look_up(store, trace_ids),
     )

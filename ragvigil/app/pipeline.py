@@ -15,8 +15,8 @@ from collector.fetch import TraceFetcher
 from collector.records import records
 from collector.route import RouteCap, RouteRules
 from collector.spool_reader import SpoolReader
-from ragvigil.app import pipeline_metrics as metrics
 from ragvigil.app import memory
+from ragvigil.app import pipeline_metrics as metrics
 from ragvigil.app.runs import Runs
 from ragvigil.app.sink import Sink
 from ragvigil.model.outcome import Outcome, ScoredRecord, TraceOutcome
@@ -50,12 +50,20 @@ class Parts:
 
 
 class Pipeline:
-    """Runs until told to stop; one thread."""
+    """Runs until told to stop; one thread.
+
+    `started_at` is the checkpoint it began behind; `spans_before` and `spans_read` count the spans
+    acknowledged up to there and up to the last frame read.
+    """
 
     def __init__(self, parts: Parts, *, clock: Callable[[], float] = time.monotonic) -> None:
-        self._parts = parts
+        self.parts = parts
         self._clock = clock
         self._next_seq = parts.reader.checkpoint_of("core") + 1
+        self.started_at = self._next_seq - 1
+        first = next(parts.reader.read(self._next_seq), None)
+        spans_read = first.spans_before if first else parts.reader.mark().spans
+        self.spans_before = self.spans_read = spans_read
         self._replay_until = parts.reader.durable_seq()
         self._memory_limit = memory.limit_bytes()
         self._looked_at_memory = 0.0
@@ -65,32 +73,33 @@ class Pipeline:
         while not stop.is_set():
             if not self.step():
                 stop.wait(IDLE_SECONDS)
-        self._parts.sink.finish()
+        self.parts.sink.finish()
         self._checkpoint()
 
     def step(self) -> bool:
         """One turn; whether there was anything to do."""
         now = self._clock()
         read = self._read(now)
-        closings = self._parts.runs.close_due(now) + self._relieve(now)
+        closings = self.parts.runs.close_due(now) + self._relieve(now)
         self._settle(closings)
-        self._parts.sink.duplicates(self._parts.runs.drain_duplicates())
-        if self._parts.sink.advance(now):
+        self.parts.sink.duplicates(self.parts.runs.drain_duplicates())
+        if self.parts.sink.advance(now):
             self._checkpoint()
-        metrics.OPEN_TRACES.set(self._parts.runs.open_traces())
+        metrics.OPEN_TRACES.set(self.parts.runs.open_traces())
         return bool(read or closings)
 
     def _read(self, now: float) -> int:
         read = 0
-        for frame in self._parts.reader.read(self._next_seq):
-            arrivals = self._parts.fetcher.arrivals(frame)
-            self._parts.sink.opened(frame, len(arrivals))
-            self._parts.runs.add(frame, arrivals, now)
+        for frame in self.parts.reader.read(self._next_seq):
+            arrivals = self.parts.fetcher.arrivals(frame)
+            self.parts.sink.opened(frame, len(arrivals))
+            self.parts.runs.add(frame, arrivals, now)
             self._next_seq = frame.seq + 1
+            self.spans_read = frame.spans_after
             read += 1
             if read == FRAMES_A_TURN:
                 break
-        metrics.SPOOL_BEHIND.set(max(0, self._parts.reader.durable_seq() - self._next_seq + 1))
+        metrics.SPOOL_BEHIND.set(self.parts.reader.mark().spans - self.spans_read)
         return read
 
     def _relieve(self, now: float) -> list[Closing]:
@@ -98,43 +107,46 @@ class Pipeline:
         if now - self._looked_at_memory < MEMORY_LOOK_SECONDS:
             return []
         self._looked_at_memory = now
-        return self._parts.runs.close_oldest(now) if memory.is_pressed(self._memory_limit) else []
+        return self.parts.runs.close_oldest(now) if memory.is_pressed(self._memory_limit) else []
 
     def _settle(self, closings: list[Closing]) -> None:
         unsure = [one.trace_id for one in closings if self._may_be_stored(one)]
-        known = self._parts.look_up(unsure) if unsure else {}
+        known = self.parts.look_up(unsure) if unsure else {}
         for closing in closings:
             metrics.TRACES_CLOSED.labels(closing.reason).inc()
             if closing.reason is Closed.LATE_SPAN:
                 metrics.LATE_SPANS.inc(len(closing.stored))
             earlier = known.get(closing.trace_id)
-            if earlier is not None and earlier.generation >= len(closing.refs):
+            if earlier is not None and self._is_stored(closing, earlier):
                 self._settle_known(closing, earlier)
             else:
-                self._parts.sink.add(closing, self._outcome(closing, earlier), earlier)
+                self.parts.sink.add(closing, self._outcome(closing, earlier), earlier)
 
     def _may_be_stored(self, closing: Closing) -> bool:
         """Whether the store may hold a generation of this trace: a late span, a lost root, a replay."""
         return closing.reason is not Closed.ROOT_ENDED or closing.first_seq <= self._replay_until
 
+    def _is_stored(self, closing: Closing, earlier: StoredTrace) -> bool:
+        """Whether the store has this generation. A late log record changes a trace, not its number."""
+        is_change = closing.reason is Closed.LATE_SPAN and closing.first_seq > self._replay_until
+        return earlier.generation >= len(closing.refs) and not is_change
+
     def _settle_known(self, closing: Closing, earlier: StoredTrace) -> None:
         """The store has this generation or a later one: nothing of it may have a second effect."""
         if earlier.generation > len(closing.refs) and closing.first_seq > self._replay_until:
-            trace = self._parts.fetcher.fetch(closing)
+            trace = self.parts.fetcher.fetch(closing)
             outcome = Outcome(
                 trace=trace, outcome=TraceOutcome.LATE, time_unix_nano=earlier.time_unix_nano
             )
-            self._parts.sink.add(closing, outcome, earlier)
+            self.parts.sink.add(closing, outcome, earlier)
             return
         metrics.REPLAYED.inc()
-        self._parts.sink.known(closing)
+        self.parts.sink.known(closing)
 
     def _outcome(self, closing: Closing, earlier: StoredTrace | None) -> Outcome:
         started = time.perf_counter()
-        trace = self._parts.fetcher.fetch(closing)
-        scored = tuple(
-            self._scored(record) for record in records(trace, self._parts.rules)
-        )
+        trace = self.parts.fetcher.fetch(closing)
+        scored = tuple(self._scored(record) for record in records(trace, self.parts.rules))
         metrics.SCORING.observe(time.perf_counter() - started)
         present = {one.record.record_id for one in scored}
         return Outcome(
@@ -142,20 +154,26 @@ class Pipeline:
             outcome=_class_of(trace, scored),
             time_unix_nano=earlier.time_unix_nano if earlier else time_of(trace),
             records=scored,
-            gone=tuple(one for one in (earlier.record_ids if earlier else ()) if one not in present),
+            gone=tuple(
+                one for one in (earlier.record_ids if earlier else ()) if one not in present
+            ),
         )
 
     def _scored(self, found: RagRecord) -> ScoredRecord:
-        route = self._parts.routes.admit(found.service, found.route)
+        route = self.parts.routes.admit(found.service, found.route)
         record = found if route == found.route else replace(found, route=route)
         for what in record.truncated:
             metrics.TRUNCATED.labels(what).inc()
-        scores = self._parts.runner.score_all(record)
+        scores = self.parts.runner.score_all(record)
         return ScoredRecord(record=record, scores=scores, shape=measure(record))
 
     def _checkpoint(self) -> None:
-        needed = [self._next_seq, self._parts.sink.oldest_seq(), self._parts.runs.oldest_seq(self._clock())]
-        self._parts.reader.checkpoint("core", min(seq for seq in needed if seq is not None) - 1)
+        needed = [
+            self._next_seq,
+            self.parts.sink.oldest_seq(),
+            self.parts.runs.oldest_seq(self._clock()),
+        ]
+        self.parts.reader.checkpoint("core", min(seq for seq in needed if seq is not None) - 1)
 
 
 def _class_of(trace: Trace, scored: tuple[ScoredRecord, ...]) -> TraceOutcome:

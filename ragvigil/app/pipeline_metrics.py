@@ -22,7 +22,7 @@ REPLAYED = Counter(
     "ragvigil_replayed_traces", "Traces read again after a restart and found already stored."
 )
 OPEN_TRACES = Gauge("ragvigil_open_traces", "Traces waiting for their last span.")
-SPOOL_BEHIND = Gauge("ragvigil_spool_behind_frames", "Frames acknowledged and not read yet.")
+SPOOL_BEHIND = Gauge("ragvigil_spool_behind_spans", "Spans acknowledged and not read yet.")
 SCORING = Histogram(
     "ragvigil_scoring_seconds",
     "Time to turn one closed trace into records and scores.",

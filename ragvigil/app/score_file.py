@@ -47,7 +47,7 @@ def _lines(path: Path) -> Iterator[str]:
 
 def parse_record(line: str, number: int) -> RagRecord:
     """The record of one JSON line. Raises BadLine where it is not one."""
-    from collector.citations import find_citations
+    from collector.citations import Answered, citations as citations_of
 
     try:
         row = json.loads(line)
@@ -60,7 +60,7 @@ def parse_record(line: str, number: int) -> RagRecord:
     answer = _text(row, number, "answer")
     given = row.get("citations")
     citations = (
-        find_citations(answer or "", documents)
+        citations_of(Answered(answer=answer or "", context=documents))
         if given is None
         else tuple(_citation(one, documents) for one in given)
     )

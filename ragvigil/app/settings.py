@@ -95,7 +95,9 @@ def _read_toml(config: Path | None) -> None:
         raise SettingsError(f"{path}: is not a readable TOML file: {error}") from error
 
 
-def known_keys(model: type[BaseModel] = Settings, path: tuple[str, ...] = ()) -> Iterator[tuple[str, ...]]:
+def known_keys(
+    model: type[BaseModel] = Settings, path: tuple[str, ...] = ()
+) -> Iterator[tuple[str, ...]]:
     """Paths of all keys, leaves and sections: `("collector", "grpc_endpoint")`."""
     for name, field in model.model_fields.items():
         yield (*path, name)

@@ -94,7 +94,17 @@ def deltas(found: Mapping[str, Any], console: Console) -> None:
 
 def _layer_table(layer: str, rows: list[Mapping[str, Any]]) -> Table:
     table = Table(title=layer, title_justify="left")
-    for heading in ("service", "route", "rubric", "window", "mean", "baseline", "delta", "n", "24 h"):
+    for heading in (
+        "service",
+        "route",
+        "rubric",
+        "window",
+        "mean",
+        "baseline",
+        "delta",
+        "n",
+        "24 h",
+    ):
         table.add_column(heading)
     for row in rows:
         table.add_row(*(Text(cell) for cell in _cells(row)))

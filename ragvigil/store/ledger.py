@@ -51,6 +51,17 @@ def batch(frames: Sequence[SettledFrame], *, replica: str = "", epoch: int = 0) 
     return Batch(rows={"ledger": found}, token=token_of("ledger", *found))
 
 
+def settled_after(store: Store, seq: int) -> frozenset[int]:
+    """Frames above `seq` that have their row: what a replay must not count again."""
+    columns = store.arrays("ledger_settled", {"replica": store.replica, "seq": seq})
+    return frozenset(int(one) for one in columns.get("seq", ()))
+
+
+def spans_after(store: Store, seq: int) -> int:
+    """Spans of the frames above `seq` that have their row."""
+    return int(store.read("ledger_spans_after", {"replica": store.replica, "seq": seq})[0]["spans"])
+
+
 def sums(store: Store) -> dict[str, int]:
     """`frames, spans, stored, duplicate, quarantined, last_seq` over this replica's frames."""
     row = store.read("ledger_sums", {"replica": store.replica})[0]

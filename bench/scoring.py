@@ -1,6 +1,6 @@
 """Time of all scorers of a record: 8 chunks of 120 words, good and bad quotations, long texts.
 
-    .venv/bin/python bench/scorers.py [--small]
+    .venv/bin/python bench/scoring.py [--small]
 
 *Cold*: every chunk is new to the process. *Warm*: the chunks were seen before, as in production.
 Medians; linear means that 16 times the text takes at most 24 times as long.
@@ -29,7 +29,10 @@ WORDS = (
 
 def text(rng: random.Random, words: int) -> str:
     """Sentences of 12 words."""
-    parts = [rng.choice(WORDS) + str(rng.randint(0, 999)) if rng.random() < 0.1 else rng.choice(WORDS) for _ in range(words)]
+    parts = [
+        rng.choice(WORDS) + str(rng.randint(0, 999)) if rng.random() < 0.1 else rng.choice(WORDS)
+        for _ in range(words)
+    ]
     sentences = [" ".join(parts[i : i + 12]).capitalize() + "." for i in range(0, words, 12)]
     return " ".join(sentences)
 
@@ -96,18 +99,24 @@ def main() -> None:
         figures[f"{name}_cold_ms"] = round(median_ms(runner, made), 3)
         figures[f"{name}_warm_ms"] = round(median_ms(runner, made, again=True), 3)
     sizes = {
-        size: median_ms(runner, [record(rng, good=1, bad=1, size=size) for _ in range(max(5, count // 10))])
+        size: median_ms(
+            runner, [record(rng, good=1, bad=1, size=size) for _ in range(max(5, count // 10))]
+        )
         for size in (1, 4, 16)
     }
     figures["ms_by_size"] = {str(size): round(ms, 3) for size, ms in sizes.items()}
     values = {name: figures[f"{name}_cold_ms"] for name in kinds}
     assert all(isinstance(value, float) for value in values.values())
-    bars = {} if small else {
-        "two good quotes <= 1 ms": values["two_good"] <= 1.0,  # type: ignore[operator]
-        "five bad quotes <= 2 ms": values["five_bad"] <= 2.0,  # type: ignore[operator]
-        "linear in text": sizes[16] <= 24 * sizes[1],
-    }
-    finish("scorers", figures, bars, seed=SEED)
+    bars = (
+        {}
+        if small
+        else {
+            "two good quotes <= 1 ms": values["two_good"] <= 1.0,  # type: ignore[operator]
+            "five bad quotes <= 2 ms": values["five_bad"] <= 2.0,  # type: ignore[operator]
+            "linear in text": sizes[16] <= 24 * sizes[1],
+        }
+    )
+    finish("scoring", figures, bars, seed=SEED)
 
 
 if __name__ == "__main__":

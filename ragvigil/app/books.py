@@ -1,0 +1,67 @@
+"""The books: every acknowledged span is stored, a duplicate, quarantined or still in the spool."""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+
+from collector.spool_reader import SpoolReader
+from ragvigil.app.pipeline import Pipeline
+from ragvigil.store import ledger, traces
+from ragvigil.store.store import Store
+
+OUTCOMES = ("scored", "not_rag", "shed", "late", "unparseable")
+TRIES = 5
+
+
+class Books:
+    """Reads the ledger, and holds it against the spool writer's own count. Any thread but one."""
+
+    def __init__(self, spool: Path, store: Store, pipeline: Pipeline) -> None:
+        self._store, self._pipeline = store, pipeline
+        self._reader = SpoolReader(spool)
+
+    def spans(self) -> dict[str, int]:
+        """acknowledged, stored, duplicate, quarantined, in_spool; the first is their sum."""
+        sums = ledger.sums(self._store)
+        placed = {name: sums[name] for name in ("stored", "duplicate", "quarantined")}
+        in_spool = self._in_spool()
+        return {"acknowledged": sum(placed.values()) + in_spool, **placed, "in_spool": in_spool}
+
+    def records(self) -> dict[str, int]:
+        """Closed traces by what became of them."""
+        return dict.fromkeys(OUTCOMES, 0) | traces.counts(self._store)
+
+    def mismatch(self) -> int:
+        """Spans acknowledged since this process' checkpoint that the books cannot place.
+
+        While spans arrive the two sides are read at different moments, so a difference counts
+        only when it stays.
+        """
+        found = 0
+        for _ in range(TRIES):
+            found = self._difference()
+            if not found:
+                return 0
+            time.sleep(0.2)
+        return found
+
+    def spool_bytes(self) -> int:
+        """Size of the spool on disk."""
+        return self._reader.usage().bytes
+
+    def drop_segments(self, older_than_seconds: float) -> int:
+        """Removes segments that were consumed so long ago; how many."""
+        done = self._reader.checkpoint_of("core")
+        return self._reader.drop_consumed(
+            done + 1, older_than_seconds=older_than_seconds, now=time.monotonic()
+        )
+
+    def _in_spool(self) -> int:
+        unread = max(0, self._reader.mark().spans - self._pipeline.spans_read)
+        return unread + self._pipeline.parts.sink.waiting_spans()
+
+    def _difference(self) -> int:
+        acknowledged = self._reader.mark().spans - self._pipeline.spans_before
+        placed = ledger.spans_after(self._store, self._pipeline.started_at)
+        return acknowledged - placed - self._in_spool()

@@ -1,0 +1,69 @@
+"""The core's periodic duties: roll-ups, deltas, books, retention."""
+
+from __future__ import annotations
+
+import time
+
+import structlog
+
+from alerts.metrics import ScoreMetrics
+from alerts.run import run_deltas
+from ragvigil.app import pipeline_metrics as metrics
+from ragvigil.app.books import Books
+from ragvigil.app.jobs import Job
+from ragvigil.app.pipeline import Pipeline
+from ragvigil.app.settings import Settings
+from ragvigil.store import retention, rollups
+from ragvigil.store.store import Store
+
+log = structlog.get_logger()
+
+SEGMENT_GRACE_SECONDS = 300.0
+ROLLUP_SECONDS, DELTA_SECONDS, BOOKS_SECONDS, RETENTION_SECONDS = 2.0, 15.0, 60.0, 3600.0
+
+
+class RollUps:
+    """Recomputes the minutes that new scores made out of date.
+
+    The first run covers what an earlier life may have left undone.
+    """
+
+    def __init__(self, store: Store, dirty: set[int], since: float) -> None:
+        self._store, self._dirty = store, dirty
+        self._left = set(rollups.minutes_received(store, since))
+
+    def run(self) -> None:
+        """Counts every dirty minute again; what fails stays dirty."""
+        taken = self._left | {self._dirty.pop() for _ in range(len(self._dirty))}
+        self._left = taken
+        rollups.recompute(self._store, taken, version=time.time_ns())
+        self._left = set()
+
+
+def duties(
+    settings: Settings, store: Store, pipeline: Pipeline, books: Books, scores: ScoreMetrics
+) -> list[Job]:
+    """Every job with its period."""
+    late = settings.collector.assembly.late_seconds
+    rolling = RollUps(store, pipeline.parts.sink.dirty_minutes, time.time() - 2 * late)
+    failing = pipeline.parts.runner.fails_below
+
+    def deltas() -> None:
+        ran = run_deltas(store, time.time(), settings.alerts, failing=failing)
+        scores.show(ran.newest)
+
+    def balance() -> None:
+        metrics.LEDGER_MISMATCH.set(books.mismatch())
+        books.drop_segments(SEGMENT_GRACE_SECONDS)
+
+    def keep() -> None:
+        retention.apply_days(store)
+        for table, rows in retention.enforce_max_bytes(store).items():
+            log.warning("store is full: oldest rows dropped", table=table, rows=rows)
+
+    return [
+        Job(name="rollups", every_seconds=ROLLUP_SECONDS, function=rolling.run),
+        Job(name="deltas", every_seconds=DELTA_SECONDS, function=deltas),
+        Job(name="books", every_seconds=BOOKS_SECONDS, function=balance),
+        Job(name="retention", every_seconds=RETENTION_SECONDS, function=keep),
+    ]

@@ -1,0 +1,66 @@
+"""What the daemon says of itself, to the API and to the intake."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Mapping
+
+from ragvigil.app.books import Books
+from ragvigil.app.doctor import FieldCount, diagnose
+from ragvigil.app.pipeline import Pipeline
+from ragvigil.store import records
+from ragvigil.store.store import Store
+
+DOCTOR_SECONDS = 24 * 3600
+
+
+class Status:
+    """The API's `StatusSource`, and the short answer for `/readyz`."""
+
+    def __init__(self, *, store: Store, pipeline: Pipeline, books: Books) -> None:
+        self._store, self._pipeline, self._books = store, pipeline, books
+        self._started = time.time()
+        self.is_ready = False
+
+    def short(self) -> bytes:
+        """JSON for the intake: whether the core does its work."""
+        return json.dumps({"ready": self.is_ready}).encode()
+
+    def status(self) -> Mapping[str, object]:
+        """What is received, scored and stored right now, a mapping a section."""
+        writer = self._store.status()
+        return {
+            "daemon": {
+                "ready": self.is_ready,
+                "up_seconds": round(time.time() - self._started),
+                "open_traces": self._pipeline.parts.runs.open_traces(),
+            },
+            "spans": self._books.spans(),
+            "traces": self._books.records(),
+            "spool": {"bytes": self._books.spool_bytes()},
+            "store": {
+                name: getattr(writer, name)
+                for name in writer.__slots__
+                if isinstance(getattr(writer, name), bool | int | float | str | None)
+            },
+        }
+
+    def ledger(self) -> Mapping[str, Mapping[str, int]]:
+        """The books of spans and traces."""
+        return {"spans": self._books.spans(), "records": self._books.records()}
+
+    def doctor(self) -> list[dict[str, object]]:
+        """What the spans of the last day lack, by service and instrumentor."""
+        rows = records.absences(self._store, int(time.time()) - DOCTOR_SECONDS)
+        counts = [
+            FieldCount(
+                service=str(row["service"]),
+                scope=str(row["scope"]),
+                field=str(row["field"]),
+                reason=str(row["reason"]),
+                records=int(row["records"]),
+            )
+            for row in rows
+        ]
+        return diagnose(counts, self._pipeline.parts.runner.needs)

@@ -1,0 +1,1 @@
+SELECT DISTINCT seq FROM ledger WHERE replica = {replica:String} AND seq > {seq:UInt64}

@@ -1,0 +1,1 @@
+SELECT sum(spans) AS spans FROM ledger FINAL WHERE replica = {replica:String} AND seq > {seq:UInt64}
