@@ -130,6 +130,27 @@ def _invisible(text: str, chance: random.Random) -> str:
     return text[:place] + chance.choice("\u00ad\u200b\u200e\u2060\ufeff") + text[place:]
 
 
+def _hyphenated(text: str, chance: random.Random) -> str:
+    """A longer word broken at a line's end, or hyphens taken out."""
+    found = [match for match in re.finditer(r"[^\W\d_]{6,}", text) if match.group().isascii()]
+    if not found:
+        return text.replace("-", "")
+    match = chance.choice(found)
+    place = chance.randrange(match.start() + 2, match.end() - 2)
+    return text[:place] + chance.choice(("-\n", "-", "\u00ad\n", "- ")) + text[place:]
+
+
+def _marked(text: str, chance: random.Random) -> str:
+    """Emphasis of markdown or HTML around a word, as models add it."""
+    if " " not in text:
+        return f"**{text}**"
+    parts = text.split(" ")
+    index = chance.randrange(len(parts))
+    before, after = chance.choice((("**", "**"), ("_", "_"), ("`", "`"), ("“", "”")))
+    parts[index] = before + parts[index] + after
+    return " ".join(parts)
+
+
 def _elided(text: str, chance: random.Random) -> str:
     parts = pieces(text, "zh") if " " not in text else text.split()
     glue = " " if " " in text else ""
@@ -140,7 +161,8 @@ def _elided(text: str, chance: random.Random) -> str:
 
 HARMLESS = {
     "case": _shouted, "spacing": _spaced, "quote_style": _quoted, "punctuation": _punctuated,
-    "recoded": _recoded, "invisible": _invisible, "elided": _elided,
+    "recoded": _recoded, "invisible": _invisible, "hyphenated": _hyphenated,
+    "marked": _marked, "elided": _elided,
 }  # fmt: skip
 
 

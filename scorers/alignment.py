@@ -131,6 +131,8 @@ def _shift(quote: Sequence[str], chunk: Prepared) -> int | None:
 
 def is_harmless(change: Change, chunk: Prepared) -> bool:
     """Whether both sides are the same words written apart, hyphenated or with one slip of a key."""
+    if change.is_number:
+        return False
     if "".join(change.ours) == "".join(change.theirs):
         return True
     if len(change.ours) != len(change.theirs):

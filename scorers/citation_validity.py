@@ -23,7 +23,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from functools import cached_property
 
-from ragvigil.model.record import Citation, RagRecord
+from ragvigil.model.record import Citation, Document, RagRecord
 from ragvigil.model.score import Score
 from scorers.normalise import key, words
 from scorers.quoted import Finding, Texts, check_quote
@@ -87,18 +87,27 @@ class Cited:
         label = self._misplaced(citation)
         if label is not None:
             return label
-        chunk_id = citation.chunk_id or ""
-        has_quote = bool(citation.quote and citation.quote.strip())
-        if chunk_id not in self._texts:
-            return Finding(checked="nothing" if has_quote else "marker_only")
-        if has_quote:
-            finding = check_quote(citation.quote or "", chunk_id, self._texts)
-            if not finding.label or not self._is_asked(citation.quote or ""):
+        named = [name for name in self._named(citation) if name in self._texts]
+        quote = (citation.quote or "").strip()
+        if not named:
+            return Finding(checked="nothing" if quote else "marker_only")
+        if quote:
+            found = [check_quote(quote, name, self._texts) for name in named]
+            finding = next((one for one in found if not one.label), found[0])
+            if not finding.label or not self._is_asked(quote):
                 return finding
         made = self._claim(citation)
         if made is None:
             return Finding(checked="marker_only")
-        return check_sentence(made, chunk_id, self._texts)
+        return check_sentence(made, named[0], self._texts)
+
+    def _named(self, citation: Citation) -> list[str]:
+        """The chunks that a citation names: one, or all chunks of the document that it names."""
+        target, chunk_id = citation.target.strip().casefold(), citation.chunk_id or ""
+        if not target or target.isdecimal() or target == chunk_id.casefold():
+            return [chunk_id]
+        others = [chunk.chunk_id for chunk in self._record.context if _is_named(chunk, target)]
+        return list(dict.fromkeys([chunk_id, *others]))
 
     def _misplaced(self, citation: Citation) -> Finding | None:
         """A finding where the cited chunk is not in the context."""
@@ -132,7 +141,8 @@ class Cited:
         made = self._claims.get((start, end))
         if made is None:
             beside = [one for one in self._record.citations if _is_beside(one, start, end)]
-            made = claim(_bare(answer, start, end, beside), _chunks_of(beside))
+            chunks = frozenset(name for one in beside for name in self._named(one))
+            made = claim(_bare(answer, start, end, beside), chunks)
             self._claims[start, end] = made
         return made
 
@@ -141,8 +151,10 @@ def _is_beside(citation: Citation, start: int, end: int) -> bool:
     return (citation.claim_start, citation.claim_end) == (start, end)
 
 
-def _chunks_of(citations: Sequence[Citation]) -> frozenset[str]:
-    return frozenset(one.chunk_id for one in citations if one.chunk_id is not None)
+def _is_named(chunk: Document, target: str) -> bool:
+    """Whether a chunk's document, title or file is called so."""
+    names = (chunk.document_id, *chunk.metadata.values())
+    return any(isinstance(name, str) and name.casefold() == target for name in names)
 
 
 def _bare(answer: str, start: int, end: int, beside: Sequence[Citation]) -> str:

@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Sequence
+from html import unescape
 
 # Scripts that write no spaces between words: every character is a word of its own.
 UNSPACED = (
@@ -28,7 +29,8 @@ WORD = re.compile(
     rf"(?:[^\W\d_{UNSPACED}{SIGNS}]+|[{SIGNS}]+)+|{NUMBER}|[{UNSPACED}]|[{SYMBOLS}]|{COMPARED}"
 )
 COMMA = re.compile(r"(?<=\d),(?=\d)")
-THOUSANDS = re.compile(r"(?<=\d),(?=\d{3}(?!\d))")
+GROUPED = re.compile(r"\d[, ]\d")
+THOUSANDS = re.compile(r"(?<=\d)[, ](?=\d{3}(?!\d))")
 ELLIPSIS = re.compile(r"\s*(?:[\[(]\s*(?:…|\.{2,}|\. \. \.)\s*[\])]|…+|\.{3,}|\. \. \.|⋯+)\s*")
 PLAIN = (
     *(("’", "'"), ("‘", "'"), ("“", '"'), ("”", '"'), ("–", "-"), ("—", "-"), ("…", " ")),
@@ -49,7 +51,7 @@ def _table() -> dict[int, str | None]:
     table.update(dict.fromkeys(map(ord, "'`’‘ʼ´′׳"), None))
     table.update(dict.fromkeys(map(ord, "‐‑‒–—―−﹣"), "-"))
     table.update(zip(map(ord, "άέήίόύώϊϋΐΰ"), "αεηιουωιυιυ", strict=True))
-    table.update(zip(map(ord, "أإآٱىیکё"), "ااااييكе", strict=True))
+    table.update(zip(map(ord, "أإآٱىیکёı"), "ااااييكеi", strict=True))
     for zero in (0x660, 0x6F0, 0x966, 0x9E6, 0xA66, 0xAE6, 0xB66, 0xBE6, 0xC66, 0xCE6, 0xD66,
                  0xE50, 0xED0, 0x1040, 0x17E0):  # fmt: skip
         table.update({zero + digit: str(digit) for digit in range(10)})
@@ -67,6 +69,8 @@ def words(text: str) -> list[str]:
     >>> words("银行卡退款需要5到7天。")
     ['银', '行', '卡', '退', '款', '需', '要', '5', '到', '7', '天']
     """
+    if "&" in text:
+        text = unescape(text)
     if not text.isascii():
         for typographic, simple in PLAIN:  # most non-ASCII text is English with these
             text = text.replace(typographic, simple)
@@ -78,8 +82,8 @@ def words(text: str) -> list[str]:
 
 
 def _without_commas(text: str) -> str:
-    """`1,000` is 1000 and `3,90` is 3.90: a comma inside a number never separates words."""
-    if COMMA.search(text) is None:
+    """`1,000` and `1 000` are 1000, and `3,90` is 3.90: no comma parts a number's digits."""
+    if GROUPED.search(text) is None:
         return text
     return COMMA.sub(".", THOUSANDS.sub("", text))
 

@@ -39,10 +39,18 @@ class Finding:
 
 
 class Texts(Mapping[str, Prepared]):
-    """The texts of a context by chunk id, prepared when first read; hidden texts are left out."""
+    """The texts of a context by chunk id, prepared when first read; hidden texts are left out.
+
+    Several chunks under one id are read as one text.
+    """
 
     def __init__(self, context: Sequence[Document]) -> None:
-        self._contents = {chunk.chunk_id: chunk.content for chunk in context if chunk.content}
+        self._contents: dict[str, str] = {}
+        for chunk in context:
+            if chunk.content:
+                before = self._contents.get(chunk.chunk_id)
+                both = f"{before}\n\n{chunk.content}" if before else chunk.content
+                self._contents[chunk.chunk_id] = both
 
     def __getitem__(self, chunk_id: str) -> Prepared:
         return prepared(self._contents[chunk_id])
