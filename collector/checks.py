@@ -18,15 +18,17 @@ def is_any(text: bytes, start: int, end: int) -> bool:
 
 
 def is_random(text: bytes, start: int, end: int) -> bool:
-    """Not a slug of words: some part is long and mixes digits or cases.
+    """Not a slug of words: some part is long and mixed, or there are digits and both cases.
 
     >>> is_random(b"sk-learn-pipelines-for-beginners", 0, 32)
     False
     >>> is_random(b"sk-proj-9fQ2xLr7VbN0aTz4", 0, 24)
     True
     """
-    parts = re.split(rb"[-_.]", text[start:end])
-    return any(len(part) >= MIN_RANDOM_PART and _is_mixed(part) for part in parts)
+    value = text[start:end]
+    if any(len(part) >= MIN_RANDOM_PART and _is_mixed(part) for part in re.split(rb"[-.]", value)):
+        return True
+    return all(re.search(kind, value) for kind in (rb"[a-z]", rb"[A-Z]", rb"\d"))
 
 
 def is_opaque(text: bytes, start: int, end: int) -> bool:

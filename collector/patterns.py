@@ -49,8 +49,16 @@ def _assigned(name: str, find: str, check: Check, *, detect: str = "") -> Patter
     return Pattern(name=name, find=find, check=check, is_assigned=True, detect=detect)
 
 
-def _personal(name: str, find: str, check: Check = is_any, *, detect: str = "") -> Pattern:
-    return Pattern(name=name, find=find, check=check, is_personal=True, detect=detect)
+def _personal(name: str, find: str, check: Check, *, detect: str = "") -> Pattern:
+    """No boundary is added: a phone number begins with a sign."""
+    return Pattern(
+        name=name,
+        find=f"({find})",
+        check=check,
+        is_personal=True,
+        is_assigned=True,
+        detect=detect or find,
+    )
 
 
 _CLOUDS = (
@@ -219,16 +227,17 @@ _PERSONAL = (
     _personal(
         "email",
         r"[A-Za-z0-9._%+-]{1,64}@(?:[A-Za-z0-9-]{1,63}\.){1,8}[A-Za-z]{2,24}",
+        is_any,
         detect=r"[A-Za-z0-9._%+-]@[A-Za-z0-9-]+\.[A-Za-z]",
     ),
-    _personal("iban", r"[A-Z]{2}\d{2}(?: ?[A-Z0-9]{4}){2,7}(?: ?[A-Z0-9]{1,3})?\b", is_iban),
+    _personal("iban", r"[A-Z]{2}\d{2}(?: ?[A-Z0-9]{4}){2,7}(?: ?[A-Z0-9]{1,3})?", is_iban),
     _personal(
         "phone",
         r"\+\d{1,3}[ .-]?(?:\(\d{1,4}\)[ .-]?)?\d{1,4}(?:[ .-]?\d{2,4}){1,5}"
         r"|\(?[2-9]\d\d\)?[ .-][2-9]\d\d[ .-]\d{4}",
         is_phone,
     ),
-    _personal("us_ssn", r"[0-8]\d\d-\d\d-\d{4}\b", is_phone),
+    _personal("us_ssn", r"[0-8]\d\d-\d\d-\d{4}", is_phone),
 )
 
 PATTERNS = (*_GENERIC, *_CLOUDS, *_MODELS, *_SERVICES, *_CARDS, *_PERSONAL)

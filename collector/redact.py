@@ -124,7 +124,7 @@ class Redactor:
     def _mark(self, name: str, value: bytes) -> bytes:
         size = 16 if self._actions[name] is Action.HASH else 4
         digest = hashlib.blake2b(value, key=self._key, digest_size=size).hexdigest()
-        return f"⟪{name}:{len(value.decode('utf-8', 'replace'))}:{digest}⟫".encode()
+        return f"⟪{name}/{len(value.decode('utf-8', 'replace'))}/{digest}⟫".encode()
 
     def _walk(self, message: Any, found: Counter[str], *, is_credential: bool) -> None:
         for field, value in message.ListFields():
