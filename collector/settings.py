@@ -55,13 +55,13 @@ class RedactSettings(BaseModel):
         default=Action.OFF,
         description="e-mail addresses, phone numbers, IBANs and US social security numbers",
     )
-    actions: dict[str, Action] = Field(
-        default={}, description="another action for single patterns, by their name"
-    )
     patterns: dict[str, str] = Field(
         default={},
         description="patterns of your own: a name and an RE2 expression; where it has a group, "
         "that group is taken out",
+    )
+    actions: dict[str, Action] = Field(
+        default={}, description="another action for single patterns, by their name"
     )
 
     @field_validator("patterns")
@@ -136,7 +136,9 @@ class CollectorSettings(BaseModel):
     tls_certificate: Path | None = Field(
         default=None, description="PEM file of both listeners; with tls_key: TLS"
     )
-    tls_key: Path | None = Field(default=None, description="PEM file of the certificate's key")
+    tls_key: Path | None = Field(
+        default=None, validate_default=True, description="PEM file of the certificate's key"
+    )
     grpc_token: SecretStr | None = Field(
         default=None, description="token that OTLP/gRPC asks for; none on loopback"
     )
@@ -165,8 +167,10 @@ class CollectorSettings(BaseModel):
     @field_validator("tls_key")
     @classmethod
     def _tls_is_whole(cls, key: Path | None, info: ValidationInfo) -> Path | None:
-        if key is not None and info.data.get("tls_certificate") is None:
-            raise ValueError(f"{key} is set without tls_certificate; give both or neither")
+        certificate = info.data.get("tls_certificate", key)
+        if (key is None) != (certificate is None):
+            given = "tls_key" if certificate is None else "tls_certificate"
+            raise ValueError(f"only {given} is set; give both tls_certificate and tls_key, or none")
         return key
 
     @field_validator(

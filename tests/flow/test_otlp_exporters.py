@@ -5,6 +5,8 @@ from __future__ import annotations
 import asyncio
 from typing import Any
 
+import grpc
+import grpc.aio
 import pytest
 from opentelemetry import trace
 from opentelemetry.exporter.otlp.proto.grpc.trace_exporter import OTLPSpanExporter as GrpcExporter
@@ -15,8 +17,11 @@ from opentelemetry.sdk.trace import ReadableSpan, TracerProvider
 from opentelemetry.sdk.trace.export import SimpleSpanProcessor, SpanExporter, SpanExportResult
 from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
 
+from collector.settings import CollectorSettings, LimitSettings
 from collector.spans import decode_spans
-from tests.otlp import Listening, listening
+from tests.otlp import Listening, listening, trace_request
+
+EXPORT = "/opentelemetry.proto.collector.trace.v1.TraceService/Export"
 
 
 def finished_spans() -> tuple[ReadableSpan, ...]:
@@ -72,3 +77,28 @@ async def test_an_sdk_exporter_comes_back_after_an_overload(name: str) -> None:
         assert await sending is SpanExportResult.SUCCESS
         await asyncio.to_thread(exporter.shutdown)
         assert len(server.spool.kept) == 1
+
+
+async def test_gzip_over_grpc_is_undone_and_a_bomb_is_refused_for_good() -> None:
+    limits = LimitSettings(max_body_bytes=1 << 20)
+    async with (
+        listening(CollectorSettings(limits=limits)) as server,
+        grpc.aio.insecure_channel(
+            server.grpc, options=[("grpc.max_send_message_length", 1 << 28)]
+        ) as channel,
+    ):
+        export = channel.unary_unary(EXPORT)
+        body = trace_request(3).SerializeToString()
+        assert await export(body, compression=grpc.Compression.Gzip) == b""
+        assert server.spool.requests() == [trace_request(3)]
+        with pytest.raises(grpc.aio.AioRpcError) as caught:
+            await export(bytes(100 << 20), compression=grpc.Compression.Gzip)
+        assert caught.value.code() is grpc.StatusCode.RESOURCE_EXHAUSTED
+        assert "google.rpc.retryinfo-bin" not in dict(caught.value.trailing_metadata() or ())
+
+
+async def test_other_services_and_methods_are_unimplemented() -> None:
+    async with listening() as server, grpc.aio.insecure_channel(server.grpc) as channel:
+        with pytest.raises(grpc.aio.AioRpcError) as caught:
+            await channel.unary_unary(EXPORT.replace("Export", "Import"))(b"")
+        assert caught.value.code() is grpc.StatusCode.UNIMPLEMENTED
