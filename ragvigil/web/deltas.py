@@ -6,6 +6,7 @@ from typing import Annotated, Literal
 
 from fastapi import APIRouter, Depends, Query, Request
 
+from ragvigil.store.rubric_deltas import Wanted
 from ragvigil.web import reading
 from ragvigil.web.forms import DeltasForm
 from ragvigil.web.permissions import Permission, Requires
@@ -43,16 +44,20 @@ def deltas(
 
     The newest tick of a series without traffic is the last one at which it had some.
     """
-    wanted = reading.WantedDeltas(
+    now = request.app.state.clock()
+    wanted = Wanted(
         service=service,
         environment=environment,
         route=route,
         rubric=rubric,
         layer=layer,
         window=window,
-        moved=moved,
-        since=point_of_time(since, request.app.state.clock()) if since else None,
+        since=int(point_of_time(since, now).timestamp()) if since else 0,
         limit=limit,
     )
-    now = request.app.state.clock()
-    return DeltasForm(deltas=reading.deltas(request.app.state.store, wanted, now))
+    store = request.app.state.store
+    if since:
+        found = reading.deltas_since(store, wanted)
+    else:
+        found = reading.newest_deltas(store, wanted, now)
+    return DeltasForm(deltas=[one for one in found if one.moved or not moved])

@@ -11,6 +11,8 @@ from fastapi.responses import JSONResponse
 from pydantic import BaseModel, Field
 from starlette.exceptions import HTTPException
 
+from ragvigil.store.failures import QueryFailed, StoreError
+
 log = structlog.get_logger()
 
 
@@ -67,6 +69,7 @@ def handle_errors(app: FastAPI) -> None:
     """Makes every error of `app` an answer of the one form."""
     app.add_exception_handler(HTTPException, _on_http)
     app.add_exception_handler(RequestValidationError, _on_invalid)
+    app.add_exception_handler(StoreError, _on_store)
     app.add_exception_handler(Exception, _on_failure)
 
 
@@ -84,6 +87,13 @@ async def _on_invalid(_: Request, error: Exception) -> JSONResponse:
     ]
     sentence = "; ".join(f"{one.where}: {one.message}" for one in details)
     return error_response(422, sentence, details)
+
+
+async def _on_store(request: Request, error: Exception) -> JSONResponse:
+    log.warning("the store did not answer", path=request.url.path, error=str(error))
+    if isinstance(error, QueryFailed):
+        return error_response(503, "too much to read at once; ask for less, or try again")
+    return error_response(503, "the store is busy or down; try again", headers={"retry-after": "2"})
 
 
 async def _on_failure(request: Request, error: Exception) -> JSONResponse:

@@ -29,12 +29,16 @@ class CitationForm(BaseModel):
 
     target: str = Field(description="what it points at, as written")
     chunk_id: str | None = Field(description="the chunk that was found for it")
-    document_id: str
+    document_id: str = Field(
+        description="`id` of the cited chunk; what the answer wrote where no chunk matches"
+    )
     index: int | None
     marker: str
     quote: str | None
     start: int | None
     end: int | None
+    claim_start: int | None
+    claim_end: int | None
     style: str
 
 
@@ -48,8 +52,10 @@ class ScoreForm(BaseModel):
     explanation: str
     scorer: str
     version: str
+    segment: str
     kind: str
     stream: str
+    failed: bool = Field(description="whether the value fails the rubric")
     absent: str = Field(description="the field whose absence made scoring impossible")
     details: dict[str, Any] = {}
 
@@ -81,6 +87,9 @@ class RecordSummary(BaseModel):
 class RecordForm(RecordSummary):
     """One answer with everything the spans say about it."""
 
+    entry_route: str
+    started: datetime
+    ended: datetime
     generation: int
     retrieved: list[DocumentForm]
     reranked: list[DocumentForm]
@@ -96,6 +105,12 @@ class RecordForm(RecordSummary):
     dimensions: dict[str, str | float | None]
     shape: dict[str, Number]
     session_id: str
+    user_id: str
+    response_ids: list[str]
+    instrumentors: list[str]
+    conventions: list[str]
+    backfill: str = Field(description="name of the declared backfill, empty for live traffic")
+    sampling_probability: Number = Field(description="of the service's own sampling")
     feedback: list[FeedbackForm]
 
 

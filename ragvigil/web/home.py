@@ -43,7 +43,7 @@ def home(request: Request) -> HTMLResponse:
     """Every address with what it answers and the permission that it needs."""
     routes = [
         Route(
-            method=", ".join(sorted(route.methods)),
+            method=", ".join(sorted(route.methods or ())),
             path=route.path,
             summary=route.summary or "",
             permission=permission_of(route) or "",

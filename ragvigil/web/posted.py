@@ -6,7 +6,8 @@ from typing import Annotated
 
 from fastapi import APIRouter, Depends, Query, Request, Response
 
-from ragvigil.web import reading, writing
+from ragvigil.store import deploys as stored
+from ragvigil.web import writing
 from ragvigil.web.permissions import Permission, Requires
 from ragvigil.web.posts import Accepted, DeployPost, DeploysForm, FeedbackPost
 from ragvigil.web.times import point_of_time
@@ -54,5 +55,6 @@ def deploys(
     limit: Annotated[int, Query(ge=1, le=1000)] = 100,
 ) -> DeploysForm:
     """Newest first."""
-    start = point_of_time(since, request.app.state.clock())
-    return DeploysForm(deploys=reading.deploys(request.app.state.store, service, start, limit))
+    start = int(point_of_time(since, request.app.state.clock()).timestamp())
+    found = stored.find(request.app.state.store, service=service, since=start, limit=limit)
+    return DeploysForm.model_validate({"deploys": found})

@@ -77,9 +77,10 @@ class DeployPost(BaseModel):
 
     service: Annotated[Name, Field(min_length=1)]
     environment: Name = ""
-    version: Name = ""
+    version: Name = Field(default="", description="of the service, prompt, index or model")
+    description: Text = Field(default="", description="what changed, in words")
     kind: Name = Field(default="deploy", description="what changed: deploy, prompt, index, model")
-    description: Text = ""
+    source: Name = "api"
     time: Time | None = Field(default=None, description="when it went live; default now")
 
 
@@ -99,6 +100,7 @@ class DeployForm(BaseModel):
     version: str
     kind: str
     description: str
+    source: str
     time: datetime
 
 

@@ -6,7 +6,7 @@ from typing import Annotated
 
 from fastapi import APIRouter, Depends, HTTPException, Path, Query, Request
 
-from ragvigil.web import reading
+from ragvigil.store import records as stored
 from ragvigil.web.forms import RecordsForm, TraceForm
 from ragvigil.web.permissions import Permission, Requires
 from ragvigil.web.times import point_of_time
@@ -24,10 +24,10 @@ Name = Annotated[str, Query(max_length=256)]
 )
 def trace(request: Request, trace_id: TraceId) -> TraceForm:
     """The newest generation of every record of the trace."""
-    found = reading.trace(request.app.state.store, trace_id.lower())
+    found = stored.trace(request.app.state.store, trace_id.lower())
     if found is None:
         raise HTTPException(404, f"no trace {trace_id.lower()} is stored")
-    return found
+    return TraceForm.model_validate(found)
 
 
 @router.get(
@@ -56,14 +56,15 @@ def records(
     `below` and `label` ask for one score that is both; with `rubric` that rubric's. An empty
     filter is none.
     """
-    wanted = reading.Wanted(
+    wanted = stored.Wanted(
         service=service,
         environment=environment,
         route=route,
         rubric=rubric,
         below=below,
         label=label,
-        since=point_of_time(since, request.app.state.clock()),
+        since=int(point_of_time(since, request.app.state.clock()).timestamp()),
         limit=limit,
     )
-    return RecordsForm(records=reading.records(request.app.state.store, wanted))
+    found = stored.find(request.app.state.store, wanted)
+    return RecordsForm.model_validate({"records": found})

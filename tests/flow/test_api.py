@@ -1,0 +1,336 @@
+"""From stored outcomes to the JSON of the API, through the embedded store."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from datetime import UTC, datetime
+
+import httpx
+import pytest
+
+from alerts.run import run_deltas
+from alerts.settings import AlertsSettings
+from ragvigil.model.outcome import Outcome, ScoredRecord, TraceOutcome
+from ragvigil.model.record import Absent, Citation, ContextSource, Document, RagRecord
+from ragvigil.model.score import Layer, Score
+from ragvigil.model.span import Closed, Resource, Span, Trace
+from ragvigil.store import rollups
+from ragvigil.store.store import Store
+from ragvigil.store.traces import RubricFacts, TraceRows
+from ragvigil.web.api import api
+from ragvigil.web.settings import WebSettings
+
+TODAY = datetime.now(UTC).replace(hour=9, minute=2, second=0, microsecond=0)
+"""A day within the retention of the tables, at a fixed hour."""
+NOW = int(TODAY.timestamp())
+NANOS = 10**9
+HOUR = 3600
+DAY = 86_400
+QUOTE = "5 to 7 days"
+RUBRICS = {"citation_validity": RubricFacts(version="1", fails_below=1.0)}
+
+
+class Quiet:
+    """A daemon that has little to say."""
+
+    def status(self) -> Mapping[str, object]:
+        return {}
+
+    def ledger(self) -> Mapping[str, Mapping[str, int]]:
+        spans = dict.fromkeys(("acknowledged", "stored", "duplicate", "quarantined", "in_spool"), 0)
+        records = dict.fromkeys(("scored", "not_rag", "shed", "late", "unparseable"), 0)
+        return {"spans": spans, "records": records}
+
+    def doctor(self) -> list[dict[str, object]]:
+        return []
+
+
+def at_hour(hour: int) -> str:
+    return TODAY.replace(hour=hour, minute=0).isoformat().replace("+00:00", "Z")
+
+
+def client(store: Store, now: int = NOW) -> httpx.AsyncClient:
+    app = api(store, Quiet(), WebSettings(), clock=lambda: datetime.fromtimestamp(now, UTC))
+    transport = httpx.ASGITransport(app, raise_app_exceptions=False)
+    return httpx.AsyncClient(transport=transport, base_url="http://127.0.0.1:8088")
+
+
+def outcome(number: int, at: int, *, route: str = "/refunds", value: float | None = 1.0) -> Outcome:
+    """A trace with one record, scored `value` by citation_validity."""
+    trace_id = f"{number:032x}"
+    nanos = at * 10**9
+    span = Span(
+        trace_id=trace_id,
+        span_id=f"{number:016x}",
+        name="answer",
+        start_unix_nano=nanos - 10**9,
+        end_unix_nano=nanos,
+        resource=Resource(attributes={"service.name": "desk"}),
+    )
+    chunk = Document(
+        chunk_id="refund-02",
+        document_id="refunds.md",
+        content="Refunds take 5 to 7 days.",
+        text_hash="h",
+        score=0.9,
+    )
+    record = RagRecord(
+        record_id=span.span_id,
+        trace_id=trace_id,
+        service="desk",
+        environment="prod",
+        route=route,
+        query="How long do refunds take?",
+        retrieved=(chunk,),
+        context=(chunk,),
+        context_source=ContextSource.RETRIEVED,
+        answer='Refunds take "5 to 7 days" [1].',
+        citations=(
+            Citation(
+                target="1", chunk_id="refund-02", document_id="refunds.md", quote="5 to 7 days"
+            ),
+        ),
+        absent={"reranked": Absent.NOT_RUN},
+        session_id="session-1",
+        response_ids=(f"resp-{number}",),
+        started_unix_nano=nanos - 10**9,
+        ended_unix_nano=nanos,
+    )
+    is_bad = value is not None and value < 1
+    scores = (
+        Score(
+            rubric="citation_validity",
+            value=value,
+            label="quote_not_found" if is_bad else "",
+            explanation="the quote stands in no chunk" if is_bad else "",
+            layer=Layer.CROSS_CUTTING,
+            scorer="citation_validity",
+            version="1",
+        ),
+        Score(rubric="refusal", label="answered", layer=Layer.GENERATION, scorer="refusal"),
+    )
+    return Outcome(
+        trace=Trace(
+            trace_id=trace_id, spans=(span,), closed=Closed.ROOT_ENDED, received_unix_nano=nanos
+        ),
+        outcome=TraceOutcome.SCORED,
+        time_unix_nano=nanos,
+        records=(ScoredRecord(record=record, scores=scores, shape={"answer_length": 31.0}),),
+    )
+
+
+def keep(store: Store, outcomes: Iterable[Outcome], at: int = NOW - 1) -> None:
+    """Stores outcomes and brings the roll-ups up to date, `at` that time."""
+    rows = TraceRows(RUBRICS)
+    for one in outcomes:
+        rows.add(one)
+    batch = rows.take()
+    store.write(batch)
+    rollups.recompute(store, batch.minutes, version=at * NANOS)
+
+
+def eight_days(*, every: int = 600, onset: int = NOW - NOW % HOUR - 6 * HOUR) -> list[Outcome]:
+    """An answer every 10 minutes on two routes; on one, citations fail since `onset`."""
+    times = range(NOW - 8 * DAY, NOW, every)
+    return [
+        outcome(
+            2 * number + place + 1,
+            at,
+            route=route,
+            value=0.0 if route == "/refunds" and at >= onset and number % 5 else 1.0,
+        )
+        for number, at in enumerate(times)
+        for place, route in enumerate(("/refunds", "/billing"))
+    ]
+
+
+async def test_a_trace_is_shown_with_everything_that_was_said_of_it(store: Store) -> None:
+    keep(store, [outcome(7, NOW - 60, value=0.5)])
+    reply = await client(store).get(f"/api/v1/traces/{7:032X}")
+    assert reply.status_code == 200
+    (record,) = reply.json()["records"]
+    assert reply.json()["trace_id"] == f"{7:032x}"
+    assert record["query"] == "How long do refunds take?"
+    expected = {
+        "id": "refund-02",
+        "document_id": "refunds.md",
+        "content": "Refunds take 5 to 7 days.",
+        "score": 0.9,
+        "rank": 0,
+        "metadata": {},
+    }
+    assert record["retrieved"] == [expected]
+    assert record["context"] == [expected]
+    assert record["reranked"] == []
+    assert record["absent"] == {"reranked": "not_run"}
+    assert record["citations"][0]["quote"] == "5 to 7 days"
+    assert record["citations"][0]["document_id"] == "refunds.md"
+    by_rubric = {score["rubric"]: score for score in record["scores"]}
+    assert by_rubric["citation_validity"]["value"] == 0.5
+    assert by_rubric["citation_validity"]["label"] == "quote_not_found"
+    assert by_rubric["citation_validity"]["layer"] == "cross_cutting"
+    assert by_rubric["refusal"]["value"] is None
+    assert record["shape"] == {"answer_length": 31.0}
+
+
+async def test_a_trace_that_is_not_stored_is_404_and_a_wrong_id_422(store: Store) -> None:
+    assert (await client(store).get(f"/api/v1/traces/{1:032x}")).status_code == 404
+    assert (await client(store).get("/api/v1/traces/xyz")).status_code == 422
+
+
+async def test_records_are_found_by_route_rubric_score_label_and_time(store: Store) -> None:
+    keep(
+        store,
+        [
+            outcome(1, NOW - 100, value=0.5),
+            outcome(2, NOW - 200, value=0.25),
+            outcome(3, NOW - 300),
+            outcome(4, NOW - 400, route="/billing", value=0.0),
+            outcome(5, NOW - 2 * DAY, value=0.0),
+        ],
+    )
+
+    async def found(**parameters: object) -> list[int]:
+        reply = await client(store).get("/api/v1/records", params=parameters)  # type: ignore[arg-type]
+        assert reply.status_code == 200, reply.text
+        return [int(one["trace_id"], 16) for one in reply.json()["records"]]
+
+    assert await found() == [1, 2, 3, 4]
+    assert await found(route="/refunds", rubric="citation_validity", below=0.9) == [2, 1]
+    assert await found(label="quote_not_found", route="/billing") == [4]
+    assert await found(since="7d", limit=2) == [1, 2]
+    assert await found(since=str(NOW - 240)) == [1, 2]
+    assert await found(since=TODAY.replace(minute=58, hour=8).isoformat()) == [1, 2]
+    assert await found(route="/nowhere") == []
+
+
+async def test_a_drop_is_shown_with_its_hour(store: Store) -> None:
+    keep(store, eight_days())
+    ran = run_deltas(store, NOW, AlertsSettings(), failing={"citation_validity"})
+    assert ran.ticks > 8 * 288 - 5
+    reply = await client(store).get("/api/v1/deltas", params={"moved": True})
+    found = {(row["route"], row["rubric"]): row for row in reply.json()["deltas"]}
+    assert set(found) == {
+        ("/refunds", "citation_validity"),
+        ("/refunds", "citation_validity:failed"),
+    }
+    row = found["/refunds", "citation_validity"]
+    assert row["window"] == "6h"
+    assert row["moved"] == "fell"
+    assert row["since"] == at_hour(3)
+    assert row["baseline"] == 1.0
+    assert row["baseline_kind"] == "same_hours"
+    assert row["low"] <= row["delta"] <= row["high"] < -0.02
+    assert row["n"] == 35
+    assert len(row["hours"]) == 24
+    assert row["hours"][0] == 1.0
+    assert row["hours"][-2] < 0.5
+
+
+async def test_a_steady_route_has_every_window_and_no_movement(store: Store) -> None:
+    keep(store, eight_days())
+    run_deltas(store, NOW, AlertsSettings(), failing={"citation_validity"})
+    parameters = {"route": "/billing", "rubric": "citation_validity"}
+    rows = (await client(store).get("/api/v1/deltas", params=parameters)).json()["deltas"]
+    assert [row["window"] for row in rows] == ["15m", "30m", "90m", "6h", "24h"]
+    assert {row["moved"] for row in rows} == {""}
+    assert {row["mean"] for row in rows} == {1.0}
+    history = await client(store).get(
+        "/api/v1/deltas", params={**parameters, "window": "6h", "since": "2h"}
+    )
+    ticks = [row["tick"] for row in history.json()["deltas"]]
+    assert ticks == sorted(ticks)
+    assert 24 <= len(ticks) <= 26
+
+
+async def test_running_the_ticks_again_changes_nothing(store: Store) -> None:
+    keep(store, eight_days(every=3600))
+    run_deltas(store, NOW, AlertsSettings(), failing={"citation_validity"})
+    before = (await client(store).get("/api/v1/deltas")).json()
+    count = await _rows(store)
+    later = run_deltas(store, NOW + 1, AlertsSettings(), failing={"citation_validity"})
+    assert (await client(store).get("/api/v1/deltas")).json() == before
+    assert await _rows(store) == count
+    assert later.newest
+
+
+async def _rows(store: Store) -> int:
+    reply = await client(store).get("/api/v1/deltas", params={"since": "9d", "window": "6h"})
+    return len(reply.json()["deltas"])
+
+
+async def test_a_late_record_amends_history(store: Store) -> None:
+    keep(store, eight_days(every=3600))
+    run_deltas(store, NOW, AlertsSettings(), failing=())
+    late = NOW - 3 * HOUR - 1800
+    bad = [outcome(90_000 + number, late, route="/billing", value=0.0) for number in range(5)]
+    keep(store, bad, at=NOW + 30)
+    run_deltas(store, NOW + 60, AlertsSettings(), failing=())
+    parameters = {
+        "route": "/billing",
+        "rubric": "citation_validity",
+        "window": "15m",
+        "since": "4h",
+    }
+    rows = (await client(store).get("/api/v1/deltas", params=parameters)).json()["deltas"]
+    assert [row["mean"] for row in rows if row["n"] == 5] == [0.0] * 3
+
+
+async def test_the_newest_rows_feed_prometheus(store: Store) -> None:
+    keep(store, eight_days(every=1800))
+    ran = run_deltas(store, NOW, AlertsSettings(), failing={"citation_validity"})
+    assert {row.tick for row in ran.newest} == {NOW - NOW % 300 + 300}
+    moved = [row for row in ran.newest if row.moved and ":" not in row.series.rubric]
+    assert [row.series.route for row in moved] == ["/refunds"]
+
+
+@pytest.mark.parametrize(
+    "named",
+    [
+        {"trace_id": f"{7:032x}"},
+        {"span_id": f"{7:016x}"},
+        {"session_id": "session-1"},
+        {"response_id": "resp-7"},
+    ],
+)
+async def test_feedback_reaches_its_answer(store: Store, named: dict[str, str]) -> None:
+    keep(store, [outcome(7, NOW - 60)])
+    asking = client(store)
+    post = {**named, "kind": "thumbs", "value": "down", "comment": "wrong"}
+    reply = await asking.post("/api/v1/feedback", json=post)
+    assert reply.status_code == 201, reply.text
+    assert reply.json()["matched"] is True
+    (record,) = (await asking.get(f"/api/v1/traces/{7:032x}")).json()["records"]
+    (said,) = record["feedback"]
+    assert (said["kind"], said["value"], said["comment"]) == ("thumbs", 0.0, "wrong")
+
+
+async def test_feedback_may_come_before_its_answer(store: Store) -> None:
+    asking = client(store)
+    reply = await asking.post(
+        "/api/v1/feedback", json={"trace_id": f"{7:032x}", "kind": "escalation"}
+    )
+    assert reply.status_code == 202
+    keep(store, [outcome(7, NOW - 60)])
+    (record,) = (await asking.get(f"/api/v1/traces/{7:032x}")).json()["records"]
+    assert [one["kind"] for one in record["feedback"]] == ["escalation"]
+
+
+async def test_the_same_feedback_twice_is_one(store: Store) -> None:
+    keep(store, [outcome(7, NOW - 60)])
+    asking = client(store)
+    post = {"trace_id": f"{7:032x}", "kind": "retry", "time": at_hour(9)}
+    ids = {(await asking.post("/api/v1/feedback", json=post)).json()["id"] for _ in range(2)}
+    assert len(ids) == 1
+    (record,) = (await asking.get(f"/api/v1/traces/{7:032x}")).json()["records"]
+    assert len(record["feedback"]) == 1
+
+
+async def test_a_deploy_mark_is_kept_once(store: Store) -> None:
+    asking = client(store)
+    post = {"service": "desk", "version": "2.4.0", "time": at_hour(3)}
+    for _ in range(2):
+        assert (await asking.post("/api/v1/deploys", json=post)).status_code == 201
+    (mark,) = (await asking.get("/api/v1/deploys")).json()["deploys"]
+    assert (mark["service"], mark["version"]) == ("desk", "2.4.0")
+    assert mark["time"] == at_hour(3)
