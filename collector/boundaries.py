@@ -129,11 +129,16 @@ def _entry(leaf: Node) -> Node:
 
 def _settle_nested(groups: Groups) -> None:
     """Roots inside roots: one answer where the outer one speaks last or holds only one inner."""
-    for root_id in sorted(groups, key=lambda one: -_depth(groups[one][0])):
-        root, members = groups[root_id]
-        inner = [one for one in groups if one != root_id and root in groups[one][0].above()]
+    inside: dict[str, list[str]] = {}
+    for root, _ in list(groups.values()):
+        for above in root.above():
+            if above.id in groups:
+                inside.setdefault(above.id, []).append(root.id)
+    for root_id in sorted(inside, key=lambda one: -_depth(groups[one][0])):
+        inner = [one for one in inside[root_id] if one in groups]
         if not inner:
             continue
+        members = groups[root_id][1]
         last = max(leaf.end for leaf in members)
         if len(inner) == 1 or last >= max(groups[one][0].end for one in inner):
             for one in inner:

@@ -67,6 +67,8 @@ MARKERS = tuple(
     )
 )
 LABEL_LENGTH = 80
+LONGEST = 262_144
+"""Longer prompts are not taken apart."""
 UNMISTAKABLE = 4
 """So many of the markers are brackets or nouns; numbered lists and `key:` stand in any text."""
 HEADER_LINE = re.compile(r"^[A-Za-z_][\w ]{0,40}: [^\n]*$")
@@ -117,6 +119,8 @@ def marked_blocks(text: str) -> tuple[Block, ...]:
 
 
 def _region(text: str) -> str | None:
+    if len(text) > LONGEST or text.count("<") > 4 * text.count("</") + 100:
+        return None  # unclosed elements would cost quadratic time
     tagged = REGION_TAG.search(text)
     if tagged:
         return tagged.group(2).strip("\n")

@@ -13,6 +13,7 @@ from ragvigil.model.span import SpanKind
 
 OTHER = "__other__"
 LIMIT = 200
+LONGEST = 300
 UUID = r"[0-9a-fA-F]{8}-(?:[0-9a-fA-F]{4}-){3}[0-9a-fA-F]{12}"
 TEMPLATES = (
     (re.compile(r"[\w.+-]+(?:@|%40)[\w-]+\.[\w.-]+"), "{email}"),
@@ -70,6 +71,7 @@ def templated(name: str) -> str:
     >>> templated("/u/ann@example.org/2026-08-01")
     '/u/{email}/{date}'
     """
+    name = name[:LONGEST]
     if name.isascii() and name.replace("/", "").replace("_", "").isalpha():
         return name
     for pattern, template in TEMPLATES:

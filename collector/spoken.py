@@ -178,15 +178,13 @@ def _inside(reply: str) -> str | None:
 
 def _from_wrappers(extent: Extent) -> str | None:
     """What the spans around the answering model returned, nearest first."""
-    for node in extent.answering.above() if extent.answering is not None else ():
+    if extent.answering is None:
+        return None
+    for node in (*extent.answering.above(), extent.answering):
         said = answer_of(node.reading.get(Field.OUTPUT)) if node.reading is not None else None
-        if said:
-            return said
-        if node is extent.root:
-            break
-    own = extent.answering.reading if extent.answering is not None else None
-    said = answer_of(own.get(Field.OUTPUT)) if own is not None else None
-    return said.removeprefix("assistant: ") if said is not None else None
+        if said and (node.role is SpanRole.LLM or extent.root in (node, *node.above())):
+            return said.removeprefix("assistant: ")  # LlamaIndex writes a message as text
+    return None
 
 
 def _finish_reason(model: Node | None) -> str:

@@ -42,17 +42,21 @@ NAMED = re.compile(
     r"(?:id|index|doc|document|source|ref|href|chunk_id|data-id)\s*=\s*[\"']?([^\"'>]+)"
 )
 LIST_LIMIT = 50
+LONGEST = 131_072
+MOST_ELEMENTS = 1000
+"""More `<` than this are markup; elements that are never closed would cost quadratic time."""
 
 
 def find(answer: str, targets: Targets) -> list[Mark]:
     """All markers in order of place; none inside code, links and footnote definitions."""
+    answer = answer[:LONGEST]
     marks: list[Mark] = []
     hidden = _code(answer) if "`" in answer else []
     if "[" in answer:
         marks.extend(_brackets(answer, targets))
     if "【" in answer:
         marks.extend(_lenticular(answer, targets))
-    if "<" in answer:
+    if 0 < answer.count("<") <= MOST_ELEMENTS:
         marks.extend(_elements(answer, targets))
     if not answer.isascii():
         marks.extend(_superscripts(answer, targets))

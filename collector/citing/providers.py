@@ -11,10 +11,8 @@ from typing import NamedTuple
 
 from collector.claims.recover import as_container, text, whole
 
-SIGNS = (
-    '"citations"', '"annotations"', "groundingMetadata", "grounding_metadata", "citationMetadata",
-    "retrievedReferences", "file_citation", '"search_results"',
-)  # fmt: skip
+SIGNS = ("itation", "annotations", "ounding", "References")
+"""No raw response with citations lacks all of these."""
 DEPTH = 12
 
 

@@ -12,6 +12,7 @@ import orjson
 # A string runs to its closing quote or, where it was cut, to the end of the text.
 TOKEN = re.compile(r'"(?:[^"\\]|\\.)*+("?)|[\[\]{},]', re.DOTALL)
 CLOSER = {"[": "]", "{": "}"}
+DEEPEST = 100
 LITERAL_LIMIT = 65_536
 """Longer texts are not tried as Python literals: parsing them costs too much."""
 
@@ -74,6 +75,8 @@ def _cut(text: str) -> object:
                 break
         elif mark in CLOSER:
             stack.append(CLOSER[mark])
+            if len(stack) > DEEPEST:
+                return None
             safe, closers = token.end(), "".join(reversed(stack))
         elif mark == ",":
             safe, closers = token.start(), "".join(reversed(stack))
