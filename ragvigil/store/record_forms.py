@@ -73,7 +73,7 @@ def full(
         **summary(row, scores),
         **{name: row[name] for name in (*_PLAIN, *_MORE)},
         **{name: _documents(row, name, texts) for name in LISTS},
-        "citations": list(_nested(row, "citations", _CITATION)),
+        "citations": [_citation(one) for one in _nested(row, "citations", _CITATION)],
         "absent": dict(row["absent"]),
         "usage": {name: row[name] for name in USAGE},
         "latencies": {name: row[f"latency_{name}"] for name in LATENCIES},
@@ -106,6 +106,11 @@ def time_of(nanos: int) -> datetime:
 def _nested(row: Row, name: str, fields: Sequence[str]) -> Iterable[dict[str, Any]]:
     columns = [row[f"{name}.{field}"] for field in fields]
     return (dict(zip(fields, values, strict=True)) for values in zip(*columns, strict=True))
+
+
+def _citation(one: Form) -> Form:
+    """`document_id` is the `id` of the cited chunk, or what the answer wrote where none matches."""
+    return {**one, "document_id": one["chunk_id"] or one["target"]}
 
 
 def _documents(row: Row, name: str, texts: Mapping[str, str]) -> list[Form]:

@@ -18,7 +18,7 @@ from opentelemetry.sdk.resources import Resource
 from opentelemetry.sdk.trace import TracerProvider
 from opentelemetry.sdk.trace.export import SimpleSpanProcessor
 
-from ragvigil.app.child_daemon import ChildDaemon, running, start
+from ragvigil.app.child_daemon import ChildDaemon, free_port, running, start
 
 CHUNK = "Refunds are paid to the original payment method. Card refunds take 5 to 7 business days."
 
@@ -98,7 +98,7 @@ def test_the_record_says_what_was_asked_shown_and_cited(daemon: ChildDaemon) -> 
     assert record["query"] == "How long do card refunds take?"
     assert [chunk["content"] for chunk in record["context"]] == [CHUNK]
     assert record["citations"][0]["document_id"] == "refund-02"
-    assert record["route"] == "/refunds/{id}"
+    assert record["route"] == "/refunds/{number}"
 
 
 def test_the_books_balance(daemon: ChildDaemon) -> None:
@@ -145,7 +145,9 @@ def test_a_taken_port_is_named_by_its_setting(tmp_path: Path) -> None:
         taken.listen()
         endpoint = f"127.0.0.1:{taken.getsockname()[1]}"
         done = run_daemon(
-            RAGVIGIL_DATA_DIR=str(tmp_path), RAGVIGIL_COLLECTOR__HTTP_ENDPOINT=endpoint
+            RAGVIGIL_DATA_DIR=str(tmp_path),
+            RAGVIGIL_COLLECTOR__GRPC_ENDPOINT=f"127.0.0.1:{free_port(0)}",
+            RAGVIGIL_COLLECTOR__HTTP_ENDPOINT=endpoint,
         )
     assert done.returncode != 0
     assert done.stderr.startswith(f"[collector] http_endpoint: {endpoint} is already in use")
