@@ -31,6 +31,7 @@ ESCAPED_ANYWHERE = r"\\u00[2-7][0-9A-Fa-f]"
 ANCHORS = re.compile(r"\\[bBAz]|[\^$]")
 VALUE_TAG = r"\x12"
 AUTOMATON_BYTES = 24 << 20
+PATIENCE = 4
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -106,7 +107,7 @@ class Redactor:
 
     def _cuts(self, text: bytes) -> Iterator[tuple[str, int, int, bytes]]:
         """Pattern, start, end and value of everything to take out."""
-        place = 0
+        place, patience = 0, PATIENCE * (len(text) + 1)
         while self._find is not None and (match := self._find.search(text, place)):
             name = self._names[match.lastindex - 1]
             start, end = match.span(match.lastindex)
@@ -114,7 +115,9 @@ class Redactor:
                 yield name, start, end, text[start:end]
                 place = end
             else:
-                place = match.start() + 1
+                # Another may begin within; text made to be searched over and over wears this out.
+                patience -= end - match.start()
+                place = match.start() + 1 if patience > 0 else end
         for rule in self._own:
             for match in rule.expression.finditer(text):
                 start, end = match.span(rule.group)
