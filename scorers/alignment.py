@@ -10,14 +10,11 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import NamedTuple
 
 from scorers.negations import denies
 from scorers.normalise import is_number, length
 from scorers.prepared import Prepared
-
-if TYPE_CHECKING:
-    from rapidfuzz.distance import Opcode
 
 LONGEST = 1_000
 """Words of a quotation that are aligned; exact matches have no limit."""
@@ -76,30 +73,62 @@ def align(quote: Sequence[str], chunk: Prepared) -> Alignment | None:
     slack = SLACK + len(quote) // 8
     start = max(0, shift - slack)
     window = chunk.words[start : shift + len(quote) + slack]
-    equal = [op for op in Indel.opcodes(quote, window) if op.tag == "equal"]
-    if not equal:
+    same = [
+        Same(op.src_start, op.src_end, op.dest_start)
+        for op in Indel.opcodes(quote, window)
+        if op.tag == "equal"
+    ]
+    if not same:
         return None
+    _tighten(same, quote, window)
     return Alignment(
-        similarity=sum(op.src_end - op.src_start for op in equal) / len(quote),
-        changes=tuple(_changes(quote, window, equal)),
-        start=start + equal[0].dest_start,
-        end=start + equal[-1].dest_end,
+        similarity=sum(one.end - one.start for one in same) / len(quote),
+        changes=tuple(_changes(quote, window, same)),
+        start=start + same[0].place,
+        end=start + same[-1].place + same[-1].end - same[-1].start,
     )
 
 
-def _changes(
-    quote: Sequence[str], window: Sequence[str], equal: Sequence[Opcode]
-) -> Iterator[Change]:
+class Same(NamedTuple):
+    """Words `start` to `end` of a quotation that stand in the window from `place` on."""
+
+    start: int
+    end: int
+    place: int
+
+
+def _tighten(same: list[Same], quote: Sequence[str], window: list[str]) -> None:
+    """Moves the outer stretches inwards where they stand as well: a *the* is found anywhere."""
+    if len(same) < 2:
+        return
+    first, second = same[0], same[1]
+    nearest = second.place - (first.end - first.start)
+    same[0] = _moved(first, range(nearest, first.place, -1), quote, window)
+    before, last = same[-2], same[-1]
+    nearest = before.place + before.end - before.start
+    same[-1] = _moved(last, range(nearest, last.place), quote, window)
+
+
+def _moved(one: Same, places: range, quote: Sequence[str], window: list[str]) -> Same:
+    """The same words at the first of these places where they stand too."""
+    searched = list(quote[one.start : one.end])
+    for place in places:
+        if window[place : place + len(searched)] == searched:
+            return one._replace(place=place)
+    return one
+
+
+def _changes(quote: Sequence[str], window: Sequence[str], same: Sequence[Same]) -> Iterator[Change]:
     """What stands between the equal stretches; at its edges the quotation may not lose a word."""
     ours = theirs = 0
-    for op in equal:
-        mine = tuple(quote[ours : op.src_start])
+    for one in same:
+        mine = tuple(quote[ours : one.start])
         if ours == 0 and mine:
-            before = list(reversed(window[: op.dest_start]))
+            before = list(reversed(window[: one.place]))
             yield Change(ours=mine, theirs=_edge(mine, before)[::-1])
-        elif mine or (ours and op.dest_start > theirs):
-            yield Change(ours=mine, theirs=tuple(window[theirs : op.dest_start]))
-        ours, theirs = op.src_end, op.dest_end
+        elif mine or (ours and one.place > theirs):
+            yield Change(ours=mine, theirs=tuple(window[theirs : one.place]))
+        ours, theirs = one.end, one.place + one.end - one.start
     if ours < len(quote):
         mine = tuple(quote[ours:])
         yield Change(ours=mine, theirs=_edge(mine, window[theirs:]))

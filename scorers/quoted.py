@@ -14,6 +14,7 @@ from scorers.prepared import Prepared, prepared
 
 GAP = 250
 """Characters that an ellipsis may leave out; more is another place."""
+PLACES = 8
 ALIKE = 0.75
 """Share of a quotation's distinct words that a chunk must have to be worth aligning."""
 RUN = 3
@@ -94,13 +95,24 @@ def check_quote(quote: str, chunk_id: str, texts: Texts) -> Finding:
 
 def holds(segments: Sequence[Sequence[str]], chunk: Prepared) -> bool:
     """Whether the segments follow one another in one place of the chunk, ellipses between them."""
-    end = None
+    begin = 0
+    for _ in range(PLACES):  # the first words may stand in several places
+        first = _place(segments[0], chunk, begin) if segments else None
+        if first is None:
+            return False
+        if _follow(segments[1:], chunk, first[1]):
+            return True
+        begin = first[0] + 1
+    return False
+
+
+def _follow(segments: Sequence[Sequence[str]], chunk: Prepared, end: int) -> bool:
     for segment in segments:
-        place = _place(segment, chunk, end or 0)
-        if place is None or (end is not None and place[0] > end + GAP):
+        place = _place(segment, chunk, end)
+        if place is None or place[0] > end + GAP:
             return False
         end = place[1]
-    return end is not None
+    return True
 
 
 def _place(segment: Sequence[str], chunk: Prepared, begin: int) -> tuple[int, int] | None:

@@ -63,12 +63,13 @@ def check_sentence(of: Claim, chunk_id: str, texts: Texts) -> Finding:
     places = [(place, chunk) for chunk in own if (place := align(of.words, chunk))]
     if any(is_found(of.words, place, chunk) for place, chunk in places):
         return Finding(checked="sentence", similarity=similarity)
-    copied = next((name for name, text in rivals if _is_copy(of, searched, text)), None)
+    best = max(places, key=lambda one: one[0].similarity, default=None)
+    held = best[0].similarity if best else 0.0
+    copied = next((name for name, text in rivals if _is_copy(of, held, text)), None)
     if copied is not None:
         return Finding(
             checked="sentence", label="marker_mismatch", similarity=similarity, other=copied
         )
-    best = max(places, key=lambda one: one[0].similarity, default=None)
     if best is not None and is_altered(of.words, *best):
         return Finding(checked="sentence", label="quote_not_found", similarity=similarity)
     better = _better(of, own, rivals, texts)
@@ -76,14 +77,18 @@ def check_sentence(of: Claim, chunk_id: str, texts: Texts) -> Finding:
     return Finding(checked="marker_only", label=label, similarity=similarity, other=better)
 
 
-def _is_copy(of: Claim, searched: str, chunk: Prepared) -> bool:
-    if searched in chunk.key:
+def _is_copy(of: Claim, held: float, rival: Prepared) -> bool:
+    """Whether a rival holds the sentence, or nearly while no cited chunk holds most of it."""
+    if key(of.words) in rival.key:
         return True
     distinct = frozenset(of.words)
-    if len(distinct & chunk.distinct) < NEAR_COPY * len(distinct):
+    if len(distinct & rival.distinct) < NEAR_COPY * len(distinct):
         return False
-    place = align(of.words, chunk)
-    return place is not None and is_found(of.words, place, chunk)
+    place = align(of.words, rival)
+    if place is None:
+        return False
+    is_nearly = held < COPY and place.similarity >= NEAR_COPY
+    return is_nearly or is_found(of.words, place, rival)
 
 
 def is_altered(said: Sequence[str], place: Alignment, chunk: Prepared) -> bool:
