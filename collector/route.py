@@ -31,10 +31,15 @@ ENVIRONMENT = ("deployment.environment.name", "deployment.environment")
 class RouteRules:
     """The user's own rules, tried in order before anything else: a pattern and its template.
 
-    Patterns are compiled by the caller; a template may use the pattern's groups (`\\1`).
+    A template may use the pattern's groups (`\\1`).
     """
 
     rules: tuple[tuple[re.Pattern[str], str], ...] = ()
+
+    @classmethod
+    def of(cls, rules: Mapping[str, str]) -> RouteRules:
+        """Rules from the settings' regular expressions; raises re.error on a faulty one."""
+        return cls(rules=tuple((re.compile(one), name) for one, name in rules.items()))
 
     def apply(self, route: str) -> str | None:
         """The template of the first rule that matches the whole route, None where none does."""
