@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import base64
 import json
-import math
 
 from ragvigil.model.span import AttributeValue
 
@@ -15,28 +14,23 @@ def as_text(value: AttributeValue) -> str:
     >>> [as_text(one) for one in ("a", True, 0.5, 3, None, ["a", 1], {"b": b"x"})]
     ['a', 'true', '0.5', '3', '', '["a",1]', '{"b":"eA=="}']
     """
+    if isinstance(value, float):
+        return _number(value)
     if isinstance(value, str):
         return value
     if value is None:
         return ""
     if isinstance(value, bool):
         return "true" if value else "false"
-    if isinstance(value, int | float):
-        return _number(value)
+    if isinstance(value, int):
+        return str(value)
     if isinstance(value, bytes):
         return base64.b64encode(value).decode("ascii")
     return json.dumps(value, ensure_ascii=False, separators=(",", ":"), default=_within)
 
 
-def _number(value: int | float) -> str:
-    if (
-        isinstance(value, float)
-        and math.isfinite(value)
-        and value.is_integer()
-        and abs(value) < 1e15
-    ):
-        return str(int(value))
-    return repr(value)
+def _number(value: float) -> str:
+    return str(int(value)) if value.is_integer() and abs(value) < 1e15 else repr(value)
 
 
 def _within(value: object) -> str:

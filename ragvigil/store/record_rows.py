@@ -7,6 +7,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+import orjson
+
 from ragvigil.model.outcome import ScoredRecord
 from ragvigil.model.record import Citation, Dimensions, Document, Feedback, RagRecord, Retrieval
 from ragvigil.model.score import Score
@@ -65,9 +67,9 @@ def record_row(record: RagRecord, stamp: Stamp) -> Row:
         record.query,
         record.answer,
         record.error,
-        record.context_source.value,
+        record.context_source,
         list(record.truncated),
-        {field: reason.value for field, reason in record.absent.items()},
+        dict(record.absent),
         *_documents(record.retrieved),
         *_documents(record.reranked),
         *_documents(record.context),
@@ -128,12 +130,12 @@ def score_row(
         stamp.trace_id,
         record.record_id,
         score.rubric,
-        score.layer.value,
+        score.layer,
         score.scorer,
         score.version,
         segment(facts, score),
-        score.stream.value,
-        score.kind.value,
+        score.stream,
+        score.kind,
         score.value,
         score.label,
         score.explanation,
@@ -161,7 +163,10 @@ def as_json(value: Mapping[str, object]) -> str:
     """Compact JSON; empty for nothing."""
     if not value:
         return ""
-    return json.dumps(value, ensure_ascii=False, separators=(",", ":"), default=str)
+    try:
+        return orjson.dumps(value, default=str, option=orjson.OPT_NON_STR_KEYS).decode()
+    except TypeError:  # integers of more than 64 bits, lone surrogates
+        return json.dumps(value, separators=(",", ":"), default=str)
 
 
 def _documents(documents: Sequence[Document]) -> tuple[list[Any], ...]:

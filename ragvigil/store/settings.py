@@ -33,7 +33,7 @@ class StoreSettings(BaseModel):
         default=400, ge=8, le=3650, description="days that roll-ups, deltas and deploys are kept"
     )
     batch_rows: int = Field(
-        default=2000, ge=1, le=100_000, description="rows at which a batch is written"
+        default=2000, ge=1, le=100_000, description="spans at which a batch is written"
     )
     batch_bytes: int = Field(
         default=16 * 1024**2,

@@ -85,9 +85,9 @@ def _row(
 
 def _short_map(attributes: Attributes, shortener: Shortener) -> tuple[dict[str, str], int]:
     """Values as strings with marks for texts, and their size in characters."""
-    short, size = {}, 0
+    short, size, shorten = {}, 0, shortener.short
     for key, value in attributes.items():
-        text = shortener.short(value if type(value) is str else as_text(value))
+        text = shorten(value if type(value) is str else as_text(value))
         short[key] = text
         size += len(text) + len(key)
     return short, size

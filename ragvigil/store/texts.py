@@ -72,17 +72,28 @@ class Shortener:
         >>> restore(marked, {text_hash(text): text}) == f'[{{"content": "{text}"}}]'
         True
         """
-        whole = self._whole.get(value)
-        if whole is not None:
-            return whole
         if _OPEN in value:
             value = value.replace(_OPEN, _LITERAL)
         if len(value) < SHORTEST:
             return value
+        whole = self._whole.get(value)
+        if whole is not None:
+            return whole
         for form in self._forms:
-            if form.head in value:
-                value = value.replace(form.text, form.mark)
+            place = value.find(form.head)
+            if place >= 0:
+                value = _replace(value, form, place)
         return value
+
+
+def _replace(value: str, form: _Form, place: int) -> str:
+    """All occurrences from `place` on, where the form's head is; mostly there is one."""
+    if not value.startswith(form.text, place):
+        return value.replace(form.text, form.mark)
+    rest = value[place + len(form.text) :]
+    if form.head in rest:
+        rest = rest.replace(form.text, form.mark)
+    return f"{value[:place]}{form.mark}{rest}"
 
 
 def hashes_in(value: str) -> set[str]:

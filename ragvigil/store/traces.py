@@ -93,7 +93,7 @@ class TraceRows:
         return (
             now - self._since >= settings.linger_seconds
             or self._bytes >= settings.batch_bytes
-            or self.row_count >= settings.batch_rows
+            or len(self._rows["spans"]) >= settings.batch_rows
         )
 
     def take(self) -> Batch:
@@ -149,8 +149,8 @@ class TraceRows:
             int(outcome.outcome is TraceOutcome.LATE),
             stamp.time,
             nanos(trace.received_unix_nano),
-            outcome.outcome.value,
-            trace.closed.value,
+            outcome.outcome,
+            trace.closed,
             _service(outcome),
             len(trace.spans),
             [scored.record.record_id for scored in outcome.records],
