@@ -12,6 +12,7 @@ from alerts.deltas import Columns
 from ragvigil.model.delta import BaselineKind, Delta, Moved, Series
 
 SERIES = tuple(one.name for one in fields(Series))
+KINDS = {kind.value: kind for kind in BaselineKind}
 MOVED = {-1: Moved.FELL, 0: Moved.NO, 1: Moved.ROSE}
 NUMBERS = (
     "coverage",
@@ -49,7 +50,7 @@ def values(found: Columns, closed_until: int) -> dict[str, list[object]]:
         "n": found.n[shown].astype(np.int64).tolist(),
         "n_effective": found.n_effective[shown].tolist(),
         "failed": found.failed[shown].astype(np.int64).tolist(),
-        "baseline_kind": [BaselineKind(one) for one in kinds],
+        "baseline_kind": [KINDS[one] for one in kinds.tolist()],
         "baseline_n": found.baseline_n[shown].astype(np.int64).tolist(),
         "overdispersion": found.overdispersion[shown].tolist(),
         "sustained_drop": found.sustained_drop[shown].tolist(),

@@ -1,0 +1,77 @@
+"""The API keeps to its own OpenAPI document, whatever it is asked."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+import schemathesis
+from hypothesis import HealthCheck, given, settings
+from schemathesis.specs.openapi.checks import (
+    content_type_conformance,
+    response_schema_conformance,
+    status_code_conformance,
+)
+
+from ragvigil.store.settings import StoreSettings
+from ragvigil.store.store import Store
+from ragvigil.web.api import api
+from ragvigil.web.settings import WebSettings
+from tests.flow.test_api import NOW, Quiet, client, keep, outcome
+
+CHECKS = [
+    schemathesis.checks.not_a_server_error,
+    content_type_conformance,
+    response_schema_conformance,
+    status_code_conformance,
+]
+
+
+OPERATIONS = [
+    ("GET", "/api/v1/traces/{trace_id}"),
+    ("GET", "/api/v1/records"),
+    ("GET", "/api/v1/deltas"),
+    ("GET", "/api/v1/ledger"),
+    ("GET", "/api/v1/status"),
+    ("GET", "/api/v1/doctor"),
+    ("GET", "/api/v1/deploys"),
+    ("POST", "/api/v1/deploys"),
+    ("POST", "/api/v1/feedback"),
+]
+
+
+@pytest.mark.parametrize(("method", "path"), OPERATIONS)
+def test_every_answer_is_one_that_the_document_describes(
+    store: Store, method: str, path: str
+) -> None:
+    keep(store, [outcome(1, NOW - 60, value=0.5)])
+    app = api(store, Quiet(), WebSettings(allowed_hosts=("testserver",)))
+    document = schemathesis.openapi.from_asgi("/api/v1/openapi.json", app)
+
+    @given(case=document[path][method].as_strategy())
+    @settings(
+        max_examples=25, deadline=None, derandomize=True, suppress_health_check=list(HealthCheck)
+    )
+    def holds(case: schemathesis.Case) -> None:
+        case.call_and_validate(checks=CHECKS)
+
+    holds()
+
+
+async def test_the_document_names_every_path_of_the_issue(store: Store) -> None:
+    reply = await client(store).get("/api/v1/openapi.json")
+    paths = reply.json()["paths"]
+    assert sorted(OPERATIONS) == sorted(
+        (method.upper(), path) for path, methods in paths.items() for method in methods
+    )
+
+
+async def test_a_store_that_is_away_is_503_with_a_pause(tmp_path: Path) -> None:
+    away = Store.open(StoreSettings(url="http://127.0.0.1:9/ragvigil", timeout_seconds=1), tmp_path)
+    try:
+        reply = await client(away).get("/api/v1/records")
+    finally:
+        away.close()
+    assert reply.status_code == 503
+    assert reply.headers["retry-after"] == "2"
+    assert reply.json()["error"]["reason"] == "service_unavailable"
