@@ -8,7 +8,7 @@ differs is judged: a similarity alone would pass one swapped word or an inserted
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -22,6 +22,8 @@ COMMON = 32
 """A word that stands more often in a chunk says little about the place."""
 TYPO_LENGTH = 6
 SLACK = 4
+EDGE = 3
+"""Words at an edge that may be one broken word."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -124,23 +126,27 @@ def _changes(quote: Sequence[str], window: Sequence[str], same: Sequence[Same]) 
     for one in same:
         mine = tuple(quote[ours : one.start])
         if ours == 0 and mine:
-            before = list(reversed(window[: one.place]))
-            yield Change(ours=mine, theirs=_edge(mine, before)[::-1])
+            before = tuple(window[max(0, one.place - 2 * len(mine)) : one.place])
+            yield Change(ours=mine, theirs=_edge(mine, [before[-n:] for n in _sizes(mine)]))
         elif mine or (ours and one.place > theirs):
             yield Change(ours=mine, theirs=tuple(window[theirs : one.place]))
         ours, theirs = one.end, one.place + one.end - one.start
     if ours < len(quote):
         mine = tuple(quote[ours:])
-        yield Change(ours=mine, theirs=_edge(mine, window[theirs:]))
+        behind = tuple(window[theirs : theirs + 2 * len(mine)])
+        yield Change(ours=mine, theirs=_edge(mine, [behind[:n] for n in _sizes(mine)]))
 
 
-def _edge(ours: Sequence[str], beside: Sequence[str]) -> tuple[str, ...]:
+def _sizes(ours: Sequence[str]) -> Iterable[int]:
+    """How many words of the chunk may spell some words of an edge."""
+    return range(1, 2 * len(ours) + 1) if len(ours) <= EDGE else (len(ours),)
+
+
+def _edge(ours: Sequence[str], stretches: Sequence[tuple[str, ...]]) -> tuple[str, ...]:
     """The words of the chunk beside an edge: those that spell the same, else as many."""
-    spelt = "".join(sorted("".join(ours)))
-    for count in range(1, min(len(beside), 2 * len(ours) + 1) + 1):
-        if "".join(sorted("".join(beside[:count]))) == spelt:
-            return tuple(beside[:count])
-    return tuple(beside[: len(ours)])
+    spelt = "".join(ours)
+    alike = (stretch for stretch in stretches if "".join(stretch) == spelt)
+    return next(alike, stretches[min(len(stretches), len(ours)) - 1])
 
 
 def _shift(quote: Sequence[str], chunk: Prepared) -> int | None:
@@ -184,6 +190,8 @@ def is_typo(ours: str, theirs: str, chunk: Prepared) -> bool:
 def is_found(quote: Sequence[str], alignment: Alignment, chunk: Prepared) -> bool:
     """Whether nothing but harmless slips tells the quotation from the place, one in eight words."""
     slips = len(alignment.changes)
-    return slips <= 1 + len(quote) // 8 and all(
-        is_harmless(change, chunk) for change in alignment.changes
+    return (
+        len(quote) <= LONGEST
+        and slips <= 1 + len(quote) // 8
+        and all(is_harmless(change, chunk) for change in alignment.changes)
     )

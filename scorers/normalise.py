@@ -29,6 +29,7 @@ WORD = re.compile(
     rf"(?:[^\W\d_{UNSPACED}{SIGNS}]+|[{SIGNS}]+)+|{NUMBER}|[{UNSPACED}]|[{SYMBOLS}]|{COMPARED}"
 )
 COMMA = re.compile(r"(?<=\d),(?=\d)")
+BROKEN = re.compile("\u00ad\\s*|(?<=[^\\W\\d_])-\n\\s*")
 GROUPED = re.compile(r"\d[, ]\d")
 THOUSANDS = re.compile(r"(?<=\d)[, ](?=\d{3}(?!\d))")
 ELLIPSIS = re.compile(r"\s*(?:[\[(]\s*(?:…|\.{2,}|\. \. \.)\s*[\])]|…+|\.{3,}|\. \. \.|⋯+)\s*")
@@ -71,6 +72,8 @@ def words(text: str) -> list[str]:
     """
     if "&" in text:
         text = unescape(text)
+    if "-\n" in text or "\u00ad" in text:
+        text = BROKEN.sub("", text)
     if not text.isascii():
         for typographic, simple in PLAIN:  # most non-ASCII text is English with these
             text = text.replace(typographic, simple)

@@ -77,9 +77,10 @@ def check_quote(quote: str, chunk_id: str, texts: Texts) -> Finding:
     if key(quoted) in chunk.key:
         return Finding(checked="quote", similarity=1.0)
     segments = [found for part in parts(quote) if (found := words(part))]
-    if holds(segments, chunk):
-        return Finding(checked="quote", similarity=1.0)
     alignment = align(quoted, chunk)
+    is_near = alignment is not None and is_found(quoted, alignment, chunk)
+    if is_near or (len(segments) > 1 and holds(segments, chunk)):
+        return Finding(checked="quote", similarity=1.0)
     similarity = alignment.similarity if alignment else 0.0
     others = [(name, text) for name, text in texts.all if name != chunk_id]
     distinct = frozenset(quoted)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
@@ -30,6 +31,13 @@ GAIN = 6.0
 all cited chunks hold of it, and so much more in nats (four to six telling words)."""
 
 
+YES_OR_NO = re.compile(
+    r"^\W*(?:yes|no|ja|nein|oui|non|sí|sì|si|não|sim|да|нет|ναι|όχι|نعم|لا|כן|לא|हाँ|हां|नहीं|是的|不是|是|不|はい"
+    r"|いいえ|네|아니요)\s*[,:;.!，、。！،–—-]\s*",
+    re.IGNORECASE,
+)
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Claim:
     """The sentence that a marker supports, markers left out, and all chunks cited for it."""
@@ -40,8 +48,13 @@ class Claim:
 
 
 def claim(text: str, cited: Collection[str]) -> Claim:
-    """The claim of a text."""
-    return Claim(text=text, words=tuple(words(text)), cited=cited)
+    """The claim of a text; a *yes* or *no* to the question is no part of it.
+
+    >>> claim("No, cards take 5 days.", ()).words
+    ('cards', 'take', '5', 'days')
+    """
+    stated = YES_OR_NO.sub("", text)
+    return Claim(text=stated, words=tuple(words(stated)), cited=cited)
 
 
 def check_sentence(of: Claim, chunk_id: str, texts: Texts) -> Finding:
@@ -104,7 +117,8 @@ def is_altered(said: Sequence[str], place: Alignment, chunk: Prepared) -> bool:
         return True
     if place.similarity < NEAR_COPY:
         return False
-    is_joined = said[0] != chunk.words[place.start] and place.start - 1 not in chunk.starts
+    begin = place.start - len(place.changes[0].theirs) if place.changes else place.start
+    is_joined = said[0] != chunk.words[place.start] and begin not in chunk.starts
     others = [
         one
         for one in place.changes[is_joined:]

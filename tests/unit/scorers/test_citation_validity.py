@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from ragvigil.model.record import Absent, Citation, Document, RagRecord
 from ragvigil.model.score import Score
@@ -218,3 +220,52 @@ def test_words_of_the_question_in_quotation_marks_are_no_quotation() -> None:
         citations=(Citation(target="1", chunk_id="refund-02", quote="cooling-off period mean"),),
     )
     assert CitationValidity().score(record).value == 1.0
+
+
+def test_a_citation_of_a_document_may_quote_any_of_its_chunks() -> None:
+    chunks = tuple(
+        Document(chunk_id=f"h-{index}", content=chunk.content, document_id="handbook.pdf")
+        for index, chunk in enumerate(CHUNKS)
+    )
+    quote = "After 10 days the parcel is returned to us"
+    whole = Citation(target="Handbook.pdf", chunk_id="h-0", quote=quote)
+    assert scored(whole, chunks=chunks).value == 1.0
+    part = Citation(target="h-0", chunk_id="h-0", quote=quote)
+    assert scored(part, chunks=chunks).label == "quote_in_other_chunk"
+
+
+def test_two_chunks_under_one_id_are_read_as_one() -> None:
+    chunks = (Document(chunk_id="a", content=CARDS), Document(chunk_id="a", content=PARCELS))
+    citation = Citation(target="a", chunk_id="a", quote="Refunds are paid to the original payment")
+    assert scored(citation, chunks=chunks).value == 1.0
+
+
+def test_a_sentence_of_two_cited_chunks_may_stand_in_either() -> None:
+    sentence = "Parcels sent to a pickup point are held for 10 days."
+    answer = f"{sentence} [1][2]"
+    marks = tuple(
+        Citation(
+            target=str(place + 1),
+            chunk_id=chunk.chunk_id,
+            index=place,
+            marker=f"[{place + 1}]",
+            claim_start=0,
+            claim_end=len(answer),
+        )
+        for place, chunk in enumerate(CHUNKS[:2])
+    )
+    record = RagRecord(record_id="1", trace_id="1", answer=answer, context=CHUNKS, citations=marks)
+    assert CitationValidity().score(record).value == 1.0
+
+
+def test_a_no_to_the_question_is_not_a_changed_sentence() -> None:
+    assert saying("No, a label costs 4.90 EUR for all other returns.", "refund-04").value == 1.0
+
+
+@given(st.text(max_size=80), st.text(max_size=80), st.integers(-5, 90), st.integers(-5, 90))
+def test_any_citation_gets_a_score(quote: str, answer: str, start: int, end: int) -> None:
+    citation = Citation(
+        target="refund-02", chunk_id="refund-02", quote=quote, claim_start=start, claim_end=end
+    )
+    value = scored(citation, answer=answer).value
+    assert value in (0.0, 1.0)
