@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 from collector.claims.claim import Field, Listing, Message, SpanRole
 from collector.claims.payload import answer_of
-from collector.tree import Node
+from collector.tree import STEP_ROLES, Node
 from ragvigil.model.span import StatusCode
 
 AUXILIARY = frozenset(
@@ -215,7 +215,7 @@ def _silent_answers(nodes: Sequence[Node], inside: dict[str, int]) -> list[Exten
     """
     found: list[Extent] = []
     for node in sorted(nodes, key=_depth):
-        if node.reading is None or not inside[node.id] or node.retrieves:
+        if node.reading is None or not inside[node.id] or node.role in STEP_ROLES:
             continue
         if any(other.root in node.above() for other in found):
             continue

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 
 from collector.claims.claim import Field, Listing, Message
 from collector.claims.documents import build, draft
+from collector.claims.tool_results import documents_of
 from collector.evidence import Evidence
 from collector.prompt_chunks import Block, blocks, named
 from collector.prompt_match import positions
@@ -49,7 +50,7 @@ def choose(evidence: Evidence, answering: Node | None, others: Sequence[Node]) -
     if evidence.declared is not None:
         ranked, source = evidence.declared, ContextSource.DECLARED
     if ranked is None:
-        return _from_prompt(texts, prompt, evidence.partial)
+        return _from_tools(answering, prompt) or _from_prompt(texts, prompt, evidence.partial)
     if not ranked or not prompt:
         return Context(documents=ranked, source=source if ranked else ContextSource.NONE,
                        prompt=prompt, starts=(None,) * len(ranked))  # fmt: skip
@@ -105,6 +106,23 @@ def with_texts(documents: tuple[Document, ...], shown: Sequence[Block]) -> tuple
         else one
         for one in documents
     )
+
+
+def _from_tools(model: Node | None, prompt: str) -> Context | None:
+    """Documents in the tool results among the messages that the model was given."""
+    messages = model.reading.get(Field.PROMPT) if model and model.reading is not None else None
+    if not isinstance(messages, tuple):
+        return None
+    results = [m.text for m in messages if isinstance(m, Message) and m.role == "tool"]
+    found = [listing for one in results if (listing := documents_of(one)) is not None]
+    documents = [document for listing in found for document in listing.documents]
+    if not documents or not all(listing.complete for listing in found):
+        return None
+    distinct = {document.chunk_id: document for document in reversed(documents)}
+    kept = [one for one in documents if distinct[one.chunk_id] is one]
+    ranked = tuple(replace(one, rank=rank) for rank, one in enumerate(kept))
+    return Context(documents=ranked, source=ContextSource.PROMPT, prompt=prompt,
+                   starts=(None,) * len(ranked))  # fmt: skip
 
 
 def _from_prompt(texts: Sequence[str], prompt: str, partial: Listing | None) -> Context:

@@ -66,7 +66,7 @@ def gather(extent: Extent) -> Evidence:
 
 def _is_lost(node: Node, root: Node) -> bool:
     """Whether a call between the root and this span failed: what it returned did not arrive."""
-    for above in node.above():
+    for above in node.above() if node is not root else ():
         if above is root:
             return False
         if has_failed(above):

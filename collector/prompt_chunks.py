@@ -25,7 +25,7 @@ HEADING = re.compile(
     rf"^[ \t#*_>]*(?:here (?:is|are) )?(?:the )?(?:\w+ ){{0,3}}?(?:{NAMES})"
     r"(?: information)?(?: (?:is|are) (?:below|as follows))?(?: \([^)\n]*\))?"
     r"[*_]*[ \t]*[:：.]?[*_]*[ \t]*$"
-    rf"|^[ \t#*_>]*(?:[\w'-]+ ){{1,14}}(?:{NAMES})(?: [\w'-]+){{0,3}}[*_]*[ \t]*[:：][*_]*[ \t]*$"
+    rf"|^[ \t#*_>]*(?:[\w'-]+ ){{1,14}}(?:{NAMES})(?: [\w'-]+){{0,8}}[*_]*[ \t]*[:：][*_]*[ \t]*$"
     r"|^(?:context|kontext|contexte|contexto|contesto|контекст|上下文|文脈|문맥|السياق)"
     r"[ \t]*[:：](?=[ \t]*\S)",
     re.IGNORECASE | re.MULTILINE,

@@ -20,7 +20,9 @@ ORIGIN_KEYS = (
     *DOCUMENT_ID_KEYS, "source", "file_name", "filename", "file_path", "doc_uri", "url", "uri",
     "title", "name",
 )  # fmt: skip
-CONTENT_KEYS = ("page_content", "content", "text", "document", "page_text", "passage", "chunk")
+CONTENT_KEYS = (
+    "page_content", "content", "text", "document", "page_text", "chunk_text", "passage", "chunk",
+)  # fmt: skip
 SCORE_KEYS = ("score", "relevance_score", "relevanceScore", "similarity", "distance", "_score")
 LIST_KEYS = (
     "documents", "docs", "source_documents", "context", "contexts", "results", "nodes", "matches",
@@ -85,6 +87,8 @@ def draft(
         found = metadata if isinstance(metadata, dict) else as_container(metadata).value
         if isinstance(found, dict):
             kept = found
+    if content is None and kept:
+        content = _content(kept)  # Pinecone and Qdrant keep the text in the metadata
     own = identifier if type(identifier) is str else text(identifier)
     return Draft(
         "" if own == REDACTED else own,

@@ -15,6 +15,7 @@ from collector.claims.documents import REDACTED, Draft, draft, find, listing
 from collector.claims.flat import Rows, columns, gather
 from collector.claims.messages import from_rows, several
 from collector.claims.recover import as_container, number, text, whole
+from collector.claims.tool_results import documents_of
 from ragvigil.model.span import AttributeValue, Span
 
 ROOTS = frozenset({"openinference", "llm", "retrieval", "reranker", "embedding", "input", "output"})
@@ -77,11 +78,13 @@ def claims(span: Span) -> Iterator[Claim]:
 
 
 def _role(span: Span, role: SpanRole) -> SpanRole:
-    """The declared role, but for rerankers that only their name gives away."""
-    if role is SpanRole.RETRIEVER or (role is SpanRole.CHAIN and "postprocess" in span.name):
-        name = span.name.lower()
+    """The declared role, but for those that only their name gives away."""
+    name = span.name.lower()
+    if role is SpanRole.RETRIEVER or (role is SpanRole.CHAIN and "postprocess" in name):
         if any(part in name for part in RERANKING):
             return SpanRole.RERANKER
+        if "generate" in name:
+            return SpanRole.CHAIN  # Bedrock's RetrieveAndGenerate answers as well
     return role
 
 
@@ -128,7 +131,9 @@ def _documents(span: Span, role: SpanRole | None, families: dict[str, Rows]) -> 
     if given:
         yield Claim(Field.RERANK_INPUT, _listing(given, cut), 1)
     if "output.value" in attributes:
-        if role is SpanRole.RETRIEVER or role is SpanRole.TOOL:
+        if role is SpanRole.TOOL:
+            yield Claim(Field.RETRIEVED, partial(documents_of, attributes["output.value"]), 4)
+        elif role is SpanRole.RETRIEVER:
             yield Claim(Field.RETRIEVED, partial(find, attributes["output.value"]), 4)
         elif role is SpanRole.RERANKER:
             yield Claim(Field.RERANKED, partial(_ranking, attributes["output.value"]), 4)

@@ -13,7 +13,9 @@ from collector.claims.claim import Claim, Field, Listing, Message, SpanRole, Wit
 from collector.claims.documents import Draft, draft, find, listing, loose
 from collector.claims.flat import Rows, gather
 from collector.claims.messages import text_of
+from collector.claims.payload import answer_of
 from collector.claims.recover import as_container, number, text, whole
+from collector.claims.tool_results import documents_of
 from ragvigil.model.span import Attributes, Event, Span
 
 ROOTS = frozenset({"traceloop", "gen_ai", "db"})
@@ -122,8 +124,18 @@ def _entity(span: Span) -> Iterator[Claim]:
         yield Claim(Field.OUTPUT, returned, 6)
         if "rerank" in name:
             yield Claim(Field.RERANKED, partial(find, returned), 6)
-        elif retrieves or text(attributes.get("traceloop.span.kind")) == "tool":
+        elif retrieves:
             yield Claim(Field.RETRIEVED, partial(find, returned), 6)
+        elif text(attributes.get("traceloop.span.kind")) == "tool":
+            yield Claim(Field.RETRIEVED, partial(_tool_result, returned), 6)
+
+
+def _tool_result(returned: object) -> Listing | None:
+    """A tool's output is wrapped: `{"output": …}` or JSON text of a text."""
+    container = as_container(returned).value
+    if isinstance(container, dict) and isinstance(container.get("output"), (str, list, dict)):
+        return documents_of(container["output"])
+    return documents_of(answer_of(returned) or returned)
 
 
 def _queried(given: object) -> str | None:

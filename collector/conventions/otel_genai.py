@@ -12,12 +12,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from functools import partial
 
-from collector.claims.claim import Claim, Field, Listing, Message, SpanRole, Withheld
-from collector.claims.documents import draft, find, listing
+from collector.claims.claim import Claim, Field, Message, SpanRole, Withheld
+from collector.claims.documents import find
 from collector.claims.messages import one, several, text_of
 from collector.claims.payload import last_user_text
 from collector.claims.recover import as_container, number, text, whole
-from collector.prompt_chunks import marked_blocks, named
+from collector.claims.tool_results import documents_of
 from ragvigil.model.span import Attributes, AttributeValue, Span
 
 ROOTS = frozenset({"gen_ai", "aws", "error"})
@@ -120,21 +120,11 @@ def _documents(attributes: Attributes, role: SpanRole | None) -> Iterator[Claim]
     if role is SpanRole.TOOL and "gen_ai.tool.call.result" in attributes:
         result = attributes["gen_ai.tool.call.result"]
         yield Claim(Field.OUTPUT, result, 2)
-        yield Claim(Field.RETRIEVED, partial(_found, result), 6)
+        yield Claim(Field.RETRIEVED, partial(documents_of, result), 6)
         if "gen_ai.tool.call.arguments" in attributes:
             yield Claim(Field.QUERY, partial(_asked, attributes["gen_ai.tool.call.arguments"]), 6)
     if DATA_SOURCE_ID in attributes:
         yield Claim(Field.INDEX_EPOCH, text(attributes[DATA_SOURCE_ID]), 8)
-
-
-def _found(result: object) -> Listing | None:
-    """Documents in a tool's result, as data or as marked text; without any it is no retrieval."""
-    found = find(result)
-    if isinstance(found, Listing) and found.documents:
-        return found
-    shown = marked_blocks(result) if isinstance(result, str) else ()
-    marked = listing([draft(named(one.label), one.text) for one in shown])
-    return marked if shown and isinstance(marked, Listing) else None
 
 
 def _asked(arguments: object) -> str | None:

@@ -423,3 +423,45 @@ def test_a_prompt_without_context_in_a_trace_without_retrieval_is_no_record() ->
     instructions = "You are kind.\n\nRules:\n1. Be short.\n2. Be clear.\n\nQuestion: Who are you?"
     assert records(trace(span("root"), llm(prompt=instructions))) == ()
     assert len(records(trace(span("root"), llm(prompt=PROMPT)))) == 1
+
+
+def test_a_tools_marked_text_is_a_retrieval_and_its_plain_text_is_not() -> None:
+    marked = "\n".join(f"[{name}] {text}" for name, text in DOCUMENTS)
+    weather = "Temperature: 20\nWind: 3"
+    for result, expected in ((marked, 1), (weather, 0)):
+        tool = {"openinference.span.kind": "TOOL", "output.value": result}
+        spans = (
+            span("root", {"openinference.span.kind": "AGENT"}),
+            span("tool", tool, parent="root", at=(0.1, 0.2)),
+            llm(prompt=f"{QUESTION}\n{result}"),
+        )
+        assert len(records(trace(*spans))) == expected
+
+
+def test_tool_results_among_the_messages_are_the_context() -> None:
+    extra = {
+        "llm.input_messages.1.message.role": "tool",
+        "llm.input_messages.1.message.content": "\n".join(f"[{n}] {t}" for n, t in DOCUMENTS),
+    }
+    (record,) = records(trace(span("root"), llm(prompt=QUESTION, extra=extra)))
+    assert ids(record.context) == [name for name, _ in DOCUMENTS]
+    assert record.query == QUESTION
+
+
+def test_a_call_that_retrieves_and_generates_at_once_is_a_record() -> None:
+    both = dict(retriever().attributes)
+    both["output.value"] = "Within 30 days. [1]"
+    (record,) = records(trace(span("bedrock.retrieve_and_generate", both)))
+    assert (record.query, record.answer) == (QUESTION, "Within 30 days. [1]")
+    assert ids(record.retrieved) == [name for name, _ in DOCUMENTS]
+
+
+def test_texts_in_the_metadata_of_a_hit_are_its_content() -> None:
+    hits = tuple(
+        Event(name="db.query.result", time_unix_nano=1, attributes={
+            "db.query.result.id": name, "db.query.result.metadata": str({"text": text, "n": None})})
+        for name, text in DOCUMENTS
+    )  # fmt: skip
+    store = span("pinecone.query", {"db.system": "Pinecone"}, parent="root", events=hits)
+    (record,) = records(trace(span("root"), store, llm()))
+    assert [one.content for one in record.retrieved] == [text for _, text in DOCUMENTS]
