@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import signal
 import tempfile
 import time
 from collections.abc import Callable, Iterator
@@ -20,6 +21,7 @@ from alerts.narrate import movement
 from ragvigil.app import demo_report as report
 from ragvigil.app.child_daemon import (
     DEFAULT_PORTS,
+    VARIABLES,
     ChildDaemon,
     DidNotStart,
     free_port,
@@ -48,6 +50,8 @@ WORST_TRACES = 3
 def run_demo(data_dir: Path | None) -> int:
     """Runs until Ctrl-C. Returns 0, or 1 with one line on what went wrong."""
     console = Console(highlight=False)
+    # A plain `kill` ends the demo like Ctrl-C, with all that it started.
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
     if not (HELPDESK / "recorded").is_dir():
         console.print(f"{HELPDESK} is not there: the demo runs from a checkout", markup=False)
         return 1
@@ -60,7 +64,8 @@ def run_demo(data_dir: Path | None) -> int:
             # A settings file in the current folder is about the user's own daemon.
             settings = {"RAGVIGIL_CONFIG": os.devnull}
             daemon = stack.enter_context(running(folder.resolve(), settings=settings))
-            _Demo(console, daemon, time.sleep).run(stack)
+            plan = Plan(ends_unix_nano=time.time_ns())
+            Demo(console, daemon, plan, time.sleep).run(stack)
     except (DemoFailed, DidNotStart, NotARecording, GaveUp, DecodeError) as error:
         console.print(f"the demo cannot go on: {error}", markup=False)
         return 1
@@ -72,18 +77,29 @@ def run_demo(data_dir: Path | None) -> int:
     return 0
 
 
-class _Demo:
+class Demo:
+    """Tells a daemon's story to a console."""
+
     def __init__(
-        self, console: Console, daemon: ChildDaemon, sleep: Callable[[float], None]
+        self,
+        console: Console,
+        daemon: ChildDaemon,
+        plan: Plan,
+        sleep: Callable[[float], None],
     ) -> None:
-        self._console, self._daemon, self._sleep = console, daemon, sleep
+        self._console, self._daemon, self._plan, self._sleep = console, daemon, plan, sleep
 
     def run(self, stack: contextlib.ExitStack) -> None:
+        """Everything, until Ctrl-C; what it starts is stopped with `stack`."""
         self._greet()
+        self.tell()
+        self._stay(stack)
+
+    def tell(self) -> None:
+        """Sends the backfill, waits for its scores and says what moved. Raises DemoFailed."""
         self._wait_for_scores(self._backfill())
         self._wait_for_movement()
-        self._tell()
-        self._stay(stack)
+        self._say_what_moved()
 
     def _greet(self) -> None:
         self._say(f"daemon ready: OTLP on {self._daemon.http}, API on http://{self._daemon.web}")
@@ -95,7 +111,7 @@ class _Demo:
     def _backfill(self) -> int:
         healthy = templates(read_recording(HELPDESK / "recorded" / "healthy"))
         faulty = templates(read_recording(HELPDESK / "recorded" / "fabricated_quotes"))
-        plan = Plan(ends_unix_nano=time.time_ns())
+        plan = self._plan
         arrivals = list(schedule(healthy, faulty, plan))
         spans = sum(arrival.template.spans for arrival in arrivals)
         self._say(
@@ -148,26 +164,30 @@ class _Demo:
         found: list[dict[str, Any]] = self._daemon.get("deltas")["deltas"]
         return found
 
-    def _tell(self) -> None:
+    def _say_what_moved(self) -> None:
         rows = self._deltas()
         moved = report.what_moved(rows)
         routes, series = report.watched(rows)
         self._console.print()
         if not moved:
             self._say(f"nothing moved in the last 6 hours, of {series} series on {routes} routes")
+        shown: set[str] = set()
         for one in moved:
-            self._explain(one)
+            self._explain(one, shown)
         if moved:
             self._say(f"the other {series - len(moved)} of {series} series stand where they were")
 
-    def _explain(self, one: Delta) -> None:
+    def _explain(self, one: Delta, shown: set[str]) -> None:
+        """The movement, why, and its worst traces but for those in `shown`, which it adds to."""
         pairs = self._failing(one)
         labels = report.labels_of(pairs)
         said = movement(one, labels, now=datetime.now(UTC))
-        self._console.print(said, style="bold", markup=False)
+        self._console.print(said, style="bold", markup=False, soft_wrap=True)
         for meaning in report.meanings(labels):
             self._say(f"  {meaning}")
-        for record, score in pairs[:WORST_TRACES]:
+        fresh = [pair for pair in pairs if pair[0]["trace_id"] not in shown][:WORST_TRACES]
+        for record, score in fresh:
+            shown.add(record["trace_id"])
             for line in report.trace_lines(record, score):
                 self._say(f"    {line}")
         self._console.print()
@@ -190,13 +210,18 @@ class _Demo:
         service.wait_for(f"{url}/healthz", seconds=90, sleep=self._sleep)
         traffic = stack.enter_context(self._start_traffic(url))
         self._say(f"live: {LIVE_RATE * 3600:.0f} questions an hour. Ctrl-C ends everything.")
-        self._say(f"  look around: `ragvigil deltas`, `ragvigil status`, http://{self._daemon.web}")
+        self._say(f"  look around: {self._commands()} or http://{self._daemon.web}")
         while True:
             self._require_daemon()
             for child in (service, traffic):
                 child.require_alive()
             self._sleep(STATUS_SECONDS)
             self._say(self._status())
+
+    def _commands(self) -> str:
+        is_usual = self._daemon.web.endswith(f":{DEFAULT_PORTS['web']}")
+        where = "" if is_usual else f"{VARIABLES['web']}={self._daemon.web} "
+        return f"`{where}ragvigil deltas`, `{where}ragvigil status`"
 
     def _require_daemon(self) -> None:
         if self._daemon.process.poll() is not None:
@@ -236,7 +261,7 @@ class _Demo:
             yield advance
 
     def _say(self, line: str) -> None:
-        self._console.print(line, markup=False)
+        self._console.print(line, markup=False, soft_wrap=True)
 
 
 def _counts(ledger: dict[str, Any]) -> str:
