@@ -41,7 +41,7 @@ PARTITION BY toDate(Received)
 PRIMARY KEY (toStartOfMinute(Timestamp), TraceId)
 ORDER BY (toStartOfMinute(Timestamp), TraceId, SpanId, ContentHash)
 TTL toDate(Received) + INTERVAL 14 DAY
-SETTINGS ttl_only_drop_parts = 1, fsync_after_insert = 1, fsync_part_directory = 1, non_replicated_deduplication_window = 1000;
+SETTINGS min_bytes_for_wide_part = 1073741824, ttl_only_drop_parts = 1, fsync_after_insert = 1, fsync_part_directory = 1, non_replicated_deduplication_window = 1000;
 
 CREATE VIEW IF NOT EXISTS otel_traces {on_cluster} AS
 SELECT

@@ -37,4 +37,4 @@ ENGINE = {replicated}ReplacingMergeTree(computed)
 PARTITION BY toYYYYMM(tick)
 ORDER BY (tick, service, environment, route, rubric, layer, segment, window)
 TTL toDate(tick) + INTERVAL 400 DAY
-SETTINGS ttl_only_drop_parts = 1, fsync_after_insert = 1, fsync_part_directory = 1, non_replicated_deduplication_window = 1000;
+SETTINGS min_bytes_for_wide_part = 1073741824, ttl_only_drop_parts = 1, fsync_after_insert = 1, fsync_part_directory = 1, non_replicated_deduplication_window = 1000;

@@ -1,0 +1,273 @@
+"""Windows over 10 million scores from roll-ups and raw, beside inserts; look-up of one trace.
+
+    .venv/bin/python bench/store.py [--small] [--compare]
+
+The scores (300 series, 24 hours, 6 rubrics a record) are made in the database. While the windows
+are read, batches of 5,000 rows are inserted. `--compare` also measures other ways to look up a
+trace: a skip index, a projection, and neither.
+"""
+
+from __future__ import annotations
+
+import argparse
+import statistics
+import tempfile
+import threading
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+from report import finish, peak_rss_mb, progress
+
+from ragvigil.store import records, rollups
+from ragvigil.store.batch import Batch, Row
+from ragvigil.store.columns import TABLES
+from ragvigil.store.priority import Priority
+from ragvigil.store.settings import StoreSettings
+from ragvigil.store.store import Store
+
+SEED = 11
+SERIES, RUBRICS, DAY = 300, 6, 86_400
+BARS_MS = {"rollup_24h_ms": 300, "raw_24h_ms": 1000, "trace_ms": 50}
+PEAK_MB = 1200
+
+# Trace n belongs to one of 50 routes; its six scores are one a rubric.
+SCORES = f"""
+INSERT INTO scores
+SELECT
+    toStartOfMinute(at), at, toDateTime({{start:UInt32}} + {DAY}, 'UTC') AS received,
+    hex(sipHash128(trace, {SEED})), hex(sipHash64(trace)),
+    concat('rubric_', toString(place)), 'generation', 'scorer', '1', 'r1 scorer1', 'base', 'code',
+    if(sipHash64(number) % 20 = 0, NULL, (sipHash64(number, 1) % 21) / 20),
+    ['', 'refused', 'quote_not_found'][sipHash64(number, 2) % 3 + 1], 'because', '', '',
+    sipHash64(number, 3) % 10 = 0, 1, 'svc', 'prod', concat('/route/', toString(trace % 50)), 4, 0,
+    '', 0
+FROM
+(
+    SELECT
+        number, intDiv(number, {RUBRICS}) AS trace, number % {RUBRICS} AS place,
+        toDateTime64({{start:UInt32}}, 9, 'UTC')
+            + (trace * {DAY} * {RUBRICS} / {{rows:UInt64}}) AS at
+    FROM numbers({{first:UInt64}}, {{count:UInt64}})
+)
+"""
+TRACES = f"""
+INSERT INTO traces
+SELECT
+    hex(sipHash128(number, {SEED})), 0,
+    toDateTime64({{start:UInt32}}, 9, 'UTC') + (number * {DAY} * {RUBRICS} / {{rows:UInt64}}),
+    toDateTime64({{start:UInt32}} + {DAY}, 9, 'UTC'),
+    'scored', 'root_ended', 'svc', 4, [hex(sipHash64(number))], '', 4, '', 0
+FROM numbers(intDiv({{rows:UInt64}}, {RUBRICS}))
+"""
+RECORDS = """
+INSERT INTO records (
+    minute, time, received, trace_id, record_id, service, route, query, answer, generation
+)
+SELECT toStartOfMinute(time), time, received, trace_id, record_ids[1], service,
+    concat('/route/', toString(sipHash64(trace_id) % 50)), 'a question', 'an answer', generation
+FROM traces
+"""
+AT_ONCE = 240_000
+REBUILT = "MODIFY SETTING deduplicate_merge_projection_mode = 'rebuild'"
+
+
+def fill(store: Store, rows: int, start: int) -> None:
+    """Makes `rows` scores from `start` on, their traces and records, and the roll-ups."""
+    for first in range(0, rows, AT_ONCE):
+        given = {"start": start, "rows": rows, "first": first, "count": min(AT_ONCE, rows - first)}
+        change(store, SCORES, given)
+        progress(f"{first + given['count']:,} scores")
+    change(store, TRACES, {"start": start, "rows": rows})
+    change(store, RECORDS, {})
+
+
+def change(store: Store, statement: str, parameters: dict[str, int]) -> None:
+    for name, value in parameters.items():
+        kind = "UInt64" if f"{{{name}:UInt64}}" in statement else "UInt32"
+        statement = statement.replace(f"{{{name}:{kind}}}", str(value))
+        statement = statement.replace(f"{{{name}:UInt32}}", str(value))
+    store.change(statement)
+
+
+class Inserting:
+    """Inserts a batch of 5,000 scores again and again while a block runs."""
+
+    def __init__(self, store: Store, start: int) -> None:
+        self._store, self._start = store, start
+        self._stop = threading.Event()
+        self._thread = threading.Thread(target=self._run)
+        self.batches = 0
+
+    def __enter__(self) -> Inserting:
+        self._thread.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._stop.set()
+        self._thread.join()
+
+    def _run(self) -> None:
+        while not self._stop.is_set():
+            rows = [self._row(number) for number in range(5000)]
+            self._store.write(Batch(rows={"scores": rows}, token=f"{self._start}-{self.batches}"))
+            self.batches += 1
+            self._stop.wait(0.2)
+
+    def _row(self, number: int) -> Row:
+        minute = self._start + DAY + 3600
+        known = {
+            "minute": minute, "time": minute * 10**9, "received": minute, "value": 0.5,
+            "trace_id": f"{self.batches}-{number}", "record_id": "r", "rubric": "refusal",
+            "layer": "generation", "stream": "base", "inclusion_probability": 1.0, "generation": 4,
+        }  # fmt: skip
+        kinds = TABLES["scores"].items()
+        return tuple(known.get(name, 0 if "Int" in kind else "") for name, kind in kinds)
+
+
+def timed(job: Callable[[], object], times: int) -> list[float]:
+    """Milliseconds of some runs; the first, cold one is not counted."""
+    job()
+    taken = []
+    for _ in range(times):
+        started = time.perf_counter()
+        job()
+        taken.append((time.perf_counter() - started) * 1e3)
+        time.sleep(0.05)
+    return taken
+
+
+def compare(store: Store, ids: list[str]) -> dict[str, float]:
+    """Median ms of reading one trace's scores without its row in `traces`, three ways."""
+    found = {}
+    variants = {
+        "scan": "SELECT 1",
+        "skip_index": "ALTER TABLE scores ADD INDEX by_trace trace_id TYPE bloom_filter(0.001) "
+        "GRANULARITY 1",
+        "projection": "ALTER TABLE scores ADD PROJECTION by_trace (SELECT * ORDER BY trace_id)",
+    }
+    build = {
+        "skip_index": "MATERIALIZE INDEX by_trace",
+        "projection": "MATERIALIZE PROJECTION by_trace",
+    }
+    drop = {"skip_index": "DROP INDEX by_trace", "projection": "DROP PROJECTION by_trace"}
+    for name, statement in variants.items():
+        before = size_of(store)
+        if name in build:
+            if name == "projection":
+                store.change(f"ALTER TABLE scores {REBUILT}")
+            store.change(statement)
+            store.change(f"ALTER TABLE scores {build[name]} SETTINGS mutations_sync = 2")
+        for final in ("", " FINAL"):
+            key = f"{name}{'_final' if final else ''}_ms"
+            found[key] = round(statistics.median(_by_id(store, one, final) for one in ids), 1)
+        found[f"{name}_extra_mb"] = round((size_of(store) - before) / 1e6, 1)
+        if name in drop:
+            store.change(f"ALTER TABLE scores {drop[name]} SETTINGS mutations_sync = 2")
+    return found
+
+
+def _by_id(store: Store, trace_id: str, final: str) -> float:
+    started = time.perf_counter()
+    sql = f"SELECT * FROM scores{final} WHERE trace_id = '{trace_id}'"
+    found = store._ask("compare", lambda client: client.query(sql).result_rows, Priority.TICK)
+    assert len(found) == RUBRICS, len(found)
+    return (time.perf_counter() - started) * 1e3
+
+
+def size_of(store: Store) -> int:
+    """Bytes of the table `scores` on disk."""
+    return sum(int(row["bytes"]) for row in store.read("parts") if row["table"] == "scores")
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--small", action="store_true")
+    parser.add_argument("--compare", action="store_true")
+    options = parser.parse_args()
+    rows = 198_000 if options.small else 9_999_000
+    start = int(time.time()) // 3600 * 3600 - DAY
+    with tempfile.TemporaryDirectory() as folder:
+        store = Store.open(StoreSettings(), Path(folder))
+        figures, bars = measure(store, rows, start, compares=options.compare)
+        store.close()
+    figures["peak_rss_mb"] = peak_rss_mb()
+    if not options.small:
+        bars |= {
+            f"{name} <= {bar}": float(str(figures[name])) <= bar for name, bar in BARS_MS.items()
+        }
+        bars[f"peak_rss_mb <= {PEAK_MB}"] = peak_rss_mb() <= PEAK_MB
+    finish("store", figures, bars, seed=SEED)
+
+
+def measure(
+    store: Store, rows: int, start: int, *, compares: bool
+) -> tuple[dict[str, object], dict[str, bool]]:
+    """Figures, and whether the answers are right."""
+    fill(store, rows, start)
+    filled_mb = peak_rss_mb()
+    began = time.perf_counter()
+    hours = rollups.rebuild(store)
+    rebuild_seconds = time.perf_counter() - began
+    progress(f"roll-ups of {hours} hours rebuilt in {rebuild_seconds:.1f} s")
+    figures: dict[str, object] = {
+        "scores": rows,
+        "rebuild_s": round(rebuild_seconds, 1),
+        "rss_filled_mb": filled_mb,
+        "rss_rebuilt_mb": peak_rss_mb(),
+    }
+    window = {"first": start, "end": start + DAY}
+    from_rollups = store.read("rollup_means", window)
+    from_raw = store.read("raw_means", window)
+    wanted = store.read("traces_since", {"received": start})[:40] if rows < 10**6 else []
+    ids = [row["trace_id"] for row in wanted] or some_ids(store)
+    with Inserting(store, start) as inserting:
+        looked = iter(ids * 9)
+        runs = {
+            "rollup_24h": timed(lambda: store.read("rollup_means", window), 9),
+            "raw_24h": timed(lambda: store.read("raw_means", window), 5),
+            "trace": timed(lambda: records.trace(store, next(looked)), 30),
+        }
+        for name, taken in runs.items():
+            figures[f"{name}_ms"] = round(statistics.median(taken), 1)
+            figures[f"{name}_slowest_ms"] = round(max(taken), 1)
+        figures["inserted_batches"] = inserting.batches
+    found = records.trace(store, ids[0])
+    if compares:
+        figures["compare"] = compare(store, ids[:15])
+    bars = {
+        "300 series": len(from_rollups) == SERIES,
+        "every score counted once": sum(row["n"] for row in from_raw) == _with_value(store, start),
+        "roll-ups equal raw": [_rounded(one) for one in from_rollups]
+        == [_rounded(one) for one in from_raw],
+        "a trace has its scores": found is not None
+        and len(found["records"][0]["scores"]) == RUBRICS,
+    }
+    return figures, bars
+
+
+def some_ids(store: Store) -> list[str]:
+    """Trace ids spread over the day."""
+    sql = "SELECT trace_id FROM traces ORDER BY sipHash64(trace_id) LIMIT 40"
+    rows: list[list[str]] = store._ask(
+        "ids", lambda client: client.query(sql).result_rows, Priority.TICK
+    )
+    return [row[0] for row in rows]
+
+
+def _with_value(store: Store, start: int) -> int:
+    sql = f"SELECT count(value) FROM scores WHERE minute < toDateTime({start + DAY}, 'UTC')"
+    rows: list[list[int]] = store._ask(
+        "count", lambda client: client.query(sql).result_rows, Priority.TICK
+    )
+    return rows[0][0]
+
+
+def _rounded(row: dict[str, object]) -> tuple[object, ...]:
+    mean = row["mean"]
+    assert isinstance(mean, float)
+    return row["route"], row["rubric"], row["n"], round(mean, 9), row["failed_records"]
+
+
+if __name__ == "__main__":
+    main()

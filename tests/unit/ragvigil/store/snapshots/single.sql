@@ -1,0 +1,409 @@
+CREATE TABLE IF NOT EXISTS migrations
+(
+    number UInt32,
+    name String,
+    checksum String,
+    applied DateTime64(9, 'UTC')
+)
+ENGINE = ReplacingMergeTree(applied)
+ORDER BY number
+SETTINGS fsync_after_insert = 1, fsync_part_directory = 1;
+
+CREATE TABLE IF NOT EXISTS spans
+(
+    Timestamp DateTime64(9) CODEC(Delta, ZSTD(1)),
+    TraceId String CODEC(ZSTD(1)),
+    SpanId String CODEC(ZSTD(1)),
+    ParentSpanId String CODEC(ZSTD(1)),
+    TraceState String CODEC(ZSTD(1)),
+    SpanName LowCardinality(String) CODEC(ZSTD(1)),
+    SpanKind LowCardinality(String) CODEC(ZSTD(1)),
+    ServiceName LowCardinality(String) CODEC(ZSTD(1)),
+    ResourceAttributes Map(LowCardinality(String), String) CODEC(ZSTD(1)),
+    ScopeName String CODEC(ZSTD(1)),
+    ScopeVersion String CODEC(ZSTD(1)),
+    SpanAttributes Map(LowCardinality(String), String) CODEC(ZSTD(1)),
+    Duration UInt64 CODEC(ZSTD(1)),
+    StatusCode LowCardinality(String) CODEC(ZSTD(1)),
+    StatusMessage String CODEC(ZSTD(1)),
+    `Events.Timestamp` Array(DateTime64(9)) CODEC(ZSTD(1)),
+    `Events.Name` Array(LowCardinality(String)) CODEC(ZSTD(1)),
+    `Events.Attributes` Array(Map(LowCardinality(String), String)) CODEC(ZSTD(1)),
+    `Links.TraceId` Array(String) CODEC(ZSTD(1)),
+    `Links.SpanId` Array(String) CODEC(ZSTD(1)),
+    `Links.TraceState` Array(String) CODEC(ZSTD(1)),
+    `Links.Attributes` Array(Map(LowCardinality(String), String)) CODEC(ZSTD(1)),
+    DroppedAttributes UInt32 CODEC(ZSTD(1)),
+    Received DateTime('UTC') CODEC(Delta, ZSTD(1)),
+    Generation UInt32 CODEC(ZSTD(1)),
+    Backfill LowCardinality(String) CODEC(ZSTD(1)),
+    Replica LowCardinality(String) CODEC(ZSTD(1)),
+    Epoch UInt32 CODEC(ZSTD(1)),
+
+
+    ContentHash UInt64 MATERIALIZED cityHash64(Timestamp, Duration, SpanName, SpanKind, StatusCode, arraySort(mapKeys(SpanAttributes))) CODEC(ZSTD(1)),
+    INDEX idx_trace_id TraceId TYPE bloom_filter(0.001) GRANULARITY 1,
+    INDEX idx_span_attr_key mapKeys(SpanAttributes) TYPE bloom_filter(0.01) GRANULARITY 1
+)
+ENGINE = ReplacingMergeTree(Generation)
+PARTITION BY toDate(Received)
+PRIMARY KEY (toStartOfMinute(Timestamp), TraceId)
+ORDER BY (toStartOfMinute(Timestamp), TraceId, SpanId, ContentHash)
+TTL toDate(Received) + INTERVAL 14 DAY
+SETTINGS min_bytes_for_wide_part = 1073741824, ttl_only_drop_parts = 1, fsync_after_insert = 1, fsync_part_directory = 1, non_replicated_deduplication_window = 1000;
+
+CREATE VIEW IF NOT EXISTS otel_traces AS
+SELECT
+    Timestamp, TraceId, SpanId, ParentSpanId, TraceState, SpanName, SpanKind, ServiceName,
+    ResourceAttributes, ScopeName, ScopeVersion, SpanAttributes, Duration, StatusCode, StatusMessage,
+    `Events.Timestamp`, `Events.Name`, `Events.Attributes`,
+    `Links.TraceId`, `Links.SpanId`, `Links.TraceState`, `Links.Attributes`
+FROM spans FINAL;
+
+CREATE VIEW IF NOT EXISTS otel_traces_trace_id_ts AS
+SELECT TraceId, toDateTime(min(Timestamp)) AS Start, toDateTime(max(Timestamp)) AS End
+FROM spans
+GROUP BY TraceId;
+
+CREATE TABLE IF NOT EXISTS documents
+(
+    hash String CODEC(ZSTD(1)),
+    content String CODEC(ZSTD(3)),
+    seen DateTime('UTC') CODEC(Delta, ZSTD(1)),
+    replica LowCardinality(String) CODEC(ZSTD(1)),
+    epoch UInt32 CODEC(ZSTD(1))
+)
+ENGINE = ReplacingMergeTree(seen)
+ORDER BY hash
+TTL toDate(seen) + INTERVAL 90 DAY
+SETTINGS index_granularity = 1024, fsync_after_insert = 1, fsync_part_directory = 1, non_replicated_deduplication_window = 1000;
+
+CREATE TABLE IF NOT EXISTS records
+(
+    minute DateTime('UTC') CODEC(Delta, ZSTD(1)),
+    time DateTime64(9, 'UTC') CODEC(Delta, ZSTD(1)),
+    received DateTime('UTC') CODEC(Delta, ZSTD(1)),
+    trace_id String CODEC(ZSTD(1)),
+    record_id String CODEC(ZSTD(1)),
+    service LowCardinality(String) CODEC(ZSTD(1)),
+    environment LowCardinality(String) CODEC(ZSTD(1)),
+    route LowCardinality(String) CODEC(ZSTD(1)),
+    entry_route LowCardinality(String) CODEC(ZSTD(1)),
+    query Nullable(String) CODEC(ZSTD(1)),
+    answer Nullable(String) CODEC(ZSTD(1)),
+    error Nullable(String) CODEC(ZSTD(1)),
+    context_source LowCardinality(String) CODEC(ZSTD(1)),
+    truncated Array(LowCardinality(String)) CODEC(ZSTD(1)),
+    absent Map(LowCardinality(String), String) CODEC(ZSTD(1)),
+    `retrieved.chunk_id` Array(String) CODEC(ZSTD(1)),
+    `retrieved.document_id` Array(String) CODEC(ZSTD(1)),
+    `retrieved.hash` Array(String) CODEC(ZSTD(1)),
+    `retrieved.score` Array(Nullable(Float64)) CODEC(ZSTD(1)),
+    `retrieved.rank` Array(UInt32) CODEC(ZSTD(1)),
+    `retrieved.metadata` Array(String) CODEC(ZSTD(1)),
+    `reranked.chunk_id` Array(String) CODEC(ZSTD(1)),
+    `reranked.document_id` Array(String) CODEC(ZSTD(1)),
+    `reranked.hash` Array(String) CODEC(ZSTD(1)),
+    `reranked.score` Array(Nullable(Float64)) CODEC(ZSTD(1)),
+    `reranked.rank` Array(UInt32) CODEC(ZSTD(1)),
+    `reranked.metadata` Array(String) CODEC(ZSTD(1)),
+    `context.chunk_id` Array(String) CODEC(ZSTD(1)),
+    `context.document_id` Array(String) CODEC(ZSTD(1)),
+    `context.hash` Array(String) CODEC(ZSTD(1)),
+    `context.score` Array(Nullable(Float64)) CODEC(ZSTD(1)),
+    `context.rank` Array(UInt32) CODEC(ZSTD(1)),
+    `context.metadata` Array(String) CODEC(ZSTD(1)),
+    `retrievals.span_id` Array(String) CODEC(ZSTD(1)),
+    `retrievals.query` Array(Nullable(String)) CODEC(ZSTD(1)),
+    `retrievals.chunk_ids` Array(Array(String)) CODEC(ZSTD(1)),
+    `citations.target` Array(String) CODEC(ZSTD(1)),
+    `citations.chunk_id` Array(Nullable(String)) CODEC(ZSTD(1)),
+    `citations.document_id` Array(String) CODEC(ZSTD(1)),
+    `citations.index` Array(Nullable(Int64)) CODEC(ZSTD(1)),
+    `citations.marker` Array(String) CODEC(ZSTD(1)),
+    `citations.quote` Array(Nullable(String)) CODEC(ZSTD(1)),
+    `citations.start` Array(Nullable(Int64)) CODEC(ZSTD(1)),
+    `citations.end` Array(Nullable(Int64)) CODEC(ZSTD(1)),
+    `citations.claim_start` Array(Nullable(Int64)) CODEC(ZSTD(1)),
+    `citations.claim_end` Array(Nullable(Int64)) CODEC(ZSTD(1)),
+    `citations.style` Array(LowCardinality(String)) CODEC(ZSTD(1)),
+    `feedback.kind` Array(LowCardinality(String)) CODEC(ZSTD(1)),
+    `feedback.value` Array(Nullable(Float64)) CODEC(ZSTD(1)),
+    `feedback.comment` Array(String) CODEC(ZSTD(1)),
+    `feedback.source` Array(LowCardinality(String)) CODEC(ZSTD(1)),
+    `feedback.time` Array(Int64) CODEC(ZSTD(1)),
+    input_tokens Nullable(Int64) CODEC(ZSTD(1)),
+    output_tokens Nullable(Int64) CODEC(ZSTD(1)),
+    cache_read_tokens Nullable(Int64) CODEC(ZSTD(1)),
+    reasoning_tokens Nullable(Int64) CODEC(ZSTD(1)),
+    cost_usd Nullable(Float64) CODEC(ZSTD(1)),
+    latency_total Nullable(Float64) CODEC(ZSTD(1)),
+    latency_retrieval Nullable(Float64) CODEC(ZSTD(1)),
+    latency_rerank Nullable(Float64) CODEC(ZSTD(1)),
+    latency_generation Nullable(Float64) CODEC(ZSTD(1)),
+    latency_first_token Nullable(Float64) CODEC(ZSTD(1)),
+    llm_model LowCardinality(String) CODEC(ZSTD(1)),
+    embedding_model LowCardinality(String) CODEC(ZSTD(1)),
+    reranker_model LowCardinality(String) CODEC(ZSTD(1)),
+    prompt_version LowCardinality(String) CODEC(ZSTD(1)),
+    index_epoch LowCardinality(String) CODEC(ZSTD(1)),
+    temperature Nullable(Float64) CODEC(ZSTD(1)),
+    max_tokens Nullable(Int64) CODEC(ZSTD(1)),
+    finish_reason LowCardinality(String) CODEC(ZSTD(1)),
+    top_k Nullable(Int64) CODEC(ZSTD(1)),
+    service_version LowCardinality(String) CODEC(ZSTD(1)),
+    tenant LowCardinality(String) CODEC(ZSTD(1)),
+    locale LowCardinality(String) CODEC(ZSTD(1)),
+    slice LowCardinality(String) CODEC(ZSTD(1)),
+    session_id String CODEC(ZSTD(1)),
+    user_id String CODEC(ZSTD(1)),
+    response_ids Array(String) CODEC(ZSTD(1)),
+    span_ids Array(String) CODEC(ZSTD(1)),
+    started DateTime64(9, 'UTC') CODEC(Delta, ZSTD(1)),
+    ended DateTime64(9, 'UTC') CODEC(Delta, ZSTD(1)),
+    instrumentors Array(LowCardinality(String)) CODEC(ZSTD(1)),
+    conventions Array(LowCardinality(String)) CODEC(ZSTD(1)),
+    sampling_probability Nullable(Float64) CODEC(ZSTD(1)),
+    backfill LowCardinality(String) CODEC(ZSTD(1)),
+    generation UInt32 CODEC(ZSTD(1)),
+    gone UInt8 CODEC(ZSTD(1)),
+    replica LowCardinality(String) CODEC(ZSTD(1)),
+    epoch UInt32 CODEC(ZSTD(1)),
+    INDEX idx_session session_id TYPE bloom_filter(0.01) GRANULARITY 1,
+    INDEX idx_response response_ids TYPE bloom_filter(0.01) GRANULARITY 1
+)
+ENGINE = ReplacingMergeTree(generation, gone)
+PARTITION BY toDate(received)
+PRIMARY KEY (minute, trace_id)
+ORDER BY (minute, trace_id, record_id)
+TTL toDate(received) + INTERVAL 90 DAY
+
+SETTINGS min_bytes_for_wide_part = 1073741824, ttl_only_drop_parts = 1, fsync_after_insert = 1, fsync_part_directory = 1, non_replicated_deduplication_window = 1000;
+
+CREATE TABLE IF NOT EXISTS record_shapes
+(
+    minute DateTime('UTC') CODEC(Delta, ZSTD(1)),
+    received DateTime('UTC') CODEC(Delta, ZSTD(1)),
+    trace_id String CODEC(ZSTD(1)),
+    record_id String CODEC(ZSTD(1)),
+    service LowCardinality(String) CODEC(ZSTD(1)),
+    environment LowCardinality(String) CODEC(ZSTD(1)),
+    route LowCardinality(String) CODEC(ZSTD(1)),
+    measures Map(LowCardinality(String), Float64) CODEC(ZSTD(1)),
+    generation UInt32 CODEC(ZSTD(1)),
+    gone UInt8 CODEC(ZSTD(1)),
+    replica LowCardinality(String) CODEC(ZSTD(1)),
+    epoch UInt32 CODEC(ZSTD(1))
+)
+ENGINE = ReplacingMergeTree(generation, gone)
+PARTITION BY toDate(received)
+PRIMARY KEY (minute, trace_id)
+ORDER BY (minute, trace_id, record_id)
+TTL toDate(received) + INTERVAL 90 DAY
+SETTINGS ttl_only_drop_parts = 1, fsync_after_insert = 1, fsync_part_directory = 1, non_replicated_deduplication_window = 1000;
+
+CREATE TABLE IF NOT EXISTS scores
+(
+    minute DateTime('UTC') CODEC(Delta, ZSTD(1)),
+    time DateTime64(9, 'UTC') CODEC(Delta, ZSTD(1)),
+    received DateTime('UTC') CODEC(Delta, ZSTD(1)),
+    trace_id String CODEC(ZSTD(1)),
+    record_id String CODEC(ZSTD(1)),
+    rubric LowCardinality(String) CODEC(ZSTD(1)),
+    layer LowCardinality(String) CODEC(ZSTD(1)),
+    scorer LowCardinality(String) CODEC(ZSTD(1)),
+    version LowCardinality(String) CODEC(ZSTD(1)),
+    segment LowCardinality(String) CODEC(ZSTD(1)),
+    stream LowCardinality(String) CODEC(ZSTD(1)),
+    kind LowCardinality(String) CODEC(ZSTD(1)),
+    value Nullable(Float64) CODEC(ZSTD(1)),
+    label LowCardinality(String) CODEC(ZSTD(1)),
+    explanation String CODEC(ZSTD(1)),
+    details String CODEC(ZSTD(1)),
+    absent LowCardinality(String) CODEC(ZSTD(1)),
+    failed UInt8 CODEC(ZSTD(1)),
+    inclusion_probability Float64 CODEC(ZSTD(1)),
+    service LowCardinality(String) CODEC(ZSTD(1)),
+    environment LowCardinality(String) CODEC(ZSTD(1)),
+    route LowCardinality(String) CODEC(ZSTD(1)),
+    generation UInt32 CODEC(ZSTD(1)),
+    gone UInt8 CODEC(ZSTD(1)),
+    replica LowCardinality(String) CODEC(ZSTD(1)),
+    epoch UInt32 CODEC(ZSTD(1))
+)
+ENGINE = ReplacingMergeTree(generation, gone)
+PARTITION BY toDate(received)
+PRIMARY KEY (minute, trace_id)
+ORDER BY (minute, trace_id, record_id, rubric, scorer, segment, stream)
+TTL toDate(received) + INTERVAL 90 DAY
+SETTINGS ttl_only_drop_parts = 1, fsync_after_insert = 1, fsync_part_directory = 1, non_replicated_deduplication_window = 1000;
+
+CREATE TABLE IF NOT EXISTS traces
+(
+    trace_id String CODEC(ZSTD(1)),
+    late UInt8 CODEC(ZSTD(1)),
+    time DateTime64(9, 'UTC') CODEC(Delta, ZSTD(1)),
+    received DateTime64(9, 'UTC') CODEC(Delta, ZSTD(1)),
+    outcome LowCardinality(String) CODEC(ZSTD(1)),
+    closed LowCardinality(String) CODEC(ZSTD(1)),
+    service LowCardinality(String) CODEC(ZSTD(1)),
+    spans UInt32 CODEC(ZSTD(1)),
+    record_ids Array(String) CODEC(ZSTD(1)),
+    backfill LowCardinality(String) CODEC(ZSTD(1)),
+    generation UInt32 CODEC(ZSTD(1)),
+    replica LowCardinality(String) CODEC(ZSTD(1)),
+    epoch UInt32 CODEC(ZSTD(1)),
+    INDEX idx_time time TYPE minmax GRANULARITY 1
+)
+ENGINE = ReplacingMergeTree(generation)
+PARTITION BY toDate(received)
+ORDER BY (trace_id, late)
+TTL toDate(received) + INTERVAL 90 DAY
+SETTINGS ttl_only_drop_parts = 1, fsync_after_insert = 1, fsync_part_directory = 1, non_replicated_deduplication_window = 1000;
+
+CREATE TABLE IF NOT EXISTS rollups
+(
+    minute DateTime('UTC') CODEC(Delta, ZSTD(1)),
+    service LowCardinality(String) CODEC(ZSTD(1)),
+    environment LowCardinality(String) CODEC(ZSTD(1)),
+    route LowCardinality(String) CODEC(ZSTD(1)),
+    rubric LowCardinality(String) CODEC(ZSTD(1)),
+    layer LowCardinality(String) CODEC(ZSTD(1)),
+    segment LowCardinality(String) CODEC(ZSTD(1)),
+    version UInt64 CODEC(ZSTD(1)),
+    n UInt64 CODEC(ZSTD(1)),
+    total Float64 CODEC(ZSTD(1)),
+    squares Float64 CODEC(ZSTD(1)),
+    failed UInt64 CODEC(ZSTD(1)),
+    not_applicable UInt64 CODEC(ZSTD(1)),
+    absent UInt64 CODEC(ZSTD(1)),
+    histogram Array(UInt64) CODEC(ZSTD(1)),
+    labels Map(String, UInt64) CODEC(ZSTD(1)),
+    replica LowCardinality(String) CODEC(ZSTD(1)),
+    epoch UInt32 CODEC(ZSTD(1)),
+    INDEX idx_version version TYPE minmax GRANULARITY 1
+)
+ENGINE = ReplacingMergeTree(version)
+PARTITION BY toYYYYMM(minute)
+ORDER BY (minute, service, environment, route, rubric, layer, segment)
+TTL toDate(minute) + INTERVAL 400 DAY
+SETTINGS ttl_only_drop_parts = 1, fsync_after_insert = 1, fsync_part_directory = 1, non_replicated_deduplication_window = 1000;
+
+CREATE TABLE IF NOT EXISTS rubric_deltas
+(
+    tick DateTime('UTC') CODEC(Delta, ZSTD(1)),
+    service LowCardinality(String) CODEC(ZSTD(1)),
+    environment LowCardinality(String) CODEC(ZSTD(1)),
+    route LowCardinality(String) CODEC(ZSTD(1)),
+    rubric LowCardinality(String) CODEC(ZSTD(1)),
+    layer LowCardinality(String) CODEC(ZSTD(1)),
+    segment LowCardinality(String) CODEC(ZSTD(1)),
+    window LowCardinality(String) CODEC(ZSTD(1)),
+    computed DateTime64(9, 'UTC') CODEC(Delta, ZSTD(1)),
+    closed UInt8 CODEC(ZSTD(1)),
+    n Int64 CODEC(ZSTD(1)),
+    n_effective Float64 CODEC(ZSTD(1)),
+    failed Int64 CODEC(ZSTD(1)),
+    coverage Nullable(Float64) CODEC(ZSTD(1)),
+    mean Nullable(Float64) CODEC(ZSTD(1)),
+    baseline Nullable(Float64) CODEC(ZSTD(1)),
+    baseline_kind LowCardinality(String) CODEC(ZSTD(1)),
+    baseline_n Int64 CODEC(ZSTD(1)),
+    delta Nullable(Float64) CODEC(ZSTD(1)),
+    low Nullable(Float64) CODEC(ZSTD(1)),
+    high Nullable(Float64) CODEC(ZSTD(1)),
+    release_baseline Nullable(Float64) CODEC(ZSTD(1)),
+    release_delta Nullable(Float64) CODEC(ZSTD(1)),
+    release_low Nullable(Float64) CODEC(ZSTD(1)),
+    release_high Nullable(Float64) CODEC(ZSTD(1)),
+    overdispersion Float64 CODEC(ZSTD(1)),
+    detection_limit Nullable(Float64) CODEC(ZSTD(1)),
+    sustained_drop UInt8 CODEC(ZSTD(1)),
+    moved LowCardinality(String) CODEC(ZSTD(1)),
+    since Nullable(Int64) CODEC(ZSTD(1)),
+    replica LowCardinality(String) CODEC(ZSTD(1)),
+    epoch UInt32 CODEC(ZSTD(1))
+)
+ENGINE = ReplacingMergeTree(computed)
+PARTITION BY toYYYYMM(tick)
+ORDER BY (tick, service, environment, route, rubric, layer, segment, window)
+TTL toDate(tick) + INTERVAL 400 DAY
+SETTINGS min_bytes_for_wide_part = 1073741824, ttl_only_drop_parts = 1, fsync_after_insert = 1, fsync_part_directory = 1, non_replicated_deduplication_window = 1000;
+
+CREATE TABLE IF NOT EXISTS feedback
+(
+    feedback_id String CODEC(ZSTD(1)),
+    time DateTime64(9, 'UTC') CODEC(Delta, ZSTD(1)),
+    received DateTime64(9, 'UTC') CODEC(Delta, ZSTD(1)),
+    kind LowCardinality(String) CODEC(ZSTD(1)),
+    value Nullable(Float64) CODEC(ZSTD(1)),
+    comment String CODEC(ZSTD(1)),
+    source LowCardinality(String) CODEC(ZSTD(1)),
+    trace_id String CODEC(ZSTD(1)),
+    span_id String CODEC(ZSTD(1)),
+    session_id String CODEC(ZSTD(1)),
+    response_id String CODEC(ZSTD(1)),
+    replica LowCardinality(String) CODEC(ZSTD(1)),
+    epoch UInt32 CODEC(ZSTD(1)),
+    INDEX idx_trace trace_id TYPE bloom_filter(0.01) GRANULARITY 1,
+    INDEX idx_span span_id TYPE bloom_filter(0.01) GRANULARITY 1,
+    INDEX idx_session session_id TYPE bloom_filter(0.01) GRANULARITY 1,
+    INDEX idx_response response_id TYPE bloom_filter(0.01) GRANULARITY 1
+)
+ENGINE = ReplacingMergeTree(received)
+ORDER BY feedback_id
+TTL toDate(received) + INTERVAL 90 DAY
+SETTINGS fsync_after_insert = 1, fsync_part_directory = 1, non_replicated_deduplication_window = 1000;
+
+CREATE TABLE IF NOT EXISTS deploys
+(
+    deploy_id String CODEC(ZSTD(1)),
+    time DateTime64(9, 'UTC') CODEC(Delta, ZSTD(1)),
+    received DateTime64(9, 'UTC') CODEC(Delta, ZSTD(1)),
+    service LowCardinality(String) CODEC(ZSTD(1)),
+    environment LowCardinality(String) CODEC(ZSTD(1)),
+    version String CODEC(ZSTD(1)),
+    kind LowCardinality(String) CODEC(ZSTD(1)),
+    description String CODEC(ZSTD(1)),
+    source LowCardinality(String) CODEC(ZSTD(1)),
+    replica LowCardinality(String) CODEC(ZSTD(1)),
+    epoch UInt32 CODEC(ZSTD(1))
+)
+ENGINE = ReplacingMergeTree(received)
+ORDER BY deploy_id
+TTL toDate(received) + INTERVAL 400 DAY
+SETTINGS fsync_after_insert = 1, fsync_part_directory = 1, non_replicated_deduplication_window = 1000;
+
+CREATE TABLE IF NOT EXISTS ledger
+(
+    replica LowCardinality(String) CODEC(ZSTD(1)),
+    seq UInt64 CODEC(Delta, ZSTD(1)),
+    received DateTime64(9, 'UTC') CODEC(Delta, ZSTD(1)),
+    spans UInt32 CODEC(ZSTD(1)),
+    stored UInt32 CODEC(ZSTD(1)),
+    duplicate UInt32 CODEC(ZSTD(1)),
+    quarantined UInt32 CODEC(ZSTD(1)),
+    epoch UInt32 CODEC(ZSTD(1))
+)
+ENGINE = ReplacingMergeTree
+PARTITION BY toDate(received)
+ORDER BY (replica, seq)
+TTL toDate(received) + INTERVAL 90 DAY
+SETTINGS ttl_only_drop_parts = 1, fsync_after_insert = 1, fsync_part_directory = 1, non_replicated_deduplication_window = 1000;
+
+CREATE TABLE IF NOT EXISTS quarantine
+(
+    time DateTime64(9, 'UTC') CODEC(Delta, ZSTD(1)),
+    table LowCardinality(String) CODEC(ZSTD(1)),
+    reason String CODEC(ZSTD(1)),
+    trace_id String CODEC(ZSTD(1)),
+    span_id String CODEC(ZSTD(1)),
+    row String CODEC(ZSTD(1)),
+    replica LowCardinality(String) CODEC(ZSTD(1)),
+    epoch UInt32 CODEC(ZSTD(1))
+)
+ENGINE = MergeTree
+PARTITION BY toDate(time)
+ORDER BY (time, table)
+TTL toDate(time) + INTERVAL 90 DAY
+SETTINGS ttl_only_drop_parts = 1, fsync_after_insert = 1, fsync_part_directory = 1, non_replicated_deduplication_window = 1000;
