@@ -235,7 +235,8 @@ def query_of(node: Node) -> str | None:
 
 
 def _declared(extent: Extent) -> tuple[Document, ...] | None:
-    for node in sorted(extent.nodes, key=lambda one: (one.start, one.id)):
+    declaring = [n for n in extent.nodes if n.reading and n.reading.claims(Field.CONTEXT)]
+    for node in sorted(declaring, key=lambda one: (one.start, one.id)):
         found = node.reading.get(Field.CONTEXT) if node.reading is not None else None
         if isinstance(found, Listing) and found.complete:
             return found.documents

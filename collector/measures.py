@@ -68,6 +68,8 @@ def _sum(nodes: Iterable[Node], field: Field) -> int | None:
 
 def cost(nodes: Sequence[Node], calls: Sequence[Node]) -> float | None:
     """US dollars, summed over LLM calls and over embedding and reranking leaves."""
+    if not any(n.reading is not None and n.reading.claims(Field.COST_USD) for n in nodes):
+        return None
     leaves = [n for n in nodes if n.role in SPENDING and n.role is not SpanRole.LLM
               and not any(child.role is n.role for child in n.children)]  # fmt: skip
     stated = [number(n.reading.get(Field.COST_USD)) for n in (*calls, *leaves) if n.reading]

@@ -6,8 +6,10 @@ import re
 from bisect import bisect_left, bisect_right
 from collections.abc import Sequence
 
+# One leading set of characters lets the search skip everything else at once.
 SENTENCE_END = re.compile(
-    r"(?:[.!?…]+[\"”»’)\]]*(?=\s|$)|[。！？।؟]+[」』”\"]*|\n\s*\n|\n(?=\s*[-*•\d]))"
+    r"[.!?…。！？।؟\n](?:(?<=[.!?…])[.!?…]*[\"”»’)\]]*(?=\s|$)|"
+    r"(?<=[。！？।؟])[。！？।؟]*[」』”\"]*|(?<=\n)(?:\s*\n|(?=\s*[-*•\d])))"
 )
 QUOTATION = re.compile(
     r"“([^“”]{2,2000})”|„([^„“”\"]{2,2000})[“”\"]|«([^«»]{2,2000})»|»([^«»]{2,2000})«|"

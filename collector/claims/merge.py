@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import logging
 import os
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Sequence
+from functools import partial
 from typing import Any
 
 from collector.claims.claim import Claim, Field, SpanRole, Withheld
@@ -57,7 +58,7 @@ class Reading:
             claims.sort(key=lambda claim: claim.precedence)
         withheld = None
         for claim in claims:
-            value = claim.value() if callable(claim.value) else claim.value
+            value = _called(claim.value) if callable(claim.value) else claim.value
             if isinstance(value, Withheld):
                 withheld = withheld or value
             elif value is not None and value != "":
@@ -76,22 +77,31 @@ def read(span: Span, conventions: Sequence[Registered]) -> Reading:
     for name, convention, its_roots in conventions:
         if its_roots and its_roots.isdisjoint(roots):
             continue
-        try:
-            found = list(convention.claims(span))
-        except Exception:  # the border with plug-in code
-            if "PYTEST_CURRENT_TEST" in os.environ:
-                raise
-            log.exception("convention %s failed on a span of trace %s", name, span.trace_id)
-            continue
+        found = _called(partial(_listed, convention, span), name, span.trace_id)
         if found:
             asked.append(name)
-        for claim in found:
+        for claim in found or ():
             field = claim.field
             if field in merged:
                 merged[field].append(claim)
             else:
                 merged[field] = [claim]
     return Reading(span, merged, asked)
+
+
+def _listed(convention: Any, span: Span) -> list[Claim]:
+    return list(convention.claims(span))
+
+
+def _called(code: Callable[[], Any], name: str = "", trace_id: str = "") -> Any:
+    """The border with plug-in code: what it returns, None where it raises; pytest sees it raise."""
+    try:
+        return code()
+    except Exception:
+        if "PYTEST_CURRENT_TEST" in os.environ:
+            raise
+        log.exception("convention %s failed on a span of trace %s", name, trace_id)
+        return None
 
 
 def _roots(span: Span) -> set[str]:

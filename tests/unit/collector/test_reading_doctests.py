@@ -1,0 +1,26 @@
+"""The examples in the docstrings of reading spans are true."""
+
+from __future__ import annotations
+
+import doctest
+import pkgutil
+from importlib import import_module
+
+import pytest
+
+import collector.citing
+import collector.claims
+
+MODULES = [
+    *(f"collector.claims.{one.name}" for one in pkgutil.iter_modules(collector.claims.__path__)),
+    *(f"collector.citing.{one.name}" for one in pkgutil.iter_modules(collector.citing.__path__)),
+    "collector.prompt_chunks",
+    "collector.prompt_match",
+    "collector.route",
+    "collector.tracestate",
+]
+
+
+@pytest.mark.parametrize("name", MODULES)
+def test_the_examples_of_a_module_are_true(name: str) -> None:
+    assert doctest.testmod(import_module(name)).failed == 0
