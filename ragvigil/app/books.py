@@ -7,6 +7,7 @@ from pathlib import Path
 
 from collector.spool_reader import SpoolReader
 from ragvigil.app.pipeline import Pipeline
+from ragvigil.app.sink import KINDS
 from ragvigil.store import ledger, traces
 from ragvigil.store.store import Store
 
@@ -23,10 +24,10 @@ class Books:
 
     def spans(self) -> dict[str, int]:
         """acknowledged, stored, duplicate, quarantined, in_spool; the first is their sum."""
-        sums = ledger.sums(self._store)
-        placed = {name: sums[name] for name in ("stored", "duplicate", "quarantined")}
-        in_spool = self._in_spool()
-        return {"acknowledged": sum(placed.values()) + in_spool, **placed, "in_spool": in_spool}
+        placed = self._pipeline.parts.sink.placed
+        in_spool = placed.waiting + max(0, self._reader.mark().spans - placed.read)
+        sums = {kind: getattr(placed, kind) for kind in KINDS}
+        return {"acknowledged": sum(sums.values()) + in_spool, **sums, "in_spool": in_spool}
 
     def records(self) -> dict[str, int]:
         """Closed traces by what became of them."""
@@ -57,11 +58,7 @@ class Books:
             done + 1, older_than_seconds=older_than_seconds, now=time.monotonic()
         )
 
-    def _in_spool(self) -> int:
-        unread = max(0, self._reader.mark().spans - self._pipeline.spans_read)
-        return unread + self._pipeline.parts.sink.waiting_spans()
-
     def _difference(self) -> int:
         acknowledged = self._reader.mark().spans - self._pipeline.spans_before
-        placed = ledger.spans_after(self._store, self._pipeline.started_at)
-        return acknowledged - placed - self._in_spool()
+        stored = ledger.spans_after(self._store, self._pipeline.started_at)
+        return acknowledged - stored - self.spans()["in_spool"]

@@ -7,7 +7,7 @@ import time
 import structlog
 
 from alerts.metrics import ScoreMetrics
-from alerts.run import run_deltas
+from alerts.run import DeltaJob
 from ragvigil.app import pipeline_metrics as metrics
 from ragvigil.app.books import Books
 from ragvigil.app.jobs import Job
@@ -46,11 +46,10 @@ def duties(
     """Every job with its period."""
     late = settings.collector.assembly.late_seconds
     rolling = RollUps(store, pipeline.parts.sink.dirty_minutes, time.time() - 2 * late)
-    failing = pipeline.parts.runner.fails_below
+    ticking = DeltaJob(store, settings.alerts, failing=pipeline.parts.runner.fails_below)
 
     def deltas() -> None:
-        ran = run_deltas(store, time.time(), settings.alerts, failing=failing)
-        scores.show(ran.newest)
+        scores.show(ticking.run(time.time()).newest)
 
     def balance() -> None:
         metrics.LEDGER_MISMATCH.set(books.mismatch())

@@ -44,6 +44,7 @@ def assemble(settings: Settings, store: Store, runner: Runner, scores: ScoreMetr
             scores,
             facts(runner),
             settled=ledger.settled_after(store, reader.checkpoint_of("core")),
+            placed=ledger.sums(store),
         ),
         look_up=lambda trace_ids: traces.look_up(store, trace_ids),
     )

@@ -27,8 +27,11 @@ from scorers.record_shape import measure
 from scorers.runner import Runner
 
 FRAMES_A_TURN = 16
+CLOSINGS_A_TURN = 64
 IDLE_SECONDS = 0.02
 MEMORY_LOOK_SECONDS = 1.0
+CHECKPOINT_SECONDS = 5.0
+FINISH_SECONDS = 10.0
 AHEAD_NANOS = 600 * 10**9
 BEHIND_NANOS = 24 * 3600 * 10**9
 
@@ -64,27 +67,32 @@ class Pipeline:
         first = next(parts.reader.read(self._next_seq), None)
         spans_read = first.spans_before if first else parts.reader.mark().spans
         self.spans_before = self.spans_read = spans_read
+        parts.sink.publish(spans_read)
         self._replay_until = parts.reader.durable_seq()
         self._memory_limit = memory.limit_bytes()
         self._looked_at_memory = 0.0
+        self._checked = 0.0
 
     def run(self, stop: Event) -> None:
         """Loops until `stop`; returns with every batch written and the checkpoint on disk."""
         while not stop.is_set():
             if not self.step():
                 stop.wait(IDLE_SECONDS)
-        self.parts.sink.finish()
-        self._checkpoint()
+        self.parts.sink.finish(FINISH_SECONDS)
+        self._checkpoint(float("inf"))
 
     def step(self) -> bool:
         """One turn; whether there was anything to do."""
         now = self._clock()
         read = self._read(now)
         closings = self.parts.runs.close_due(now) + self._relieve(now)
-        self._settle(closings)
+        for first in range(0, len(closings), CLOSINGS_A_TURN):
+            self._settle(closings[first : first + CLOSINGS_A_TURN])
+            self.parts.sink.advance(self._clock())
         self.parts.sink.duplicates(self.parts.runs.drain_duplicates())
-        if self.parts.sink.advance(now):
-            self._checkpoint()
+        self.parts.sink.advance(now)
+        self._checkpoint(now)
+        self.parts.sink.publish(self.spans_read)
         metrics.OPEN_TRACES.set(self.parts.runs.open_traces())
         return bool(read or closings)
 
@@ -167,7 +175,11 @@ class Pipeline:
         scores = self.parts.runner.score_all(record)
         return ScoredRecord(record=record, scores=scores, shape=measure(record))
 
-    def _checkpoint(self) -> None:
+    def _checkpoint(self, now: float) -> None:
+        """Writes down, every few seconds, up to where nothing is needed any more."""
+        if now - self._checked < CHECKPOINT_SECONDS:
+            return
+        self._checked = now
         needed = [
             self._next_seq,
             self.parts.sink.oldest_seq(),

@@ -6,7 +6,7 @@ Nothing is counted as stored before the store says that it is durable.
 from __future__ import annotations
 
 import time
-from collections import deque
+from collections import Counter, deque
 from collections.abc import Callable, Collection, Mapping
 from concurrent.futures import Future, wait
 from dataclasses import dataclass, field
@@ -22,6 +22,7 @@ from ragvigil.store.batch import Quarantined, Written
 from ragvigil.store.store import Store
 from ragvigil.store.traces import RubricFacts, StoredTrace, TraceRows
 
+KINDS = ("stored", "duplicate", "quarantined")
 IN_FLIGHT = 2
 """Batches that may wait for the store; more would only take memory."""
 
@@ -36,10 +37,25 @@ class _Gathering:
     frames: list[FrameRow] = field(default_factory=list)
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Placed:
+    """Where spans are at one moment: in durable ledger rows, or `waiting` for one.
+
+    `read` counts the spans read from the spool since it began.
+    """
+
+    stored: int
+    duplicate: int
+    quarantined: int
+    waiting: int
+    read: int
+
+
 class Sink:
     """Takes outcomes, hands batches to the store, keeps the ledger. One thread.
 
-    `settled` are the frames whose ledger row an earlier life of this process has written.
+    `settled` are the frames whose ledger row an earlier life of this process has written, `placed`
+    the sums of all rows. `placed`, the attribute, is for other threads: a whole value, replaced.
     """
 
     def __init__(
@@ -49,6 +65,7 @@ class Sink:
         rubrics: Mapping[str, RubricFacts],
         *,
         settled: Collection[int] = (),
+        placed: Mapping[str, int],
         clock_unix: Callable[[], float] = time.time,
     ) -> None:
         self._store, self._scores = store, scores
@@ -59,6 +76,8 @@ class Sink:
         self._frames_since = 0.0
         self._flying: deque[tuple[Future[Written], _Gathering]] = deque()
         self._clock_unix = clock_unix
+        self._sums = Counter({kind: placed[kind] for kind in KINDS})
+        self.placed = self._place(0)
         self.dirty_minutes: set[int] = set()
 
     def opened(self, frame: Frame, arrived: int) -> None:
@@ -100,13 +119,14 @@ class Sink:
             settled = self._settle() or settled
         return settled
 
-    def finish(self) -> None:
-        """Sends everything and returns when it is durable, the ledger's rows too."""
+    def finish(self, seconds: float) -> None:
+        """Sends everything, the ledger's rows too; what is not durable in time stays in the spool."""
+        deadline = time.monotonic() + seconds
         if self._gathering.outcomes:
             self._send()
-        self._drain()
+        self._drain(deadline)
         self._send_frames(float("inf"))
-        self._drain()
+        self._drain(deadline)
 
     def oldest_seq(self) -> int | None:
         """The first frame with something that is not durable yet."""
@@ -116,10 +136,16 @@ class Sink:
         seqs += [row.seq for row in self._frames]
         return min((*seqs, *filter(None, [self._ledger.oldest_seq()])), default=None)
 
-    def waiting_spans(self) -> int:
-        """Spans read whose frame's ledger row is not durable yet."""
-        flying = [row.spans for _, one in list(self._flying) for row in one.frames]
-        return sum(flying) + sum(row.spans for row in self._frames) + self._ledger.waiting_spans()
+    def publish(self, spans_read: int) -> None:
+        """Shows other threads where the spans are."""
+        self.placed = self._place(spans_read)
+
+    def _place(self, spans_read: int) -> Placed:
+        flying = sum(row.spans for _, one in self._flying for row in one.frames)
+        unsent = sum(row.spans for row in self._frames)
+        waiting = flying + unsent + self._ledger.waiting_spans()
+        sums = {kind: self._sums[kind] for kind in KINDS}
+        return Placed(**sums, waiting=waiting, read=spans_read)
 
     def _send(self) -> None:
         gathering, self._gathering = self._gathering, _Gathering()
@@ -133,8 +159,9 @@ class Sink:
             self._flying.append((self._store.submit(batch), _Gathering(frames=self._frames)))
             self._frames, self._frames_since = [], now
 
-    def _drain(self) -> None:
-        wait([future for future, _ in self._flying])
+    def _drain(self, deadline: float) -> None:
+        left = max(0.0, deadline - time.monotonic())
+        wait([future for future, _ in self._flying], timeout=left)
         self._settle()
 
     def _settle(self) -> bool:
@@ -149,6 +176,8 @@ class Sink:
 
     def _durable(self, gathering: _Gathering, written: Written) -> None:
         self.dirty_minutes |= written.minutes
+        for row in gathering.frames:
+            self._sums.update({kind: getattr(row, kind) for kind in KINDS})
         refused = _refused(written.quarantined)
         for closing, outcome, earlier in zip(
             gathering.closings, gathering.outcomes, gathering.earlier, strict=True
