@@ -2,4 +2,4 @@ INSERT INTO record_shapes
 SELECT * REPLACE (1 AS gone, {generation:UInt32} AS generation)
 FROM record_shapes FINAL
 WHERE minute = toDateTime({minute:UInt32}, 'UTC') AND trace_id = {trace_id:String}
-    AND has({record_ids:Array(String)}, record_id) AND gone = 0
+    AND has({record_ids:Array(String)}, record_id)
