@@ -33,6 +33,7 @@ MUTATIONS = 3_000
 SETS = ("expertqa_claims", "attributionbench_dev")
 RIVALS = 7
 MARKER = re.compile(r"\s*\[\d+\]")
+SPEEDS = {"cold_two_good_us": 300, "cold_five_bad_us": 1_500, "warm_one_exact_us": 60}
 BAD_KINDS = ("swapped_word", "swapped_number", "negated", "stitched", "marker_swapped")
 
 
@@ -227,7 +228,9 @@ def main() -> None:
         if count:
             bars[f"false alarms on {name} <= 0.05"] = share <= 0.05
     figures["harmless"] = [round(sum(edits) / len(edits), 4), len(edits)]
-    figures["speed"] = speeds()
+    figures["speed"] = measured = speeds()
+    if not small:
+        bars |= {f"{name} <= {bound}": measured[name] <= bound for name, bound in SPEEDS.items()}
     finish("citations", figures, bars, seed=SEED)
 
 

@@ -70,15 +70,13 @@ def check_sentence(of: Claim, chunk_id: str, texts: Texts) -> Finding:
     own = [texts[name] for name in of.cited if name in texts]
     if any(searched in chunk.key for chunk in own):
         return Finding(checked="sentence", similarity=1.0)
-    rivals = [(name, text) for name, text in texts.all if name not in of.cited]
-    aligned = align(of.words, texts[chunk_id])
-    similarity = aligned.similarity if aligned else 0.0
     places = [(place, chunk) for chunk in own if (place := align(of.words, chunk))]
+    best = max(places, key=lambda one: one[0].similarity, default=None)
+    similarity = best[0].similarity if best else 0.0
     if any(is_found(of.words, place, chunk) for place, chunk in places):
         return Finding(checked="sentence", similarity=similarity)
-    best = max(places, key=lambda one: one[0].similarity, default=None)
-    held = best[0].similarity if best else 0.0
-    copied = next((name for name, text in rivals if _is_copy(of, held, text)), None)
+    rivals = _rivals(of, own, texts)
+    copied = next((name for name, text in rivals if _is_copy(of, similarity, text)), None)
     if copied is not None:
         return Finding(
             checked="sentence", label="marker_mismatch", similarity=similarity, other=copied
@@ -90,12 +88,22 @@ def check_sentence(of: Claim, chunk_id: str, texts: Texts) -> Finding:
     return Finding(checked="marker_only", label=label, similarity=similarity, other=better)
 
 
+def _rivals(of: Claim, own: list[Prepared], texts: Texts) -> list[tuple[str, Prepared]]:
+    """The chunks with as many of the sentence's words as the cited ones; no other competes."""
+    distinct = frozenset(of.words)
+    held = max((len(distinct & chunk.distinct) for chunk in own), default=0)
+    return [
+        (name, text)
+        for name, text in texts.all
+        if name not in of.cited and len(distinct & text.distinct) >= held
+    ]
+
+
 def _is_copy(of: Claim, held: float, rival: Prepared) -> bool:
     """Whether a rival holds the sentence, or nearly while no cited chunk holds most of it."""
     if key(of.words) in rival.key:
         return True
-    distinct = frozenset(of.words)
-    if len(distinct & rival.distinct) < NEAR_COPY * len(distinct):
+    if len(rival.distinct.intersection(of.words)) < NEAR_COPY * len(set(of.words)):
         return False
     place = align(of.words, rival)
     if place is None:
@@ -144,6 +152,8 @@ def _better(
         return ""
     weighed = weights(of.words, of.text, [text for _, text in texts.all])
     held = max((support(weighed, chunk) for chunk in own), default=0.0)
+    if TIMES * held > 1:
+        return ""
     best, name = max((support(weighed, text), name) for name, text in rivals)
     gain = (best - held) * sum(weighed.values())
     return name if best >= SUPPORTED and best >= TIMES * held and gain >= GAIN else ""
