@@ -88,6 +88,8 @@ def overlap(sentence: Words, said: Iterable[Words]) -> float:
     """
     best = 0.0
     for other in said:
+        if sentence.words.isdisjoint(other.words):
+            continue
         shared = sum(map(weight, sentence.words & other.words))
         best = max(best, shared * shared / (sentence.total * other.total))
     return sqrt(best)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from functools import lru_cache
 
 # A full stop ends a sentence before a space, unless it follows one letter (an initial), a known
 # abbreviation or an ordinal before a lower-case word. Markers and closing quotes behind it belong to it.
@@ -26,8 +27,11 @@ class Sentence:
     text: str
 
 
-def sentences(text: str) -> list[Sentence]:
+@lru_cache(maxsize=64)
+def sentences(text: str) -> tuple[Sentence, ...]:
     """Sentences in order, each with the markers that stand behind its full stop.
+
+    The last few texts are remembered: several scorers ask for the sentences of one answer.
 
     >>> [one.text for one in sentences("It costs 3.50 EUR. [ship-02] Ask Dr. Roe! 退款需要5天。好")]
     ['It costs 3.50 EUR. [ship-02]', 'Ask Dr. Roe!', '退款需要5天。', '好']
@@ -40,7 +44,7 @@ def sentences(text: str) -> list[Sentence]:
         _add(found, text, begin, match.end())
         begin = match.end()
     _add(found, text, begin, len(text))
-    return found
+    return tuple(found)
 
 
 def _add(found: list[Sentence], text: str, begin: int, end: int) -> None:

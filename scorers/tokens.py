@@ -8,6 +8,7 @@ import unicodedata
 # Scripts without spaces are cut into overlapping pairs: Han, kana, Thai, Lao, Khmer, Burmese.
 _UNSPACED = "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff"
 _WORD = re.compile(rf"[{_UNSPACED}]+|[^\W{_UNSPACED}]+", re.UNICODE)
+_ASCII_WORD = re.compile(r"\w+", re.ASCII)
 _IS_UNSPACED = re.compile(rf"[{_UNSPACED}]")
 
 
@@ -19,7 +20,9 @@ def tokens(text: str) -> list[str]:
     >>> tokens("退款需要5天")
     ['退款', '款需', '需要', '5', '天']
     """
-    plain = text if text.isascii() else unicodedata.normalize("NFKC", text)
+    if text.isascii():
+        return _ASCII_WORD.findall(text.lower())
+    plain = unicodedata.normalize("NFKC", text)
     found: list[str] = []
     for word in _WORD.findall(plain.lower()):
         if _IS_UNSPACED.match(word):
@@ -31,4 +34,6 @@ def tokens(text: str) -> list[str]:
 
 def weight(token: str) -> int:
     """How much a token says: its length, at most 8; numbers and unspaced pairs count fully."""
-    return 8 if token.isdigit() or _IS_UNSPACED.match(token) else min(len(token), 8)
+    if token.isdigit() or (not token.isascii() and _IS_UNSPACED.match(token)):
+        return 8
+    return min(len(token), 8)
