@@ -86,6 +86,9 @@ async def serve_grpc(gate: Gate, settings: CollectorSettings) -> AsyncIterator[i
             # Beyond this, before or after decompression, gRPC itself answers RESOURCE_EXHAUSTED.
             ("grpc.max_receive_message_length", gate.limits.max_body_bytes),
             ("grpc.so_reuseport", 0),
+            # Clients that ping every 10 seconds while idle are not cut off.
+            ("grpc.keepalive_permit_without_calls", 1),
+            ("grpc.http2.min_ping_interval_without_data_ms", 10_000),
         ],
     )
     server.add_generic_rpc_handlers((OtlpGrpc(gate, access_of(settings, "grpc")),))
