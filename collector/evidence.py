@@ -37,6 +37,9 @@ def gather(extent: Extent) -> Evidence:
     retrievers = _outermost(extent.nodes)
     arrived = [node for node in retrievers if not _is_lost(node, extent.root)]
     listings = [found for node in arrived if (found := _listing(node)) is not None]
+    everywhere = _by_hash(extent.nodes) if _lack_ids(listings) else {}
+    if everywhere:
+        listings = [(node, _renamed(listing, everywhere)) for node, listing in listings]
     rerankers = [
         node
         for node in extent.nodes
@@ -47,7 +50,6 @@ def gather(extent: Extent) -> Evidence:
     given = _last(rerankers, Field.RERANK_INPUT) or _last(joiners, Field.RERANK_INPUT)
     ranked = _last(rerankers, Field.RERANKED)
     merged = _merged(listings, given)
-    everywhere = _by_hash(extent.nodes) if _lack_ids(listings) else {}
     known = [one for _, listing in listings for one in listing.documents]
     if given is not None:
         known.extend(given.documents)
@@ -210,6 +212,10 @@ def _named(documents: Iterable[Document], by_hash: dict[str, Document]) -> tuple
         else one
         for one in documents
     )
+
+
+def _renamed(listing: Listing, by_hash: dict[str, Document]) -> Listing:
+    return listing._replace(documents=_named(listing.documents, by_hash))
 
 
 def _retrieval(node: Node, by_hash: dict[str, Document]) -> Retrieval:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+
 import pytest
 
 from collector.records import records
@@ -465,3 +467,33 @@ def test_texts_in_the_metadata_of_a_hit_are_its_content() -> None:
     store = span("pinecone.query", {"db.system": "Pinecone"}, parent="root", events=hits)
     (record,) = records(trace(span("root"), store, llm()))
     assert [one.content for one in record.retrieved] == [text for _, text in DOCUMENTS]
+
+
+def test_two_instrumentors_of_one_service_make_one_record_with_each_chunk_once() -> None:
+    listed = json.dumps({"documents": [{"page_content": text, "metadata": {}}
+                                       for _, text in DOCUMENTS]})  # fmt: skip
+    second = {
+        "gen_ai.operation.name": "vector_db_retrieve",
+        "traceloop.entity.name": "VectorStoreRetriever",
+        "traceloop.span.kind": "task",
+        "traceloop.entity.input": json.dumps({"query": QUESTION}),
+        "traceloop.entity.output": listed,
+    }
+    chat = {
+        "gen_ai.operation.name": "chat",
+        "gen_ai.request.model": "m",
+        "gen_ai.input.messages": json.dumps([{"role": "user", "content": PROMPT}]),
+        "gen_ai.output.messages": json.dumps([{"role": "assistant", "content": ANSWER}]),
+        "gen_ai.usage.input_tokens": 100,
+    }
+    spans = (
+        span("root", CHAIN),
+        retriever(),
+        span("vector_db_retrieve", second, parent="root", at=(0.1, 0.2), scope="other"),
+        llm(extra={"llm.token_count.prompt": 100}),
+        span("chat", chat, parent="root", at=(0.31, 0.89), scope="other"),
+    )
+    (record,) = records(trace(*spans))
+    assert ids(record.retrieved) == ids(record.context) == [name for name, _ in DOCUMENTS]
+    assert (record.answer, record.usage.input_tokens) == (ANSWER, 100)
+    assert record.conventions == ("openinference", "openllmetry", "otel_genai")
