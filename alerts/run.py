@@ -15,7 +15,7 @@ from alerts import history
 from alerts.deltas import Columns, compute
 from alerts.rows import deltas, stored, values
 from alerts.settings import AlertsSettings
-from alerts.ticks import Changed, due
+from alerts.ticks import Changed, Due, due
 from alerts.windows import DAY, TICK_SECONDS, Sums
 from ragvigil.model.delta import Delta
 from ragvigil.store import rollups
@@ -27,6 +27,8 @@ PAST_DAYS = 2
 """Days read before the baseline's first: a day's window, and the day that φ leaves out."""
 DAYS_AT_ONCE = 8
 ROWS_AT_ONCE = 20_000
+RESTART_NANOS = 600 * 10**9
+"""How long before the newest rows were computed the roll-ups may be that they have not seen."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -38,36 +40,65 @@ class Ran:
     newest: tuple[Delta, ...] = ()
 
 
-def run_deltas(
-    store: Store,
-    now: float,
-    settings: AlertsSettings,
-    *,
-    failing: Collection[str],
-) -> Ran:
-    """Computes and writes what is due at `now`, seconds since the epoch.
+class DeltaJob:
+    """Computes and writes the ticks that are due, run after run.
 
-    `failing` names the rubrics that a record can fail. To be called after the roll-ups and from
-    one thread with them, as often as fresh numbers are wanted: roll-ups whose version is later
-    than `now` (both in nanoseconds) are due at the next call. `Ran.newest` is for
-    `ScoreMetrics.show`. Raises StoreError.
+    `failing` names the rubrics that a record can fail. One job a store: between runs it remembers
+    which roll-ups it has seen.
     """
-    stand = books.newest(store)
-    changed = rollups.changed(store, stand.computed)
-    found = due(
-        int(now),
-        computed_until=stand.closed_tick,
-        changed=Changed(first=changed.first, last=changed.last, newest=stand.minute)
-        if changed
-        else None,
-        close_late_seconds=settings.close_late_seconds,
-    )
-    run = _Run(store, settings, failing, int(now * 1e9), found.closed_until)
-    for part in _parts(found.amended):
-        run.tick(part)
-    newest = [columns for part in _parts(found.current) for columns in run.tick(part)]
-    shown = (columns.since_tick(found.current[-1]) for columns in newest)
-    return Ran(ticks=run.ticks, rows=run.rows, newest=tuple(deltas(shown, found.closed_until)))
+
+    def __init__(self, store: Store, settings: AlertsSettings, *, failing: Collection[str]) -> None:
+        self._store, self._settings, self._failing = store, settings, failing
+        self._seen: rollups.Changed | None = None
+        self._is_complete = False
+
+    def run(self, now: float) -> Ran:
+        """Does what is due at `now`, seconds since the epoch. Raises StoreError.
+
+        `Ran.newest` is for `ScoreMetrics.show`.
+        """
+        stand = books.newest(self._store)
+        changed = self._changed(stand.computed)
+        is_news = changed is not None and changed != self._seen
+        found = due(
+            int(now),
+            computed_until=stand.closed_tick,
+            changed=Changed(first=changed.first, last=changed.last, newest=stand.minute)
+            if changed is not None and is_news
+            else None,
+            close_late_seconds=self._settings.close_late_seconds,
+        )
+        ran = self._run(found, int(now * 1e9))
+        self._is_complete = not is_news
+        self._seen = changed if is_news else self._seen
+        return ran
+
+    def _changed(self, computed: int) -> rollups.Changed | None:
+        """Roll-ups that changed.
+
+        Those of one version are written in pieces, from the oldest minute on: more of the version
+        that was newest may have come since, and shows as a later last minute. So it is looked
+        at until it stands still.
+        """
+        if self._seen is None:
+            return rollups.changed(self._store, max(0, computed - RESTART_NANOS))
+        return rollups.changed(self._store, self._seen.version - (not self._is_complete))
+
+    def _run(self, found: Due, computed: int) -> Ran:
+        run = _Run(self._store, self._settings, self._failing, computed, found.closed_until)
+        for part in _parts(found.amended):
+            run.tick(part)
+        newest = [columns for part in _parts(found.current) for columns in run.tick(part)]
+        shown = (columns.since_tick(found.current[-1]) for columns in newest)
+        rows = tuple(deltas(shown, found.closed_until))
+        return Ran(ticks=run.ticks, rows=run.rows, newest=rows)
+
+
+def run_deltas(
+    store: Store, now: float, settings: AlertsSettings, *, failing: Collection[str]
+) -> Ran:
+    """One run of a `DeltaJob` that has seen nothing yet: what changed lately is done again."""
+    return DeltaJob(store, settings, failing=failing).run(now)
 
 
 def _parts(ticks: range) -> Iterator[range]:

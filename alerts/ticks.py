@@ -57,7 +57,12 @@ def due(
         missed = max(computed_until, closed_until - LONGEST_WINDOW)
         start = min(missed, closed_until) + TICK_SECONDS
     current = range(start, tick_after(now - 1) + 1, TICK_SECONDS)
-    return Due(amended=_amended(changed, current.start), current=current, closed_until=closed_until)
+    amended = _amended(changed, computed_until or 0)
+    return Due(
+        amended=range(amended.start, min(amended.stop, current.start), TICK_SECONDS),
+        current=current,
+        closed_until=closed_until,
+    )
 
 
 def tick_after(time: int) -> int:
@@ -65,8 +70,11 @@ def tick_after(time: int) -> int:
     return (time // TICK_SECONDS + 1) * TICK_SECONDS
 
 
-def _amended(changed: Changed | None, before: int) -> range:
+def _amended(changed: Changed | None, computed_until: int) -> range:
+    """Ticks of which a window holds a changed minute, as far as ticks have been computed or have
+    scores of their own."""
     if changed is None:
         return range(0)
-    last = min(tick_after(changed.last) + LONGEST_WINDOW, tick_after(changed.newest) + TICK_SECONDS)
-    return range(tick_after(changed.first), min(last, before), TICK_SECONDS)
+    reached = max(tick_after(changed.newest), computed_until)
+    last = min(tick_after(changed.last) + LONGEST_WINDOW, reached + TICK_SECONDS)
+    return range(tick_after(changed.first), last, TICK_SECONDS)
