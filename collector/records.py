@@ -27,6 +27,7 @@ from ragvigil.model.record import Absent, Citation, ContextSource, Document, Rag
 from ragvigil.model.span import Span, Trace
 
 NO_RULES = RouteRules()
+CHUNK_LENGTH = 200
 
 
 def records(
@@ -48,7 +49,7 @@ def _find(extent: Extent) -> Found | None:
     """What the spans say of one answer; None where it was not made from documents."""
     gathered = evidence.gather(extent)
     shown = context.choose(gathered, extent.answering, extent.models)
-    if not shown.documents and not any(node.retrieves for node in extent.nodes):
+    if not any(node.retrieves for node in extent.nodes) and not _shows_chunks(shown):
         return None
     calls = measures.model_calls(extent.nodes)
     return Found(
@@ -61,6 +62,14 @@ def _find(extent: Extent) -> Found | None:
         calls=calls,
         usage=measures.usage(calls),
     )
+
+
+def _shows_chunks(shown: Context) -> bool:
+    """Whether a prompt alone tells of documents: a short remark under `Context:` is none."""
+    if len(shown.documents) != 1 or shown.source is not ContextSource.PROMPT:
+        return bool(shown.documents)
+    (only,) = shown.documents
+    return only.chunk_id != only.text_hash or len(only.content or "") >= CHUNK_LENGTH
 
 
 def _retrieved(gathered: Evidence, shown: Context) -> tuple[Document, ...] | None:

@@ -424,6 +424,8 @@ def test_an_unset_service_name_is_no_name() -> None:
 def test_a_prompt_without_context_in_a_trace_without_retrieval_is_no_record() -> None:
     instructions = "You are kind.\n\nRules:\n1. Be short.\n2. Be clear.\n\nQuestion: Who are you?"
     assert records(trace(span("root"), llm(prompt=instructions))) == ()
+    remark = "Context: you talk to a child.\n\nQuestion: Who are you?"
+    assert records(trace(span("root"), llm(prompt=remark))) == ()
     assert len(records(trace(span("root"), llm(prompt=PROMPT)))) == 1
 
 
