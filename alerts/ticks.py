@@ -57,9 +57,8 @@ def due(
         missed = max(computed_until, closed_until - LONGEST_WINDOW)
         start = min(missed, closed_until) + TICK_SECONDS
     current = range(start, tick_after(now - 1) + 1, TICK_SECONDS)
-    amended = _amended(changed, computed_until or 0)
     return Due(
-        amended=range(amended.start, min(amended.stop, current.start), TICK_SECONDS),
+        amended=_amended(changed, computed_until or 0, current.start),
         current=current,
         closed_until=closed_until,
     )
@@ -70,11 +69,17 @@ def tick_after(time: int) -> int:
     return (time // TICK_SECONDS + 1) * TICK_SECONDS
 
 
-def _amended(changed: Changed | None, computed_until: int) -> range:
-    """Ticks of which a window holds a changed minute, as far as ticks have been computed or have
-    scores of their own."""
+def _amended(changed: Changed | None, computed_until: int, before: int) -> range:
+    """Ticks of which a window holds a changed minute.
+
+    As far as ticks were computed already, and as far as scores reach; where these reach into the
+    last day, up to the present.
+    """
     if changed is None:
         return range(0)
-    reached = max(tick_after(changed.newest), computed_until)
-    last = min(tick_after(changed.last) + LONGEST_WINDOW, reached + TICK_SECONDS)
-    return range(tick_after(changed.first), last, TICK_SECONDS)
+    newest = tick_after(changed.newest)
+    reached = max(newest, computed_until)
+    if before - newest < LONGEST_WINDOW:
+        reached = before
+    last = min(tick_after(changed.last) + LONGEST_WINDOW, reached) + TICK_SECONDS
+    return range(tick_after(changed.first), min(last, before), TICK_SECONDS)
