@@ -27,12 +27,20 @@ def newest_deltas(store: Store, wanted: rubric_deltas.Wanted, now: datetime) -> 
     Of a series without traffic, the last that is known.
     """
     time = int(now.timestamp())
-    # Every series with a present has rows of a day; only a store without any needs all of it.
-    recent = replace(wanted, since=max(0, time - 25 * HOUR))
-    found = rubric_deltas.newest(store, recent) or rubric_deltas.newest(store, wanted)
+    found = _newest(store, wanted, time)
     shown = sorted(_present(found, time), key=_order)
     hours = _hourly_means(store, shown, time) if shown else {}
     return [delta_form(one, hours.get(one.series, [])) for one in shown]
+
+
+def _newest(store: Store, wanted: rubric_deltas.Wanted, now: int) -> list[Delta]:
+    """Rows no older than needed: a series with traffic in the last day has one at the newest
+    tick, its 24 h window; after a pause of the daemon the day before has them."""
+    for since in (now - 2 * LIVE_SECONDS, now - 25 * HOUR, 0):
+        found = rubric_deltas.newest(store, replace(wanted, since=max(0, since)))
+        if found:
+            return found
+    return []
 
 
 def deltas_since(store: Store, wanted: rubric_deltas.Wanted) -> list[DeltaForm]:
