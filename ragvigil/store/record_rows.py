@@ -10,7 +10,16 @@ from typing import Any
 import orjson
 
 from ragvigil.model.outcome import ScoredRecord
-from ragvigil.model.record import Citation, Dimensions, Document, Feedback, RagRecord, Retrieval
+from ragvigil.model.record import (
+    Citation,
+    Dimensions,
+    Document,
+    Feedback,
+    Latencies,
+    RagRecord,
+    Retrieval,
+    Usage,
+)
 from ragvigil.model.score import Score
 from ragvigil.store.batch import Row
 from ragvigil.store.span_rows import nanos
@@ -53,7 +62,6 @@ class Stamp:
 
 def record_row(record: RagRecord, stamp: Stamp) -> Row:
     """One row of `records`; document texts by hash."""
-    usage, latency = record.usage, record.latencies
     return (
         stamp.minute,
         stamp.time,
@@ -76,16 +84,9 @@ def record_row(record: RagRecord, stamp: Stamp) -> Row:
         *_retrievals(record.retrievals),
         *_citations(record.citations),
         *_feedback(record.feedback),
-        _whole(usage.input_tokens),
-        _whole(usage.output_tokens),
-        _whole(usage.cache_read_tokens),
-        _whole(usage.reasoning_tokens),
+        *_usage(record.usage),
         record.cost_usd,
-        latency.total,
-        latency.retrieval,
-        latency.rerank,
-        latency.generation,
-        latency.first_token,
+        *_latencies(record.latencies),
         *_dimensions(record.dimensions),
         record.session_id,
         record.user_id,
@@ -218,6 +219,15 @@ def _feedback(feedback: Sequence[Feedback]) -> tuple[list[Any], ...]:
         [one.source for one in feedback],
         [nanos(one.time_unix_nano) for one in feedback],
     )
+
+
+def _usage(one: Usage) -> tuple[int | None, ...]:
+    counts = (one.input_tokens, one.output_tokens, one.cache_read_tokens, one.reasoning_tokens)
+    return tuple(map(_whole, counts))
+
+
+def _latencies(one: Latencies) -> tuple[float | None, ...]:
+    return (one.total, one.retrieval, one.rerank, one.generation, one.first_token)
 
 
 def _dimensions(one: Dimensions) -> tuple[object, ...]:

@@ -32,11 +32,16 @@ CLOSE_SECONDS = 20.0
 
 
 class Store:
-    """Batches in, rows out; safe to use from any thread."""
+    """Batches in, rows out; safe to use from any thread.
+
+    `replica` and `epoch` name this instance in every row that it writes; a newer epoch fences an
+    older one.
+    """
 
     def __init__(self, engine: Engine, settings: StoreSettings) -> None:
         self._engine = engine
         self.settings = settings
+        self.replica, self.epoch = engine.replica, engine.epoch
 
     @classmethod
     def open(
@@ -56,16 +61,6 @@ class Store:
         engine = Engine(settings, data_dir, replica=replica, epoch=epoch, clock=clock)
         engine.start(wait=not settings.url)
         return cls(engine, settings)
-
-    @property
-    def replica(self) -> str:
-        """Name of this instance, in every row it writes."""
-        return self._engine.replica
-
-    @property
-    def epoch(self) -> int:
-        """Fencing number of this instance, in every row it writes."""
-        return self._engine.epoch
 
     def submit(self, batch: Batch) -> Future[Written]:
         """Queues a batch; the result comes when it is durable.

@@ -76,7 +76,7 @@ class TraceRows:
         for scored in outcome.records:
             self._add_record(scored, stamp)
         self._rows["traces"].append(self._trace_row(outcome, stamp))
-        self._names.append(f"{trace.trace_id} {stamp.generation} {outcome.outcome}")
+        self._names.append(_name_of(outcome, stamp.generation))
         self._note(outcome, stamp)
         if self._since is None:
             self._since = now
@@ -97,7 +97,7 @@ class TraceRows:
         )
 
     def take(self) -> Batch:
-        """The batch gathered so far; a new one begins. Its token names traces and generations."""
+        """The batch gathered so far; a new one begins. Its token names what it holds."""
         batch = Batch(
             rows={table: rows for table, rows in self._rows.items() if rows},
             token=token_of(*self._names),
@@ -171,6 +171,16 @@ class TraceRows:
                     record_ids=outcome.gone,
                 )
             )
+
+
+def _name_of(outcome: Outcome, generation: int) -> str:
+    """Tells apart what must not be taken for the same batch: rows scored otherwise, above all."""
+    told = [
+        (score.rubric, score.version, score.value, score.label)
+        for scored in outcome.records
+        for score in scored.scores
+    ]
+    return f"{outcome.trace.trace_id} {generation} {outcome.outcome} {told}"
 
 
 def _service(outcome: Outcome) -> str:

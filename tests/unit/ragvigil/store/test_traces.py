@@ -165,7 +165,7 @@ def test_absences_are_counted_per_service_and_instrumentor(store: Store) -> None
     assert counted == {(scope, "", ""): 2, (scope, "usage", "not_sent"): 2}
 
 
-def test_the_token_of_a_batch_names_its_traces_and_generations() -> None:
+def test_the_token_of_a_batch_names_its_traces_generations_and_scores() -> None:
     def token(*outcomes: Outcome) -> str:
         rows = TraceRows(FACTS)
         for outcome in outcomes:
@@ -175,6 +175,7 @@ def test_the_token_of_a_batch_names_its_traces_and_generations() -> None:
     assert token(outcome_of(1)) == token(outcome_of(1))
     assert token(outcome_of(1)) != token(outcome_of(1, spans=3))
     assert token(outcome_of(1)) != token(outcome_of(1), outcome_of(2))
+    assert token(outcome_of(1)) != token(outcome_of(1, value=0.5))
 
 
 def test_a_batch_is_due_by_spans_by_bytes_and_by_age(store: Store) -> None:
