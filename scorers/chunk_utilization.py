@@ -17,6 +17,7 @@ is. Range 0..1, denominator the context; the share of sentences used stands besi
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import lru_cache
@@ -26,11 +27,13 @@ from ragvigil.model.record import RagRecord
 from ragvigil.model.score import Score
 from scorers.answer_complete_text import is_cut
 from scorers.refusal import classify
-from scorers.sentences import sentences
-from scorers.tokens import tokens, weight
+from scorers.sentences import places
+from scorers.tokens import tokens
 
 USED = 0.45
 """Least overlap of a used sentence; chosen on human-marked supporting sentences (CLAP NQ)."""
+PROBES = 8
+"""Words tried, and sentences of the answer compared, for one sentence of a chunk."""
 CACHED_CHUNKS = 2048
 CACHED_CHARACTERS = 16_384
 
@@ -41,6 +44,24 @@ class Words:
 
     words: frozenset[str]
     total: int
+
+
+class Said:
+    """An answer's sentences, found by the words that they share with another sentence."""
+
+    def __init__(self, answer: str) -> None:
+        self.sentences = words_of(answer)
+        self.words = frozenset[str]().union(*(one.words for one in self.sentences))
+        self._by_word: dict[str, list[int]] = {}
+        for place, one in enumerate(self.sentences):
+            for word in one.words:
+                self._by_word.setdefault(word, []).append(place)
+
+    def nearest(self, shared: frozenset[str]) -> list[Words]:
+        """The sentences with most of the longest of these words: few, however long the answer."""
+        longest = sorted(shared, key=len, reverse=True)[:PROBES]
+        votes = Counter(place for word in longest for place in self._by_word[word][:PROBES])
+        return [self.sentences[place] for place, _ in votes.most_common(PROBES)]
 
 
 class ChunkUtilization:
@@ -58,7 +79,7 @@ class ChunkUtilization:
             return Score.not_applicable(self.rubric, "the answer was cut")
         if classify(record.answer).label == "refused":
             return Score.not_applicable(self.rubric, "the answer refused")
-        said = words_of(record.answer)
+        said = Said(record.answer)
         used, used_sentences, all_sentences = [], 0, 0
         for chunk in record.context:
             chunk_sentences = _prepared(chunk.content or "")
@@ -80,25 +101,32 @@ class ChunkUtilization:
         )
 
 
-def overlap(sentence: Words, said: Iterable[Words]) -> float:
-    """How much of one sentence the most similar of others says, 0..1.
+def overlap(sentence: Words, said: Said) -> float:
+    """How much of one sentence the most similar sentence of an answer says, 0..1.
 
-    >>> overlap(words_of("it takes five days")[0], words_of("It takes five days."))
+    >>> overlap(words_of("it takes five days")[0], Said("It takes five days. Bye."))
     1.0
     """
+    shared = sentence.words & said.words
+    # The mean cannot pass the root of the share of this sentence that the whole answer has.
+    if _weight(shared) < sentence.total * USED * USED:
+        return 0.0
     best = 0.0
-    for other in said:
-        if sentence.words.isdisjoint(other.words):
-            continue
-        shared = sum(map(weight, sentence.words & other.words))
-        best = max(best, shared * shared / (sentence.total * other.total))
+    for other in said.nearest(shared):
+        weight = _weight(shared & other.words)
+        best = max(best, weight * weight / (sentence.total * other.total))
     return sqrt(best)
 
 
 def words_of(text: str) -> tuple[Words, ...]:
     """The words of each sentence of a text; sentences without words are left out."""
-    distinct = (frozenset(tokens(one.text)) for one in sentences(text))
-    return tuple(Words(words, sum(map(weight, words))) for words in distinct if words)
+    distinct = (frozenset(tokens(text[start:end])) for start, end in places(text))
+    return tuple(Words(words, _weight(words)) for words in distinct if words)
+
+
+def _weight(words: Iterable[str]) -> int:
+    """What words say together: their letters."""
+    return len("".join(words))
 
 
 _remembered = lru_cache(maxsize=CACHED_CHUNKS)(words_of)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import lru_cache
 
@@ -36,20 +37,23 @@ def sentences(text: str) -> tuple[Sentence, ...]:
     >>> [one.text for one in sentences("It costs 3.50 EUR. [ship-02] Ask Dr. Roe! 退款需要5天。好")]
     ['It costs 3.50 EUR. [ship-02]', 'Ask Dr. Roe!', '退款需要5天。', '好']
     """
-    found: list[Sentence] = []
+    return tuple(Sentence(start, end, text[start:end]) for start, end in places(text))
+
+
+def places(text: str) -> Iterator[tuple[int, int]]:
+    """Start and end of each sentence."""
     begin = 0
     for match in _END.finditer(text):
         if match["stop"] == "." and _SHORT.search(text, begin, match.start()):
             continue
-        _add(found, text, begin, match.end())
+        yield from _trimmed(text, begin, match.end())
         begin = match.end()
-    _add(found, text, begin, len(text))
-    return tuple(found)
+    yield from _trimmed(text, begin, len(text))
 
 
-def _add(found: list[Sentence], text: str, begin: int, end: int) -> None:
+def _trimmed(text: str, begin: int, end: int) -> Iterator[tuple[int, int]]:
     part = text[begin:end]
     bare = part.strip()
     if bare:
-        start = begin + len(part) - len(part.lstrip())
-        found.append(Sentence(start, start + len(bare), bare))
+        start = begin + part.index(bare[0])
+        yield start, start + len(bare)
