@@ -72,7 +72,19 @@ class Columns:
 
 
 @dataclass(frozen=True, slots=True)
+class _Asked:
+    """What all windows of one computation share."""
+
+    sums: Sums
+    rules: AlertsSettings
+    release: Counts | None
+
+
+@dataclass(frozen=True, slots=True)
 class _Compared:
+    """A mean against a baseline: the baseline as it is shown, the difference, its interval."""
+
+    baseline: Floats
     delta: Floats
     low: Floats
     high: Floats
@@ -96,30 +108,23 @@ def compute(
     ends = (np.concatenate([early, ticks]) - sums.rollups.start) // TICK_SECONDS
     phi = overdispersion(sums)
     phi = phi[np.clip(ends // HOUR, 0, len(phi) - 1)]
+    asked = _Asked(sums, rules, release)
     found = []
     for window in WINDOWS:
         skip = 0 if window in SUSTAINED else lead
-        columns = _window(sums, ends[skip:], window, phi[skip:], rules, release)
+        columns = _window(asked, ends[skip:], window, phi[skip:])
         found.append(columns.since_tick(int(ticks[0])))
     return found
 
 
-def _window(
-    sums: Sums,
-    ends: Ints,
-    window: str,
-    phi: Floats,
-    rules: AlertsSettings,
-    release: Counts | None,
-) -> Columns:
-    length = WINDOWS[window]
-    counts = sums.between(ends - length, ends)
-    past, same_hours = _baseline(sums, ends, length, rules)
-    pinned = _broadcast(release, counts)
-    mean, baseline, released = (_shown(one, rules) for one in (counts, past, pinned))
-    against_past = _compare(counts, mean, past, baseline, phi)
-    against_release = _compare(counts, mean, pinned, released, phi)
-    moved = _moved(against_past, counts.n / phi, rules) if window == MOVED else _none(counts.n)
+def _window(asked: _Asked, ends: Ints, window: str, phi: Floats) -> Columns:
+    sums, rules = asked.sums, asked.rules
+    counts = sums.between(ends - WINDOWS[window], ends)
+    past, same_hours = _baseline(sums, ends, WINDOWS[window], rules)
+    mean = _shown(counts, rules)
+    own = _compare(counts, mean, past, phi, rules)
+    released = _compare(counts, mean, _broadcast(asked.release, counts), phi, rules)
+    moved = _moved(own, counts.n / phi, rules) if window == MOVED else _none(counts.n)
     return Columns(
         window=window,
         ticks=sums.rollups.start + TICK_SECONDS * ends,
@@ -129,29 +134,33 @@ def _window(
         failed=counts.failed,
         coverage=counts.coverage(),
         mean=mean,
-        baseline=baseline,
+        baseline=own.baseline,
         baseline_n=past.n,
         same_hours=same_hours,
-        delta=against_past.delta,
-        low=against_past.low,
-        high=against_past.high,
-        release_baseline=released,
-        release_delta=against_release.delta,
-        release_low=against_release.low,
-        release_high=against_release.high,
+        delta=own.delta,
+        low=own.low,
+        high=own.high,
+        release_baseline=released.baseline,
+        release_delta=released.delta,
+        release_low=released.low,
+        release_high=released.high,
         overdispersion=phi,
         detection_limit=_detection_limit(counts, past, phi),
-        sustained_drop=_sustained(against_past, sums.rollups.series, window, rules),
+        sustained_drop=_sustained(own, sums.rollups.series, window, rules),
         moved=moved,
-        since=onset_hours(
-            sums,
-            ends,
-            moved,
-            baseline=baseline,
-            delta=against_past.delta,
-            variance=phi * past.variance(),
-            points=rules.moved_points,
-        ),
+        since=_since(asked, ends, moved, own, phi * past.variance()),
+    )
+
+
+def _since(asked: _Asked, ends: Ints, moved: Ints, own: _Compared, variance: Floats) -> Ints:
+    return onset_hours(
+        asked.sums,
+        ends,
+        moved,
+        baseline=own.baseline,
+        delta=own.delta,
+        variance=variance,
+        points=asked.rules.moved_points,
     )
 
 
@@ -189,13 +198,14 @@ def _shown(counts: Counts, rules: AlertsSettings) -> Floats:
 
 
 def _compare(
-    counts: Counts, mean: Floats, past: Counts, baseline: Floats, phi: Floats
+    counts: Counts, mean: Floats, past: Counts, phi: Floats, rules: AlertsSettings
 ) -> _Compared:
+    baseline = _shown(past, rules)
     delta = mean - baseline
     with np.errstate(divide="ignore", invalid="ignore"):
         error = np.sqrt(phi * (counts.variance() / counts.n + past.variance() / past.n))
         half = student(counts.n / phi + 1) * error
-    return _Compared(delta, np.clip(delta - half, -1, 1), np.clip(delta + half, -1, 1))
+    return _Compared(baseline, delta, np.clip(delta - half, -1, 1), np.clip(delta + half, -1, 1))
 
 
 def student(freedom: Floats) -> Floats:
