@@ -10,7 +10,7 @@ import sys
 from labelled import auroc, rows
 from report import finish
 
-from scorers.chunk_utilization import USED, overlap, words_of
+from scorers.chunk_utilization import USED, Said, overlap, words_of
 
 
 def main() -> None:
@@ -18,7 +18,7 @@ def main() -> None:
     labels: list[bool] = []
     scores: list[float] = []
     for row in rows("clapnq_dev", small=small):
-        said = words_of(row["answer"] or "")
+        said = Said(row["answer"] or "")
         for sentence in row["sentences"]:
             words = words_of(sentence["text"])
             labels.append(bool(sentence["selected"]))
