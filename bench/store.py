@@ -101,6 +101,7 @@ class Inserting:
         self._store, self._start = store, start
         self._stop = threading.Event()
         self._thread = threading.Thread(target=self._run)
+        self._rows = [self._row(number) for number in range(5000)]
         self.batches = 0
 
     def __enter__(self) -> Inserting:
@@ -113,8 +114,8 @@ class Inserting:
 
     def _run(self) -> None:
         while not self._stop.is_set():
-            rows = [self._row(number) for number in range(5000)]
-            self._store.write(Batch(rows={"scores": rows}, token=f"{self._start}-{self.batches}"))
+            token = f"{self._start}-{self.batches}"
+            self._store.write(Batch(rows={"scores": self._rows}, token=token))
             self.batches += 1
             self._stop.wait(0.2)
 
@@ -122,7 +123,7 @@ class Inserting:
         minute = self._start + DAY + 3600
         known = {
             "minute": minute, "time": minute * 10**9, "received": minute, "value": 0.5,
-            "trace_id": f"{self.batches}-{number}", "record_id": "r", "rubric": "refusal",
+            "trace_id": str(number), "record_id": "r", "rubric": "refusal",
             "layer": "generation", "stream": "base", "inclusion_probability": 1.0, "generation": 4,
         }  # fmt: skip
         kinds = TABLES["scores"].items()

@@ -27,7 +27,9 @@ CREATE TABLE IF NOT EXISTS scores {on_cluster}
     generation UInt32 CODEC(ZSTD(1)),
     gone UInt8 CODEC(ZSTD(1)),
     replica LowCardinality(String) CODEC(ZSTD(1)),
-    epoch UInt32 CODEC(ZSTD(1))
+    epoch UInt32 CODEC(ZSTD(1)),
+    -- Grouping millions of rows by one number takes half the time of grouping by six names.
+    series UInt64 MATERIALIZED cityHash64(service, environment, route, rubric, layer, segment) CODEC(ZSTD(1))
 )
 ENGINE = {replicated}ReplacingMergeTree(generation, gone)
 PARTITION BY toDate(received)

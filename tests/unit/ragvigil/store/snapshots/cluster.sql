@@ -229,7 +229,9 @@ CREATE TABLE IF NOT EXISTS scores ON CLUSTER `main`
     generation UInt32 CODEC(ZSTD(1)),
     gone UInt8 CODEC(ZSTD(1)),
     replica LowCardinality(String) CODEC(ZSTD(1)),
-    epoch UInt32 CODEC(ZSTD(1))
+    epoch UInt32 CODEC(ZSTD(1)),
+
+    series UInt64 MATERIALIZED cityHash64(service, environment, route, rubric, layer, segment) CODEC(ZSTD(1))
 )
 ENGINE = ReplicatedReplacingMergeTree(generation, gone)
 PARTITION BY toDate(received)
