@@ -6,9 +6,9 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Annotated
 
-from pydantic import BaseModel, ConfigDict, Field, SecretStr, field_validator, model_validator
+from pydantic import BaseModel, ConfigDict, Field, SecretStr, ValidationInfo, field_validator
 
-from ragvigil.model.endpoint import require_guarded, split_endpoint
+from ragvigil.model.endpoint import require_file, require_guarded, require_pair
 
 Share = Annotated[float, Field(ge=0, le=1)]
 
@@ -112,16 +112,14 @@ class MetricsSettings(BaseModel):
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
-    endpoint: str = Field(
-        default="127.0.0.1:9464",
-        description="address of /metrics, /healthz and /readyz; probes need no token",
-    )
     token: SecretStr | None = Field(
         default=None, description="bearer token that /metrics asks for; none on loopback"
     )
     token_file: Path | None = Field(default=None, description="file that holds the token instead")
     tls_certificate: Path | None = Field(default=None, description="PEM file; with tls_key: HTTPS")
-    tls_key: Path | None = Field(default=None, description="PEM file of the certificate's key")
+    tls_key: Path | None = Field(
+        default=None, validate_default=True, description="PEM file of the certificate's key"
+    )
     insecure: bool = Field(default=False, description="allow an open address without token and TLS")
     max_routes: int = Field(
         default=200,
@@ -135,17 +133,33 @@ class MetricsSettings(BaseModel):
         description="failure labels of a rubric with a label value of their own; further ones "
         "share `__other__`",
     )
+    endpoint: str = Field(
+        default="127.0.0.1:9464",
+        description="address of /metrics, /healthz and /readyz; probes need no token",
+    )
 
-    @model_validator(mode="after")
-    def _is_guarded(self) -> MetricsSettings:
-        split_endpoint(self.endpoint)
+    @field_validator("tls_key")
+    @classmethod
+    def _tls_is_whole(cls, key: Path | None, info: ValidationInfo) -> Path | None:
+        require_pair(info.data.get("tls_certificate", key), key)
+        return key
+
+    @field_validator("token_file", "tls_certificate", "tls_key")
+    @classmethod
+    def _file_exists(cls, path: Path | None) -> Path | None:
+        return require_file(path)
+
+    @field_validator("endpoint")
+    @classmethod
+    def _is_guarded(cls, endpoint: str, info: ValidationInfo) -> str:
+        given = info.data
         require_guarded(
-            self.endpoint,
-            has_token=self.token is not None or self.token_file is not None,
-            has_tls=self.tls_certificate is not None and self.tls_key is not None,
-            insecure=self.insecure,
+            endpoint,
+            has_token=bool(given.get("token") or given.get("token_file")),
+            has_tls=given.get("tls_key") is not None,
+            insecure=bool(given.get("insecure")),
         )
-        return self
+        return endpoint
 
     def secret(self) -> str | None:
         """The token, None where none is asked for. Raises OSError on an unreadable file."""

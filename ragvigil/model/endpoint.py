@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ipaddress
+from pathlib import Path
 
 
 def split_endpoint(endpoint: str) -> tuple[str, int]:
@@ -44,3 +45,17 @@ def require_guarded(endpoint: str, *, has_token: bool, has_tls: bool, insecure: 
         f"{endpoint} is reachable from other machines and lacks {lacks}; "
         "give them, stay on 127.0.0.1, or write insecure = true"
     )
+
+
+def require_pair(certificate: Path | None, key: Path | None) -> None:
+    """Raises ValueError where only one of a certificate and its key is given."""
+    if (certificate is None) != (key is None):
+        given = "tls_key" if certificate is None else "tls_certificate"
+        raise ValueError(f"only {given} is set; give both tls_certificate and tls_key, or none")
+
+
+def require_file(path: Path | None) -> Path | None:
+    """The path itself. Raises ValueError where it names no readable file."""
+    if path is not None and not path.is_file():
+        raise ValueError(f"{path} is not a file that can be read")
+    return path

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from enum import StrEnum
 from pathlib import Path
 from urllib.parse import urlsplit
 
-from pydantic import BaseModel, ConfigDict, Field, SecretStr, field_validator, model_validator
+from pydantic import BaseModel, ConfigDict, Field, SecretStr, ValidationInfo, field_validator
 
-from ragvigil.model.endpoint import require_guarded, split_endpoint
+from ragvigil.model.endpoint import require_file, require_guarded, require_pair
 
 
 class Role(StrEnum):
@@ -22,12 +21,14 @@ class Role(StrEnum):
     ADMIN = "admin"
 
 
+TOKENS = {f"{role}_token": role for role in Role}
+
+
 class WebSettings(BaseModel):
     """The listener of pages and HTTP API."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
-    endpoint: str = Field(default="127.0.0.1:8088", description="address of pages and API")
     external_url: str = Field(
         default="", description="URL under which others reach it; links use it, its host is allowed"
     )
@@ -50,11 +51,14 @@ class WebSettings(BaseModel):
         default=None, description="file with further tokens, one `role token` a line"
     )
     tls_certificate: Path | None = Field(default=None, description="PEM file; with tls_key: HTTPS")
-    tls_key: Path | None = Field(default=None, description="PEM file of the certificate's key")
+    tls_key: Path | None = Field(
+        default=None, validate_default=True, description="PEM file of the certificate's key"
+    )
     insecure: bool = Field(default=False, description="allow an open address without token and TLS")
     max_body_bytes: int = Field(
         default=262_144, ge=1024, description="largest request body; longer ones get 413"
     )
+    endpoint: str = Field(default="127.0.0.1:8088", description="address of pages and API")
 
     @field_validator("external_url")
     @classmethod
@@ -63,25 +67,31 @@ class WebSettings(BaseModel):
             raise ValueError(f"{url} is not a URL that begins with http:// or https://")
         return url.rstrip("/")
 
-    @model_validator(mode="after")
-    def _is_guarded(self) -> WebSettings:
-        split_endpoint(self.endpoint)
+    @field_validator("tls_key")
+    @classmethod
+    def _tls_is_whole(cls, key: Path | None, info: ValidationInfo) -> Path | None:
+        require_pair(info.data.get("tls_certificate", key), key)
+        return key
+
+    @field_validator("tokens_file", "tls_certificate", "tls_key")
+    @classmethod
+    def _file_exists(cls, path: Path | None) -> Path | None:
+        return require_file(path)
+
+    @field_validator("endpoint")
+    @classmethod
+    def _is_guarded(cls, endpoint: str, info: ValidationInfo) -> str:
+        given = info.data
         require_guarded(
-            self.endpoint,
-            has_token=bool(self._written()) or self.tokens_file is not None,
-            has_tls=self.tls_certificate is not None and self.tls_key is not None,
-            insecure=self.insecure,
+            endpoint,
+            has_token=any(given.get(key) for key in (*TOKENS, "tokens_file")),
+            has_tls=given.get("tls_key") is not None,
+            insecure=bool(given.get("insecure")),
         )
-        return self
+        return endpoint
 
     def _written(self) -> dict[str, Role]:
-        written: Mapping[Role, SecretStr | None] = {
-            Role.INGEST: self.ingest_token,
-            Role.READER: self.reader_token,
-            Role.TRIAGER: self.triager_token,
-            Role.APPROVER: self.approver_token,
-            Role.ADMIN: self.admin_token,
-        }
+        written = {role: getattr(self, key) for key, role in TOKENS.items()}
         return {token.get_secret_value(): role for role, token in written.items() if token}
 
     def tokens(self) -> dict[str, Role]:

@@ -43,7 +43,7 @@ def test_a_release_baseline_is_a_time_range(text: str) -> None:
     [
         ({}, "a token and TLS"),
         ({"token": "t"}, "TLS"),
-        ({"tls_certificate": "c.pem", "tls_key": "k.pem"}, "a token"),
+        ({"tls_certificate": __file__, "tls_key": __file__}, "a token"),
     ],
 )
 def test_an_open_address_needs_token_and_tls(more: dict[str, str], lacks: str) -> None:
@@ -66,3 +66,9 @@ def test_a_token_comes_from_a_file(tmp_path: Path) -> None:
 
 def test_a_token_is_not_printed() -> None:
     assert "s3cret" not in repr(MetricsSettings(token="s3cret"))  # type: ignore[arg-type]
+
+
+def test_a_certificate_needs_its_key() -> None:
+    with pytest.raises(ValidationError) as error:
+        MetricsSettings(tls_certificate=Path(__file__))
+    assert sentence(error).startswith("only tls_certificate is set; give both")
