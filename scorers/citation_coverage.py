@@ -4,7 +4,7 @@
     >>> answer = "Refunds take 5 days [a]. Shipping is free for orders over 50 EUR."
     >>> record = RagRecord(record_id="1", trace_id="1", answer=answer,
     ...                    context=(Document(chunk_id="a", content="Refunds take 5 days."),),
-    ...                    citations=(Citation(target="a", chunk_id="a", marker="[a]", start=20, end=23),))
+    ...                    citations=(Citation(target="a", chunk_id="a", start=20, end=23),))
     >>> CitationCoverage().score(record).value
     0.5
 
@@ -65,7 +65,7 @@ class CitationCoverage:
 def is_claim(sentence: str) -> bool:
     """Whether a sentence states something that could be cited.
 
-    >>> [is_claim(one) for one in ("Hello!", "Refunds take 5 business days.", "Anything else I can do?")]
+    >>> [is_claim(one) for one in ("Hello!", "Refunds take 5 business days.", "Can I help you?")]
     [False, True, False]
     """
     bare = _MARKER.sub("", sentence)
@@ -82,6 +82,6 @@ def _covers(citation: Citation, sentence: Sentence, answer: str) -> bool:
     for start, end in ((citation.claim_start, citation.claim_end), (citation.start, citation.end)):
         if start is not None and end is not None and start < sentence.end and end > sentence.start:
             return True
-    if citation.start is None and citation.claim_start is None:
-        return bool(citation.quote) and citation.quote in answer[sentence.start : sentence.end]
-    return False
+    if citation.start is not None or citation.claim_start is not None or not citation.quote:
+        return False
+    return citation.quote in answer[sentence.start : sentence.end]

@@ -85,13 +85,26 @@ def check_quote(quote: str, chunk_id: str, texts: Texts) -> Finding:
     others = [(name, text) for name, text in texts.all if name != chunk_id]
     distinct = frozenset(quoted)
     for name, text in others:
-        if len(distinct & text.distinct) >= ALIKE * len(distinct) and holds(segments, text):
+        if len(distinct & text.distinct) < ALIKE * len(distinct):
+            continue
+        if all(_may_lie(segment, text) for segment in segments) and holds(segments, text):
             return Finding(
                 checked="quote", label="quote_in_other_chunk", similarity=similarity, other=name
             )
     stitched = is_stitched(quoted, [chunk, *(text for _, text in others)])
     label = "stitched" if stitched else "quote_not_found"
     return Finding(checked="quote", label=label, similarity=similarity)
+
+
+def _may_lie(segment: Sequence[str], chunk: Prepared) -> bool:
+    """Whether the chunk has so many of the segment's pairs of words that aligning is worth it.
+
+    A harmless slip breaks the pairs on both of its sides, and one more where a word is parted.
+    """
+    least = len(segment) - 1 - 3 * (1 + len(segment) // 8)
+    if least <= 0:
+        return True
+    return sum(f" {one} {other} " in chunk.key for one, other in pairwise(segment)) >= least
 
 
 def holds(segments: Sequence[Sequence[str]], chunk: Prepared) -> bool:

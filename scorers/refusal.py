@@ -101,7 +101,10 @@ def _goes_on(sentence: str) -> bool:
 
 
 def _plain(text: str) -> str:
-    plain = text if text.isascii() else unicodedata.normalize("NFKC", text)
+    plain = text
+    if not text.isascii():
+        whole = text.encode("utf-8", "replace").decode()  # RE2 takes no lone surrogates
+        plain = unicodedata.normalize("NFKC", whole)
     return plain.lower().replace("’", "'")
 
 

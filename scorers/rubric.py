@@ -63,13 +63,10 @@ def parse_rubric(text: str, name: str) -> Rubric:
         if key not in written:
             raise BadRubric(f"{name}: {key} is missing")
     _check(written, name)
-    return Rubric(
-        **{
-            key: tuple(value) if isinstance(value, list) else value
-            for key, value in written.items()
-        }
-        | {"layer": Layer(written["layer"])}
-    )
+    plain: dict[str, Any] = {
+        key: tuple(value) if isinstance(value, list) else value for key, value in written.items()
+    }
+    return Rubric(**plain | {"layer": Layer(written["layer"])})
 
 
 def _check(written: Mapping[str, Any], name: str) -> None:

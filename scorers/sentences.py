@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 # A full stop ends a sentence before a space, unless it follows one letter (an initial), a known
-# abbreviation or an ordinal before a lower-case word. Markers and closing quotes behind it belong to it.
+# abbreviation. Markers and closing quotes behind it belong to it.
 _TAIL = r"(?:[\"'”’»)\]」』]|\s*\[[^\[\]\n]{1,80}\]|\s*【[^】\n]{1,80}】|[¹²³⁴-⁹⁰])*"
 _END = re.compile(
     rf"(?P<stop>[.!?…‽]+){_TAIL}(?=\s|$)|[。！？｡।॥؟۔։።]{_TAIL}|\n\s*\n|\n(?=\s*(?:[-*•·–]|\d+[.)]|\|)\s)"

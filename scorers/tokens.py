@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from functools import lru_cache
 
 # Scripts without spaces are cut into overlapping pairs: Han, kana, Thai, Lao, Khmer, Burmese.
 _UNSPACED = "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff"
@@ -31,11 +30,3 @@ def tokens(text: str) -> list[str]:
         else:
             found.append(word)
     return found
-
-
-@lru_cache(maxsize=1 << 16)
-def weight(token: str) -> int:
-    """How much a token says: its length, at most 8; numbers and unspaced pairs count fully."""
-    if token.isdigit() or (not token.isascii() and _IS_UNSPACED.match(token)):
-        return 8
-    return min(len(token), 8)
