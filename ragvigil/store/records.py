@@ -83,7 +83,7 @@ def find(store: Store, wanted: Wanted) -> list[Form]:
 
 
 def absences(store: Store, since: int) -> list[Form]:
-    """`service, scope, field, reason, records` of the records since then; field "" counts all."""
+    """`service, instrumentors, lacks (field, reason), truncated, records`: like ones counted."""
     return store.read("record_absences", {"since": since})
 
 

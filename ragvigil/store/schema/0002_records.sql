@@ -113,7 +113,7 @@ PRIMARY KEY (minute, trace_id)
 ORDER BY (minute, trace_id, record_id)
 TTL toDate(received) + INTERVAL 90 DAY
 -- Compact parts: a wide one would hold buffers of 2 MB for each of 130 streams while it is written.
-SETTINGS min_bytes_for_wide_part = 1073741824, ttl_only_drop_parts = 1, fsync_after_insert = 1, fsync_part_directory = 1, non_replicated_deduplication_window = 1000;
+SETTINGS index_granularity = 1024, min_bytes_for_wide_part = 1073741824, ttl_only_drop_parts = 1, fsync_after_insert = 1, fsync_part_directory = 1, non_replicated_deduplication_window = 1000;
 
 -- Measurements, not scores; an unknown one has no key in `measures`.
 CREATE TABLE IF NOT EXISTS record_shapes {on_cluster}

@@ -61,7 +61,7 @@ ENGINE = {replicated}ReplacingMergeTree(generation)
 PARTITION BY toDate(received)
 ORDER BY (trace_id, late)
 TTL toDate(received) + INTERVAL 90 DAY
-SETTINGS ttl_only_drop_parts = 1, fsync_after_insert = 1, fsync_part_directory = 1, non_replicated_deduplication_window = 1000;
+SETTINGS index_granularity = 1024, ttl_only_drop_parts = 1, fsync_after_insert = 1, fsync_part_directory = 1, non_replicated_deduplication_window = 1000;
 
 -- Counts per series and minute, recomputed from `scores` and replaced by version.
 CREATE TABLE IF NOT EXISTS rollups {on_cluster}

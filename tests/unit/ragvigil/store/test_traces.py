@@ -155,14 +155,12 @@ def test_records_are_found_by_route_rubric_score_label_and_time(store: Store) ->
     assert len(ids(limit=2)) == 2
 
 
-def test_absences_are_counted_per_service_and_instrumentor(store: Store) -> None:
+def test_records_that_lack_the_same_are_counted_together(store: Store) -> None:
     write(store, outcome_of(1), outcome_of(2))
-    scope = "openinference.instrumentation.langchain"
-    counted = {
-        (row["scope"], row["field"], row["reason"]): row["records"]
-        for row in records.absences(store, 0)
-    }
-    assert counted == {(scope, "", ""): 2, (scope, "usage", "not_sent"): 2}
+    (row,) = records.absences(store, 0)
+    assert list(row["instrumentors"]) == ["openinference.instrumentation.langchain"]
+    assert dict(row["lacks"]) == {"usage": "not_sent"}
+    assert (list(row["truncated"]), row["records"]) == ([], 2)
 
 
 def test_the_token_of_a_batch_names_its_traces_generations_and_scores() -> None:

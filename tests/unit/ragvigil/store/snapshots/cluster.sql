@@ -178,7 +178,7 @@ PRIMARY KEY (minute, trace_id)
 ORDER BY (minute, trace_id, record_id)
 TTL toDate(received) + INTERVAL 90 DAY
 
-SETTINGS min_bytes_for_wide_part = 1073741824, ttl_only_drop_parts = 1, fsync_after_insert = 1, fsync_part_directory = 1, non_replicated_deduplication_window = 1000;
+SETTINGS index_granularity = 1024, min_bytes_for_wide_part = 1073741824, ttl_only_drop_parts = 1, fsync_after_insert = 1, fsync_part_directory = 1, non_replicated_deduplication_window = 1000;
 
 CREATE TABLE IF NOT EXISTS record_shapes ON CLUSTER `main`
 (
@@ -261,7 +261,7 @@ ENGINE = ReplicatedReplacingMergeTree(generation)
 PARTITION BY toDate(received)
 ORDER BY (trace_id, late)
 TTL toDate(received) + INTERVAL 90 DAY
-SETTINGS ttl_only_drop_parts = 1, fsync_after_insert = 1, fsync_part_directory = 1, non_replicated_deduplication_window = 1000;
+SETTINGS index_granularity = 1024, ttl_only_drop_parts = 1, fsync_after_insert = 1, fsync_part_directory = 1, non_replicated_deduplication_window = 1000;
 
 CREATE TABLE IF NOT EXISTS rollups ON CLUSTER `main`
 (
