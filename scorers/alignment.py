@@ -151,12 +151,15 @@ def _edge(ours: Sequence[str], stretches: Sequence[tuple[str, ...]]) -> tuple[st
 
 def _shift(quote: Sequence[str], chunk: Prepared) -> int | None:
     """The offset of the quotation in the chunk for which most words vote."""
-    positions = chunk.positions
-    votes: Counter[int] = Counter()
+    asked: dict[str, list[int]] = {}
     for index, word in enumerate(quote):
-        places = positions.get(word)
-        if places is not None and len(places) <= COMMON:
-            for place in places:
+        asked.setdefault(word, []).append(index)
+    hits = [(place, word) for place, word in enumerate(chunk.words) if word in asked]
+    counts = Counter([word for _, word in hits])
+    votes: Counter[int] = Counter()
+    for place, word in hits:
+        if counts[word] <= COMMON:
+            for index in asked[word]:
                 votes[place - index] += 1
     if not votes:
         return None

@@ -18,7 +18,7 @@ is. Range 0..1, denominator the context; the share of sentences used stands besi
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from math import sqrt
@@ -57,8 +57,10 @@ class Said:
             for word in one.words:
                 self._by_word.setdefault(word, []).append(place)
 
-    def nearest(self, shared: frozenset[str]) -> list[Words]:
+    def nearest(self, shared: frozenset[str]) -> Sequence[Words]:
         """The sentences with most of the longest of these words: few, however long the answer."""
+        if len(self.sentences) <= PROBES:
+            return self.sentences
         longest = sorted(shared, key=len, reverse=True)[:PROBES]
         votes = Counter(place for word in longest for place in self._by_word[word][:PROBES])
         return [self.sentences[place] for place, _ in votes.most_common(PROBES)]

@@ -23,14 +23,6 @@ class Prepared:
         self.key = key(self.words)
 
     @cached_property
-    def positions(self) -> dict[str, list[int]]:
-        """Where each distinct word stands, in order."""
-        found: dict[str, list[int]] = {}
-        for index, word in enumerate(self.words):
-            found.setdefault(word, []).append(index)
-        return found
-
-    @cached_property
     def distinct(self) -> frozenset[str]:
         """The distinct words."""
         return frozenset(self.words)

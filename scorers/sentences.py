@@ -10,9 +10,14 @@ from functools import lru_cache
 # A full stop ends a sentence before a space, unless it follows one letter (an initial), a known
 # abbreviation. Markers and closing quotes behind it belong to it.
 _TAIL = r"(?:[\"'”’»)\]」』]|\s*\[[^\[\]\n]{1,80}\]|\s*【[^】\n]{1,80}】|[¹²³⁴-⁹⁰])*"
-_END = re.compile(
-    rf"(?P<stop>[.!?…‽]+){_TAIL}(?=\s|$)|[。！？｡।॥؟۔։።]{_TAIL}|\n\s*\n|\n(?=\s*(?:[-*•·–]|\d+[.)]|\|)\s)"
+_STOPS = ".!?…‽"
+_FULL_STOPS = "。！？｡।॥؟۔։።"
+_END = re.compile(  # begins with one set of characters, which `re` searches fast
+    rf"[{_STOPS}{_FULL_STOPS}\n](?:(?<=[{_STOPS}])(?P<more>[{_STOPS}]*){_TAIL}(?=\s|$)"
+    rf"|(?<=[{_FULL_STOPS}]){_TAIL}"
+    r"|(?<=\n)\s*\n|(?<=\n)(?=\s*(?:[-*•·–]|\d+[.)]|\|)\s))"
 )
+_LONGEST_SHORT = 10
 _SHORT = re.compile(
     r"(?:^|[\s(])(?:[^\W\d_]|e\.g|i\.e|z\.B|d\.h|u\.a|bzw|ca|etc|vs|cf|al|approx|Mr|Mrs|Ms|Dr|Prof|Sr|Jr"
     r"|St|No|Nr|Art|Abs|Fig|Vol|Inc|Ltd|Co|Corp|p|pp|Sra|Dra|Mme|Mlle|fig|núm|г|ул|т\.е|т\.д)$"
@@ -44,7 +49,9 @@ def places(text: str) -> Iterator[tuple[int, int]]:
     """Start and end of each sentence."""
     begin = 0
     for match in _END.finditer(text):
-        if match["stop"] == "." and _SHORT.search(text, begin, match.start()):
+        stop = match.start()
+        is_one = text[stop] == "." and not match["more"]
+        if is_one and _SHORT.search(text, max(begin, stop - _LONGEST_SHORT), stop):
             continue
         yield from _trimmed(text, begin, match.end())
         begin = match.end()

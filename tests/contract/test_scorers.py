@@ -37,8 +37,9 @@ ABSENT = ("query", "retrieved", "document_texts", "document_ids", "reranked", "c
 PIECES = (
     "Card refunds take 5 to 7 business days.", "I'm sorry, I could not find that.", "退款需要5天。",
     "「返金は5日」です。", "الاسترداد خلال 5 أيام؟", "वापसी में 5 दिन लगते हैं।",
-    "```python\nprint(1)\n", '{"answer": "', "[refund-02]", "[1]", "【3†source】", "…", "“quoted", "\u200b\ufeff", "\ud800",
-    "\x00", "🙂", "\n\n- ", "1.", "not", "-5.5", "e.g.", "https://a.b/c", "İ", "ß", "a" * 300, " ",
+    "```python\nprint(1)\n", '{"answer": "', "[refund-02]", "[1]", "【3†source】", "…",
+    "“quoted", "\u200b\ufeff", "\ud800", "\x00",
+    "🙂", "\n\n- ", "1.", "not", "-5.5", "e.g.", "https://a.b/c", "İ", "ß", "a" * 300, " ",
 )  # fmt: skip
 
 texts = st.one_of(
