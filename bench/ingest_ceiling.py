@@ -13,21 +13,22 @@ import time
 from pathlib import Path
 
 BATCH_SPANS = 2000
+# As the store does it, strings: the engine builds dictionaries faster than the driver.
 COLUMNS = {
     "Timestamp": "DateTime64(9)",
     "TraceId": "String",
     "SpanId": "String",
     "ParentSpanId": "String",
     "TraceState": "String",
-    "SpanName": "LowCardinality(String)",
-    "SpanKind": "LowCardinality(String)",
-    "ServiceName": "LowCardinality(String)",
-    "ResourceAttributes": "Map(LowCardinality(String), String)",
+    "SpanName": "String",
+    "SpanKind": "String",
+    "ServiceName": "String",
+    "ResourceAttributes": "Map(String, String)",
     "ScopeName": "String",
     "ScopeVersion": "String",
-    "SpanAttributes": "Map(LowCardinality(String), String)",
+    "SpanAttributes": "Map(String, String)",
     "Duration": "UInt64",
-    "StatusCode": "LowCardinality(String)",
+    "StatusCode": "String",
     "StatusMessage": "String",
     "Received": "DateTime('UTC')",
 }
