@@ -18,7 +18,7 @@ demo: $(READY) ## a daemon, 8 days of traffic, a fault: what moved, where, since
 	@$(BIN)/ragvigil demo
 
 test: $(READY) ## everything that proves the answers, small sizes
-	@$(BIN)/python -m pytest -q
+	@$(BIN)/python -m pytest -q -n auto --dist loadfile
 
 check: $(READY) ## style, types, import rules
 	$(BIN)/ruff check .
