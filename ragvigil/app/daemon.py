@@ -16,6 +16,7 @@ from collections.abc import AsyncIterator
 import structlog
 import uvicorn
 
+from alerts.settings import MetricsSettings
 from collector.grpc import serve_grpc
 from collector.http import serve_http
 from collector.receive import Gate
@@ -60,7 +61,7 @@ async def run(settings: Settings) -> None:
         stack.push_async_callback(core.stop, CORE_STOP_SECONDS)
         stack.push_async_callback(spool.close)
         exposition = Exposition(core, lambda: gate.is_accepting, settings.metrics.secret())
-        await stack.enter_async_context(serve_asgi(exposition, settings.metrics.endpoint))
+        await stack.enter_async_context(serve_metrics(exposition, settings.metrics))
         await stack.enter_async_context(serve_http(gate, settings.collector))
         await stack.enter_async_context(serve_grpc(gate, settings.collector))
         log.info("listening", **_listening(settings), seconds=round(time.monotonic() - started, 2))
@@ -86,11 +87,18 @@ def _listening(settings: Settings) -> dict[str, str]:
 
 
 @contextlib.asynccontextmanager
-async def serve_asgi(application: Exposition, endpoint: str) -> AsyncIterator[None]:
+async def serve_metrics(application: Exposition, settings: MetricsSettings) -> AsyncIterator[None]:
     """Serves `application` on this loop; signals stay with the daemon."""
-    host, port = split(endpoint)
+    host, port = split(settings.endpoint)
     config = uvicorn.Config(
-        application, host=host, port=port, lifespan="off", log_config=None, access_log=False
+        application,
+        host=host,
+        port=port,
+        lifespan="off",
+        log_config=None,
+        access_log=False,
+        ssl_certfile=settings.tls_certificate,
+        ssl_keyfile=settings.tls_key,
     )
     server = uvicorn.Server(config)
     server.capture_signals = contextlib.nullcontext  # type: ignore[assignment]
