@@ -169,14 +169,15 @@ class Run:
 def _runs(quoted: Sequence[str], chunks: Sequence[Prepared]) -> Iterator[Run]:
     """The longest true stretches of a quotation, from its beginning on."""
     index, end, last = 0, 0, chunks[0]
-    everything = "\n".join(chunk.key for chunk in chunks)
     while index < len(quoted):
         size = _least(quoted, index)
         searched = key(quoted[index : index + size])
         best = None
-        if length(quoted[index : index + size]) >= RUN and searched in everything:
+        if length(quoted[index : index + size]) >= RUN:
             for chunk in (last, *chunks):
-                if searched in chunk.key and (best is None or chunk is not last):
+                if quoted[index] not in chunk.distinct or (best is not None and chunk is last):
+                    continue  # most chunks lack the word: a look-up is cheaper than a search
+                if searched in chunk.key:
                     longest = _longest(quoted, index, size, chunk)
                     if best is None or longest > best[0]:
                         best = longest, chunk
