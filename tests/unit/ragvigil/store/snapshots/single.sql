@@ -169,6 +169,7 @@ CREATE TABLE IF NOT EXISTS records
     gone UInt8 CODEC(ZSTD(1)),
     replica LowCardinality(String) CODEC(ZSTD(1)),
     epoch UInt32 CODEC(ZSTD(1)),
+    INDEX idx_trace_id trace_id TYPE bloom_filter(0.001) GRANULARITY 8,
     INDEX idx_session session_id TYPE bloom_filter(0.01) GRANULARITY 1,
     INDEX idx_response response_ids TYPE bloom_filter(0.01) GRANULARITY 1
 )
@@ -231,7 +232,8 @@ CREATE TABLE IF NOT EXISTS scores
     replica LowCardinality(String) CODEC(ZSTD(1)),
     epoch UInt32 CODEC(ZSTD(1)),
 
-    series UInt64 MATERIALIZED cityHash64(service, environment, route, rubric, layer, segment) CODEC(ZSTD(1))
+    series UInt64 MATERIALIZED cityHash64(service, environment, route, rubric, layer, segment) CODEC(ZSTD(1)),
+    INDEX idx_trace_id trace_id TYPE bloom_filter(0.001) GRANULARITY 1
 )
 ENGINE = ReplacingMergeTree(generation, gone)
 PARTITION BY toDate(received)
