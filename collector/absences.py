@@ -42,7 +42,8 @@ def absent(found: Found) -> dict[str, Absent]:
         reasons["answer"] = found.answer.why
         reasons["citations"] = found.answer.why
     if found.usage.input_tokens is None and found.usage.output_tokens is None:
-        reasons["usage"] = Absent.NOT_SENT
+        failed = found.answer.text is None and found.answer.why is Absent.ERRORED
+        reasons["usage"] = Absent.ERRORED if failed else Absent.NOT_SENT
     return reasons
 
 

@@ -118,7 +118,7 @@ def _record(found: Found, trace: Trace, rules: RouteRules) -> RagRecord:
         response_ids=_response_ids(claimed),
         started_unix_nano=extent.root.start,
         ended_unix_nano=extent.root.end,
-        instrumentors=tuple(sorted({span.scope.name for span in spans if span.scope.name})),
+        instrumentors=_instrumentors(extent),
         conventions=tuple(sorted({name for one in readings for name in one.conventions})),
         sampling_probability=sampling_probability(spans),
     )
@@ -176,6 +176,15 @@ def _truncated(spans: Sequence[Span], found: Found) -> tuple[str, ...]:
     if any(span.dropped_events_count > 0 for span in spans):
         cut.append("events")
     return tuple(cut)
+
+
+def _instrumentors(extent: Extent) -> tuple[str, ...]:
+    """The scope whose span answered, then the one whose span retrieved last."""
+    steps = [node for node in extent.nodes if node.retrieves]
+    retrievers = [node for node in steps if node.role is not SpanRole.RERANKER] or steps
+    known = (extent.answering, *retrievers[-1:])
+    scopes = (one.reading.span.scope.name for one in known if one is not None and one.reading)
+    return tuple(dict.fromkeys(name for name in scopes if name))
 
 
 def _response_ids(claimed: Claimed) -> tuple[str, ...]:

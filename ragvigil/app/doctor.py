@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from collector.fixes import fix, name_of
 from ragvigil.model.record import Absent
@@ -19,68 +21,114 @@ FIELDS = (
     "citations",
     "usage",
 )
+FROM_RETRIEVAL = {"retrieved", "document_texts", "document_ids", "reranked"}
 FINE = {Absent.NOT_RUN, Absent.ERRORED}
 """Reasons that no line of configuration mends."""
+LIMITS = ("attributes", "events")
+"""What an SDK drops past its limits, as named in a record's `truncated`, and says so."""
+ORDER = (*FIELDS, *LIMITS)
+
+Needs = Mapping[str, tuple[str, ...]]
+"""The fields that each rubric cannot do without."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class FieldCount:
-    """How many records of a service and scope lack `field` for `reason`; `field` "" counts all."""
+class Alike:
+    """Records of one service that come from the same scopes and lack the same.
+
+    `instrumentors` are the scopes of the spans that answered (first) and retrieved (last).
+    """
 
     service: str
-    scope: str
-    field: str
-    reason: str
-    records: int
+    instrumentors: tuple[str, ...]
+    absent: Mapping[str, str]
+    truncated: tuple[str, ...] = ()
+    records: int = 1
+
+    @property
+    def scope(self) -> str:
+        """The scope that answered; what retrieved where nothing did."""
+        return self.instrumentors[0] if self.instrumentors else ""
 
 
-def diagnose(
-    counts: Iterable[FieldCount], needs: Mapping[str, tuple[str, ...]]
-) -> list[dict[str, object]]:
-    """One entry per service and instrumentor, in the form of the API.
+class Lack(NamedTuple):
+    """A field that is absent for a reason, the scope that should have carried it, its cause.
 
-    `needs` maps each rubric to the fields it cannot do without. Shares are of records.
+    `cause` is what the line must mend: a dropped attribute or a missing list takes fields along.
     """
-    groups: dict[tuple[str, str], list[FieldCount]] = {}
-    for count in counts:
-        groups.setdefault((count.service, count.scope), []).append(count)
-    return [
-        _entry(service, scope, groups[service, scope], needs) for service, scope in sorted(groups)
-    ]
+
+    field: str
+    reason: Absent
+    scope: str
+    cause: str
 
 
-def _entry(
-    service: str, scope: str, counts: list[FieldCount], needs: Mapping[str, tuple[str, ...]]
-) -> dict[str, object]:
-    records = sum(count.records for count in counts if not count.field)
-    lacking = [count for count in counts if count.field]
+def diagnose(kinds: Iterable[Alike], needs: Needs) -> list[dict[str, object]]:
+    """One entry per service and instrumentor, in the form of the API; shares are of records."""
+    groups: dict[tuple[str, str], list[Alike]] = {}
+    for kind in kinds:
+        groups.setdefault((kind.service, kind.scope), []).append(kind)
+    return [_entry(groups[key], needs) for key in sorted(groups)]
+
+
+def _entry(kinds: list[Alike], needs: Needs) -> dict[str, object]:
+    records = sum(kind.records for kind in kinds)
+    lacking: Counter[Lack] = Counter()
+    for kind in kinds:
+        lacking.update(dict.fromkeys(_lacks(kind), kind.records))
     return {
-        "service": service,
-        "instrumentor": name_of(scope),
-        "scope": scope,
+        "service": kinds[0].service,
+        "instrumentor": name_of(kinds[0].scope),
+        "scope": kinds[0].scope,
         "records": records,
-        "present": {field: _present(field, lacking, records) for field in FIELDS},
+        "present": {field: _present(field, kinds) for field in FIELDS},
         "findings": [
-            _finding(count, records, needs)
-            for count in sorted(lacking, key=lambda one: (-one.records, one.field))
-            if Absent(count.reason) not in FINE
+            _finding(lack, count, records, needs)
+            for lack, count in sorted(lacking.items(), key=_by_weight)
         ],
     }
 
 
-def _present(field: str, lacking: list[FieldCount], records: int) -> float:
-    missing = sum(count.records for count in lacking if count.field == field)
-    return round(1 - missing / records, 4) if records else 0.0
+def _present(field: str, kinds: list[Alike]) -> float | None:
+    """The share of the records that have it; None where no record ran the step."""
+    ran = [kind for kind in kinds if kind.absent.get(field) != Absent.NOT_RUN]
+    records = sum(kind.records for kind in ran)
+    having = sum(kind.records for kind in ran if field not in kind.absent)
+    return round(having / records, 4) if records else None
 
 
-def _finding(
-    count: FieldCount, records: int, needs: Mapping[str, tuple[str, ...]]
-) -> dict[str, object]:
+def _by_weight(counted: tuple[Lack, int]) -> tuple[int, int, Lack]:
+    """Most records first, then in the order of an answer's making."""
+    lack, count = counted
+    return (-count, ORDER.index(lack.field), lack)
+
+
+def _lacks(kind: Alike) -> Iterator[Lack]:
+    """What these records lack that configuration can mend."""
+    cut = [limit for limit in LIMITS if limit in kind.truncated]
+    for field, why in kind.absent.items():
+        reason = Absent(why)
+        if reason in FINE:
+            continue
+        is_retrieval = field in FROM_RETRIEVAL and bool(kind.instrumentors)
+        scope = kind.instrumentors[-1] if is_retrieval else kind.scope
+        if reason is Absent.TRUNCATED and cut:
+            cause = cut[0]
+        else:
+            cause = "retrieved" if is_retrieval and kind.absent.get("retrieved") == why else field
+        yield Lack(field, reason, scope, cause)
+    for limit in cut:
+        yield Lack(limit, Absent.TRUNCATED, kind.scope, limit)
+
+
+def _finding(lack: Lack, count: int, records: int, needs: Needs) -> dict[str, object]:
     return {
-        "field": count.field,
-        "reason": count.reason,
-        "records": count.records,
-        "share": round(count.records / records, 4) if records else 0.0,
-        "rubrics_off": sorted(rubric for rubric, fields in needs.items() if count.field in fields),
-        "fix": fix(count.scope, count.field, Absent(count.reason)),
+        "field": lack.field,
+        "reason": lack.reason,
+        "records": count,
+        "share": round(count / records, 4),
+        "instrumentor": name_of(lack.scope),
+        "scope": lack.scope,
+        "rubrics_off": sorted(name for name, fields in needs.items() if lack.field in fields),
+        "fix": fix(lack.scope, lack.cause, lack.reason),
     }

@@ -12,6 +12,11 @@ from rich.table import Table
 from rich.text import Text
 
 BARS = "▁▂▃▄▅▆▇█"
+NO_RECORD = (
+    "no RAG record in 24 h. Send some traffic, then ask again. If `ragvigil status` counts traces\n"
+    "as not_rag, their spans show neither a retriever nor chunks in a prompt: switch content\n"
+    "capture on in the instrumentor, or put ragvigil.retrieved on a span of your own."
+)
 LAYERS = ("retrieval", "generation", "cross_cutting")
 
 
@@ -136,21 +141,37 @@ def _points(value: float | None) -> str:
 
 @_printing
 def doctor(found: Mapping[str, Any], console: Console) -> None:
-    """Per service and instrumentor: what arrives, what that switches off, the line that fixes it."""
+    """Per service and instrumentor: what arrives, what is missing, the line that fixes it."""
     if not found["services"]:
-        console.print("no RAG record yet: send some traffic, then ask again")
+        console.print(NO_RECORD)
     for service in found["services"]:
-        heading = f"{service['service']}  {service['instrumentor']}  {service['records']} records"
-        console.print(heading, style="bold", markup=False)
-        shares = "  ".join(f"{field} {share:.0%}" for field, share in service["present"].items())
-        console.print(f"  present   {shares}", markup=False)
-        for finding in service["findings"]:
-            _finding(finding, console)
+        _service(service, console)
 
 
-def _finding(finding: Mapping[str, Any], console: Console) -> None:
-    off = ", ".join(finding["rubrics_off"]) or "nothing"
-    share = f"{finding['share']:.0%}"
-    console.print(f"  {finding['field']} is {finding['reason']} in {share}", markup=False)
-    console.print(f"    switches off  {off}", markup=False)
-    console.print(f"    fix           {finding['fix']}", markup=False)
+def _service(service: Mapping[str, Any], console: Console) -> None:
+    name = service["service"] or "(no service.name)"
+    heading = f"{name}, {service['instrumentor']}: {service['records']} records in 24 h"
+    console.print(heading, style="bold", markup=False)
+    shares = ((field, share) for field, share in service["present"].items() if share is not None)
+    console.print("  arrives  " + "  ".join(f"{field} {share:.0%}" for field, share in shares))
+    alike: dict[tuple[Any, ...], list[Mapping[str, Any]]] = {}
+    for finding in service["findings"]:
+        key = (finding["reason"], finding["share"], finding["scope"], finding["fix"])
+        alike.setdefault(key, []).append(finding)
+    for findings in alike.values():
+        _findings(findings, console)
+    if not alike:
+        console.print("  nothing to fix", style="green")
+    console.print()
+
+
+def _findings(findings: Sequence[Mapping[str, Any]], console: Console) -> None:
+    """Fields that one line brings back, together; the line stays whole, for the clipboard."""
+    first = findings[0]
+    fields = ", ".join(finding["field"] for finding in findings)
+    reason = first["reason"].replace("_", " ")
+    off = sorted({rubric for finding in findings for rubric in finding["rubrics_off"]})
+    console.print(f"  {fields}: {reason} in {first['share']:.0%}", style="red", highlight=False)
+    console.print(f"    from   {first['scope'] or '(unnamed scope)'}", markup=False)
+    console.print(f"    off    {', '.join(off) or 'no rubric'}", markup=False)
+    console.print(f"    fix    {first['fix']}", markup=False, highlight=False, soft_wrap=True)

@@ -7,7 +7,7 @@ import time
 from collections.abc import Mapping
 
 from ragvigil.app.books import Books
-from ragvigil.app.doctor import FieldCount, diagnose
+from ragvigil.app.doctor import Alike, diagnose
 from ragvigil.app.pipeline import Pipeline
 from ragvigil.store import records
 from ragvigil.store.store import Store
@@ -53,14 +53,14 @@ class Status:
     def doctor(self) -> list[dict[str, object]]:
         """What the spans of the last day lack, by service and instrumentor."""
         rows = records.absences(self._store, int(time.time()) - DOCTOR_SECONDS)
-        counts = [
-            FieldCount(
+        kinds = [
+            Alike(
                 service=str(row["service"]),
-                scope=str(row["scope"]),
-                field=str(row["field"]),
-                reason=str(row["reason"]),
+                instrumentors=tuple(row["instrumentors"]),
+                absent=dict(row["lacks"]),
+                truncated=tuple(row["truncated"]),
                 records=int(row["records"]),
             )
             for row in rows
         ]
-        return diagnose(counts, self._pipeline.parts.runner.needs)
+        return diagnose(kinds, self._pipeline.parts.runner.needs)

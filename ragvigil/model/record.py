@@ -179,6 +179,7 @@ class RagRecord:
     started_unix_nano: int = 0
     ended_unix_nano: int = 0
     instrumentors: tuple[str, ...] = ()
+    """Instrumentation scopes: that of the span that answered, then of the one that retrieved."""
     conventions: tuple[str, ...] = ()
     sampling_probability: float | None = None
     """Upstream head-sampling probability seen in `tracestate`, None where not stated."""

@@ -1,0 +1,206 @@
+"""`ragvigil doctor` on captured instrumentors: every absent field with the line that fixes it.
+
+The captured sets as they are, and the sets whose content can be switched off once more without
+it. Run: `.venv/bin/python bench/doctor.py [--small]`.
+"""
+
+from __future__ import annotations
+
+import re
+import sys
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
+
+from bench.captures import captured_sets, load
+from bench.report import SAMPLES, bench_data, finish, progress
+from collector.records import records
+from ragvigil.app.doctor import FINE, Alike, diagnose
+from ragvigil.model.record import RagRecord
+from ragvigil.model.span import Span, Trace
+from scorers.rubric import load_rubrics
+
+BARRED = ("oi-", "otel-", "ollm-", "hard-")
+HIDE = re.compile(r"OPENINFERENCE_HIDE_INPUTS=false OPENINFERENCE_HIDE_OUTPUTS=false")
+CAPTURE = re.compile(r"OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT=SPAN_ONLY")
+TRACELOOP = re.compile(r"TRACELOOP_TRACE_CONTENT=true")
+CONTENT = re.compile(r'"content" to each entry of gen_ai\.retrieval\.documents')
+COUNT_LIMIT = re.compile(r"OTEL_SPAN_ATTRIBUTE_COUNT_LIMIT=\d{3,}")
+GENAI_CONTENT = re.compile(
+    r"gen_ai\.(input\.messages|output\.messages|system_instructions|prompt\.variable\..*"
+    r"|retrieval\.query\.text|tool\.call\..*)$"
+)
+GENAI_DOCUMENTS = re.compile(GENAI_CONTENT.pattern[:-1] + r"|gen_ai\.retrieval\.documents$")
+OLLM_CONTENT = re.compile(
+    r"traceloop\.entity\.(input|output)$|gen_ai\.task\.(input|output)$"
+    r"|gen_ai\.(input\.messages|output\.messages|system_instructions|prompt\.\d.*|completion\.\d.*)$"
+    r"|traceloop\.prompt\..*|db\.query\.result\..*"
+)
+
+Line = re.Pattern[str]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Case:
+    """A captured set, what to take out of it, and the line that must mend each field."""
+
+    name: str
+    source: str
+    without: Line | None = None
+    lines: Mapping[str, Line]
+
+
+MESSAGES = ("answer", "citations")
+ALL = ("query", "retrieved", "document_texts", "context", *MESSAGES)
+CASES = (
+    Case(name="hidden", source="oi-langchain-hidden", lines=dict.fromkeys(ALL, HIDE)),
+    Case(name="limit", source="hard-long-many", lines={"attributes": COUNT_LIMIT}),
+    Case(
+        name="genai off",
+        source="otel-genai-langchain",
+        without=GENAI_DOCUMENTS,
+        lines=dict.fromkeys(ALL, CAPTURE),
+    ),
+    Case(
+        name="genai off, ids kept",
+        source="otel-genai-langchain",
+        without=GENAI_CONTENT,
+        lines=dict.fromkeys(MESSAGES, CAPTURE) | {"document_texts": CONTENT},
+    ),
+    Case(
+        name="genai two services off",
+        source="otel-openai-v2-fastapi-2svc",
+        without=GENAI_CONTENT,
+        lines=dict.fromkeys(("query", *MESSAGES), CAPTURE),
+    ),
+    *(
+        Case(
+            name=f"{source} off",
+            source=source,
+            without=OLLM_CONTENT,
+            lines=dict.fromkeys(fields, TRACELOOP),
+        )
+        for source, fields in (("ollm-langchain", ALL), ("ollm-openai-chroma", ALL[1:]))
+    ),
+)
+"""Not ollm-llamaindex: without content its spans tell of no retrieval, so there is no record."""
+FOREIGN = re.compile(r"fastapi|httpx|asgi|requests|urllib3")
+
+
+def stripped(trace: Trace, content: Line) -> Trace:
+    """A trace without the attributes that hold content, as the switched-off instrumentor sends."""
+    return replace(trace, spans=tuple(_without(span, content) for span in trace.spans))
+
+
+def _without(span: Span, content: Line) -> Span:
+    def kept(attributes: Mapping[str, Any]) -> dict[str, Any]:
+        return {key: value for key, value in attributes.items() if not content.match(key)}
+
+    events = (replace(event, attributes=kept(event.attributes)) for event in span.events)
+    filled = tuple(event for event in events if event.attributes)
+    return replace(span, attributes=kept(span.attributes), events=filled, logs=())
+
+
+def alike(found: Iterable[RagRecord]) -> list[Alike]:
+    """Records as the store counts them."""
+    return [
+        Alike(
+            service=record.service,
+            instrumentors=record.instrumentors,
+            absent=dict(record.absent),
+            truncated=record.truncated,
+        )
+        for record in found
+    ]
+
+
+def unnamed(found: list[RagRecord], entries: list[dict[str, Any]]) -> tuple[list[str], int]:
+    """Where findings fall short of the records, and how many absent fields they must name."""
+    expected: Counter[tuple[str, str, str, str]] = Counter()
+    for record in found:
+        scope = record.instrumentors[0] if record.instrumentors else ""
+        for field, why in record.absent.items():
+            if why not in FINE:
+                expected[record.service, scope, field, why.value] += 1
+    wrong = []
+    for (service, scope, field, reason), count in expected.items():
+        (entry,) = (one for one in entries if (one["service"], one["scope"]) == (service, scope))
+        said = [
+            one for one in entry["findings"] if (one["field"], one["reason"]) == (field, reason)
+        ]
+        wrong += [f"{field} {reason}: {fault}" for fault in _faults(field, count, entry, said)]
+    findings = [one for entry in entries for one in entry["findings"]]
+    wrong += [f"needless: {one['field']}" for one in findings if one["reason"] in FINE]
+    wrong += [f"blamed: {one['scope']}" for one in findings if FOREIGN.search(one["scope"])]
+    return wrong, len(expected)
+
+
+def _faults(
+    field: str, count: int, entry: dict[str, Any], said: list[dict[str, Any]]
+) -> Iterator[str]:
+    off = sorted(name for name, rubric in load_rubrics().items() if field in rubric.needs)
+    if sum(one["records"] for one in said) != count:
+        yield "not named"
+    if abs(sum(one["share"] for one in said) - count / entry["records"]) > 1e-3:
+        yield "share"
+    if any(one["rubrics_off"] != off for one in said):
+        yield "rubrics"
+    if not all(one["fix"] for one in said):
+        yield "line"
+
+
+def misfixed(case: Case, entries: list[dict[str, Any]]) -> list[str]:
+    """Fields of a case without a finding, or with another line than the right one."""
+    findings = [finding for entry in entries for finding in entry["findings"]]
+    return [
+        f"{case.name}: {field}: {[f['fix'] for f in findings if f['field'] == field]}"
+        for field, line in case.lines.items()
+        if not any(f["field"] == field for f in findings)
+        or not all(line.search(f["fix"]) for f in findings if f["field"] == field)
+    ]
+
+
+def run(folder: Path, content: Line | None) -> list[RagRecord]:
+    """All records of a captured set, without `content` where given."""
+    traces = load(folder).traces.values()
+    kept = traces if content is None else [stripped(trace, content) for trace in traces]
+    return [record for trace in kept for record in records(trace)]
+
+
+def main() -> None:
+    data = None if "--small" in sys.argv else bench_data()
+    folder = data / "captures" if data else SAMPLES / "otlp"
+    sets = {path.name: path for path in captured_sets(folder) if path.name.startswith(BARRED)}
+    needs = {name: rubric.needs for name, rubric in load_rubrics().items()}
+    counted: Counter[str] = Counter()
+    unsaid: list[str] = []
+    wrong_lines: list[str] = []
+    for case in (*(Case(name=name, source=name, lines={}) for name in sets), *CASES):
+        found = run(sets[case.source], case.without)
+        entries: list[dict[str, Any]] = diagnose(alike(found), needs)
+        wrong, fields = unnamed(found, entries)
+        unsaid += [f"{case.name}: {fault}" for fault in wrong]
+        wrong_lines += misfixed(case, entries)
+        counted.update(records=len(found), absent_fields=fields, lines=len(case.lines))
+        said = sorted({f"{f['field']} {f['reason']}" for e in entries for f in e["findings"]})
+        progress(f"{case.name}: {len(found)} records; {', '.join(said) or 'nothing to fix'}")
+    for fault in (*unsaid, *wrong_lines):
+        progress(f"FAULT {fault}")
+    figures = {"unsaid": len(unsaid), "wrong_lines": len(wrong_lines)}
+    finish(
+        "doctor",
+        {"sets": len(sets), "cases": len(CASES), **counted, **figures},
+        {
+            "every absent field named with its share, rubrics and a line": not unsaid,
+            "the right line in every case": not wrong_lines and counted["lines"] > 0,
+        },
+        seed=0,
+    )
+
+
+if __name__ == "__main__":
+    main()
