@@ -1,0 +1,106 @@
+"""The border with plug-ins: what raises is counted and said; settings switch rubrics off."""
+
+from __future__ import annotations
+
+import pytest
+from pydantic import ValidationError
+
+from ragvigil.model.record import Absent, RagRecord
+from ragvigil.model.score import Layer, Score
+from scorers.metrics import SCORER_ERRORS
+from scorers.rubric import BadRubric, load_rubrics, parse_rubric
+from scorers.runner import Runner, UnknownRubric, load_scorers
+from scorers.settings import ScorersSettings
+
+RECORD = RagRecord(record_id="1", trace_id="1", answer="Refunds take 5 days.")
+RUBRIC = """
+name = "a"
+layer = "generation"
+version = "1"
+scale = "0..1"
+needs = ["answer"]
+description = "What is asked."
+"""
+
+
+class Broken:
+    rubric = "refusal"
+
+    def score(self, record: RagRecord) -> Score:
+        raise KeyError(record.record_id)
+
+
+class Unheard:
+    rubric = "unheard_of"
+
+    def score(self, record: RagRecord) -> Score:
+        return Score.not_applicable(self.rubric, f"{record.record_id} is never scored")
+
+
+def test_a_scorer_that_raises_is_counted_and_not_applicable(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.delenv("PYTEST_CURRENT_TEST")
+    before = SCORER_ERRORS.labels("Broken")._value.get()
+    score = Runner([Broken()]).score_all(RECORD)[0]
+    assert (score.value, score.explanation) == (None, "the scorer raised KeyError")
+    assert score.layer == Layer.GENERATION
+    assert SCORER_ERRORS.labels("Broken")._value.get() == before + 1
+
+
+def test_under_pytest_a_scorer_that_raises_fails_the_test() -> None:
+    with pytest.raises(KeyError):
+        Runner([Broken()]).score_all(RECORD)
+
+
+def test_a_scorer_is_not_asked_where_its_field_is_absent() -> None:
+    hidden = RagRecord(record_id="1", trace_id="1", absent={"answer": Absent.HIDDEN})
+    score = Runner([Broken()]).score_all(hidden)[0]
+    assert (score.absent, score.explanation) == ("answer", "answer is absent: hidden")
+
+
+def test_a_scorer_without_a_rubric_is_refused() -> None:
+    with pytest.raises(UnknownRubric, match=r"Unheard: no file rubrics/unheard_of\.toml"):
+        Runner([Unheard()])
+
+
+def test_a_disabled_rubric_is_not_scored() -> None:
+    kept = load_scorers(ScorersSettings(disabled=("refusal",)))
+    assert {one.rubric for one in kept} == {one.rubric for one in load_scorers()} - {"refusal"}
+
+
+def test_a_setting_that_names_no_rubric_is_refused() -> None:
+    with pytest.raises(UnknownRubric, match=r"\[scorers\] disabled: refusals is not one of"):
+        load_scorers(ScorersSettings(disabled=("refusals",)))
+
+
+def test_a_bound_of_ones_own_replaces_the_rubrics() -> None:
+    runner = Runner(load_scorers(), ScorersSettings(fails_below={"citation_coverage": 0.5}))
+    assert runner.fails_below["citation_coverage"] == 0.5
+    assert (
+        runner.fails_below["citation_validity"] == load_rubrics()["citation_validity"].fails_below
+    )
+    assert "refusal" not in runner.fails_below
+
+
+def test_a_bound_beyond_1_is_refused() -> None:
+    with pytest.raises(ValidationError):
+        ScorersSettings(fails_below={"citation_coverage": 1.4})
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ('colour = "red"', "a.toml: colour: there is no such key"),
+        ("fails_below = 1.4", "a.toml: fails_below: 1.4 is not between 0 and 1"),
+        ("name = ", "a.toml: is not TOML"),
+    ],
+)
+def test_a_bad_rubric_is_refused_in_one_sentence(change: str, message: str) -> None:
+    with pytest.raises(BadRubric, match=message):
+        parse_rubric(RUBRIC + change, "a.toml")
+
+
+def test_a_rubric_that_needs_an_unknown_field_is_refused() -> None:
+    with pytest.raises(BadRubric, match=r"a\.toml: needs: a record has no field answers"):
+        parse_rubric(RUBRIC.replace('["answer"]', '["answers"]'), "a.toml")
