@@ -26,7 +26,7 @@ import otlp_requests
 from processes import core_pid
 from report import finish, progress
 
-from ragvigil.app.child_daemon import ChildDaemon, start
+from ragvigil.app.child_daemon import ChildDaemon, free_port, start
 
 READY_SECONDS = 10.0
 PAUSE_SECONDS = 0.08
@@ -139,7 +139,7 @@ def main() -> None:
     rng = random.Random(options.seed)
     requests = otlp_requests.make(25 * (60 if options.small else 900), seed=options.seed)
     with tempfile.TemporaryDirectory() as folder:
-        sender = Sender("127.0.0.1:44318", requests)
+        sender = Sender(f"127.0.0.1:{free_port(0)}", requests)
         daemon, waits = storm(Path(folder), kills, rng, sender)
         sender.done.wait(300)
         sent = sender.acknowledged * otlp_requests.SPANS

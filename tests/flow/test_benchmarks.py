@@ -1,0 +1,40 @@
+"""Every benchmark answers rightly at its small size; what it says of speed is not judged here."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+def benchmarks() -> list[Path]:
+    """The files of `bench/` that end with a verdict."""
+    return [path for path in sorted((ROOT / "bench").glob("*.py")) if _gives_a_verdict(path)]
+
+
+def _gives_a_verdict(path: Path) -> bool:
+    text = path.read_text(encoding="utf-8")
+    return "report import" in text and "finish(" in text and "__main__" in text
+
+
+@pytest.mark.parametrize("path", benchmarks(), ids=lambda path: path.stem)
+def test_a_benchmark_passes_at_its_small_size(path: Path) -> None:
+    environment = {key: value for key, value in os.environ.items() if key != "RAGVIGIL_BENCH_DATA"}
+    done = subprocess.run(
+        [sys.executable, str(path), "--small"],
+        capture_output=True,
+        text=True,
+        timeout=240,
+        env=environment,
+        check=False,
+    )
+    assert done.returncode == 0, done.stdout[-2000:] + done.stderr[-2000:]
+    verdict = json.loads(done.stdout.splitlines()[-1])
+    assert verdict["pass"] is True
+    assert verdict["bench"] == path.stem
