@@ -17,9 +17,10 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
+from lookup_ways import compare
 from report import finish, peak_rss_mb, progress
 
-from ragvigil.store import records, rollups, traces
+from ragvigil.store import records, rollups
 from ragvigil.store.batch import Batch, Row
 from ragvigil.store.columns import TABLES
 from ragvigil.store.priority import Priority
@@ -73,7 +74,6 @@ SELECT toStartOfMinute(at), at, until, id, root, 'svc', concat('/route/', toStri
 FROM ({_EACH_TRACE})
 """
 AT_ONCE = 240_000
-REBUILT = "MODIFY SETTING deduplicate_merge_projection_mode = 'rebuild'"
 
 
 def fill(store: Store, rows: int, start: int) -> None:
@@ -142,63 +142,6 @@ def timed(job: Callable[[], object], times: int) -> list[float]:
     return taken
 
 
-def compare(store: Store, ids: list[str]) -> dict[str, float]:
-    """Median ms of reading one trace's scores without its row in `traces`, three ways."""
-    found = {
-        "through_traces_final_ms": round(statistics.median(_by_row(store, one) for one in ids), 1)
-    }
-    variants = {
-        "scan": "ALTER TABLE scores DROP INDEX idx_trace_id",
-        "skip_index": "ALTER TABLE scores ADD INDEX by_trace trace_id TYPE bloom_filter(0.001) "
-        "GRANULARITY 1",
-        "projection": "ALTER TABLE scores ADD PROJECTION by_trace (SELECT * ORDER BY trace_id)",
-    }
-    build = {
-        "skip_index": "MATERIALIZE INDEX by_trace",
-        "projection": "MATERIALIZE PROJECTION by_trace",
-    }
-    drop = {"skip_index": "DROP INDEX by_trace", "projection": "DROP PROJECTION by_trace"}
-    for name, statement in variants.items():
-        before = size_of(store)
-        if name == "scan":
-            store.change(f"{statement} SETTINGS mutations_sync = 2")
-        if name in build:
-            if name == "projection":
-                store.change(f"ALTER TABLE scores {REBUILT}")
-            store.change(statement)
-            store.change(f"ALTER TABLE scores {build[name]} SETTINGS mutations_sync = 2")
-        for final in ("", " FINAL"):
-            key = f"{name}{'_final' if final else ''}_ms"
-            found[key] = round(statistics.median(_by_id(store, one, final) for one in ids), 1)
-        found[f"{name}_extra_mb"] = round((size_of(store) - before) / 1e6, 1)
-        if name in drop:
-            store.change(f"ALTER TABLE scores {drop[name]} SETTINGS mutations_sync = 2")
-    return found
-
-
-def _by_row(store: Store, trace_id: str) -> float:
-    """Milliseconds of the store's own way: the row in `traces`, then a prefix of the key."""
-    started = time.perf_counter()
-    stored = traces.look_up(store, [trace_id])[trace_id]
-    seconds = stored.time_unix_nano // 10**9
-    place = {"minutes": [seconds - seconds % 60], "trace_ids": [trace_id], "received": 0}
-    assert len(store.read("record_scores", place)) == RUBRICS
-    return (time.perf_counter() - started) * 1e3
-
-
-def _by_id(store: Store, trace_id: str, final: str) -> float:
-    started = time.perf_counter()
-    sql = f"SELECT * FROM scores{final} WHERE trace_id = '{trace_id}'"
-    found = store._ask("compare", lambda client: client.query(sql).result_rows, Priority.TICK)
-    assert len(found) == RUBRICS, len(found)
-    return (time.perf_counter() - started) * 1e3
-
-
-def size_of(store: Store) -> int:
-    """Bytes of the table `scores` on disk."""
-    return sum(int(row["bytes"]) for row in store.read("parts") if row["table"] == "scores")
-
-
 def main() -> None:
     parser = argparse.ArgumentParser()
     parser.add_argument("--small", action="store_true")
@@ -245,7 +188,7 @@ def measure(
     figures |= beside_inserts(store, start, ids)
     found = records.trace(store, ids[0])
     if compares:
-        figures["compare"] = compare(store, ids[:15])
+        figures["compare"] = compare(store, ids[:15], RUBRICS)
     bars = {
         "300 series": len(from_rollups) == SERIES,
         "every score counted once": sum(row["n"] for row in from_raw) == _with_value(store, start),
