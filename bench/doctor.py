@@ -19,8 +19,8 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 from bench.captures import captured_sets, load
 from bench.report import SAMPLES, bench_data, finish, progress
 from collector.records import records
-from ragvigil.app.doctor import FINE, Alike, diagnose
-from ragvigil.model.record import RagRecord
+from ragvigil.app.doctor import Alike, diagnose
+from ragvigil.model.record import Absent, RagRecord
 from ragvigil.model.span import Span, Trace
 from scorers.rubric import load_rubrics
 
@@ -124,7 +124,7 @@ def unnamed(found: list[RagRecord], entries: list[dict[str, Any]]) -> tuple[list
     for record in found:
         scope = record.instrumentors[0] if record.instrumentors else ""
         for field, why in record.absent.items():
-            if why not in FINE:
+            if why is not Absent.NOT_RUN:
                 expected[record.service, scope, field, why.value] += 1
     wrong = []
     for (service, scope, field, reason), count in expected.items():
@@ -134,7 +134,7 @@ def unnamed(found: list[RagRecord], entries: list[dict[str, Any]]) -> tuple[list
         ]
         wrong += [f"{field} {reason}: {fault}" for fault in _faults(field, count, entry, said)]
     findings = [one for entry in entries for one in entry["findings"]]
-    wrong += [f"needless: {one['field']}" for one in findings if one["reason"] in FINE]
+    wrong += [f"needless: {one['field']}" for one in findings if one["reason"] == Absent.NOT_RUN]
     wrong += [f"blamed: {one['scope']}" for one in findings if FOREIGN.search(one["scope"])]
     return wrong, len(expected)
 
@@ -155,7 +155,12 @@ def _faults(
 
 def misfixed(case: Case, entries: list[dict[str, Any]]) -> list[str]:
     """Fields of a case without a finding, or with another line than the right one."""
-    findings = [finding for entry in entries for finding in entry["findings"]]
+    findings = [
+        finding
+        for entry in entries
+        for finding in entry["findings"]
+        if finding["reason"] != Absent.ERRORED
+    ]
     return [
         f"{case.name}: {field}: {[f['fix'] for f in findings if f['field'] == field]}"
         for field, line in case.lines.items()

@@ -22,8 +22,6 @@ FIELDS = (
     "usage",
 )
 FROM_RETRIEVAL = {"retrieved", "document_texts", "document_ids", "reranked"}
-FINE = {Absent.NOT_RUN, Absent.ERRORED}
-"""Reasons that no line of configuration mends."""
 LIMITS = ("attributes", "events")
 """What an SDK drops past its limits, as named in a record's `truncated`, and says so."""
 ORDER = (*FIELDS, *LIMITS)
@@ -104,11 +102,11 @@ def _by_weight(counted: tuple[Lack, int]) -> tuple[int, int, Lack]:
 
 
 def _lacks(kind: Alike) -> Iterator[Lack]:
-    """What these records lack that configuration can mend."""
+    """What these records lack; a step that the service does not have is not lacking."""
     cut = [limit for limit in LIMITS if limit in kind.truncated]
     for field, why in kind.absent.items():
         reason = Absent(why)
-        if reason in FINE:
+        if reason is Absent.NOT_RUN:
             continue
         is_retrieval = field in FROM_RETRIEVAL and bool(kind.instrumentors)
         scope = kind.instrumentors[-1] if is_retrieval else kind.scope

@@ -17,6 +17,11 @@ NO_RECORD = (
     "as not_rag, their spans show neither a retriever nor chunks in a prompt: switch content\n"
     "capture on in the instrumentor, or put ragvigil.retrieved on a span of your own."
 )
+REASONS = {
+    "not_sent": "not sent",
+    "truncated": "cut off by a limit of the SDK",
+    "errored": "lost to an error",
+}
 LAYERS = ("retrieval", "generation", "cross_cutting")
 
 
@@ -152,8 +157,17 @@ def _service(service: Mapping[str, Any], console: Console) -> None:
     name = service["service"] or "(no service.name)"
     heading = f"{name}, {service['instrumentor']}: {service['records']} records in 24 h"
     console.print(heading, style="bold", markup=False)
-    shares = ((field, share) for field, share in service["present"].items() if share is not None)
-    console.print("  arrives  " + "  ".join(f"{field} {share:.0%}" for field, share in shares))
+    shares = {field: share for field, share in service["present"].items() if share is not None}
+    for title, fields in (
+        ("in full", [field for field, share in shares.items() if share == 1]),
+        (
+            "in part",
+            [f"{field} {_share(share)}" for field, share in shares.items() if 0 < share < 1],
+        ),
+        ("never", [field for field, share in shares.items() if share == 0]),
+    ):
+        if fields:
+            console.print(f"  {title:<8} {', '.join(fields)}", highlight=False, soft_wrap=True)
     alike: dict[tuple[Any, ...], list[Mapping[str, Any]]] = {}
     for finding in service["findings"]:
         key = (finding["reason"], finding["share"], finding["scope"], finding["fix"])
@@ -161,7 +175,7 @@ def _service(service: Mapping[str, Any], console: Console) -> None:
     for findings in alike.values():
         _findings(findings, console)
     if not alike:
-        console.print("  nothing to fix", style="green")
+        console.print("  nothing is missing", style="green")
     console.print()
 
 
@@ -169,9 +183,18 @@ def _findings(findings: Sequence[Mapping[str, Any]], console: Console) -> None:
     """Fields that one line brings back, together; the line stays whole, for the clipboard."""
     first = findings[0]
     fields = ", ".join(finding["field"] for finding in findings)
-    reason = first["reason"].replace("_", " ")
+    reason = REASONS.get(first["reason"], first["reason"])
+    heading = f"  ✗ {fields}: {reason} in {_share(first['share'])} of records"
     off = sorted({rubric for finding in findings for rubric in finding["rubrics_off"]})
-    console.print(f"  {fields}: {reason} in {first['share']:.0%}", style="red", highlight=False)
-    console.print(f"    from   {first['scope'] or '(unnamed scope)'}", markup=False)
-    console.print(f"    off    {', '.join(off) or 'no rubric'}", markup=False)
-    console.print(f"    fix    {first['fix']}", markup=False, highlight=False, soft_wrap=True)
+    console.print(heading, style="red", highlight=False, soft_wrap=True)
+    for title, line in (
+        ("from", first["scope"] or "(a scope without a name)"),
+        ("off", ", ".join(off) or "no rubric"),
+        ("fix", first["fix"]),
+    ):
+        console.print(f"    {title:<5} {line}", markup=False, highlight=False, soft_wrap=True)
+
+
+def _share(share: float) -> str:
+    """Percent, with one decimal where it is close to none or all."""
+    return f"{share:.0%}" if share in (0, 1) or 0.01 <= share <= 0.99 else f"{share:.1%}"

@@ -47,8 +47,14 @@ def test_one_field_absent_for_two_reasons_is_two_findings_the_commoner_first() -
     assert [(one["reason"], one["records"]) for one in found] == [("not_sent", 2), ("hidden", 1)]
 
 
-def test_steps_that_failed_or_were_not_run_are_no_findings() -> None:
-    assert findings(like(4, reranked="not_run", answer="errored")) == []
+def test_a_step_that_the_service_does_not_have_is_no_finding() -> None:
+    assert findings(like(4, reranked="not_run")) == []
+
+
+def test_a_step_that_failed_is_named_though_no_setting_mends_it() -> None:
+    (found,) = findings(like(4, answer="errored"))
+    assert found["reason"] == "errored"
+    assert "nothing to switch on" in found["fix"]
 
 
 def test_a_step_that_is_never_run_has_no_share() -> None:
@@ -117,11 +123,21 @@ def test_a_person_reads_each_line_once_and_whole(capsys: pytest.CaptureFixture[s
     assert "OPENINFERENCE_HIDE_OUTPUT_TEXT=false" in line
     assert "query, context, answer: hidden in 100%" in printed
     assert "chunk_utilization, refusal" in printed
+    assert "in full  retrieved," in printed
+    assert "never    query, context, answer" in printed
+
+
+def test_shares_that_are_neither_all_nor_none_are_given(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    kinds = [like(998), like(1, usage="not_sent"), like(1, answer="errored")]
+    show.doctor({"services": diagnose(kinds, NEEDS)}, as_json=False)
+    assert "in part  answer 99.9%, usage 99.9%" in capsys.readouterr().out
 
 
 def test_a_service_that_lacks_nothing_is_told_so(capsys: pytest.CaptureFixture[str]) -> None:
     show.doctor({"services": diagnose([like(4)], NEEDS)}, as_json=False)
-    assert "nothing to fix" in capsys.readouterr().out
+    assert "nothing is missing" in capsys.readouterr().out
 
 
 def test_scripts_read_one_json_document(capsys: pytest.CaptureFixture[str]) -> None:
