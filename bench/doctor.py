@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 import sys
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -21,7 +21,7 @@ from bench.report import SAMPLES, bench_data, finish, progress
 from collector.records import records
 from ragvigil.app.doctor import Alike, diagnose
 from ragvigil.model.record import Absent, RagRecord
-from ragvigil.model.span import Span, Trace
+from ragvigil.model.span import Span
 from scorers.rubric import load_rubrics
 
 BARRED = ("oi-", "otel-", "ollm-", "hard-")
@@ -29,6 +29,9 @@ HIDE = re.compile(r"OPENINFERENCE_HIDE_INPUTS=false OPENINFERENCE_HIDE_OUTPUTS=f
 CAPTURE = re.compile(r"OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT=SPAN_ONLY")
 TRACELOOP = re.compile(r"TRACELOOP_TRACE_CONTENT=true")
 CONTENT = re.compile(r'"content" to each entry of gen_ai\.retrieval\.documents')
+EVENT_LIMIT = re.compile(r"OTEL_SPAN_EVENT_COUNT_LIMIT=\d{3,}")
+LENGTH_LIMIT = re.compile(r"unset OTEL_ATTRIBUTE_VALUE_LENGTH_LIMIT")
+VALUE_LENGTH = 300
 COUNT_LIMIT = re.compile(r"OTEL_SPAN_ATTRIBUTE_COUNT_LIMIT=\d{3,}")
 GENAI_CONTENT = re.compile(
     r"gen_ai\.(input\.messages|output\.messages|system_instructions|prompt\.variable\..*"
@@ -46,42 +49,87 @@ Line = re.Pattern[str]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Case:
-    """A captured set, what to take out of it, and the line that must mend each field."""
+    """A captured set, what is done to its spans, and the line that must mend each field."""
 
     name: str
     source: str
-    without: Line | None = None
+    change: Callable[[Span], Span] = lambda span: span
     lines: Mapping[str, Line]
+
+
+def without(content: Line) -> Callable[[Span], Span]:
+    """Takes away the attributes that hold content, as a switched-off instrumentor does."""
+
+    def kept(attributes: Mapping[str, Any]) -> dict[str, Any]:
+        return {key: value for key, value in attributes.items() if not content.match(key)}
+
+    def changed(span: Span) -> Span:
+        events = (replace(event, attributes=kept(event.attributes)) for event in span.events)
+        filled = tuple(event for event in events if event.attributes)
+        return replace(span, attributes=kept(span.attributes), events=filled, logs=())
+
+    return changed
+
+
+def shortened(span: Span) -> Span:
+    """A span of an SDK with a limit on the length of values."""
+    cut = {
+        key: value[:VALUE_LENGTH] if isinstance(value, str) else value
+        for key, value in span.attributes.items()
+    }
+    return replace(span, attributes=cut)
+
+
+def eventless(span: Span) -> Span:
+    """A span of an SDK that keeps no more than one event."""
+    kept = span.events[-1:]
+    return replace(span, events=kept, dropped_events_count=len(span.events) - len(kept))
 
 
 MESSAGES = ("answer", "citations")
 ALL = ("query", "retrieved", "document_texts", "context", *MESSAGES)
 CASES = (
     Case(name="hidden", source="oi-langchain-hidden", lines=dict.fromkeys(ALL, HIDE)),
-    Case(name="limit", source="hard-long-many", lines={"attributes": COUNT_LIMIT}),
+    Case(
+        name="limit",
+        source="hard-long-many",
+        lines={"attributes": COUNT_LIMIT, "retrieved": COUNT_LIMIT},
+    ),
+    Case(
+        name="events limit",
+        source="ollm-openai-chroma",
+        change=eventless,
+        lines={"events": EVENT_LIMIT},
+    ),
+    Case(
+        name="length limit",
+        source="ollm-langchain",
+        change=shortened,
+        lines=dict.fromkeys(("retrieved", "document_texts", "context"), LENGTH_LIMIT),
+    ),
     Case(
         name="genai off",
         source="otel-genai-langchain",
-        without=GENAI_DOCUMENTS,
+        change=without(GENAI_DOCUMENTS),
         lines=dict.fromkeys(ALL, CAPTURE),
     ),
     Case(
         name="genai off, ids kept",
         source="otel-genai-langchain",
-        without=GENAI_CONTENT,
+        change=without(GENAI_CONTENT),
         lines=dict.fromkeys(MESSAGES, CAPTURE) | {"document_texts": CONTENT},
     ),
     Case(
         name="genai two services off",
         source="otel-openai-v2-fastapi-2svc",
-        without=GENAI_CONTENT,
+        change=without(GENAI_CONTENT),
         lines=dict.fromkeys(("query", *MESSAGES), CAPTURE),
     ),
     *(
         Case(
             name=f"{source} off",
             source=source,
-            without=OLLM_CONTENT,
+            change=without(OLLM_CONTENT),
             lines=dict.fromkeys(fields, TRACELOOP),
         )
         for source, fields in (("ollm-langchain", ALL), ("ollm-openai-chroma", ALL[1:]))
@@ -89,20 +137,6 @@ CASES = (
 )
 """Not ollm-llamaindex: without content its spans tell of no retrieval, so there is no record."""
 FOREIGN = re.compile(r"fastapi|httpx|asgi|requests|urllib3")
-
-
-def stripped(trace: Trace, content: Line) -> Trace:
-    """A trace without the attributes that hold content, as the switched-off instrumentor sends."""
-    return replace(trace, spans=tuple(_without(span, content) for span in trace.spans))
-
-
-def _without(span: Span, content: Line) -> Span:
-    def kept(attributes: Mapping[str, Any]) -> dict[str, Any]:
-        return {key: value for key, value in attributes.items() if not content.match(key)}
-
-    events = (replace(event, attributes=kept(event.attributes)) for event in span.events)
-    filled = tuple(event for event in events if event.attributes)
-    return replace(span, attributes=kept(span.attributes), events=filled, logs=())
 
 
 def alike(found: Iterable[RagRecord]) -> list[Alike]:
@@ -169,11 +203,11 @@ def misfixed(case: Case, entries: list[dict[str, Any]]) -> list[str]:
     ]
 
 
-def run(folder: Path, content: Line | None) -> list[RagRecord]:
-    """All records of a captured set, without `content` where given."""
+def run(folder: Path, change: Callable[[Span], Span]) -> list[RagRecord]:
+    """All records of a captured set with its spans changed."""
     traces = load(folder).traces.values()
-    kept = traces if content is None else [stripped(trace, content) for trace in traces]
-    return [record for trace in kept for record in records(trace)]
+    changed = (replace(one, spans=tuple(change(span) for span in one.spans)) for one in traces)
+    return [record for trace in changed for record in records(trace)]
 
 
 def main() -> None:
@@ -185,7 +219,7 @@ def main() -> None:
     unsaid: list[str] = []
     wrong_lines: list[str] = []
     for case in (*(Case(name=name, source=name, lines={}) for name in sets), *CASES):
-        found = run(sets[case.source], case.without)
+        found = run(sets[case.source], case.change)
         entries: list[dict[str, Any]] = diagnose(alike(found), needs)
         wrong, fields = unnamed(found, entries)
         unsaid += [f"{case.name}: {fault}" for fault in wrong]

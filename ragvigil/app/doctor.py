@@ -103,20 +103,24 @@ def _by_weight(counted: tuple[Lack, int]) -> tuple[int, int, Lack]:
 
 def _lacks(kind: Alike) -> Iterator[Lack]:
     """What these records lack; a step that the service does not have is not lacking."""
-    cut = [limit for limit in LIMITS if limit in kind.truncated]
-    for field, why in kind.absent.items():
-        reason = Absent(why)
-        if reason is Absent.NOT_RUN:
-            continue
-        is_retrieval = field in FROM_RETRIEVAL and bool(kind.instrumentors)
-        scope = kind.instrumentors[-1] if is_retrieval else kind.scope
-        if reason is Absent.TRUNCATED and cut:
-            cause = cut[0]
-        else:
-            cause = "retrieved" if is_retrieval and kind.absent.get("retrieved") == why else field
-        yield Lack(field, reason, scope, cause)
-    for limit in cut:
+    dropped = [limit for limit in LIMITS if limit in kind.truncated]
+    absent = {field: Absent(why) for field, why in kind.absent.items()}
+    if "retrieved" in kind.truncated:  # a list cut short, even where a prompt makes up for it
+        absent.setdefault("retrieved", Absent.TRUNCATED)
+    for field, reason in absent.items():
+        if reason is Absent.TRUNCATED:
+            yield Lack(field, reason, kind.scope, dropped[0] if dropped else field)
+        elif reason is not Absent.NOT_RUN:
+            yield _unsent(field, reason, kind, absent)
+    for limit in dropped:
         yield Lack(limit, Absent.TRUNCATED, kind.scope, limit)
+
+
+def _unsent(field: str, reason: Absent, kind: Alike, absent: Mapping[str, Absent]) -> Lack:
+    if field not in FROM_RETRIEVAL or not kind.instrumentors:
+        return Lack(field, reason, kind.scope, field)
+    is_lost_with_list = absent.get("retrieved") is reason
+    return Lack(field, reason, kind.instrumentors[-1], "retrieved" if is_lost_with_list else field)
 
 
 def _finding(lack: Lack, count: int, records: int, needs: Needs) -> dict[str, object]:

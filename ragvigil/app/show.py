@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping, Sequence
-from itertools import groupby
 from typing import Any
 
 from rich.console import Console
@@ -17,12 +16,15 @@ NO_RECORD = (
     "as not_rag, their spans show neither a retriever nor chunks in a prompt: switch content\n"
     "capture on in the instrumentor, or put ragvigil.retrieved on a span of your own."
 )
+NAMES = {"attributes": "span attributes", "events": "span events"}
 REASONS = {
     "not_sent": "not sent",
     "truncated": "cut off by a limit of the SDK",
     "errored": "lost to an error",
 }
 LAYERS = ("retrieval", "generation", "cross_cutting")
+Key = tuple[str, str, str, str, str]
+Windows = dict[str, Mapping[str, Any]]
 
 
 def sparkline(values: Sequence[float | None]) -> str:
@@ -94,44 +96,54 @@ def _short(text: str | None, width: int = 90) -> str:
 
 @_printing
 def deltas(found: Mapping[str, Any], console: Console) -> None:
-    """A table per layer: layers are never mixed."""
-    rows = sorted(found["deltas"], key=lambda row: (LAYERS.index(row["layer"]), row["route"]))
-    if not rows:
+    """A table per layer, a line per route and rubric: layers are never mixed."""
+    series = _by_series(found["deltas"])
+    if not series:
         console.print("no scores yet: send spans, then look again in a few minutes")
-    for layer, members in groupby(rows, key=lambda row: row["layer"]):
-        console.print(_layer_table(layer, list(members)))
+    for layer in LAYERS:
+        lines = [one for key, one in series.items() if key[0] == layer]
+        if lines:
+            console.print(_layer_table(layer, lines))
 
 
-def _layer_table(layer: str, rows: list[Mapping[str, Any]]) -> Table:
-    table = Table(title=layer, title_justify="left")
-    for heading in (
-        "service",
-        "route",
-        "rubric",
-        "window",
-        "mean",
-        "baseline",
-        "delta",
-        "n",
-        "24 h",
-    ):
-        table.add_column(heading)
+def _by_series(rows: Sequence[Mapping[str, Any]]) -> dict[Key, Windows]:
+    """The windows of each series that has a mean or a count; the rate of failing beside its rubric."""
+    series: dict[Key, Windows] = {}
     for row in rows:
-        table.add_row(*(Text(cell) for cell in _cells(row)))
+        key = (row["layer"], row["service"], row["environment"], row["route"], row["rubric"])
+        series.setdefault(key, {})[row["window"]] = row
+    return {
+        key: series[key] for key in sorted(series) if any(row["n"] for row in series[key].values())
+    }
+
+
+def _layer_table(layer: str, lines: list[Windows]) -> Table:
+    table = Table(title=layer, title_justify="left", box=None, pad_edge=False)
+    for heading in ("service", "route", "rubric"):
+        table.add_column(heading, no_wrap=True)
+    for heading in ("30 m", "6 h", "before", "moved by, points", "n 6 h"):
+        table.add_column(heading, justify="right", no_wrap=True)
+    for heading in ("since", "24 h"):
+        table.add_column(heading, no_wrap=True)
+    for windows in lines:
+        table.add_row(*(Text(cell) for cell in _cells(windows)))
     return table
 
 
-def _cells(row: Mapping[str, Any]) -> list[str]:
+def _cells(windows: Windows) -> list[str]:
+    row = windows.get("6h") or next(iter(windows.values()))
     interval = f" [{_points(row['low'])}, {_points(row['high'])}]" if row["low"] is not None else ""
+    has_moved = row["moved"] in ("fell", "rose")
     return [
         row["service"],
         row["route"],
         row["rubric"],
-        row["window"],
+        _number((windows.get("30m") or row)["mean"]),
         _number(row["mean"]),
         _number(row["baseline"]),
         f"{_points(row['delta'])}{interval}",
         str(row["n"]),
+        f"{row['moved']} {str(row['since'])[:16]}" if has_moved else "",
         sparkline(row.get("hours") or []),
     ]
 
@@ -182,7 +194,7 @@ def _service(service: Mapping[str, Any], console: Console) -> None:
 def _findings(findings: Sequence[Mapping[str, Any]], console: Console) -> None:
     """Fields that one line brings back, together; the line stays whole, for the clipboard."""
     first = findings[0]
-    fields = ", ".join(finding["field"] for finding in findings)
+    fields = ", ".join(NAMES.get(one["field"], one["field"]) for one in findings)
     reason = REASONS.get(first["reason"], first["reason"])
     heading = f"  ✗ {fields}: {reason} in {_share(first['share'])} of records"
     off = sorted({rubric for finding in findings for rubric in finding["rubrics_off"]})

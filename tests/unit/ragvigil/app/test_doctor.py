@@ -89,9 +89,20 @@ def test_a_missing_list_takes_its_texts_and_ids_along_under_one_line() -> None:
 def test_what_a_limit_of_the_sdk_dropped_is_found_though_no_field_is_absent(
     dropped: str, variable: str
 ) -> None:
-    (found,) = findings(like(5), like(5, cut=("retrieved", dropped)))
+    (found,) = findings(like(5), like(5, cut=(dropped,)))
     assert (found["field"], found["reason"], found["share"]) == (dropped, "truncated", 0.5)
     assert found["fix"].startswith(f"export {variable}=")
+
+
+def test_a_list_cut_short_is_found_though_the_prompt_makes_up_for_it() -> None:
+    (cut,) = findings(like(2, cut=("retrieved",)))
+    assert (cut["field"], cut["reason"]) == ("retrieved", "truncated")
+    assert "VALUE_LENGTH_LIMIT" in cut["fix"]
+    assert len({one["fix"] for one in findings(like(2, cut=("retrieved", "attributes")))}) == 1
+
+
+def test_an_answer_cut_by_the_model_is_no_finding() -> None:
+    assert findings(like(2, cut=("answer",))) == []
 
 
 def test_a_field_cut_by_a_counted_limit_gets_that_limits_line_else_the_length_limits() -> None:
