@@ -22,6 +22,7 @@ from prometheus_client import (
     PROCESS_COLLECTOR,
     REGISTRY,
     ProcessCollector,
+    disable_created_metrics,
     generate_latest,
 )
 
@@ -49,6 +50,7 @@ PREDECESSOR_SECONDS = 30.0
 def main(line: socket.socket) -> None:
     """Runs until told to stop or until the intake hangs up."""
     configure_logs()
+    disable_created_metrics()  # type: ignore[no-untyped-call]
     settings = load()
     stop = threading.Event()
     for number in (signal.SIGTERM, signal.SIGINT):

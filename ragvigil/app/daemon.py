@@ -15,6 +15,7 @@ from collections.abc import AsyncIterator
 
 import structlog
 import uvicorn
+from prometheus_client import disable_created_metrics
 
 from alerts.settings import MetricsSettings
 from collector.grpc import serve_grpc
@@ -37,6 +38,7 @@ CORE_STOP_SECONDS = 18.0
 def main() -> int:
     """Runs the daemon until SIGTERM or SIGINT; one line on standard error where it cannot."""
     configure_logs()
+    disable_created_metrics()  # type: ignore[no-untyped-call]
     try:
         settings = load()
         lock = hold(settings.data_dir, "daemon")

@@ -107,7 +107,7 @@ def deltas(found: Mapping[str, Any], console: Console) -> None:
 
 
 def _by_series(rows: Sequence[Mapping[str, Any]]) -> dict[Key, Windows]:
-    """The windows of each series that has a mean or a count; the rate of failing beside its rubric."""
+    """The windows of each series that has scores."""
     series: dict[Key, Windows] = {}
     for row in rows:
         key = (row["layer"], row["service"], row["environment"], row["route"], row["rubric"])
