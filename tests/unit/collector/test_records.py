@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 
 import pytest
 
 from collector.records import records
 from ragvigil.model.record import Absent, ContextSource
-from ragvigil.model.span import Event, SpanKind, StatusCode
+from ragvigil.model.span import Event, Scope, SpanKind, StatusCode
 from tests.traces import ANSWER, DOCUMENTS, PROMPT, QUESTION, llm, rag_trace, retriever, span, trace
 
 CHAIN = {"openinference.span.kind": "CHAIN"}
@@ -499,3 +500,18 @@ def test_two_instrumentors_of_one_service_make_one_record_with_each_chunk_once()
     assert ids(record.retrieved) == ids(record.context) == [name for name, _ in DOCUMENTS]
     assert (record.answer, record.usage.input_tokens) == (ANSWER, 100)
     assert record.conventions == ("openinference", "openllmetry", "otel_genai")
+
+
+def test_a_record_names_the_scope_that_answered_and_then_the_one_that_retrieved() -> None:
+    server = span("root", {"http.route": "/ask"}, scope="opentelemetry.instrumentation.fastapi")
+    search = replace(retriever(), scope=Scope(name="shop.search"))
+    (record,) = records(trace(server, search, replace(llm(), scope=Scope(name="openinference.x"))))
+    assert record.instrumentors == ("openinference.x", "shop.search")
+
+
+def test_the_usage_of_a_failed_call_is_lost_to_the_error() -> None:
+    failed = span(
+        "chat", {"openinference.span.kind": "LLM"}, parent="root", status=StatusCode.ERROR
+    )
+    (record,) = records(trace(span("root", CHAIN), retriever(), failed))
+    assert record.absent["answer"] is record.absent["usage"] is Absent.ERRORED
