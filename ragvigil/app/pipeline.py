@@ -154,6 +154,8 @@ class Pipeline:
     def _outcome(self, closing: Closing, earlier: StoredTrace | None) -> Outcome:
         started = time.perf_counter()
         trace = self.parts.fetcher.fetch(closing)
+        if earlier is not None:  # all generations lie in the partition of the first
+            trace = replace(trace, received_unix_nano=earlier.received_unix_nano)
         scored = tuple(self._scored(record) for record in records(trace, self.parts.rules))
         metrics.SCORING.observe(time.perf_counter() - started)
         present = {one.record.record_id for one in scored}
