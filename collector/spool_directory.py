@@ -32,11 +32,11 @@ class SpoolError(OSError):
     """The spool could not take, keep or give a frame."""
 
 
-class SpoolFull(SpoolError):  # noqa: N818 (a state, said as one)
+class SpoolFull(SpoolError):
     """The disk is full; appending works again by itself when space is back."""
 
 
-class FrameGone(LookupError):  # noqa: N818 (a state, said as one)
+class FrameGone(LookupError):
     """The frame was dropped, damaged, or is not durable."""
 
 

@@ -9,6 +9,7 @@ from ragvigil.model.span import Span
 
 VENDOR = re.compile(r"(?:^|,)\s*ot=([^,]*)")
 HEX_DIGITS = 14
+WHOLE: float = 16.0**14
 
 
 def sampling_probability(spans: Iterable[Span]) -> float | None:
@@ -33,7 +34,7 @@ def probability(trace_state: str) -> float | None:
     members = dict(part.split(":", 1) for part in vendor.group(1).split(";") if ":" in part)
     threshold, power = members.get("th"), members.get("p")
     if threshold and re.fullmatch(r"[0-9a-fA-F]{1,14}", threshold):
-        return 1 - int(threshold.ljust(HEX_DIGITS, "0"), 16) / 16**HEX_DIGITS
+        return 1 - int(threshold.ljust(HEX_DIGITS, "0"), 16) / WHOLE
     if power and power.isdecimal() and int(power) < 63:
         return 1 / (1 << int(power))
     return None

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 app = typer.Typer(
     name="ragvigil",
-    help="Watches RAG quality in production: what moved, on which route, in which layer, since when.",
+    help="Watches RAG quality in production: what moved, where, in which layer, since when.",
     no_args_is_help=True,
     rich_markup_mode=None,
     pretty_exceptions_enable=False,

@@ -30,7 +30,7 @@ class Exposition:
         self._is_accepting = is_accepting
         self._token = token
 
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+    async def __call__(self, scope: Scope, _receive: Receive, send: Send) -> None:
         """Answers GET /metrics, /healthz and /readyz; anything else is 404."""
         if scope["type"] != "http":
             return

@@ -1,4 +1,4 @@
-"""What became of the spans of every frame: acknowledged = stored + duplicate + quarantined + in spool."""
+"""What became of every frame's spans: stored, a duplicate, quarantined, or still in the spool."""
 
 from __future__ import annotations
 

@@ -131,11 +131,11 @@ class Pipeline:
                 self.parts.sink.add(closing, self._outcome(closing, earlier), earlier)
 
     def _may_be_stored(self, closing: Closing) -> bool:
-        """Whether the store may hold a generation of this trace: a late span, a lost root, a replay."""
+        """Whether the store may hold this trace: after a late span, a lost root, a replay."""
         return closing.reason is not Closed.ROOT_ENDED or closing.first_seq <= self._replay_until
 
     def _is_stored(self, closing: Closing, earlier: StoredTrace) -> bool:
-        """Whether the store has this generation. A late log record changes a trace, not its number."""
+        """Whether the store has this generation; a late log record changes a trace all the same."""
         is_change = closing.reason is Closed.LATE_SPAN and closing.first_seq > self._replay_until
         return earlier.generation >= len(closing.refs) and not is_change
 

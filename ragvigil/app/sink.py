@@ -120,7 +120,7 @@ class Sink:
         return settled
 
     def finish(self, seconds: float) -> None:
-        """Sends everything, the ledger's rows too; what is not durable in time stays in the spool."""
+        """Sends everything, ledger rows too; what is not durable in time stays in the spool."""
         deadline = time.monotonic() + seconds
         if self._gathering.outcomes:
             self._send()

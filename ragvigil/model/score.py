@@ -65,6 +65,8 @@ class Score:
             raise ValueError(f"{self.rubric}: a score lies in 0..1, not {self.value}")
 
     @classmethod
-    def not_applicable(cls, rubric: str, reason: str, *, label: str = "", absent: str = "") -> Score:
+    def not_applicable(
+        cls, rubric: str, reason: str, *, label: str = "", absent: str = ""
+    ) -> Score:
         """No value, and why; never 0, never NaN."""
         return cls(rubric=rubric, label=label, explanation=reason, absent=absent)

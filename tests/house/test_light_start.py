@@ -24,8 +24,13 @@ HEAVY = {
 
 def loaded_by(code: str) -> set[str]:
     """The modules that a fresh interpreter has loaded after running `code`."""
-    report = f"import sys\ntry:\n    {code}\nexcept SystemExit:\n    pass\nprint('\\n'.join(sys.modules), file=sys.stderr)"
-    done = subprocess.run([sys.executable, "-c", report], capture_output=True, text=True, check=True)
+    report = (
+        f"import sys\ntry:\n    {code}\nexcept SystemExit:\n    pass\n"
+        "print('\\n'.join(sys.modules), file=sys.stderr)"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", report], capture_output=True, text=True, check=True
+    )
     return set(done.stderr.split())
 
 

@@ -11,7 +11,14 @@ import pytest
 
 from tests.house.tables import READMES, ROOT, rendered
 
-SECTIONS = ("## What comes in", "## What goes out", "## Settings", "## Metrics", "## Add one", "## Example")
+SECTIONS = (
+    "## What comes in",
+    "## What goes out",
+    "## Settings",
+    "## Metrics",
+    "## Add one",
+    "## Example",
+)
 
 
 @pytest.mark.parametrize("readme", sorted(READMES))
