@@ -1,0 +1,142 @@
+"""Late spans, spans sent twice, prompts that travel as log records: through the whole daemon."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from secrets import token_bytes
+from typing import Any
+
+import httpx
+import pytest
+from opentelemetry.proto.collector.logs.v1.logs_service_pb2 import ExportLogsServiceRequest
+from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceRequest
+
+from ragvigil.app.child_daemon import ChildDaemon, free_port, running
+
+VARIABLES = (
+    "RAGVIGIL_COLLECTOR__GRPC_ENDPOINT",
+    "RAGVIGIL_COLLECTOR__HTTP_ENDPOINT",
+    "RAGVIGIL_METRICS__ENDPOINT",
+    "RAGVIGIL_WEB__ENDPOINT",
+)
+CHUNK = "A lost parcel is refunded in full after 14 days without a scan."
+Span = tuple[bytes, bytes, str, dict[str, str]]
+
+
+@pytest.fixture(scope="module")
+def daemon(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ChildDaemon]:
+    ports = {name: f"127.0.0.1:{free_port(0)}" for name in VARIABLES}
+    with running(tmp_path_factory.mktemp("late"), settings=ports) as started:
+        yield started
+
+
+def send(daemon: ChildDaemon, trace_id: bytes, spans: list[Span]) -> None:
+    """Sends spans: id, parent, kind, attributes."""
+    request = ExportTraceServiceRequest()
+    scope = request.resource_spans.add().scope_spans.add()
+    now = time.time_ns()
+    for span_id, parent, kind, attributes in spans:
+        span = scope.spans.add(trace_id=trace_id, span_id=span_id, parent_span_id=parent, name=kind)
+        span.start_time_unix_nano, span.end_time_unix_nano = now, now + 1_000_000
+        for key, value in {"openinference.span.kind": kind, **attributes}.items():
+            span.attributes.add(key=key).value.string_value = value
+    post(daemon, "traces", request.SerializeToString())
+
+
+def post(daemon: ChildDaemon, signal: str, body: bytes) -> None:
+    headers = {"content-type": "application/x-protobuf"}
+    httpx.post(
+        f"http://{daemon.http}/v1/{signal}", content=body, headers=headers
+    ).raise_for_status()
+
+
+def parts(question: str) -> tuple[Span, Span, Span]:
+    root, retriever, model = token_bytes(8), token_bytes(8), token_bytes(8)
+    document = "retrieval.documents.0.document."
+    return (
+        (root, b"", "CHAIN", {"input.value": question}),
+        (
+            retriever,
+            root,
+            "RETRIEVER",
+            {"input.value": question, f"{document}id": "ship-07", f"{document}content": CHUNK},
+        ),
+        (
+            model,
+            root,
+            "LLM",
+            {
+                "llm.input_messages.0.message.role": "user",
+                "llm.input_messages.0.message.content": f"{question} [ship-07] {CHUNK}",
+                "llm.output_messages.0.message.role": "assistant",
+                "llm.output_messages.0.message.content": f"{CHUNK} [ship-07]",
+            },
+        ),
+    )
+
+
+def wait_for(daemon: ChildDaemon, trace_id: bytes, holds: Any) -> dict[str, Any]:
+    """The first record of the trace once `holds` of it."""
+    deadline = time.monotonic() + 30
+    while time.monotonic() < deadline:
+        reply = httpx.get(f"http://{daemon.web}/api/v1/traces/{trace_id.hex()}", timeout=10)
+        records = reply.json()["records"] if reply.status_code == 200 else []
+        if records and holds(records[0]):
+            return dict(records[0])
+        time.sleep(0.1)
+    raise AssertionError(daemon.last_lines())
+
+
+def test_a_late_span_scores_the_trace_again_as_its_next_generation(daemon: ChildDaemon) -> None:
+    trace_id, (root, retriever, model) = token_bytes(16), parts("When is a parcel lost?")
+    send(daemon, trace_id, [root, retriever, model])
+    first = wait_for(daemon, trace_id, lambda record: record["generation"] == 3)
+    send(daemon, trace_id, [(token_bytes(8), root[0], "EMBEDDING", {})])
+    second = wait_for(daemon, trace_id, lambda record: record["generation"] == 4)
+    assert second["record_id"] == first["record_id"]
+    assert second["time"] == first["time"], "all generations count for one minute"
+    rubrics = [score["rubric"] for score in second["scores"]]
+    assert len(rubrics) == len(set(rubrics)) == 5
+
+
+def test_a_span_sent_twice_counts_once(daemon: ChildDaemon) -> None:
+    before = daemon.get("ledger")["spans"]
+    trace_id, spans = token_bytes(16), list(parts("Is it refunded?"))
+    send(daemon, trace_id, spans)
+    send(daemon, trace_id, spans)
+    wait_for(daemon, trace_id, lambda record: record["generation"] == 3)
+    deadline = time.monotonic() + 10
+    while (after := daemon.get("ledger")["spans"])["in_spool"] and time.monotonic() < deadline:
+        time.sleep(0.1)
+    assert after["stored"] - before["stored"] == 3
+    assert after["duplicate"] - before["duplicate"] == 3
+
+
+def test_a_prompt_that_travels_as_a_log_record_joins_its_span(daemon: ChildDaemon) -> None:
+    trace_id, (root, retriever, (model, parent, _, _)) = token_bytes(16), parts("Log or span?")
+    send(daemon, trace_id, [root, retriever])
+    logs = ExportLogsServiceRequest()
+    scope = logs.resource_logs.add().scope_logs.add()
+    for name, body in (("gen_ai.user.message", "content"), ("gen_ai.choice", "message")):
+        record = scope.log_records.add(trace_id=trace_id, span_id=model, event_name=name)
+        record.time_unix_nano = time.time_ns()
+        value = record.body.kvlist_value.values.add(key=body).value
+        if body == "content":
+            value.string_value = f"Log or span? [ship-07] {CHUNK}"
+        else:
+            value.kvlist_value.values.add(key="content").value.string_value = f"{CHUNK} [ship-07]"
+    post(daemon, "logs", logs.SerializeToString())
+    request = ExportTraceServiceRequest()
+    span = (
+        request.resource_spans.add()
+        .scope_spans.add()
+        .spans.add(trace_id=trace_id, span_id=model, parent_span_id=parent, name="chat gpt")
+    )
+    span.start_time_unix_nano, span.end_time_unix_nano = time.time_ns(), time.time_ns() + 1000
+    span.attributes.add(key="gen_ai.operation.name").value.string_value = "chat"
+    span.attributes.add(key="gen_ai.request.model").value.string_value = "gpt"
+    post(daemon, "traces", request.SerializeToString())
+    record_ = wait_for(daemon, trace_id, lambda record: record["answer"])
+    assert record_["answer"] == f"{CHUNK} [ship-07]"
+    assert {one["rubric"]: one["value"] for one in record_["scores"]}["citation_validity"] == 1.0

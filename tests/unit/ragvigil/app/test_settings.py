@@ -1,0 +1,89 @@
+"""One TOML file, then variables, then flags; each wrong setting is one sentence."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from ragvigil.app.settings import SettingsError, load, variable
+
+
+@pytest.fixture(autouse=True)
+def no_settings_of_this_machine(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.delenv("RAGVIGIL_CONFIG", raising=False)
+    monkeypatch.chdir(tmp_path)
+
+
+def written(tmp_path: Path, text: str) -> Path:
+    path = tmp_path / "ragvigil.toml"
+    path.write_text(text, encoding="utf-8")
+    return path
+
+
+def test_defaults_are_loopback_and_a_folder_beside() -> None:
+    settings = load()
+    assert settings.data_dir == Path("ragvigil-data")
+    assert settings.collector.grpc_endpoint == "127.0.0.1:4317"
+    assert settings.metrics.endpoint == "127.0.0.1:9464"
+
+
+def test_a_variable_wins_over_the_file_and_a_flag_over_both(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = written(tmp_path, 'data_dir = "from-file"\n[web]\nendpoint = "127.0.0.1:1111"\n')
+    assert load(path).data_dir == Path("from-file")
+    monkeypatch.setenv("RAGVIGIL_WEB__ENDPOINT", "127.0.0.1:2222")
+    monkeypatch.setenv("RAGVIGIL_DATA_DIR", "from-variable")
+    assert load(path).web.endpoint == "127.0.0.1:2222"
+    assert load(path, data_dir=Path("from-flag")).data_dir == Path("from-flag")
+
+
+@pytest.mark.parametrize(
+    ("text", "sentence"),
+    [
+        ("[colector]\n", "colector: there is no such key"),
+        ("[collector]\nport = 1\n", "[collector] port: there is no such key"),
+        (
+            "[collector.limits]\nmax_body_bytes = 0\n",
+            "[collector.limits] max_body_bytes: 0 is not allowed: must be greater than or equal to",
+        ),
+        (
+            "[store]\nlinger_seconds = 'soon'\n",
+            "[store] linger_seconds: 'soon' is not allowed: must be a valid number",
+        ),
+        (
+            '[collector]\ngrpc_endpoint = "0.0.0.0:4317"\n',
+            "[collector] grpc_endpoint: 0.0.0.0:4317",
+        ),
+    ],
+)
+def test_a_wrong_key_is_one_sentence(tmp_path: Path, text: str, sentence: str) -> None:
+    with pytest.raises(SettingsError) as found:
+        load(written(tmp_path, text))
+    assert str(found.value).startswith(sentence)
+    assert len(str(found.value).splitlines()) == 1
+
+
+def test_an_unknown_variable_is_an_error_with_the_way_out(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("RAGVIGIL_COLLECTOR_GRPC_ENDPOINT", "127.0.0.1:1")
+    with pytest.raises(SettingsError, match="did you mean RAGVIGIL_COLLECTOR__GRPC_ENDPOINT"):
+        load()
+
+
+def test_a_missing_or_broken_file_is_named(tmp_path: Path) -> None:
+    with pytest.raises(SettingsError, match="there is no such settings file"):
+        load(tmp_path / "nowhere.toml")
+    with pytest.raises(SettingsError, match="is not a readable TOML file"):
+        load(written(tmp_path, "a = ["))
+
+
+def test_a_secret_is_never_repeated(tmp_path: Path) -> None:
+    path = written(tmp_path, '[metrics]\ntoken = ["hunter2-hunter2"]\n')
+    with pytest.raises(SettingsError) as found:
+        load(path)
+    assert "hunter2" not in str(found.value)
+
+
+def test_the_variable_of_a_key_is_its_path() -> None:
+    assert variable(("collector", "limits", "max_spans")) == "RAGVIGIL_COLLECTOR__LIMITS__MAX_SPANS"
