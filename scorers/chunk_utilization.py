@@ -27,12 +27,12 @@ from ragvigil.model.record import RagRecord
 from ragvigil.model.score import Score
 from scorers.answer_complete_text import is_cut
 from scorers.refusal import classify
-from scorers.sentences import places
+from scorers.sentences import cuts
 from scorers.tokens import tokens
 
 USED = 0.45
 """Least overlap of a used sentence; chosen on human-marked supporting sentences (CLAP NQ)."""
-PROBES = 8
+PROBES = 4
 """Words tried, and sentences of the answer compared, for one sentence of a chunk."""
 CACHED_CHUNKS = 2048
 CACHED_CHARACTERS = 16_384
@@ -122,7 +122,7 @@ def overlap(sentence: Words, said: Said) -> float:
 
 def words_of(text: str) -> tuple[Words, ...]:
     """The words of each sentence of a text; sentences without words are left out."""
-    distinct = (frozenset(tokens(text[start:end])) for start, end in places(text))
+    distinct = (frozenset(tokens(text[start:end])) for start, end in cuts(text))
     return tuple(Words(words, _weight(words)) for words in distinct if words)
 
 

@@ -46,21 +46,22 @@ def sentences(text: str) -> tuple[Sentence, ...]:
 
 
 def places(text: str) -> Iterator[tuple[int, int]]:
-    """Start and end of each sentence."""
+    """Start and end of each sentence, without the space around it."""
+    for begin, end in cuts(text):
+        bare = text[begin:end].strip()
+        if bare:
+            start = text.index(bare[0], begin)
+            yield start, start + len(bare)
+
+
+def cuts(text: str) -> Iterator[tuple[int, int]]:
+    """Where the text is cut into sentences; the space between them belongs to the one behind it."""
     begin = 0
     for match in _END.finditer(text):
         stop = match.start()
         is_one = text[stop] == "." and not match["more"]
         if is_one and _SHORT.search(text, max(begin, stop - _LONGEST_SHORT), stop):
             continue
-        yield from _trimmed(text, begin, match.end())
+        yield begin, match.end()
         begin = match.end()
-    yield from _trimmed(text, begin, len(text))
-
-
-def _trimmed(text: str, begin: int, end: int) -> Iterator[tuple[int, int]]:
-    part = text[begin:end]
-    bare = part.strip()
-    if bare:
-        start = begin + part.index(bare[0])
-        yield start, start + len(bare)
+    yield begin, len(text)
