@@ -80,6 +80,8 @@ class Core:
             )
         CORE_STARTS.inc()
         self._questions = await Questions.over(ours)
+        if self._stopping:  # asked to stop while the core was being born: hang up at once
+            await self._questions.close()
         status = await self._process.wait()
         await self._questions.close()
         self._questions = None
