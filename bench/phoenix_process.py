@@ -20,7 +20,7 @@ START_SECONDS, STORE_SECONDS = 120, 600
 def phoenix_rate(venv: Path, requests: list[bytes]) -> float:
     """Spans a second from the first request to the last span in Phoenix's database (SQLite)."""
     with tempfile.TemporaryDirectory() as folder:
-        http, grpc = free_port(6006), free_port(0)
+        http, grpc = free_port(), free_port()
         environment = os.environ | {
             "PHOENIX_WORKING_DIR": folder,
             "PHOENIX_PORT": str(http),

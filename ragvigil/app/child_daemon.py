@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import random
 import signal
 import socket
 import subprocess
@@ -75,13 +76,16 @@ class ChildDaemon:
             return self.process.wait()
 
 
-def start(data_dir: Path, *, settings: Mapping[str, str] | None = None) -> ChildDaemon:
-    """Starts a daemon on `data_dir`; default ports where free, others where taken.
+def start(
+    data_dir: Path, *, settings: Mapping[str, str] | None = None, usual_ports: bool = False
+) -> ChildDaemon:
+    """Starts a daemon on `data_dir`, on ports of its own; with `usual_ports`, on those where free.
 
     `settings` are further `RAGVIGIL_*` variables and win. Returns at once: see `wait_ready`.
     """
     data_dir.mkdir(parents=True, exist_ok=True)
-    ports = {name: f"127.0.0.1:{free_port(port)}" for name, port in DEFAULT_PORTS.items()}
+    wanted = DEFAULT_PORTS if usual_ports else dict.fromkeys(DEFAULT_PORTS, 0)
+    ports = {name: f"127.0.0.1:{free_port(port)}" for name, port in wanted.items()}
     own = {VARIABLES[name]: endpoint for name, endpoint in ports.items()}
     environment = os.environ | own | {"RAGVIGIL_DATA_DIR": str(data_dir)} | dict(settings or {})
     with (data_dir / "daemon.log").open("ab") as log:
@@ -96,20 +100,30 @@ def _spawn(environment: Mapping[str, str], log: IO[bytes]) -> subprocess.Popen[b
     )
 
 
-def free_port(wanted: int) -> int:
-    """`wanted` where nothing listens on it, else any free port."""
-    for port in (wanted, 0):
+def free_port(wanted: int = 0) -> int:
+    """`wanted` where nothing listens on it, else one that nobody is likely to take meanwhile.
+
+    The others lie below the range that systems give out for outgoing connections, and are drawn at
+    random: daemons that start at the same moment would all find the same "next free" one free.
+    """
+    for port in (wanted or _drawn(), *(_drawn() for _ in range(100))):
         with socket.socket() as probe, contextlib.suppress(OSError):
             probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
             probe.bind(("127.0.0.1", port))
-            return int(probe.getsockname()[1])
+            return port
     raise DidNotStart("no free port on 127.0.0.1")
 
 
+def _drawn() -> int:
+    return random.SystemRandom().randrange(20_000, 32_000)
+
+
 @contextlib.contextmanager
-def running(data_dir: Path, *, settings: Mapping[str, str] | None = None) -> Iterator[ChildDaemon]:
+def running(
+    data_dir: Path, *, settings: Mapping[str, str] | None = None, usual_ports: bool = False
+) -> Iterator[ChildDaemon]:
     """A daemon that is ready, and stopped on the way out."""
-    daemon = start(data_dir, settings=settings)
+    daemon = start(data_dir, settings=settings, usual_ports=usual_ports)
     try:
         daemon.wait_ready(60)
         yield daemon

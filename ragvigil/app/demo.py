@@ -63,7 +63,9 @@ def run_demo(data_dir: Path | None) -> int:
             console.print(f"data in {folder}", markup=False)
             # A settings file in the current folder is about the user's own daemon.
             settings = {"RAGVIGIL_CONFIG": os.devnull}
-            daemon = stack.enter_context(running(folder.resolve(), settings=settings))
+            daemon = stack.enter_context(
+                running(folder.resolve(), settings=settings, usual_ports=True)
+            )
             plan = Plan(ends_unix_nano=time.time_ns())
             Demo(console, daemon, plan, time.sleep).run(stack)
     except (DemoFailed, DidNotStart, NotARecording, GaveUp, DecodeError) as error:

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from rich.console import Console
 
-from ragvigil.app.child_daemon import VARIABLES, free_port, running
+from ragvigil.app.child_daemon import running
 from ragvigil.app.demo import Demo
 from ragvigil.app.schedule import Plan
 
@@ -16,9 +16,7 @@ from ragvigil.app.schedule import Plan
 def test_the_demo_names_the_rubric_the_route_and_the_reason(tmp_path: Path) -> None:
     said = io.StringIO()
     plan = Plan(ends_unix_nano=time.time_ns(), days=2, traces_per_hour=60)
-    # Ports of its own choice: the usual ones may be another daemon's by the time this one starts.
-    ports = {variable: f"127.0.0.1:{free_port(0)}" for variable in VARIABLES.values()}
-    with running(tmp_path, settings=ports) as daemon:
+    with running(tmp_path) as daemon:
         Demo(Console(file=said, width=200), daemon, plan, time.sleep).tell()
     text = said.getvalue()
     moved = [line for line in text.splitlines() if " fell by " in line]

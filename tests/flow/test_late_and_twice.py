@@ -12,22 +12,15 @@ import pytest
 from opentelemetry.proto.collector.logs.v1.logs_service_pb2 import ExportLogsServiceRequest
 from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceRequest
 
-from ragvigil.app.child_daemon import ChildDaemon, free_port, running
+from ragvigil.app.child_daemon import ChildDaemon, running
 
-VARIABLES = (
-    "RAGVIGIL_COLLECTOR__GRPC_ENDPOINT",
-    "RAGVIGIL_COLLECTOR__HTTP_ENDPOINT",
-    "RAGVIGIL_METRICS__ENDPOINT",
-    "RAGVIGIL_WEB__ENDPOINT",
-)
 CHUNK = "A lost parcel is refunded in full after 14 days without a scan."
 Span = tuple[bytes, bytes, str, dict[str, str]]
 
 
 @pytest.fixture(scope="module")
 def daemon(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ChildDaemon]:
-    ports = {name: f"127.0.0.1:{free_port(0)}" for name in VARIABLES}
-    with running(tmp_path_factory.mktemp("late"), settings=ports) as started:
+    with running(tmp_path_factory.mktemp("late")) as started:
         yield started
 
 
