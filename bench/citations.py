@@ -24,7 +24,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 from bench.mutations import HARMLESS, Case, Passage, cases, record_of
 from bench.report import SAMPLES, bench_data, finish, progress
-from collector.citations import Answered, citations
+from collector.record.citations import Answered, citations
 from ragvigil.model.record import Citation, Document, RagRecord
 from scorers.citation_validity import CitationValidity
 

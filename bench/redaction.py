@@ -28,10 +28,10 @@ from collector.grpc import METHODS, serve_grpc
 from collector.http import serve_http
 from collector.otlp import Encoding, decode
 from collector.receive import Gate
-from collector.redact import Redactor, installation_key
+from collector.redaction.redact import Redactor, installation_key
 from collector.refusal import Refused
 from collector.settings import Action, CollectorSettings, LimitSettings, RedactSettings
-from collector.spool import SpoolWriter
+from collector.spool.spool import SpoolWriter
 from ragvigil.model.span import Signal
 
 SEED, PLANTED = 7, 100

@@ -18,10 +18,10 @@ from pathlib import Path
 
 from report import finish, progress
 
-from collector.frames import HEADER_SIZE, Frame
-from collector.journal import Journal
-from collector.spool_directory import SpoolError
-from collector.spool_reader import SpoolReader
+from collector.spool.directory import SpoolError
+from collector.spool.frames import HEADER_SIZE, Frame
+from collector.spool.journal import Journal
+from collector.spool.reader import SpoolReader
 from ragvigil.model.span import Signal
 from tests.faults.crash_files import Crashed, CrashFiles, EagerFiles
 

@@ -15,8 +15,8 @@ from pathlib import Path
 
 from report import finish, progress
 
-from collector.spool import SpoolWriter
-from collector.spool_reader import SpoolReader
+from collector.spool.reader import SpoolReader
+from collector.spool.spool import SpoolWriter
 from ragvigil.model.span import Signal
 
 SEED = 20_261

@@ -21,10 +21,10 @@ from opentelemetry.proto.resource.v1.resource_pb2 import Resource as ProtoResour
 from opentelemetry.proto.trace.v1.trace_pb2 import Span as ProtoSpan
 
 from collector.arrivals import Arrival, Closing, LogArrival, LogRef, SpanRef
-from collector.frames import Frame
 from collector.spans import iterate, to_log, to_resource, to_scope, to_span
-from collector.spool_directory import FrameGone
-from collector.spool_reader import SpoolReader
+from collector.spool.directory import FrameGone
+from collector.spool.frames import Frame
+from collector.spool.reader import SpoolReader
 from ragvigil.model.span import LogRecord, Resource, Scope, Signal, Span, Trace
 
 CACHE_BYTES = 16 << 20

@@ -10,9 +10,9 @@ from typing import Any
 
 from google.protobuf.message import DecodeError
 
-from collector.expression import compile_bytes
 from collector.metrics import IGNORED
 from collector.otlp_json import read_json
+from collector.redaction.expression import compile_bytes
 from collector.refusal import Rejection, TooLarge
 from collector.salvage import Salvaged, count_items, salvage
 from collector.settings import LimitSettings

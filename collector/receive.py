@@ -14,11 +14,11 @@ from collector.answer import Acknowledged
 from collector.budget import ByteBudget
 from collector.metrics import ACKNOWLEDGED, BYTES, IGNORED, ITEMS, REDACTED, REJECTED, REQUESTS
 from collector.otlp import Decoded, Encoding, decode
-from collector.redact import Redactor
+from collector.redaction.redact import Redactor
 from collector.refusal import Refusal, Refused, TooLarge
 from collector.settings import CollectorSettings, LimitSettings
 from collector.shape import SHAPES
-from collector.spool_directory import SpoolError, SpoolFull
+from collector.spool.directory import SpoolError, SpoolFull
 from ragvigil.model.span import Signal
 
 # Larger ones are worked on beside the event loop, where acknowledgements of others would wait:

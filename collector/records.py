@@ -4,25 +4,25 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from collector import boundaries, context, evidence, measures, spoken
-from collector.absences import Found, absent
-from collector.boundaries import Extent, has_failed, reply_text
-from collector.citations import Answered, citations
 from collector.claims.claim import Field, SpanRole
 from collector.claims.recover import text
 from collector.claims.registry import Registered, registered
-from collector.context import Context
-from collector.dimensions import (
+from collector.record import boundaries, context, evidence, measures, spoken
+from collector.record.absences import Found, absent
+from collector.record.boundaries import Extent, has_failed, reply_text
+from collector.record.citations import Answered, citations
+from collector.record.context import Context
+from collector.record.dimensions import (
     Claimed,
     dimensions,
     environment_of,
     service_of,
     service_span,
 )
-from collector.evidence import Evidence, complete_from
-from collector.route import RouteRules, entry_route_of, route_of
-from collector.tracestate import sampling_probability
-from collector.tree import grow
+from collector.record.evidence import Evidence, complete_from
+from collector.record.route import RouteRules, entry_route_of, route_of
+from collector.record.tracestate import sampling_probability
+from collector.record.tree import grow
 from ragvigil.model.record import Absent, Citation, ContextSource, Document, RagRecord
 from ragvigil.model.span import Span, Trace
 

@@ -76,7 +76,7 @@ class RedactSettings(BaseModel):
     def _actions_name_patterns(
         cls, actions: dict[str, Action], info: ValidationInfo
     ) -> dict[str, Action]:
-        from collector.patterns import PATTERNS
+        from collector.redaction.patterns import PATTERNS
 
         known = {pattern.name for pattern in PATTERNS} | set(info.data.get("patterns", ()))
         for name in actions:

@@ -19,7 +19,7 @@ from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTrace
 from collector.grpc import METHODS, serve_grpc
 from collector.http import serve_http
 from collector.receive import Gate
-from collector.redact import Redactor
+from collector.redaction.redact import Redactor
 from collector.settings import CollectorSettings
 from collector.shape import SHAPES
 from ragvigil.model.span import Signal

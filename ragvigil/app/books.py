@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from pathlib import Path
 
-from collector.spool_reader import SpoolReader
+from collector.spool.reader import SpoolReader
 from ragvigil.app.pipeline import Pipeline
 from ragvigil.app.sink import KINDS
 from ragvigil.store import ledger, traces

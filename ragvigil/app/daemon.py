@@ -21,8 +21,8 @@ from alerts.settings import MetricsSettings
 from collector.grpc import serve_grpc
 from collector.http import serve_http
 from collector.receive import Gate
-from collector.redact import Redactor, installation_key
-from collector.spool import SpoolWriter
+from collector.redaction.redact import Redactor, installation_key
+from collector.spool.spool import SpoolWriter
 from ragvigil.app.directory import DirectoryTaken, hold
 from ragvigil.app.exposition import Exposition
 from ragvigil.app.logs import configure_logs

@@ -6,8 +6,8 @@ import re
 
 from alerts.metrics import ScoreMetrics
 from collector.fetch import TraceFetcher
-from collector.route import RouteCap, RouteRules
-from collector.spool_reader import SpoolReader
+from collector.record.route import RouteCap, RouteRules
+from collector.spool.reader import SpoolReader
 from ragvigil.app.pipeline import Parts
 from ragvigil.app.runs import Runs
 from ragvigil.app.settings import Settings

@@ -12,9 +12,9 @@ from threading import Event
 
 from collector.assembly import Closing
 from collector.fetch import TraceFetcher
+from collector.record.route import RouteCap, RouteRules
 from collector.records import records
-from collector.route import RouteCap, RouteRules
-from collector.spool_reader import SpoolReader
+from collector.spool.reader import SpoolReader
 from ragvigil.app import memory
 from ragvigil.app import pipeline_metrics as metrics
 from ragvigil.app.runs import Runs

@@ -10,7 +10,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from collector.assembly import Arrival, Assembly, AssemblyLimits, Closing, LogArrival
-from collector.frames import Frame
+from collector.spool.frames import Frame
 from ragvigil.model.span import Closed
 
 BACKFILL_IDLE_SECONDS = 3.0

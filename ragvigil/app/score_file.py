@@ -47,8 +47,8 @@ def _lines(path: Path) -> Iterator[str]:
 
 def parse_record(line: str, number: int) -> RagRecord:
     """The record of one JSON line. Raises BadLine where it is not one."""
-    from collector.citations import Answered
-    from collector.citations import citations as citations_of
+    from collector.record.citations import Answered
+    from collector.record.citations import citations as citations_of
 
     try:
         row = json.loads(line)

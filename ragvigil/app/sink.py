@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 
 from alerts.metrics import ScoreMetrics
 from collector.assembly import Closing
-from collector.frames import Frame
+from collector.spool.frames import Frame
 from ragvigil.app import pipeline_metrics as metrics
 from ragvigil.app.frame_ledger import FrameLedger, FrameRow
 from ragvigil.model.outcome import Outcome

@@ -11,10 +11,10 @@ from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule
 
-from collector.frames import Frame
-from collector.journal import Journal
-from collector.spool_directory import SpoolError
-from collector.spool_reader import SpoolReader
+from collector.spool.directory import SpoolError
+from collector.spool.frames import Frame
+from collector.spool.journal import Journal
+from collector.spool.reader import SpoolReader
 from ragvigil.model.span import Signal
 from tests.faults.crash_files import Crashed, CrashFiles, EagerFiles
 

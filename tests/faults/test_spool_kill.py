@@ -7,14 +7,14 @@ import subprocess
 import sys
 from pathlib import Path
 
-from collector.files import RealFiles
-from collector.journal import Journal
-from collector.spool_reader import SpoolReader
+from collector.spool.files import RealFiles
+from collector.spool.journal import Journal
+from collector.spool.reader import SpoolReader
 
 WRITER = """
 import asyncio, sys
 from pathlib import Path
-from collector.spool import SpoolWriter
+from collector.spool.spool import SpoolWriter
 from ragvigil.model.span import Signal
 
 async def one(spool, number):

@@ -10,7 +10,7 @@ import pytest_asyncio
 from google.rpc.error_details_pb2 import BadRequest, RetryInfo
 
 from collector.settings import CollectorSettings, LimitSettings
-from collector.spool_directory import SpoolError, SpoolFull
+from collector.spool.directory import SpoolError, SpoolFull
 from ragvigil.model.span import Signal
 from tests.otlp import (
     TRANSPORTS,

@@ -11,8 +11,8 @@ from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTrace
 from collector.arrivals import Arrival, Closing
 from collector.assembly import Assembly, AssemblyLimits
 from collector.fetch import TraceFetcher, Unfetched
-from collector.spool import SpoolWriter
-from collector.spool_reader import SpoolReader
+from collector.spool.reader import SpoolReader
+from collector.spool.spool import SpoolWriter
 from ragvigil.model.span import Closed, Signal
 
 TRACE = b"t" * 16

@@ -14,10 +14,10 @@ import collector.claims
 MODULES = [
     *(f"collector.claims.{one.name}" for one in pkgutil.iter_modules(collector.claims.__path__)),
     *(f"collector.citing.{one.name}" for one in pkgutil.iter_modules(collector.citing.__path__)),
-    "collector.prompt_chunks",
-    "collector.prompt_match",
-    "collector.route",
-    "collector.tracestate",
+    "collector.record.prompt_chunks",
+    "collector.record.prompt_match",
+    "collector.record.route",
+    "collector.record.tracestate",
 ]
 
 

@@ -10,7 +10,7 @@ import pytest
 from collector.budget import ByteBudget
 from collector.otlp import Encoding
 from collector.receive import ASIDE_BYTES, Gate, accept
-from collector.redact import Redactor
+from collector.redaction.redact import Redactor
 from collector.refusal import Malformed, Refusal, Refused
 from collector.settings import LimitSettings, RedactSettings
 from ragvigil.model.span import Signal

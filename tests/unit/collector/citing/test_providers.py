@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 
-from collector.citations import Answered, citations
+from collector.record.citations import Answered, citations
 from ragvigil.model.record import Citation, Document
 
 ANSWER = "Refunds take 30 days. Shipping costs 3.90 EUR."

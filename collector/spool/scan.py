@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from collector.files import ReadFile
-from collector.frames import HEADER_SIZE, MAGIC, Frame, parse_body, parse_header
+from collector.spool.files import ReadFile
+from collector.spool.frames import HEADER_SIZE, MAGIC, Frame, parse_body, parse_header
 
 _CHUNK = 1 << 18
 

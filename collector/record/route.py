@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from collector.claims.claim import Field
 from collector.claims.recover import text
-from collector.tree import Node
+from collector.record.tree import Node
 from ragvigil.model.span import SpanKind
 
 OTHER = "__other__"

@@ -14,10 +14,7 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from collector.files import AppendFile, Files, SharedBytes
-from collector.frames import Frame, encode, opening
-from collector.recovery import Position, Recovery, recover
-from collector.spool_directory import (
+from collector.spool.directory import (
     MARK_NAME,
     MARK_SIZE,
     Mark,
@@ -26,6 +23,9 @@ from collector.spool_directory import (
     SpoolFull,
     publish,
 )
+from collector.spool.files import AppendFile, Files, SharedBytes
+from collector.spool.frames import Frame, encode, opening
+from collector.spool.recovery import Position, Recovery, recover
 
 SEGMENT_BYTES = 64 << 20
 CHECK_BYTES = 256 << 20

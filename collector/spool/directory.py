@@ -15,7 +15,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
-from collector.files import Files, ReadFile, SharedBytes, read_whole, write_durably
+from collector.spool.files import Files, ReadFile, SharedBytes, read_whole, write_durably
 
 MARK_NAME = "durable.mark"
 MARK_SIZE = 64

@@ -16,9 +16,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from collector.checks import MARK_OPEN, is_any
-from collector.expression import compile_text
-from collector.patterns import CREDENTIAL, CREDENTIAL_KEY, PATTERNS, Check, Pattern
+from collector.redaction.checks import MARK_OPEN, is_any
+from collector.redaction.expression import compile_text
+from collector.redaction.patterns import CREDENTIAL, CREDENTIAL_KEY, PATTERNS, Check, Pattern
 from collector.settings import Action, RedactSettings
 
 KEY_FILE = "redaction.key"

@@ -12,11 +12,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from collector.files import Files, RealFiles
-from collector.frames import Frame
-from collector.journal import SEGMENT_BYTES, Journal
-from collector.recovery import Recovery
-from collector.spool_directory import SpoolError, SpoolFull
+from collector.spool.directory import SpoolError, SpoolFull
+from collector.spool.files import Files, RealFiles
+from collector.spool.frames import Frame
+from collector.spool.journal import SEGMENT_BYTES, Journal
+from collector.spool.recovery import Recovery
 from ragvigil.model.span import Signal
 
 __all__ = ["SpoolError", "SpoolFull", "SpoolWriter"]

@@ -13,7 +13,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from collector.redact import Redactor, installation_key
+from collector.redaction.redact import Redactor, installation_key
 from collector.settings import RedactSettings
 from tests.otlp import log_request, spans_of, trace_request
 

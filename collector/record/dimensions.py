@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from hashlib import blake2b
 
-from collector.boundaries import Extent
 from collector.claims.claim import Field, Message, SpanRole
 from collector.claims.merge import Reading
 from collector.claims.recover import number, text, whole
+from collector.record.boundaries import Extent
 from ragvigil.model.record import Dimensions, Document
 from ragvigil.model.span import Attributes, Span
 

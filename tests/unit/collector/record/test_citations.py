@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from collector.citations import Answered, citations
+from collector.record.citations import Answered, citations
 from ragvigil.model.record import Citation, Document
 
 CHUNKS = (

@@ -9,12 +9,12 @@ from pathlib import Path
 
 import pytest
 
-from collector.files import AppendFile, RealFiles
-from collector.frames import Frame
-from collector.recovery import SEQ_GAP
-from collector.spool import SpoolError, SpoolFull, SpoolWriter
-from collector.spool_directory import FrameGone
-from collector.spool_reader import SpoolReader
+from collector.spool.directory import FrameGone
+from collector.spool.files import AppendFile, RealFiles
+from collector.spool.frames import Frame
+from collector.spool.reader import SpoolReader
+from collector.spool.recovery import SEQ_GAP
+from collector.spool.spool import SpoolError, SpoolFull, SpoolWriter
 from ragvigil.model.span import Signal
 
 Append = Callable[..., "asyncio.Future[int]"]

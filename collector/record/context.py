@@ -8,10 +8,10 @@ from dataclasses import dataclass, replace
 from collector.claims.claim import Field, Listing, Message
 from collector.claims.documents import build, draft
 from collector.claims.tool_results import documents_of
-from collector.evidence import Evidence
-from collector.prompt_chunks import Block, blocks, named
-from collector.prompt_match import positions
-from collector.tree import Node
+from collector.record.evidence import Evidence
+from collector.record.prompt_chunks import Block, blocks, named
+from collector.record.prompt_match import positions
+from collector.record.tree import Node
 from ragvigil.model.record import ContextSource, Document
 
 EMPTY_SHARE = 0.5

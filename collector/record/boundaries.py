@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 from collector.claims.claim import Field, Listing, Message, SpanRole
 from collector.claims.payload import answer_of
-from collector.tree import STEP_ROLES, Node
+from collector.record.tree import STEP_ROLES, Node
 from ragvigil.model.span import StatusCode
 
 AUXILIARY = frozenset(

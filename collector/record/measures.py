@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from collector.boundaries import Extent
 from collector.claims.claim import Field, SpanRole
 from collector.claims.recover import number, whole
-from collector.tree import Node
+from collector.record.boundaries import Extent
+from collector.record.tree import Node
 from ragvigil.model.record import Latencies, Usage
 
 SPENDING = frozenset({SpanRole.LLM, SpanRole.EMBEDDING, SpanRole.RERANKER})

@@ -6,11 +6,7 @@ from collections import Counter
 from dataclasses import dataclass
 from pathlib import Path
 
-from collector.files import Files, ReadFile
-from collector.frames import previous_seq
-from collector.scan import Found, scan
-from collector.segments import OPENING_SIZE, Segment
-from collector.spool_directory import (
+from collector.spool.directory import (
     HIGHEST_SEQ,
     MARK_NAME,
     MARK_SIZE,
@@ -23,6 +19,10 @@ from collector.spool_directory import (
     quarantine,
     segment_names,
 )
+from collector.spool.files import Files, ReadFile
+from collector.spool.frames import previous_seq
+from collector.spool.scan import Found, scan
+from collector.spool.segments import OPENING_SIZE, Segment
 
 SEQ_GAP = 1 << 20
 """A start begins at the next multiple: the seq of a frame that was torn off never comes again."""

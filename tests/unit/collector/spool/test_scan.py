@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from hypothesis import given
 from hypothesis import strategies as st
 
-from collector.frames import MAGIC, Frame, encode
-from collector.scan import scan
+from collector.spool.frames import MAGIC, Frame, encode
+from collector.spool.scan import scan
 from ragvigil.model.span import Signal
 
 SALT = 3

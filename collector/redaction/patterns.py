@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from collector.checks import (
+from collector.redaction.checks import (
     is_any,
     is_assigned,
     is_basic,

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from collector.boundaries import Extent, has_failed, reply_text
 from collector.claims.claim import Field, SpanRole, Withheld
 from collector.claims.payload import (
     answer_of,
@@ -15,10 +14,11 @@ from collector.claims.payload import (
     unfenced,
 )
 from collector.claims.recover import as_container, text
-from collector.context import prompt_texts
-from collector.evidence import Evidence
-from collector.prompt_chunks import blocks, question_in
-from collector.tree import Node
+from collector.record.boundaries import Extent, has_failed, reply_text
+from collector.record.context import prompt_texts
+from collector.record.evidence import Evidence
+from collector.record.prompt_chunks import blocks, question_in
+from collector.record.tree import Node
 from ragvigil.model.record import Absent
 
 PLAIN_NAMES = frozenset({"question", "query", "user_query", "user_question", "user_input"})

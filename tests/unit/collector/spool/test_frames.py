@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from collector.frames import Frame, encode, opening, parse, previous_seq
+from collector.spool.frames import Frame, encode, opening, parse, previous_seq
 from ragvigil.model.span import Signal
 
 LARGE = st.integers(0, 2**64 - 1)

@@ -12,11 +12,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from collector.files import Files, RealFiles, SharedBytes
-from collector.frames import Frame
-from collector.recovery import last_seq_before
-from collector.segments import Bound, Segment
-from collector.spool_directory import (
+from collector.spool.directory import (
     MARK_NAME,
     MARK_SIZE,
     FrameGone,
@@ -27,6 +23,10 @@ from collector.spool_directory import (
     segment_names,
     write_checkpoint,
 )
+from collector.spool.files import Files, RealFiles, SharedBytes
+from collector.spool.frames import Frame
+from collector.spool.recovery import last_seq_before
+from collector.spool.segments import Bound, Segment
 
 OPEN_FILES = 64
 

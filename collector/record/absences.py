@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from collector.boundaries import Extent
 from collector.claims.claim import Field
-from collector.context import Context
-from collector.evidence import Evidence
-from collector.spoken import Answer, why_unseen
-from collector.tree import Node
+from collector.record.boundaries import Extent
+from collector.record.context import Context
+from collector.record.evidence import Evidence
+from collector.record.spoken import Answer, why_unseen
+from collector.record.tree import Node
 from ragvigil.model.record import Absent, ContextSource, Document, Usage
 
 

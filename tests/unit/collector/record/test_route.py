@@ -6,8 +6,8 @@ import re
 
 import pytest
 
+from collector.record.route import OTHER, RouteCap, RouteRules, templated
 from collector.records import records
-from collector.route import OTHER, RouteCap, RouteRules, templated
 from ragvigil.model.span import AttributeValue, SpanKind
 from tests.traces import llm, retriever, span, trace
 

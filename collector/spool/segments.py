@@ -7,10 +7,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from collector.files import Files, ReadFile
-from collector.frames import HEADER_SIZE, Frame, parse, parse_body, parse_header
-from collector.scan import Found, scan
-from collector.spool_directory import HIGHEST_SEQ, FrameGone, SegmentName
+from collector.spool.directory import HIGHEST_SEQ, FrameGone, SegmentName
+from collector.spool.files import Files, ReadFile
+from collector.spool.frames import HEADER_SIZE, Frame, parse, parse_body, parse_header
+from collector.spool.scan import Found, scan
 
 OPENING_SIZE = HEADER_SIZE + 8
 _READ_AHEAD = 32 << 10

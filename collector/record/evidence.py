@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
-from collector.boundaries import Extent, has_failed
 from collector.claims.claim import Field, Listing, SpanRole, Withheld
 from collector.claims.payload import question_of
-from collector.tree import Node
+from collector.record.boundaries import Extent, has_failed
+from collector.record.tree import Node
 from ragvigil.model.record import Absent, Document, Retrieval
 
 

@@ -1,0 +1,1 @@
+"""The write-ahead log between the two processes: appended, synced, read, recovered."""
