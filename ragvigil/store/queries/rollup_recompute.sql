@@ -4,6 +4,8 @@ INSERT INTO rollups (
     minute, service, environment, route, rubric, layer, segment, version, n, total, squares,
     failed, not_applicable, absent, histogram, labels, replica, epoch
 )
+-- Replaced by version: counts that are the same as before must be written all the same.
+SETTINGS insert_deduplicate = 0
 SELECT
     minute, service, environment, route, rubric, layer, segment,
     greatest({version:UInt64}, max(replaced) + 1),
