@@ -130,16 +130,17 @@ def _link(link: Any) -> Link:
 def _attributes(pairs: Iterable[Any]) -> dict[str, AttributeValue]:
     """Keys and values; of a key that stands twice the last value holds.
 
-    Most values are texts that are neither empty nor long: those take no call.
+    Most values are texts or scores, neither empty nor zero: those take no further look.
     """
     read: dict[str, AttributeValue] = {}
     for pair in pairs:
         value = pair.value
-        text = value.string_value
-        if text and len(text) <= MAX_VALUE_CHARACTERS:
-            read[pair.key] = text
-        else:
-            read[pair.key] = _value(value, MAX_NESTING)
+        known = value.string_value or value.double_value
+        if not known:
+            known = _value(value, MAX_NESTING)
+        elif type(known) is str and len(known) > MAX_VALUE_CHARACTERS:
+            known = _cut(known)
+        read[pair.key] = known
     return read
 
 

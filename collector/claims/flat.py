@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import lru_cache
 
 from ragvigil.model.span import AttributeValue
 
 SLOTS = 10_001
 """Indices from here on are ignored: a huge index must not cost memory."""
 
-FEW = {str(index): index for index in range(256)}
-"""Almost all indices are found here at once."""
 Rows = dict[int, dict[str, AttributeValue]]
+Layout = tuple[tuple[str, tuple[tuple[int, tuple[tuple[str, str], ...]], ...]], ...]
+"""Families, their indices, and for each of these what stands behind the index in which name."""
+CACHED_NAMES = 256
+"""A service sends few sets of names: which of them are numbered is worked out once for each."""
 
 
 def slot(digits: str) -> int | None:
@@ -32,27 +35,29 @@ def gather(attributes: Mapping[str, AttributeValue]) -> dict[str, Rows]:
     >>> gather({"llm.prompts.1.text": "x", "llm.model": "m"})
     {'llm.prompts': {1: {'text': 'x'}}}
     """
-    families: dict[str, Rows] = {}
-    for key, value in attributes.items():
-        parts = key.split(".", 3)
-        if len(parts) != 4:
-            continue
-        root, name, digits, rest = parts
-        index = FEW.get(digits)
-        if index is None:
-            index = slot(digits)
-            if index is None:
-                continue
-        family = root + "." + name
-        rows = families.get(family)
-        if rows is None:
-            rows = families[family] = {}
-        row = rows.get(index)
-        if row is None:
-            rows[index] = {rest: value}
-        else:
-            row[rest] = value
-    return families
+    names = tuple(attributes)
+    layout = _layout(names) if len(names) <= CACHED_NAMES else _read_layout(names)
+    return {
+        family: {index: {rest: attributes[name] for rest, name in row} for index, row in rows}
+        for family, rows in layout
+    }
+
+
+def _read_layout(names: tuple[str, ...]) -> Layout:
+    families: dict[str, dict[int, dict[str, str]]] = {}
+    for name in names:
+        parts = name.split(".", 3)
+        index = slot(parts[2]) if len(parts) == 4 else None
+        if index is not None:
+            rows = families.setdefault(f"{parts[0]}.{parts[1]}", {})
+            rows.setdefault(index, {})[parts[3]] = name
+    return tuple(
+        (family, tuple((index, tuple(row.items())) for index, row in rows.items()))
+        for family, rows in families.items()
+    )
+
+
+_layout = lru_cache(maxsize=512)(_read_layout)
 
 
 def columns(row: Mapping[str, AttributeValue], prefix: str) -> Rows:

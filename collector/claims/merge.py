@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import logging
 import os
-from collections.abc import Callable, Collection, Sequence
-from functools import partial
+from collections.abc import Callable, Collection, Iterable, Sequence
+from functools import lru_cache, partial
 from typing import Any
 
 from collector.claims.claim import Claim, Field, SpanRole, Withheld
+from collector.claims.flat import CACHED_NAMES
 from collector.claims.registry import Registered
 from ragvigil.model.span import Span
 
@@ -104,11 +105,19 @@ def _called(code: Callable[[], Any], name: str = "", trace_id: str = "") -> Any:
         return None
 
 
-def _roots(span: Span) -> set[str]:
-    roots = {key.partition(".")[0] for key in span.attributes}
-    for event in span.events:
-        roots.add(event.name.partition(".")[0])
+def _roots(span: Span) -> frozenset[str]:
+    names = tuple(span.attributes)
+    roots = _roots_cached(names) if len(names) <= CACHED_NAMES else _roots_of(names)
+    if not span.events and not span.logs:
+        return roots
+    named = [event.name for event in span.events]
     for log_record in span.logs:
-        roots.add(log_record.event_name.partition(".")[0])
-        roots.update(key.partition(".")[0] for key in log_record.attributes)
-    return roots
+        named += (log_record.event_name, *log_record.attributes)
+    return roots | _roots_of(named)
+
+
+def _roots_of(names: Iterable[str]) -> frozenset[str]:
+    return frozenset([name.partition(".")[0] for name in names])
+
+
+_roots_cached = lru_cache(maxsize=512)(_roots_of)

@@ -16,7 +16,7 @@ from ragvigil.model.span import (
 )
 from ragvigil.store.attributes import as_text
 from ragvigil.store.batch import Row
-from ragvigil.store.texts import Shortener
+from ragvigil.store.texts import SHORTEST, Shortener
 
 _KINDS = {
     SpanKind.UNSPECIFIED: "Unspecified",
@@ -87,7 +87,9 @@ def _short_map(attributes: Attributes, shortener: Shortener) -> tuple[dict[str, 
     """Values as strings with marks for texts, and their size in characters."""
     short, size, shorten = {}, 0, shortener.short
     for key, value in attributes.items():
-        text = shorten(value if type(value) is str else as_text(value))
+        text = value if type(value) is str else as_text(value)
+        if len(text) >= SHORTEST or not text.isascii():  # else it holds neither text nor mark
+            text = shorten(text)
         short[key] = text
         size += len(text) + len(key)
     return short, size

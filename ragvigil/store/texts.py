@@ -72,13 +72,13 @@ class Shortener:
         >>> restore(marked, {text_hash(text): text}) == f'[{{"content": "{text}"}}]'
         True
         """
+        whole = self._whole.get(value)
+        if whole is not None:
+            return whole
         if _OPEN in value:
             value = value.replace(_OPEN, _LITERAL)
         if len(value) < SHORTEST:
             return value
-        whole = self._whole.get(value)
-        if whole is not None:
-            return whole
         for form in self._forms:
             place = value.find(form.head)
             if place >= 0:
