@@ -103,15 +103,13 @@ def _shared_ids(drafts: list[Draft]) -> set[str]:
     seen: dict[str, str | None] = {}
     shared: set[str] = set()
     for one in drafts:
-        named = _first(one.metadata, DOCUMENT_ID_KEYS) if one.metadata else ""
+        named = _first(one.metadata, DOCUMENT_ID_KEYS)
         if named and seen.setdefault(named, one.content) != one.content:
             shared.add(named)
     return shared
 
 
 def _chunk_id(one: Draft, shared: set[str], text_hash: str) -> str:
-    if not one.metadata:
-        return one.id or text_hash
     explicit = _first(one.metadata, EXPLICIT_ID_KEYS)
     if explicit:
         return explicit
@@ -132,22 +130,22 @@ def build(drafts: list[Draft]) -> tuple[Document, ...]:
     >>> build([draft("92dbf133442a412cb9a3c166e7f3dd2f", "a", 1, {"doc_id": "d-1"})])[0].chunk_id
     'd-1'
     """
-    shared = _shared_ids(drafts)
-    documents = []
-    for rank, one in enumerate(drafts):
-        text_hash = fingerprint(one.content) if one.content is not None else ""
-        documents.append(
-            Document(
-                chunk_id=_chunk_id(one, shared, text_hash),
-                content=one.content,
-                document_id=_first(one.metadata, ORIGIN_KEYS) if one.metadata else "",
-                text_hash=text_hash,
-                score=one.score,
-                rank=rank,
-                metadata=one.metadata,
-            )
-        )
-    return tuple(documents)
+    shared = _shared_ids(drafts) if any(one.metadata for one in drafts) else set()
+    return tuple([_document(rank, one, shared) for rank, one in enumerate(drafts)])
+
+
+def _document(rank: int, one: Draft, shared: set[str]) -> Document:
+    own, content, score, metadata = one
+    text_hash = fingerprint(content) if content is not None else ""
+    return Document(
+        chunk_id=_chunk_id(one, shared, text_hash) if metadata else own or text_hash,
+        content=content,
+        document_id=_first(metadata, ORIGIN_KEYS) if metadata else "",
+        text_hash=text_hash,
+        score=score,
+        rank=rank,
+        metadata=metadata,
+    )
 
 
 def listing(drafts: list[Draft], *, complete: bool = True) -> Listing | Withheld:

@@ -38,8 +38,11 @@ class Clients:
 def connect(settings: StoreSettings, data_dir: Path) -> Clients:
     """Opens the store. Raises what the driver raises: not reachable, directory locked, ..."""
     from clickhouse_connect import common
+    from clickhouse_connect.driver import options
 
     common.set_setting("autogenerate_session_id", False)
+    # The first insert would import pandas, which no insert here needs: seconds, and much memory.
+    vars(options).setdefault("pd", None)
 
     def open_one(limits: dict[str, object]) -> Client:
         if settings.url:
