@@ -1,4 +1,8 @@
-"""Rubrics are data: one TOML file each, and the folder is the registry."""
+"""Rubrics are data: one TOML file each, and the folder is the registry.
+
+A package of others brings its own: the entry point group `ragvigil.rubrics` names a package, and
+every `*.toml` in it is a rubric.
+"""
 
 from __future__ import annotations
 
@@ -6,10 +10,15 @@ import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from functools import cache
+from importlib.metadata import EntryPoint
 from importlib.resources import files
+from importlib.resources.abc import Traversable
 from typing import Any
 
+from ragvigil.model.plugin import HOUSE, LeftOut, distribution, plug_in, refusal
 from ragvigil.model.score import Layer
+
+GROUP = "ragvigil.rubrics"
 
 FIELDS = frozenset(
     {"query", "retrieved", "document_texts", "reranked", "context", "answer", "citations", "usage"}
@@ -70,24 +79,97 @@ def parse_rubric(text: str, name: str) -> Rubric:
 
 
 def _check(written: Mapping[str, Any], name: str) -> None:
+    for key in ("name", "layer", "version", "scale", "description"):
+        if not isinstance(written[key], str):
+            raise BadRubric(f"{name}: {key}: {written[key]!r} is not a string")
+    for key in ("needs", "labels"):
+        value = written.get(key, [])
+        if not isinstance(value, list) or not all(isinstance(one, str) for one in value):
+            raise BadRubric(f"{name}: {key}: {value!r} is not a list of strings")
+    if not written["name"].isidentifier():
+        raise BadRubric(f"{name}: name: {written['name']!r} is not letters, digits and _ alone")
     if written["layer"] not in set(Layer):
         raise BadRubric(f"{name}: layer: {written['layer']} is not one of {', '.join(Layer)}")
     if written["scale"] not in SCALES:
-        raise BadRubric(f"{name}: scale: {written['scale']} is not one of {', '.join(SCALES)}")
+        raise BadRubric(
+            f"{name}: scale: {written['scale']} is not one of {', '.join(sorted(SCALES))}"
+        )
     for field in written["needs"]:
         if field not in FIELDS:
             raise BadRubric(f"{name}: needs: a record has no field {field}")
     bound = written.get("fails_below")
-    if bound is not None and not 0 <= bound <= 1:
+    if bound is not None and not _is_share(bound):
         raise BadRubric(f"{name}: fails_below: {bound} is not between 0 and 1")
 
 
-@cache
+def _is_share(value: object) -> bool:
+    is_number = isinstance(value, int | float) and not isinstance(value, bool)
+    return is_number and 0 <= value <= 1  # type: ignore[operator]
+
+
 def load_rubrics() -> Mapping[str, Rubric]:
+    """Every rubric by name: of `scorers/rubrics`, and of the packages of others. Raises BadRubric.
+
+    A rubric of others that is wrong, or whose name is taken, is in `rubrics_left_out` instead.
+    """
+    return house_rubrics() | _outside()[0]
+
+
+def rubrics_left_out() -> tuple[LeftOut, ...]:
+    """What is wrong with the rubrics of others, one for each file or package."""
+    return _outside()[1]
+
+
+@cache
+def house_rubrics() -> dict[str, Rubric]:
     """Every rubric of `scorers/rubrics`, by name. Raises BadRubric."""
-    folder = files("scorers").joinpath("rubrics")
-    listed = sorted(
-        (one for one in folder.iterdir() if one.name.endswith(".toml")), key=lambda one: one.name
-    )
-    rubrics = [parse_rubric(one.read_text("utf-8"), one.name) for one in listed]
+    rubrics = [
+        parse_rubric(one.read_text("utf-8"), one.name)
+        for one in _listed(files("scorers").joinpath("rubrics"))
+    ]
     return {rubric.name: rubric for rubric in rubrics}
+
+
+@cache
+def _outside() -> tuple[dict[str, Rubric], tuple[LeftOut, ...]]:
+    """The rubrics of other distributions, in an order that is the same on every machine."""
+    plugged = plug_in(GROUP, _package)
+    left_out = list(plugged.left_out)
+    places = {name: f"{HOUSE}: {name}.toml" for name in house_rubrics()}
+    found: dict[str, Rubric] = {}
+    for point, listed in plugged.found:
+        for file in listed:
+            try:
+                rubric = _admitted(file, f"{distribution(point)}: {file.name}", places)
+                found[rubric.name] = rubric
+            except (BadRubric, OSError) as error:
+                left_out.append(refusal(point, str(error)))
+    return found, tuple(left_out)
+
+
+def _admitted(file: Traversable, place: str, places: dict[str, str]) -> Rubric:
+    """The rubric of a file; its name is entered in `places`. Raises BadRubric where it is taken."""
+    try:
+        rubric = parse_rubric(file.read_text("utf-8"), place)
+    except UnicodeDecodeError as error:
+        raise BadRubric(f"{place}: is not UTF-8: {error.reason}") from error
+    if rubric.name in places:
+        raise BadRubric(f"{place}: name: {rubric.name} is taken by {places[rubric.name]}")
+    places[rubric.name] = place
+    return rubric
+
+
+def _package(point: EntryPoint) -> tuple[EntryPoint, list[Traversable]]:
+    """The rubric files of the package that an entry point names."""
+    package = point.load()
+    if not hasattr(package, "__path__"):
+        raise BadRubric(f"{point.value} is not a package")
+    listed = _listed(files(package))
+    if not listed:
+        raise BadRubric(f"{point.value} holds no *.toml")
+    return point, listed
+
+
+def _listed(folder: Traversable) -> list[Traversable]:
+    found = [one for one in folder.iterdir() if one.name.endswith(".toml")]
+    return sorted(found, key=lambda one: one.name)

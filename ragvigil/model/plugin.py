@@ -1,0 +1,75 @@
+"""Plug-ins: the entry points of other distributions, and why one of them is left out."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+from importlib.metadata import EntryPoint, entry_points
+from typing import Generic, TypeVar
+
+HOUSE = "ragvigil"
+"""The distribution whose own entry points must load."""
+
+Made = TypeVar("Made")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LeftOut:
+    """A plug-in that is not used; `str(left_out)` is the line for the user."""
+
+    group: str
+    name: str
+    distribution: str
+    reason: str
+
+    def __str__(self) -> str:
+        return f"{self.group}: {self.name} of {self.distribution} is left out: {self.reason}"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Plugged(Generic[Made]):
+    """What the distributions of others bring under one group, in a fixed order."""
+
+    found: tuple[Made, ...] = ()
+    left_out: tuple[LeftOut, ...] = ()
+
+
+def own(group: str) -> list[EntryPoint]:
+    """The house's entry points of `group`, by name."""
+    return sorted(
+        (point for point in entry_points(group=group) if _is_own(point)),
+        key=lambda point: point.name,
+    )
+
+
+def plug_in(group: str, make: Callable[[EntryPoint], Made]) -> Plugged[Made]:
+    """What `make` gives for each entry point of others; never raises on what a plug-in does."""
+    found: list[Made] = []
+    left_out: list[LeftOut] = []
+    others = [point for point in entry_points(group=group) if not _is_own(point)]
+    for point in sorted(others, key=lambda point: (distribution(point), point.name)):
+        try:
+            found.append(make(point))
+        except (Exception, SystemExit) as error:  # the border with plug-in code: told to the user
+            left_out.append(refusal(point, f"{type(error).__name__}: {error}".removesuffix(": ")))
+    return Plugged(found=tuple(found), left_out=tuple(left_out))
+
+
+def refusal(point: EntryPoint, reason: str) -> LeftOut:
+    """This entry point, left out for `reason`, which becomes one line."""
+    return LeftOut(
+        group=point.group,
+        name=point.name,
+        distribution=distribution(point),
+        reason=" ".join(reason.split()),
+    )
+
+
+def distribution(point: EntryPoint) -> str:
+    """Name of the distribution that registered an entry point."""
+    return (point.dist.name if point.dist else None) or "a distribution without a name"
+
+
+def _is_own(point: EntryPoint) -> bool:
+    return re.sub(r"[-_.]+", "-", distribution(point)).lower() == HOUSE

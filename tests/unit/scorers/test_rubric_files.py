@@ -1,0 +1,90 @@
+"""A rubric is a TOML file of one form; what is wrong with one is said in one sentence."""
+
+from __future__ import annotations
+
+import contextlib
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import scorers
+from ragvigil.model.score import Layer
+from scorers.rubric import FIELDS, BadRubric, house_rubrics, parse_rubric, rubrics_left_out
+
+KEYS = {
+    "name": '"tone"',
+    "layer": '"generation"',
+    "version": '"1"',
+    "scale": '"0..1"',
+    "needs": '["answer"]',
+    "description": '"Whether the answer is kind."',
+}
+
+
+def written(**changes: str) -> str:
+    return "\n".join(f"{key} = {value}" for key, value in (KEYS | changes).items() if value)
+
+
+def test_a_whole_file_is_read() -> None:
+    rubric = parse_rubric(written(fails_below="0.5", labels='["curt"]'), "tone.toml")
+    assert (rubric.name, rubric.layer, rubric.needs) == ("tone", Layer.GENERATION, ("answer",))
+    assert (rubric.fails_below, rubric.labels) == (0.5, ("curt",))
+
+
+@pytest.mark.parametrize(
+    ("changes", "sentence"),
+    [
+        ({"version": "1"}, "tone.toml: version: 1 is not a string"),
+        ({"needs": '"answer"'}, "tone.toml: needs: 'answer' is not a list of strings"),
+        ({"needs": "[1]"}, "tone.toml: needs: [1] is not a list of strings"),
+        ({"labels": "[true]"}, "tone.toml: labels: [True] is not a list of strings"),
+        ({"layer": '["generation"]'}, "tone.toml: layer: ['generation'] is not a string"),
+        (
+            {"layer": '"corpus"'},
+            "tone.toml: layer: corpus is not one of retrieval, generation, cross_cutting",
+        ),
+        ({"scale": '"1..5"'}, "tone.toml: scale: 1..5 is not one of 0..1, label"),
+        ({"fails_below": '"0.5"'}, "tone.toml: fails_below: 0.5 is not between 0 and 1"),
+        ({"fails_below": "nan"}, "tone.toml: fails_below: nan is not between 0 and 1"),
+        ({"fails_below": "true"}, "tone.toml: fails_below: True is not between 0 and 1"),
+        ({"name": '"tone:curt"'}, "tone.toml: name: 'tone:curt' is not letters, digits and _"),
+        ({"name": '""'}, "tone.toml: name: '' is not letters, digits and _"),
+        ({"description": ""}, "tone.toml: description is missing"),
+    ],
+    ids=str,
+)
+def test_a_wrong_value_is_one_sentence(changes: dict[str, str], sentence: str) -> None:
+    with pytest.raises(BadRubric) as refused:
+        parse_rubric(written(**changes), "tone.toml")
+    assert str(refused.value).startswith(sentence)
+    assert len(str(refused.value).splitlines()) == 1
+
+
+tomls = st.recursive(
+    st.one_of(
+        st.booleans().map(lambda one: str(one).lower()),
+        st.integers(-3, 3).map(str),
+        st.sampled_from(["0.5", "nan", "inf", '"x"', '"answer"', '"0..1"', "1979-05-27"]),
+    ),
+    lambda inner: st.one_of(
+        st.lists(inner, max_size=2).map(lambda some: f"[{', '.join(some)}]"),
+        inner.map(lambda one: f"{{ a = {one} }}"),
+    ),
+    max_leaves=4,
+)
+
+
+@given(st.dictionaries(st.sampled_from([*KEYS, "fails_below", "labels"]), tomls))
+def test_any_value_is_read_or_refused_and_never_anything_else(changes: dict[str, str]) -> None:
+    with contextlib.suppress(BadRubric):
+        rubric = parse_rubric(written(**changes), "tone.toml")
+        assert set(rubric.needs) <= FIELDS
+        assert rubric.fails_below is None or 0 <= rubric.fails_below <= 1
+
+
+def test_every_file_of_the_house_has_the_name_of_its_rubric() -> None:
+    folder = Path(scorers.__file__ or "").parent / "rubrics"
+    assert sorted(house_rubrics()) == sorted(path.stem for path in folder.glob("*.toml"))
+    assert rubrics_left_out() == ()
