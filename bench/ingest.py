@@ -91,8 +91,9 @@ def main() -> None:
     options = parser.parse_args()
     traces = 500 if options.small else 40_000
     requests = otlp_requests.make(traces, seed=SEED)
-    top = ceiling(requests[: max(4, len(requests) // 4)])
-    progress(f"ceiling {top:.0f} spans/s")
+    some = requests[: max(4, len(requests) // 4)]
+    top, spans_only = ceiling(some), ceiling(some, spans_only=True)
+    progress(f"ceiling {top:.0f} spans/s, {spans_only:.0f} without records and scores")
     with tempfile.TemporaryDirectory() as folder, running(Path(folder)) as daemon:
         idle = memory_mb(daemon.process.pid, "VmRSS")
         stored = full_rate(daemon, requests)
@@ -103,6 +104,7 @@ def main() -> None:
         figures: dict[str, object] = {
             "spans": len(requests) * otlp_requests.SPANS,
             "ceiling_spans_per_s": round(top),
+            "ceiling_spans_only_per_s": round(spans_only),
             "stored_spans_per_s": round(stored),
             "ratio_ceiling": round(stored / top, 3),
             "ack_p99_ms": round(paced.p99(), 1),

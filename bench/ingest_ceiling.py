@@ -1,7 +1,9 @@
-"""What the machine can store at most: parse and column-oriented insert, nothing else.
+"""What the machine can store at most: parse and column-oriented insert of the same rows.
 
-The spans of the requests go into a table like the store's, through the same client, in batches of
-the same size; no spool, no assembly, no records, no scores, no marks for repeated texts.
+Requests are parsed, their spans turned into rows and inserted, in batches of the same size and
+through the same client; so are the rows of the other tables (records, scores, shapes, traces,
+texts), which are ready before the clock starts, because no parsing gives them. No spool, no
+assembly, no records, no scores. `spans_only` leaves the other tables out.
 """
 
 from __future__ import annotations
@@ -10,7 +12,26 @@ import subprocess
 import sys
 import tempfile
 import time
+from collections.abc import Mapping
 from pathlib import Path
+
+from clickhouse_connect.datatypes.registry import get_from_name
+from clickhouse_connect.driver.client import Client
+from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceRequest
+
+from collector.records import records
+from collector.spans import decode_spans
+from ragvigil.app.parts import facts
+from ragvigil.model.outcome import Outcome, ScoredRecord, TraceOutcome
+from ragvigil.model.span import Closed, Span, Trace
+from ragvigil.store.batch import Row
+from ragvigil.store.columns import TABLES
+from ragvigil.store.connection import connect
+from ragvigil.store.migrate import migrate
+from ragvigil.store.settings import StoreSettings
+from ragvigil.store.traces import TraceRows
+from scorers.record_shape import measure
+from scorers.runner import Runner, load_scorers
 
 BATCH_SPANS = 2000
 # As the store does it, strings: the engine builds dictionaries faster than the driver.
@@ -34,11 +55,11 @@ COLUMNS = {
 }
 
 
-def ceiling(requests: list[bytes]) -> float:
+def ceiling(requests: list[bytes], *, spans_only: bool = False) -> float:
     """Spans a second, in a process of its own: the embedded engine opens one directory only."""
     lengths = b"".join(len(body).to_bytes(4, "little") + body for body in requests)
     with tempfile.TemporaryDirectory() as folder:
-        command = [sys.executable, __file__, folder]
+        command = [sys.executable, __file__, folder, *(["spans"] if spans_only else [])]
         done = subprocess.run(command, input=lengths, capture_output=True, check=True)
     return float(done.stdout.decode().split()[-1])
 
@@ -52,46 +73,89 @@ def _unpack(packed: bytes) -> list[bytes]:
     return requests
 
 
-def _measure(folder: Path, requests: list[bytes]) -> float:
-    from clickhouse_connect.datatypes.registry import get_from_name
-    from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceRequest
-
-    from ragvigil.store.connection import connect
-    from ragvigil.store.migrate import migrate
-    from ragvigil.store.settings import StoreSettings
-
+def _measure(folder: Path, requests: list[bytes], *, spans_only: bool) -> float:
     client = connect(StoreSettings(), folder).writer
     migrate(client)
-    types = [get_from_name(kind) for kind in COLUMNS.values()]
-    rows: list[tuple[object, ...]] = []
+    others = [] if spans_only else _others(requests)
+    rows: list[Row] = []
+    waiting: dict[str, list[Row]] = {}
     spans = 0
 
     def insert() -> None:
-        client.insert(
-            "spans",
-            list(zip(*rows, strict=True)),
-            column_names=list(COLUMNS),
-            column_types=types,
-            column_oriented=True,
-        )
+        nonlocal spans
+        spans += len(rows)
+        _insert(client, "spans", rows, COLUMNS)
+        for table, found in waiting.items():
+            _insert(client, table, found, TABLES[table])
         rows.clear()
+        waiting.clear()
 
     started = time.perf_counter()
-    for body in requests:
+    for place, body in enumerate(requests):
         rows += _rows(ExportTraceServiceRequest.FromString(body))
+        for table, found in others[place].items() if others else ():
+            waiting.setdefault(table, []).extend(found)
         if len(rows) >= BATCH_SPANS:
-            spans += len(rows)
             insert()
     if rows:
-        spans += len(rows)
         insert()
     return spans / (time.perf_counter() - started)
 
 
-def _rows(request: object) -> list[tuple[object, ...]]:
+def _insert(client: Client, table: str, rows: list[Row], columns: Mapping[str, str]) -> None:
+    client.insert(
+        table,
+        list(zip(*rows, strict=True)),
+        column_names=list(columns),
+        column_types=[
+            get_from_name(kind.replace("LowCardinality(String)", "String"))
+            for kind in columns.values()
+        ],
+        column_oriented=True,
+    )
+
+
+def _others(requests: list[bytes]) -> list[dict[str, list[Row]]]:
+    """For each request, what the daemon writes of it into the tables beside `spans`."""
+    runner = Runner(load_scorers())
+    rows = TraceRows(facts(runner))
+    found = []
+    for body in requests:
+        for trace in _traces(body):
+            rows.add(_outcome(trace, runner))
+        tables = rows.take().rows
+        found.append({name: list(some) for name, some in tables.items() if name != "spans"})
+    return found
+
+
+def _traces(body: bytes) -> list[Trace]:
+    spans: dict[str, list[Span]] = {}
+    for span in decode_spans(ExportTraceServiceRequest.FromString(body)):
+        spans.setdefault(span.trace_id, []).append(span)
+    now = time.time_ns()
+    return [
+        Trace(trace_id=name, spans=tuple(some), closed=Closed.ROOT_ENDED, received_unix_nano=now)
+        for name, some in spans.items()
+    ]
+
+
+def _outcome(trace: Trace, runner: Runner) -> Outcome:
+    scored = [
+        ScoredRecord(record=one, scores=runner.score_all(one), shape=measure(one))
+        for one in records(trace)
+    ]
+    return Outcome(
+        trace=trace,
+        outcome=TraceOutcome.SCORED,
+        time_unix_nano=trace.received_unix_nano,
+        records=tuple(scored),
+    )
+
+
+def _rows(request: ExportTraceServiceRequest) -> list[Row]:
     now = int(time.time())
-    rows: list[tuple[object, ...]] = []
-    for resource in request.resource_spans:  # type: ignore[attr-defined]
+    rows: list[Row] = []
+    for resource in request.resource_spans:
         named = {one.key: one.value.string_value for one in resource.resource.attributes}
         service = named.get("service.name", "")
         for scoped in resource.scope_spans:
@@ -126,4 +190,5 @@ def _text(value: object) -> str:
 
 
 if __name__ == "__main__":
-    print(_measure(Path(sys.argv[1]), _unpack(sys.stdin.buffer.read())))
+    packed = _unpack(sys.stdin.buffer.read())
+    print(_measure(Path(sys.argv[1]), packed, spans_only="spans" in sys.argv[2:]))
