@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from functools import cached_property
 from pathlib import PurePosixPath
 
-from collector.record.prompt_match import positions
+from collector.claims.prompt_match import positions
 from ragvigil.model.record import Document
 
 NAME_KEYS = (

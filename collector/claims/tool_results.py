@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collector.claims.claim import Listing
 from collector.claims.documents import draft, find, listing
-from collector.record.prompt_chunks import marked_blocks, named
+from collector.claims.prompt_chunks import marked_blocks, named
 
 
 def documents_of(result: object) -> Listing | None:

@@ -7,10 +7,10 @@ from dataclasses import dataclass, replace
 
 from collector.claims.claim import Field, Listing, Message
 from collector.claims.documents import build, draft
+from collector.claims.prompt_chunks import Block, blocks, named
+from collector.claims.prompt_match import positions
 from collector.claims.tool_results import documents_of
 from collector.record.evidence import Evidence
-from collector.record.prompt_chunks import Block, blocks, named
-from collector.record.prompt_match import positions
 from collector.record.tree import Node
 from ragvigil.model.record import ContextSource, Document
 

@@ -13,11 +13,11 @@ from collector.claims.payload import (
     question_of,
     unfenced,
 )
+from collector.claims.prompt_chunks import blocks, question_in
 from collector.claims.recover import as_container, text
 from collector.record.boundaries import Extent, has_failed, reply_text
 from collector.record.context import prompt_texts
 from collector.record.evidence import Evidence
-from collector.record.prompt_chunks import blocks, question_in
 from collector.record.tree import Node
 from ragvigil.model.record import Absent
 

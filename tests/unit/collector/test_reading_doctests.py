@@ -14,8 +14,8 @@ import collector.claims
 MODULES = [
     *(f"collector.claims.{one.name}" for one in pkgutil.iter_modules(collector.claims.__path__)),
     *(f"collector.citing.{one.name}" for one in pkgutil.iter_modules(collector.citing.__path__)),
-    "collector.record.prompt_chunks",
-    "collector.record.prompt_match",
+    "collector.claims.prompt_chunks",
+    "collector.claims.prompt_match",
     "collector.record.route",
     "collector.record.tracestate",
 ]

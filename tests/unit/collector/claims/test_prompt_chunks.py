@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from collector.record.prompt_chunks import blocks, question_in
+from collector.claims.prompt_chunks import blocks, question_in
 
 A, B = "First chunk, with 1. a number.", "Second chunk.\nIt has two lines."
 ONE_LINE = "Second chunk in one line."
