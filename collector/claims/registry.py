@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 from functools import cache
-from importlib.metadata import entry_points
+from importlib.metadata import EntryPoint
 from types import ModuleType
 from typing import NamedTuple
 
 from collector.claims.claim import Convention
+from ragvigil.model.plugin import HOUSE, LeftOut, Plugged, own, plug_in
 
 GROUP = "ragvigil.conventions"
+
+
+class NotAConvention(TypeError):
+    """A plug-in is no convention; `str(error)` says what is wrong with it."""
 
 
 class Registered(NamedTuple):
@@ -22,13 +27,33 @@ class Registered(NamedTuple):
 
 @cache
 def registered() -> tuple[Registered, ...]:
-    """All registered conventions, by name; loaded once per process."""
-    return tuple(
-        named(point.name, point.load())
-        for point in sorted(entry_points(group=GROUP), key=lambda point: point.name)
-    )
+    """All conventions that load, by name; one of the house that does not load raises."""
+    house = (named(point.name, point.load()) for point in own(GROUP))
+    return tuple(sorted((*house, *_outside().found), key=lambda one: one.name))
+
+
+def conventions_left_out() -> tuple[LeftOut, ...]:
+    """The conventions of others that cannot be used; loads none of the house's."""
+    return _outside().left_out
 
 
 def named(name: str, convention: Convention | ModuleType) -> Registered:
     """A convention with the roots that it declares; none declared means every span."""
     return Registered(name, convention, frozenset(getattr(convention, "ROOTS", ())))
+
+
+@cache
+def _outside() -> Plugged[Registered]:
+    return plug_in(GROUP, _made)
+
+
+def _made(point: EntryPoint) -> Registered:
+    if any(point.name == one.name for one in own(GROUP)):
+        raise NotAConvention(f"the name {point.name} is taken by {HOUSE}")
+    convention = point.load()
+    if not callable(getattr(convention, "claims", None)):
+        raise NotAConvention(f"{point.value} has no function claims")
+    roots: object = getattr(convention, "ROOTS", frozenset())
+    if not isinstance(roots, set | frozenset | tuple | list):
+        raise NotAConvention(f"{point.value}: ROOTS is not a set of names: {roots!r}")
+    return named(point.name, convention)

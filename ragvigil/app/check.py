@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 from pydantic import SecretStr
 
+from ragvigil.app import plugins
 from ragvigil.app.ports import endpoints
 from ragvigil.app.settings import Settings, known_keys
 
@@ -21,7 +22,7 @@ class Warning:
 
 
 def warnings(settings: Settings) -> Iterator[Warning]:
-    """What the settings allow and their author probably did not mean."""
+    """What the settings allow and their author probably did not mean; plug-ins that do not load."""
     for section in ("collector", "metrics", "web"):
         if getattr(settings, section).insecure:
             yield Warning(
@@ -40,6 +41,11 @@ def warnings(settings: Settings) -> Iterator[Warning]:
             key="data_dir",
             explanation="the spool lies in a folder that is emptied at boot: spans that were "
             "acknowledged and not yet stored would be lost",
+        )
+    for one in plugins.left_out():
+        yield Warning(
+            key=f"{one.group} {one.name} of {one.distribution}",
+            explanation=f"this plug-in cannot be used, the daemon runs without it: {one.reason}",
         )
 
 

@@ -8,6 +8,7 @@ from alerts.metrics import ScoreMetrics
 from collector.fetch import TraceFetcher
 from collector.record.route import RouteCap, RouteRules
 from collector.spool.reader import SpoolReader
+from ragvigil.app import plugins
 from ragvigil.app.pipeline import Parts
 from ragvigil.app.runs import Runs
 from ragvigil.app.settings import Settings
@@ -28,7 +29,8 @@ def facts(runner: Runner) -> dict[str, RubricFacts]:
 
 
 def assemble(settings: Settings, store: Store, runner: Runner, scores: ScoreMetrics) -> Parts:
-    """The pipeline's parts, ready to run from the last checkpoint."""
+    """The pipeline's parts, ready to run from the last checkpoint; says which plug-ins are not."""
+    plugins.announce()
     reader = SpoolReader(settings.data_dir / "spool")
     routes = settings.collector.routes
     rules = tuple((re.compile(rule), template) for rule, template in routes.rules.items())

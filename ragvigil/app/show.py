@@ -62,7 +62,8 @@ def status(found: Mapping[str, Any], console: Console) -> None:
         console.print(Text(section, style="bold"))
         rows = values.items() if isinstance(values, Mapping) else [("", values)]
         for name, value in rows:
-            console.print(f"  {name:<22} {value}", markup=False)
+            for line in (value or ["none"]) if isinstance(value, list) else [value]:
+                console.print(f"  {name:<22} {line}", markup=False, soft_wrap=True)
 
 
 @_printing

@@ -6,6 +6,7 @@ import json
 import time
 from collections.abc import Mapping
 
+from ragvigil.app import plugins
 from ragvigil.app.books import Books
 from ragvigil.app.doctor import Alike, diagnose
 from ragvigil.app.pipeline import Pipeline
@@ -38,6 +39,7 @@ class Status:
             },
             "spans": self._books.spans(),
             "traces": self._books.records(),
+            "plugins": {"left_out": [str(one) for one in plugins.left_out()]},
             "spool": {"bytes": self._books.spool_bytes()},
             "store": {
                 name: getattr(writer, name)
