@@ -11,9 +11,9 @@ from typing import Any
 from pydantic import BaseModel, Field, ValidationError
 from pydantic_settings import (
     BaseSettings,
+    InitSettingsSource,
     PydanticBaseSettingsSource,
     SettingsConfigDict,
-    TomlConfigSettingsSource,
 )
 
 from alerts.settings import AlertsSettings, MetricsSettings
@@ -23,7 +23,9 @@ from ragvigil.web.settings import WebSettings
 from scorers.settings import ScorersSettings
 
 PREFIX = "RAGVIGIL_"
-NOT_SETTINGS = {"RAGVIGIL_CONFIG", "RAGVIGIL_BENCH_DATA"}
+CONFIG = "RAGVIGIL_CONFIG"
+IN_FILE = "what the settings file says"
+NOT_SETTINGS = {CONFIG, "RAGVIGIL_BENCH_DATA"}
 
 
 class SettingsError(Exception):
@@ -58,8 +60,9 @@ class Settings(BaseSettings):
         file_secret_settings: PydanticBaseSettingsSource,  # noqa: ARG003
     ) -> tuple[PydanticBaseSettingsSource, ...]:
         """Flags win over the environment, the environment over the file."""
-        toml = TomlConfigSettingsSource(settings_cls, _config_path(os.environ))
-        return init_settings, env_settings, toml
+        assert isinstance(init_settings, InitSettingsSource)
+        in_file = InitSettingsSource(settings_cls, init_settings.init_kwargs.pop(IN_FILE, {}))
+        return init_settings, env_settings, in_file
 
 
 def load(config: Path | None = None, **flags: Any) -> Settings:
@@ -67,30 +70,26 @@ def load(config: Path | None = None, **flags: Any) -> Settings:
 
     Raises SettingsError with one sentence per problem: section, key, value, what is allowed.
     """
-    if config is not None:
-        os.environ["RAGVIGIL_CONFIG"] = str(config)
-    _read_toml(config)
+    in_file = _in_file(config, os.environ)
     unknown = list(_unknown_variables(os.environ))
     if unknown:
         raise SettingsError("\n".join(unknown))
+    given = {key: value for key, value in flags.items() if value is not None}
     try:
-        return Settings(**{key: value for key, value in flags.items() if value is not None})
+        return Settings(**given | {IN_FILE: in_file})
     except ValidationError as error:
         raise SettingsError("\n".join(_sentences(error))) from error
 
 
-def _config_path(environment: Mapping[str, str]) -> Path:
-    return Path(environment.get("RAGVIGIL_CONFIG", "ragvigil.toml"))
-
-
-def _read_toml(config: Path | None) -> None:
-    path = _config_path(os.environ)
+def _in_file(config: Path | None, environment: Mapping[str, str]) -> dict[str, Any]:
+    """What the settings file says; only the usual one may be missing."""
+    path = config or Path(environment.get(CONFIG, "ragvigil.toml"))
     if not path.exists():
-        if config is not None or "RAGVIGIL_CONFIG" in os.environ:
+        if config is not None or CONFIG in environment:
             raise SettingsError(f"{path}: there is no such settings file")
-        return
+        return {}
     try:
-        tomllib.loads(path.read_text(encoding="utf-8"))
+        return tomllib.loads(path.read_text(encoding="utf-8"))
     except (tomllib.TOMLDecodeError, UnicodeDecodeError, OSError) as error:
         raise SettingsError(f"{path}: is not a readable TOML file: {error}") from error
 

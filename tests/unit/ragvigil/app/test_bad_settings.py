@@ -12,10 +12,7 @@ FOLDER = Path(__file__).resolve().parents[3] / "bad_settings"
 
 
 @pytest.mark.parametrize("path", sorted(FOLDER.glob("*.toml")), ids=lambda path: path.stem)
-def test_wrong_settings_are_refused_in_one_sentence(
-    path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("RAGVIGIL_CONFIG", str(path))
+def test_wrong_settings_are_refused_in_one_sentence(path: Path) -> None:
     expected = path.read_text(encoding="utf-8").splitlines()[0].removeprefix("# ")
     with pytest.raises(SettingsError) as error:
         load(path)

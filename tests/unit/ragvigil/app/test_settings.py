@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import pytest
@@ -16,6 +17,7 @@ def no_settings_of_this_machine(monkeypatch: pytest.MonkeyPatch, tmp_path: Path)
 
 
 def written(tmp_path: Path, text: str) -> Path:
+    tmp_path.mkdir(exist_ok=True)
     path = tmp_path / "ragvigil.toml"
     path.write_text(text, encoding="utf-8")
     return path
@@ -37,6 +39,22 @@ def test_a_variable_wins_over_the_file_and_a_flag_over_both(
     monkeypatch.setenv("RAGVIGIL_DATA_DIR", "from-variable")
     assert load(path).web.endpoint == "127.0.0.1:2222"
     assert load(path, data_dir=Path("from-flag")).data_dir == Path("from-flag")
+
+
+def test_the_file_of_one_load_is_not_that_of_the_next(tmp_path: Path) -> None:
+    before = dict(os.environ)
+    assert load(written(tmp_path / "other", 'data_dir = "once"\n')).data_dir == Path("once")
+    assert dict(os.environ) == before
+    assert load().data_dir == Path("ragvigil-data")
+
+
+def test_a_variable_replaces_its_own_key_and_no_other(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = written(tmp_path, "[collector.limits]\nmax_items = 7\nmax_nesting = 8\n")
+    monkeypatch.setenv("RAGVIGIL_COLLECTOR__LIMITS__MAX_ITEMS", "9")
+    limits = load(path).collector.limits
+    assert (limits.max_items, limits.max_nesting) == (9, 8)
 
 
 @pytest.mark.parametrize(
