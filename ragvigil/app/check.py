@@ -10,7 +10,8 @@ from pydantic import SecretStr
 
 from ragvigil.app import plugins
 from ragvigil.app.ports import endpoints
-from ragvigil.app.settings import Settings, known_keys
+from ragvigil.app.settings import Settings, known_keys, unknown_rubrics
+from scorers.rubric import load_rubrics
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -41,6 +42,11 @@ def warnings(settings: Settings) -> Iterator[Warning]:
             key="data_dir",
             explanation="the spool lies in a folder that is emptied at boot: spans that were "
             "acknowledged and not yet stored would be lost",
+        )
+    for sentence in unknown_rubrics(settings.scorers, load_rubrics()):
+        yield Warning(
+            key=sentence.partition(":")[0],
+            explanation=f"{sentence.partition(': ')[2]}; no plug-in brings it either",
         )
     for one in plugins.left_out():
         yield Warning(

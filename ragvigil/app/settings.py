@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import tomllib
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -15,16 +15,28 @@ from pydantic_settings import (
     PydanticBaseSettingsSource,
     SettingsConfigDict,
 )
+from pydantic_settings import SettingsError as BadVariable
 
 from alerts.settings import AlertsSettings, MetricsSettings
 from collector.settings import CollectorSettings
+from ragvigil.model.plugin import others
 from ragvigil.store.settings import StoreSettings
 from ragvigil.web.settings import WebSettings
+from scorers.rubric import GROUP, house_rubrics
 from scorers.settings import ScorersSettings
 
 PREFIX = "RAGVIGIL_"
 CONFIG = "RAGVIGIL_CONFIG"
 IN_FILE = "what the settings file says"
+EXPECTED = {
+    "dict_type": "must be a table",
+    "model_type": "must be a section",
+    "path_type": "must be a path",
+    "tuple_type": "must be a list",
+}
+"""By the kind of a wrong value, what is allowed, where pydantic would speak of Python."""
+SECRET = ("token", "key", "url")
+"""Words in the names of keys whose values are not repeated."""
 NOT_SETTINGS = {CONFIG, "RAGVIGIL_BENCH_DATA"}
 
 
@@ -76,9 +88,24 @@ def load(config: Path | None = None, **flags: Any) -> Settings:
         raise SettingsError("\n".join(unknown))
     given = {key: value for key, value in flags.items() if value is not None}
     try:
-        return Settings(**given | {IN_FILE: in_file})
+        settings = Settings(**given | {IN_FILE: in_file})
+    except BadVariable as error:
+        raise SettingsError("\n".join(_not_json(error, os.environ))) from error
     except ValidationError as error:
         raise SettingsError("\n".join(_sentences(error))) from error
+    nameless = list(unknown_rubrics(settings.scorers, house_rubrics()))
+    if nameless and not others(GROUP):  # those of others are known where they are loaded
+        raise SettingsError("\n".join(nameless))
+    return settings
+
+
+def unknown_rubrics(settings: ScorersSettings, known: Iterable[str]) -> Iterator[str]:
+    """A sentence for each name in `[scorers]` that no rubric has."""
+    names = sorted(known)
+    for key, given in (("disabled", settings.disabled), ("fails_below", settings.fails_below)):
+        for name in given:
+            if name not in names:
+                yield f"[scorers] {key}: {name} is not one of {', '.join(names)}"
 
 
 def _in_file(config: Path | None, environment: Mapping[str, str]) -> dict[str, Any]:
@@ -133,18 +160,29 @@ def _is_open(name: str) -> bool:
     return str(model.model_fields[path[-1]].annotation).startswith("dict")
 
 
+def _not_json(error: BadVariable, environment: Mapping[str, str]) -> Iterator[str]:
+    """A sentence for each variable of a list or table whose text is no JSON; never its value."""
+    text = getattr(error.__cause__, "doc", None)
+    named = [name for name in sorted(environment) if name.startswith(PREFIX)]
+    for name in [name for name in named if environment[name] == text] or [str(error)]:
+        yield f'{name}: is not JSON; lists and tables are JSON there, as in ["a", "b"]'
+
+
 def _sentences(error: ValidationError) -> Iterator[str]:
     for problem in error.errors():
         yield _sentence(problem["loc"], problem["type"], problem["msg"], problem.get("input"))
 
 
 def _sentence(location: tuple[int | str, ...], kind: str, message: str, value: object) -> str:
-    *sections, key = [str(step) for step in location] or [""]
+    named = [str(step) for step in location if isinstance(step, str)]
+    *sections, key = named or [""]
     where = f"[{'.'.join(sections)}] {key}" if sections else key
     if kind == "extra_forbidden":
         return f"{where}: there is no such key"
-    reason = message.removeprefix("Value error, ")
-    if kind == "value_error" or "token" in key or "key" in key:
+    reason = " ".join(message.removeprefix("Value error, ").split())
+    if kind == "value_error":
         return f"{where}: {reason}"
-    allowed = reason.replace("Input should be", "must be")
+    allowed = EXPECTED.get(kind) or reason.replace("Input should be", "must be")
+    if any(word in key for word in SECRET):
+        return f"{where}: {allowed}"
     return f"{where}: {value!r} is not allowed: {allowed[0].lower()}{allowed[1:]}"

@@ -43,12 +43,19 @@ def own(group: str) -> list[EntryPoint]:
     )
 
 
+def others(group: str) -> list[EntryPoint]:
+    """The entry points of other distributions, by distribution and name."""
+    return sorted(
+        (point for point in entry_points(group=group) if not _is_own(point)),
+        key=lambda point: (distribution(point), point.name),
+    )
+
+
 def plug_in(group: str, make: Callable[[EntryPoint], Made]) -> Plugged[Made]:
     """What `make` gives for each entry point of others; never raises on what a plug-in does."""
     found: list[Made] = []
     left_out: list[LeftOut] = []
-    others = [point for point in entry_points(group=group) if not _is_own(point)]
-    for point in sorted(others, key=lambda point: (distribution(point), point.name)):
+    for point in others(group):
         try:
             found.append(make(point))
         except (Exception, SystemExit) as error:  # the border with plug-in code: told to the user

@@ -141,3 +141,21 @@ def test_each_is_logged_on_one_line_and_counted_by_group_and_name(tmp_path: Path
     assert len(lines) == 2
     assert "group=ragvigil.scorers name=tone distribution=acme-rag" in lines[0]
     assert 'reason="ValueError: two lines"' in lines[1]
+
+
+def test_a_rubric_of_others_may_be_named_in_the_settings(tmp_path: Path) -> None:
+    rubric = (
+        'name = "calm"\nlayer = "generation"\nversion = "1"\nscale = "0..1"\nneeds = ["answer"]\n'
+        'description = "Whether the answer is calm."\n'
+    )
+    install(
+        tmp_path,
+        "acme-rag",
+        files={"acme/__init__.py": "", "acme/calm.toml": rubric},
+        entry_points={"ragvigil.rubrics": {"acme": "acme"}},
+    )
+    (tmp_path / "own.toml").write_text('[scorers]\ndisabled = ["calm", "loud"]\n', encoding="utf-8")
+    done = ran_with(tmp_path, "-m", "ragvigil.app.cli", "check", "-c", "own.toml")
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.splitlines()[0].startswith("warning: [scorers] disabled: loud is not one of")
+    assert "calm is not" not in done.stdout

@@ -89,6 +89,15 @@ def test_an_unknown_variable_is_an_error_with_the_way_out(monkeypatch: pytest.Mo
         load()
 
 
+def test_a_variable_that_is_no_json_is_named_without_its_value(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv("RAGVIGIL_SCORERS__DISABLED", "hunter2")
+    with pytest.raises(SettingsError, match="DISABLED: is not JSON") as found:
+        load()
+    assert "hunter2" not in str(found.value)
+
+
 def test_a_missing_or_broken_file_is_named(tmp_path: Path) -> None:
     with pytest.raises(SettingsError, match="there is no such settings file"):
         load(tmp_path / "nowhere.toml")
@@ -97,10 +106,10 @@ def test_a_missing_or_broken_file_is_named(tmp_path: Path) -> None:
 
 
 def test_a_secret_is_never_repeated(tmp_path: Path) -> None:
-    path = written(tmp_path, '[metrics]\ntoken = ["hunter2-hunter2"]\n')
-    with pytest.raises(SettingsError) as found:
-        load(path)
-    assert "hunter2" not in str(found.value)
+    for text in ('[metrics]\ntoken = ["hunter2"]\n', '[store]\nurl = ["http://me:hunter2@db"]\n'):
+        with pytest.raises(SettingsError) as found:
+            load(written(tmp_path, text))
+        assert "hunter2" not in str(found.value)
 
 
 def test_the_variable_of_a_key_is_its_path() -> None:
