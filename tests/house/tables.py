@@ -1,6 +1,6 @@
-"""The settings and metrics tables of the READMEs, generated from the code.
+"""The tables of the READMEs and of docs/instrumentation.md, generated from the code.
 
-python -m tests.house.tables --write      writes them into the READMEs
+python -m tests.house.tables --write      writes them into these files
 """
 
 from __future__ import annotations
@@ -15,10 +15,13 @@ from prometheus_client.metrics import MetricWrapperBase
 from pydantic import BaseModel
 from pydantic.fields import FieldInfo
 
+from collector.stacks import FIELDS, Stack, stacks
 from ragvigil.app.settings import Settings
+from scorers.rubric import load_rubrics
 
 ROOT = Path(__file__).resolve().parents[2]
 
+INSTRUMENTATION = "docs/instrumentation.md"
 # README -> sections of the settings, modules that declare metrics
 READMES: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
     "collector/README.md": (("collector",), ("collector.metrics",)),
@@ -79,6 +82,46 @@ def _metrics(module: str) -> Iterator[tuple[str, str, tuple[str, ...], str]]:
         yield family.name, family.kind, family.labels, family.help
 
 
+def stacks_table() -> str:
+    """A markdown table of what arrives of each stack, and of what to switch on for the rest."""
+    lines = [
+        "| stack | instrumentation | arrives | rubrics it feeds | to switch on | then also |",
+        "|---|---|---|---|---|---|",
+    ]
+    return "\n".join([*lines, *(_stack_row(one) for one in stacks())])
+
+
+def _stack_row(stack: Stack) -> str:
+    needs = {name: set(rubric.needs) for name, rubric in load_rubrics().items()}
+    fed = [name for name, fields in needs.items() if fields <= stack.arrives]
+    rest = [name for name in needs if name not in fed]
+    arrives = [field for field in (*FIELDS, "reranked") if field in stack.arrives] or ["nothing"]
+    switches = "<br>".join(
+        f"{', '.join(fields)}: `{line.replace('|', chr(92) + '|')}`"
+        for line, fields in stack.lines().items()
+    )
+    cells = (
+        stack.name,
+        stack.instrumentation,
+        f"{', '.join(arrives)}. {stack.remark}".strip(),
+        _codes(fed),
+        switches or "nothing",
+        _codes(rest),
+    )
+    return f"| {' | '.join(cells)} |"
+
+
+def _codes(names: list[str]) -> str:
+    return ", ".join(f"`{name}`" for name in names) or "none"
+
+
+def rendered_instrumentation() -> str:
+    """docs/instrumentation.md with its table as the facts say it is."""
+    text = (ROOT / INSTRUMENTATION).read_text(encoding="utf-8")
+    block = f"<!-- stacks -->\n{stacks_table()}\n<!-- /stacks -->"
+    return re.sub(r"<!-- stacks -->.*?<!-- /stacks -->", lambda _: block, text, flags=re.S)
+
+
 def rendered(readme: str) -> str:
     """The README's text with its tables as the code says they are."""
     sections, modules = READMES[readme]
@@ -97,3 +140,4 @@ def rendered(readme: str) -> str:
 if __name__ == "__main__" and "--write" in sys.argv:
     for name in READMES:
         (ROOT / name).write_text(rendered(name), encoding="utf-8")
+    (ROOT / INSTRUMENTATION).write_text(rendered_instrumentation(), encoding="utf-8")

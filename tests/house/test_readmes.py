@@ -9,7 +9,13 @@ from pathlib import Path
 
 import pytest
 
-from tests.house.tables import READMES, ROOT, rendered
+from tests.house.tables import (
+    INSTRUMENTATION,
+    READMES,
+    ROOT,
+    rendered,
+    rendered_instrumentation,
+)
 
 SECTIONS = (
     "## What comes in",
@@ -24,6 +30,11 @@ SECTIONS = (
 @pytest.mark.parametrize("readme", sorted(READMES))
 def test_the_tables_of_a_readme_are_those_of_the_code(readme: str) -> None:
     assert (ROOT / readme).read_text(encoding="utf-8") == rendered(readme), "run `make docs`"
+
+
+def test_the_table_of_stacks_is_that_of_the_facts() -> None:
+    text = (ROOT / INSTRUMENTATION).read_text(encoding="utf-8")
+    assert text == rendered_instrumentation(), "run `make docs`"
 
 
 @pytest.mark.parametrize("stage", ["collector", "scorers", "alerts", "clustering"])

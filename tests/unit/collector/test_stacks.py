@@ -1,0 +1,49 @@
+"""The facts about stacks hold for what their instrumentors really sent."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from bench.captures import load
+from collector.fixes import name_of
+from collector.records import records
+from collector.stacks import FIELDS, Stack, stacks
+
+GOLDEN = Path(__file__).parents[2] / "golden" / "otlp"
+CAPTURED = {
+    "oi-langchain": ("openinference.instrumentation.langchain", "openinference"),
+    "oi-llamaindex": ("openinference.instrumentation.llama_index", "openinference"),
+    "oi-haystack": ("openinference.instrumentation.haystack", "openinference"),
+    "ollm-langchain": ("opentelemetry.instrumentation.langchain", "openllmetry"),
+    "ollm-openai-chroma": ("opentelemetry.instrumentation.chromadb", "openllmetry"),
+    "ollm-llamaindex": ("opentelemetry.instrumentation.llamaindex", "openllmetry"),
+}
+
+
+def stack_of(scope: str) -> Stack:
+    return next(one for one in stacks() if one.scope == scope)
+
+
+@pytest.mark.parametrize("name", sorted(CAPTURED))
+def test_what_is_said_to_arrive_does(name: str) -> None:
+    scope, convention = CAPTURED[name]
+    stack = stack_of(scope)
+    assert stack.convention == convention
+    found = [one for trace in load(GOLDEN / name).traces.values() for one in records(trace)]
+    assert found
+    for record in found:
+        if record.error is None:
+            assert not stack.arrives & set(record.absent) - {"reranked"}, record.absent
+
+
+@pytest.mark.parametrize("stack", stacks(), ids=lambda one: f"{one.name}-{one.scope}")
+def test_every_field_that_is_missing_has_a_line(stack: Stack) -> None:
+    told = {field for fields in stack.lines().values() for field in fields}
+    assert told == set(stack.missing()) == set(FIELDS) - stack.arrives
+
+
+@pytest.mark.parametrize("stack", stacks(), ids=lambda one: f"{one.name}-{one.scope}")
+def test_a_stack_is_one_that_doctor_knows_by_name(stack: Stack) -> None:
+    assert name_of(stack.scope) != stack.scope or stack.convention == "ragvigil"
