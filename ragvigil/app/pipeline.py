@@ -128,7 +128,9 @@ class Pipeline:
             if earlier is not None and self._is_stored(closing, earlier):
                 self._settle_known(closing, earlier)
             else:
-                self.parts.sink.add(closing, self._outcome(closing, earlier), earlier)
+                self.parts.sink.add(
+                    closing, self._outcome(closing, earlier), earlier, self._clock()
+                )
 
     def _may_be_stored(self, closing: Closing) -> bool:
         """Whether the store may hold this trace: after a late span, a lost root, a replay."""
@@ -146,7 +148,7 @@ class Pipeline:
             outcome = Outcome(
                 trace=trace, outcome=TraceOutcome.LATE, time_unix_nano=earlier.time_unix_nano
             )
-            self.parts.sink.add(closing, outcome, earlier)
+            self.parts.sink.add(closing, outcome, earlier, self._clock())
             return
         metrics.REPLAYED.inc()
         self.parts.sink.known(closing)

@@ -72,7 +72,6 @@ class Sink:
         self._rows = TraceRows(rubrics, replica=store.replica, epoch=store.epoch)
         self._ledger = FrameLedger(settled)
         self._gathering = _Gathering()
-        self._frames: list[FrameRow] = []
         self._frames_since = 0.0
         self._flying: deque[tuple[Future[Written], _Gathering]] = deque()
         self._clock_unix = clock_unix
@@ -92,9 +91,11 @@ class Sink:
         )
         self._ledger.count(quarantined=[frame.seq] * (frame.spans - arrived))
 
-    def add(self, closing: Closing, outcome: Outcome, earlier: StoredTrace | None) -> None:
+    def add(
+        self, closing: Closing, outcome: Outcome, earlier: StoredTrace | None, now: float
+    ) -> None:
         """Takes the outcome of a closing; `earlier` is what the store had of the trace."""
-        self._rows.add(outcome, time.monotonic())
+        self._rows.add(outcome, now)
         self._gathering.outcomes.append(outcome)
         self._gathering.closings.append(closing)
         self._gathering.earlier.append(earlier)
@@ -113,7 +114,8 @@ class Sink:
         settled = self._settle()
         if self._rows.is_due(now, self._store.settings):
             self._send()
-        self._send_frames(now)
+        if now - self._frames_since >= self._store.settings.linger_seconds and self._send_frames():
+            self._frames_since = now
         while len(self._flying) > IN_FLIGHT:
             wait([self._flying[0][0]], timeout=1.0)
             settled = self._settle() or settled
@@ -125,7 +127,7 @@ class Sink:
         if self._gathering.outcomes:
             self._send()
         self._drain(deadline)
-        self._send_frames(float("inf"))
+        self._send_frames()
         self._drain(deadline)
 
     def oldest_seq(self) -> int | None:
@@ -133,7 +135,6 @@ class Sink:
         gatherings = [one for _, one in self._flying] + [self._gathering]
         seqs = [closing.first_seq for one in gatherings for closing in one.closings]
         seqs += [row.seq for one in gatherings for row in one.frames]
-        seqs += [row.seq for row in self._frames]
         return min((*seqs, *filter(None, [self._ledger.oldest_seq()])), default=None)
 
     def publish(self, spans_read: int) -> None:
@@ -142,8 +143,7 @@ class Sink:
 
     def _place(self, spans_read: int) -> Placed:
         flying = sum(row.spans for _, one in self._flying for row in one.frames)
-        unsent = sum(row.spans for row in self._frames)
-        waiting = flying + unsent + self._ledger.waiting_spans()
+        waiting = flying + self._ledger.waiting_spans()
         sums = {kind: self._sums[kind] for kind in KINDS}
         return Placed(**sums, waiting=waiting, read=spans_read)
 
@@ -151,13 +151,13 @@ class Sink:
         gathering, self._gathering = self._gathering, _Gathering()
         self._flying.append((self._store.submit(self._rows.take()), gathering))
 
-    def _send_frames(self, now: float) -> None:
-        """Sends the ledger's rows, at most as often as batches linger."""
-        self._frames += self._ledger.settled()
-        if self._frames and now - self._frames_since >= self._store.settings.linger_seconds:
-            batch = ledger.batch(self._frames, replica=self._store.replica, epoch=self._store.epoch)
-            self._flying.append((self._store.submit(batch), _Gathering(frames=self._frames)))
-            self._frames, self._frames_since = [], now
+    def _send_frames(self) -> bool:
+        """Sends the ledger's rows; whether there were any."""
+        frames = self._ledger.settled()
+        if frames:
+            batch = ledger.batch(frames, replica=self._store.replica, epoch=self._store.epoch)
+            self._flying.append((self._store.submit(batch), _Gathering(frames=frames)))
+        return bool(frames)
 
     def _drain(self, deadline: float) -> None:
         left = max(0.0, deadline - time.monotonic())

@@ -1,0 +1,130 @@
+"""The core's pipeline on a spool in a folder, with a clock that the test moves."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from hashlib import blake2b
+from pathlib import Path
+from typing import Any
+
+from clickhouse_connect.driver.client import Client
+from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceRequest
+
+from alerts.metrics import ScoreMetrics
+from alerts.settings import MetricsSettings
+from collector.spool.spool import SpoolWriter
+from ragvigil.app.books import Books
+from ragvigil.app.parts import assemble
+from ragvigil.app.pipeline import Pipeline
+from ragvigil.app.settings import Settings
+from ragvigil.model.span import Signal, Span
+from ragvigil.store.store import Priority, Store
+from scorers.runner import Runner, load_scorers
+from tests.outcomes import NOW, SECOND
+from tests.traces import llm, rag_trace, retriever, span
+
+__all__ = ["Core", "answer", "llm", "request", "retriever", "span"]
+
+SHIFT = NOW - 110 * SECOND
+"""From the times of `tests.traces` to a few seconds before now."""
+
+
+def trace_id(number: int) -> bytes:
+    """16 bytes that name a trace."""
+    return number.to_bytes(16, "big")
+
+
+def answer(text: str = "Within 30 days of delivery. [refund-01]") -> Sequence[Span]:
+    """The spans of one answer: a root, a retriever, a model."""
+    return rag_trace(text).spans
+
+
+def request(number: int, spans: Sequence[Span], *, shift: int = SHIFT) -> ExportTraceServiceRequest:
+    """The spans as the OTLP request of trace `number`."""
+    made = ExportTraceServiceRequest()
+    resource = made.resource_spans.add()
+    resource.resource.attributes.add(key="service.name").value.string_value = "shop"
+    scope = resource.scope_spans.add()
+    for one in spans:
+        sent = scope.spans.add(trace_id=trace_id(number), span_id=_id(one.span_id), name=one.name)
+        sent.parent_span_id = _id(one.parent_span_id) if one.parent_span_id else b""
+        sent.start_time_unix_nano = one.start_unix_nano + shift
+        sent.end_time_unix_nano = one.end_unix_nano + shift
+        for key, value in one.attributes.items():
+            sent.attributes.add(key=key).value.string_value = str(value)
+    return made
+
+
+def _id(name: str) -> bytes:
+    return blake2b(name.encode(), digest_size=8).digest()
+
+
+@dataclass(kw_only=True)
+class Core:
+    """A life of the core; `restarted` is the next one, which knows only the spool and the store."""
+
+    folder: Path
+    store: Store
+    spool: SpoolWriter
+    now: float = 1000.0
+    scores: ScoreMetrics = field(
+        default_factory=lambda: ScoreMetrics(MetricsSettings(), {}, lambda: NOW / SECOND)
+    )
+
+    def __post_init__(self) -> None:
+        settings = Settings(data_dir=self.folder)
+        parts = assemble(settings, self.store, Runner(load_scorers()), self.scores)
+        self.pipeline = Pipeline(parts, clock=lambda: self.now)
+        self.books = Books(self.folder / "spool", self.store, self.pipeline)
+
+    @classmethod
+    async def born(cls, folder: Path, store: Store) -> Core:
+        """The first life, on an empty spool."""
+        return cls(folder=folder, store=store, spool=await SpoolWriter.open(folder / "spool"))
+
+    def restarted(self) -> Core:
+        """What comes after a crash: nothing is handed over."""
+        return Core(folder=self.folder, store=self.store, spool=self.spool, now=self.now + 60)
+
+    async def send(
+        self,
+        number: int,
+        spans: Sequence[Span],
+        *,
+        backfill: str = "",
+        received: int = NOW,
+        shift: int = SHIFT,
+    ) -> int:
+        """Puts the spans of trace `number` into the spool; the frame's seq."""
+        body = request(number, spans, shift=shift).SerializeToString()
+        return await self.raw(body, len(spans), backfill=backfill, received=received)
+
+    async def raw(self, body: bytes, items: int, *, backfill: str = "", received: int = NOW) -> int:
+        """Puts a body into the spool as the acknowledged request of so many spans."""
+        return await self.spool.append(
+            body,
+            signal=Signal.TRACES,
+            items=items,
+            received_unix_nano=received,
+            backfill=backfill,
+        )
+
+    def pass_time(self, seconds: float) -> None:
+        """Reads everything, lets the time pass, closes what is due, waits until it is durable."""
+        while self.pipeline.step():
+            self.now += 0.001
+        self.now += seconds
+        self.pipeline.step()
+        self.pipeline.parts.sink.finish(30)
+        self.pipeline.parts.sink.publish(self.pipeline.spans_read)
+
+    def rows(self, table: str) -> list[dict[str, Any]]:
+        """The newest rows of a table."""
+        sql = f"SELECT * FROM {table} FINAL"
+
+        def found(client: Client) -> list[dict[str, Any]]:
+            return list(client.query(sql).named_results())
+
+        rows: list[dict[str, Any]] = self.store._ask("rows", found, Priority.SCAN)
+        return rows

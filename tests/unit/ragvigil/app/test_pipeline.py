@@ -1,0 +1,208 @@
+"""From frames to rows and a checkpoint: every span has one place, whatever happens between."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from pathlib import Path
+from threading import Event, Thread
+
+import pytest
+
+from ragvigil.app import pipeline_metrics as metrics
+from ragvigil.app.pipeline import AHEAD_NANOS, BEHIND_NANOS, CHECKPOINT_SECONDS, time_of
+from ragvigil.store import records
+from ragvigil.store.store import Store
+from tests.outcomes import NOW, SECOND, trace_of
+from tests.pipelines import Core, answer, span
+
+QUIET = 3.0
+IDLE = 61.0
+
+
+@pytest.fixture
+async def core(tmp_path: Path, store: Store) -> AsyncIterator[Core]:
+    born = await Core.born(tmp_path, store)
+    yield born
+    await born.spool.close()
+
+
+def hexed(number: int) -> str:
+    return f"{number:032x}"
+
+
+def balance(core: Core) -> dict[str, int]:
+    """Where the spans are, after checking that nothing is unplaced."""
+    assert core.books.mismatch() == 0
+    return {name: number for name, number in core.books.spans().items() if number}
+
+
+async def test_an_answer_becomes_one_scored_record(core: Core) -> None:
+    await core.send(1, answer())
+    core.pass_time(QUIET)
+    found = records.trace(core.store, hexed(1))
+    assert found is not None
+    (record,) = found["records"]
+    assert record["answer"] == "Within 30 days of delivery. [refund-01]"
+    scores = {score["rubric"]: score["value"] for score in record["scores"]}
+    assert scores["citation_validity"] == 1.0
+    assert balance(core) == {"acknowledged": 3, "stored": 3}
+    assert core.books.records()["scored"] == 1
+
+
+async def test_a_trace_stays_open_until_it_is_quiet(core: Core) -> None:
+    await core.send(1, answer())
+    core.pass_time(0.5)
+    assert records.trace(core.store, hexed(1)) is None
+    assert balance(core) == {"acknowledged": 3, "in_spool": 3}
+    core.pass_time(QUIET)
+    assert records.trace(core.store, hexed(1)) is not None
+
+
+async def test_a_trace_without_documents_is_counted_and_makes_no_record(core: Core) -> None:
+    await core.send(1, [span("root", {"http.route": "/health"})])
+    core.pass_time(QUIET)
+    assert records.trace(core.store, hexed(1)) == {"trace_id": hexed(1), "records": []}
+    assert core.books.records() == {
+        "scored": 0, "not_rag": 1, "shed": 0, "late": 0, "unparseable": 0,
+    }  # fmt: skip
+
+
+async def test_the_same_spans_sent_twice_are_stored_once(core: Core) -> None:
+    await core.send(1, answer())
+    await core.send(1, answer())
+    core.pass_time(QUIET)
+    assert balance(core) == {"acknowledged": 6, "stored": 3, "duplicate": 3}
+    assert len(core.rows("spans")) == 3
+
+
+async def test_spans_that_come_again_after_the_trace_was_stored_are_duplicates(core: Core) -> None:
+    await core.send(1, answer())
+    core.pass_time(QUIET)
+    await core.send(1, answer())
+    core.pass_time(QUIET)
+    assert balance(core) == {"acknowledged": 6, "stored": 3, "duplicate": 3}
+    assert {row["generation"] for row in core.rows("traces")} == {3}
+
+
+async def test_a_late_span_scores_the_trace_again_with_everything_it_had(core: Core) -> None:
+    root, retriever, model = answer()
+    await core.send(1, [root, retriever])
+    core.pass_time(QUIET)
+    first = records.trace(core.store, hexed(1))
+    assert first is not None
+    assert [record["answer"] for record in first["records"]] in ([], [None])
+    await core.send(1, [model])
+    core.pass_time(QUIET)
+    second = records.trace(core.store, hexed(1))
+    assert second is not None
+    (record,) = second["records"]
+    assert record["answer"] == "Within 30 days of delivery. [refund-01]"
+    assert balance(core) == {"acknowledged": 3, "stored": 3}
+    (row,) = core.rows("traces")
+    assert row["generation"] == 3
+
+
+async def test_a_payload_that_is_no_request_is_quarantined_and_the_next_is_read(core: Core) -> None:
+    await core.raw(b"\xff\xff\xff", items=4)
+    await core.send(1, answer())
+    core.pass_time(QUIET)
+    assert balance(core) == {"acknowledged": 7, "stored": 3, "quarantined": 4}
+
+
+async def test_a_crash_before_anything_was_durable_loses_nothing(core: Core) -> None:
+    await core.send(1, answer())
+    core.pipeline.step()
+    second = core.restarted()
+    second.pass_time(QUIET)
+    assert records.trace(second.store, hexed(1)) is not None
+    assert balance(second) == {"acknowledged": 3, "stored": 3}
+
+
+async def test_a_crash_after_the_rows_and_before_the_checkpoint_stores_nothing_twice(
+    core: Core,
+) -> None:
+    sent = await core.send(1, answer())
+    core.pass_time(QUIET)
+    assert core.pipeline.parts.reader.checkpoint_of("core") < sent
+    replayed = metrics.REPLAYED._value.get()
+    second = core.restarted()
+    second.pass_time(QUIET)
+    assert metrics.REPLAYED._value.get() == replayed + 1
+    assert balance(second) == {"acknowledged": 3, "stored": 3}
+    assert len(second.rows("spans")) == 3
+    assert len(second.rows("ledger")) == 1
+
+
+async def test_a_late_span_after_a_restart_still_joins_its_trace(core: Core) -> None:
+    root, retriever, model = answer()
+    await core.send(1, [root, retriever])
+    core.pass_time(QUIET)
+    second = core.restarted()
+    second.pass_time(QUIET)
+    await second.send(1, [model])
+    second.pass_time(QUIET)
+    found = records.trace(second.store, hexed(1))
+    assert found is not None
+    assert len(found["records"]) == 1
+    assert found["records"][0]["answer"] == "Within 30 days of delivery. [refund-01]"
+    assert balance(second) == {"acknowledged": 3, "stored": 3}
+
+
+async def test_the_checkpoint_waits_for_the_oldest_open_trace(core: Core) -> None:
+    inner = [one for one in answer() if one.parent_span_id]
+    first = await core.send(1, inner)  # no root: open for a minute
+    await core.send(2, answer())
+    core.pass_time(CHECKPOINT_SECONDS + 1)
+    core.pipeline.step()
+    assert core.pipeline.parts.reader.checkpoint_of("core") < first
+    assert balance(core) == {"acknowledged": 5, "stored": 3, "in_spool": 2}
+
+
+async def test_a_trace_whose_root_never_comes_is_scored_after_a_minute(core: Core) -> None:
+    await core.send(1, [one for one in answer() if one.parent_span_id])
+    core.pass_time(IDLE)
+    assert records.trace(core.store, hexed(1)) is not None
+    assert balance(core) == {"acknowledged": 2, "stored": 2}
+
+
+async def test_a_backfill_keeps_its_own_times_and_ends_when_it_falls_silent(core: Core) -> None:
+    week = 7 * 24 * 3600 * SECOND
+    await core.send(1, answer(), backfill="march", shift=-100 * SECOND + NOW - week)
+    core.pass_time(1.0)
+    core.pass_time(4.0)
+    (row,) = core.rows("traces")
+    minute = int(row["time"].timestamp()) if hasattr(row["time"], "timestamp") else row["time"]
+    assert abs(minute - (NOW - week) / SECOND) < 60
+    assert balance(core) == {"acknowledged": 3, "stored": 3}
+
+
+async def test_a_stop_writes_what_is_closed_and_the_next_life_the_rest(core: Core) -> None:
+    await core.send(1, answer())
+    stop = Event()
+    life = Thread(target=core.pipeline.run, args=(stop,))
+    life.start()
+    stop.set()
+    life.join(60)
+    assert not life.is_alive()
+    second = core.restarted()
+    second.pass_time(QUIET)
+    assert balance(second) == {"acknowledged": 3, "stored": 3}
+
+
+def test_a_trace_is_counted_at_its_end_unless_its_clock_is_not_believable() -> None:
+    ended = trace_of(1).spans[-1].end_unix_nano
+    for received, expected in (
+        (ended, ended),
+        (ended + BEHIND_NANOS, ended),
+        (ended + BEHIND_NANOS + 1, ended + BEHIND_NANOS + 1),
+        (ended - AHEAD_NANOS, ended),
+        (ended - AHEAD_NANOS - 1, ended - AHEAD_NANOS - 1),
+    ):
+        trace = trace_of(1)
+        moved = type(trace)(
+            trace_id=trace.trace_id,
+            spans=trace.spans,
+            closed=trace.closed,
+            received_unix_nano=received,
+        )
+        assert time_of(moved) == expected
