@@ -10,18 +10,19 @@ import json
 import random
 import sys
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 from bench.captures import Capture, Truth, captured_sets, carried, load, where
 from bench.report import SAMPLES, bench_data, finish, progress
+from bench.trace_changes import UNNOTICED, Change
 from collector.claims.registry import Registered, registered
 from collector.records import records
 from ragvigil.model.record import RagRecord
-from ragvigil.model.span import Span, Trace
+from ragvigil.model.span import Trace
 
 SEED = 7
 FIELDS = ("question", "texts", "ids", "answer", "cited")
@@ -90,7 +91,7 @@ def judge(tally: Tally, rows: Sequence[Truth], found: Sequence[RagRecord], trace
     tally.records += len(found)
     if len(found) != len(rows):
         tally.misses.append(f"{trace.trace_id}: {len(found)} records for {len(rows)} rows")
-    for row, record in _pairs(rows, found):
+    for row, record in pairs(rows, found):
         wanted = expected(row)
         got = said(record) if record is not None else dict.fromkeys(FIELDS)
         for name in FIELDS:
@@ -107,17 +108,22 @@ def judge(tally: Tally, rows: Sequence[Truth], found: Sequence[RagRecord], trace
                 tally.misses.append(f"{trace.trace_id} invented {name}: {got[name]!r:.200}")
 
 
-def _pairs(
+def pairs(
     rows: Sequence[Truth], found: Sequence[RagRecord]
-) -> Iterable[tuple[Truth, RagRecord | None]]:
-    """Rows with their records: by question where several are in a trace, else in order."""
+) -> list[tuple[Truth, RagRecord | None]]:
+    """Rows with their records: those of the same question first, the rest in order of time."""
     left = list(found)
+    by_row: list[RagRecord | None] = []
     for row in rows:
-        best = next((one for one in left if one.query == row["question"]), None)
-        best = best or (left[0] if left else None)
-        if best is not None:
-            left.remove(best)
-        yield row, best
+        same = next((one for one in left if one.query == row["question"]), None)
+        by_row.append(same)
+        if same is not None:
+            left.remove(same)
+    rest = iter(left)
+    return [
+        (row, one if one is not None else next(rest, None))
+        for row, one in zip(rows, by_row, strict=True)
+    ]
 
 
 def _is_invented(name: str, got: dict[str, object], wanted: dict[str, object]) -> bool:
@@ -132,9 +138,6 @@ def _is_invented(name: str, got: dict[str, object], wanted: dict[str, object]) -
 
 def _diff(got: object, wanted: object) -> str:
     return f"got {got!r:.300}\n      want {wanted!r:.300}"
-
-
-Change = Callable[[Trace, random.Random], Trace]
 
 
 def run(
@@ -156,46 +159,6 @@ def run(
     if stray:
         tally.misses.append(f"{stray} records in traces without a truth row")
     return tally
-
-
-def shuffled(trace: Trace, rng: random.Random) -> Trace:
-    """The spans in any order, as when they come split over more requests, some of them twice."""
-    spans = [*trace.spans, *rng.sample(trace.spans, k=min(3, len(trace.spans)))]
-    rng.shuffle(spans)
-    return replace(trace, spans=tuple(spans))
-
-
-def renamed(trace: Trace, rng: random.Random) -> Trace:
-    """Other names of services."""
-    name = f"service-{rng.randrange(1000)}"
-
-    def other(span: Span) -> Span:
-        attributes = {**span.resource.attributes, "service.name": name}
-        return replace(span, resource=replace(span.resource, attributes=attributes))
-
-    return replace(trace, spans=tuple(map(other, trace.spans)))
-
-
-def with_unknown(trace: Trace, rng: random.Random) -> Trace:
-    """Attributes that no convention knows, of every type."""
-    extra = {
-        "acme.flag": True,
-        "acme.weights": [0.1, 0.2],
-        "acme.request.body": "{'a': [1, 2",
-        "retrieval.latency_ms": rng.random(),
-        "llm.acme.0.thing": {"a": None},
-        "gen_ai.acme": b"x",
-        "team": "search",
-    }
-    spans = (replace(one, attributes={**extra, **one.attributes}) for one in trace.spans)
-    return replace(trace, spans=tuple(spans))
-
-
-MUTATIONS: dict[str, Change] = {
-    "order_shuffled_and_doubled": shuffled,
-    "services_renamed": renamed,
-    "unknown_attributes": with_unknown,
-}
 
 
 def is_barred(name: str) -> bool:
@@ -241,7 +204,7 @@ def main() -> None:
     barred = {name: tally for name, tally in tallies.items() if is_barred(name)}
     mutated = {
         label: overall(run(captures[name], change) for name in barred)
-        for label, change in MUTATIONS.items()
+        for label, change in UNNOTICED.items()
     }
     without = {one.name: _without(one.name, captures, barred) for one in registered()}
     counts = [reproduced(folder / name, capture) for name, capture in captures.items()]
