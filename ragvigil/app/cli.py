@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+from io import TextIOWrapper
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -34,6 +35,8 @@ def main() -> None:
     from ragvigil.app.api_client import Unreachable
     from ragvigil.app.settings import SettingsError
 
+    if isinstance(sys.stdout, TextIOWrapper):  # what a service sent may not fit the terminal
+        sys.stdout.reconfigure(errors="backslashreplace")
     try:
         app()
     except (SettingsError, Unreachable) as error:

@@ -13,7 +13,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from ragvigil.app.settings import Settings
+from ragvigil.app.settings import Settings, SettingsError
 from ragvigil.model.record import Absent, Citation, ContextSource, Dimensions, Document, RagRecord
 from ragvigil.model.score import Score
 
@@ -23,65 +23,79 @@ class BadLine(Exception):
 
 
 def score_file(path: Path, settings: Settings, *, as_json: bool) -> int:
-    """Prints one line a record; returns the exit status: 1 where a line was refused."""
-    from scorers.runner import Runner, load_scorers
+    """Prints one line a record; returns the exit status: 1 where a line was refused.
 
-    runner = Runner(load_scorers(settings.scorers), settings.scorers)
+    Raises SettingsError where the settings name a rubric that there is not.
+    """
+    from scorers.runner import Runner, UnknownRubric, load_scorers
+
+    try:
+        runner = Runner(load_scorers(settings.scorers), settings.scorers)
+    except UnknownRubric as error:
+        raise SettingsError(str(error)) from error
     refused = 0
-    for number, line in enumerate(_lines(path), start=1):
-        try:
-            record = parse_record(line, number)
-        except BadLine as error:
-            print(error, file=sys.stderr)
-            refused += 1
-            continue
-        _show(record, runner.score_all(record), as_json=as_json)
+    try:
+        for number, line in _lines(path):
+            try:
+                record = parse_record(line, number)
+            except BadLine as error:
+                print(error, file=sys.stderr)
+                refused += 1
+                continue
+            _show(record, runner.score_all(record), as_json=as_json)
+    except OSError as error:
+        print(f"{path}: cannot be read: {error.strerror or error}", file=sys.stderr)
+        return 2
     return 1 if refused else 0
 
 
-def _lines(path: Path) -> Iterator[str]:
-    source = sys.stdin if str(path) == "-" else path.open(encoding="utf-8")
+def _lines(path: Path) -> Iterator[tuple[int, bytes]]:
+    """The lines that say something, each with its number in the file."""
+    source = sys.stdin.buffer if str(path) == "-" else path.open("rb")
     with source:
-        yield from (line for line in source if line.strip())
+        yield from ((number, line) for number, line in enumerate(source, start=1) if line.strip())
 
 
-def parse_record(line: str, number: int) -> RagRecord:
+def parse_record(line: bytes | str, number: int) -> RagRecord:
     """The record of one JSON line. Raises BadLine where it is not one."""
-    from collector.record.citations import Answered
-    from collector.record.citations import citations as citations_of
-
-    try:
-        row = json.loads(line)
-    except ValueError as error:
-        raise BadLine(f"line {number}: is not JSON: {error}") from error
-    if not isinstance(row, dict):
-        raise BadLine(f"line {number}: is not an object with question, answer and chunks")
-    listed = row.get("chunks", row.get("context"))
+    row = _object(line, number)
+    listed = _list(row, number, "chunks", "context")
     documents = tuple(_document(chunk, rank, number) for rank, chunk in enumerate(listed or ()))
     answer = _text(row, number, "answer")
-    given = row.get("citations")
-    citations = (
-        citations_of(Answered(answer=answer or "", context=documents))
-        if given is None
-        else tuple(_citation(one, documents) for one in given)
-    )
     absent = {
         field: Absent.NOT_SENT
         for field, is_missing in (("context", listed is None), ("answer", answer is None))
         if is_missing
     }
+    identity = _name(row, "id") or str(number)
     return RagRecord(
-        record_id=str(row.get("id", number)),
-        trace_id=str(row.get("trace_id", row.get("id", number))),
+        record_id=identity,
+        trace_id=_name(row, "trace_id") or identity,
         query=_text(row, number, "question", "query"),
         retrieved=documents,
         context=documents,
         context_source=ContextSource.DECLARED,
         answer=answer,
-        citations=citations,
+        citations=_citations(row, number, answer or "", documents),
         absent=absent,
-        dimensions=Dimensions(finish_reason=str(row.get("finish_reason") or "")),
+        dimensions=Dimensions(finish_reason=_name(row, "finish_reason")),
     )
+
+
+def _object(line: bytes | str, number: int) -> Mapping[str, Any]:
+    try:
+        row = json.loads(line)
+    except (ValueError, RecursionError) as error:
+        raise BadLine(f"line {number}: is not JSON: {error}") from error
+    if not isinstance(row, dict):
+        raise BadLine(f"line {number}: is not an object with question, answer and chunks")
+    return row
+
+
+def _name(row: Mapping[str, Any], key: str) -> str:
+    """A name or number as text; empty where there is none."""
+    value = row.get(key)
+    return str(value) if isinstance(value, str | int | float) else ""
 
 
 def _text(row: Mapping[str, Any], number: int, *keys: str) -> str | None:
@@ -94,20 +108,43 @@ def _text(row: Mapping[str, Any], number: int, *keys: str) -> str | None:
     return None
 
 
+def _list(row: Mapping[str, Any], number: int, *keys: str) -> list[object] | None:
+    for key in keys:
+        value = row.get(key)
+        if value is not None and not isinstance(value, list):
+            raise BadLine(f"line {number}: {key} is not a list")
+        if value is not None:
+            return list(value)
+    return None
+
+
 def _document(chunk: object, rank: int, number: int) -> Document:
     if isinstance(chunk, str):
         return Document(chunk_id=f"chunk-{rank + 1}", content=chunk, rank=rank)
     if isinstance(chunk, Mapping):
         text = chunk.get("text", chunk.get("content"))
         if isinstance(text, str):
-            identity = str(chunk.get("id", f"chunk-{rank + 1}"))
+            identity = _name(chunk, "id") or f"chunk-{rank + 1}"
             return Document(chunk_id=identity, document_id=identity, content=text, rank=rank)
     raise BadLine(f'line {number}: chunk {rank + 1} is not a string or {{"id", "text"}}')
 
 
-def _citation(given: object, documents: tuple[Document, ...]) -> Citation:
-    quote = given.get("quote") if isinstance(given, Mapping) else None
-    target = str(given.get("id") if isinstance(given, Mapping) else given)
+def _citations(
+    row: Mapping[str, Any], number: int, answer: str, documents: tuple[Document, ...]
+) -> tuple[Citation, ...]:
+    from collector.record.citations import Answered, citations
+
+    given = _list(row, number, "citations")
+    if given is None:
+        return citations(Answered(answer=answer, context=documents))
+    return tuple(_citation(one, place, number, documents) for place, one in enumerate(given))
+
+
+def _citation(given: object, place: int, number: int, documents: tuple[Document, ...]) -> Citation:
+    fields = given if isinstance(given, Mapping) else {"id": given}
+    quote, target = fields.get("quote"), _name(fields, "id")
+    if not target:
+        raise BadLine(f'line {number}: citation {place + 1} is not an id or {{"id", "quote"}}')
     known = any(document.chunk_id == target for document in documents)
     return Citation(
         target=target,
