@@ -26,7 +26,7 @@ from ragvigil.model.span import Trace
 
 SEED = 7
 FIELDS = ("question", "texts", "ids", "answer", "cited")
-BARRED = ("oi-", "otel-", "ollm-", "hard-")
+BARRED = ("oi-", "otel-", "ollm-", "hard-", "langfuse-", "mlflow-", "vercel-", "haystack-")
 OVERALL, EACH, MUTATED = 0.98, 0.95, 0.01
 
 

@@ -1,0 +1,259 @@
+"""Haystack's own tracer: `haystack.component.*`, `haystack.pipeline.*`, `haystack.agent.*`.
+
+What a component does is told by its type alone; what it took and returned is there only with
+HAYSTACK_CONTENT_TRACING_ENABLED=true, the input of a pipeline always. Documents have their
+metadata at the top level.
+Sources: deepset-ai/haystack 2.0 to 3.2, `core/pipeline`, `components/agents`, `dataclasses`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from functools import partial
+
+from collector.claims.claim import Claim, Field, Listing, Message, SpanRole, Withheld
+from collector.claims.documents import find
+from collector.claims.messages import text_of
+from collector.claims.payload import question_of
+from collector.claims.recover import as_container, text, whole
+from collector.claims.traced import field, plain, tool_returned
+from ragvigil.model.span import Span
+
+ROOTS = frozenset({"haystack"})
+
+ROLES = (
+    ("Retriever", SpanRole.RETRIEVER), ("WebSearch", SpanRole.RETRIEVER),
+    ("Ranker", SpanRole.RERANKER), ("Reranker", SpanRole.RERANKER),
+    ("ImageGenerator", SpanRole.CHAIN), ("Generator", SpanRole.LLM),
+    ("Embedder", SpanRole.EMBEDDING), ("Agent", SpanRole.AGENT), ("ToolInvoker", SpanRole.TOOL),
+)  # fmt: skip
+"""Roles by the end of a component's type, the first that fits."""
+SPAN_ROLES = {
+    "haystack.agent.run": SpanRole.AGENT, "haystack.agent.step.llm": SpanRole.LLM,
+    "haystack.agent.step.tool": SpanRole.TOOL,
+}  # fmt: skip
+PAYLOADS = (
+    ("haystack.component.input", "haystack.component.output"),
+    ("haystack.agent.step.llm.input", "haystack.agent.step.llm.output"),
+    ("haystack.agent.step.input", "haystack.agent.step.llm_output"),
+    ("haystack.agent.step.tool.input", "haystack.agent.step.tool.output"),
+    ("haystack.agent.input", "haystack.agent.output"),
+    ("haystack.pipeline.input_data", "haystack.pipeline.output_data"),
+)
+DOCUMENT_KEYS = ("documents", "context_documents", "retrieved_documents")
+CALLS, RESULTS = ("tool_call", "tool_calls"), ("tool_call_result",)
+
+
+def claims(span: Span) -> Iterator[Claim]:
+    """What a span of Haystack's tracer says."""
+    role = _role(span)
+    yield Claim(Field.ROLE, role, 9)
+    attributes = span.attributes
+    names = next(
+        (pair for pair in PAYLOADS if pair[0] in attributes or pair[1] in attributes), None
+    )
+    taken, result = (attributes.get(name) for name in names) if names else (None, None)
+    if taken == "":
+        taken = None  # Haystack writes None as an empty text
+    if result == "":
+        result = None
+    if role is SpanRole.LLM:
+        yield from _generator(taken, result)
+    elif role in (SpanRole.RETRIEVER, SpanRole.RERANKER, SpanRole.EMBEDDING):
+        yield from _search(role, taken, result)
+    elif role is SpanRole.TOOL:
+        yield from _tool(taken, result)
+    elif taken is not None or result is not None:
+        yield from _chain(span, taken, result)
+
+
+def _role(span: Span) -> SpanRole:
+    kind = plain(span.attributes.get("haystack.component.type"))
+    found = next((role for end, role in ROLES if kind.endswith(end)), None)
+    if found is SpanRole.RETRIEVER and _takes_documents(span):
+        return SpanRole.RERANKER  # AutoMergingRetriever, SentenceWindowRetriever
+    if "haystack.agent.step.llm_output" in span.attributes:
+        return SpanRole.LLM  # 2.2x had no span of its own for the model's call
+    return found or SPAN_ROLES.get(span.name, SpanRole.CHAIN)
+
+
+def _takes_documents(span: Span) -> bool:
+    types = field(span.attributes.get("haystack.component.input_types"), *DOCUMENT_KEYS)
+    return plain(types).startswith("list")
+
+
+def _documents(value: object) -> Listing | Withheld | None:
+    container, complete = as_container(value)
+    if isinstance(container, dict):
+        listed = next((container[key] for key in DOCUMENT_KEYS if key in container), None)
+        found = find(listed) if isinstance(listed, list) else None
+        if isinstance(found, Listing):
+            return found._replace(complete=complete)
+    return None if complete else Withheld.TRUNCATED
+
+
+def _search(role: SpanRole, taken: object, result: object) -> Iterator[Claim]:
+    yield Claim(Field.QUERY, partial(_query, taken), 5)
+    yield Claim(Field.TOP_K, partial(_top_k, taken), 6)
+    if role is SpanRole.RETRIEVER:
+        yield Claim(Field.RETRIEVED, partial(_documents, result), 5)
+        yield Claim(Field.RETRIEVED, Withheld.HIDDEN if result is None else None, 90)
+    elif role is SpanRole.RERANKER:
+        yield Claim(Field.RERANK_INPUT, partial(_documents, taken), 5)
+        yield Claim(Field.RERANKED, partial(_documents, result), 5)
+        yield Claim(Field.RERANKED, Withheld.HIDDEN if result is None else None, 90)
+    elif role is SpanRole.EMBEDDING and result is not None:
+        yield Claim(Field.MODEL, partial(_embedding_model, result), 7)
+
+
+def _query(taken: object) -> str | None:
+    """The words that were searched for; what a filter is made of is no query."""
+    return text(field(taken, "query", "text", "question")) or None
+
+
+def _top_k(taken: object) -> int | None:
+    return whole(field(taken, "top_k"))
+
+
+def _embedding_model(result: object) -> str | None:
+    return text(field(field(result, "meta"), "model", "embedding_model")) or None
+
+
+def _tool(taken: object, result: object) -> Iterator[Claim]:
+    yield Claim(Field.QUERY, partial(question_of, taken), 6)
+    if result is not None:
+        yield Claim(Field.RETRIEVED, partial(_tool_documents, result), 6)
+
+
+def _tool_documents(result: object) -> Listing | None:
+    """A tool's result, or those in the messages that the invoker of the tools returned."""
+    listed = field(result, "tool_messages")
+    if not isinstance(listed, list):
+        inner = field(result, "tool_call_result", "result", "output")
+        return tool_returned(inner if inner is not None else result)
+    messages = [one for entry in listed for one in _messages_of(entry, "tool")]
+    return next((found for one in messages if (found := tool_returned(one.text))), None)
+
+
+def _chain(span: Span, taken: object, result: object) -> Iterator[Claim]:
+    yield Claim(Field.INPUT, taken, 5)
+    yield Claim(Field.OUTPUT, partial(_answer, result), 5)
+    if plain(span.attributes.get("haystack.component.type")).endswith("Joiner"):
+        yield Claim(Field.RERANK_INPUT, partial(_documents, result), 6)
+
+
+def _answer(result: object) -> str | None:
+    """What was answered: by an answer builder, else by the only generator that replied."""
+    container = as_container(result).value
+    if not isinstance(container, dict):
+        return None
+    outputs = [container, *(one for one in container.values() if isinstance(one, dict))]
+    for read in (_built, _replied, _last_message):
+        found = {one for output in outputs if (one := read(output))}
+        if found:
+            return found.pop() if len(found) == 1 else None
+    return None
+
+
+def _built(output: Mapping[str, object]) -> str:
+    """The first answer: a generated one, or the best of those that were cut out of documents."""
+    answers = output.get("answers")
+    first = answers[0] if isinstance(answers, list) and answers else None
+    if isinstance(first, dict):
+        inner = first.get("init_parameters")
+        return text((inner if isinstance(inner, dict) else first).get("data"))
+    return text(first)
+
+
+def _replied(output: Mapping[str, object]) -> str:
+    messages = _messages(output.get("replies"), "assistant") or ()
+    return messages[0].text if messages and not messages[0].calls_tool else ""
+
+
+def _last_message(output: Mapping[str, object]) -> str:
+    """The last message of an agent, where the agent wrote it."""
+    last = output.get("last_message")
+    listed = output.get("messages")
+    last = listed[-1] if last is None and isinstance(listed, list) and listed else last
+    found = list(_messages_of(last, "assistant"))
+    return found[-1].text if found and found[-1].role == "assistant" else ""
+
+
+def _generator(taken: object, result: object) -> Iterator[Claim]:
+    yield Claim(Field.PROMPT, partial(_prompt, taken), 5)
+    yield Claim(Field.PROMPT, Withheld.HIDDEN if taken is None else None, 90)
+    yield Claim(Field.REPLY, partial(_reply, result), 5)
+    yield Claim(Field.REPLY, Withheld.HIDDEN if result is None else None, 90)
+    if result is None:
+        return
+    meta = _meta(result)
+    usage = meta.get("usage")
+    yield Claim(Field.MODEL, text(meta.get("model")), 6)
+    yield Claim(Field.FINISH_REASON, text(field(meta, "finish_reason", "stop_reason")), 5)
+    yield Claim(Field.INPUT_TOKENS, whole(field(usage, "prompt_tokens", "input_tokens")), 6)
+    yield Claim(Field.OUTPUT_TOKENS, whole(field(usage, "completion_tokens", "output_tokens")), 6)
+    details = field(usage, "prompt_tokens_details")
+    yield Claim(Field.CACHE_READ_TOKENS, whole(field(details, "cached_tokens")), 6)
+    details = field(usage, "completion_tokens_details")
+    yield Claim(Field.REASONING_TOKENS, whole(field(details, "reasoning_tokens")), 6)
+
+
+def _meta(result: object) -> Mapping[str, object]:
+    """The metadata of the first reply: on the message, or beside the texts in a list."""
+    container = as_container(result).value
+    if isinstance(container, list):
+        container = {"replies": container}
+    if not isinstance(container, dict):
+        return {}
+    for name in ("meta", "replies"):
+        listed = container.get(name)
+        first = listed[0] if isinstance(listed, list) and listed else None
+        if isinstance(first, dict):
+            inner = first if name == "meta" else first.get("meta", first.get("_meta"))
+            if isinstance(inner, dict):
+                return inner
+    return {}
+
+
+def _prompt(taken: object) -> tuple[Message, ...] | Withheld | None:
+    container, complete = as_container(taken)
+    if isinstance(container, list):
+        return _messages(container, "user")
+    if not isinstance(container, dict):
+        return None if complete else Withheld.TRUNCATED
+    found = _messages(field(container, "messages", "prompt"), "user") or ()
+    system = text(container.get("system_prompt"))
+    return ((Message("system", system), *found) if system else found) or None
+
+
+def _reply(result: object) -> tuple[Message, ...] | Withheld | None:
+    container, complete = as_container(result)
+    if not complete:
+        return Withheld.TRUNCATED
+    replies = container if isinstance(container, list) else field(container, "replies")
+    return _messages(replies, "assistant")
+
+
+def _messages(value: object, role: str) -> tuple[Message, ...] | None:
+    """Texts or chat messages, as Haystack's generators take and return them."""
+    listed = value if isinstance(value, list) else [value]
+    return tuple(one for entry in listed for one in _messages_of(entry, role)) or None
+
+
+def _messages_of(entry: object, role: str) -> Iterator[Message]:
+    """One chat message, its tool results one by one; `_role` and `_content` up to 2.9."""
+    if isinstance(entry, str) and entry:
+        yield Message(role, entry)
+    if not isinstance(entry, dict):
+        return
+    message = {name.removeprefix("_"): value for name, value in entry.items()}
+    own = text(message.get("role")) or role
+    content = message.get("content")
+    parts = content if isinstance(content, list) else []
+    dicts = [part for part in parts if isinstance(part, dict)]
+    for result in (part[name] for part in dicts for name in RESULTS if name in part):
+        yield Message("tool", text_of(field(result, "result")))
+    calls = any(name in part for part in dicts for name in CALLS)
+    body = text_of(parts or content)
+    if body or calls:
+        yield Message(own, body, calls)
