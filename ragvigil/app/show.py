@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
@@ -22,7 +23,11 @@ REASONS = {
     "truncated": "cut off by a limit of the SDK",
     "errored": "lost to an error",
 }
+CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
 LAYERS = ("retrieval", "generation", "cross_cutting")
+NO_WINDOW: Mapping[str, Any] = {
+    "mean": None, "baseline": None, "delta": None, "low": None, "n": 0, "moved": "no"
+}  # fmt: skip
 Key = tuple[str, str, str, str, str]
 Windows = dict[str, Mapping[str, Any]]
 
@@ -50,9 +55,20 @@ def _printing(show: Callable[[Any, Console], None]) -> Callable[..., None]:
         if as_json:
             print(json.dumps(found))
         else:
-            show(found, Console())
+            show(_printable(found), Console())
 
     return printed
+
+
+def _printable(found: Any) -> Any:
+    """Control characters, which could command a terminal, in their escaped form."""
+    if isinstance(found, str):
+        return CONTROL.sub(lambda match: repr(match[0])[1:-1], found)
+    if isinstance(found, Mapping):
+        return {_printable(key): _printable(value) for key, value in found.items()}
+    if isinstance(found, list | tuple):
+        return [_printable(one) for one in found]
+    return found
 
 
 @_printing
@@ -78,10 +94,12 @@ def trace(found: Mapping[str, Any], console: Console) -> None:
 
 def _record(record: Mapping[str, Any], console: Console) -> None:
     console.print(f"\nrecord {record['record_id']}  {record['route']}", style="bold", markup=False)
-    console.print(f"  question  {record['query']}", markup=False)
+    if record["query"] is not None:
+        console.print(f"  question  {record['query']}", markup=False)
     for document in record["context"]:
         console.print(f"  chunk     [{document['id']}] {_short(document['content'])}", markup=False)
-    console.print(f"  answer    {record['answer']}", markup=False)
+    if record["answer"] is not None:
+        console.print(f"  answer    {record['answer']}", markup=False)
     for field, reason in record["absent"].items():
         console.print(f"  absent    {field}: {reason}", markup=False)
     for score in record["scores"]:
@@ -102,7 +120,7 @@ def deltas(found: Mapping[str, Any], console: Console) -> None:
     if not series:
         console.print("no scores yet: send spans, then look again in a few minutes")
     for layer in LAYERS:
-        lines = [one for key, one in series.items() if key[0] == layer]
+        lines = {key: windows for key, windows in series.items() if key[0] == layer}
         if lines:
             console.print(_layer_table(layer, lines))
 
@@ -118,7 +136,7 @@ def _by_series(rows: Sequence[Mapping[str, Any]]) -> dict[Key, Windows]:
     }
 
 
-def _layer_table(layer: str, lines: list[Windows]) -> Table:
+def _layer_table(layer: str, lines: Mapping[Key, Windows]) -> Table:
     table = Table(title=layer, title_justify="left", box=None, pad_edge=False)
     for heading in ("service", "route", "rubric"):
         table.add_column(heading, no_wrap=True)
@@ -126,20 +144,21 @@ def _layer_table(layer: str, lines: list[Windows]) -> Table:
         table.add_column(heading, justify="right", no_wrap=True)
     for heading in ("since", "24 h"):
         table.add_column(heading, no_wrap=True)
-    for windows in lines:
-        table.add_row(*(Text(cell) for cell in _cells(windows)))
+    for key, windows in lines.items():
+        table.add_row(*(Text(cell) for cell in _cells(key, windows)))
     return table
 
 
-def _cells(windows: Windows) -> list[str]:
-    row = windows.get("6h") or next(iter(windows.values()))
+def _cells(key: Key, windows: Windows) -> list[str]:
+    _, service, environment, route, rubric = key
+    row = windows.get("6h", NO_WINDOW)
     interval = f" [{_points(row['low'])}, {_points(row['high'])}]" if row["low"] is not None else ""
     has_moved = row["moved"] in ("fell", "rose")
     return [
-        row["service"],
-        row["route"],
-        row["rubric"],
-        _number((windows.get("30m") or row)["mean"]),
+        f"{service} {environment}".strip(),
+        route,
+        rubric,
+        _number(windows.get("30m", NO_WINDOW)["mean"]),
         _number(row["mean"]),
         _number(row["baseline"]),
         f"{_points(row['delta'])}{interval}",
