@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from pydantic import SecretStr
+from pydantic import BaseModel, SecretStr
 
 from ragvigil.app import plugins
 from ragvigil.app.ports import endpoints
 from ragvigil.app.settings import Settings, known_keys, unknown_rubrics
 from scorers.rubric import load_rubrics
+
+PASSWORD = re.compile(r"(?<=://)([^/:\s]*):\S*@")
+"""What stands between the name and the host of a URL."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -62,10 +66,15 @@ def plain(settings: Settings) -> dict[str, object]:
         value: object = settings
         for step in path:
             value = getattr(value, step)
-        if not hasattr(value, "model_fields"):
-            shown = "set, not shown" if isinstance(value, SecretStr) else value
-            values[".".join(path)] = shown
+        if not isinstance(value, BaseModel):
+            values[".".join(path)] = _masked(value)
     return values
+
+
+def _masked(value: object) -> object:
+    if isinstance(value, SecretStr):
+        return "set, not shown"
+    return PASSWORD.sub(r"\1:***@", value) if isinstance(value, str) else value
 
 
 def report(settings: Settings, *, show_all: bool, as_json: bool) -> int:
