@@ -1,0 +1,164 @@
+"""LangSmith's SDKs over OTLP: `langsmith.*`, inputs and outputs as JSON in `gen_ai.prompt` and
+`gen_ai.completion` of every run, whatever it is.
+
+`gen_ai.operation.name` is no help there: retrievers are called `embeddings`. There is no type for
+rerankers: only the name of the run tells.
+Source: langchain-ai/langsmith-sdk 0.11, `_internal/otel/_otel_exporter.py`, `js/src/experimental`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import partial
+
+from collector.claims.claim import Claim, Field, Message, SpanRole, Withheld
+from collector.claims.documents import REDACTED
+from collector.claims.messages import several
+from collector.claims.recover import as_container, number, text, whole
+from collector.claims.traced import (
+    asked,
+    decoded,
+    field,
+    given,
+    prompt,
+    reply,
+    returned,
+    tool_returned,
+)
+from ragvigil.model.span import Attributes, Span
+
+ROOTS = frozenset({"langsmith"})
+
+ROLES = {
+    "llm": SpanRole.LLM, "chain": SpanRole.CHAIN, "tool": SpanRole.TOOL,
+    "retriever": SpanRole.RETRIEVER, "embedding": SpanRole.EMBEDDING, "prompt": SpanRole.PROMPT,
+    "parser": SpanRole.CHAIN,
+}  # fmt: skip
+SCALARS = {
+    "langsmith.metadata.session_id": (Field.SESSION, text, 4),
+    "langsmith.metadata.thread_id": (Field.SESSION, text, 5),
+    "langsmith.metadata.conversation_id": (Field.SESSION, text, 6),
+    "langsmith.trace.session_id": (Field.SESSION, text, 8),
+    "langsmith.metadata.user_id": (Field.USER, text, 5),
+    "langsmith.metadata.tenant": (Field.TENANT, text, 5),
+    "langsmith.metadata.tenant_id": (Field.TENANT, text, 6),
+    "langsmith.metadata.locale": (Field.LOCALE, text, 5),
+    "langsmith.metadata.lc_hub_commit_hash": (Field.PROMPT_VERSION, text, 6),
+    "langsmith.metadata.ls_model_name": (Field.MODEL, text, 7),
+    "langsmith.metadata.ls_temperature": (Field.TEMPERATURE, number, 5),
+    "langsmith.metadata.ls_max_tokens": (Field.MAX_TOKENS, whole, 5),
+}
+INPUTS, OUTPUTS = "gen_ai.prompt", "gen_ai.completion"
+HIDDEN = (REDACTED, "{}")
+"""Inputs or outputs that are switched off are sent as an empty mapping."""
+RERANKING = ("rerank", "contextualcompression", "crossencoder")
+RERANKED_BY_NAME = frozenset({"chain", "tool", "retriever"})
+DETAILS = (
+    ("gen_ai.usage.input_token_details", "cache_read", Field.CACHE_READ_TOKENS),
+    ("gen_ai.usage.output_token_details", "reasoning", Field.REASONING_TOKENS),
+)
+
+
+def claims(span: Span) -> Iterator[Claim]:
+    """What a run of LangSmith says; others that set its kind alone write no inputs or outputs."""
+    attributes = span.attributes
+    role = _role(span)
+    if role is not None:
+        yield Claim(Field.ROLE, role, 3)
+    for key in attributes.keys() & SCALARS.keys():
+        claimed, read, precedence = SCALARS[key]
+        yield Claim(claimed, read(attributes[key]), precedence)
+    if not span.parent_span_id and "langsmith.trace.name" in attributes:
+        yield Claim(Field.WORKFLOW, text(attributes["langsmith.trace.name"]), 5)
+    if role is SpanRole.LLM:
+        yield from _spent(attributes)
+    if INPUTS in attributes:
+        yield from _given(attributes[INPUTS], role)
+    if OUTPUTS in attributes:
+        yield from _returned(attributes[OUTPUTS], role)
+
+
+def _role(span: Span) -> SpanRole | None:
+    kind = text(span.attributes.get("langsmith.span.kind")).lower()
+    name = (text(span.attributes.get("langsmith.trace.name")) or span.name).lower()
+    if kind in RERANKED_BY_NAME and any(part in name for part in RERANKING):
+        return SpanRole.RERANKER
+    return ROLES.get(kind)
+
+
+def _spent(attributes: Attributes) -> Iterator[Claim]:
+    for name, key, claimed in DETAILS:
+        if name in attributes:
+            yield Claim(claimed, whole(field(attributes[name], key)), 5)
+
+
+def _given(value: object, role: SpanRole | None) -> Iterator[Claim]:
+    """The inputs of a run: arguments by name, or a model's request."""
+    if value in HIDDEN:
+        claimed = {SpanRole.LLM: Field.PROMPT, SpanRole.EMBEDDING: Field.QUERY}
+        yield Claim(claimed.get(role, Field.INPUT) if role else Field.INPUT, Withheld.HIDDEN, 5)
+    elif role is SpanRole.LLM:
+        yield Claim(Field.PROMPT, partial(prompt, value), 5)
+    elif role in (SpanRole.RETRIEVER, SpanRole.EMBEDDING, SpanRole.RERANKER):
+        yield Claim(Field.QUERY, partial(asked, value), 8)
+    elif role is not None:
+        yield Claim(Field.INPUT, partial(_asked_or_all, value), 5)
+    if role is SpanRole.RERANKER:
+        yield Claim(Field.RERANK_INPUT, partial(given, value), 5)
+
+
+def _asked_or_all(value: object) -> object:
+    return asked(value) or value
+
+
+def _returned(value: object, role: SpanRole | None) -> Iterator[Claim]:
+    """The outputs of a run: a mapping, `output` in it where the run returned something else."""
+    hidden = value in HIDDEN
+    if role is SpanRole.LLM:
+        yield Claim(Field.REPLY, Withheld.HIDDEN if hidden else partial(_reply, value), 5)
+        if not hidden:
+            yield Claim(Field.RAW_REPLY, value, 5)
+            yield Claim(Field.FINISH_REASON, partial(_finish_reason, value), 5)
+    elif role is SpanRole.RETRIEVER:
+        yield Claim(Field.RETRIEVED, Withheld.HIDDEN if hidden else partial(_listed, value), 8)
+    elif role is SpanRole.RERANKER:
+        yield Claim(Field.RERANKED, Withheld.HIDDEN if hidden else partial(_listed, value), 8)
+    elif role not in (None, SpanRole.EMBEDDING, SpanRole.PROMPT):
+        yield Claim(Field.OUTPUT, Withheld.HIDDEN if hidden else value, 5)
+        if role is SpanRole.TOOL and not hidden:
+            yield Claim(Field.RETRIEVED, partial(_from_tool, value), 8)
+
+
+def _listed(value: object) -> object:
+    inner = field(value, "output", "outputs")
+    return returned(inner if isinstance(inner, (list, str)) else value)
+
+
+def _from_tool(value: object) -> object:
+    inner = field(value, "output", "outputs")
+    return tool_returned(inner if inner is not None else value)
+
+
+def _generation(value: object) -> dict[str, object]:
+    """LangChain's first generation, empty where a model call returned something else."""
+    listed = field(value, "generations")
+    while isinstance(listed, list) and listed:
+        listed = listed[0]
+    return listed if isinstance(listed, dict) else {}
+
+
+def _reply(value: object) -> tuple[Message, ...] | Withheld | None:
+    """LangChain's message, which may only call tools, or what any other model call returned."""
+    message = _generation(value).get("message")
+    if isinstance(message, dict):
+        found = several([message], "assistant")
+        if isinstance(found, tuple) and any(one.text or one.calls_tool for one in found):
+            return found
+    inner = field(value, "output") if isinstance(as_container(value).value, dict) else None
+    return reply(inner if isinstance(inner, (str, list, dict)) else decoded(value))
+
+
+def _finish_reason(value: object) -> str:
+    information = _generation(value).get("generation_info")
+    named = information.get("finish_reason") if isinstance(information, dict) else None
+    return text(named)
