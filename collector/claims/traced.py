@@ -195,8 +195,12 @@ def prompt(value: object) -> tuple[Message, ...] | Withheld | None:
             found = _spoken(named[key], "user")
             if found is not None:
                 return found
-    texts = [one for one in named.values() if isinstance(one, (str, list)) and one]
-    return _spoken(texts[0], "user") if len(texts) == 1 else None
+    unnamed = [one for name, one in named.items() if name.isdecimal()]
+    for values in (unnamed, named.values()):
+        texts = [one for one in values if isinstance(one, (str, list)) and one]
+        if len(texts) == 1:
+            return _spoken(texts[0], "user")
+    return None
 
 
 def reply(value: object) -> tuple[Message, ...] | Withheld | None:

@@ -46,9 +46,11 @@ CALLS, RESULTS = ("tool_call", "tool_calls"), ("tool_call_result",)
 
 def claims(span: Span) -> Iterator[Claim]:
     """What a span of Haystack's tracer says."""
+    attributes = span.attributes
+    if not any(name.startswith("haystack.") for name in attributes):
+        return
     role = _role(span)
     yield Claim(Field.ROLE, role, 9)
-    attributes = span.attributes
     names = next(
         (pair for pair in PAYLOADS if pair[0] in attributes or pair[1] in attributes), None
     )
