@@ -25,7 +25,8 @@ class Books:
     def spans(self) -> dict[str, int]:
         """acknowledged, stored, duplicate, quarantined, in_spool; the first is their sum."""
         placed = self._pipeline.parts.sink.placed
-        in_spool = placed.waiting + max(0, self._reader.mark().spans - placed.read)
+        unread = self._reader.mark().spans - placed.read - placed.ahead
+        in_spool = placed.waiting + max(0, unread)
         sums = {kind: getattr(placed, kind) for kind in KINDS}
         return {"acknowledged": sum(sums.values()) + in_spool, **sums, "in_spool": in_spool}
 

@@ -32,6 +32,7 @@ def assemble(settings: Settings, store: Store, runner: Runner, scores: ScoreMetr
     """The pipeline's parts, ready to run from the last checkpoint; says which plug-ins are not."""
     plugins.announce()
     reader = SpoolReader(settings.data_dir / "spool")
+    done = reader.checkpoint_of("core")
     routes = settings.collector.routes
     rules = tuple((re.compile(rule), template) for rule, template in routes.rules.items())
     return Parts(
@@ -45,7 +46,8 @@ def assemble(settings: Settings, store: Store, runner: Runner, scores: ScoreMetr
             store,
             scores,
             facts(runner),
-            settled=ledger.settled_after(store, reader.checkpoint_of("core")),
+            settled=ledger.settled_after(store, done),
+            settled_spans=ledger.spans_after(store, done),
             placed=ledger.sums(store),
         ),
         look_up=lambda trace_ids: traces.look_up(store, trace_ids),

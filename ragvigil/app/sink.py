@@ -41,7 +41,8 @@ class _Gathering:
 class Placed:
     """Where spans are at one moment: in durable ledger rows, or `waiting` for one.
 
-    `read` counts the spans read from the spool since it began.
+    `read` counts the spans read from the spool since it began; `ahead` of the others have a row
+    from an earlier life, and come once more in a replay.
     """
 
     stored: int
@@ -49,13 +50,15 @@ class Placed:
     quarantined: int
     waiting: int
     read: int
+    ahead: int = 0
 
 
 class Sink:
     """Takes outcomes, hands batches to the store, keeps the ledger. One thread.
 
-    `settled` are the frames whose ledger row an earlier life of this process has written, `placed`
-    the sums of all rows. `placed`, the attribute, is for other threads: a whole value, replaced.
+    `settled` are the frames behind the checkpoint whose ledger row an earlier life of this process
+    has written, `settled_spans` their spans, `placed` the sums of all rows. `placed`, the
+    attribute, is for other threads: a whole value, replaced.
     """
 
     def __init__(
@@ -65,12 +68,15 @@ class Sink:
         rubrics: Mapping[str, RubricFacts],
         *,
         settled: Collection[int] = (),
+        settled_spans: int = 0,
         placed: Mapping[str, int],
         clock_unix: Callable[[], float] = time.time,
     ) -> None:
         self._store, self._scores = store, scores
         self._rows = TraceRows(rubrics, replica=store.replica, epoch=store.epoch)
         self._ledger = FrameLedger(settled)
+        self._settled, self._last_settled = frozenset(settled), max(settled, default=0)
+        self._ahead = settled_spans
         self._gathering = _Gathering()
         self._frames_since = 0.0
         self._flying: deque[tuple[Future[Written], _Gathering]] = deque()
@@ -81,6 +87,10 @@ class Sink:
 
     def opened(self, frame: Frame, arrived: int) -> None:
         """A frame was read; `arrived` of its items could be used, the rest is quarantined."""
+        if frame.seq in self._settled:
+            self._ahead = max(0, self._ahead - frame.spans)
+        if frame.seq >= self._last_settled:
+            self._ahead = 0
         if not frame.spans:
             return
         self._ledger.opened(
@@ -145,7 +155,7 @@ class Sink:
         flying = sum(row.spans for _, one in self._flying for row in one.frames)
         waiting = flying + self._ledger.waiting_spans()
         sums = {kind: self._sums[kind] for kind in KINDS}
-        return Placed(**sums, waiting=waiting, read=spans_read)
+        return Placed(**sums, waiting=waiting, read=spans_read, ahead=self._ahead)
 
     def _send(self) -> None:
         gathering, self._gathering = self._gathering, _Gathering()
