@@ -1,0 +1,108 @@
+"""What the core does by the clock, each done here by hand: safe to do twice, and at any time."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Callable
+from pathlib import Path
+
+import pytest
+from prometheus_client import REGISTRY
+
+from ragvigil.app.duties import RollUps, duties
+from ragvigil.app.settings import Settings
+from ragvigil.store import rollups
+from ragvigil.store.failures import QueryFailed
+from ragvigil.store.store import Store
+from tests.outcomes import NOW, SECOND
+from tests.pipelines import Core, answer
+
+QUIET = 3.0
+DAY = 24 * 3600
+
+
+@pytest.fixture
+async def core(tmp_path: Path, store: Store) -> AsyncIterator[Core]:
+    born = await Core.born(tmp_path, store)
+    yield born
+    await born.spool.close()
+
+
+@pytest.fixture
+def jobs(core: Core, tmp_path: Path) -> dict[str, Callable[[], object]]:
+    found = duties(Settings(data_dir=tmp_path), core.store, core.pipeline, core.books, core.scores)
+    assert all(job.every_seconds > 0 for job in found)
+    return {job.name: job.function for job in found}
+
+
+def counted(store: Store) -> float:
+    """Scores of citation_validity in the roll-ups of the last day."""
+    now = NOW // SECOND
+    found = rollups.counts(store, now - DAY, now + 3600)
+    names = [one.rubric for one in found.series]
+    if "citation_validity" not in names:
+        return 0.0
+    return float(found.n[found.index == names.index("citation_validity")].sum())
+
+
+async def test_minutes_that_became_durable_are_rolled_up_once(
+    core: Core, jobs: dict[str, Callable[[], object]]
+) -> None:
+    await core.send(1, answer())
+    core.pass_time(QUIET)
+    assert counted(core.store) == 0
+    jobs["rollups"]()
+    assert counted(core.store) == 1
+    assert core.pipeline.parts.sink.dirty_minutes == set()
+    jobs["rollups"]()
+    assert counted(core.store) == 1
+
+
+async def test_minutes_whose_roll_up_fails_stay_out_of_date(core: Core) -> None:
+    await core.send(1, answer())
+    core.pass_time(QUIET)
+    rolling = RollUps(core.store, core.pipeline.parts.sink.dirty_minutes, NOW / SECOND + DAY)
+    core.store.change("RENAME TABLE rollups TO rollups_away")
+    with pytest.raises(QueryFailed):
+        rolling.run()
+    core.store.change("RENAME TABLE rollups_away TO rollups")
+    assert counted(core.store) == 0
+    rolling.run()
+    assert counted(core.store) == 1
+
+
+async def test_a_new_life_rolls_up_what_the_one_before_left_undone(core: Core) -> None:
+    await core.send(1, answer())
+    core.pass_time(QUIET)
+    RollUps(core.store, set(), NOW / SECOND - 60).run()
+    assert counted(core.store) == 1
+
+
+async def test_the_books_are_balanced_in_a_metric(
+    core: Core, jobs: dict[str, Callable[[], object]]
+) -> None:
+    await core.send(1, answer())
+    core.pass_time(QUIET)
+    jobs["books"]()
+    assert REGISTRY.get_sample_value("ragvigil_ledger_mismatch_spans") == 0
+    core.store.change("TRUNCATE TABLE ledger")
+    jobs["books"]()
+    assert REGISTRY.get_sample_value("ragvigil_ledger_mismatch_spans") == 3
+
+
+async def test_deltas_and_retention_run_on_an_empty_store_and_again(
+    jobs: dict[str, Callable[[], object]],
+) -> None:
+    for name in ("deltas", "retention", "deltas", "retention"):
+        jobs[name]()
+
+
+async def test_the_newest_deltas_are_shown_to_prometheus(
+    core: Core, jobs: dict[str, Callable[[], object]]
+) -> None:
+    for number in range(1, 13):
+        await core.send(number, answer())
+    core.pass_time(QUIET)
+    jobs["rollups"]()
+    jobs["deltas"]()
+    names = {family.name for family in core.scores.collect() if family.samples}
+    assert "ragvigil_score_count" in names
