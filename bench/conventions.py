@@ -26,7 +26,6 @@ from ragvigil.model.span import Trace
 
 SEED = 7
 FIELDS = ("question", "texts", "ids", "answer", "cited")
-BARRED = ("oi-", "otel-", "ollm-", "hard-", "langfuse-", "mlflow-", "vercel-", "haystack-")
 OVERALL, EACH, MUTATED = 0.98, 0.95, 0.01
 
 
@@ -161,11 +160,6 @@ def run(
     return tally
 
 
-def is_barred(name: str) -> bool:
-    """Whether a set belongs to the conventions of this step."""
-    return name.startswith(BARRED)
-
-
 def overall(tallies: Iterable[Tally]) -> dict[str, float]:
     """The share of each field over several sets."""
     total = Tally()
@@ -199,49 +193,48 @@ def main() -> None:
     tallies = {name: run(capture) for name, capture in captures.items()}
     for name, tally in tallies.items():
         progress(_line(name, tally))
-        for miss in tally.misses[:3] if is_barred(name) or "--verbose" in sys.argv else ():
+        for miss in tally.misses[:3]:
             progress(f"    {miss}")
-    barred = {name: tally for name, tally in tallies.items() if is_barred(name)}
     mutated = {
-        label: overall(run(captures[name], change) for name in barred)
+        label: overall(run(capture, change) for capture in captures.values())
         for label, change in UNNOTICED.items()
     }
-    without = {one.name: _without(one.name, captures, barred) for one in registered()}
+    without = {one.name: _without(one.name, captures) for one in registered()}
     counts = [reproduced(folder / name, capture) for name, capture in captures.items()]
     stated = sum(total for _, total in counts)
     figures: dict[str, object] = {
         "sets": {name: _figures(tally) for name, tally in tallies.items()},
-        "overall": {name: round(share, 4) for name, share in overall(barred.values()).items()},
+        "overall": {name: round(share, 4) for name, share in overall(tallies.values()).items()},
         "mutated": mutated,
         "wrong_without_convention": without,
         "where_counts": stated,
         "where_counts_reproduced": sum(same for same, _ in counts),
     }
-    bars = _bars(barred, mutated)
+    bars = _bars(tallies, mutated)
     bars["nothing stated wrongly without a convention"] = not any(without.values())
     bars["where.json's counts reproduced"] = figures["where_counts_reproduced"] == stated
     finish("conventions", figures, bars, seed=SEED)
 
 
-def _bars(barred: dict[str, Tally], mutated: dict[str, dict[str, float]]) -> dict[str, bool]:
-    shares = overall(barred.values())
-    each = [tally.share(name) for tally in barred.values() for name in FIELDS]
+def _bars(tallies: dict[str, Tally], mutated: dict[str, dict[str, float]]) -> dict[str, bool]:
+    shares = overall(tallies.values())
+    each = [tally.share(name) for tally in tallies.values() for name in FIELDS]
     moved = [abs(one[name] - shares[name]) for one in mutated.values() for name in FIELDS]
-    invented = sum(sum(tally.invented.values()) for tally in barred.values())
+    invented = sum(sum(tally.invented.values()) for tally in tallies.values())
     return {
-        "sets found": bool(barred),
+        "sets found": bool(tallies),
         "each field >= 0.98 over all": min(shares.values()) >= OVERALL,
         "each field >= 0.95 in each set": min(each, default=0) >= EACH,
         "0 invented": invented == 0,
-        "one record per question": all(t.records == t.rows for t in barred.values()),
+        "one record per question": all(t.records == t.rows for t in tallies.values()),
         "mutations within 0.01": max(moved, default=1) <= MUTATED,
     }
 
 
-def _without(name: str, captures: dict[str, Capture], barred: Iterable[str]) -> int:
+def _without(name: str, captures: dict[str, Capture]) -> int:
     """What is stated wrongly when one convention is taken away."""
     rest = [one for one in registered() if one.name != name]
-    tallies = [run(captures[one], conventions=rest) for one in barred]
+    tallies = [run(capture, conventions=rest) for capture in captures.values()]
     return sum(sum((tally.invented + tally.wrong).values()) for tally in tallies)
 
 
@@ -253,8 +246,7 @@ def _figures(tally: Tally) -> dict[str, object]:
 
 def _line(name: str, tally: Tally) -> str:
     shares = "  ".join(f"{one} {tally.right[one]}/{tally.carried[one]}" for one in FIELDS)
-    barred = "" if is_barred(name) else "  (not of this step)"
-    return f"{name:30} records {tally.records}/{tally.rows}  {shares}{barred}"
+    return f"{name:30} records {tally.records}/{tally.rows}  {shares}"
 
 
 if __name__ == "__main__":
