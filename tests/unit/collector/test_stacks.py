@@ -18,6 +18,9 @@ CAPTURED = {
     "oi-haystack": ("openinference.instrumentation.haystack", "openinference"),
     "ollm-langchain": ("opentelemetry.instrumentation.langchain", "openllmetry"),
     "ollm-openai-chroma": ("opentelemetry.instrumentation.chromadb", "openllmetry"),
+    "langfuse-langchain": ("langfuse-sdk", "langfuse"),
+    "mlflow-langchain": ("mlflow.tracing.provider", "mlflow"),
+    "vercel-ai-json": ("ai", "vercel_ai"),
     "ollm-llamaindex": ("opentelemetry.instrumentation.llamaindex", "openllmetry"),
 }
 
