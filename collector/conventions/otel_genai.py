@@ -15,9 +15,8 @@ from functools import partial
 from collector.claims.claim import Claim, Field, Message, SpanRole, Withheld
 from collector.claims.documents import find
 from collector.claims.messages import one, several, text_of
-from collector.claims.payload import last_user_text
 from collector.claims.recover import as_container, number, text, whole
-from collector.claims.tool_results import documents_of
+from collector.claims.tool_parts import returned_by_tool, spoken
 from ragvigil.model.span import Attributes, AttributeValue, Span
 
 ROOTS = frozenset({"gen_ai", "aws", "error"})
@@ -120,7 +119,7 @@ def _documents(attributes: Attributes, role: SpanRole | None) -> Iterator[Claim]
     if role is SpanRole.TOOL and "gen_ai.tool.call.result" in attributes:
         result = attributes["gen_ai.tool.call.result"]
         yield Claim(Field.OUTPUT, result, 2)
-        yield Claim(Field.RETRIEVED, partial(documents_of, result), 6)
+        yield Claim(Field.RETRIEVED, partial(returned_by_tool, result), 6)
         if "gen_ai.tool.call.arguments" in attributes:
             yield Claim(Field.QUERY, partial(_asked, attributes["gen_ai.tool.call.arguments"]), 6)
     if DATA_SOURCE_ID in attributes:
@@ -143,25 +142,25 @@ def _content(attributes: Attributes, role: SpanRole | None) -> Iterator[Claim]:
     replied = attributes.get("gen_ai.output.messages")
     if role is SpanRole.EMBEDDING:
         if asked is not None:
-            yield Claim(Field.QUERY, partial(last_user_text, asked), 5)
+            yield Claim(Field.QUERY, partial(_last_asked, asked), 5)
         return
     if role in (SpanRole.RERANKER, SpanRole.RETRIEVER) and asked is not None:
-        yield Claim(Field.QUERY, partial(last_user_text, asked), 8)
+        yield Claim(Field.QUERY, partial(_last_asked, asked), 8)
         return
     if asked is not None or system is not None:
         yield Claim(Field.PROMPT, partial(_prompt, asked, system), 2)
     if replied is not None:
-        yield Claim(Field.REPLY, partial(several, replied, "assistant"), 2)
+        yield Claim(Field.REPLY, partial(spoken, replied, "assistant"), 2)
     if role is not SpanRole.LLM:
         if asked is not None:
-            yield Claim(Field.INPUT, partial(last_user_text, asked), 6)
+            yield Claim(Field.INPUT, partial(_last_asked, asked), 6)
         if replied is not None:
             yield Claim(Field.OUTPUT, partial(_last_reply, replied), 6)
 
 
 def _prompt(asked: object, system: object) -> tuple[Message, ...] | Withheld | None:
     """System instructions first, then the input messages."""
-    found = several(asked, "user") if asked is not None else None
+    found = spoken(asked, "user") if asked is not None else None
     if system is None:
         return found
     container = as_container(system).value
@@ -172,8 +171,17 @@ def _prompt(asked: object, system: object) -> tuple[Message, ...] | Withheld | N
     return (Message("system", instructions), *rest)
 
 
+def _last_asked(asked: object) -> str | None:
+    """The text of the last message that the user sent; a tool's result is none."""
+    found = spoken(asked, "")
+    if not isinstance(found, tuple):
+        return None
+    texts = [m.text for m in found if m.role in ("user", "human") and m.text.strip()]
+    return texts[-1] if texts else None
+
+
 def _last_reply(replied: object) -> str | None:
-    found = several(replied, "assistant")
+    found = spoken(replied, "assistant")
     if not isinstance(found, tuple):
         return None
     return next((m.text for m in reversed(found) if m.text and m.role != "tool"), None)
@@ -196,9 +204,10 @@ def _events(span: Span, role: SpanRole | None) -> Iterator[Claim]:
     happened.sort(key=lambda event: event[0])
     asked: list[Message] = []
     replied: list[Message] = []
+    details: dict[str, AttributeValue] = {}  # Strands writes an event for each of them
     for _, name, attributes, body in happened:
         if name == DETAILS:
-            yield from _content(_details(attributes, body), role)
+            details = {**_details(attributes, body), **details}
         elif name in ROLE_EVENTS:
             message = one(_body(attributes, body), ROLE_EVENTS[name])
             if message is not None:
@@ -211,6 +220,8 @@ def _events(span: Span, role: SpanRole | None) -> Iterator[Claim]:
         elif name == "gen_ai.content.completion":
             completion = attributes.get("gen_ai.completion")
             yield Claim(Field.REPLY, partial(several, completion, "assistant"), 7)
+    if details:
+        yield from _content(details, role)
     if asked:
         yield Claim(Field.PROMPT, tuple(asked) if any(m.text for m in asked) else None, 5)
     if any(message.text or message.calls_tool for message in replied):

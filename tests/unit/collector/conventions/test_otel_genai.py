@@ -248,3 +248,40 @@ def test_a_cut_message_is_truncated_and_not_invented() -> None:
     record = record_of(cut)
     assert record.answer is None
     assert record.absent["answer"] is Absent.TRUNCATED
+
+
+def test_details_may_come_in_one_event_each() -> None:
+    detail = "gen_ai.client.inference.operation.details"
+    carried: list[dict[str, AttributeValue]] = [
+        {"gen_ai.system_instructions": json.dumps(parts(SYSTEM))},
+        {"gen_ai.input.messages": json.dumps(ASKED)},
+        {"gen_ai.output.messages": json.dumps(REPLIED)},
+    ]
+    events = tuple(event(detail, **one) for one in carried)
+    record = record_of(chat(events=events))
+    assert (record.query, record.answer) == (QUESTION, ANSWER)
+    assert [one.chunk_id for one in record.context] == NAMES
+
+
+def test_a_tools_result_among_a_users_parts_is_no_question() -> None:
+    shown = "\n".join(f"[{name}] {text}" for name, text in DOCUMENTS)
+    result = {"type": "tool_call_response", "id": "c1", "response": shown}
+    asked = [{"role": "user", "parts": parts(QUESTION)}, {"role": "user", "parts": [result]}]
+    model = chat({"gen_ai.input.messages": json.dumps(asked),
+                  "gen_ai.output.messages": json.dumps(REPLIED)})  # fmt: skip
+    (record,) = records(trace(span("root"), model))
+    assert (record.query, record.answer) == (QUESTION, ANSWER)
+    assert [(one.chunk_id, one.content) for one in record.retrieved] == list(DOCUMENTS)
+
+
+def test_parts_without_content_are_hidden_and_not_empty() -> None:
+    record = record_of(
+        chat(
+            {
+                "gen_ai.input.messages": '[{"role": "user", "parts": [{"type": "text"}]}]',
+                "gen_ai.output.messages": '[{"role": "assistant", "parts": [{"type": "text"}]}]',
+            }
+        )
+    )
+    assert record.answer is None
+    assert record.absent["answer"] is Absent.HIDDEN

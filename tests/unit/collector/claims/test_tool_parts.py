@@ -1,0 +1,91 @@
+"""Tool results among a user's parts are no words of the user; their envelopes are no documents."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from hypothesis import given
+
+from collector.claims.claim import Message, Withheld
+from collector.claims.tool_parts import returned_by_tool, spoken, unwrapped, words
+from tests.generated_traces import values
+from tests.traces import DOCUMENTS
+
+NAMES = [name for name, _ in DOCUMENTS]
+SHOWN = "\n".join(f"[{name}] {text}" for name, text in DOCUMENTS)
+LISTED = {"results": [{"chunk_id": name, "text": text} for name, text in DOCUMENTS]}
+
+
+@pytest.mark.parametrize(
+    "part",
+    [
+        {"type": "tool_call_response", "id": "c1", "response": SHOWN},
+        {"type": "tool_call_response", "id": "c1", "result": SHOWN},
+        {"type": "tool_result", "content": [{"type": "text", "text": SHOWN}]},
+        {"toolResult": {"status": "success", "content": [{"text": SHOWN}]}},
+        {"function_response": {"name": "search", "response": {"result": SHOWN}}},
+        {"functionResponse": {"name": "search", "response": {"output": SHOWN}}},
+    ],
+)
+def test_a_result_in_a_users_message_is_a_message_of_the_tool(part: object) -> None:
+    question = {"type": "text", "content": "Why?"}
+    asked = [{"role": "user", "parts": [part, question]}, {"role": "user", "parts": [part]}]
+    expected = (Message("tool", SHOWN), Message("user", "Why?"), Message("tool", SHOWN))
+    assert spoken(asked, "user") == expected
+    assert spoken(json.dumps(asked), "user") == expected
+
+
+def test_a_structured_result_stays_data() -> None:
+    part = {"toolResult": {"content": [{"json": LISTED}], "status": "success"}}
+    assert json.loads(words(part)) == LISTED
+
+
+@pytest.mark.parametrize(
+    "result",
+    [
+        SHOWN,
+        LISTED,
+        [{"text": SHOWN}],
+        [{"type": "text", "text": SHOWN}],
+        {"content": [{"type": "text", "text": SHOWN}], "isError": False},
+        {"status": "success", "content": [{"json": LISTED}]},
+        {"result": LISTED},
+        [{"type": "text", "text": json.dumps(LISTED)}],
+        [{"text": text, "chunk_id": name} for name, text in DOCUMENTS],
+    ],
+)
+def test_documents_are_found_whatever_is_around_them(result: object) -> None:
+    for sent in (result, json.dumps(result)):
+        found = returned_by_tool(sent)
+        assert found is not None
+        assert [one.chunk_id for one in found.documents] == NAMES
+
+
+@pytest.mark.parametrize("envelope", [
+    lambda text: [{"text": text}], lambda text: [{"type": "text", "text": text}],
+    lambda text: {"content": [{"type": "text", "text": text}]}, lambda text: {"result": text},
+])  # fmt: skip
+def test_an_answer_of_another_tool_is_no_document(envelope: object) -> None:
+    assert returned_by_tool(envelope("It is 20 degrees in Lisbon.")) is None  # type: ignore[operator]
+
+
+def test_several_texts_without_a_type_are_documents() -> None:
+    found = returned_by_tool([{"text": text} for _, text in DOCUMENTS])
+    assert found is not None
+    assert [one.content for one in found.documents] == [text for _, text in DOCUMENTS]
+
+
+def test_messages_without_any_content_say_nothing() -> None:
+    assert spoken([{"role": "user", "parts": [{"type": "text"}]}], "user") is None
+    assert spoken("__REDACTED__", "user") is Withheld.HIDDEN
+    calls = spoken([{"role": "assistant", "parts": [{"type": "tool_call", "name": "f"}]}], "")
+    assert calls == (Message("assistant", "", calls_tool=True),)
+
+
+@given(values)
+def test_any_value_can_be_read(value: object) -> None:
+    spoken(value, "user")
+    words(value)
+    unwrapped(value)
+    returned_by_tool(value)
