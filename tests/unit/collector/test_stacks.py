@@ -21,6 +21,8 @@ CAPTURED = {
     "langfuse-langchain": ("langfuse-sdk", "langfuse"),
     "mlflow-langchain": ("mlflow.tracing.provider", "mlflow"),
     "vercel-ai-json": ("ai", "vercel_ai"),
+    "pydantic-ai": ("pydantic-ai", "pydantic_ai"),
+    "traceai-langchain": ("traceai_langchain", "traceai"),
     "ollm-llamaindex": ("opentelemetry.instrumentation.llamaindex", "openllmetry"),
 }
 
