@@ -13,6 +13,10 @@ from collector.claims.tool_results import documents_of
 
 CONTAINER_STARTS = ('{"', '[{"', "{'", "[{'")
 COLUMNS = ("ids", "documents", "distances", "metadatas")
+FOUND_KEYS = (
+    "documents", "retrieved_documents", "source_documents", "docs", "chunks", "passages", "nodes",
+)  # fmt: skip
+"""Names that an empty list says "nothing found" under; `results` could be those of anything."""
 RESULT_KEYS = ("artifact", "output", "result", "content")
 PROMPT_KEYS = ("messages", "prompt", "prompts", "input", "text", "content", "query", "question")
 
@@ -155,6 +159,8 @@ def tool_returned(value: object) -> Listing | None:
 
     >>> [d.chunk_id for d in tool_returned('{"content": "[a-1] First.\\\\n[b-2] Two."}').documents]
     ['a-1', 'b-2']
+    >>> tool_returned('{"documents": []}'), tool_returned('{"results": []}')
+    (Listing(documents=(), complete=True, slots=()), None)
     """
     value = decoded(value)
     if isinstance(value, dict):
@@ -163,6 +169,8 @@ def tool_returned(value: object) -> Listing | None:
             found = _in_result(inner) if isinstance(inner, (str, list, dict)) else None
             if found is not None:
                 return found
+        if any(value.get(key) == [] for key in FOUND_KEYS):
+            return Listing(())
     return _in_result(value)
 
 

@@ -36,9 +36,11 @@ ROLES = {
     "reranker": SpanRole.RERANKER,
 }  # fmt: skip
 SCALARS = {
+    "session.id": (Field.SESSION, text, 1),
     "langfuse.session.id": (Field.SESSION, text, 3),
     "langfuse.trace.metadata.langfuse_session_id": (Field.SESSION, plain, 6),
     "langfuse.observation.metadata.langfuse_session_id": (Field.SESSION, plain, 7),
+    "user.id": (Field.USER, text, 1),
     "langfuse.user.id": (Field.USER, text, 3),
     "langfuse.trace.metadata.langfuse_user_id": (Field.USER, plain, 6),
     "langfuse.observation.metadata.langfuse_user_id": (Field.USER, plain, 7),

@@ -37,6 +37,8 @@ ROLES = {
 }  # fmt: skip
 SCALARS = {
     "mlflow.llm.model": (Field.MODEL, plain, 6),
+    "session.id": (Field.SESSION, plain, 1),
+    "user.id": (Field.USER, plain, 1),
     "mlflow.trace.session": (Field.SESSION, plain, 4),
     "mlflow.trace.user": (Field.USER, plain, 4),
     "mlflow.traceName": (Field.WORKFLOW, plain, 5),

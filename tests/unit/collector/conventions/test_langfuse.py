@@ -226,6 +226,13 @@ def test_a_first_token_outside_of_its_span_is_not_believed(moment: str) -> None:
     assert record.latencies.first_token is None
 
 
+def test_who_asked_may_stand_under_the_names_of_opentelemetry() -> None:
+    asked = {"session.id": "s", "user.id": "u"}
+    search = retrieval()
+    record = read(root(), replace(search, attributes={**search.attributes, **asked}), generation())
+    assert (record.session_id, record.user_id) == ("s", "u")
+
+
 def test_masked_content_is_hidden_and_no_text() -> None:
     mask = "<fully masked due to failed mask function>"
     top = observed("help", "span", mask, mask, parent="", at=(0, 1))

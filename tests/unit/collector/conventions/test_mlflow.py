@@ -175,6 +175,11 @@ def test_what_else_a_call_states_is_read() -> None:
     assert (record.session_id, record.user_id, record.route) == ("s", "u", "help-flow")
 
 
+def test_who_asked_may_stand_under_the_names_of_opentelemetry() -> None:
+    record = read(root(session__id="s", user__id="u"), retrieval(), call())
+    assert (record.session_id, record.user_id) == ("s", "u")
+
+
 def test_a_wrapper_that_repeats_the_usage_is_not_added() -> None:
     used = {"input_tokens": 9, "output_tokens": 4}
     outer = traced("outer", "LLM", PROMPT, ANSWER, at=(0.25, 0.95), mlflow__chat__tokenUsage=used)
