@@ -13,6 +13,7 @@ from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTrace
 
 from alerts.metrics import ScoreMetrics
 from alerts.settings import MetricsSettings
+from collector.settings import CollectorSettings
 from collector.spool.spool import SpoolWriter
 from ragvigil.app.books import Books
 from ragvigil.app.parts import assemble
@@ -51,6 +52,7 @@ def request(number: int, spans: Sequence[Span], *, shift: int = SHIFT) -> Export
         sent.parent_span_id = _id(one.parent_span_id) if one.parent_span_id else b""
         sent.start_time_unix_nano = one.start_unix_nano + shift
         sent.end_time_unix_nano = one.end_unix_nano + shift
+        sent.kind = one.kind.value
         for key, value in one.attributes.items():
             sent.attributes.add(key=key).value.string_value = str(value)
     return made
@@ -68,20 +70,25 @@ class Core:
     store: Store
     spool: SpoolWriter
     now: float = 1000.0
+    collector: CollectorSettings = field(default_factory=CollectorSettings)
+    memory_limit_bytes: int | None = None
     scores: ScoreMetrics = field(
         default_factory=lambda: ScoreMetrics(MetricsSettings(), {}, lambda: NOW / SECOND)
     )
 
     def __post_init__(self) -> None:
-        settings = Settings(data_dir=self.folder)
+        settings = Settings(data_dir=self.folder, collector=self.collector)
         parts = assemble(settings, self.store, Runner(load_scorers()), self.scores)
-        self.pipeline = Pipeline(parts, clock=lambda: self.now)
-        self.books = Books(self.folder / "spool", self.store, self.pipeline)
+        self.pipeline = Pipeline(
+            parts, clock=lambda: self.now, memory_limit_bytes=self.memory_limit_bytes
+        )
+        self.books = Books(self.folder / "spool", self.store, self.pipeline, clock=lambda: self.now)
 
     @classmethod
-    async def born(cls, folder: Path, store: Store) -> Core:
+    async def born(cls, folder: Path, store: Store, **settings: Any) -> Core:
         """The first life, on an empty spool."""
-        return cls(folder=folder, store=store, spool=await SpoolWriter.open(folder / "spool"))
+        spool = await SpoolWriter.open(folder / "spool", segment_bytes=16_384)
+        return cls(folder=folder, store=store, spool=spool, **settings)
 
     def restarted(self) -> Core:
         """What comes after a crash: nothing is handed over."""

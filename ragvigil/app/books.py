@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Callable
 from pathlib import Path
 
 from collector.spool.reader import SpoolReader
@@ -18,8 +19,15 @@ TRIES = 5
 class Books:
     """Reads the ledger, and holds it against the spool writer's own count. Any thread but one."""
 
-    def __init__(self, spool: Path, store: Store, pipeline: Pipeline) -> None:
-        self._store, self._pipeline = store, pipeline
+    def __init__(
+        self,
+        spool: Path,
+        store: Store,
+        pipeline: Pipeline,
+        *,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self._store, self._pipeline, self._clock = store, pipeline, clock
         self._reader = SpoolReader(spool)
 
     def spans(self) -> dict[str, int]:
@@ -56,7 +64,7 @@ class Books:
         """Removes segments that were consumed so long ago; how many."""
         done = self._reader.checkpoint_of("core")
         return self._reader.drop_consumed(
-            done + 1, older_than_seconds=older_than_seconds, now=time.monotonic()
+            done + 1, older_than_seconds=older_than_seconds, now=self._clock()
         )
 
     def _difference(self) -> int:

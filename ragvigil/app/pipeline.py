@@ -56,10 +56,17 @@ class Pipeline:
     """Runs until told to stop; one thread.
 
     `started_at` is the checkpoint it began behind; `spans_before` and `spans_read` count the spans
-    acknowledged up to there and up to the last frame read.
+    acknowledged up to there and up to the last frame read. `memory_limit_bytes` is the machine's
+    unless given.
     """
 
-    def __init__(self, parts: Parts, *, clock: Callable[[], float] = time.monotonic) -> None:
+    def __init__(
+        self,
+        parts: Parts,
+        *,
+        clock: Callable[[], float] = time.monotonic,
+        memory_limit_bytes: int | None = None,
+    ) -> None:
         self.parts = parts
         self._clock = clock
         self._next_seq = parts.reader.checkpoint_of("core") + 1
@@ -69,7 +76,7 @@ class Pipeline:
         self.spans_before = self.spans_read = spans_read
         parts.sink.publish(spans_read)
         self._replay_until = parts.reader.durable_seq()
-        self._memory_limit = memory.limit_bytes()
+        self._memory_limit = memory_limit_bytes or memory.limit_bytes()
         self._looked_at_memory = 0.0
         self._checked = 0.0
 

@@ -8,13 +8,14 @@ from pathlib import Path
 import pytest
 from prometheus_client import REGISTRY
 
-from ragvigil.app.duties import RollUps, duties
+from ragvigil.app.duties import SEGMENT_GRACE_SECONDS, RollUps, duties
+from ragvigil.app.pipeline import CHECKPOINT_SECONDS
 from ragvigil.app.settings import Settings
 from ragvigil.store import rollups
 from ragvigil.store.failures import QueryFailed
 from ragvigil.store.store import Store
 from tests.outcomes import NOW, SECOND
-from tests.pipelines import Core, answer
+from tests.pipelines import SHIFT, Core, answer
 
 QUIET = 3.0
 DAY = 24 * 3600
@@ -89,6 +90,47 @@ async def test_the_books_are_balanced_in_a_metric(
     assert REGISTRY.get_sample_value("ragvigil_ledger_mismatch_spans") == 3
 
 
+async def test_segments_that_were_consumed_some_time_ago_are_removed(
+    core: Core, jobs: dict[str, Callable[[], object]]
+) -> None:
+    for number in range(1, 31):
+        await core.send(number, answer())
+    core.pass_time(QUIET)
+    core.pass_time(core.collector.assembly.late_seconds + 60)
+    core.pass_time(CHECKPOINT_SECONDS + 1)
+    full = core.books.spool_bytes()
+    jobs["books"]()
+    assert core.books.spool_bytes() == full
+    core.now += SEGMENT_GRACE_SECONDS
+    jobs["books"]()
+    assert core.books.spool_bytes() < full
+
+
+async def test_rows_live_as_long_as_the_settings_say(
+    core: Core, jobs: dict[str, Callable[[], object]]
+) -> None:
+    def days() -> int:
+        rows = core.store.read("retention_now")
+        return next(int(row["days"]) for row in rows if row["table"] == "spans")
+
+    core.store.change("ALTER TABLE spans MODIFY TTL toDate(Received) + INTERVAL 3 DAY")
+    assert days() == 3
+    jobs["retention"]()
+    assert days() == core.store.settings.spans_days
+
+
+async def test_roll_ups_that_are_up_to_date_are_not_written_again(
+    core: Core, jobs: dict[str, Callable[[], object]]
+) -> None:
+    await core.send(1, answer())
+    core.pass_time(QUIET)
+    jobs["rollups"]()
+    newest = rollups.changed(core.store, 0)
+    assert newest is not None
+    jobs["rollups"]()
+    assert rollups.changed(core.store, newest.version) is None
+
+
 async def test_deltas_and_retention_run_on_an_empty_store_and_again(
     jobs: dict[str, Callable[[], object]],
 ) -> None:
@@ -100,9 +142,14 @@ async def test_the_newest_deltas_are_shown_to_prometheus(
     core: Core, jobs: dict[str, Callable[[], object]]
 ) -> None:
     for number in range(1, 13):
-        await core.send(number, answer())
+        await core.send(number, answer(), shift=SHIFT - 1200 * SECOND)
     core.pass_time(QUIET)
     jobs["rollups"]()
     jobs["deltas"]()
-    names = {family.name for family in core.scores.collect() if family.samples}
-    assert "ragvigil_score_count" in names
+    shown = {
+        (sample.labels["rubric"], sample.labels["window"]): sample.value
+        for family in core.scores.collect()
+        for sample in family.samples
+        if sample.name == "ragvigil_score_records"
+    }
+    assert shown["citation_validity", "6h"] == 12

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator
+from dataclasses import replace
 from pathlib import Path
 from threading import Event, Thread
 
 import pytest
 
+from collector.settings import CollectorSettings, RouteSettings
 from ragvigil.app import pipeline_metrics as metrics
 from ragvigil.app.pipeline import AHEAD_NANOS, BEHIND_NANOS, CHECKPOINT_SECONDS, time_of
+from ragvigil.model.span import SpanKind
 from ragvigil.store import records
 from ragvigil.store.store import Store
 from tests.outcomes import NOW, SECOND, trace_of
@@ -158,6 +161,105 @@ async def test_the_checkpoint_waits_for_the_oldest_open_trace(core: Core) -> Non
     assert balance(core) == {"acknowledged": 5, "stored": 3, "in_spool": 2}
 
 
+async def test_the_checkpoint_waits_while_a_late_span_may_need_the_frame(core: Core) -> None:
+    sent = await core.send(1, answer())
+    core.pass_time(QUIET)
+    core.pass_time(CHECKPOINT_SECONDS + 1)
+    assert core.pipeline.parts.reader.checkpoint_of("core") < sent
+    core.pass_time(core.collector.assembly.late_seconds + 60)
+    assert core.pipeline.parts.reader.checkpoint_of("core") == sent
+
+
+async def test_a_trace_is_counted_once_and_at_its_first_time_however_often_it_changes(
+    core: Core,
+) -> None:
+    await core.send(1, answer())
+    core.pass_time(QUIET)
+    (before,) = core.rows("records")
+    later = span("billing", {"http.route": "/bill"}, parent="root", at=(500, 501))
+    await core.send(1, [later], received=NOW + 600 * SECOND)
+    core.pass_time(QUIET)
+    second = core.restarted()  # its assembly has forgotten when the trace began
+    await second.send(1, [replace(later, span_id="again")], received=NOW + 700 * SECOND)
+    second.pass_time(QUIET)
+    (after,) = second.rows("records")
+    assert after["generation"] == before["generation"] + 2 == 5
+    for pinned in ("time", "received", "minute"):
+        assert after[pinned] == before[pinned]
+    for life, expected in ((core, 1.0), (second, None)):
+        counts = {
+            sample.labels["rubric"]: sample.value
+            for family in life.scores.collect()
+            for sample in family.samples
+            if sample.name == "ragvigil_score_count_total"
+        }
+        assert counts.get("citation_validity") == expected
+
+
+async def test_a_record_whose_root_is_another_takes_the_place_of_the_one_before(
+    core: Core,
+) -> None:
+    root, retriever, model = answer()
+    inner = span("inner", parent="root", at=(0.2, 1), kind=SpanKind.SERVER)
+    await core.send(1, [root, inner, replace(model, parent_span_id="inner")])
+    core.pass_time(QUIET)
+    first = records.trace(core.store, hexed(1))
+    await core.send(1, [retriever])
+    core.pass_time(QUIET)
+    second = records.trace(core.store, hexed(1))
+    assert first is not None
+    assert second is not None
+    (before,), (after,) = first["records"], second["records"]
+    assert before["record_id"] != after["record_id"]
+
+
+async def test_spans_of_a_trace_that_was_forgotten_are_kept_and_change_no_score(
+    core: Core,
+) -> None:
+    await core.send(1, answer())
+    core.pass_time(QUIET)
+    core.pass_time(core.collector.assembly.late_seconds + 60)
+    core.pass_time(CHECKPOINT_SECONDS + 1)
+    second = core.restarted()
+    await second.send(1, [span("billing", parent="root")])
+    second.pass_time(IDLE)
+    found = records.trace(second.store, hexed(1))
+    assert found is not None
+    assert [one["answer"] for one in found["records"]] == [
+        "Within 30 days of delivery. [refund-01]"
+    ]
+    assert len(second.rows("spans")) == 4
+    assert second.books.records()["late"] == 1
+    assert balance(second) == {"acknowledged": 4, "stored": 4}
+
+
+async def test_while_memory_is_short_the_oldest_traces_close_early(
+    tmp_path: Path, store: Store
+) -> None:
+    core = await Core.born(tmp_path, store, memory_limit_bytes=1)
+    for number in (1, 2):
+        await core.send(number, [one for one in answer() if one.parent_span_id])
+    core.pass_time(1.5)  # the older half at each look
+    assert {row["trace_id"] for row in core.rows("traces")} == {hexed(1), hexed(2)}
+    assert {row["closed"] for row in core.rows("traces")} == {"memory"}
+    await core.spool.close()
+
+
+async def test_routes_beyond_the_most_are_counted_together(tmp_path: Path, store: Store) -> None:
+    collector = CollectorSettings(routes=RouteSettings(max_routes=1))
+    core = await Core.born(tmp_path, store, collector=collector)
+    for number, route in enumerate(("/ask", "/chat", "/ask", "/find"), start=1):
+        root, *inner = answer()
+        routed = replace(root, attributes={**root.attributes, "ragvigil.route": route})
+        await core.send(number, [routed, *inner])
+    core.pass_time(QUIET)
+    routes = {row["trace_id"]: row["route"] for row in core.rows("records")}
+    assert [routes[hexed(number)] for number in range(1, 5)] == [
+        "/ask", "__other__", "/ask", "__other__",
+    ]  # fmt: skip
+    await core.spool.close()
+
+
 async def test_a_trace_whose_root_never_comes_is_scored_after_a_minute(core: Core) -> None:
     await core.send(1, [one for one in answer() if one.parent_span_id])
     core.pass_time(IDLE)
@@ -198,11 +300,4 @@ def test_a_trace_is_counted_at_its_end_unless_its_clock_is_not_believable() -> N
         (ended - AHEAD_NANOS, ended),
         (ended - AHEAD_NANOS - 1, ended - AHEAD_NANOS - 1),
     ):
-        trace = trace_of(1)
-        moved = type(trace)(
-            trace_id=trace.trace_id,
-            spans=trace.spans,
-            closed=trace.closed,
-            received_unix_nano=received,
-        )
-        assert time_of(moved) == expected
+        assert time_of(replace(trace_of(1), received_unix_nano=received)) == expected

@@ -104,6 +104,14 @@ def test_a_closed_live_trace_is_needed_while_late_spans_may_come() -> None:
     assert runs.oldest_seq(later) is None
 
 
+def test_a_backfill_that_has_ended_begins_anew_under_its_name() -> None:
+    runs = Runs(LIMITS)
+    for now in (10.0, 20.0):
+        runs.add(frame(1, "march"), [arrival(1, seq=1, ended=100)], now)
+        assert closed(runs, now + BACKFILL_IDLE_SECONDS + 1) == [(1, Closed.BACKFILL_END)]
+    assert runs.drain_duplicates() == []
+
+
 @given(
     st.lists(
         st.tuples(st.integers(1, 6), st.sampled_from(["", "march", "april"]), st.floats(0, 500)),

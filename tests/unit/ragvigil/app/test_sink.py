@@ -159,6 +159,29 @@ def test_spans_of_a_frame_that_is_lost_are_quarantined_with_the_next(sink: Sink)
     assert placed(sink) == {"duplicate": 3, "quarantined": 3}
 
 
+def test_an_old_frame_is_needed_until_what_was_made_of_it_is_durable(sink: Sink) -> None:
+    outcome = outcome_of(1)
+    late = replace(closing(outcome, seq=9), first_seq=4)  # a late span of frame 9 joins frame 4's
+    sink.opened(frame(9, spans=2), arrived=2)
+    sink.add(late, outcome, None, now=10)
+    assert sink.oldest_seq() == 4
+    sink.finish(30)
+    assert sink.oldest_seq() is None
+
+
+def test_what_a_replay_will_read_again_is_known_until_it_was_read(
+    store: Store, scores: ScoreMetrics
+) -> None:
+    sink = Sink(store, scores, {}, settled={1, 3, 5}, settled_spans=9, placed=EMPTY)
+    ahead = []
+    for seq, spans in ((1, 2), (2, 7), (3, 2), (6, 1)):  # frame 5 is lost
+        sink.publish(0)
+        ahead.append(sink.placed.ahead)
+        sink.opened(frame(seq, spans=spans), arrived=spans)
+    sink.publish(0)
+    assert (ahead, sink.placed.ahead) == ([9, 7, 7, 5], 0)
+
+
 def test_the_minutes_of_what_became_durable_are_out_of_date(sink: Sink) -> None:
     outcome = outcome_of(1)
     sink.opened(frame(1, spans=2), arrived=2)
