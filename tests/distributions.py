@@ -37,9 +37,10 @@ def install(
 def ran_with(folder: Path, *arguments: str, given: str = "") -> subprocess.CompletedProcess[str]:
     """A fresh interpreter that finds the distributions in `folder`."""
     variables = {key: value for key, value in os.environ.items() if not key.startswith("RAGVIGIL_")}
+    path = os.pathsep.join([str(folder), *filter(None, [os.environ.get("PYTHONPATH")])])
     return subprocess.run(
         [sys.executable, *arguments],
-        env=variables | {"PYTHONPATH": str(folder)},
+        env=variables | {"PYTHONPATH": path},
         cwd=folder,
         input=given,
         capture_output=True,

@@ -233,6 +233,22 @@ async def test_spans_of_a_trace_that_was_forgotten_are_kept_and_change_no_score(
     assert balance(second) == {"acknowledged": 4, "stored": 4}
 
 
+async def test_all_generations_of_a_trace_say_when_its_first_span_came(core: Core) -> None:
+    root, *inner = answer()
+    await core.send(1, [root])
+    core.pass_time(QUIET)
+    core.pass_time(core.collector.assembly.late_seconds + 60)
+    core.pass_time(CHECKPOINT_SECONDS + 1)
+    second = core.restarted()  # it reads the first frame no more
+    await second.send(1, inner, received=NOW + 3600 * SECOND)
+    second.pass_time(IDLE)
+    assert {row["received"] for row in second.rows("records")} == {
+        row["received"] for row in core.rows("traces")
+    }
+    assert len({row["received"] for row in second.rows("traces")}) == 1
+    assert len({row["Received"] for row in second.rows("spans")}) == 1
+
+
 async def test_while_memory_is_short_the_oldest_traces_close_early(
     tmp_path: Path, store: Store
 ) -> None:
