@@ -1,0 +1,95 @@
+"""A circuit breaker: an endpoint that keeps failing is left alone for a while."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from enum import StrEnum
+
+
+class BreakerState(StrEnum):
+    """Closed lets calls through, open none, half open one at a time."""
+
+    CLOSED = "closed"
+    HALF_OPEN = "half_open"
+    OPEN = "open"
+
+
+class Breaker:
+    """Opens after `failures` failed attempts in a row, tries one call after `pause_seconds`.
+
+    Each probe that fails doubles the pause, up to `longest_seconds`. Every `enter` that returned
+    True is followed by exactly one of `succeeded`, `failed` or `left`.
+
+    >>> now = 0.0
+    >>> breaker = Breaker(failures=2, pause_seconds=10, clock=lambda: now)
+    >>> for _ in range(2):
+    ...     breaker.enter()
+    ...     breaker.failed()
+    True
+    True
+    >>> breaker.enter()
+    False
+    >>> now = 10.0
+    >>> breaker.enter(), breaker.enter()
+    (True, False)
+    >>> breaker.succeeded()
+    >>> breaker.enter()
+    True
+    """
+
+    def __init__(
+        self,
+        *,
+        failures: int,
+        pause_seconds: float,
+        clock: Callable[[], float],
+        longest_seconds: float = 600.0,
+    ) -> None:
+        self._most_failures = failures
+        self._first_pause = pause_seconds
+        self._longest = longest_seconds
+        self._clock = clock
+        self._pause = pause_seconds
+        self._in_a_row = 0
+        self._open_until: float | None = None
+        self._is_probing = False
+
+    @property
+    def state(self) -> BreakerState:
+        """What the next `enter` will find."""
+        if self._open_until is None:
+            return BreakerState.CLOSED
+        if self._is_probing or self._clock() < self._open_until:
+            return BreakerState.OPEN
+        return BreakerState.HALF_OPEN
+
+    def enter(self) -> bool:
+        """Whether a call may be made now; of a half-open breaker it takes the one place."""
+        state = self.state
+        self._is_probing |= state is BreakerState.HALF_OPEN
+        return state is not BreakerState.OPEN
+
+    def succeeded(self) -> None:
+        """The endpoint answered; a call that began before the breaker opened closes it too."""
+        self._close()
+
+    def failed(self) -> None:
+        """The endpoint did not answer as an endpoint should."""
+        self._in_a_row += 1
+        if self._open_until is None:
+            if self._in_a_row >= self._most_failures:
+                self._open_until = self._clock() + self._pause
+        elif self._is_probing:
+            self._is_probing = False
+            self._pause = min(2 * self._pause, self._longest)
+            self._open_until = self._clock() + self._pause
+
+    def left(self) -> None:
+        """The call was given up before it said anything about the endpoint."""
+        self._is_probing = False
+
+    def _close(self) -> None:
+        self._in_a_row = 0
+        self._pause = self._first_pause
+        self._open_until = None
+        self._is_probing = False

@@ -1,0 +1,73 @@
+"""What became of a call to a language model: a reply, or the reason why there is none."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Generic, TypeVar
+
+from pydantic import BaseModel
+
+Answer = TypeVar("Answer", bound=BaseModel)
+
+
+class Purpose(StrEnum):
+    """What a call is for; it decides which part of the budget pays."""
+
+    SAMPLE = "sample"
+    BOOST = "boost"
+    AUDIT = "audit"
+    CANARY = "canary"
+    ROOT_CAUSE = "root_cause"
+    TRY = "try"
+
+
+class FailureKind(StrEnum):
+    """Why a call gave no answer; none of them is ever a score of 0."""
+
+    TIMEOUT = "timeout"
+    RATE_LIMITED = "rate_limited"
+    UNAVAILABLE = "unavailable"
+    UNPARSEABLE = "unparseable"
+    REFUSED = "refused"
+    INVALID = "invalid"
+    TOO_LARGE = "too_large"
+    BUDGET = "budget"
+    BREAKER_OPEN = "breaker_open"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Usage:
+    """Tokens that were paid for; `assumed` where the provider never said how many."""
+
+    input_tokens: int = 0
+    output_tokens: int = 0
+    assumed: bool = False
+
+    def __add__(self, other: Usage) -> Usage:
+        return Usage(
+            input_tokens=self.input_tokens + other.input_tokens,
+            output_tokens=self.output_tokens + other.output_tokens,
+            assumed=self.assumed or other.assumed,
+        )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reply(Generic[Answer]):
+    """An answer in the asked form; `usage` covers every attempt, `model` is who answered."""
+
+    answer: Answer
+    model: str
+    usage: Usage = Usage()
+    attempts: int = 1
+    is_cached: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Failure:
+    """No answer; `detail` is one sentence for the log and never holds the prompt or the reply."""
+
+    kind: FailureKind
+    detail: str = ""
+    usage: Usage = Usage()
+    attempts: int = 0
