@@ -29,7 +29,7 @@ ROLES = {
     "retrieve": SpanRole.RETRIEVER, "retrieve_documents": SpanRole.RETRIEVER,
     "rerank": SpanRole.RERANKER, "execute_tool": SpanRole.TOOL,
     "invoke_agent": SpanRole.AGENT, "create_agent": SpanRole.AGENT,
-    "agent_step": SpanRole.AGENT, "plan": SpanRole.AGENT,
+    "agent_step": SpanRole.CHAIN, "plan": SpanRole.CHAIN,  # a turn begins with its agent
     "invoke_workflow": SpanRole.CHAIN, "execute_task": SpanRole.CHAIN,
     "framework": SpanRole.CHAIN,
 }  # fmt: skip

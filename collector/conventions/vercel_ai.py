@@ -17,6 +17,7 @@ from collector.claims.claim import Claim, Field, Listing, Message, SpanRole, Wit
 from collector.claims.documents import Draft, draft, listing, loose
 from collector.claims.messages import text_of
 from collector.claims.payload import question_of
+from collector.claims.prompt_chunks import blocks, question_in
 from collector.claims.recover import as_container, number, text, whole
 from collector.claims.traced import asked, decoded, field, plain, tool_returned
 from ragvigil.model.span import Attributes, AttributeValue, Span
@@ -142,9 +143,13 @@ def _wrapper(attributes: Attributes) -> Iterator[Claim]:
 
 
 def _question(value: object) -> str | None:
-    """What the user wrote: the prompt beside the system's, or the last message of a chat."""
+    """What the user wrote: the prompt beside the system's, or the last message of a chat.
+
+    Of a prompt with the context in it only the question that its template names.
+    """
     found = field(value, "messages", "prompt")
-    return question_of(found if found is not None else value)
+    said = question_of(found if found is not None else value)
+    return question_in(said) if said and blocks([said]) else said
 
 
 def _embedded(values: object) -> str | None:

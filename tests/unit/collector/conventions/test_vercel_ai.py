@@ -208,6 +208,47 @@ def test_a_ranking_of_unknown_documents_is_none(place: str) -> None:
     assert read(SERVER, rerank, turn(), final).reranked == ()
 
 
+def test_the_steps_of_version_7_are_one_answer() -> None:
+    def step(name: str, attributes: dict[str, AttributeValue], parent: str, at: float) -> Span:
+        return span(name, attributes, parent=parent, at=(at, at + 0.1), scope="gen_ai")
+
+    def part(kind: str, **more: object) -> dict[str, object]:
+        return {"type": kind, **more}
+
+    user = {"role": "user", "parts": [part("text", content=QUESTION)]}
+    asks = {"role": "assistant", "parts": [part("tool_call", id="c", name="search")]}
+    tells = {"role": "tool", "parts": [part("tool_call_response", id="c", response=SHOWN)]}
+    says = {"role": "assistant", "parts": [part("text", content=ANSWER)]}
+    chats: list[dict[str, AttributeValue]] = [
+        {"gen_ai.operation.name": "chat", "gen_ai.input.messages": json.dumps(given),
+         "gen_ai.output.messages": json.dumps([said])}
+        for given, said in (([user], asks), ([user, asks, tells], says))
+    ]  # fmt: skip
+    record = read(
+        SERVER,
+        span("agent", {"gen_ai.operation.name": "invoke_agent", "gen_ai.agent.name": "help",
+             "gen_ai.input.messages": json.dumps([user])}, parent="POST", at=(0.1, 0.9)),
+        step("step 1", {"gen_ai.operation.name": "agent_step"}, "agent", 0.2),
+        step("chat 1", chats[0], "step 1", 0.2),
+        step("tool", {"gen_ai.operation.name": "execute_tool",
+             "gen_ai.tool.call.arguments": '{"query": "refund"}',
+             "gen_ai.tool.call.result": json.dumps(SHOWN)}, "step 1", 0.4),
+        step("step 2", {"gen_ai.operation.name": "agent_step"}, "agent", 0.6),
+        step("chat 2", chats[1], "step 2", 0.6),
+    )  # fmt: skip
+    assert (record.query, record.answer) == (QUESTION, ANSWER)
+    assert [(one.chunk_id, one.content) for one in record.retrieved] == list(DOCUMENTS)
+
+
+def test_of_a_prompt_with_the_context_only_the_question_is_taken() -> None:
+    short = "Kontext:\n[a] Dreißig Tage.\n[b] Vier Euro.\n\nFrage: Wie lange?"
+    wrapper = ai("ai.generateText", {"ai.prompt": json.dumps({"prompt": short})})
+    final = call([{"role": "user", "content": short}], {"ai.response.text": "Dreißig. [a]"})
+    record = read(SERVER, wrapper, final)
+    assert record.query == "Wie lange?"
+    assert [one.chunk_id for one in record.retrieved] == ["a", "b"]
+
+
 def test_metadata_of_the_telemetry_says_who_asked() -> None:
     final = call([{"role": "user", "content": PROMPT}], {
         "ai.response.text": ANSWER, "ai.telemetry.metadata.sessionId": "s",
