@@ -1,0 +1,64 @@
+"""What the daemon says of itself: every section, from the parts that know."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import pytest
+
+from ragvigil.app.status import Status
+from ragvigil.store.store import Store
+from tests.pipelines import Core, answer
+
+QUIET = 3.0
+
+
+@pytest.fixture
+async def core(tmp_path: Path, store: Store) -> AsyncIterator[Core]:
+    born = await Core.born(tmp_path, store)
+    yield born
+    await born.spool.close()
+
+
+@pytest.fixture
+def status(core: Core) -> Status:
+    return Status(store=core.store, pipeline=core.pipeline, books=core.books)
+
+
+async def test_it_is_not_ready_until_it_is_told_so(status: Status) -> None:
+    assert json.loads(status.short()) == {"ready": False}
+    status.is_ready = True
+    assert json.loads(status.short()) == {"ready": True}
+
+
+async def test_every_section_is_json_and_agrees_with_the_ledger(core: Core, status: Status) -> None:
+    await core.send(1, answer())
+    await core.send(2, [one for one in answer() if one.parent_span_id])
+    core.pass_time(QUIET)
+    found = json.loads(json.dumps(status.status()))
+    assert set(found) == {"daemon", "spans", "traces", "plugins", "spool", "store"}
+    assert found["daemon"]["open_traces"] == 1
+    assert found["spans"] == status.ledger()["spans"]
+    assert found["spans"]["acknowledged"] == 5
+    assert found["traces"] == status.ledger()["records"]
+    assert found["traces"]["scored"] == 1
+    assert found["plugins"] == {"left_out": []}
+    assert found["spool"]["bytes"] > 0
+
+
+async def test_the_doctor_names_what_the_records_lack_and_what_that_switches_off(
+    core: Core, status: Status
+) -> None:
+    assert status.doctor() == []
+    await core.send(1, answer())
+    core.pass_time(QUIET)
+    (service,) = status.doctor()
+    assert (service["service"], service["records"]) == ("shop", 1)
+    present = service["present"]
+    assert isinstance(present, dict)
+    assert present["answer"] == 1
+    findings = service["findings"]
+    assert isinstance(findings, list)
+    assert "usage" in {finding["field"] for finding in findings}
