@@ -1,0 +1,152 @@
+"""Settings of a language model that is asked questions; the descriptions are the documentation."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Mapping
+from datetime import UTC, date, datetime
+from pathlib import Path
+from urllib.parse import urlsplit
+
+from pydantic import BaseModel, ConfigDict, Field, SecretStr, ValidationInfo, field_validator
+
+from ragvigil.llm.prices import Price, find_price
+from ragvigil.model.endpoint import require_file
+
+PROVIDERS = {"openai": "OPENAI_API_KEY", "anthropic": "ANTHROPIC_API_KEY", "bedrock": None}
+"""By provider, the environment variable of its key; Bedrock finds its own credentials."""
+MODEL = re.compile(rf"({'|'.join(PROVIDERS)}):\S+")
+
+
+class PriceSettings(BaseModel):
+    """`[….prices."openai:my-model"]`: what a model costs where prices.toml does not know it."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    input: float = Field(ge=0, allow_inf_nan=False, description="US dollars a million input tokens")
+    output: float = Field(
+        ge=0, allow_inf_nan=False, description="US dollars a million output tokens"
+    )
+
+
+class LlmSettings(BaseModel):
+    """Which model is asked, how patiently, and what it may cost a day; no model by default."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    model: str = Field(
+        default="",
+        description="model that is asked: `openai:NAME` (and whatever speaks that protocol: vLLM, "
+        "Ollama, LiteLLM, Azure), `anthropic:NAME`, `bedrock:NAME`; empty is none. A name with a "
+        "date in it stays the same model",
+    )
+    base_url: str = Field(
+        default="", description="address of the API where it is not the provider's own"
+    )
+    key: SecretStr | None = Field(
+        default=None,
+        description="key of the API; else that of OPENAI_API_KEY or ANTHROPIC_API_KEY",
+    )
+    key_file: Path | None = Field(default=None, description="file that holds the key instead")
+    timeout_seconds: float = Field(
+        default=30.0, gt=0, le=600, description="patience with one reply, down to its last byte"
+    )
+    deadline_seconds: float = Field(
+        default=120.0, gt=0, le=3600, description="patience with a question, retries included"
+    )
+    retries: int = Field(
+        default=3, ge=0, le=20, description="attempts after one that failed for the moment"
+    )
+    retry_seconds: float = Field(
+        default=30.0, gt=0, le=600, description="longest pause, even where a server asks for more"
+    )
+    concurrency: int = Field(default=32, ge=1, le=1024, description="calls at a time")
+    max_output_tokens: int = Field(
+        default=2000, ge=16, le=200_000, description="longest reply that is asked for and paid"
+    )
+    max_reply_bytes: int = Field(
+        default=1 << 20, ge=1024, le=64 << 20, description="longest reply that is read"
+    )
+    breaker_failures: int = Field(
+        default=10, ge=1, description="failed attempts in a row after which the API is left alone"
+    )
+    breaker_seconds: float = Field(
+        default=30.0, gt=0, le=3600, description="how long at first; each failed trial doubles it"
+    )
+    prices: dict[str, PriceSettings] = Field(
+        default={}, description="prices of models that are not in the published list, by name"
+    )
+    daily_tokens: int | None = Field(
+        default=None, ge=0, description="most tokens a day (UTC), input and output; none is no end"
+    )
+    daily_money: float | None = Field(
+        default=None,
+        ge=0,
+        allow_inf_nan=False,
+        description="most US dollars a day (UTC); the model must have a price",
+    )
+    reserved_share: float = Field(
+        default=0.2, ge=0, le=1, description="part of both that is kept for boosts and audits"
+    )
+    cache_entries: int = Field(
+        default=50_000, ge=0, description="replies kept for questions that come again; 0 is none"
+    )
+
+    @field_validator("model")
+    @classmethod
+    def _names_a_provider(cls, model: str) -> str:
+        if model and not MODEL.fullmatch(model):
+            known = ", ".join(f"{provider}:NAME" for provider in PROVIDERS)
+            raise ValueError(f"{model} is not one of {known}")
+        return model
+
+    @field_validator("base_url")
+    @classmethod
+    def _has_a_host(cls, url: str) -> str:
+        if url and (urlsplit(url).scheme not in ("http", "https") or not urlsplit(url).hostname):
+            raise ValueError("must be http://host:port/path, https://..., or empty")
+        return url
+
+    @field_validator("key_file")
+    @classmethod
+    def _file_exists(cls, path: Path | None) -> Path | None:
+        return require_file(path)
+
+    @field_validator("prices")
+    @classmethod
+    def _prices_name_models(cls, prices: dict[str, PriceSettings]) -> dict[str, PriceSettings]:
+        for model in prices:
+            cls._names_a_provider(model)
+        return prices
+
+    @field_validator("daily_money")
+    @classmethod
+    def _has_a_price(cls, money: float | None, info: ValidationInfo) -> float | None:
+        model, prices = info.data.get("model"), info.data.get("prices")
+        if money is None or not model or prices is None:
+            return money
+        if _price(model, prices, datetime.now(UTC).date()) is None:
+            raise ValueError(f"{model} has no known price; give it one in prices, or use tokens")
+        return money
+
+
+def price_of(settings: LlmSettings, day: date) -> Price | None:
+    """What the model costs on a day: as the settings say, else as published, else unknown."""
+    return _price(settings.model, settings.prices, day)
+
+
+def _price(model: str, prices: Mapping[str, PriceSettings], day: date) -> Price | None:
+    if model in prices:
+        return Price(input=prices[model].input, output=prices[model].output)
+    return find_price(model, day)
+
+
+def api_key(settings: LlmSettings, environment: Mapping[str, str] = os.environ) -> str | None:
+    """The key: as written, else from its file, else from the environment; None where nowhere."""
+    if settings.key is not None:
+        return settings.key.get_secret_value()
+    if settings.key_file is not None:
+        return settings.key_file.read_text(encoding="utf-8").strip()
+    variable = PROVIDERS.get(settings.model.partition(":")[0])
+    return environment.get(variable) or None if variable else None
