@@ -8,7 +8,7 @@ differs is judged: a similarity alone would pass one swapped word or an inserted
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -20,6 +20,8 @@ LONGEST = 1_000
 """Words of a quotation that are aligned; exact matches have no limit."""
 COMMON = 32
 """A word that stands more often in a chunk says little about the place."""
+CANDIDATES = 4
+"""Places with most votes, of which the one with most around it is taken."""
 TYPO_LENGTH = 6
 SLACK = 4
 EDGE = 3
@@ -156,15 +158,26 @@ def _shift(quote: Sequence[str], chunk: Prepared) -> int | None:
         asked.setdefault(word, []).append(index)
     hits = [(place, word) for place, word in enumerate(chunk.words) if word in asked]
     counts = Counter([word for _, word in hits])
-    votes: Counter[int] = Counter()
+    votes: dict[int, int] = {}
     for place, word in hits:
         if counts[word] <= COMMON:
             for index in asked[word]:
-                votes[place - index] += 1
+                votes[place - index] = votes.get(place - index, 0) + 1
     if not votes:
         return None
-    candidates = [shift for shift, _ in votes.most_common(4)]
-    return max(candidates, key=lambda shift: sum(votes[shift + near] for near in range(-3, 4)))
+    return max(
+        most_voted(votes, CANDIDATES),
+        key=lambda shift: sum([votes.get(shift + near, 0) for near in range(-3, 4)]),
+    )
+
+
+def most_voted(votes: Mapping[int, int], count: int) -> list[int]:
+    """The numbers with most votes, the first of equals first; `Counter` takes three times as long.
+
+    >>> most_voted({7: 1, 3: 2, 5: 2}, 2)
+    [3, 5]
+    """
+    return sorted(votes, key=votes.__getitem__, reverse=True)[:count]
 
 
 def is_harmless(change: Change, chunk: Prepared) -> bool:

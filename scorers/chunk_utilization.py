@@ -17,30 +17,32 @@ is. Range 0..1, denominator the context; the share of sentences used stands besi
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from math import sqrt
 
 from ragvigil.model.record import RagRecord
 from ragvigil.model.score import Score
+from scorers.alignment import most_voted
 from scorers.answer_complete_text import is_cut
 from scorers.refusal import classify
 from scorers.sentences import cuts
-from scorers.tokens import tokens
+from scorers.tokens import ascii_words, tokens
 
 USED = 0.45
 """Least overlap of a used sentence; chosen on human-marked supporting sentences (CLAP NQ)."""
 PROBES = 4
 """Words tried, and sentences of the answer compared, for one sentence of a chunk."""
+FEW = 8
+"""Sentences of an answer that are all compared: choosing among them would cost more."""
 CACHED_CHUNKS = 2048
 CACHED_CHARACTERS = 16_384
 
 
 @dataclass(frozen=True, slots=True)
 class Words:
-    """The distinct words of a sentence and what they weigh together."""
+    """The distinct words of a sentence and what they weigh together: all their letters."""
 
     words: frozenset[str]
     total: int
@@ -59,11 +61,14 @@ class Said:
 
     def nearest(self, shared: frozenset[str]) -> Sequence[Words]:
         """The sentences with most of the longest of these words: few, however long the answer."""
-        if len(self.sentences) <= PROBES:
+        if len(self.sentences) <= FEW:
             return self.sentences
         longest = sorted(shared, key=len, reverse=True)[:PROBES]
-        votes = Counter(place for word in longest for place in self._by_word[word][:PROBES])
-        return [self.sentences[place] for place, _ in votes.most_common(PROBES)]
+        votes: dict[int, int] = {}
+        for word in longest:
+            for place in self._by_word[word][:PROBES]:
+                votes[place] = votes.get(place, 0) + 1
+        return [self.sentences[place] for place in most_voted(votes, PROBES)]
 
 
 class ChunkUtilization:
@@ -111,24 +116,25 @@ def overlap(sentence: Words, said: Said) -> float:
     """
     shared = sentence.words & said.words
     # The mean cannot pass the root of the share of this sentence that the whole answer has.
-    if _weight(shared) < sentence.total * USED * USED:
+    if len("".join(shared)) < sentence.total * USED * USED:
         return 0.0
     best = 0.0
     for other in said.nearest(shared):
-        weight = _weight(shared & other.words)
-        best = max(best, weight * weight / (sentence.total * other.total))
-    return sqrt(best)
+        weight = len("".join(shared & other.words))
+        similar = weight * weight / other.total
+        if similar > best:
+            best = similar
+    return sqrt(best / sentence.total)
 
 
 def words_of(text: str) -> tuple[Words, ...]:
     """The words of each sentence of a text; sentences without words are left out."""
-    distinct = (frozenset(tokens(text[start:end])) for start, end in cuts(text))
-    return tuple(Words(words, _weight(words)) for words in distinct if words)
-
-
-def _weight(words: Iterable[str]) -> int:
-    """What words say together: their letters."""
-    return len("".join(words))
+    if text.isascii():
+        plain = ascii_words(text)
+        distinct = [frozenset(plain[start:end].split()) for start, end in cuts(text)]
+    else:
+        distinct = [frozenset(tokens(text[start:end])) for start, end in cuts(text)]
+    return tuple([Words(words, len("".join(words))) for words in distinct if words])
 
 
 _remembered = lru_cache(maxsize=CACHED_CHUNKS)(words_of)

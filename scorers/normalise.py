@@ -25,6 +25,11 @@ SYMBOLS = "%‰°$€£¥₹₽₩₪"
 NUMBER = r"(?:(?<![^\s(])-(?=\d))?\d+(?:\.\d+)*"
 COMPARED = r"[<>≤≥](?=\s?\d)"
 ASCII_WORD = re.compile(rf"[a-z]+|{NUMBER}|[%$]|{COMPARED}")
+ASCII_SIGNS = "0123456789%$"
+"""Without these, words are runs of letters: one pass over the text finds them."""
+ASCII_LETTERS: dict[int, str | None] = {
+    code: chr(code).lower() if chr(code).isalpha() else " " for code in range(128)
+} | dict.fromkeys(map(ord, "'`"))
 WORD = re.compile(
     rf"(?:[^\W\d_{UNSPACED}{SIGNS}]+|[{SIGNS}]+)+|{NUMBER}|[{UNSPACED}]|[{SYMBOLS}]|{COMPARED}"
 )
@@ -78,6 +83,8 @@ def words(text: str) -> list[str]:
         for typographic, simple in PLAIN:  # most non-ASCII text is English with these
             text = text.replace(typographic, simple)
     if text.isascii():
+        if not any(sign in text for sign in ASCII_SIGNS):
+            return text.translate(ASCII_LETTERS).split()
         plain = text.lower().replace("'", "").replace("`", "")
         return ASCII_WORD.findall(_without_commas(plain))
     plain = unicodedata.normalize("NFKC", text.casefold()).lower().translate(TABLE)
@@ -106,6 +113,8 @@ def parts(quote: str) -> list[str]:
     >>> parts("… refunds take [...] business days (…)")
     ['refunds take', 'business days']
     """
+    if ".." not in quote and ". ." not in quote and "…" not in quote and "⋯" not in quote:
+        return [quote] if quote.strip() else []
     return [part for part in ELLIPSIS.split(quote) if part.strip()]
 
 

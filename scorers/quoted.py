@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
+from math import ceil
 
 from ragvigil.model.record import Document
 from scorers.alignment import align, is_found
@@ -146,9 +147,11 @@ def _place(segment: Sequence[str], chunk: Prepared, begin: int) -> tuple[int, in
 
 def is_stitched(quoted: Sequence[str], chunks: Sequence[Prepared]) -> bool:
     """Whether the quotation is made of true stretches from several places."""
-    runs = list(_runs(quoted[:STITCHED_WORDS], chunks))
+    looked_at = quoted[:STITCHED_WORDS]
+    spare = len(looked_at) - ceil(STITCHED_SHARE * len(looked_at))
+    runs = list(_runs(looked_at, chunks, spare))
     covered = sum(run.words for run in runs)
-    if len(runs) < 2 or covered < STITCHED_SHARE * min(len(quoted), STITCHED_WORDS):
+    if len(runs) < 2 or covered < STITCHED_SHARE * len(looked_at):
         return False
     return any(
         before.chunk is not after.chunk or not 0 <= after.start - before.end <= NEAR
@@ -166,10 +169,13 @@ class Run:
     end: int
 
 
-def _runs(quoted: Sequence[str], chunks: Sequence[Prepared]) -> Iterator[Run]:
-    """The longest true stretches of a quotation, from its beginning on."""
+def _runs(quoted: Sequence[str], chunks: Sequence[Prepared], spare: int) -> Iterator[Run]:
+    """The longest true stretches of a quotation, from its beginning on.
+
+    Ends early where more words than `spare` lie in none of them.
+    """
     index, end, last = 0, 0, chunks[0]
-    while index < len(quoted):
+    while index < len(quoted) and spare >= 0:
         size = _least(quoted, index)
         searched = key(quoted[index : index + size])
         best = None
@@ -182,7 +188,7 @@ def _runs(quoted: Sequence[str], chunks: Sequence[Prepared]) -> Iterator[Run]:
                     if best is None or longest > best[0]:
                         best = longest, chunk
         if best is None:
-            index += 1
+            index, spare = index + 1, spare - 1
             continue
         count, last = best
         searched = key(quoted[index : index + count])

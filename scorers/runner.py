@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
-from importlib.metadata import entry_points
 
 import structlog
 
@@ -13,11 +12,11 @@ from ragvigil.model.record import RagRecord
 from ragvigil.model.score import Score
 from ragvigil.model.scorer import Scorer
 from scorers.metrics import SCORER_ERRORS
-from scorers.rubric import Rubric, load_rubrics
+from scorers.registry import registered, scorers_left_out
+from scorers.rubric import Rubric, load_rubrics, rubrics_left_out
 from scorers.settings import ScorersSettings
 
 log = structlog.get_logger()
-GROUP = "ragvigil.scorers"
 
 
 class UnknownRubric(ValueError):
@@ -25,21 +24,22 @@ class UnknownRubric(ValueError):
 
 
 def load_scorers(settings: ScorersSettings | None = None) -> tuple[Scorer, ...]:
-    """Every scorer registered under the entry point group `ragvigil.scorers`, by rubric.
+    """Every scorer that loads, by rubric, without those that the settings switch off.
 
-    Raises UnknownRubric where a setting names a rubric that nobody scores.
+    Raises UnknownRubric where a setting names a rubric that there is not; while a plug-in is left
+    out the name may be of its rubric, so it is only logged.
     """
     settings = settings or ScorersSettings()
-    found: list[Scorer] = [point.load()() for point in entry_points(group=GROUP)]
-    known = {scorer.rubric for scorer in found}
+    known = {scorer.rubric for scorer in registered()} | set(load_rubrics())
     for key, names in (("disabled", settings.disabled), ("fails_below", settings.fails_below)):
         for name in names:
-            if name not in known:
-                raise UnknownRubric(
-                    f"[scorers] {key}: {name} is not one of {', '.join(sorted(known))}"
-                )
-    kept = [scorer for scorer in found if scorer.rubric not in settings.disabled]
-    return tuple(sorted(kept, key=lambda scorer: scorer.rubric))
+            if name in known:
+                continue
+            line = f"[scorers] {key}: {name} is not one of {', '.join(sorted(known))}"
+            if not (scorers_left_out() or rubrics_left_out()):
+                raise UnknownRubric(line)
+            log.warning("setting without effect", reason=line)
+    return tuple(scorer for scorer in registered() if scorer.rubric not in settings.disabled)
 
 
 class Runner:

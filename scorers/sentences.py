@@ -18,10 +18,11 @@ _END = re.compile(  # begins with one set of characters, which `re` searches fas
     r"|(?<=\n)\s*\n|(?<=\n)(?=\s*(?:[-*•·–]|\d+[.)]|\|)\s))"
 )
 _LONGEST_SHORT = 10
-_SHORT = re.compile(
-    r"(?:^|[\s(])(?:[^\W\d_]|e\.g|i\.e|z\.B|d\.h|u\.a|bzw|ca|etc|vs|cf|al|approx|Mr|Mrs|Ms|Dr|Prof|Sr|Jr"
-    r"|St|No|Nr|Art|Abs|Fig|Vol|Inc|Ltd|Co|Corp|p|pp|Sra|Dra|Mme|Mlle|fig|núm|г|ул|т\.е|т\.д)$"
-)
+_SHORT = frozenset({
+    "e.g", "i.e", "z.B", "d.h", "u.a", "bzw", "ca", "etc", "vs", "cf", "al", "approx", "Mr", "Mrs",
+    "Ms", "Dr", "Prof", "Sr", "Jr", "St", "No", "Nr", "Art", "Abs", "Fig", "Vol", "Inc", "Ltd",
+    "Co", "Corp", "p", "pp", "Sra", "Dra", "Mme", "Mlle", "fig", "núm", "г", "ул", "т.е", "т.д",
+})  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,8 +61,16 @@ def cuts(text: str) -> Iterator[tuple[int, int]]:
     for match in _END.finditer(text):
         stop = match.start()
         is_one = text[stop] == "." and not match["more"]
-        if is_one and _SHORT.search(text, max(begin, stop - _LONGEST_SHORT), stop):
+        if is_one and _is_short(text[max(begin, stop - _LONGEST_SHORT) : stop]):
             continue
         yield begin, match.end()
         begin = match.end()
     yield begin, len(text)
+
+
+def _is_short(before: str) -> bool:
+    """Whether a full stop behind these characters belongs to an initial or an abbreviation."""
+    words = before.replace("(", " ").split()
+    if not words or not before.endswith(words[-1]):
+        return False
+    return words[-1] in _SHORT or (len(words[-1]) == 1 and words[-1].isalpha())

@@ -14,7 +14,7 @@ from ragvigil.app.child_daemon import ChildDaemon, running
 from tests.distributions import install
 
 BROKEN = "import a_library_that_nobody_has\n"
-GROUPS = ("conventions", "rubrics")
+GROUPS = ("conventions", "rubrics", "scorers")
 
 
 @pytest.fixture(scope="module")
