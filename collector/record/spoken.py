@@ -25,8 +25,6 @@ PLAIN_NAMES = frozenset({"question", "query", "user_query", "user_question", "us
 CUT_REASONS = frozenset(
     {"length", "max_tokens", "max_output_tokens", "model_length", "incomplete", "MAX_TOKENS"}
 )
-PROMPT_LENGTH = 200
-"""Shorter texts hold no context beside the question."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -89,7 +87,12 @@ def _rerank_queries(nodes: Iterable[Node]) -> set[str]:
 
 
 def _is_rewritten(extent: Extent) -> bool:
-    """Whether a model ran before the retrieval: its query need not be the user's words."""
+    """Whether a model ran before the retrieval: its query need not be the user's words.
+
+    A model that calls tools wrote the query, even where rounded times say otherwise.
+    """
+    if _calls_tools(extent):
+        return True
     starts = [node.start for node in extent.nodes if node.retrieves]
     return bool(starts) and any(model.end <= min(starts) for model in extent.models)
 
@@ -133,7 +136,7 @@ def _last_user(answering: Node | None) -> str | None:
 
 def _without_context(asked: str | None) -> str | None:
     """A question as it is; of a whole prompt only the question that its template names."""
-    if asked is None or len(asked) < PROMPT_LENGTH or "\n" not in asked:
+    if asked is None or "\n" not in asked:
         return asked
     return question_in(asked) or (None if blocks([asked]) else asked)
 
