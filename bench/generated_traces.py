@@ -57,15 +57,17 @@ def main() -> None:
             progress(f"{found['traces']} traces")
 
     read()
-    ms = seconds * 1e3 / found["spans"]
-    bars = {
+    ms = round(seconds * 1e3 / found["spans"], 4)
+    bars = _bars(found) | ({} if is_small else {f"<= {MS_A_SPAN} ms a span": ms <= MS_A_SPAN})
+    finish("generated_traces", {**found, "ms_a_span": ms}, bars, seed=SEED)
+
+
+def _bars(found: dict[str, int]) -> dict[str, bool]:
+    return {
         "never raises": found["raised"] == 0,
         "the same twice": found["not_the_same_twice"] == 0,
         "records were made": found["records"] > 0,
     }
-    if not is_small:
-        bars[f"<= {MS_A_SPAN} ms a span"] = ms <= MS_A_SPAN
-    finish("generated_traces", {**found, "ms_a_span": round(ms, 4)}, bars, seed=SEED)
 
 
 if __name__ == "__main__":

@@ -29,7 +29,12 @@ READMES: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
     "alerts/README.md": (("alerts", "metrics"), ("alerts.metrics",)),
     "ragvigil/README.md": (
         ("store", "web"),
-        ("ragvigil.store.metrics", "ragvigil.app.supervise", "ragvigil.app.pipeline_metrics"),
+        (
+            "ragvigil.store.metrics",
+            "ragvigil.app.supervise",
+            "ragvigil.app.pipeline_metrics",
+            "ragvigil.app.plugins",
+        ),
     ),
 }
 
