@@ -53,6 +53,9 @@ SCALARS = {
     "gen_ai.response.time_to_first_chunk": (Field.FIRST_TOKEN_SECONDS, number, 1),
     "gen_ai.conversation.id": (Field.SESSION, text, 2),
     "gen_ai.user": (Field.USER, text, 6),
+    "session.id": (Field.SESSION, text, 1),
+    "user.id": (Field.USER, text, 1),
+    "enduser.id": (Field.USER, text, 5),
     "gen_ai.workflow.name": (Field.WORKFLOW, text, 2),
     "gen_ai.agent.name": (Field.AGENT_NAME, text, 1),
     "gen_ai.prompt.template.version": (Field.PROMPT_VERSION, text, 3),
@@ -151,6 +154,8 @@ def _content(attributes: Attributes, role: SpanRole | None) -> Iterator[Claim]:
         yield Claim(Field.PROMPT, partial(_prompt, asked, system), 2)
     if replied is not None:
         yield Claim(Field.REPLY, partial(spoken, replied, "assistant"), 2)
+        if role is SpanRole.LLM:
+            yield Claim(Field.FINISH_REASON, partial(_stated_reason, replied), 4)
     if role is not SpanRole.LLM:
         if asked is not None:
             yield Claim(Field.INPUT, partial(_last_asked, asked), 6)
@@ -185,6 +190,13 @@ def _last_reply(replied: object) -> str | None:
     if not isinstance(found, tuple):
         return None
     return next((m.text for m in reversed(found) if m.text and m.role != "tool"), None)
+
+
+def _stated_reason(replied: object) -> str:
+    """The finish reason of the last output message, where the messages have one."""
+    container = as_container(replied).value
+    last = container[-1] if isinstance(container, list) and container else None
+    return text(last.get("finish_reason")) if isinstance(last, dict) else ""
 
 
 def _last_reason(reasons: object) -> str:
