@@ -77,11 +77,11 @@ def test_the_written_key_wins_over_its_file_and_the_file_over_the_environment(
     environment = {"OPENAI_API_KEY": "of openai", "ANTHROPIC_API_KEY": "of anthropic"}
     file = tmp_path / "key"
     file.write_text("in a file\n")
-    written = LlmSettings(model="openai:m", key=SecretStr("written"), key_file=file)
-    assert api_key(written, environment) == "written"
+    written = LlmSettings(model="openai:m", key=SecretStr("xyzzy"), key_file=file)
+    assert api_key(written, environment) == "xyzzy"
     assert api_key(LlmSettings(model="openai:m", key_file=file), environment) == "in a file"
     assert api_key(LlmSettings(model="openai:m"), environment) == "of openai"
     assert api_key(LlmSettings(model="anthropic:m"), environment) == "of anthropic"
     assert api_key(LlmSettings(model="anthropic:m"), {}) is None
     assert api_key(LlmSettings(model="bedrock:m"), environment) is None
-    assert "written" not in repr(written)
+    assert "xyzzy" not in repr(written)
