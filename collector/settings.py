@@ -95,7 +95,8 @@ def _require_pattern(name: str, expression: str) -> None:
     try:
         compiled = re2.compile(expression, options)
     except re2.error as error:
-        raise ValueError(f"{name}: {expression} is not an RE2 expression: {error}") from error
+        why = error.args[0].decode()
+        raise ValueError(f"{name}: {expression} is not an RE2 expression: {why}") from error
     if compiled.groups > 1:
         raise ValueError(f"{name}: {expression} has more than one group; write (?:...)")
     if compiled.search("") is not None:
@@ -119,11 +120,15 @@ class RouteSettings(BaseModel):
     @field_validator("rules")
     @classmethod
     def _rules_compile(cls, rules: dict[str, str]) -> dict[str, str]:
-        for expression in rules:
+        for expression, name in rules.items():
             try:
                 re.compile(expression)
             except re.error as error:
                 raise ValueError(f"{expression} is not a regular expression: {error}") from error
+            try:
+                re.sub(f"{expression}|", name, "")  # an empty match has its template read too
+            except (re.error, IndexError) as error:
+                raise ValueError(f"{name} is no name for {expression}: {error}") from error
         return rules
 
 
