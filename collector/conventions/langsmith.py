@@ -14,6 +14,7 @@ from functools import partial
 from collector.claims.claim import Claim, Field, Message, SpanRole, Withheld
 from collector.claims.documents import REDACTED
 from collector.claims.messages import several
+from collector.claims.payload import answer_of
 from collector.claims.recover import as_container, number, text, whole
 from collector.claims.traced import (
     asked,
@@ -76,6 +77,8 @@ def claims(span: Span) -> Iterator[Claim]:
         yield from _given(attributes[INPUTS], role)
     if OUTPUTS in attributes:
         yield from _returned(attributes[OUTPUTS], role)
+        if role is SpanRole.CHAIN and "retriev" in span.name.lower():
+            yield Claim(Field.RETRIEVED, partial(_from_chain, attributes[OUTPUTS]), 8)
 
 
 def _role(span: Span) -> SpanRole | None:
@@ -132,6 +135,11 @@ def _returned(value: object, role: SpanRole | None) -> Iterator[Claim]:
 def _listed(value: object) -> object:
     inner = field(value, "output", "outputs")
     return returned(inner if isinstance(inner, (list, str)) else value)
+
+
+def _from_chain(value: object) -> object:
+    """What a function or a graph's node returned that is named for retrieving, and no more."""
+    return None if value in HIDDEN or answer_of(value) else _listed(value)
 
 
 def _from_tool(value: object) -> object:

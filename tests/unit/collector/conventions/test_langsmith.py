@@ -105,6 +105,24 @@ def test_functions_that_are_traced_by_hand_make_a_whole_record(kind: str, output
     assert [(one.chunk_id, one.content) for one in record.retrieved] == list(DOCUMENTS)
 
 
+@pytest.mark.parametrize("outputs", [{"context": DOCS}, {"output": DOCS}])
+def test_a_graphs_node_that_is_named_for_retrieving_retrieves(outputs: object) -> None:
+    node = run("chain", {"question": QUESTION}, outputs, name="retrieve")
+    model = run("llm", {"messages": [{"role": "user", "content": QUESTION}]},
+                {"role": "assistant", "content": ANSWER}, at=(0.3, 0.9))  # fmt: skip
+    (record,) = records(trace(ROOT, node, model))
+    assert (record.query, record.answer) == (QUESTION, ANSWER)
+    assert [(one.chunk_id, one.content) for one in record.retrieved] == list(DOCUMENTS)
+
+
+def test_a_chain_that_answers_is_no_retrieval_whatever_its_name() -> None:
+    outputs = {"input": QUESTION, "context": DOCS, "answer": ANSWER}
+    whole = run("chain", {"input": QUESTION}, outputs, name="retrieval_chain", parent="", at=(0, 1))
+    (record,) = records(trace(whole, RETRIEVAL, CHAT))
+    assert [one.query for one in record.retrievals] == [QUESTION]
+    assert record.latencies.retrieval == pytest.approx(0.1)
+
+
 def test_a_step_that_is_named_after_reranking_reranks() -> None:
     found = run("retriever", {"query": QUESTION}, {"documents": DOCS[::-1]})
     ranked = run("chain", {"query": QUESTION, "documents": DOCS[::-1]}, {"output": DOCS[:1]},
