@@ -33,6 +33,7 @@ ROLES = {
     "invoke_workflow": SpanRole.CHAIN, "execute_task": SpanRole.CHAIN,
     "framework": SpanRole.CHAIN,
 }  # fmt: skip
+# A cost of 0 is what price lists say of models that they do not know.
 SCALARS = {
     "gen_ai.response.model": (Field.MODEL, text, 2),
     "gen_ai.request.model": (Field.MODEL, text, 5),
@@ -44,7 +45,7 @@ SCALARS = {
     "gen_ai.usage.cache_read_input_tokens": (Field.CACHE_READ_TOKENS, whole, 3),
     "gen_ai.usage.cache_read_tokens": (Field.CACHE_READ_TOKENS, whole, 4),
     "gen_ai.usage.reasoning.output_tokens": (Field.REASONING_TOKENS, whole, 1),
-    "gen_ai.usage.cost": (Field.COST_USD, number, 2),
+    "gen_ai.usage.cost": (Field.COST_USD, lambda cost: number(cost) or None, 2),
     "gen_ai.cost.total": (Field.COST_USD, number, 3),
     "gen_ai.request.temperature": (Field.TEMPERATURE, number, 1),
     "gen_ai.request.max_tokens": (Field.MAX_TOKENS, whole, 1),

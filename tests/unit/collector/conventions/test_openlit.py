@@ -19,13 +19,13 @@ TEXTS = [text for _, text in DOCUMENTS]
 HIDING_PROMPT = f"Answer shortly. {QUESTION}"
 
 
-def chat(prompt: str = PROMPT, parent: str = "root") -> Span:
+def chat(prompt: str = PROMPT, parent: str = "root", cost: float = 0.5) -> Span:
     asked = [{"role": "user", "parts": [{"type": "text", "content": prompt}]}]
     replied = [{"role": "assistant", "parts": [{"type": "text", "content": ANSWER}]}]
     attributes: dict[str, AttributeValue] = {
         "gen_ai.operation.name": "chat",
         "gen_ai.request.model": "m-1",
-        "gen_ai.usage.cost": 0.5,
+        "gen_ai.usage.cost": cost,
         "gen_ai.usage.input_tokens": 12,
         "gen_ai.input.messages": json.dumps(asked),
         "gen_ai.output.messages": json.dumps(replied),
@@ -58,6 +58,10 @@ def test_a_retrieval_and_an_answer_make_a_whole_record() -> None:
     assert [(one.chunk_id, one.content) for one in record.retrieved] == list(DOCUMENTS)
     assert [one.chunk_id for one in record.context] == NAMES
     assert (record.answer, record.cost_usd) == (ANSWER, 0.5)
+
+
+def test_a_model_without_a_known_price_is_not_free() -> None:
+    assert record_of(found(LISTED), chat(cost=0)).cost_usd is None
 
 
 def test_documents_beyond_the_third_make_the_list_incomplete() -> None:
