@@ -110,6 +110,10 @@ class Budget:
         """Tokens and money that the pot may have spent by now; None is no limit."""
         return self._allowed(pot, self._now())
 
+    def close(self) -> None:
+        """Gives the book's file back."""
+        self._book.close()
+
     def _fits(self, after: Spending, pot: Pot, now: datetime) -> bool:
         tokens, money = self._allowed(pot, now)
         # Sums of prices are not exact: a billionth of a dollar is no reason to refuse a call.

@@ -54,9 +54,10 @@ class Usage:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Reply(Generic[Answer]):
-    """An answer in the asked form; `usage` covers every attempt, `model` is who answered."""
+    """An answer in the asked form, and the text it was read from; `usage` covers every attempt."""
 
     answer: Answer
+    text: str
     model: str
     usage: Usage = Usage()
     attempts: int = 1
@@ -71,3 +72,19 @@ class Failure:
     detail: str = ""
     usage: Usage = Usage()
     attempts: int = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Setback:
+    """An attempt without an answer.
+
+    `passes`: asking again may help. `is_outage`: it speaks against the endpoint, not against the
+    question. `is_paid`: the provider may have done the work. `asked_pause`: seconds it asks for.
+    """
+
+    kind: FailureKind
+    detail: str
+    passes: bool = False
+    is_outage: bool = False
+    is_paid: bool = False
+    asked_pause: float | None = None

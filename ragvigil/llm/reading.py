@@ -1,0 +1,93 @@
+"""From the text of a reply to an answer in the asked form, strictly, or why it is none."""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+from typing import Any, NoReturn
+
+from pydantic import ValidationError
+
+from ragvigil.llm.outcome import Answer, FailureKind, Setback
+
+FENCED = re.compile(r"\s*```(?:json)?[ \t]*\r?\n(.*)\n[ \t]*```\s*", re.DOTALL | re.IGNORECASE)
+"""A reply that is one code block and nothing else."""
+OUT_OF_RANGE = {
+    "finite_number", "greater_than", "greater_than_equal", "less_than", "less_than_equal",
+    "multiple_of",
+}  # fmt: skip
+MOST_PROBLEMS = 5
+"""Problems that a repair names; the others usually follow from the first."""
+
+
+class _NotFinite(ValueError):
+    pass
+
+
+class _Twice(ValueError):
+    pass
+
+
+def unfenced(text: str) -> str:
+    r"""The reply without the code block around it, where it is one.
+
+    >>> unfenced("```json\n{}\n```")
+    '{}'
+    """
+    fenced = FENCED.fullmatch(text)
+    return fenced.group(1) if fenced else text.strip()
+
+
+def read_reply(text: str, form: type[Answer]) -> Answer | Setback:
+    """The answer in `form`; a number that is out of range or not finite is invalid, not repaired.
+
+    One JSON value, each key once, no coercion of types. The detail of a setback names places
+    and rules, never what stood there.
+    """
+    bare = unfenced(text)
+    try:
+        json.loads(bare, object_pairs_hook=_once, parse_constant=_refused, parse_float=_finite)
+        return form.model_validate_json(bare, strict=True)
+    except _NotFinite:
+        return Setback(kind=FailureKind.INVALID, detail="a number is not finite")
+    except _Twice:
+        return _unparseable("a key stands twice in an object")
+    except ValidationError as error:
+        return _misreading(error)
+    except (ValueError, RecursionError):
+        return _unparseable("the reply is not one JSON value")
+
+
+def _misreading(error: ValidationError) -> Setback:
+    problems = error.errors(include_input=False, include_url=False, include_context=False)
+    invalid = [problem for problem in problems if problem["type"] in OUT_OF_RANGE]
+    named = "; ".join(
+        f"{'.'.join(map(str, problem['loc']))[:80] or 'the reply'}: {problem['type']}"
+        for problem in (invalid or problems)[:MOST_PROBLEMS]
+    )
+    if invalid:
+        return Setback(kind=FailureKind.INVALID, detail=named)
+    return _unparseable(named)
+
+
+def _unparseable(detail: str) -> Setback:
+    return Setback(kind=FailureKind.UNPARSEABLE, detail=detail, passes=True)
+
+
+def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    made = dict(pairs)
+    if len(made) < len(pairs):
+        raise _Twice
+    return made
+
+
+def _refused(_: str) -> NoReturn:
+    raise _NotFinite
+
+
+def _finite(text: str) -> float:
+    number = float(text)
+    if not math.isfinite(number):
+        raise _NotFinite
+    return number

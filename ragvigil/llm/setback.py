@@ -1,0 +1,98 @@
+"""What an error of a provider means: its class, and whether asking again may help.
+
+Imports pydantic_ai; only what opens a client imports this module.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from pydantic_ai import exceptions as errors
+
+from ragvigil.llm.outcome import FailureKind, Setback
+from ragvigil.llm.retry import asked_pause
+from ragvigil.llm.transport import ReplyTooLarge
+
+OUT_OF_ORDER = Setback(
+    kind=FailureKind.UNPARSEABLE,
+    detail="the endpoint answered something else than its protocol",
+    passes=True,
+    is_outage=True,
+    is_paid=True,
+)
+FLAGGED = {"content_filter", "content_policy_violation", "ResponsibleAIPolicyViolation"}
+"""Codes of errors that mean a refusal: OpenAI, Azure."""
+CODE = re.compile(r"[A-Za-z][\w.-]{0,59}", re.ASCII)
+"""A code that is a name; anything else may hold what nobody should read in a log."""
+
+
+def setback_of(error: Exception, now: float) -> Setback:
+    """The setback that an exception of the SDKs stands for; `now` is Unix time."""
+    if any(isinstance(one, ReplyTooLarge) for one in _chain(error)):
+        return Setback(
+            kind=FailureKind.TOO_LARGE, detail="the reply is too large to be read", is_paid=True
+        )
+    if isinstance(error, errors.ContentFilterError):
+        return Setback(kind=FailureKind.REFUSED, detail="the provider's filter", is_paid=True)
+    if isinstance(error, errors.ModelHTTPError):
+        return _of_status(error, now)
+    if isinstance(error, errors.ModelTimeoutError | errors.ModelRequestTimeout):
+        return Setback(
+            kind=FailureKind.TIMEOUT,
+            detail="the connection timed out",
+            passes=True,
+            is_outage=True,
+            is_paid=True,
+        )
+    if isinstance(error, errors.ModelConnectionError):
+        return Setback(
+            kind=FailureKind.UNAVAILABLE,
+            detail=f"the connection failed while it was to {error.phase or 'work'}",
+            passes=True,
+            is_outage=True,
+            is_paid=error.phase not in ("pool", "connect"),
+        )
+    return OUT_OF_ORDER
+
+
+def _of_status(error: errors.ModelHTTPError, now: float) -> Setback:
+    kind, passes, is_outage = _class_of(error)
+    return Setback(
+        kind=kind,
+        detail=_detail(error),
+        passes=passes,
+        is_outage=is_outage,
+        asked_pause=asked_pause(error.headers or {}, now),
+    )
+
+
+def _class_of(error: errors.ModelHTTPError) -> tuple[FailureKind, bool, bool]:
+    """Kind, whether asking again may help, whether it speaks against the endpoint."""
+    if isinstance(error, errors.ModelContextWindowExceededError) or error.status_code == 413:
+        return FailureKind.TOO_LARGE, False, False
+    if {error.provider_error_code, error.provider_error_type} & FLAGGED:
+        return FailureKind.REFUSED, False, False
+    if isinstance(error, errors.ModelQuotaExceededError):
+        return FailureKind.RATE_LIMITED, False, True
+    if isinstance(error, errors.ModelRateLimitError) or error.status_code == 429:
+        return FailureKind.RATE_LIMITED, True, True
+    if error.status_code >= 500 or error.status_code == 408:
+        return FailureKind.UNAVAILABLE, True, True
+    is_ours = isinstance(error, errors.ModelAuthenticationError | errors.ModelNotFoundError)
+    return FailureKind.UNAVAILABLE, False, is_ours
+
+
+def _detail(error: errors.ModelAPIError) -> str:
+    """Status and code; the provider's message may repeat the prompt or a part of the key."""
+    status = getattr(error, "status_code", None)
+    code = error.provider_error_code or error.provider_error_type or ""
+    shown = code if CODE.fullmatch(code) else ""
+    parts = [f"HTTP {status}" if status else type(error).__name__, shown]
+    return " ".join(part for part in parts if part)
+
+
+def _chain(error: BaseException | None) -> Iterator[BaseException]:
+    while error is not None:
+        yield error
+        error = error.__cause__ or error.__context__
