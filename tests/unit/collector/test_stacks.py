@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from bench.captures import load
+from collector.claims.registry import registered
 from collector.fixes import name_of
 from collector.records import records
 from collector.stacks import FIELDS, Stack, stacks
@@ -51,4 +52,8 @@ def test_every_field_that_is_missing_has_a_line(stack: Stack) -> None:
 
 @pytest.mark.parametrize("stack", stacks(), ids=lambda one: f"{one.name}-{one.scope}")
 def test_a_stack_is_one_that_doctor_knows_by_name(stack: Stack) -> None:
-    assert name_of(stack.scope) != stack.scope or stack.convention == "ragvigil"
+    assert name_of(stack.scope) != stack.scope or stack.scope.startswith("my.")
+
+
+def test_every_convention_has_a_stack_and_every_stack_its_convention() -> None:
+    assert {one.convention for one in stacks()} == {one.name for one in registered()}
