@@ -28,6 +28,8 @@ if TYPE_CHECKING:
 
 OVERHEAD_TOKENS = 1024
 """What a protocol adds to a prompt: roles, the tool or the form around the schema."""
+MOST_TOKENS = 1_000_000_000
+"""More than this no call uses, whatever a provider says."""
 
 
 class NotConfigured(ValueError):
@@ -98,13 +100,19 @@ def _sent(got: ModelResponse) -> Sent:
     from pydantic_ai.messages import ToolCallPart
 
     calls = [part.args_as_json_str() for part in got.parts if isinstance(part, ToolCallPart)]
-    usage = Usage(input_tokens=got.usage.input_tokens, output_tokens=got.usage.output_tokens)
     return Sent(
         text="".join(calls) or got.text or "",
         model=got.model_name or "",
-        usage=usage if usage.input_tokens > 0 else None,
+        usage=_known(got.usage.input_tokens, got.usage.output_tokens),
         ended=str(got.finish_reason or ""),
     )
+
+
+def _known(input_tokens: int, output_tokens: int) -> Usage | None:
+    """The usage as the provider tells it; None where that cannot be true."""
+    if 0 < input_tokens <= MOST_TOKENS and 0 <= output_tokens <= MOST_TOKENS:
+        return Usage(input_tokens=input_tokens, output_tokens=output_tokens)
+    return None
 
 
 @lru_cache(maxsize=256)
@@ -120,7 +128,7 @@ def _asking_for(form: type[BaseModel], model: Model) -> ModelRequestParameters:
 
     schema = _schema(form)
     if model.profile.get("supports_json_schema_output", False):
-        described = OutputObjectDefinition(json_schema=schema, name=form.__name__, strict=True)
+        described = OutputObjectDefinition(json_schema=schema, name="answer", strict=True)
         return ModelRequestParameters(output_mode="native", output_object=described)
     tool = ToolDefinition(
         name="answer",

@@ -17,30 +17,33 @@ class ReplyTooLarge(Exception):
     """A reply has more bytes than are read, or hides how many it has."""
 
 
-class BoundedTransport(httpx2.AsyncHTTPTransport):
-    """Ends a reply with ReplyTooLarge as soon as it is known to have more than `most_bytes`.
+def bounded_client(
+    *, most_bytes: int, connections: int, chance: random.Random
+) -> httpx2.AsyncClient:
+    """A client whose replies end with ReplyTooLarge at the first byte over `most_bytes`.
 
     Compression is neither asked for nor read: a few of its bytes can stand for any number.
+    Redirects are not followed: they would carry the key along. Proxies of the environment are
+    used; every request carries the mark of our own calls.
     """
 
-    def __init__(self, most_bytes: int, limits: httpx2.Limits, chance: random.Random) -> None:
-        super().__init__(limits=limits)
-        self._most_bytes = most_bytes
-        self._chance = chance
-
-    async def handle_async_request(self, request: httpx2.Request) -> httpx2.Response:
-        """Sends the request with the mark of our own calls; the reply's body is bounded."""
+    async def mark(request: httpx2.Request) -> None:
         request.headers["accept-encoding"] = "identity"
-        request.headers["traceparent"] = marked_trace(self._chance)
-        response = await super().handle_async_request(request)
+        request.headers["traceparent"] = marked_trace(chance)
+
+    async def bound(response: httpx2.Response) -> None:
         declared = response.headers.get("content-length", "")
         is_packed = response.headers.get("content-encoding", "identity") != "identity"
-        if is_packed or (declared.isdigit() and int(declared) > self._most_bytes):
-            await response.aclose()
+        if is_packed or (declared.isdecimal() and int(declared[:20]) > most_bytes):
             raise ReplyTooLarge
         assert isinstance(response.stream, httpx2.AsyncByteStream)
-        response.stream = _Bounded(response.stream, self._most_bytes)
-        return response
+        response.stream = _Bounded(response.stream, most_bytes)
+
+    return httpx2.AsyncClient(
+        event_hooks={"request": [mark], "response": [bound]},
+        limits=httpx2.Limits(max_connections=connections, max_keepalive_connections=connections),
+        timeout=None,
+    )
 
 
 class _Bounded(httpx2.AsyncByteStream):
@@ -57,11 +60,3 @@ class _Bounded(httpx2.AsyncByteStream):
 
     async def aclose(self) -> None:
         await self._stream.aclose()
-
-
-def bounded_client(
-    *, most_bytes: int, connections: int, chance: random.Random
-) -> httpx2.AsyncClient:
-    """A client of its own connections; it follows no redirect, which would carry the key along."""
-    limits = httpx2.Limits(max_connections=connections, max_keepalive_connections=connections)
-    return httpx2.AsyncClient(transport=BoundedTransport(most_bytes, limits, chance), timeout=None)

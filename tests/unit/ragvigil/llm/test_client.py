@@ -9,10 +9,12 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from datetime import UTC, datetime, timedelta
 from email.utils import format_datetime
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import pytest
+from prometheus_client import REGISTRY
 from pydantic import BaseModel, ConfigDict, Field
 
 from ragvigil.llm.book import Pot
@@ -54,7 +56,7 @@ async def asking(
     settings: dict[str, Any] = {"timeout_seconds": 5, "breaker_failures": 1000, "retries": 1}
     address = server.openai if model.startswith("openai") else server.anthropic
     client = open_client(
-        LlmSettings(model=model, base_url=address, **(settings | given)),
+        LlmSettings(model=model, **({"base_url": address} | settings | given)),
         folder,
         clock=NOON.timestamp,
         chance=random.Random(7),
@@ -253,6 +255,66 @@ async def test_no_body_makes_asking_raise(server: LlmServer, model: str) -> None
                 assert isinstance(outcome, Failure), body
                 if status == 200:
                     assert outcome.kind is FailureKind.UNPARSEABLE, body
+
+
+async def test_a_usage_that_cannot_be_true_is_taken_as_the_most_that_it_could_be(
+    server: LlmServer,
+) -> None:
+    body = (
+        '{"id": "1", "object": "chat.completion", "created": 1, "model": "m", "choices": [{"index":'
+        ' 0, "finish_reason": "stop", "message": {"role": "assistant", "content": "{}"}}], '
+        '"usage": {"prompt_tokens": %d, "completion_tokens": %d, "total_tokens": 1}}'
+    )
+    async with asking(server, retries=0) as client:
+        for told in ((-5, 1), (5, -1000), (10**30, 1), (1, 10**30), (0, 0)):
+            before = client.budget.spent(Pot.SAMPLE).tokens
+            server.every = Fault(body=(body % told).encode())
+            outcome = await failure(client)
+            assert outcome.usage.assumed, told
+            assert client.budget.spent(Pot.SAMPLE).tokens - before > 4000
+
+
+async def test_a_proxy_of_the_environment_is_used(
+    server: LlmServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("HTTP_PROXY", server.anthropic)
+    async with asking(server, base_url="http://judge.invalid/v1") as client:
+        assert isinstance(await client.ask("?", Grades, Purpose.SAMPLE), Reply)
+    assert server.calls[0].path == "http://judge.invalid/v1/chat/completions"
+
+
+async def test_calls_failures_tokens_money_and_cache_hits_are_counted(server: LlmServer) -> None:
+    def count(name: str, **labels: str) -> float:
+        return REGISTRY.get_sample_value(name, labels) or 0.0
+
+    canary = {"purpose": "canary"}
+    names: list[tuple[str, dict[str, str]]] = [
+        ("ragvigil_llm_calls_total", canary),
+        ("ragvigil_llm_cache_hits_total", canary),
+        ("ragvigil_llm_failures_total", canary | {"kind": "rate_limited"}),
+        ("ragvigil_llm_failures_total", canary | {"kind": "invalid"}),
+        ("ragvigil_llm_attempts_total", {"result": "rate_limited"}),
+        ("ragvigil_llm_repairs_total", {}),
+        ("ragvigil_llm_tokens_total", canary | {"kind": "input"}),
+        ("ragvigil_llm_tokens_total", canary | {"kind": "output"}),
+        ("ragvigil_llm_tokens_total", canary | {"kind": "assumed"}),
+    ]
+    before = [count(name, **labels) for name, labels in names]
+    money = count("ragvigil_llm_dollars_total", **canary)
+    prices = {"openai:mine": {"input": 1e6, "output": 1e6}}
+    async with asking(server, model="openai:mine", prices=prices) as client:
+        ask = partial(client.ask, "Is it so?", Grades, Purpose.CANARY)
+        bad = [Fault(text=GOOD.replace("0.5", "7")), Fault(text="")]
+        server.faults = [Fault(status=429), Fault(status=429), *bad]
+        for key in ("a", "b", "c", "c"):
+            await ask(key=key)
+        spent = client.budget.spent(Pot.RESERVED)
+    after = [count(name, **labels) for name, labels in names]
+    counted = [int(new - old) for old, new in zip(before, after, strict=True)]
+    assert counted[:6] == [4, 1, 1, 1, 2, 1]
+    assert sum(counted[6:8]) == spent.tokens == server.tokens
+    assert counted[8] == 0
+    assert count("ragvigil_llm_dollars_total", **canary) - money == pytest.approx(spent.tokens)
 
 
 async def test_an_endpoint_that_nobody_listens_on_is_unavailable_and_costs_nothing() -> None:
