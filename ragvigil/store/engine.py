@@ -18,7 +18,7 @@ import structlog
 
 from ragvigil.store import metrics
 from ragvigil.store.batch import Batch, Written
-from ragvigil.store.connection import JOB_FACTOR, Clients, connect
+from ragvigil.store.connection import JOB_FACTOR, Clients, connect, forget_answer
 from ragvigil.store.failures import (
     SchemaMismatch,
     StoreError,
@@ -28,6 +28,7 @@ from ragvigil.store.failures import (
     write_failure,
 )
 from ragvigil.store.migrate import migrate
+from ragvigil.store.pause import Pause
 from ragvigil.store.priority import Priority
 from ragvigil.store.settings import StoreSettings
 from ragvigil.store.writer import Attempt, Writer
@@ -36,8 +37,6 @@ if TYPE_CHECKING:
     from clickhouse_connect.driver.client import Client
 
 log = structlog.get_logger()
-
-FIRST_PAUSE_SECONDS = 0.1
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -92,7 +91,7 @@ class Engine:
         self._numbers = itertools.count()
         self._clients: Clients | None = None
         self._writer: Writer | None = None
-        self._pause = _Pause(settings.retry_seconds)
+        self._pause = Pause(settings.retry_seconds)
         self._trouble = self._stopped = ""
         self._ends_at: float | None = None
         self._opened: Future[None] = Future()
@@ -255,8 +254,18 @@ class Engine:
             found = job.call(client)
         except Exception as error:  # the driver raises many kinds
             job.result.set_exception(read_failure(error))
+            self._forget(client)
         else:
             job.result.set_result(found)
+
+    def _forget(self, client: Client) -> None:
+        """Keeps what a failed query had already given out of the next answer."""
+        if self._settings.url:
+            return
+        try:
+            forget_answer(client)
+        except Exception as error:  # the thread must outlive whatever the engine says
+            log.error("the engine answers no query", error=str(error))
 
     def _reader(self, job: _Job) -> Client:
         assert self._clients is not None
@@ -274,24 +283,3 @@ class Engine:
         for result in results:
             if result.set_running_or_notify_cancel():
                 result.set_exception(Unavailable("the store has closed"))
-
-
-class _Pause:
-    """Time between attempts: doubles from 0.1 s to `longest`."""
-
-    def __init__(self, longest: float) -> None:
-        self._longest = longest
-        self.reset()
-
-    def reset(self) -> None:
-        self._seconds, self._until = FIRST_PAUSE_SECONDS, 0.0
-
-    def begin(self, now: float) -> None:
-        self._until = now + self._seconds
-        self._seconds = min(self._seconds * 2, self._longest)
-
-    def is_over(self, now: float) -> bool:
-        return now >= self._until
-
-    def left(self, now: float) -> float:
-        return max(0.0, self._until - now)

@@ -136,3 +136,19 @@ def test_a_closed_store_says_so(store: Store) -> None:
     engine._ends_at, engine._stopped = None, "why"
     with pytest.raises(WriterStopped, match="why"):
         engine.queue_write(Batch(rows={}, token="")).result()
+
+
+def test_an_answer_never_begins_with_what_a_failed_query_gave(store: Store) -> None:
+    def ask(sql: str) -> list[tuple[object, ...]]:
+        rows: list[tuple[object, ...]] = store._ask(
+            "rows", lambda client: client.query(sql).result_rows, Priority.PAGE
+        )
+        return rows
+
+    for failing in (
+        "SELECT number FROM numbers(300000)",
+        "SELECT throwIf(number > 70000) FROM numbers(200000)",
+    ):
+        with pytest.raises(QueryFailed):
+            ask(failing)
+        assert ask("SELECT 7 AS only") == [(7,)]
