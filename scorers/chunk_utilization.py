@@ -89,7 +89,7 @@ class ChunkUtilization:
         said = Said(record.answer)
         used, used_sentences, all_sentences = [], 0, 0
         for chunk in record.context:
-            chunk_sentences = _prepared(chunk.content or "")
+            chunk_sentences = prepared_sentences(chunk.content or "")
             hits = [i for i, one in enumerate(chunk_sentences) if overlap(one, said) >= USED]
             all_sentences += len(chunk_sentences)
             used_sentences += len(hits)
@@ -140,6 +140,6 @@ def words_of(text: str) -> tuple[Words, ...]:
 _remembered = lru_cache(maxsize=CACHED_CHUNKS)(words_of)
 
 
-def _prepared(content: str) -> tuple[Words, ...]:
+def prepared_sentences(content: str) -> tuple[Words, ...]:
     """The words of a chunk's sentences; short chunks are remembered, since they come again."""
     return _remembered(content) if len(content) <= CACHED_CHARACTERS else words_of(content)

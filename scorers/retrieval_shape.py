@@ -1,0 +1,119 @@
+"""Retrieval shape: did retrieval return something, distinct chunks, scores that tell them apart?
+
+    >>> from ragvigil import Document, RagRecord, Retrieval
+    >>> same = "The warehouse is closed on public holidays. It opens at nine."
+    >>> found = tuple(Document(chunk_id=name, content=same, rank=rank, score=score)
+    ...               for rank, (name, score) in enumerate([("a", 0.9), ("b", 0.7)]))
+    >>> record = RagRecord(record_id="1", trace_id="1", retrieved=found,
+    ...                    retrievals=(Retrieval(query="open?", documents=found, span_id="s"),))
+    >>> score = RetrievalShape().score(record)
+    >>> score.value, score.label, score.explanation
+    (0.5, 'duplicate', '1 of 2 chunks repeat another')
+
+The share of the retrieved chunks that say something of their own. A chunk repeats another with its
+id or text, and nearly does where four of five sentences of the shorter one stand in the longer. 0
+where a retriever returned nothing, or gave all chunks of a list the same score: a broken embedding
+or index does that. It never reads the question. Range 0..1.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from ragvigil.model.record import Document, RagRecord, Retrieval
+from ragvigil.model.score import Score
+from scorers.chunk_utilization import prepared_sentences
+
+NEAR = 0.8
+"""Share of the shorter chunk's sentences that the longer one has, from which on they are alike."""
+FEWEST = 3
+"""Sentences, or scores, under which alike ones say nothing."""
+MOST = 50
+"""Chunks that are compared with one another; a longer list is compared up to here."""
+PLACEHOLDERS = (0.0, 1.0)
+"""Scores that stand for none: stores that only filter give every hit the same."""
+
+
+class RetrievalShape:
+    """Scores `retrieval_shape`."""
+
+    rubric = "retrieval_shape"
+
+    def score(self, record: RagRecord) -> Score:
+        """The share of distinct chunks; 0 where nothing came back, or nothing tells them apart."""
+        if "retrieved" in record.absent:
+            reason = f"retrieved is absent: {record.absent['retrieved']}"
+            return Score.not_applicable(self.rubric, reason, absent="retrieved")
+        if not record.retrieved:
+            return self._nothing(record)
+        chunks = record.retrieved
+        repeated = _repeated(chunks)
+        near = _near(chunks[:MOST], repeated)
+        collapsed = [one for one in record.retrievals if is_collapsed(one)]
+        named = {"duplicate": repeated, "near_duplicate": near, "collapsed_scores": collapsed}
+        again = len(repeated) + len(near)
+        said = [f"{again} of {len(chunks)} chunks repeat another"] if again else []
+        said += [f"all {len(one.documents)} chunks score {_common(one)}" for one in collapsed[:1]]
+        return Score(
+            rubric=self.rubric,
+            value=0.0 if collapsed else 1 - again / len(chunks),
+            label=",".join(sorted(label for label, found in named.items() if found)),
+            explanation="; ".join(said) or f"{len(chunks)} distinct chunks",
+            details={
+                "duplicates": [chunks[place].chunk_id for place in repeated],
+                "near_duplicates": [chunks[place].chunk_id for place in near],
+            },
+        )
+
+    def _nothing(self, record: RagRecord) -> Score:
+        if not record.retrievals:
+            return Score.not_applicable(self.rubric, "nothing was retrieved for this answer")
+        reason = "retrieval returned nothing"
+        return Score(rubric=self.rubric, value=0.0, label="empty", explanation=reason)
+
+
+def _repeated(chunks: Sequence[Document]) -> list[int]:
+    """Places of the chunks whose id or text stood before."""
+    ids: set[str] = set()
+    texts: set[str] = set()
+    found = []
+    for place, chunk in enumerate(chunks):
+        if chunk.chunk_id in ids or (chunk.content and chunk.content in texts):
+            found.append(place)
+        ids.add(chunk.chunk_id)
+        texts.add(chunk.content or "")
+    return found
+
+
+def _near(chunks: Sequence[Document], repeated: Sequence[int]) -> list[int]:
+    """Places of the chunks that are nearly one that stood before."""
+    known: list[frozenset[frozenset[str]]] = []
+    found = []
+    for place, chunk in enumerate(chunks):
+        if place in repeated or not chunk.content:
+            continue
+        own = frozenset([one.words for one in prepared_sentences(chunk.content)])
+        if any(_are_alike(own, other) for other in known):
+            found.append(place)
+        known.append(own)
+    return found
+
+
+def _are_alike(one: frozenset[frozenset[str]], other: frozenset[frozenset[str]]) -> bool:
+    least = min(len(one), len(other))
+    return least >= FEWEST and len(one & other) >= NEAR * least
+
+
+def is_collapsed(retrieval: Retrieval) -> bool:
+    """Whether all chunks of one list have the same score, placeholders aside."""
+    scores = {one.score for one in retrieval.documents}
+    return (
+        len(scores) == 1
+        and len(retrieval.documents) >= FEWEST
+        and None not in scores
+        and not scores.intersection(PLACEHOLDERS)
+    )
+
+
+def _common(retrieval: Retrieval) -> float | None:
+    return retrieval.documents[0].score

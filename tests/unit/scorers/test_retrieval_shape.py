@@ -1,0 +1,109 @@
+"""What a retrieved list looks like: empty, repeated, nearly repeated, without telling scores."""
+
+from __future__ import annotations
+
+import doctest
+from collections.abc import Sequence
+from dataclasses import replace
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ragvigil.model.record import Absent, Document, RagRecord, Retrieval
+from scorers import retrieval_shape
+from scorers.retrieval_shape import RetrievalShape
+
+FIRST = (
+    "The warehouse is closed on Sundays. It opens at nine. Parcels wait for a week. Bring an id."
+)
+OTHER = "Card refunds take five days. Vouchers are not refunded. Ask support. Keep the receipt."
+
+
+def chunks(texts: Sequence[str | None], scores: Sequence[float | None]) -> tuple[Document, ...]:
+    return tuple(
+        Document(chunk_id=f"c{rank}", content=text, score=score, rank=rank)
+        for rank, (text, score) in enumerate(zip(texts, scores, strict=True))
+    )
+
+
+def record(*lists: tuple[Document, ...]) -> RagRecord:
+    retrievals = tuple(
+        Retrieval(query="q", documents=found, span_id=str(place))
+        for place, found in enumerate(lists)
+    )
+    every = tuple(one for found in lists for one in found)
+    return RagRecord(record_id="1", trace_id="1", retrieved=every, retrievals=retrievals)
+
+
+def test_the_example_in_the_docstring_holds() -> None:
+    assert doctest.testmod(retrieval_shape).failed == 0
+
+
+def test_distinct_chunks_with_telling_scores_are_whole() -> None:
+    score = RetrievalShape().score(record(chunks([FIRST, OTHER], [0.9, 0.1])))
+    assert (score.value, score.label, score.explanation) == (1.0, "", "2 distinct chunks")
+
+
+def test_a_retriever_that_found_nothing_fails() -> None:
+    score = RetrievalShape().score(record(()))
+    assert (score.value, score.label) == (0.0, "empty")
+
+
+def test_without_a_retrieval_there_is_nothing_to_say() -> None:
+    assert RetrievalShape().score(RagRecord(record_id="1", trace_id="1")).value is None
+
+
+def test_a_hidden_list_is_not_applicable_and_says_so() -> None:
+    hidden = replace(record(()), absent={"retrieved": Absent.HIDDEN})
+    score = RetrievalShape().score(hidden)
+    assert (score.value, score.absent) == (None, "retrieved")
+
+
+def test_the_same_text_or_id_again_is_a_duplicate() -> None:
+    found = chunks([FIRST, OTHER, FIRST], [3.0, 2.0, 1.0])
+    again = replace(found[1], rank=3, content=None)
+    score = RetrievalShape().score(record((*found, again)))
+    assert (score.value, score.label) == (0.5, "duplicate")
+    assert score.details["duplicates"] == ["c2", "c1"]
+
+
+def test_a_chunk_with_one_sentence_changed_is_nearly_the_same() -> None:
+    changed = FIRST.replace("Bring an id.", "Bring nothing.") + " Parking is free."
+    score = RetrievalShape().score(record(chunks([FIRST + " Ring twice.", changed], [2.0, 1.0])))
+    assert score.label == ""
+    longer = f"Ring twice. {FIRST}"
+    score = RetrievalShape().score(record(chunks([FIRST, longer], [2.0, 1.0])))
+    assert (score.value, score.label) == (0.5, "near_duplicate")
+    assert score.details["near_duplicates"] == ["c1"]
+
+
+def test_one_score_for_all_chunks_of_a_list_tells_nothing_apart() -> None:
+    score = RetrievalShape().score(record(chunks([FIRST, OTHER, "Third."], [0.5] * 3)))
+    assert (score.value, score.label) == (0.0, "collapsed_scores")
+    assert score.explanation == "all 3 chunks score 0.5"
+
+
+def test_scores_of_different_searches_are_never_mixed() -> None:
+    one = chunks([FIRST, OTHER, "Third."], [0.5, 0.4, 0.3])
+    two = tuple(replace(one, chunk_id=f"d{one.rank}", content=None) for one in one)
+    assert RetrievalShape().score(record(one, two)).value == 1.0
+
+
+def test_placeholders_and_missing_scores_are_no_scores() -> None:
+    for value in (0.0, 1.0, None):
+        found = chunks([FIRST, OTHER, "Third."], [value] * 3)
+        assert RetrievalShape().score(record(found)).value == 1.0
+
+
+@given(
+    st.lists(
+        st.tuples(st.sampled_from([FIRST, OTHER, "", None]), st.none() | st.floats()), max_size=9
+    )
+)
+def test_the_value_is_a_share_whatever_comes(
+    rows: list[tuple[str | None, float | None]],
+) -> None:
+    found = chunks([text for text, _ in rows], [score for _, score in rows])
+    value = RetrievalShape().score(record(found)).value
+    assert value is not None
+    assert 0 <= value <= 1
