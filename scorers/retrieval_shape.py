@@ -11,14 +11,15 @@
     (0.5, 'duplicate', '1 of 2 chunks repeat another')
 
 The share of the retrieved chunks that say something of their own. A chunk repeats another with its
-id or text, and nearly does where four of five sentences of the shorter one stand in the longer. 0
-where a retriever returned nothing, or gave all chunks of a list the same score: a broken embedding
-or index does that. It never reads the question. Range 0..1.
+id or text, and nearly does where four of five sentences of the shorter one stand in the longer, or
+nine of ten words of a short one. 0 where a retriever returned nothing, or gave all chunks of a list
+one score: a broken embedding or index does that. It never reads the question. Range 0..1.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from math import isfinite
 
 from ragvigil.model.record import Document, RagRecord, Retrieval
 from ragvigil.model.score import Score
@@ -28,6 +29,10 @@ NEAR = 0.8
 """Share of the shorter chunk's sentences that the longer one has, from which on they are alike."""
 FEWEST = 3
 """Sentences, or scores, under which alike ones say nothing."""
+NEAR_WORDS, FEWEST_WORDS = 0.9, 8
+"""The same for chunks of fewer sentences, by their distinct words."""
+SPREAD = 1e-4
+"""Difference of the best and the worst score, over the larger, that tells no chunks apart."""
 MOST = 50
 """Chunks that are compared with one another; a longer list is compared up to here."""
 PLACEHOLDERS = (0.0, 1.0)
@@ -101,19 +106,22 @@ def _near(chunks: Sequence[Document], repeated: Sequence[int]) -> list[int]:
 
 def _are_alike(one: frozenset[frozenset[str]], other: frozenset[frozenset[str]]) -> bool:
     least = min(len(one), len(other))
-    return least >= FEWEST and len(one & other) >= NEAR * least
+    if least >= FEWEST:
+        return len(one & other) >= NEAR * least
+    words, others = frozenset[str]().union(*one), frozenset[str]().union(*other)
+    either = len(words | others)
+    return either >= FEWEST_WORDS and len(words & others) >= NEAR_WORDS * either
 
 
 def is_collapsed(retrieval: Retrieval) -> bool:
-    """Whether all chunks of one list have the same score, placeholders aside."""
-    scores = {one.score for one in retrieval.documents}
-    return (
-        len(scores) == 1
-        and len(retrieval.documents) >= FEWEST
-        and None not in scores
-        and not scores.intersection(PLACEHOLDERS)
-    )
+    """Whether all chunks of one list have as good as one score, placeholders aside."""
+    scores = [one.score for one in retrieval.documents if one.score is not None]
+    if len(scores) < max(FEWEST, len(retrieval.documents)) or not all(map(isfinite, scores)):
+        return False
+    low, high = min(scores), max(scores)
+    is_placeholder = low == high and low in PLACEHOLDERS
+    return not is_placeholder and high - low <= SPREAD * max(abs(low), abs(high))
 
 
-def _common(retrieval: Retrieval) -> float | None:
-    return retrieval.documents[0].score
+def _common(retrieval: Retrieval) -> str:
+    return f"{retrieval.documents[0].score:.4g}"

@@ -83,6 +83,23 @@ def test_one_score_for_all_chunks_of_a_list_tells_nothing_apart() -> None:
     assert score.explanation == "all 3 chunks score 0.5"
 
 
+def test_scores_that_differ_by_nothing_are_one() -> None:
+    found = record(chunks([FIRST, OTHER, "Third."], [0.81231, 0.81232, 0.81233]))
+    assert RetrievalShape().score(found).label == "collapsed_scores"
+    found = record(chunks([FIRST, OTHER, "Third."], [0.8131, 0.8123, 0.8112]))
+    assert RetrievalShape().score(found).value == 1.0
+    found = record(chunks([FIRST, OTHER, "Third."], [float("nan")] * 3))
+    assert RetrievalShape().score(found).value == 1.0
+
+
+def test_short_chunks_are_compared_by_their_words() -> None:
+    short = "Vouchers and gift cards are never paid out in cash by any shop."
+    found = record(chunks([short, short.replace("any shop", "a shop")], [2.0, 1.0]))
+    assert RetrievalShape().score(found).label == ""
+    found = record(chunks([short, f"{short} Sorry."], [2.0, 1.0]))
+    assert RetrievalShape().score(found).label == "near_duplicate"
+
+
 def test_scores_of_different_searches_are_never_mixed() -> None:
     one = chunks([FIRST, OTHER, "Third."], [0.5, 0.4, 0.3])
     two = tuple(replace(one, chunk_id=f"d{one.rank}", content=None) for one in one)
