@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from opentelemetry import context
 from prometheus_client import REGISTRY
 from pydantic import BaseModel, ConfigDict, Field
 
@@ -211,6 +212,24 @@ async def test_the_deadline_ends_a_question_however_many_retries_are_left(
     assert outcome.attempts <= 3
 
 
+async def test_the_deadline_ends_an_attempt_that_would_still_have_time(server: LlmServer) -> None:
+    server.every = Fault(seconds=4)
+    async with asking(server, deadline_seconds=0.3) as client:
+        assert (await failure(client)).kind is FailureKind.TIMEOUT
+
+
+async def test_a_call_is_not_traced_within_this_process(server: LlmServer) -> None:
+    seen = []
+
+    async def look(_: object) -> None:
+        seen.append(context.get_value("suppress_instrumentation"))
+
+    async with asking(server) as client:
+        client._endpoint._http.event_hooks["request"].append(look)
+        await client.ask("?", Grades, Purpose.SAMPLE)
+    assert seen == [True]
+
+
 @pytest.mark.parametrize("model", MODELS)
 @pytest.mark.parametrize("is_declared", [True, False], ids=["declared", "undeclared"])
 async def test_a_body_of_50_mb_is_not_read(
@@ -378,18 +397,33 @@ async def test_the_breaker_leaves_a_failing_endpoint_alone(server: LlmServer) ->
     server.every = Fault(status=500)
     async with asking(server, breaker_failures=4, retries=1) as client:
         kinds = [(await failure(client)).kind for _ in range(5)]
+        assert client.budget.spent(Pot.SAMPLE).tokens == 0
     assert kinds == [FailureKind.UNAVAILABLE] * 2 + [FailureKind.BREAKER_OPEN] * 3
     assert len(server.calls) == 4
 
 
-async def test_bad_replies_of_an_endpoint_that_works_do_not_open_the_breaker(
-    server: LlmServer,
+@pytest.mark.parametrize(
+    ("fault", "opens"),
+    [
+        (Fault(is_refusal=True), False),
+        (Fault(text="x"), False),
+        (Fault(status=400, code="invalid_request_error"), False),
+        (Fault(status=413), False),
+        (Fault(status=401, code="invalid_api_key"), True),
+        (Fault(status=404, code="model_not_found"), True),
+        (Fault(status=429), True),
+        (Fault(is_reset=True), True),
+        (Fault(body=b"<html>"), True),
+    ],
+    ids=str,
+)
+async def test_what_speaks_against_the_endpoint_opens_the_breaker_and_a_bad_reply_does_not(
+    server: LlmServer, fault: Fault, opens: bool
 ) -> None:
-    faults = [Fault(is_refusal=True), Fault(text="x"), Fault(status=400, code="bad_request")]
-    async with asking(server, breaker_failures=2) as client:
-        for fault in faults * 3:
-            server.every = fault
-            assert (await failure(client)).kind is not FailureKind.BREAKER_OPEN
+    server.every = fault
+    async with asking(server, breaker_failures=3) as client:
+        kinds = [(await failure(client)).kind for _ in range(4)]
+    assert (FailureKind.BREAKER_OPEN in kinds) is opens
 
 
 @pytest.mark.parametrize("model", MODELS)
@@ -495,7 +529,7 @@ async def test_a_question_that_is_cancelled_is_paid_for_and_leaves_its_place(
     server: LlmServer,
 ) -> None:
     server.faults = [Fault(seconds=30)]
-    async with asking(server, concurrency=1) as client:
+    async with asking(server, concurrency=1, breaker_failures=1) as client:
         task = asyncio.create_task(client.ask("?", Grades, Purpose.SAMPLE))
         while not server.calls:
             await asyncio.sleep(0.01)

@@ -135,3 +135,13 @@ def test_no_reply_raises_and_every_answer_is_within_its_bounds(text: str) -> Non
     if not isinstance(read, Setback):
         assert 1 <= read.score <= 5
         assert read.count >= 0
+
+
+@pytest.mark.parametrize("number", ["1e999", "-1e999", "NaN"])
+def test_a_form_without_bounds_takes_no_infinite_number_either(number: str) -> None:
+    class Loose(BaseModel):
+        score: float
+
+    read = read_reply(f'{{"score": {number}}}', Loose)
+    assert isinstance(read, Setback)
+    assert read.kind is FailureKind.INVALID
