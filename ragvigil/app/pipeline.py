@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 from threading import Event
 
 from collector.assembly import Closing
+from collector.feedback import told_of
 from collector.fetch import TraceFetcher
 from collector.record.route import RouteCap, RouteRules
 from collector.records import records
@@ -135,9 +136,11 @@ class Pipeline:
             if earlier is not None and self._is_stored(closing, earlier):
                 self._settle_known(closing, earlier)
             else:
-                self.parts.sink.add(
-                    closing, self._outcome(closing, earlier), earlier, self._clock()
-                )
+                self._hand_on(closing, self._outcome(closing, earlier), earlier)
+
+    def _hand_on(self, closing: Closing, outcome: Outcome, earlier: StoredTrace | None) -> None:
+        told = told_of(outcome.trace)
+        self.parts.sink.add(closing, outcome, earlier, self._clock(), told)
 
     def _may_be_stored(self, closing: Closing) -> bool:
         """Whether the store may hold this trace: after a late span, a lost root, a replay."""
@@ -155,7 +158,7 @@ class Pipeline:
             outcome = Outcome(
                 trace=trace, outcome=TraceOutcome.LATE, time_unix_nano=earlier.time_unix_nano
             )
-            self.parts.sink.add(closing, outcome, earlier, self._clock())
+            self._hand_on(closing, outcome, earlier)
             return
         metrics.REPLAYED.inc()
         self.parts.sink.known(closing)

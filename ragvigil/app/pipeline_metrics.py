@@ -18,6 +18,7 @@ TRUNCATED = Counter(
 CLOCK_SKEW = Counter(
     "ragvigil_clock_skew_traces", "Traces whose own time was not believable; receive time counts."
 )
+FEEDBACK = Counter("ragvigil_span_feedback", "Pieces of feedback that arrived on spans or logs.")
 REPLAYED = Counter(
     "ragvigil_replayed_traces", "Traces read again after a restart and found already stored."
 )

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import time
 from collections import Counter, deque
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Mapping, Sequence
 from concurrent.futures import Future, wait
 from dataclasses import dataclass, field
 
@@ -19,6 +19,7 @@ from ragvigil.app.frame_ledger import FrameLedger, FrameRow
 from ragvigil.model.outcome import Outcome
 from ragvigil.store import ledger
 from ragvigil.store.batch import Quarantined, Written
+from ragvigil.store.feedback import Told
 from ragvigil.store.store import Store
 from ragvigil.store.traces import RubricFacts, StoredTrace, TraceRows
 
@@ -102,10 +103,21 @@ class Sink:
         self._ledger.count(quarantined=[frame.seq] * (frame.spans - arrived))
 
     def add(
-        self, closing: Closing, outcome: Outcome, earlier: StoredTrace | None, now: float
+        self,
+        closing: Closing,
+        outcome: Outcome,
+        earlier: StoredTrace | None,
+        now: float,
+        told: Sequence[Told] = (),
     ) -> None:
-        """Takes the outcome of a closing; `earlier` is what the store had of the trace."""
+        """Takes the outcome of a closing, and the feedback that its trace brought.
+
+        `earlier` is what the store had of the trace.
+        """
         self._rows.add(outcome, now)
+        if told:
+            metrics.FEEDBACK.inc(len(told))
+            self._rows.tell(told, outcome.trace.received_unix_nano)
         self._gathering.outcomes.append(outcome)
         self._gathering.closings.append(closing)
         self._gathering.earlier.append(earlier)

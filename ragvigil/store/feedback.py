@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from ragvigil.store.batch import Batch, token_of
+from ragvigil.store.batch import Batch, Row, token_of
 from ragvigil.store.record_forms import time_of
 from ragvigil.store.span_rows import nanos
 
@@ -37,7 +37,15 @@ def batch(
     told: Sequence[Told], received_unix_nano: int, *, replica: str = "", epoch: int = 0
 ) -> Batch:
     """A batch that stores this feedback."""
-    rows = [
+    found = rows(told, received_unix_nano, replica=replica, epoch=epoch)
+    return Batch(rows={"feedback": found}, token=token_of("feedback", *found))
+
+
+def rows(
+    told: Sequence[Told], received_unix_nano: int, *, replica: str = "", epoch: int = 0
+) -> list[Row]:
+    """Rows of the table `feedback`."""
+    return [
         (
             one.feedback_id,
             nanos(one.time_unix_nano),
@@ -55,7 +63,6 @@ def batch(
         )
         for one in told
     ]
-    return Batch(rows={"feedback": rows}, token=token_of("feedback", *rows))
 
 
 def matches(store: Store, told: Told) -> bool:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from ragvigil.model.outcome import Outcome, ScoredRecord, TraceOutcome
+from ragvigil.store import feedback
 from ragvigil.store.batch import Batch, Gone, Row, token_of
+from ragvigil.store.feedback import Told
 from ragvigil.store.priority import Priority
 from ragvigil.store.record_rows import RubricFacts, Stamp, record_row, score_row, shape_row
 from ragvigil.store.span_rows import nanos, span_rows
@@ -17,7 +19,7 @@ if TYPE_CHECKING:
     from ragvigil.store.settings import StoreSettings
     from ragvigil.store.store import Store
 
-ORDER = ("documents", "spans", "records", "record_shapes", "scores", "traces")
+ORDER = ("documents", "spans", "records", "record_shapes", "scores", "feedback", "traces")
 """Tables in the order in which they are filled; a row in `traces` proves the rest."""
 DAY = 86_400
 _REMEMBERED_TEXTS = 100_000
@@ -80,6 +82,13 @@ class TraceRows:
         self._note(outcome, stamp)
         if self._since is None:
             self._since = now
+
+    def tell(self, told: Sequence[Told], received_unix_nano: int) -> None:
+        """Adds the feedback that a trace brought, beside the rows of its outcome."""
+        replica, epoch = self._writer
+        found = feedback.rows(told, received_unix_nano, replica=replica, epoch=epoch)
+        self._rows["feedback"] += found
+        self._names += [str(row) for row in found]
 
     @property
     def row_count(self) -> int:

@@ -1,0 +1,204 @@
+"""Feedback and evaluations that arrive as telemetry: what they say, and of which answer.
+
+Read are OpenInference's annotations (on the judged span, or on a carrier span that links to it),
+OpenTelemetry's `gen_ai.evaluation.result` (span event, log record or attributes), traceAI's target
+span and Logfire's feedback spans. The answer may be stored before or after: the store matches them
+when it is read. Nothing here is a score of ours: a model's evaluation keeps its source.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from functools import lru_cache
+from math import isfinite
+
+from collector.claims.flat import CACHED_NAMES, columns
+from collector.claims.recover import number, text
+from ragvigil.model.span import Attributes, LogRecord, Span, Trace
+from ragvigil.store.feedback import Told
+
+TELLING = re.compile(
+    r"(?:trace\.|session\.)?(?:annotations|evaluations)\.|gen_ai\.evaluation\.|logfire\.feedback\."
+)
+"""How the names begin that tell of feedback."""
+EVENT = "gen_ai.evaluation.result"
+ANNOTATIONS = {"annotations.": "annotation.", "evaluations.": "evaluation."}
+SCOPES = ("", "trace.", "session.")
+KINDS = (
+    (re.compile(r"thumb|like|vote|satisf|helpful|feedback", re.IGNORECASE), "thumbs"),
+    (re.compile(r"escalat|handoff|handover", re.IGNORECASE), "escalation"),
+    (re.compile(r"correction|edited|rewrite", re.IGNORECASE), "correction"),
+    (re.compile(r"retry|regenerat|rephras", re.IGNORECASE), "retry"),
+)
+GOOD = frozenset({
+    "up", "thumbs_up", "positive", "good", "like", "liked", "helpful", "correct", "yes", "true",
+    "pass", "passed",
+})  # fmt: skip
+BAD = frozenset({
+    "down", "thumbs_down", "negative", "bad", "dislike", "disliked", "unhelpful", "incorrect", "no",
+    "false", "fail", "failed",
+})  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Target:
+    """What is judged, by the ids that the carrier gives."""
+
+    trace_id: str = ""
+    span_id: str = ""
+    session_id: str = ""
+    response_id: str = ""
+
+
+def told_of(trace: Trace) -> tuple[Told, ...]:
+    """All feedback that a trace carries; the same spans always give the same ids."""
+    return tuple(told for span in trace.spans if _may_tell(span) for told in _of_span(span))
+
+
+def _may_tell(span: Span) -> bool:
+    if span.events or span.logs:
+        return True
+    names = tuple(span.attributes)
+    return _tells(names) if len(names) <= CACHED_NAMES else any(map(TELLING.match, names))
+
+
+@lru_cache(maxsize=512)
+def _tells(names: tuple[str, ...]) -> bool:
+    return any(map(TELLING.match, names))
+
+
+def _of_span(span: Span) -> Iterator[Told]:
+    yield from _annotations(span)
+    if "gen_ai.evaluation.name" in span.attributes:
+        target = text(span.attributes.get("gen_ai.evaluation.target_span_id"))
+        own = Target(trace_id=span.trace_id, span_id=target or span.parent_span_id or span.span_id)
+        yield from _evaluation(span, "attributes", span.attributes, own, span.end_unix_nano)
+    for place, event in enumerate(span.events):
+        if event.name == EVENT:
+            yield from _evaluation(
+                span, f"event{place}", event.attributes, _itself(span), event.time_unix_nano
+            )
+    for place, log in enumerate(span.logs):
+        if log.event_name == EVENT:
+            yield from _evaluation(
+                span, f"log{place}", _fields(log), _itself(span), log.time_unix_nano
+            )
+    if span.attributes.get("logfire.span_type") == "annotation":
+        yield from _logfire(span)
+
+
+def _itself(span: Span) -> Target:
+    return Target(trace_id=span.trace_id, span_id=span.span_id)
+
+
+def _fields(log: LogRecord) -> Attributes:
+    """A log record's attributes, and its body where that is a map."""
+    body = log.body if isinstance(log.body, dict) else {}
+    return {**body, **log.attributes}
+
+
+def _annotations(span: Span) -> Iterator[Told]:
+    for scope in SCOPES:
+        for family, part in ANNOTATIONS.items():
+            rows = columns(span.attributes, scope + family)
+            for index in sorted(rows):
+                row = {name.removeprefix(part): value for name, value in rows[index].items()}
+                name = text(row.get("name"))
+                if name:
+                    place = f"{scope}{family}{text(row.get('identifier')) or index}"
+                    by = text(row.get("annotator_kind")).lower()
+                    source = f"openinference:{by}" if by else "openinference"
+                    yield _told(
+                        span, place, name, row, _annotated(span, scope), span.end_unix_nano, source
+                    )
+
+
+def _annotated(span: Span, scope: str) -> Target:
+    """The one span that a carrier links to, else the span itself; parents are never meant."""
+    if scope == "session.":
+        return Target(session_id=text(span.attributes.get("session.id")))
+    linked = span.links[0] if len(span.links) == 1 else None
+    trace_id = linked.trace_id if linked else span.trace_id
+    if scope == "trace.":
+        return Target(trace_id=trace_id)
+    return Target(trace_id=trace_id, span_id=linked.span_id if linked else span.span_id)
+
+
+def _evaluation(
+    span: Span, place: str, fields: Mapping[str, object], target: Target, time: int
+) -> Iterator[Told]:
+    """OpenTelemetry's evaluation of the span it stands on; a response id is the surer name."""
+    name = text(fields.get("gen_ai.evaluation.name"))
+    response = text(fields.get("gen_ai.response.id"))
+    if not name:
+        return
+    row = {
+        "score": fields.get("gen_ai.evaluation.score.value"),
+        "label": fields.get("gen_ai.evaluation.score.label"),
+        "explanation": fields.get("gen_ai.evaluation.explanation"),
+    }
+    aimed = Target(response_id=response) if response else target
+    yield _told(span, place, name, row, aimed, time, "gen_ai.evaluation")
+
+
+def _logfire(span: Span) -> Iterator[Told]:
+    """A child of the judged span whose attribute of the feedback's name holds the value."""
+    name = text(span.attributes.get("logfire.feedback.name"))
+    value = span.attributes.get(name)
+    if not name or not span.parent_span_id:
+        return
+    row = {
+        "score": None if isinstance(value, str) else value,
+        "label": value if isinstance(value, str) else None,
+        "explanation": span.attributes.get("logfire.feedback.comment"),
+    }
+    target = Target(trace_id=span.trace_id, span_id=span.parent_span_id)
+    yield _told(span, "logfire", name, row, target, span.end_unix_nano, "logfire")
+
+
+def _told(
+    span: Span,
+    place: str,
+    name: str,
+    row: Mapping[str, object],
+    target: Target,
+    time: int,
+    source: str,
+) -> Told:
+    kind = next((kind for pattern, kind in KINDS if pattern.search(name)), "rating")
+    label, why = text(row.get("label")), text(row.get("explanation"))
+    return Told(
+        feedback_id=f"{span.trace_id}:{span.span_id}:{place}",
+        kind=kind,
+        time_unix_nano=time or span.end_unix_nano or span.start_unix_nano,
+        value=value_of(row.get("score"), label, kind),
+        comment=": ".join(one for one in (name, label, why) if one),
+        source=source,
+        trace_id=target.trace_id,
+        span_id=target.span_id,
+        session_id=target.session_id,
+        response_id=target.response_id,
+    )
+
+
+def value_of(score: object, label: str, kind: str) -> float | None:
+    """1 good to 0 bad; None where neither score nor label says which.
+
+    Scores have no common scale: one within 0..1 is taken, thumbs by their sign, no other.
+
+    >>> value_of(0.25, "", "rating"), value_of(4, "", "rating"), value_of(-1, "", "thumbs")
+    (0.25, None, 0.0)
+    >>> value_of(None, "thumbs-down", "thumbs"), value_of(None, "off topic", "rating")
+    (0.0, None)
+    """
+    if isinstance(score, bool):
+        return float(score)
+    found = number(score)
+    if found is not None and isfinite(found):
+        if 0 <= found <= 1:
+            return found
+        return float(found > 0) if kind == "thumbs" else None
+    word = label.strip().lower().replace("-", "_").replace(" ", "_")
+    return 1.0 if word in GOOD else 0.0 if word in BAD else None
