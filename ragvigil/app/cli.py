@@ -172,5 +172,26 @@ def replay(
     sys.exit(replay_folder(path, target, rate, backfill, shift, new_ids=new_ids, as_json=json))
 
 
+@app.command("import")
+def import_(
+    path: Annotated[Path, typer.Argument(help="File of the Collector's file exporter.")],
+    config: Config = None,
+    endpoint: Annotated[
+        str | None, typer.Option(help="OTLP/HTTP base URL; default the daemon of the settings.")
+    ] = None,
+    name: Annotated[str, typer.Option(help="Name of the backfill run.")] = "import",
+    state: Annotated[
+        Path | None, typer.Option(help="Where to note what arrived; default beside the file.")
+    ] = None,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Count, send nothing.")] = False,
+    json: Json = False,
+) -> None:
+    """Imports what the Collector's file exporter wrote, with its own times; goes on if stopped."""
+    from ragvigil.app.import_command import import_file
+
+    target = endpoint or f"http://{_settings(config).collector.http_endpoint}"
+    sys.exit(import_file(path, target, state=state, backfill=name, dry_run=dry_run, as_json=json))
+
+
 if __name__ == "__main__":
     main()

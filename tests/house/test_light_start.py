@@ -19,6 +19,10 @@ HEAVY = {
     "grpc",
     "rapidfuzz",
     "opentelemetry.sdk",
+    "pydantic_ai",
+    "openai",
+    "anthropic",
+    "httpx2",
 }
 
 

@@ -1,0 +1,144 @@
+"""What the OpenTelemetry Collector's file exporter wrote: OTLP requests, one after the other.
+
+Format `json` is a request a line, format `proto` a request behind its length in four bytes, big
+endian; both with gzip or without. Source: opentelemetry-collector-contrib `exporter/fileexporter`.
+"""
+
+from __future__ import annotations
+
+import gzip
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import BinaryIO, cast
+
+from collector.otlp import Encoding, decode
+from collector.refusal import Refused
+from collector.settings import LimitSettings
+from ragvigil.model.span import Signal
+
+BATCH_ITEMS = 512
+BATCH_BYTES = 4 << 20
+GZIP, ZSTD = b"\x1f\x8b", b"\x28\xb5\x2f\xfd"
+LENGTH_BYTES = 4
+LONGEST = 256 << 20
+"""Bytes of one request; a larger length is a damaged file."""
+NAMED = re.compile(rb'"resource(Spans|Logs|Metrics)"')
+SIGNALS = {b"Spans": Signal.TRACES, b"Logs": Signal.LOGS}
+
+
+class NotImportable(Exception):
+    """The file is none that can be imported; one line says why and what helps."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Request:
+    """A request as it was written, and where the next one begins; `where` is its line or byte."""
+
+    body: bytes
+    encoding: Encoding
+    where: str
+    end: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Piece:
+    """Some requests of one signal as one, in protobuf; `end` is how far the file is read with it.
+
+    `refused` says of what lies before `end` and is not in `payload`, why.
+    """
+
+    payload: bytes
+    signal: Signal
+    items: int
+    end: int
+    refused: tuple[str, ...] = ()
+
+
+def pieces(path: Path, start: int) -> Iterator[Piece]:
+    """The file from byte `start` on (of its contents, where it is compressed), in batches.
+
+    Raises NotImportable, also where the file ends in the middle of a request.
+    """
+    waiting: list[bytes] = []
+    refused: list[str] = []
+    signal, items, size, end = Signal.TRACES, 0, 0, start
+    for request in requests(path, start):
+        found = _signal(request)
+        if waiting and (found is not signal or items >= BATCH_ITEMS or size >= BATCH_BYTES):
+            yield _piece(waiting, signal, items, end, refused)
+            waiting, refused, items, size = [], [], 0, 0
+        end = request.end
+        if found is None:
+            continue  # metrics are of no use here
+        signal = found
+        try:
+            decoded = decode(request.body, request.encoding, found, LimitSettings())
+        except Refused as error:
+            refused.append(f"{request.where}: {error}")
+            continue
+        if decoded.rejected:
+            refused.append(f"{request.where}: {decoded.message}")
+        waiting.append(decoded.payload())
+        items, size = items + decoded.items, size + len(waiting[-1])
+    if waiting or refused:
+        yield _piece(waiting, signal, items, end, refused)
+
+
+def _piece(waiting: list[bytes], signal: Signal, items: int, end: int, refused: list[str]) -> Piece:
+    # Requests one behind the other are one request: repeated fields add up.
+    payload = b"".join(waiting)
+    return Piece(payload=payload, signal=signal, items=items, end=end, refused=tuple(refused))
+
+
+def _signal(request: Request) -> Signal | None:
+    """The signal that a request names; protobuf names none and is taken for traces."""
+    if request.encoding is Encoding.PROTOBUF:
+        return Signal.TRACES
+    named = NAMED.search(request.body)
+    return SIGNALS.get(named[1]) if named else Signal.TRACES
+
+
+def requests(path: Path, start: int) -> Iterator[Request]:
+    """Every request of the file from byte `start` on. Raises NotImportable."""
+    try:
+        with _opened(path) as file:
+            is_json = file.read(1) in (b"{", b"")
+            file.seek(start)
+            yield from _lines(file, start) if is_json else _framed(file, start)
+    except (OSError, EOFError) as error:
+        raise NotImportable(f"{path}: cannot be read: {error}") from error
+
+
+def _opened(path: Path) -> BinaryIO:
+    with path.open("rb") as file:
+        head = file.read(4)
+    if head == ZSTD:
+        raise NotImportable(f"{path}: is compressed with zstd; run `unzstd {path}` first")
+    if head.startswith(GZIP):
+        return cast(BinaryIO, gzip.open(path, "rb"))
+    return path.open("rb")
+
+
+def _lines(file: BinaryIO, start: int) -> Iterator[Request]:
+    place = start
+    for line in file:
+        begun, place = place, place + len(line)
+        if line.strip():
+            where = f"the line at byte {begun}"
+            yield Request(body=line, encoding=Encoding.JSON, where=where, end=place)
+
+
+def _framed(file: BinaryIO, start: int) -> Iterator[Request]:
+    place = start
+    while head := file.read(LENGTH_BYTES):
+        size = int.from_bytes(head, "big")
+        if len(head) < LENGTH_BYTES or size > LONGEST:
+            raise NotImportable(f"byte {place} begins no request of the file exporter")
+        body = file.read(size)
+        if len(body) < size:
+            raise NotImportable(f"the file ends within the request at byte {place}")
+        begun, place = place, place + LENGTH_BYTES + size
+        where = f"the request at byte {begun}"
+        yield Request(body=body, encoding=Encoding.PROTOBUF, where=where, end=place)
