@@ -14,6 +14,7 @@ the ones before it do not.
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 
 from ragvigil.model.record import RagRecord
 from ragvigil.model.score import Score
@@ -38,6 +39,8 @@ _CLOSED = re.compile(
 _LIST_LINE = re.compile(r"^\s*(?:[-*•·–|#>]|\d+[.)])")
 _FENCE = re.compile(r"^\s*(?:```|~~~)", re.MULTILINE)
 _WORD = re.compile(r"\w+")
+_CLOSING = frozenset(STOPS + ':]】)}>|`»”"」』')
+"""A line that ends so is closed: no search is needed."""
 LEAST_WORDS = 4
 """A shorter last line without a full stop is taken for a signature, a label or a short answer."""
 
@@ -74,19 +77,25 @@ def why_cut(record: RagRecord) -> str:
     return _unfinished(record.answer or "")
 
 
+@lru_cache(maxsize=64)
 def _unfinished(answer: str) -> str:
+    """Why a text is taken for cut; the last few are remembered, since several scorers ask."""
     text = answer.rstrip()
     if len(_FENCE.findall(text)) % 2:
         return "a code block is not closed"
     if text.startswith(("{", "[{")) and not text.endswith(("}", "]")):
         return "a JSON document is not closed"
     *before, last = text.splitlines() or [""]
-    if _CLOSED.search(last) or not any(stop in text for stop in STOPS):
+    if _is_closed(last) or not any(stop in text for stop in STOPS):
         return ""
     fragment = re.split(rf"[{STOPS}]", last)[-1]
     is_list = bool(_LIST_LINE.match(last)) and not fragment.rstrip().endswith((",", "-"))
-    if is_list and any(not _CLOSED.search(line) for line in before if _LIST_LINE.match(line)):
+    if is_list and any(not _is_closed(line) for line in before if _LIST_LINE.match(line)):
         return ""  # the other items have no full stop either
     if len(_WORD.findall(fragment)) < LEAST_WORDS and not is_list and fragment == last:
         return ""
     return f"the last sentence stops in the middle: …{fragment.strip()[-40:]}"
+
+
+def _is_closed(line: str) -> bool:
+    return line[-1:] in _CLOSING or _CLOSED.search(line) is not None

