@@ -19,11 +19,13 @@ one score: a broken embedding or index does that. It never reads the question. R
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import lru_cache
 from math import isfinite
 
 from ragvigil.model.record import Document, RagRecord, Retrieval
 from ragvigil.model.score import Score
-from scorers.chunk_utilization import prepared_sentences
+from scorers.chunk_utilization import CACHED_CHARACTERS, CACHED_CHUNKS, prepared_sentences
 
 NEAR = 0.8
 """Share of the shorter chunk's sentences that the longer one has, from which on they are alike."""
@@ -92,25 +94,53 @@ def _repeated(chunks: Sequence[Document]) -> list[int]:
 
 def _near(chunks: Sequence[Document], repeated: Sequence[int]) -> list[int]:
     """Places of the chunks that are nearly one that stood before."""
-    known: list[frozenset[frozenset[str]]] = []
+    known: list[Outline] = []
     found = []
     for place, chunk in enumerate(chunks):
         if place in repeated or not chunk.content:
             continue
-        own = frozenset([one.words for one in prepared_sentences(chunk.content)])
+        is_long = len(chunk.content) > CACHED_CHARACTERS
+        own = outline(chunk.content) if is_long else _remembered(chunk.content)
         if any(_are_alike(own, other) for other in known):
             found.append(place)
         known.append(own)
     return found
 
 
-def _are_alike(one: frozenset[frozenset[str]], other: frozenset[frozenset[str]]) -> bool:
-    least = min(len(one), len(other))
-    if least >= FEWEST:
-        return len(one & other) >= NEAR * least
-    words, others = frozenset[str]().union(*one), frozenset[str]().union(*other)
-    either = len(words | others)
-    return either >= FEWEST_WORDS and len(words & others) >= NEAR_WORDS * either
+@dataclass(frozen=True, slots=True)
+class Outline:
+    """What chunks are compared by: sentences, or where these are few, the distinct `words`.
+
+    `first` are the alphabetically first tenth of the words and one more: of two sets that share
+    nine of ten words these share one (prefix filtering; Chaudhuri et al. 2006).
+    """
+
+    sentences: frozenset[frozenset[str]]
+    words: frozenset[str] = frozenset()
+    first: frozenset[str] = frozenset()
+
+
+def outline(content: str) -> Outline:
+    """The outline of a chunk's text."""
+    sentences = frozenset([one.words for one in prepared_sentences(content)])
+    if len(sentences) >= FEWEST:
+        return Outline(sentences)
+    words = sorted(frozenset[str]().union(*sentences))
+    first = words[: int((1 - NEAR_WORDS) * len(words) + 1e-9) + 1]
+    return Outline(sentences, frozenset(words), frozenset(first))
+
+
+_remembered = lru_cache(maxsize=CACHED_CHUNKS)(outline)
+
+
+def _are_alike(one: Outline, other: Outline) -> bool:
+    if not one.words and not other.words:
+        least = min(len(one.sentences), len(other.sentences))
+        return least > 0 and len(one.sentences & other.sentences) >= NEAR * least
+    if one.first.isdisjoint(other.first):
+        return False
+    either = len(one.words | other.words)
+    return either >= FEWEST_WORDS and len(one.words & other.words) >= NEAR_WORDS * either
 
 
 def is_collapsed(retrieval: Retrieval) -> bool:

@@ -112,6 +112,15 @@ def test_placeholders_and_missing_scores_are_no_scores() -> None:
         assert RetrievalShape().score(record(found)).value == 1.0
 
 
+@given(st.sets(st.integers(0, 99), max_size=60), st.sets(st.integers(0, 99), max_size=6))
+def test_no_near_duplicate_slips_through_the_filter(words: set[int], others: set[int]) -> None:
+    one = retrieval_shape.outline(" ".join(f"w{word}" for word in sorted(words)))
+    other = retrieval_shape.outline(" ".join(f"w{word}" for word in sorted(words ^ others)))
+    either = len(one.words | other.words)
+    if either and len(one.words & other.words) >= retrieval_shape.NEAR_WORDS * either:
+        assert not one.first.isdisjoint(other.first)
+
+
 @given(
     st.lists(
         st.tuples(st.sampled_from([FIRST, OTHER, "", None]), st.none() | st.floats()), max_size=9
