@@ -8,6 +8,7 @@ from importlib.metadata import EntryPoint
 from ragvigil.model.plugin import LeftOut, Plugged, own, plug_in
 from ragvigil.model.scorer import Scorer
 from scorers.rubric import load_rubrics
+from scorers.settings import ScorersSettings
 
 GROUP = "ragvigil.scorers"
 
@@ -16,16 +17,28 @@ class NotAScorer(TypeError):
     """A plug-in is no scorer; `str(error)` says what it lacks."""
 
 
-@cache
-def registered() -> tuple[Scorer, ...]:
+def registered(settings: ScorersSettings | None = None) -> tuple[Scorer, ...]:
     """All scorers that load, by rubric; one of the house that does not load raises."""
-    found = (*(point.load()() for point in own(GROUP)), *_outside().found)
+    given = settings or ScorersSettings()
+    found = (*(_built(made, given) for made in _house()), *_outside().found)
     return tuple(sorted(found, key=lambda scorer: scorer.rubric))
 
 
 def scorers_left_out() -> tuple[LeftOut, ...]:
     """The scorers of others that cannot be used; loads none of the house's."""
     return _outside().left_out
+
+
+@cache
+def _house() -> tuple[type[Scorer], ...]:
+    return tuple(point.load() for point in own(GROUP))
+
+
+def _built(made: type[Scorer], settings: ScorersSettings) -> Scorer:
+    """A scorer of the house, with what the settings say of it where it asks for them."""
+    from_settings = getattr(made, "from_settings", None)
+    scorer: Scorer = from_settings(settings) if from_settings else made()
+    return scorer
 
 
 @cache

@@ -29,7 +29,8 @@ def load_scorers(settings: ScorersSettings | None = None) -> tuple[Scorer, ...]:
     out the name may be of its rubric, so it is only logged.
     """
     settings = settings or ScorersSettings()
-    known = {scorer.rubric for scorer in registered()} | set(load_rubrics())
+    every = registered(settings)
+    known = {scorer.rubric for scorer in every} | set(load_rubrics())
     for key, names in (("disabled", settings.disabled), ("fails_below", settings.fails_below)):
         for name in names:
             if name in known:
@@ -38,7 +39,7 @@ def load_scorers(settings: ScorersSettings | None = None) -> tuple[Scorer, ...]:
             if not (scorers_left_out() or rubrics_left_out()):
                 raise UnknownRubric(line)
             log.warning("setting without effect", reason=line)
-    return tuple(scorer for scorer in registered() if scorer.rubric not in settings.disabled)
+    return tuple(scorer for scorer in every if scorer.rubric not in settings.disabled)
 
 
 class Runner:

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Annotated
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, field_validator
+
+from scorers.golden import read_golden
 
 Share = Annotated[float, Field(ge=0, le=1)]
 
@@ -21,3 +24,14 @@ class ScorersSettings(BaseModel):
         default={},
         description="by rubric, the value under which a record fails; instead of the rubric's own",
     )
+    golden: Path | None = Field(
+        default=None,
+        description="JSONL file of golden cases: questions and the chunks that bear their answers",
+    )
+
+    @field_validator("golden")
+    @classmethod
+    def _golden_reads(cls, path: Path | None) -> Path | None:
+        if path is not None:
+            read_golden(path)
+        return path

@@ -1,0 +1,161 @@
+"""Context recall: were the chunks that bear the answer retrieved?
+
+    >>> from ragvigil import Document, RagRecord
+    >>> from scorers.golden import parse_case
+    >>> case = parse_case({"question": "How long is it?", "gold_chunk_ids": ["a", "b"]})
+    >>> found = (Document(chunk_id="x"), Document(chunk_id="a"))
+    >>> record = RagRecord(record_id="1", trace_id="1", query="how long is it", retrieved=found)
+    >>> score = ContextRecall([case]).score(record)
+    >>> score.value, score.explanation, score.details["mrr"]
+    (0.5, '1 of 2 gold chunks retrieved', 0.5)
+
+The share of a golden case's chunks among all that were retrieved, for records that ask the case's
+question. A gold chunk is found by its id, as that of a chunk or of its document, or by its text:
+one holds the other, or they share nine of ten words. What cannot be compared, since the spans lack
+the ids or the texts, is never taken for missed. Range 0..1.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from math import log2
+from typing import Self
+
+from ragvigil.model.record import Document, RagRecord
+from ragvigil.model.score import Score
+from scorers.golden import Case, Gold, asked, read_golden
+from scorers.normalise import key, length, words
+from scorers.settings import ScorersSettings
+
+CUTOFFS = (1, 3, 5, 10, 50)
+NEAR, FEWEST = 0.9, 8
+"""Share of the distinct words, of the one with more, from which on two texts are one; at least so
+many words, since a changed one in fewer says something else."""
+FRAGMENT = 4
+"""Words under which a chunk that stands in a gold text is too short to be a part of it."""
+SHOWN = 60
+"""Characters of a gold text without an id that name it."""
+
+
+class ContextRecall:
+    """Scores `context_recall`."""
+
+    rubric = "context_recall"
+
+    def __init__(self, cases: Iterable[Case] = ()) -> None:
+        self._cases = {asked(case.question): case for case in cases}
+
+    @classmethod
+    def from_settings(cls, settings: ScorersSettings) -> Self:
+        """With the cases of `[scorers] golden`. Raises BadGolden."""
+        return cls(read_golden(settings.golden).values() if settings.golden else ())
+
+    def score(self, record: RagRecord) -> Score:
+        """The share of the gold chunks among the retrieved ones, and the usual ranking numbers."""
+        if not self._cases:
+            return Score.not_applicable(self.rubric, "no golden file")
+        for field in ("query", "retrieved"):
+            if field in record.absent:
+                reason = f"{field} is absent: {record.absent[field]}"
+                return Score.not_applicable(self.rubric, reason, absent=field)
+        case = self._cases.get(asked(record.query or ""))
+        if case is None:
+            return Score.not_applicable(self.rubric, "no golden case asks this")
+        if not case.gold:
+            return Score.not_applicable(self.rubric, "the golden case has no gold chunks")
+        places = matches(case.gold, record.retrieved)
+        unseen = _unseen(record, [one for one, at in zip(case.gold, places, strict=True) if not at])
+        if unseen:
+            reason = f"{unseen} is not known, so a gold chunk may be there unseen"
+            return Score.not_applicable(self.rubric, reason, absent=unseen)
+        return self._scored(case, places)
+
+    def _scored(self, case: Case, places: Sequence[Sequence[int]]) -> Score:
+        missing = [one for one, at in zip(case.gold, places, strict=True) if not at]
+        found = len(case.gold) - len(missing)
+        return Score(
+            rubric=self.rubric,
+            value=found / len(case.gold),
+            label="" if found else "missed",
+            explanation=f"{found} of {len(case.gold)} gold chunks retrieved",
+            details={
+                **ranking(places),
+                "missing": [one.chunk_id or one.text[:SHOWN] for one in missing],
+                "slice": case.slice,
+                "query_type": case.query_type,
+            },
+        )
+
+
+def ranking(places: Sequence[Sequence[int]]) -> Mapping[str, float]:
+    """Hit, recall, precision and nDCG at each cut-off, and MRR; `places` is by gold chunk.
+
+    nDCG counts a chunk that brings a gold chunk for the first time, so that repeats earn nothing.
+
+    >>> found = ranking([[1, 4], []])
+    >>> found["hit@1"], found["hit@3"], found["recall@3"], found["precision@5"], found["mrr"]
+    (0.0, 1.0, 0.5, 0.4, 0.5)
+    """
+    firsts = {min(at) for at in places if at}
+    numbers = {"mrr": 1 / (min(firsts) + 1) if firsts else 0.0}
+    for k in CUTOFFS:
+        within = sum(any(place < k for place in at) for at in places)
+        relevant = {place for at in places for place in at if place < k}
+        numbers[f"hit@{k}"] = float(within > 0)
+        numbers[f"recall@{k}"] = within / len(places)
+        numbers[f"precision@{k}"] = len(relevant) / k
+        ideal = _gain(range(min(k, len(places))))
+        numbers[f"ndcg@{k}"] = min(1.0, _gain(place for place in firsts if place < k) / ideal)
+    return {name: round(number, 4) for name, number in numbers.items()}
+
+
+def _gain(places: Iterable[int]) -> float:
+    return sum(1 / log2(place + 2) for place in sorted(places))
+
+
+def matches(gold: Sequence[Gold], chunks: Sequence[Document]) -> list[list[int]]:
+    """By gold chunk, the places of the retrieved chunks that are it."""
+    texts = [words(chunk.content or "") for chunk in chunks]
+    found = []
+    for one in gold:
+        text = words(one.text)
+        found.append(
+            [
+                place
+                for place, chunk in enumerate(chunks)
+                if (one.chunk_id and one.chunk_id in (chunk.chunk_id, chunk.document_id))
+                or is_same_text(text, texts[place])
+            ]
+        )
+    return found
+
+
+def is_same_text(gold: Sequence[str], chunk: Sequence[str]) -> bool:
+    """Whether one of two texts, as words, holds the other, or they share nearly all words.
+
+    >>> is_same_text(words("Refunds take 5 days."), words("Note: refunds take 5 days, mostly."))
+    True
+    >>> is_same_text(words("Refunds take 5 days."), words("Refunds take 15 days."))
+    False
+    """
+    if not gold or not chunk:
+        return False
+    if key(gold) in key(chunk) or (length(chunk) >= FRAGMENT and key(chunk) in key(gold)):
+        return True
+    one, other = set(gold), set(chunk)
+    most = max(len(one), len(other))
+    return most >= FEWEST and len(one & other) >= NEAR * most
+
+
+def _unseen(record: RagRecord, missing: Sequence[Gold]) -> str:
+    """The field without which one of these may have been retrieved all the same, or nothing."""
+    if missing and "retrieved" in record.truncated:
+        return "retrieved"
+    has_ids = "document_ids" not in record.absent
+    has_texts = "document_texts" not in record.absent and all(
+        chunk.content for chunk in record.retrieved
+    )
+    for one in missing:
+        if record.retrieved and not (one.chunk_id and has_ids) and not (one.text and has_texts):
+            return "document_ids" if one.chunk_id and not one.text else "document_texts"
+    return ""

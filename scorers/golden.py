@@ -1,0 +1,155 @@
+"""Golden cases: questions whose answer-bearing chunks are known, one JSON object a line.
+
+    >>> case = parse_case({"question": "How long?", "gold_chunk_ids": ["a", 7]})
+    >>> [gold.chunk_id for gold in case.gold]
+    ['a', '7']
+
+Keys: `question`, then `gold_chunk_ids` and `gold_texts`, `gold_answer`, `slice`, `query_type`, all
+of them optional; other keys are left out. As many texts as ids are the texts of these ids, in
+order; otherwise each id and each text is a gold chunk of its own. A case without either has no
+answer in the corpus.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import orjson
+
+from scorers.normalise import words
+
+
+class BadGolden(ValueError):
+    """A golden file is wrong; `str(error)` names the file, the line and what is wrong."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Gold:
+    """A chunk that bears the answer, by its id, its text or both; the other is empty."""
+
+    chunk_id: str = ""
+    text: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Case:
+    """A question, the chunks that answer it and, where given, the answer."""
+
+    question: str
+    gold: tuple[Gold, ...] = ()
+    gold_answer: str = ""
+    slice: str = ""
+    query_type: str = ""
+
+
+def asked(question: str) -> str:
+    """A question without its case, spacing and punctuation, to look its case up by.
+
+    >>> asked("How long  does a REFUND take?") == asked("how long does a refund take")
+    True
+    """
+    return " ".join(words(question))
+
+
+def read_golden(path: Path) -> Mapping[str, Case]:
+    """The cases of a JSONL file by what they ask (see `asked`); empty lines are skipped.
+
+    Raises BadGolden.
+    """
+    cases: dict[str, Case] = {}
+    lines: dict[str, int] = {}
+    for number, line in enumerate(_text(path).split("\n"), start=1):
+        if not line.strip():
+            continue
+        try:
+            case = parse_case(_json(line))
+            key = asked(case.question)
+            if key in cases:
+                raise ValueError(f"question: line {lines[key]} asks the same")
+        except ValueError as error:
+            raise BadGolden(f"{path}:{number}: {error}") from error
+        cases[key], lines[key] = case, number
+    if not cases:
+        raise BadGolden(f"{path}: holds no case")
+    return cases
+
+
+def parse_case(written: object) -> Case:
+    """The case that a line's JSON describes. Raises ValueError with the key and what is wrong."""
+    if not isinstance(written, dict):
+        raise ValueError("is not a JSON object")
+    question = _optional(written, "question")
+    if not asked(question):
+        raise ValueError("question: is missing or has no words")
+    return Case(
+        question=question,
+        gold=_gold(_ids(written), _texts(written)),
+        gold_answer=_optional(written, "gold_answer"),
+        slice=_optional(written, "slice"),
+        query_type=_optional(written, "query_type"),
+    )
+
+
+def _text(path: Path) -> str:
+    try:
+        return path.read_text(encoding="utf-8-sig")
+    except UnicodeDecodeError as error:
+        line = error.object[: error.start].count(b"\n") + 1
+        raise BadGolden(f"{path}:{line}: is not UTF-8") from error
+    except (OSError, ValueError) as error:
+        raise BadGolden(f"{path} is not a file that can be read") from error
+
+
+def _json(line: str) -> object:
+    try:
+        return orjson.loads(line)
+    except orjson.JSONDecodeError as error:
+        raise ValueError(f"is not JSON: {error}") from error
+
+
+def _gold(ids: list[str], texts: list[str]) -> tuple[Gold, ...]:
+    if len(ids) == len(texts):
+        pairs = zip(ids, texts, strict=True)
+        found = [Gold(chunk_id=name, text=text) for name, text in pairs]
+    else:
+        found = [*(Gold(chunk_id=name) for name in ids), *(Gold(text=text) for text in texts)]
+    return tuple(dict.fromkeys(found))
+
+
+def _ids(written: Mapping[str, Any]) -> list[str]:
+    ids = []
+    for one in _listed(written, "gold_chunk_ids"):
+        if isinstance(one, bool) or not isinstance(one, str | int) or not str(one).strip():
+            raise ValueError(f"gold_chunk_ids: {one!r} is not an id, a text or a whole number")
+        ids.append(str(one).strip())
+    return ids
+
+
+def _texts(written: Mapping[str, Any]) -> list[str]:
+    texts = []
+    for one in _listed(written, "gold_texts"):
+        if not isinstance(one, str) or not words(one):
+            raise ValueError(f"gold_texts: {one!r} is not a text with words")
+        texts.append(one)
+    return texts
+
+
+def _listed(written: Mapping[str, Any], key: str) -> list[object]:
+    value = written.get(key)
+    if value is None:
+        return []
+    if not isinstance(value, list):
+        raise ValueError(f"{key}: {value!r} is not a list")
+    return value
+
+
+def _optional(written: Mapping[str, Any], key: str) -> str:
+    value = written.get(key)
+    if value is None:
+        return ""
+    if not isinstance(value, str):
+        raise ValueError(f"{key}: {value!r} is not a text")
+    return value
