@@ -66,7 +66,7 @@ class ContextRecall:
         places = matches(case.gold, record.retrieved)
         unseen = _unseen(record, [one for one, at in zip(case.gold, places, strict=True) if not at])
         if unseen:
-            reason = f"{unseen} is not known, so a gold chunk may be there unseen"
+            reason = f"{unseen} is not wholly known, so a gold chunk may be there unseen"
             return Score.not_applicable(self.rubric, reason, absent=unseen)
         return self._scored(case, places)
 

@@ -1,0 +1,175 @@
+"""Context recall: found by id or text, numbers by hand, and what is never taken for missed."""
+
+from __future__ import annotations
+
+import doctest
+from dataclasses import replace
+from math import log2
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ragvigil.model.record import Absent, Document, RagRecord
+from scorers import context_recall
+from scorers.context_recall import CUTOFFS, ContextRecall, is_same_text, ranking
+from scorers.golden import parse_case
+from scorers.normalise import words
+from scorers.runner import load_scorers
+from scorers.settings import ScorersSettings
+
+QUESTION = "How long does a refund take?"
+TEXT = "Card refunds take five to seven business days after the parcel has come back to us."
+
+
+def scorer(**gold: object) -> ContextRecall:
+    return ContextRecall([parse_case({"question": QUESTION, **gold})])
+
+
+def record(*chunks: Document) -> RagRecord:
+    return RagRecord(record_id="1", trace_id="1", query=QUESTION.upper(), retrieved=chunks)
+
+
+def named(*names: str) -> RagRecord:
+    return record(*(Document(chunk_id=name, content=f"text of {name}") for name in names))
+
+
+def test_the_examples_in_the_docstrings_hold() -> None:
+    assert doctest.testmod(context_recall).failed == 0
+
+
+def test_the_numbers_are_those_computed_by_hand() -> None:
+    score = scorer(gold_chunk_ids=["a", "b", "z"]).score(named("x", "a", "y", "v", "b", "w"))
+    assert (score.value, score.label) == (2 / 3, "")
+    assert score.explanation == "2 of 3 gold chunks retrieved"
+    ideal = 1 + 1 / log2(3) + 1 / log2(4)
+    expected = {
+        "mrr": 0.5,
+        "hit@1": 0.0, "recall@1": 0.0, "precision@1": 0.0, "ndcg@1": 0.0,
+        "hit@3": 1.0, "recall@3": 1 / 3, "precision@3": 1 / 3, "ndcg@3": 1 / log2(3) / ideal,
+        "hit@5": 1.0, "recall@5": 2 / 3, "precision@5": 2 / 5,
+        "ndcg@5": (1 / log2(3) + 1 / log2(6)) / ideal,
+        "precision@10": 2 / 10, "recall@50": 2 / 3, "precision@50": 2 / 50,
+    }  # fmt: skip
+    found = {name: score.details[name] for name in expected}
+    assert found == pytest.approx(expected, abs=1e-4)
+    assert score.details["missing"] == ["z"]
+
+
+def test_the_value_is_over_all_that_was_retrieved() -> None:
+    score = scorer(gold_chunk_ids=["a"]).score(named(*(f"x{i}" for i in range(60)), "a"))
+    assert (score.value, score.details["recall@50"]) == (1.0, 0.0)
+
+
+def test_a_list_without_a_gold_chunk_missed() -> None:
+    for found in (named("x", "y"), named()):
+        score = scorer(gold_chunk_ids=["a"]).score(found)
+        assert (score.value, score.label) == (0.0, "missed")
+        assert score.explanation == "0 of 1 gold chunks retrieved"
+
+
+def test_a_gold_chunk_is_found_by_the_id_of_its_document() -> None:
+    found = record(Document(chunk_id="a#3", document_id="a"), Document(chunk_id="a#4"))
+    assert scorer(gold_chunk_ids=["a"]).score(found).value == 1.0
+
+
+def test_a_pair_is_found_by_its_text_where_ids_have_changed() -> None:
+    found = record(Document(chunk_id="new", content=f"Refunds. {TEXT.upper()} Ask us."))
+    assert scorer(gold_chunk_ids=["old"], gold_texts=[TEXT]).score(found).value == 1.0
+
+
+@pytest.mark.parametrize(
+    ("chunk", "is_found"),
+    [
+        (TEXT.replace(" ", "\n"), True),
+        ("Card refunds take five to seven business days", True),
+        (TEXT.replace("parcel", "box"), True),
+        ("to us", False),
+        ("Gift cards are never paid out in cash by any of our shops in any country.", False),
+        ("", False),
+    ],
+)
+def test_texts_are_one_where_one_holds_the_other_or_nearly(chunk: str, is_found: bool) -> None:
+    assert is_same_text(words(TEXT), words(chunk)) is is_found
+
+
+def test_texts_without_spaces_are_found() -> None:
+    assert is_same_text(words("退款需要5到7天。"), words("银行卡退款需要5到7天，请耐心等待。"))
+    assert not is_same_text(words("退款需要5到7天。"), words("仓库在公共假期关闭。"))
+
+
+def test_repeats_of_a_gold_chunk_earn_nothing_in_recall_and_ndcg() -> None:
+    found = scorer(gold_texts=[TEXT, "Vouchers are not refunded."]).score(
+        record(*(Document(chunk_id=str(i), content=TEXT) for i in range(3)))
+    )
+    assert found.value == 0.5
+    ideal = 1 + 1 / log2(3)
+    assert found.details["ndcg@3"] == pytest.approx(1 / ideal, abs=1e-4)
+    assert found.details["precision@3"] == 1.0
+
+
+def test_only_records_that_ask_a_case_with_gold_chunks_are_scored() -> None:
+    asks_other = replace(named("a"), query="Where is my parcel?")
+    for given_, found, reason in (
+        (ContextRecall(), named("a"), "no golden file"),
+        (scorer(gold_chunk_ids=["a"]), asks_other, "no golden case asks this"),
+        (scorer(gold_chunk_ids=["a"]), replace(asks_other, query=None), "no golden case asks this"),
+        (scorer(), named("a"), "the golden case has no gold chunks"),
+    ):
+        score = given_.score(found)
+        assert (score.value, score.explanation, score.absent) == (None, reason, "")
+
+
+def test_an_absent_list_is_not_applicable_and_says_so() -> None:
+    hidden = replace(named(), absent={"retrieved": Absent.HIDDEN})
+    score = scorer(gold_chunk_ids=["a"]).score(hidden)
+    assert (score.value, score.absent) == (None, "retrieved")
+    assert score.explanation == "retrieved is absent: hidden"
+
+
+def test_what_the_spans_do_not_show_is_not_taken_for_missed() -> None:
+    hidden = record(Document(chunk_id="a", content=TEXT), Document(chunk_id="b"))
+    score = scorer(gold_texts=["Vouchers are not refunded."]).score(hidden)
+    assert (score.value, score.absent) == (None, "document_texts")
+    assert scorer(gold_texts=[TEXT]).score(hidden).value == 1.0
+    nameless = replace(named("3f2a"), absent={"document_ids": Absent.NOT_SENT})
+    score = scorer(gold_chunk_ids=["a"]).score(nameless)
+    assert (score.value, score.absent) == (None, "document_ids")
+    assert scorer(gold_chunk_ids=["a"], gold_texts=[TEXT]).score(nameless).label == "missed"
+    cut = replace(named("x"), truncated=("retrieved",))
+    assert scorer(gold_chunk_ids=["a"]).score(cut).absent == "retrieved"
+
+
+def test_the_settings_name_the_file(tmp_path: Path) -> None:
+    path = tmp_path / "golden.jsonl"
+    path.write_text(f'{{"question": "{QUESTION}", "gold_chunk_ids": ["a"]}}', encoding="utf-8")
+    scorers = load_scorers(ScorersSettings(golden=path))
+    (own,) = [one for one in scorers if one.rubric == "context_recall"]
+    assert own.score(named("a")).value == 1.0
+    (own,) = [one for one in load_scorers() if one.rubric == "context_recall"]
+    assert own.score(named("a")).explanation == "no golden file"
+
+
+def test_a_wrong_golden_file_is_a_wrong_setting(tmp_path: Path) -> None:
+    path = tmp_path / "golden.jsonl"
+    path.write_text('{"question": "a"}\n{"question": ""}\n', encoding="utf-8")
+    with pytest.raises(ValueError, match=r"golden\.jsonl:2: question: is missing"):
+        ScorersSettings(golden=path)
+
+
+@given(st.lists(st.lists(st.integers(0, 70), max_size=4, unique=True), min_size=1, max_size=6))
+def test_the_numbers_are_shares_and_recall_never_falls_with_k(places: list[list[int]]) -> None:
+    numbers = ranking(places)
+    assert all(0 <= number <= 1 for number in numbers.values())
+    for name in ("hit", "recall"):
+        by_cutoff = [numbers[f"{name}@{k}"] for k in CUTOFFS]
+        assert by_cutoff == sorted(by_cutoff)
+
+
+@given(st.integers(1, 60), st.integers(0, 20))
+def test_gold_chunks_at_the_top_are_ideal_at_every_cut_off(gold: int, lower: int) -> None:
+    ideal = ranking([[place] for place in range(gold)])
+    assert {ideal[f"ndcg@{k}"] for k in CUTOFFS} == {1.0}
+    moved = ranking([[place + lower] for place in range(gold)])
+    assert all(moved[name] <= ideal[name] for name in ideal)
