@@ -151,11 +151,10 @@ def _unseen(record: RagRecord, missing: Sequence[Gold]) -> str:
     """The field without which one of these may have been retrieved all the same, or nothing."""
     if missing and "retrieved" in record.truncated:
         return "retrieved"
-    has_ids = "document_ids" not in record.absent
-    has_texts = "document_texts" not in record.absent and all(
-        chunk.content for chunk in record.retrieved
-    )
+    # By the retrieved chunks alone: `absent` also tells of those that were read from the prompt.
+    has_ids = all(one.chunk_id not in ("", one.text_hash) for one in record.retrieved)
+    has_texts = all(one.content is not None for one in record.retrieved)
     for one in missing:
-        if record.retrieved and not (one.chunk_id and has_ids) and not (one.text and has_texts):
+        if not (one.chunk_id and has_ids) and not (one.text and has_texts):
             return "document_ids" if one.chunk_id and not one.text else "document_texts"
     return ""

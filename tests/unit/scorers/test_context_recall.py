@@ -133,12 +133,19 @@ def test_what_the_spans_do_not_show_is_not_taken_for_missed() -> None:
     score = scorer(gold_texts=["Vouchers are not refunded."]).score(hidden)
     assert (score.value, score.absent) == (None, "document_texts")
     assert scorer(gold_texts=[TEXT]).score(hidden).value == 1.0
-    nameless = replace(named("3f2a"), absent={"document_ids": Absent.NOT_SENT})
+    nameless = record(Document(chunk_id="3f2a", text_hash="3f2a", content="Parcels."))
     score = scorer(gold_chunk_ids=["a"]).score(nameless)
     assert (score.value, score.absent) == (None, "document_ids")
     assert scorer(gold_chunk_ids=["a"], gold_texts=[TEXT]).score(nameless).label == "missed"
     cut = replace(named("x"), truncated=("retrieved",))
     assert scorer(gold_chunk_ids=["a"]).score(cut).absent == "retrieved"
+
+
+def test_ids_and_texts_that_only_the_prompt_lacks_are_known() -> None:
+    reasons = {"document_ids": Absent.NOT_SENT, "document_texts": Absent.NOT_SENT}
+    found = replace(named("x"), absent=reasons)
+    for gold in ({"gold_chunk_ids": ["a"]}, {"gold_texts": [TEXT]}):
+        assert scorer(**gold).score(found).label == "missed"
 
 
 def test_the_settings_name_the_file(tmp_path: Path) -> None:
