@@ -174,23 +174,44 @@ def replay(
 
 @app.command("import")
 def import_(
-    path: Annotated[Path, typer.Argument(help="File of the Collector's file exporter.")],
+    form: Annotated[
+        str,
+        typer.Argument(
+            metavar="FORMAT",
+            help="collector_file, collector_clickhouse, phoenix_export or langfuse_export.",
+        ),
+    ],
+    source: Annotated[
+        str, typer.Argument(help="A file; the URL of the database for collector_clickhouse.")
+    ],
     config: Config = None,
     endpoint: Annotated[
         str | None, typer.Option(help="OTLP/HTTP base URL; default the daemon of the settings.")
     ] = None,
+    token_file: Annotated[
+        Path | None, typer.Option(help="Admin token, which a backfill needs off loopback.")
+    ] = None,
     name: Annotated[str, typer.Option(help="Name of the backfill run.")] = "import",
+    since: Annotated[str | None, typer.Option(help="Spans that started then or later.")] = None,
+    until: Annotated[str | None, typer.Option(help="Spans that started before.")] = None,
     state: Annotated[
         Path | None, typer.Option(help="Where to note what arrived; default beside the file.")
     ] = None,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Count, send nothing.")] = False,
+    judge: Annotated[bool, typer.Option("--judge", help="Refused: there is no judge yet.")] = False,
     json: Json = False,
 ) -> None:
-    """Imports what the Collector's file exporter wrote, with its own times; goes on if stopped."""
-    from ragvigil.app.import_command import import_file
+    """Imports history with its own times: scored, never judged; goes on where it was stopped."""
+    from ragvigil.app.import_command import import_source
+    from ragvigil.app.import_target import sending_to
 
-    target = endpoint or f"http://{_settings(config).collector.http_endpoint}"
-    sys.exit(import_file(path, target, state=state, backfill=name, dry_run=dry_run, as_json=json))
+    sending = sending_to(_settings(config).collector, endpoint, token_file, backfill=name)
+    sys.exit(
+        import_source(
+            form, source, sending, state=state, since=since, until=until,
+            dry_run=dry_run, judge=judge, as_json=json,
+        )
+    )  # fmt: skip
 
 
 if __name__ == "__main__":

@@ -16,20 +16,15 @@ from typing import BinaryIO, cast
 from collector.otlp import Encoding, decode
 from collector.refusal import Refused
 from collector.settings import LimitSettings
+from ragvigil.app.import_pieces import BATCH_BYTES, BATCH_ITEMS, NotImportable, Piece
 from ragvigil.model.span import Signal
 
-BATCH_ITEMS = 512
-BATCH_BYTES = 4 << 20
 GZIP, ZSTD = b"\x1f\x8b", b"\x28\xb5\x2f\xfd"
 LENGTH_BYTES = 4
 LONGEST = 256 << 20
 """Bytes of one request; a larger length is a damaged file."""
 NAMED = re.compile(rb'"resource(Spans|Logs|Metrics)"')
 SIGNALS = {b"Spans": Signal.TRACES, b"Logs": Signal.LOGS}
-
-
-class NotImportable(Exception):
-    """The file is none that can be imported; one line says why and what helps."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -40,20 +35,6 @@ class Request:
     encoding: Encoding
     where: str
     end: int
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Piece:
-    """Some requests of one signal as one, in protobuf; `end` is how far the file is read with it.
-
-    `refused` says of what lies before `end` and is not in `payload`, why.
-    """
-
-    payload: bytes
-    signal: Signal
-    items: int
-    end: int
-    refused: tuple[str, ...] = ()
 
 
 def pieces(path: Path, start: int) -> Iterator[Piece]:

@@ -1,148 +1,158 @@
 """`ragvigil import`: what was recorded elsewhere, sent to the daemon as a declared backfill.
 
-Resumable: beside the source stands how far it was acknowledged, and the next run goes on there.
+Resumable: a note says how far the source was acknowledged, and the next run goes on there.
 """
 
 from __future__ import annotations
 
 import asyncio
-import hashlib
 import json
 import sys
 from collections import deque
 from collections.abc import Iterator
-from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from rich.console import Console
-from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeRemainingColumn
+from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeElapsedColumn
 
-from ragvigil.app.import_collector_file import NotImportable, Piece, pieces
+from ragvigil.app.import_pieces import NotImportable, Piece
+from ragvigil.app.import_sources import Source, source_of
+from ragvigil.app.import_state import Imported, keep, load
+from ragvigil.app.import_window import Contents, Window, window
 from ragvigil.app.recording import PROTOBUF
 from ragvigil.app.replay import GaveUp, Outgoing, Sending, Tally, send_all
 from ragvigil.model.span import Signal
 
-SUFFIX = ".ragvigil-import.json"
-HEAD_BYTES = 4096
 SHOWN = 5
+NO_JUDGE = "--judge: there is no judge yet; what is imported is scored and never judged"
 
 
-@dataclass(slots=True, kw_only=True)
-class Imported:
-    """How far a source was taken: `offset` bytes of it, acknowledged; counts over all runs.
-
-    `head` names its first `head_bytes`: the rest may grow between two runs.
-    """
-
-    head: str
-    head_bytes: int
-    offset: int = 0
-    items: int = 0
-    refused: int = 0
-
-
-def import_file(
-    path: Path, target: str, *, state: Path | None, backfill: str, dry_run: bool, as_json: bool
+def import_source(
+    form: str,
+    named: str,
+    sending: Sending,
+    *,
+    state: Path | None = None,
+    since: str | None = None,
+    until: str | None = None,
+    dry_run: bool = False,
+    judge: bool = False,
+    as_json: bool = False,
 ) -> int:
-    """Imports a file of the Collector's file exporter.
+    """Imports a source of a format. Returns 0, 1 where something was refused, 2 where it could
 
-    Returns 0, 1 where something was refused, 2 where it could not be done.
+    not be done, 130 where Ctrl-C stopped it.
     """
-    kept = state or path.with_name(path.name + SUFFIX)
+    tally = Tally()
     try:
-        done = load(path, kept)
-        refused: list[str] = []
-        taken = _Taken(done, None if dry_run else kept, refused)
-        outgoing = taken.going(pieces(path, done.offset))
+        if judge:
+            raise NotImportable(NO_JUDGE)
+        source, wanted = source_of(form, named), window(since, until)
+        kept = state or source.note
+        taken = Taken(load(source.head, wanted, kept), None if dry_run else kept, wanted)
+        outgoing = taken.going(source.pieces(taken.done.offset))
         if dry_run:
-            taken.count(outgoing)
+            for _ in outgoing:
+                taken.acknowledged()
         else:
-            _send(outgoing, taken, Sending(target=target, backfill=backfill), path)
+            _send(outgoing, taken, sending, source, tally)
+        taken.settle()
     except (NotImportable, GaveUp) as error:
         print(error, file=sys.stderr)
         return 2
     except KeyboardInterrupt:
-        print(f"stopped; the same command goes on from byte {done.offset}", file=sys.stderr)
+        print("stopped; the same command goes on from here", file=sys.stderr)
         return 130
-    _say(done, refused, dry_run=dry_run, as_json=as_json)
-    return 1 if done.refused else 0
+    _say(taken, tally, dry_run=dry_run, as_json=as_json)
+    return 1 if taken.done.refused or tally.counts["rejected"] else 0
 
 
-def load(path: Path, kept: Path) -> Imported:
-    """How far this source was taken before. Raises NotImportable where the note is of another."""
-    try:
-        with path.open("rb") as file:
-            head = file.read(HEAD_BYTES)
-    except OSError as error:
-        raise NotImportable(f"{path}: cannot be read: {error}") from error
-    if not kept.exists():
-        return Imported(head=_name_of(head), head_bytes=len(head))
-    try:
-        done = Imported(**json.loads(kept.read_text(encoding="utf-8")))
-    except (ValueError, TypeError) as error:
-        raise NotImportable(f"{kept}: is no note of an import; remove it to begin anew") from error
-    if done.head != _name_of(head[: done.head_bytes]):
-        raise NotImportable(f"{kept}: is of another file; remove it to begin anew")
-    return done
-
-
-def _name_of(head: bytes) -> str:
-    return hashlib.blake2b(head, digest_size=16).hexdigest()
-
-
-class _Taken:
+class Taken:
     """Keeps the note of what was acknowledged, in the order of sending."""
 
-    def __init__(self, done: Imported, kept: Path | None, refused: list[str]) -> None:
+    def __init__(self, done: Imported, kept: Path | None, wanted: Window) -> None:
         self.done = done
-        self._kept, self._refused = kept, refused
+        self.contents = Contents()
+        self.reasons: list[str] = []
+        self._kept, self._wanted = kept, wanted
         self._sent: deque[Piece] = deque()
 
     def going(self, found: Iterator[Piece]) -> Iterator[Outgoing]:
-        """Bodies to send, each noted as under way."""
+        """Bodies to send, each noted as under way; what holds nothing is noted, not sent."""
         for piece in found:
-            self._sent.append(piece)
-            path = "/v1/logs" if piece.signal is Signal.LOGS else "/v1/traces"
-            yield Outgoing(body=piece.payload, path=path, content_type=PROTOBUF, items=piece.items)
+            narrow = self.contents.narrowed(piece, self._wanted)
+            self._sent.append(narrow)
+            if narrow.items:
+                path = "/v1/logs" if narrow.signal is Signal.LOGS else "/v1/traces"
+                yield Outgoing(
+                    body=narrow.payload, path=path, content_type=PROTOBUF, items=narrow.items
+                )
 
-    def acknowledged(self) -> int:
-        """The oldest body under way has arrived; returns how far the source is taken."""
-        piece = self._sent.popleft()
+    def acknowledged(self) -> None:
+        """The oldest body under way has arrived, and so has what lies before it."""
+        is_body = False
+        while self._sent and not is_body:
+            is_body = self._take(self._sent.popleft())
+        self._note()
+
+    def settle(self) -> None:
+        """Everything is sent: what lies behind the last body held nothing."""
+        while self._sent:
+            self._take(self._sent.popleft())
+        self._note()
+
+    def _take(self, piece: Piece) -> bool:
         self.done.offset = piece.end
         self.done.items += piece.items
         self.done.refused += len(piece.refused)
-        self._refused += piece.refused[: SHOWN - len(self._refused)]
+        self.reasons += piece.refused[: SHOWN - len(self.reasons)]
+        return piece.items > 0
+
+    def _note(self) -> None:
         if self._kept is not None:
-            self._kept.write_text(json.dumps(asdict(self.done)), encoding="utf-8")
-        return piece.end
-
-    def count(self, outgoing: Iterator[Outgoing]) -> None:
-        """Counts without sending."""
-        for _ in outgoing:
-            self.acknowledged()
+            keep(self.done, self._kept)
 
 
-def _send(outgoing: Iterator[Outgoing], taken: _Taken, sending: Sending, path: Path) -> None:
-    tally = Tally()
-    columns = (TextColumn("importing"), BarColumn(), TaskProgressColumn(), TimeRemainingColumn())
+def _send(
+    outgoing: Iterator[Outgoing], taken: Taken, sending: Sending, source: Source, tally: Tally
+) -> None:
+    columns = (
+        TextColumn("importing"),
+        BarColumn(),
+        TaskProgressColumn(),
+        TextColumn("{task.fields[items]} spans"),
+        TimeElapsedColumn(),
+    )
     with Progress(*columns, console=Console(stderr=True)) as bar:
-        task = bar.add_task("importing", total=path.stat().st_size, completed=taken.done.offset)
+        task = bar.add_task("", total=source.total, items=taken.done.items)
 
         def step(_: Outgoing) -> None:
             if tally.counts["refused"]:  # a token, most likely: the rest would fare no better
                 raise NotImportable(f"the daemon takes it not: {next(iter(tally.messages))}")
-            bar.update(task, completed=taken.acknowledged())
+            taken.acknowledged()
+            bar.update(task, completed=taken.done.offset, items=taken.done.items)
 
         asyncio.run(send_all(outgoing, sending, tally, progress=step))
 
 
-def _say(done: Imported, refused: list[str], *, dry_run: bool, as_json: bool) -> None:
-    told = {"items": done.items, "refused": done.refused, "bytes": done.offset, "why": refused}
+def _say(taken: Taken, tally: Tally, *, dry_run: bool, as_json: bool) -> None:
+    done, held = taken.done, taken.contents.told()
+    told = {
+        "items": done.items, "refused": done.refused, "rejected": tally.counts["rejected"],
+        "offset": done.offset, "dry_run": dry_run, "this_run": held, "why": taken.reasons,
+    }  # fmt: skip
     if as_json:
         print(json.dumps(told))
         return
-    print(f"{'would import' if dry_run else 'imported'} {done.items} spans and log records")
+    print(f"{'would import' if dry_run else 'imported'} {done.items} spans and log records in all")
+    print(f"  this run: {held['traces']} traces, {held['spans']} spans, {held['logs']} log records")
+    if held["first"]:
+        print(f"  from {held['first']} to {held['last']}")
+    if held["outside"]:
+        print(f"  {held['outside']} spans started outside of --since and --until")
+    if tally.counts["rejected"]:
+        print(f"  {tally.counts['rejected']} were rejected by the daemon")
     if done.refused:
-        print(f"  {done.refused} requests were refused, wholly or in part:")
-        for line in refused:
+        print(f"  {done.refused} rows or requests were refused, wholly or in part:")
+        for line in taken.reasons:
             print(f"    {line}")

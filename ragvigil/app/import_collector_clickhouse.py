@@ -1,0 +1,94 @@
+"""The `otel_traces` table of the Collector's ClickHouse exporter, over HTTP.
+
+How far it is read is a time: what a Collector adds later, with later times, is read by the next
+run. All values are texts in that table, and stay so.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from opentelemetry.proto.trace.v1.trace_pb2 import Span, Status
+
+from ragvigil.app.import_pieces import BadRow, Found, NotImportable, Piece, batched, identity
+from ragvigil.app.import_values import clean, put
+from ragvigil.store.otel_traces import PAGE_ROWS, NotReadable, read_otel_traces
+
+KINDS = {
+    "Internal": Span.SPAN_KIND_INTERNAL,
+    "Server": Span.SPAN_KIND_SERVER,
+    "Client": Span.SPAN_KIND_CLIENT,
+    "Producer": Span.SPAN_KIND_PRODUCER,
+    "Consumer": Span.SPAN_KIND_CONSUMER,
+}
+STATUSES = {"Ok": Status.STATUS_CODE_OK, "Error": Status.STATUS_CODE_ERROR}
+
+
+def pieces(url: str, start: int, page_rows: int = PAGE_ROWS) -> Iterator[Piece]:
+    """The table's spans later than `start` (ns since 1970). Raises NotImportable."""
+    try:
+        yield from batched(_found(row) for row in read_otel_traces(url, start, page_rows))
+    except NotReadable as error:
+        raise NotImportable(str(error)) from error
+
+
+def _found(row: dict[str, Any]) -> Found:
+    started = int(row["Start"])
+    try:
+        span = span_of(row)
+    except BadRow as error:
+        return Found(place=started, refused=f"span {str(row['SpanId'])[:64]!r}: {error}")
+    return Found(
+        place=started,
+        span=span,
+        resource=row["ResourceAttributes"],
+        scope=(clean(row["ScopeName"]), clean(row["ScopeVersion"])),
+    )
+
+
+def span_of(row: dict[str, Any]) -> Span:
+    """The span of a row. Raises BadRow."""
+    started = int(row["Start"])
+    if started <= 0 or int(row["Duration"]) < 0:
+        raise BadRow("its time is before 1970 or its duration below zero")
+    span = Span(
+        trace_id=identity(row["TraceId"], 16),
+        span_id=identity(row["SpanId"], 8),
+        parent_span_id=identity(row["ParentSpanId"], 8) if row["ParentSpanId"].strip("0") else b"",
+        trace_state=clean(row["TraceState"]),
+        name=clean(row["SpanName"]),
+        kind=KINDS.get(_last(row["SpanKind"]), Span.SPAN_KIND_UNSPECIFIED),
+        start_time_unix_nano=started,
+        end_time_unix_nano=started + int(row["Duration"]),
+        status=Status(
+            code=STATUSES.get(_last(row["StatusCode"]), Status.STATUS_CODE_UNSET),
+            message=clean(row["StatusMessage"]),
+        ),
+    )
+    put(span.attributes, row["SpanAttributes"])
+    _add_events(span, row)
+    _add_links(span, row)
+    return span
+
+
+def _last(word: str) -> str:
+    """`Server` of both `Server` and the older `SPAN_KIND_SERVER`."""
+    return word.rpartition("_")[2].capitalize()
+
+
+def _add_events(span: Span, row: dict[str, Any]) -> None:
+    columns = (row["EventTimes"], row["EventNames"], row["EventAttributes"])
+    for at, name, attributes in zip(*columns, strict=True):
+        event = span.events.add(time_unix_nano=max(0, int(at)), name=clean(name))
+        put(event.attributes, attributes)
+
+
+def _add_links(span: Span, row: dict[str, Any]) -> None:
+    columns = (row["LinkTraces"], row["LinkSpans"], row["LinkStates"], row["LinkAttributes"])
+    for trace, linked, state, attributes in zip(*columns, strict=True):
+        if trace and linked:
+            link = span.links.add(
+                trace_id=identity(trace, 16), span_id=identity(linked, 8), trace_state=clean(state)
+            )
+            put(link.attributes, attributes)

@@ -1,0 +1,211 @@
+"""What Langfuse exports: observations and traces, one row each, or traces that hold theirs.
+
+Snake and camel case both: the blob storage export (v3: `traces/`, `observations/`; v4:
+`observations_v2/`), the export of its pages, and the answers of its public API. Attributes get the
+names under which Langfuse's own SDK sends them. A score belongs to a trace and is no span.
+Source: langfuse.com, Blob Storage Export Field Reference.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from opentelemetry.proto.trace.v1.trace_pb2 import Span, Status
+
+from ragvigil.app.import_pieces import BadRow, Found, Piece, batched, by_trace, identity
+from ragvigil.app.import_rows import Row, rows
+from ragvigil.app.import_values import clean, dumps, is_absent, loads, nanoseconds, put
+
+HUMP = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
+OBSERVED = "langfuse.observation."
+OF_OBSERVATION = {
+    "input": f"{OBSERVED}input",
+    "output": f"{OBSERVED}output",
+    "level": f"{OBSERVED}level",
+    "status_message": f"{OBSERVED}status_message",
+    "provided_model_name": f"{OBSERVED}model.name",
+    "model": f"{OBSERVED}model.name",
+    "model_parameters": f"{OBSERVED}model.parameters",
+    "usage_details": f"{OBSERVED}usage_details",
+    "cost_details": f"{OBSERVED}cost_details",
+    "completion_start_time": f"{OBSERVED}completion_start_time",
+    "prompt_name": f"{OBSERVED}prompt.name",
+    "prompt_version": f"{OBSERVED}prompt.version",
+    "version": "langfuse.version",
+    "environment": "langfuse.environment",
+    "release": "langfuse.release",
+    "trace_name": "langfuse.trace.name",
+    "user_id": "user.id",
+    "session_id": "session.id",
+    "tags": "langfuse.trace.tags",
+}
+OF_TRACE = {
+    "name": "langfuse.trace.name",
+    "input": "langfuse.trace.input",
+    "output": "langfuse.trace.output",
+    "release": "langfuse.release",
+    "version": "langfuse.version",
+    "environment": "langfuse.environment",
+    "user_id": "user.id",
+    "session_id": "session.id",
+    "tags": "langfuse.trace.tags",
+}
+USAGES = ("input", "output", "total")
+
+
+def pieces(path: Path, start: int) -> Iterator[Piece]:
+    """The file's traces behind place `start`, in batches. Raises NotImportable."""
+    return batched(by_trace(_found(path), start))
+
+
+def _found(path: Path) -> Iterator[Found]:
+    traces: dict[str, Row] = {}
+    observed: list[tuple[str, Row]] = []
+    for where, row in rows(path):
+        try:
+            _sort_in(where, row, traces, observed)
+        except BadRow as error:
+            yield Found(place=0, refused=f"{where}: {error}")
+    used: set[str] = set()
+    for where, plain in observed:
+        trace = str(plain.get("trace_id"))
+        used.add(trace)
+        try:
+            span, resource = span_of(plain, traces.get(trace, {}))
+        except BadRow as error:
+            yield Found(place=0, refused=f"{where}: {error}")
+            continue
+        except RecursionError:
+            yield Found(place=0, refused=f"{where}: is nested too deeply")
+            continue
+        yield Found(place=0, span=span, resource=resource)
+    for trace in traces.keys() - used:
+        yield Found(place=0, refused=f"trace {trace[:64]}: none of its observations is in the file")
+
+
+def _sort_in(
+    where: str, row: Row | None, traces: dict[str, Row], observed: list[tuple[str, Row]]
+) -> None:
+    if row is None:
+        raise BadRow("is neither an observation nor a trace")
+    plain = {HUMP.sub("_", key).lower(): value for key, value in row.items()}
+    if "data_type" in plain and "value" in plain:
+        raise BadRow("is a score, which is not imported")
+    if plain.get("trace_id"):
+        observed.append((where, plain))
+    elif isinstance(plain.get("id"), str) and ("timestamp" in plain or "observations" in plain):
+        traces[plain["id"]] = plain
+        for one in _held(plain):
+            _sort_in(where, {"traceId": plain["id"], **one}, traces, observed)
+    else:
+        raise BadRow("is neither an observation nor a trace")
+
+
+def _held(trace: Row) -> list[Row]:
+    """The observations within a trace; a list of traces names only their ids."""
+    held = _opened(trace.get("observations"))
+    return [one for one in held if isinstance(one, dict)] if isinstance(held, list) else []
+
+
+def span_of(row: Row, trace: Row) -> tuple[Span, Mapping[str, object]]:
+    """The span of an observation, and its resource. Raises BadRow."""
+    span = Span(
+        trace_id=identity(row.get("trace_id"), 16),
+        span_id=identity(row.get("id"), 8),
+        name=clean(str(row.get("name") or "")),
+    )
+    parent = row.get("parent_observation_id")
+    # What Langfuse took in over OTLP may name its trace as the parent of the root.
+    if isinstance(parent, str) and parent and parent != row["trace_id"]:
+        span.parent_span_id = identity(parent, 8)
+    started, ended = nanoseconds(row.get("start_time")), nanoseconds(row.get("end_time"))
+    if started is None:
+        raise BadRow("has no start time")
+    kind = str(row.get("type") or "span").lower()
+    span.start_time_unix_nano = started
+    span.end_time_unix_nano = ended or (started if kind == "event" else 0)
+    if str(row.get("level")).upper() == "ERROR":
+        span.status.code = Status.STATUS_CODE_ERROR
+        span.status.message = clean(str(row.get("status_message") or ""))
+    sent, resource = _sent(row)
+    attributes = {**sent, f"{OBSERVED}type": kind, **_named(row, OF_OBSERVATION), **_usage(row)}
+    if not span.parent_span_id:
+        attributes = {
+            **_named(trace, OF_TRACE),
+            **_metadata(trace, "langfuse.trace."),
+            **attributes,
+        }
+    put(span.attributes, {**attributes, **_metadata(row, OBSERVED)})
+    return span, resource
+
+
+def _named(row: Row, names: Mapping[str, str]) -> dict[str, object]:
+    found = {}
+    for key, name in names.items():
+        value = row.get(key)
+        if not is_absent(value) and value not in ("", {}, []):
+            found[name] = _written(value)
+    return found
+
+
+def _usage(row: Row) -> dict[str, object]:
+    """Counts of an older export, which has no details: `usage`, or a column each."""
+    if _opened(row.get("usage_details")):
+        return {}
+    usage = _opened(row.get("usage"))
+    counts = usage if isinstance(usage, dict) else {}
+    counts = {one: counts.get(one, row.get(f"{one}_usage")) for one in USAGES}
+    known = {one: count for one, count in counts.items() if isinstance(count, int) and count > 0}
+    return {f"{OBSERVED}usage_details": _written(known)} if known else {}
+
+
+def _sent(row: Row) -> tuple[dict[str, object], dict[str, object]]:
+    """Attributes of the span and its resource, which Langfuse keeps where it took OTLP in."""
+    metadata = _opened(row.get("metadata"))
+    kept = metadata if isinstance(metadata, dict) else {}
+    parts = (_opened(kept.get("attributes")), _opened(kept.get("resourceAttributes")))
+    sent, resource = (_flat(part) if isinstance(part, dict) else {} for part in parts)
+    return sent, resource
+
+
+def _flat(values: dict[str, Any]) -> dict[str, object]:
+    return {
+        key: _written(value) if isinstance(value, dict) else value for key, value in values.items()
+    }
+
+
+def _metadata(row: Row, prefix: str) -> dict[str, object]:
+    metadata = _opened(row.get("metadata"))
+    if not isinstance(metadata, dict):
+        return {}
+    left_out = ("attributes", "resourceAttributes", "scope")
+    return {
+        f"{prefix}metadata.{key}": _written(value)
+        for key, value in metadata.items()
+        if key not in left_out and not is_absent(value)
+    }
+
+
+def _opened(value: object) -> object:
+    """A cell that holds JSON as text, opened; a map of parquet, which is a list of pairs, too."""
+    if isinstance(value, str) and value[:1] in ("{", "["):
+        try:
+            return loads(value)
+        except ValueError:
+            return value
+    if isinstance(value, list) and value and all(isinstance(one, tuple) for one in value):
+        return dict(value)
+    return value
+
+
+def _written(value: object) -> object:
+    """Texts and numbers as they are, lists of texts too; all else is JSON, as the SDK sends it."""
+    opened = value if isinstance(value, str) else _opened(value)
+    if isinstance(opened, list) and all(isinstance(one, str) for one in opened):
+        return opened
+    if isinstance(opened, str | bool | int | float):
+        return opened
+    return dumps(opened)

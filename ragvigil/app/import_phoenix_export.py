@@ -1,0 +1,133 @@
+"""What Phoenix exports: its table of spans, and the spans that its REST interface lists.
+
+`get_spans_dataframe()` written as parquet, CSV or JSON, and `/v1/projects/{id}/spans`. Attributes
+get their OpenInference names back. Phoenix keeps no resource: the service is not known.
+Source: Phoenix 20.26 and the table of phoenix.client.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from opentelemetry.proto.trace.v1.trace_pb2 import Span, Status
+
+from ragvigil.app.import_pieces import BadRow, Found, Piece, batched, by_trace, identity
+from ragvigil.app.import_rows import Row, rows
+from ragvigil.app.import_values import clean, dumps, is_absent, loads, nanoseconds, put
+
+PREFIX = "attributes."
+KIND = "openinference.span.kind"
+STATUSES = {"OK": Status.STATUS_CODE_OK, "ERROR": Status.STATUS_CODE_ERROR}
+NESTED = (
+    "metadata", "documents", "messages", "embeddings", "tools", "events", "variables",
+    "token_count", "contents", "attributes", "tags",
+)  # fmt: skip
+"""Last names of columns that hold lists and objects, which CSV writes as text."""
+
+
+def pieces(path: Path, start: int) -> Iterator[Piece]:
+    """The file's traces behind place `start`, in batches. Raises NotImportable."""
+    return batched(by_trace(_found(path), start))
+
+
+def _found(path: Path) -> Iterator[Found]:
+    for where, row in rows(path):
+        try:
+            yield Found(place=0, span=span_of(row))
+        except BadRow as error:
+            yield Found(place=0, refused=f"{where}: {error}")
+        except RecursionError:
+            yield Found(place=0, refused=f"{where}: is nested too deeply")
+
+
+def span_of(row: Row | None) -> Span:
+    """The span of a row. Raises BadRow."""
+    if row is None:
+        raise BadRow("is no span")
+    context = row.get("context")
+    ids = context if isinstance(context, dict) else {}
+    span = Span(
+        trace_id=identity(row.get("context.trace_id", ids.get("trace_id")), 16),
+        span_id=identity(row.get("context.span_id", ids.get("span_id")), 8),
+        name=clean(str(row.get("name") or "")),
+    )
+    if isinstance(row.get("parent_id"), str) and row["parent_id"]:
+        span.parent_span_id = identity(row["parent_id"], 8)
+    started, ended = nanoseconds(row.get("start_time")), nanoseconds(row.get("end_time"))
+    if started is None:
+        raise BadRow("has no start_time")
+    span.start_time_unix_nano, span.end_time_unix_nano = started, ended or 0
+    span.status.code = STATUSES.get(str(row.get("status_code")).upper(), Status.STATUS_CODE_UNSET)
+    span.status.message = clean(str(row.get("status_message") or ""))
+    put(span.attributes, attributes_of(row))
+    _add_events(span, parsed("events", row.get("events")))
+    return span
+
+
+def attributes_of(row: Row) -> dict[str, object]:
+    """Attributes by their flat OpenInference names."""
+    flat: dict[str, object] = {}
+    given = parsed("attributes", row.get("attributes"))
+    _flatten("", given if isinstance(given, dict) else {}, flat)
+    for key, value in row.items():
+        if key.startswith(PREFIX):
+            name = key.removeprefix(PREFIX)
+            _flatten(name, parsed(name, value), flat)
+    kind = row.get("span_kind")
+    if isinstance(kind, str) and kind not in ("", "UNKNOWN"):
+        flat.setdefault(KIND, kind)
+    metadata = {k: flat.pop(k) for k in list(flat) if k.startswith("metadata.")}
+    if metadata and "metadata" not in flat:
+        flat["metadata"] = dumps({k.removeprefix("metadata."): v for k, v in metadata.items()})
+    return flat
+
+
+def parsed(name: str, value: object) -> object:
+    """A cell that CSV made a text of, as what it was; any other as it is."""
+    if not isinstance(value, str) or name.rpartition(".")[2] not in NESTED:
+        return value
+    try:
+        return loads(value)
+    except ValueError:
+        pass  # the table writes Python's own form
+    try:
+        return ast.literal_eval(value)
+    except (ValueError, SyntaxError, MemoryError, RecursionError):
+        return value
+
+
+def _flatten(name: str, value: object, into: dict[str, object]) -> None:
+    """`{"a": [{"b": 1}]}` is `a.0.b`; metadata is one JSON text, as OpenInference sends it."""
+    if is_absent(value):
+        return
+    dotted = f"{name}." if name else ""
+    if isinstance(value, dict) and name.rpartition(".")[2] == "metadata":
+        into[name] = dumps({k: v for k, v in value.items() if not is_absent(v)})
+    elif isinstance(value, dict):
+        for key, one in value.items():
+            _flatten(f"{dotted}{key}", one, into)
+    elif isinstance(value, list | tuple) and any(isinstance(one, dict) for one in value):
+        for place, one in enumerate(value):
+            _flatten(f"{dotted}{place}", one, into)
+    else:
+        into[name] = _whole(name, value)
+
+
+def _whole(name: str, value: object) -> object:
+    """Counts are whole: a column with missing cells makes 3 into 3.0."""
+    is_count = ".token_count." in name and isinstance(value, float) and value.is_integer()
+    return int(value) if is_count and isinstance(value, float) else value
+
+
+def _add_events(span: Span, events: Any) -> None:
+    for event in events if isinstance(events, list | tuple) else ():
+        if not isinstance(event, dict):
+            continue
+        added = span.events.add(name=clean(str(event.get("name") or "")))
+        added.time_unix_nano = nanoseconds(event.get("timestamp")) or 0
+        flat: dict[str, object] = {}
+        _flatten("", event.get("attributes") or {}, flat)
+        put(added.attributes, {k: v for k, v in flat.items() if k})

@@ -1,0 +1,152 @@
+"""Langfuse's exports in their documented forms, made of what its SDK had sent."""
+
+from __future__ import annotations
+
+import json
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from bench.captures import load
+from collector.records import records
+from ragvigil.app.import_langfuse_export import pieces
+from ragvigil.model.span import Span
+from tests.exports import GOLDEN, records_of, said, spans_of
+
+SENT = load(GOLDEN / "otlp" / "langfuse-langchain").traces
+OBSERVED = "langfuse.observation."
+COLUMNS = {
+    "input": "input", "output": "output", "model.name": "provided_model_name",
+    "model.parameters": "model_parameters", "usage_details": "usage_details",
+    "cost_details": "cost_details", "completion_start_time": "completion_start_time",
+}  # fmt: skip
+CAMEL = {
+    "trace_id": "traceId", "parent_observation_id": "parentObservationId",
+    "start_time": "startTime", "end_time": "endTime", "provided_model_name": "model",
+    "model_parameters": "modelParameters", "usage_details": "usageDetails",
+}  # fmt: skip
+
+
+def written(nanos: int) -> str:
+    return datetime.fromtimestamp(nanos / 1e9, UTC).strftime("%Y-%m-%d %H:%M:%S.%f")
+
+
+def observation(span: Span) -> dict[str, Any]:
+    """A row of `observations/`, as the blob storage export documents it."""
+    row: dict[str, Any] = {
+        "id": span.span_id,
+        "trace_id": span.trace_id,
+        "parent_observation_id": span.parent_span_id,
+        "type": str(span.attributes.get(f"{OBSERVED}type", "span")).upper(),
+        "name": span.name,
+        "start_time": written(span.start_unix_nano),
+        "end_time": written(span.end_unix_nano),
+        "level": "DEFAULT",
+        "metadata": {},
+    }
+    for name, column in COLUMNS.items():
+        value = span.attributes.get(OBSERVED + name, "")
+        is_object = name.endswith("_details") and isinstance(value, str) and value
+        row[column] = json.loads(str(value)) if is_object else value
+    return row
+
+
+ROWS = [observation(span) for trace in SENT.values() for span in trace.spans]
+EXPECTED = {key: said(one) for key, trace in SENT.items() for one in records(trace)}
+
+
+def save(folder: Path, rows: object, name: str = "observations.json") -> Path:
+    path = folder / name
+    path.write_text(json.dumps(rows), encoding="utf-8")
+    return path
+
+
+def camel(row: dict[str, Any]) -> dict[str, Any]:
+    return {CAMEL.get(key, key): value for key, value in row.items()}
+
+
+def test_the_blob_storage_export_gives_the_records_that_were_sent(tmp_path: Path) -> None:
+    path = tmp_path / "observations.jsonl"
+    path.write_text("\n".join(json.dumps(row) for row in ROWS), encoding="utf-8")
+    assert EXPECTED
+    assert {key: said(one) for key, one in records_of(pieces(path, 0)).items()} == EXPECTED
+
+
+def test_the_answer_of_the_public_api_gives_the_same(tmp_path: Path) -> None:
+    path = save(tmp_path, {"data": [camel(row) for row in ROWS], "meta": {"page": 1}})
+    assert {key: said(one) for key, one in records_of(pieces(path, 0)).items()} == EXPECTED
+
+
+def test_traces_that_hold_their_observations_give_the_same(tmp_path: Path) -> None:
+    traces = [
+        {
+            "id": trace,
+            "timestamp": "2026-01-01T00:00:00Z",
+            "name": "chat",
+            "userId": "u-1",
+            "observations": [camel(row) for row in ROWS if row["trace_id"] == trace],
+        }
+        for trace in SENT
+    ]
+    path = save(tmp_path, traces)
+    assert {key: said(one) for key, one in records_of(pieces(path, 0)).items()} == EXPECTED
+    roots = [span for span in spans_of(pieces(path, 0)) if not span.parent_span_id]
+    assert {span.attributes["user.id"] for span in roots} == {"u-1"}
+
+
+def test_what_langfuse_took_in_over_otlp_keeps_its_attributes_and_its_service(
+    tmp_path: Path,
+) -> None:
+    kept = {"attributes": {"http.route": "/ask"}, "resourceAttributes": {"service.name": "shop"}}
+    path = save(tmp_path, [ROWS[0] | {"metadata": json.dumps({**kept, "team": "a"})}])
+    (span,) = spans_of(pieces(path, 0))
+    assert span.resource.attributes["service.name"] == "shop"
+    assert span.attributes["http.route"] == "/ask"
+    assert span.attributes[f"{OBSERVED}metadata.team"] == "a"
+
+
+def test_what_is_no_observation_is_refused_with_the_reason(tmp_path: Path) -> None:
+    score = {"id": "s", "trace_id": "t", "name": "helpful", "value": 1, "data_type": "NUMERIC"}
+    lonely = {"id": "t-9", "timestamp": "2026-01-01", "name": "chat"}
+    late = ROWS[0] | {"start_time": None}
+    path = save(tmp_path, [score, lonely, late, 3, {"id": 3}, ROWS[0]])
+    (piece,) = pieces(path, 0)
+    assert piece.items == 1
+    assert sorted(piece.refused) == [
+        "row 1: is a score, which is not imported",
+        "row 3: has no start time",
+        "row 4: is neither an observation nor a trace",
+        "row 5: is neither an observation nor a trace",
+        "trace t-9: none of its observations is in the file",
+    ]
+
+
+def test_counts_of_an_older_export_are_read(tmp_path: Path) -> None:
+    row = {"id": "a", "traceId": "b", "type": "GENERATION", "startTime": "2024-05-29T13:46:19Z",
+           "usage": {"input": 7, "output": 2, "total": 9, "unit": "TOKENS"}}  # fmt: skip
+    (span,) = spans_of(pieces(save(tmp_path, [row]), 0))
+    assert json.loads(str(span.attributes[f"{OBSERVED}usage_details"])) == {
+        "input": 7, "output": 2, "total": 9,
+    }  # fmt: skip
+
+
+JSON = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=8),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=8), inner),
+    max_leaves=6,
+)
+KEYS = st.sampled_from([*ROWS[0], *(camel(ROWS[0])), "usage", "timestamp", "observations", "tags"])
+
+
+@given(st.lists(st.dictionaries(KEYS, JSON, max_size=12), max_size=5))
+def test_no_row_of_whatever_form_makes_it_crash(
+    tmp_path_factory: pytest.TempPathFactory, rows: list[dict[str, Any]]
+) -> None:
+    good = ROWS[0] | {"trace_id": "f" * 32, "id": "e" * 16}
+    path = tmp_path_factory.mktemp("langfuse") / "rows.json"
+    path.write_text(json.dumps([*rows, good]), encoding="utf-8")
+    assert "e" * 16 in {span.span_id for span in spans_of(pieces(path, 0))}
