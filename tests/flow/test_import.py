@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import shutil
+import signal
 import subprocess
 import sys
 import time
@@ -10,9 +12,11 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import httpx
 import pytest
 
 from ragvigil.app.child_daemon import ChildDaemon, running
+from tests.exports import GOLDEN
 from tests.unit.ragvigil.app.test_import_collector_file import line, request
 
 REQUESTS = 5
@@ -25,13 +29,30 @@ def daemon(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ChildDaemon]:
         yield started
 
 
-def run(daemon: ChildDaemon, path: Path, *options: str) -> tuple[int, Any, str]:
+def run(
+    daemon: ChildDaemon, path: object, *options: str, form: str = "collector_file"
+) -> tuple[int, Any, str]:
     done = subprocess.run(
-        [sys.executable, "-m", "ragvigil.app.cli", "import", str(path), "--json",
+        [sys.executable, "-m", "ragvigil.app.cli", "import", form, str(path), "--json",
          "--endpoint", f"http://{daemon.http}", *options],
         capture_output=True, text=True, check=False, timeout=120,
     )  # fmt: skip
     return done.returncode, json.loads(done.stdout) if done.stdout else None, done.stderr
+
+
+def acknowledged(daemon: ChildDaemon) -> int:
+    return int(daemon.get("ledger")["spans"]["acknowledged"])
+
+
+def stored_trace(daemon: ChildDaemon, trace_id: str) -> Any:
+    deadline = time.monotonic() + 60
+    while True:
+        try:
+            return daemon.get(f"traces/{trace_id}")
+        except httpx.HTTPStatusError:
+            if time.monotonic() > deadline:
+                raise
+            time.sleep(0.5)
 
 
 def stored(daemon: ChildDaemon) -> int:
@@ -47,7 +68,7 @@ def test_a_file_is_imported_once_however_often_it_is_asked(
     assert (code, told["items"]) == (0, 2 * REQUESTS)
     assert not path.with_name("traces.json.ragvigil-import.json").exists()
     code, told, _ = run(daemon, path)
-    assert (code, told["items"], told["bytes"]) == (0, 2 * REQUESTS, path.stat().st_size)
+    assert (code, told["items"], told["offset"]) == (0, 2 * REQUESTS, path.stat().st_size)
     with path.open("ab") as file:
         file.write(line(request(REQUESTS)))
     code, told, _ = run(daemon, path)
@@ -66,3 +87,87 @@ def test_a_note_of_another_file_is_refused_in_one_line(daemon: ChildDaemon, tmp_
     code, _, error = run(daemon, path, "--state", str(note))
     assert code == 2
     assert error.strip() == f"{note}: is of another file; remove it to begin anew"
+
+
+@pytest.mark.parametrize(
+    ("form", "name"),
+    [("phoenix_export", "phoenix-rest.json"), ("phoenix_export", "phoenix-frame.parquet")],
+)
+def test_an_export_of_phoenix_is_stored_with_its_own_times_and_only_once(
+    daemon: ChildDaemon, tmp_path: Path, form: str, name: str
+) -> None:
+    path = tmp_path / name
+    shutil.copy(GOLDEN / "exports" / name, path)
+    before = acknowledged(daemon)
+    for _ in range(2):
+        code, told, error = run(daemon, path, form=form)
+        assert (code, told["items"], told["refused"]) == (0, 26, 0), error
+    assert acknowledged(daemon) == before + 26
+    assert told["this_run"]["spans"] == 0
+    trace = stored_trace(daemon, "55acb4e444318b63465291a8db33a046")
+    assert "90-day unconditional guarantee" in json.dumps(trace)
+
+
+def test_what_lies_outside_of_the_times_is_counted_and_not_sent(
+    daemon: ChildDaemon, tmp_path: Path
+) -> None:
+    path = GOLDEN / "exports" / "phoenix-rest.json"
+    spans = json.loads(path.read_text(encoding="utf-8"))["data"]
+    middle = sorted(span["start_time"] for span in spans)[10]
+    note = ("--state", str(tmp_path / "note.json"))
+    code, early, _ = run(daemon, path, "--dry-run", "--until", middle, *note, form="phoenix_export")
+    assert code == 0
+    code, late, _ = run(daemon, path, "--dry-run", "--since", middle, *note, form="phoenix_export")
+    assert code == 0
+    assert (early["items"], early["this_run"]["outside"]) == (10, 16)
+    assert (late["items"], late["this_run"]["outside"]) == (16, 10)
+    assert late["this_run"]["first"] == middle[:23] + "+00:00"
+    assert not (tmp_path / "note.json").exists()
+
+
+@pytest.mark.parametrize(
+    ("form", "options", "message"),
+    [
+        ("collector_file", ("--judge",), "there is no judge yet"),
+        ("zipkin", (), "zipkin: is none of the formats collector_file,"),
+        ("collector_clickhouse", (), "reads http(s)://user:password@host:8123/database"),
+        ("collector_file", ("--since", "yesterday"), "--since: 'yesterday' is no time like"),
+    ],
+)
+def test_what_cannot_be_done_is_one_line(
+    daemon: ChildDaemon, tmp_path: Path, form: str, options: tuple[str, ...], message: str
+) -> None:
+    path = tmp_path / "traces.json"
+    path.write_bytes(line(request(7)))
+    code, told, error = run(daemon, path, *options, form=form)
+    assert (code, told) == (2, None)
+    assert message in error
+    assert len(error.splitlines()) == 1
+
+
+def test_an_import_stopped_by_ctrl_c_goes_on_where_it_was(
+    daemon: ChildDaemon, tmp_path: Path
+) -> None:
+    path, requests, spans = tmp_path / "long.json", 120, 600
+    path.write_bytes(b"".join(line(request(10_000 + n, spans)) for n in range(requests)))
+    note = tmp_path / "note.json"
+    before = acknowledged(daemon)
+    process = subprocess.Popen(
+        [sys.executable, "-m", "ragvigil.app.cli", "import", "collector_file", str(path),
+         "--endpoint", f"http://{daemon.http}", "--state", str(note)],
+        stderr=subprocess.PIPE, text=True,
+    )  # fmt: skip
+    deadline = time.monotonic() + 60
+    while not note.exists() and time.monotonic() < deadline:
+        time.sleep(0.01)
+    process.send_signal(signal.SIGINT)
+    _, error = process.communicate(timeout=60)
+    assert process.returncode == 130, error
+    assert "the same command goes on from here" in error
+    arrived = json.loads(note.read_text(encoding="utf-8"))["items"]
+    assert 0 < arrived < requests * spans
+    code, told, _ = run(daemon, path, "--state", str(note))
+    assert (code, told["items"]) == (0, requests * spans)
+    assert told["this_run"]["spans"] == requests * spans - arrived
+    # The one body under way when it was stopped may have arrived: it is sent again.
+    assert requests * spans <= acknowledged(daemon) - before <= (requests + 1) * spans
