@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -89,14 +90,10 @@ def parsed(name: str, value: object) -> object:
     """A cell that CSV made a text of, as what it was; any other as it is."""
     if not isinstance(value, str) or name.rpartition(".")[2] not in NESTED:
         return value
-    try:
-        return loads(value)
-    except ValueError:
-        pass  # the table writes Python's own form
-    try:
-        return ast.literal_eval(value)
-    except (ValueError, SyntaxError, MemoryError, RecursionError):
-        return value
+    for read in (loads, ast.literal_eval):  # the table writes Python's own form
+        with suppress(ValueError, SyntaxError, MemoryError, RecursionError):
+            return read(value)
+    return value
 
 
 def _flatten(name: str, value: object, into: dict[str, object]) -> None:
