@@ -58,7 +58,9 @@ def told_of(trace: Trace) -> tuple[Told, ...]:
 
 
 def _may_tell(span: Span) -> bool:
-    if span.events or span.logs:
+    if span.events and any(event.name == EVENT for event in span.events):
+        return True
+    if span.logs and any(log.event_name == EVENT for log in span.logs):
         return True
     names = tuple(span.attributes)
     return _tells(names) if len(names) <= CACHED_NAMES else any(map(TELLING.match, names))
@@ -74,6 +76,8 @@ def _of_span(span: Span) -> Iterator[Told]:
     if "gen_ai.evaluation.name" in span.attributes:
         target = text(span.attributes.get("gen_ai.evaluation.target_span_id"))
         own = Target(trace_id=span.trace_id, span_id=target or span.parent_span_id or span.span_id)
+        if not target and len(span.links) == 1:  # a carrier: its parent is the job that judged
+            own = _annotated(span, "")
         yield from _evaluation(span, "attributes", span.attributes, own, span.end_unix_nano)
     for place, event in enumerate(span.events):
         if event.name == EVENT:

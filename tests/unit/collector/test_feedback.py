@@ -110,6 +110,16 @@ def test_a_target_span_of_traceai_is_taken() -> None:
     assert told.span_id == ROOT
 
 
+def test_evaluation_attributes_name_the_linked_span_before_the_parent() -> None:
+    one = span(
+        parent_span_id="f" * 16,
+        links=(Link(trace_id=ANSWER, span_id=ROOT),),
+        attributes={"gen_ai.evaluation.name": "n"},
+    )
+    (told,) = told_of(trace(one))
+    assert (told.trace_id, told.span_id) == (ANSWER, ROOT)
+
+
 def test_a_feedback_span_of_logfire_names_its_parent() -> None:
     one = span(
         parent_span_id=ROOT,
