@@ -50,6 +50,7 @@ async def calls_per_second(model: str, address: str, folder: Path, calls: int) -
     await client.close()
     answered = sum(isinstance(outcome, Reply) for outcome in outcomes)
     return {
+        "answered": answered,
         "calls_per_second": round(answered / seconds, 1),
         "cpu_ms_a_call": round(cpu / calls * 1e3, 2),
     }
@@ -68,7 +69,8 @@ def key(model: str, number: int) -> str:
 
 
 def main() -> None:
-    calls = 320 if "--small" in sys.argv else 3200
+    is_small = "--small" in sys.argv
+    calls = 320 if is_small else 3200
     command = [sys.executable, "-m", "tests.llm_server", "--seconds", str(JUDGE_SECONDS)]
     judge = subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, text=True)
     figures: dict[str, object] = {"calls": calls, "most_per_second": MOST_PER_SECOND}
@@ -82,9 +84,11 @@ def main() -> None:
                 made = asyncio.run(calls_per_second(model, address + path, Path(folder), calls))
             provider = model.partition(":")[0]
             figures[provider] = made
-            bars[f"{provider}: >= 90 % of 160 calls/s"] = (
-                made["calls_per_second"] >= 0.9 * MOST_PER_SECOND
-            )
+            bars[f"{provider}: every call answered"] = made["answered"] == calls
+            if not is_small:
+                bars[f"{provider}: >= 90 % of 160 calls/s"] = (
+                    made["calls_per_second"] >= 0.9 * MOST_PER_SECOND
+                )
     finally:
         judge.terminate()
         judge.wait()

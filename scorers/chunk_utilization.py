@@ -66,7 +66,7 @@ class Said:
         if len(self.sentences) <= FEW:
             return self.sentences
         votes: dict[int, int] = {}
-        for word in sorted(shared, key=len, reverse=True)[:PROBES]:
+        for word in sorted(shared, key=_longest_first)[:PROBES]:
             for place in self._by_word[word]:
                 votes[place] = votes.get(place, 0) + 1
         nearest = most_voted(votes, PROBES) if len(votes) > PROBES else votes
@@ -108,6 +108,11 @@ class ChunkUtilization:
                 else None,
             },
         )
+
+
+def _longest_first(word: str) -> tuple[int, str]:
+    """Equally long words in the order of the alphabet: sets keep none that is the same twice."""
+    return -len(word), word
 
 
 def overlap(sentence: Words, said: Said) -> float:

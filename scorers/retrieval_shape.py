@@ -97,10 +97,9 @@ def _near(chunks: Sequence[Document], repeated: Sequence[int]) -> list[int]:
     known: list[Outline] = []
     found = []
     for place, chunk in enumerate(chunks):
-        if place in repeated or not chunk.content:
-            continue
-        is_long = len(chunk.content) > CACHED_CHARACTERS
-        own = outline(chunk.content) if is_long else _remembered(chunk.content)
+        if place in repeated or not chunk.content or len(chunk.content) > CACHED_CHARACTERS:
+            continue  # texts of many pages are compared as wholes only
+        own = _remembered(chunk.content)
         if any(_are_alike(own, other) for other in known):
             found.append(place)
         known.append(own)
