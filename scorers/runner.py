@@ -49,7 +49,7 @@ class Runner:
     """
 
     def __init__(self, scorers: Iterable[Scorer], settings: ScorersSettings | None = None) -> None:
-        rubrics = load_rubrics()
+        self._every = rubrics = load_rubrics()
         self._rubrics: dict[str, Rubric] = {}
         self._scorers = tuple(scorers)
         for scorer in self._scorers:
@@ -67,10 +67,13 @@ class Runner:
 
     @property
     def fails_below(self) -> Mapping[str, float]:
-        """By rubric, the value under which a record fails it; label rubrics are left out."""
+        """By rubric, judged ones included, the value under which a record fails it.
+
+        Rubrics that are only a label are left out.
+        """
         own = {
             name: rubric.fails_below
-            for name, rubric in self._rubrics.items()
+            for name, rubric in self._every.items()
             if rubric.fails_below is not None
         }
         return own | self._settings.fails_below

@@ -9,6 +9,7 @@ from collector.fetch import TraceFetcher
 from collector.record.route import RouteCap, RouteRules
 from collector.spool.reader import SpoolReader
 from ragvigil.app import plugins
+from ragvigil.app.judging import Judging
 from ragvigil.app.pipeline import Parts
 from ragvigil.app.runs import Runs
 from ragvigil.app.settings import Settings
@@ -31,6 +32,8 @@ def facts(runner: Runner) -> dict[str, RubricFacts]:
 def assemble(settings: Settings, store: Store, runner: Runner, scores: ScoreMetrics) -> Parts:
     """The pipeline's parts, ready to run from the last checkpoint; says which plug-ins are not."""
     plugins.announce()
+    dirty: set[int] = set()
+    judging = Judging(settings.judge, store, settings.data_dir / "judge", facts(runner), dirty)
     reader = SpoolReader(settings.data_dir / "spool")
     done = reader.checkpoint_of("core")
     routes = settings.collector.routes
@@ -49,6 +52,9 @@ def assemble(settings: Settings, store: Store, runner: Runner, scores: ScoreMetr
             settled=ledger.settled_after(store, done),
             settled_spans=ledger.spans_after(store, done),
             placed=ledger.sums(store),
+            dirty_minutes=dirty,
+            offer=judging.offer,
         ),
         look_up=lambda trace_ids: traces.look_up(store, trace_ids),
+        judging=judging,
     )

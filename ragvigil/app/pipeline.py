@@ -18,6 +18,7 @@ from collector.records import records
 from collector.spool.reader import SpoolReader
 from ragvigil.app import memory
 from ragvigil.app import pipeline_metrics as metrics
+from ragvigil.app.judging import Judging
 from ragvigil.app.runs import Runs
 from ragvigil.app.sink import Sink
 from ragvigil.model.outcome import Outcome, ScoredRecord, TraceOutcome
@@ -51,6 +52,7 @@ class Parts:
     routes: RouteCap
     sink: Sink
     look_up: LookUp
+    judging: Judging
 
 
 class Pipeline:
@@ -161,6 +163,8 @@ class Pipeline:
             self._hand_on(closing, outcome, earlier)
             return
         metrics.REPLAYED.inc()
+        if self.parts.judging.wants(closing.trace_id):  # the crash may have come before the offer
+            self.parts.judging.offer([self._outcome(closing, earlier)])
         self.parts.sink.known(closing)
 
     def _outcome(self, closing: Closing, earlier: StoredTrace | None) -> Outcome:

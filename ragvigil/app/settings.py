@@ -22,6 +22,7 @@ from collector.settings import CollectorSettings
 from ragvigil.model.plugin import others
 from ragvigil.store.settings import StoreSettings
 from ragvigil.web.settings import WebSettings
+from scorers.judge.settings import JudgeSettings
 from scorers.rubric import GROUP, house_rubrics
 from scorers.settings import ScorersSettings
 
@@ -57,6 +58,7 @@ class Settings(BaseSettings):
     )
     collector: CollectorSettings = CollectorSettings()
     scorers: ScorersSettings = ScorersSettings()
+    judge: JudgeSettings = JudgeSettings()
     store: StoreSettings = StoreSettings()
     alerts: AlertsSettings = AlertsSettings()
     metrics: MetricsSettings = MetricsSettings()

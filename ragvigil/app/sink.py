@@ -59,7 +59,8 @@ class Sink:
 
     `settled` are the frames behind the checkpoint whose ledger row an earlier life of this process
     has written, `settled_spans` their spans, `placed` the sums of all rows. `placed`, the
-    attribute, is for other threads: a whole value, replaced.
+    attribute, is for other threads: a whole value, replaced. `offer` is told of outcomes that are
+    durable, before their spans are settled.
     """
 
     def __init__(
@@ -71,6 +72,8 @@ class Sink:
         settled: Collection[int] = (),
         settled_spans: int = 0,
         placed: Mapping[str, int],
+        dirty_minutes: set[int] | None = None,
+        offer: Callable[[Sequence[Outcome]], None] = lambda _: None,
         clock_unix: Callable[[], float] = time.time,
     ) -> None:
         self._store, self._scores = store, scores
@@ -81,10 +84,11 @@ class Sink:
         self._gathering = _Gathering()
         self._frames_since = 0.0
         self._flying: deque[tuple[Future[Written], _Gathering]] = deque()
+        self._offer = offer
         self._clock_unix = clock_unix
         self._sums = Counter({kind: placed[kind] for kind in KINDS})
         self.placed = self._place(0)
-        self.dirty_minutes: set[int] = set()
+        self.dirty_minutes = set() if dirty_minutes is None else dirty_minutes
 
     def opened(self, frame: Frame, arrived: int) -> None:
         """A frame was read; `arrived` of its items could be used, the rest is quarantined."""
@@ -198,6 +202,7 @@ class Sink:
 
     def _durable(self, gathering: _Gathering, written: Written) -> None:
         self.dirty_minutes |= written.minutes
+        self._offer(gathering.outcomes)
         for row in gathering.frames:
             self._sums.update({kind: getattr(row, kind) for kind in KINDS})
         refused = _refused(written.quarantined)

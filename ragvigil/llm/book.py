@@ -45,7 +45,11 @@ class Book:
     """Reads and writes what each pot has spent on a day; without a path it lives in memory."""
 
     def __init__(self, path: Path | None = None) -> None:
-        self._database = sqlite3.connect(path or ":memory:", isolation_level=None)
+        self._database = sqlite3.connect(
+            path or ":memory:",
+            isolation_level=None,
+            check_same_thread=False,  # opened before its loop
+        )
         self._database.execute("PRAGMA journal_mode = WAL")
         # A crash of the process loses nothing; one of the machine may lose the last seconds.
         self._database.execute("PRAGMA synchronous = NORMAL")

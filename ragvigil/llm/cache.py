@@ -102,7 +102,11 @@ def _opened(path: Path | None) -> sqlite3.Connection:
 
 
 def _connected(path: Path | None) -> sqlite3.Connection:
-    database = sqlite3.connect(path or ":memory:", isolation_level=None)
+    database = sqlite3.connect(
+        path or ":memory:",
+        isolation_level=None,
+        check_same_thread=False,  # opened before its loop
+    )
     try:
         database.execute("PRAGMA journal_mode = WAL")
         # Nothing here is worth a wait for the disk: a reply that is lost is asked for again.

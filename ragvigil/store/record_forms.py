@@ -28,7 +28,7 @@ DIMENSIONS = (
     "locale",
     "slice",
 )
-_CITATION = (
+CITATION = (
     "target",
     "chunk_id",
     "document_id",
@@ -73,7 +73,7 @@ def full(
         **summary(row, scores),
         **{name: row[name] for name in (*_PLAIN, *_MORE)},
         **{name: _documents(row, name, texts) for name in LISTS},
-        "citations": [_citation(one) for one in _nested(row, "citations", _CITATION)],
+        "citations": [_citation(one) for one in _nested(row, "citations", CITATION)],
         "absent": dict(row["absent"]),
         "usage": {name: row[name] for name in USAGE},
         "latencies": {name: row[f"latency_{name}"] for name in LATENCIES},

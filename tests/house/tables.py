@@ -25,12 +25,13 @@ INSTRUMENTATION = "docs/instrumentation.md"
 # README -> sections of the settings, modules that declare metrics
 READMES: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
     "collector/README.md": (("collector",), ("collector.metrics",)),
-    "scorers/README.md": (("scorers",), ("scorers.metrics",)),
+    "scorers/README.md": (("scorers", "judge"), ("scorers.metrics", "scorers.judge.metrics")),
     "alerts/README.md": (("alerts", "metrics"), ("alerts.metrics",)),
     "ragvigil/README.md": (
         ("store", "web"),
         (
             "ragvigil.store.metrics",
+            "ragvigil.llm.metrics",
             "ragvigil.app.supervise",
             "ragvigil.app.pipeline_metrics",
             "ragvigil.app.plugins",

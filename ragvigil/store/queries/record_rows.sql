@@ -2,6 +2,8 @@
 -- trace ids are a prefix of the key.
 SELECT
     *,
+    toUnixTimestamp(minute) AS minute_seconds,
+    toUnixTimestamp(received) AS received_seconds,
     toUnixTimestamp64Nano(time) AS time_nanos,
     toUnixTimestamp64Nano(started) AS started_nanos,
     toUnixTimestamp64Nano(ended) AS ended_nanos

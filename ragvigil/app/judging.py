@@ -1,0 +1,196 @@
+"""The judge inside the core: which records it is offered, its thread, and what it sends where."""
+
+from __future__ import annotations
+
+import asyncio
+import random
+import sqlite3
+import time
+from collections.abc import Mapping, Sequence
+from functools import partial
+from pathlib import Path
+from threading import Event, Thread
+from typing import TYPE_CHECKING
+
+import structlog
+
+from ragvigil.model.outcome import Outcome, ScoredRecord
+from ragvigil.model.score import Score
+from ragvigil.store import judged
+from ragvigil.store.record_rows import RubricFacts
+from ragvigil.store.store import Store
+from scorers.judge import metrics
+from scorers.judge.queue import JudgeQueue, Waiting, content_of
+from scorers.judge.sampling import choose, may_be_chosen
+from scorers.judge.settings import JudgeSettings
+from scorers.rubric import Rubric, load_rubrics
+
+if TYPE_CHECKING:
+    from ragvigil.llm.client import Client
+    from scorers.judge.asking import Family
+    from scorers.judge.worker import Judge
+
+log = structlog.get_logger()
+
+NO_JUDGE = "no judge is configured: [judge] model"
+STOP_SECONDS = 5.0
+
+
+def families(rubrics: Mapping[str, Rubric], wanted: Sequence[str] = ()) -> tuple[Family, ...]:
+    """The judged rubrics, each with those computed from its grades; empty `wanted` is all."""
+    from scorers.judge.asking import Family
+
+    return tuple(
+        Family(
+            asked=rubric,
+            derived=tuple(one for one in rubrics.values() if one.derived_from == name),
+        )
+        for name, rubric in sorted(rubrics.items())
+        if rubric.judge is not None and (not wanted or name in wanted)
+    )
+
+
+class Judging:
+    """Takes offers from the pipeline; judges in a thread of its own.
+
+    Without a model, or where the model cannot be asked, it takes nothing and `reason` says why.
+    """
+
+    def __init__(
+        self,
+        settings: JudgeSettings,
+        store: Store,
+        folder: Path,
+        facts: Mapping[str, RubricFacts],
+        dirty_minutes: set[int],
+    ) -> None:
+        self._settings, self._store = settings, store
+        self._fails_below = {
+            name: fact.fails_below for name, fact in facts.items() if fact.fails_below is not None
+        }
+        self._facts, self._dirty = facts, dirty_minutes
+        self._stop = Event()
+        self._thread: Thread | None = None
+        self._queue: JudgeQueue | None = None
+        self._client: Client | None = None
+        self._judge: Judge | None = None
+        self.reason = self._open(folder) if settings.model else NO_JUDGE
+
+    def wants(self, trace_id: str) -> bool:
+        """Whether a record of this trace may be chosen."""
+        return self._queue is not None and may_be_chosen(trace_id, self._settings)
+
+    def offer(self, outcomes: Sequence[Outcome]) -> None:
+        """Puts the chosen ones among the records of stored outcomes into the queue; durable."""
+        if self._queue is None:
+            return
+        chosen = [
+            waiting
+            for outcome in outcomes
+            if self._settings.backfill or not outcome.trace.backfill
+            for scored in outcome.records
+            if (waiting := self._chosen(scored)) is not None
+        ]
+        if chosen:
+            metrics.SHED.inc(self._queue.add(chosen))
+
+    def start(self) -> None:
+        """Begins to judge, and says in one line which text leaves for where."""
+        if self._client is None:
+            log.info("judge off", reason=self.reason)
+            return
+        self._thread = Thread(target=self._run, name="judge", daemon=True)
+        self._thread.start()
+
+    def stop(self) -> None:
+        """Ends within seconds; what is not finished is judged after the next start."""
+        self._stop.set()
+        if self._thread is not None:
+            self._thread.join(STOP_SECONDS)
+        if self._queue is not None:
+            self._queue.close()
+
+    def status(self) -> dict[str, object]:
+        """What the judge does, for `status`."""
+        if self._queue is None:
+            return {"on": False, "reason": self.reason}
+        return {
+            "on": bool(self._settings.sample_rate or self._settings.routes),
+            "model": self._settings.model,
+            "sample_rate": self._settings.sample_rate,
+            "waiting": len(self._queue),
+        }
+
+    def _open(self, folder: Path) -> str:
+        """Opens queue and client; why not, where that fails: the daemon runs without a judge."""
+        from ragvigil.llm.budget import Unpriced
+        from ragvigil.llm.client import open_client
+        from ragvigil.llm.provider import NotConfigured
+
+        try:
+            folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+            self._client = open_client(self._settings, folder)
+            self._queue = JudgeQueue(folder / "judge_queue.sqlite", self._settings.queue_records)
+        except (NotConfigured, Unpriced, OSError, sqlite3.Error) as error:
+            log.error("judge off", reason=str(error))
+            return str(error)
+        return ""
+
+    def _chosen(self, scored: ScoredRecord) -> Waiting | None:
+        record = scored.record
+        thinning = self._judge.thinning if self._judge else 1.0
+        chosen = choose(record, scored.scores, self._settings, self._fails_below, thinning=thinning)
+        if chosen is None:
+            return None
+        return Waiting(
+            trace_id=record.trace_id,
+            record_id=record.record_id,
+            content=content_of(record),
+            stream=chosen.stream,
+            probability=chosen.probability,
+            due=time.time() + self._settings.wait_seconds,
+        )
+
+    def _run(self) -> None:
+        asyncio.run(self._judging())
+
+    async def _judging(self) -> None:
+        assert self._client is not None
+        self._judge = judge = self._made(self._client)
+        await judge.run(self._stop)
+        await self._client.close()
+
+    def _made(self, client: Client) -> Judge:
+        from scorers.judge.asking import Asker
+        from scorers.judge.worker import Judge
+
+        settings = self._settings
+        assert self._queue is not None
+        asked = families(load_rubrics(), settings.rubrics)
+        log.info(
+            "judge on: question, chunks and answer of sampled records leave for its address",
+            model=settings.model,
+            address=client.address,
+            sample_rate=settings.sample_rate,
+            rubrics=[family.asked.name for family in asked],
+        )
+        return Judge(
+            Asker(
+                client=client,
+                model=settings.model,
+                most_characters=settings.max_characters,
+                chance=random.Random(),
+            ),
+            self._queue,
+            asked,
+            read=partial(judged.read, self._store),
+            write=self._write,
+            clock=time.time,
+            rounds=settings.rounds,
+            at_once=settings.concurrency,
+            budget=client.budget,
+        )
+
+    def _write(self, verdicts: Sequence[tuple[judged.StoredRecord, Sequence[Score]]]) -> None:
+        written = judged.write(self._store, verdicts, self._facts)
+        self._dirty |= written.minutes

@@ -1,0 +1,131 @@
+"""One record and one rubric: the questions, the answers, the scores, or why there are none."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import random
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+
+import structlog
+from pydantic import BaseModel
+
+from ragvigil.llm.client import Client
+from ragvigil.llm.outcome import Failure, FailureKind, Purpose, Reply
+from ragvigil.model.record import RagRecord
+from ragvigil.model.score import Kind, Score
+from scorers.judge import metrics
+from scorers.judge.question import Question, ask_about
+from scorers.judge.reading import Incomplete, read_scores
+from scorers.rubric import Rubric
+
+log = structlog.get_logger()
+
+JUDGE = "judge"
+"""What is absent from a score without a verdict; coverage counts it."""
+PASSING = frozenset(
+    {
+        FailureKind.TIMEOUT,
+        FailureKind.RATE_LIMITED,
+        FailureKind.UNAVAILABLE,
+        FailureKind.BREAKER_OPEN,
+    }
+)
+"""Failures of the moment: a record is tried again before they count."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Family:
+    """A judged rubric and those that are computed from its grades."""
+
+    asked: Rubric
+    derived: tuple[Rubric, ...] = ()
+
+    def __iter__(self) -> Iterator[Rubric]:
+        yield from (self.asked, *self.derived)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Asked:
+    """What came of a rubric; `is_passing` where asking again later may help."""
+
+    scores: tuple[Score, ...]
+    is_passing: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Asker:
+    """Asks one model about records. `model` is its name in the settings."""
+
+    client: Client
+    model: str
+    most_characters: int
+    chance: random.Random
+
+    async def ask(self, record: RagRecord, family: Family, purpose: Purpose) -> Asked:
+        """The scores of a family of rubrics; never raises for what a provider does."""
+        try:
+            return await self._asked(record, family, purpose)
+        except Exception as error:  # the border with rubrics that users write
+            log.exception("rubric failed", rubric=family.asked.name, trace_id=record.trace_id)
+            if "PYTEST_CURRENT_TEST" in os.environ:
+                raise
+            return self._missing(family, "error", f"{type(error).__name__}")
+
+    async def _asked(self, record: RagRecord, family: Family, purpose: Purpose) -> Asked:
+        rubric = family.asked
+        lacks = next((field for field in rubric.needs if field in record.absent), None)
+        if lacks is not None:
+            reason = f"{lacks} is absent: {record.absent[lacks]}"
+            return self._without(family, reason, absent=lacks)
+        delimiter = f"{self.chance.getrandbits(64):016x}"
+        questions = ask_about(
+            record, rubric, delimiter=delimiter, most_characters=self.most_characters
+        )
+        if isinstance(questions, Score):
+            return self._without(family, questions.explanation, label=questions.label)
+        outcomes = await asyncio.gather(*(self._ask_one(one, purpose) for one in questions))
+        answers = [one.answer for one in outcomes if isinstance(one, Reply)]
+        failed = next((one for one in outcomes if isinstance(one, Failure)), None)
+        if failed is not None:
+            asked = self._missing(family, failed.kind, failed.detail)
+            return replace(asked, is_passing=failed.kind in PASSING)
+        return self._read(family, questions, answers)
+
+    async def _ask_one(self, one: Question, purpose: Purpose) -> Reply[BaseModel] | Failure:
+        return await self.client.ask(one.prompt, one.form, purpose, key=one.key(self.model))
+
+    def _read(
+        self, family: Family, questions: Sequence[Question], answers: Sequence[BaseModel]
+    ) -> Asked:
+        read = read_scores(questions, answers, judge=self.model)
+        if isinstance(read, Incomplete):
+            return self._missing(family, "incomplete", read.reason)
+        layers = {rubric.name: rubric.layer for rubric in family}
+        return Asked(scores=tuple(replace(one, layer=layers[one.rubric]) for one in read))
+
+    def _missing(self, family: Family, kind: str, detail: str) -> Asked:
+        reason = f"the judge gave no verdict: {detail or kind}"
+        return self._without(family, reason, label=str(kind), absent=JUDGE)
+
+    def _without(self, family: Family, reason: str, *, label: str = "", absent: str = "") -> Asked:
+        return Asked(
+            scores=tuple(
+                replace(
+                    Score.not_applicable(rubric.name, reason, label=label, absent=absent),
+                    layer=rubric.layer,
+                    scorer=self.model,
+                    version=rubric.version,
+                    kind=Kind.JUDGE,
+                )
+                for rubric in family
+            )
+        )
+
+
+def count_missing(scores: Iterable[Score]) -> None:
+    """Counts the verdicts that were asked for and not given."""
+    for score in scores:
+        if score.absent == JUDGE:
+            metrics.MISSING.labels(score.rubric, score.label).inc()

@@ -1,0 +1,161 @@
+"""Records that wait for the judge: a SQLite file, so that a crash loses and doubles none.
+
+A record enters when its scores are durable, and leaves when its verdicts are. It holds keys and a
+hash of what is judged, never a text.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import sqlite3
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+from threading import Lock
+
+from ragvigil.model.record import RagRecord
+from ragvigil.model.score import Stream
+
+SCHEMA = """
+CREATE TABLE IF NOT EXISTS waiting (
+    trace_id TEXT, record_id TEXT, content TEXT NOT NULL, stream TEXT NOT NULL,
+    probability REAL NOT NULL, due REAL NOT NULL, rounds INTEGER NOT NULL DEFAULT 0,
+    started INTEGER NOT NULL DEFAULT 0, PRIMARY KEY (trace_id, record_id)
+) WITHOUT ROWID;
+CREATE INDEX IF NOT EXISTS waiting_due ON waiting (due);
+CREATE TABLE IF NOT EXISTS judged (
+    trace_id TEXT, record_id TEXT, content TEXT NOT NULL, at REAL NOT NULL,
+    PRIMARY KEY (trace_id, record_id)
+) WITHOUT ROWID;
+CREATE INDEX IF NOT EXISTS judged_at ON judged (at);
+"""
+_ADD = """
+INSERT INTO waiting (trace_id, record_id, content, stream, probability, due)
+SELECT :trace_id, :record_id, :content, :stream, :probability, :due
+WHERE NOT EXISTS (
+    SELECT 1 FROM judged
+    WHERE trace_id = :trace_id AND record_id = :record_id AND content = :content
+)
+ON CONFLICT (trace_id, record_id) DO UPDATE SET
+    content = excluded.content, stream = excluded.stream,
+    probability = excluded.probability, due = excluded.due, rounds = 0, started = 0
+WHERE content != excluded.content
+"""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Waiting:
+    """One record that is to be judged; `due` in seconds since the epoch, `rounds` tried so far."""
+
+    trace_id: str
+    record_id: str
+    content: str
+    stream: Stream
+    probability: float
+    due: float
+    rounds: int = 0
+
+
+def content_of(record: RagRecord) -> str:
+    """A hash of everything that is judged: question, context, what was retrieved, answer."""
+    digest = hashlib.blake2b(digest_size=16)
+    lists = (record.retrieved, record.reranked, record.context)
+    for part in (record.query, record.answer, *(one.content for docs in lists for one in docs)):
+        text = "\0" if part is None else part
+        digest.update(len(text).to_bytes(8, "little"))
+        digest.update(text.encode("utf-8", "surrogatepass"))
+    return digest.hexdigest()
+
+
+class JudgeQueue:
+    """At most `limit` waiting records; safe to use from any thread.
+
+    `repeated` are the records that were being judged when an earlier process ended. Raises
+    sqlite3.Error where the file cannot be used.
+    """
+
+    def __init__(self, path: Path | None, limit: int) -> None:
+        self._limit, self._lock = limit, Lock()
+        self._database = sqlite3.connect(
+            path or ":memory:", isolation_level=None, check_same_thread=False
+        )
+        self._database.execute("PRAGMA journal_mode = WAL")
+        self._database.execute("PRAGMA synchronous = FULL")  # what it promises, the disk has
+        self._database.executescript(SCHEMA)
+        self.repeated = self._count("SELECT count(*) FROM waiting WHERE started")
+        self._run("UPDATE waiting SET started = 0 WHERE started")
+
+    def __len__(self) -> int:
+        return self._count("SELECT count(*) FROM waiting")
+
+    def add(self, records: Iterable[Waiting]) -> int:
+        """Adds records in one durable step; how many found no place.
+
+        A record that waits or was judged with the same content is not added again.
+        """
+        given = list(records)
+        room = self._limit - len(self)
+        with self._lock, self._database as database:
+            database.execute("BEGIN IMMEDIATE")
+            for one in given[:room]:
+                database.execute(_ADD, {name: getattr(one, name) for name in one.__slots__})
+        return max(0, len(given) - room)
+
+    def due(self, now: float, limit: int) -> list[Waiting]:
+        """Takes up to `limit` records whose time has come, the longest due first."""
+        rows = self._run(
+            "UPDATE waiting SET started = 1 WHERE (trace_id, record_id) IN ("
+            "SELECT trace_id, record_id FROM waiting WHERE due <= ? AND NOT started "
+            "ORDER BY due LIMIT ?) "
+            "RETURNING trace_id, record_id, content, stream, probability, due, rounds",
+            (now, limit),
+        )
+        return sorted((_waiting(row) for row in rows), key=lambda one: one.due)
+
+    def finish(self, records: Iterable[Waiting], now: float) -> None:
+        """Strikes records whose verdicts are durable; one that changed meanwhile waits on."""
+        with self._lock, self._database as database:
+            database.execute("BEGIN IMMEDIATE")
+            for one in records:
+                key = (one.trace_id, one.record_id, one.content)
+                database.execute(
+                    "DELETE FROM waiting WHERE (trace_id, record_id, content) = (?, ?, ?)", key
+                )
+                database.execute("INSERT OR REPLACE INTO judged VALUES (?, ?, ?, ?)", (*key, now))
+
+    def put_back(self, one: Waiting, due: float) -> None:
+        """The record waits again, one round later."""
+        self._run(
+            "UPDATE waiting SET started = 0, due = ?, rounds = ? "
+            "WHERE (trace_id, record_id, content) = (?, ?, ?)",
+            (due, one.rounds + 1, one.trace_id, one.record_id, one.content),
+        )
+
+    def forget(self, before: float) -> None:
+        """Forgets what was judged before a time: no late span comes for it any more."""
+        self._run("DELETE FROM judged WHERE at < ?", (before,))
+
+    def close(self) -> None:
+        """Gives the file back."""
+        with self._lock:
+            self._database.close()
+
+    def _run(self, statement: str, values: tuple[object, ...] = ()) -> list[tuple[object, ...]]:
+        with self._lock:
+            return self._database.execute(statement, values).fetchall()
+
+    def _count(self, query: str) -> int:
+        return int(str(self._run(query)[0][0]))
+
+
+def _waiting(row: tuple[object, ...]) -> Waiting:
+    trace_id, record_id, content, stream, probability, due, rounds = row
+    return Waiting(
+        trace_id=str(trace_id),
+        record_id=str(record_id),
+        content=str(content),
+        stream=Stream(str(stream)),
+        probability=float(str(probability)),
+        due=float(str(due)),
+        rounds=int(str(rounds)),
+    )

@@ -1,0 +1,85 @@
+"""Which records are judged: a hash of the trace id, so that replicas and replays agree.
+
+    >>> sampled = [is_sampled(f"trace-{n}", 0.05, "salt") for n in range(10_000)]
+    >>> 400 < sum(sampled) < 600
+    True
+
+Nested: the sample at 5 % lies inside the sample at 10 %.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+
+from ragvigil.model.record import RagRecord
+from ragvigil.model.score import Score, Stream
+from scorers.judge.settings import JudgeSettings
+
+_WHOLE = 2.0**64
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Chosen:
+    """A record is to be judged: for which stream, and how probable that was (0..1)."""
+
+    stream: Stream
+    probability: float
+
+
+def is_sampled(trace_id: str, rate: float, salt: str) -> bool:
+    """Whether a trace belongs to the share `rate` (0..1) of all traces."""
+    return _place(trace_id, salt) < rate
+
+
+def choose(
+    record: RagRecord,
+    scores: Iterable[Score],
+    settings: JudgeSettings,
+    fails_below: Mapping[str, float],
+    *,
+    thinning: float = 1.0,
+) -> Chosen | None:
+    """The stream that a record is judged for, None for neither.
+
+    `thinning` (0..1) is what the budget leaves of every route's rate.
+    """
+    rate = settings.rate_of(record.route) * thinning
+    if is_sampled(record.trace_id, rate, settings.salt):
+        return Chosen(stream=Stream.BASE, probability=rate)
+    rate = settings.suspicious_rate * thinning
+    is_next = is_sampled(record.trace_id, rate, f"{settings.salt} suspicious")
+    if is_next and _is_suspicious(record, scores, fails_below):
+        return Chosen(stream=Stream.SUSPICIOUS, probability=rate)
+    return None
+
+
+def may_be_chosen(trace_id: str, settings: JudgeSettings) -> bool:
+    """Whether a record of this trace could be chosen, whatever its route and scores."""
+    most = max(settings.sample_rate, *settings.routes.values(), 0.0)
+    return is_sampled(trace_id, most, settings.salt) or is_sampled(
+        trace_id, settings.suspicious_rate, f"{settings.salt} suspicious"
+    )
+
+
+def _is_suspicious(
+    record: RagRecord, scores: Iterable[Score], fails_below: Mapping[str, float]
+) -> bool:
+    """An error, a bad word of a user, or a cheap rubric that failed."""
+    if record.error or any(one.value is not None and one.value < 0.5 for one in record.feedback):
+        return True
+    return any(
+        score.value is not None and score.value < fails_below.get(score.rubric, 0.0)
+        for score in scores
+    )
+
+
+def _place(trace_id: str, salt: str) -> float:
+    """Where a trace lies in 0..1; evenly spread, and another place for another salt."""
+    digest = hashlib.blake2b(
+        trace_id.lower().encode("utf-8", "surrogatepass"),
+        digest_size=8,
+        key=hashlib.blake2b(salt.encode("utf-8", "surrogatepass"), digest_size=32).digest(),
+    ).digest()
+    return int.from_bytes(digest, "big") / _WHOLE

@@ -1,0 +1,84 @@
+"""Settings of `[judge]`; the descriptions are the documentation."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from pydantic import Field, ValidationInfo, field_validator
+
+from ragvigil.llm.settings import LlmSettings
+
+Share = Annotated[float, Field(ge=0, le=1)]
+LEAST_RATE, MOST_RATE = 0.05, 0.10
+"""Rates of the base sample that need no `allow`: less tells too little, more costs too much."""
+
+
+class JudgeSettings(LlmSettings):
+    """Which records a language model grades, and by which rubrics; none without `model`."""
+
+    allow: bool = Field(
+        default=False, description="allow base rates outside 5-10 % (0 is always allowed)"
+    )
+    sample_rate: Share = Field(
+        default=0.05, description="share of all records that is judged; 0 is off"
+    )
+    routes: dict[str, Share] = Field(
+        default={}, description="by route, the share that is judged instead"
+    )
+    suspicious_rate: Share = Field(
+        default=0.02,
+        description="share of the records that failed a cheap rubric or ended in an error that is "
+        "judged beside the sample; feeds issues, never means",
+    )
+    rubrics: tuple[str, ...] = Field(
+        default=(), description="names of the judged rubrics that are asked; empty is all"
+    )
+    salt: str = Field(
+        default="ragvigil",
+        description="replicas with the same salt choose the same traces; another one, others",
+    )
+    wait_seconds: float = Field(
+        default=60.0,
+        ge=0,
+        le=3600,
+        description="a record is judged this long after it closed: late spans may change it",
+    )
+    queue_records: int = Field(
+        default=10_000, ge=1, description="records that may wait; more are counted and left out"
+    )
+    rounds: int = Field(
+        default=5, ge=1, le=100, description="times a record is tried while the API is down"
+    )
+    backfill: bool = Field(
+        default=False, description="judge replayed and imported traffic too (see `judge cost`)"
+    )
+    max_characters: int = Field(
+        default=60_000,
+        ge=1000,
+        description="longest prompt; longer ones are split by chunk or marked partial",
+    )
+
+    @field_validator("sample_rate")
+    @classmethod
+    def _rate_is_usual(cls, rate: float, info: ValidationInfo) -> float:
+        return _checked(rate, str(rate), info)
+
+    @field_validator("routes")
+    @classmethod
+    def _rates_are_usual(cls, routes: dict[str, float], info: ValidationInfo) -> dict[str, float]:
+        for route, rate in routes.items():
+            _checked(rate, f"{route} = {rate}", info)
+        return routes
+
+    def rate_of(self, route: str) -> float:
+        """The base rate of a route."""
+        return self.routes.get(route, self.sample_rate)
+
+
+def _checked(rate: float, shown: str, info: ValidationInfo) -> float:
+    if rate and not LEAST_RATE <= rate <= MOST_RATE and not info.data.get("allow"):
+        raise ValueError(
+            f"{shown} is not 0 and not between {LEAST_RATE} and {MOST_RATE}; "
+            "with allow = true any rate between 0 and 1 is taken"
+        )
+    return rate

@@ -1,0 +1,179 @@
+"""The judge at work: takes records from its queue, asks, and writes what it was told.
+
+A record leaves the queue when its verdicts are durable. A crash in between repeats it: replies
+that had come are in the cache, scores replace themselves, so that nothing counts twice.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import sqlite3
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass, replace
+from threading import Event
+from typing import TypeAlias
+
+import structlog
+
+from ragvigil.llm.book import Pot
+from ragvigil.llm.budget import Budget
+from ragvigil.llm.outcome import Purpose
+from ragvigil.model.score import Score
+from ragvigil.store.failures import StoreError
+from ragvigil.store.judged import Key, StoredRecord
+from scorers.judge import metrics
+from scorers.judge.asking import Asker, Family, count_missing
+from scorers.judge.pace import thinned
+from scorers.judge.queue import JudgeQueue, Waiting, content_of
+
+log = structlog.get_logger()
+
+IDLE_SECONDS, TROUBLE_SECONDS = 0.1, 5.0
+LINGER_SECONDS, BATCH_RECORDS = 0.5, 64
+"""Verdicts are written together: each write waits for the disk."""
+AGAIN_SECONDS = 60.0
+"""How long a record waits when the API is down; twice as long each round."""
+PACE_SECONDS = 60.0
+FORGET_SECONDS = 24 * 3600.0
+
+Read: TypeAlias = Callable[[Collection[Key]], Mapping[Key, StoredRecord]]
+Write: TypeAlias = Callable[[Sequence[tuple[StoredRecord, Sequence[Score]]]], object]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Verdicts:
+    """All scores of one record, ready to be written."""
+
+    waiting: Waiting
+    stored: StoredRecord
+    scores: tuple[Score, ...]
+
+
+class Judge:
+    """Runs until told to stop; one event loop. `read` and `write` block and are run in threads.
+
+    At most `at_once` records are in its hands; the client bounds the calls.
+    """
+
+    def __init__(
+        self,
+        asker: Asker,
+        queue: JudgeQueue,
+        families: Sequence[Family],
+        *,
+        read: Read,
+        write: Write,
+        clock: Callable[[], float],
+        rounds: int,
+        at_once: int,
+        budget: Budget | None = None,
+    ) -> None:
+        self.thinning = 1.0
+        self._budget = budget
+        self._paced = clock()
+        self._asker, self._queue, self._families = asker, queue, tuple(families)
+        self._read, self._write, self._clock = read, write, clock
+        self._rounds, self._at_once = rounds, at_once
+        self._tasks: set[asyncio.Task[None]] = set()
+        self._done: list[Verdicts] = []
+        self._since = clock()
+        metrics.REPEATED.inc(queue.repeated)
+
+    async def run(self, stop: Event) -> None:
+        """Judges until `stop`; what is not finished then is judged after the next start."""
+        while not stop.is_set():
+            pause = 0.0
+            try:
+                pause = 0.0 if await self.step() else IDLE_SECONDS
+            except (StoreError, sqlite3.Error) as error:
+                log.error("the judge waits: its store or queue cannot be used", reason=str(error))
+                pause = TROUBLE_SECONDS
+            await asyncio.sleep(pause)
+        await self._end()
+
+    async def _end(self) -> None:
+        for task in self._tasks:
+            task.cancel()
+        await asyncio.gather(*self._tasks, return_exceptions=True)
+
+    async def step(self) -> bool:
+        """Takes what is due, writes what is done; whether anything was taken or written."""
+        self._pace()
+        wrote = await self._deliver()
+        room = self._at_once - len(self._tasks) - len(self._done)
+        taken = self._queue.due(self._clock(), room) if room > 0 else []
+        if taken:
+            await self._begin(taken)
+        metrics.WAITING.set(len(self._queue))
+        if not taken and self._tasks:
+            await asyncio.wait(
+                self._tasks, timeout=IDLE_SECONDS, return_when=asyncio.FIRST_COMPLETED
+            )
+        return bool(taken or wrote)
+
+    def _pace(self) -> None:
+        """Adapts the thinning of the rates to the budget, once a minute."""
+        now = self._clock()
+        if self._budget is None or now - self._paced < PACE_SECONDS:
+            return
+        self._paced = now
+        spent = self._budget.spent(Pot.SAMPLE)
+        self.thinning = thinned(
+            self.thinning,
+            spent=(spent.tokens, spent.money),
+            allowed=self._budget.allowed(Pot.SAMPLE),
+        )
+        metrics.THINNING.set(self.thinning)
+
+    async def _begin(self, taken: list[Waiting]) -> None:
+        try:
+            found = await asyncio.to_thread(
+                self._read, [(one.trace_id, one.record_id) for one in taken]
+            )
+        except StoreError:
+            self._put_back(taken)
+            raise
+        for one in taken:
+            stored = found.get((one.trace_id, one.record_id))
+            if stored is None or content_of(stored.record) != one.content:
+                # Its next generation, where there is one, waits under its own content.
+                metrics.RECORDS.labels(one.stream, "gone" if stored is None else "changed").inc()
+                self._queue.finish([one], self._clock())
+                continue
+            task = asyncio.create_task(self._judge(one, stored))
+            self._tasks.add(task)
+            task.add_done_callback(self._tasks.discard)
+
+    async def _judge(self, waiting: Waiting, stored: StoredRecord) -> None:
+        asked = await asyncio.gather(
+            *(self._asker.ask(stored.record, family, Purpose.SAMPLE) for family in self._families)
+        )
+        if any(one.is_passing for one in asked) and waiting.rounds + 1 < self._rounds:
+            self._put_back([waiting])
+            return
+        scores = tuple(
+            replace(score, stream=waiting.stream, inclusion_probability=waiting.probability)
+            for one in asked
+            for score in one.scores
+        )
+        self._done.append(Verdicts(waiting=waiting, stored=stored, scores=scores))
+
+    async def _deliver(self) -> bool:
+        done = self._done[:]
+        self._since = self._since if done else self._clock()
+        is_due = len(done) >= BATCH_RECORDS or self._clock() - self._since >= LINGER_SECONDS
+        if not done or (self._tasks and not is_due):
+            return False
+        await asyncio.to_thread(self._write, [(one.stored, one.scores) for one in done])
+        self._done = self._done[len(done) :]
+        now = self._clock()
+        self._queue.finish([one.waiting for one in done], now)
+        self._queue.forget(now - FORGET_SECONDS)
+        for one in done:
+            metrics.RECORDS.labels(one.waiting.stream, "judged").inc()
+            count_missing(one.scores)
+        return True
+
+    def _put_back(self, taken: Sequence[Waiting]) -> None:
+        for one in taken:
+            self._queue.put_back(one, self._clock() + AGAIN_SECONDS * 2**one.rounds)

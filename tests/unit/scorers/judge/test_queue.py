@@ -1,0 +1,139 @@
+"""The queue loses no record and judges none twice, whenever the process ends."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ragvigil.model.record import Document, RagRecord
+from ragvigil.model.score import Stream
+from scorers.judge.queue import JudgeQueue, Waiting, content_of
+
+
+def waiting(number: int, *, content: str = "c", due: float = 0.0) -> Waiting:
+    return Waiting(
+        trace_id=f"t{number}",
+        record_id="r",
+        content=content,
+        stream=Stream.BASE,
+        probability=0.05,
+        due=due,
+    )
+
+
+@pytest.fixture
+def queue() -> JudgeQueue:
+    return JudgeQueue(None, 100)
+
+
+def test_a_record_is_taken_when_it_is_due_and_the_oldest_first(queue: JudgeQueue) -> None:
+    queue.add([waiting(1, due=20.0), waiting(2, due=10.0), waiting(3, due=99.0)])
+    assert [one.trace_id for one in queue.due(50.0, 10)] == ["t2", "t1"]
+    assert queue.due(50.0, 10) == []
+
+
+def test_what_is_taken_is_what_was_added(queue: JudgeQueue) -> None:
+    given_ = replace(waiting(1), stream=Stream.SUSPICIOUS, probability=0.02)
+    queue.add([given_])
+    assert queue.due(0.0, 1) == [given_]
+
+
+def test_a_record_that_waits_or_was_judged_is_not_added_again(queue: JudgeQueue) -> None:
+    queue.add([waiting(1), waiting(1)])
+    assert len(queue) == 1
+    queue.finish(queue.due(0.0, 1), 5.0)
+    queue.add([waiting(1)])
+    assert len(queue) == 0
+
+
+def test_a_record_whose_content_changed_is_judged_again(queue: JudgeQueue) -> None:
+    queue.add([waiting(1)])
+    queue.finish(queue.due(0.0, 1), 5.0)
+    queue.add([waiting(1, content="other")])
+    assert [one.content for one in queue.due(0.0, 1)] == ["other"]
+
+
+def test_a_record_that_changes_while_it_is_judged_waits_on(queue: JudgeQueue) -> None:
+    queue.add([waiting(1)])
+    taken = queue.due(0.0, 1)
+    queue.add([waiting(1, content="new", due=60.0)])
+    queue.finish(taken, 5.0)
+    assert [one.content for one in queue.due(60.0, 1)] == ["new"]
+
+
+def test_records_above_the_bound_are_refused_and_counted() -> None:
+    queue = JudgeQueue(None, 3)
+    assert queue.add([waiting(number) for number in range(5)]) == 2
+    assert len(queue) == 3
+    assert queue.add([waiting(9)]) == 1
+
+
+def test_a_record_that_is_put_back_comes_one_round_later(queue: JudgeQueue) -> None:
+    queue.add([waiting(1)])
+    (taken,) = queue.due(0.0, 1)
+    queue.put_back(taken, 60.0)
+    assert queue.due(59.0, 1) == []
+    (again,) = queue.due(60.0, 1)
+    assert again.rounds == 1
+
+
+def test_after_a_crash_what_was_begun_is_begun_again_and_counted(tmp_path: Path) -> None:
+    path = tmp_path / "queue.sqlite"
+    before = JudgeQueue(path, 100)
+    before.add([waiting(1), waiting(2)])
+    before.due(0.0, 1)
+    after = JudgeQueue(path, 100)  # the first is never closed, as after kill -9
+    assert after.repeated == 1
+    assert {one.trace_id for one in after.due(0.0, 10)} == {"t1", "t2"}
+
+
+def test_what_was_judged_is_known_after_a_restart_until_it_is_forgotten(tmp_path: Path) -> None:
+    path = tmp_path / "queue.sqlite"
+    before = JudgeQueue(path, 100)
+    before.add([waiting(1)])
+    before.finish(before.due(0.0, 1), 5.0)
+    before.close()
+    after = JudgeQueue(path, 100)
+    after.add([waiting(1)])
+    assert len(after) == 0
+    after.forget(6.0)
+    after.add([waiting(1)])
+    assert len(after) == 1
+
+
+CHUNK = Document(chunk_id="a", content="Refunds take five days.")
+RECORD = RagRecord(record_id="r", trace_id="t", query="q", answer="a", context=(CHUNK,))
+
+
+@pytest.mark.parametrize(
+    "changed",
+    [
+        replace(RECORD, query="other"),
+        replace(RECORD, query=None),
+        replace(RECORD, answer=""),
+        replace(RECORD, answer=None),
+        replace(RECORD, context=()),
+        replace(RECORD, retrieved=(CHUNK,)),
+        replace(RECORD, context=(replace(CHUNK, content="Refunds take six days."),)),
+        replace(RECORD, context=(replace(CHUNK, content=None),)),
+    ],
+)
+def test_the_content_covers_everything_that_is_judged(changed: RagRecord) -> None:
+    assert content_of(changed) != content_of(RECORD)
+
+
+def test_what_is_not_judged_does_not_change_the_content() -> None:
+    assert content_of(replace(RECORD, generation=4, route="/ask")) == content_of(RECORD)
+
+
+@given(st.lists(st.text(), max_size=6), st.lists(st.text(), max_size=6))
+def test_chunks_do_not_run_into_one_another(one: list[str], other: list[str]) -> None:
+    def content(texts: list[str]) -> str:
+        chunks = tuple(Document(chunk_id="a", content=text) for text in texts)
+        return content_of(replace(RECORD, context=chunks))
+
+    assert (content(one) == content(other)) == (one == other)
