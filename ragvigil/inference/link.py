@@ -1,0 +1,121 @@
+"""One child process and the socket to it: asked one thing at a time, within a time and a memory."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import socket
+import subprocess
+import sys
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from ragvigil.inference.memory import resident_bytes
+from ragvigil.inference.outcome import Reason
+from ragvigil.inference.wire import BadFrame, pack, unpack
+
+LOOK_SECONDS = 0.25
+"""How often the memory of a child that computes is looked at."""
+REAP_SECONDS = 5.0
+
+
+class Lost(Exception):
+    """The child can be asked no more; `reason` is CRASHED, TIMED_OUT or TOO_LARGE."""
+
+    def __init__(self, reason: Reason, detail: str) -> None:
+        super().__init__(detail)
+        self.reason = reason
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Limits:
+    """How long one answer may take, and how much memory the child."""
+
+    patience_seconds: float
+    memory_bytes: int
+
+
+class Link:
+    """A child that was started; `end` ends it. Only `end` may be called by another thread."""
+
+    def __init__(self, threads: int, clock: Callable[[], float]) -> None:
+        ours, theirs = socket.socketpair()
+        self._clock = clock
+        self._channel = ours
+        with theirs:
+            self._process = subprocess.Popen(
+                (sys.executable, "-m", "ragvigil.inference.child", str(theirs.fileno())),
+                pass_fds=(theirs.fileno(),),
+                env=os.environ | {"OMP_NUM_THREADS": str(threads), "MKL_NUM_THREADS": str(threads)},
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.DEVNULL,
+                start_new_session=True,
+            )
+
+    @property
+    def pid(self) -> int:
+        """The child's process id."""
+        return self._process.pid
+
+    def ask(self, request: Mapping[str, object], limits: Limits) -> tuple[dict[str, Any], bytes]:
+        """The child's answer. Raises Lost; then there is nothing left to ask."""
+        deadline = self._clock() + limits.patience_seconds
+        try:
+            self._channel.settimeout(limits.patience_seconds)
+            self._channel.sendall(pack(request))
+            return unpack(lambda count: self._read(count, deadline, limits.memory_bytes))
+        except TimeoutError as error:
+            late = f"the model gave no answer within {limits.patience_seconds:g} s"
+            raise Lost(Reason.TIMED_OUT, late) from error
+        except (OSError, EOFError, BadFrame) as error:
+            raise Lost(
+                Reason.CRASHED, f"the model process ended: {self._how_it_ended()}"
+            ) from error
+
+    def end(self) -> None:
+        """Ends the child at once; whoever waits for its answer is told that it is lost."""
+        self._process.kill()
+        with contextlib.suppress(subprocess.TimeoutExpired):  # in the kernel's hands; reaped later
+            self._process.wait(REAP_SECONDS)
+
+    def hang_up(self) -> None:
+        """Closes the socket of a child that has been ended."""
+        self._channel.close()
+
+    def _read(self, count: int, deadline: float, memory_bytes: int) -> bytes:
+        read = bytearray()
+        while len(read) < count:
+            left = deadline - self._clock()
+            if left <= 0:
+                raise TimeoutError
+            self._channel.settimeout(min(left, LOOK_SECONDS))
+            try:
+                block = self._channel.recv(min(count - len(read), 1 << 20))
+            except TimeoutError:
+                self._look(memory_bytes)
+                continue
+            if not block:
+                raise EOFError
+            read += block
+        return bytes(read)
+
+    def _look(self, memory_bytes: int) -> None:
+        taken = resident_bytes(self.pid)
+        if taken > memory_bytes:
+            raise too_large(taken, memory_bytes)
+
+    def _how_it_ended(self) -> str:
+        """How the child ended, for people."""
+        try:
+            status = self._process.wait(REAP_SECONDS)
+        except subprocess.TimeoutExpired:
+            return "it hung up"
+        return f"signal {-status}" if status < 0 else f"status {status}"
+
+
+def too_large(taken: int, memory_bytes: int) -> Lost:
+    """What is raised of a child that takes more memory than it may."""
+    taken_mb, most_mb = taken >> 20, memory_bytes >> 20
+    detail = f"the model process took {taken_mb} MB, more than the {most_mb} MB it may"
+    return Lost(Reason.TOO_LARGE, detail)

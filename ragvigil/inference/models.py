@@ -1,0 +1,84 @@
+"""The models themselves; runs in the child alone, which is where the heavy libraries are loaded."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from ragvigil.inference.weights import NoModel, locate, version_of
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    Numbers = NDArray[np.float32]
+
+BATCH = 16
+"""Texts that are computed at once: more takes memory and, on a CPU, no less time."""
+BROKEN = (ArithmeticError, AttributeError, ImportError, LookupError, OSError, RuntimeError)
+WRONG = (*BROKEN, TypeError, ValueError)
+"""What the libraries raise on a folder that is no model, and models on texts they cannot take."""
+
+Run = Callable[[Sequence[Any]], "Numbers"]
+
+
+class Model:
+    """A model that is loaded: `run` gives a row of numbers for each text or pair."""
+
+    def __init__(self, run: Run, version: str) -> None:
+        self.run = run
+        self.version = version
+
+
+def load(task: str, name: str) -> Model:
+    """The model of a task, `embed` or `classify`. Raises NoModel with the reason."""
+    place = locate(name)
+    try:
+        return LOADERS[task](place)
+    except WRONG as error:
+        first = str(error).strip().partition("\n")[0]
+        raise NoModel(f"{name} does not load: {type(error).__name__}: {first}") from error
+
+
+def _embedder(place: str) -> Model:
+    from sentence_transformers import SentenceTransformer
+
+    model = SentenceTransformer(place, device="cpu")
+    return Model(partial(_embed, model), _version(place, model))
+
+
+def _embed(model: Any, texts: Sequence[str]) -> Numbers:
+    vectors: Numbers = model.encode(
+        list(texts), batch_size=BATCH, normalize_embeddings=True, show_progress_bar=False
+    )
+    return vectors
+
+
+def _cross_encoder(place: str) -> Model:
+    from sentence_transformers import CrossEncoder
+
+    model = CrossEncoder(place, device="cpu")
+    return Model(partial(_classify, model), _version(place, model))
+
+
+def _classify(model: Any, pairs: Sequence[Sequence[str]]) -> Numbers:
+    scores: Numbers = model.predict(
+        [tuple(pair) for pair in pairs],
+        batch_size=BATCH,
+        apply_softmax=model.num_labels > 1,
+        show_progress_bar=False,
+    )
+    return scores.reshape(len(pairs), -1)
+
+
+def _version(place: str, model: Any) -> str:
+    """Of a folder the hash of its files; of a name the commit that its files were loaded from."""
+    if Path(place).is_dir():
+        return version_of(Path(place))
+    commit = getattr(model[0].auto_model.config, "_commit_hash", None)
+    return str(commit)[:12] if commit else place
+
+
+LOADERS: Mapping[str, Callable[[str], Model]] = {"embed": _embedder, "classify": _cross_encoder}

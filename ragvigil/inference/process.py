@@ -1,0 +1,146 @@
+"""The local models, as the rest of the daemon sees them: texts in, numbers or a reason out."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator, Sequence
+from typing import TYPE_CHECKING, TypeVar
+
+from ragvigil.inference.cache import VectorCache, text_hash
+from ragvigil.inference.keeper import Answer, Keeper
+from ragvigil.inference.metrics import CACHE_HITS, SHED, UNAVAILABLE
+from ragvigil.inference.outcome import Reason, Unavailable
+from ragvigil.inference.settings import InferenceSettings
+from ragvigil.inference.share import CpuShare
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    Numbers = NDArray[np.float32]
+
+BATCH = 32
+"""Texts in one request: a call of many leaves the child to other callers in between."""
+
+One = TypeVar("One")
+
+
+class Inference:
+    """One child process that runs the local models; safe to call from any number of threads.
+
+    The child starts when it is first needed, and again after it ended, with pauses that grow.
+    Calls wait for it, so an event loop makes them in a thread. `clock` does not run backwards.
+    """
+
+    def __init__(
+        self, settings: InferenceSettings, *, clock: Callable[[], float] = time.monotonic
+    ) -> None:
+        self._settings = settings
+        self._clock = clock
+        self._share = CpuShare(settings.cpu_share, now=clock())
+        self._keeper = Keeper(settings, self._share, clock)
+        self._cache = VectorCache(settings.cache_entries)
+        self._version = ""
+
+    @property
+    def embedding_version(self) -> str:
+        """Version of the model that `embed` used last: a hash of its files, else its commit."""
+        return self._version
+
+    @property
+    def child_pid(self) -> int | None:
+        """Process id of the child, None where none runs."""
+        return self._keeper.child_pid
+
+    def has_time(self) -> bool:
+        """Whether optional work fits into the share of the CPU; a no is counted as work shed."""
+        may_run = self._share.may_run(self._clock())
+        if not may_run:
+            SHED.inc()
+        return may_run
+
+    def embed(self, texts: Sequence[str]) -> Numbers | Unavailable:
+        """A row of length 1 for each text, in its order: shape (texts, dimensions).
+
+        A text in which the model knows nothing has a row of zeros. Texts longer than the model
+        reads are cut by it (256 tokens for the default).
+        """
+        if (refused := self._refused(self._settings.embedding_model)) is not None:
+            return refused
+        texts = [_well_formed(text) for text in texts]
+        keys = [text_hash(text) for text in texts]
+        found = self._cache.find(keys)
+        CACHE_HITS.inc(sum(key in found for key in keys))
+        new = {key: text for key, text in zip(keys, texts, strict=True) if key not in found}
+        for batch in _batches(sorted(new.items(), key=lambda one: len(one[1]))):
+            answer = self._ask("embed", self._settings.embedding_model, [text for _, text in batch])
+            if isinstance(answer, Unavailable):
+                return answer
+            if self._is_another(answer.version):
+                return self.embed(texts)  # vectors of two models cannot be compared
+            computed = dict(zip((key for key, _ in batch), _rows(answer), strict=True))
+            found |= computed
+            self._cache.keep(computed)
+        return _table([found[key] for key in keys])
+
+    def classify(self, pairs: Sequence[tuple[str, str]]) -> Numbers | Unavailable:
+        """What the cross-encoder says of each pair: shape (pairs, labels), values in 0..1."""
+        if (refused := self._refused(self._settings.cross_encoder)) is not None:
+            return refused
+        rows: list[bytes] = []
+        pairs = [(_well_formed(one), _well_formed(other)) for one, other in pairs]
+        for batch in _batches(pairs):
+            answer = self._ask("classify", self._settings.cross_encoder, batch)
+            if isinstance(answer, Unavailable):
+                return answer
+            rows += _rows(answer)
+        return _table(rows)
+
+    def close(self) -> None:
+        """Ends the child, also in the middle of a call; every later call is told CLOSED."""
+        self._keeper.close()
+
+    def _refused(self, model: str) -> Unavailable | None:
+        if not self._settings.enabled:
+            return _counted(Unavailable(reason=Reason.OFF, detail="local models are switched off"))
+        if not model:
+            return _counted(Unavailable(reason=Reason.OFF, detail="no local model is set for this"))
+        return None
+
+    def _ask(self, task: str, model: str, texts: Sequence[object]) -> Answer | Unavailable:
+        answer = self._keeper.ask(task, model, texts)
+        return _counted(answer) if isinstance(answer, Unavailable) else answer
+
+    def _is_another(self, version: str) -> bool:
+        """Whether the model is no longer the one whose vectors are kept; they are forgotten."""
+        before, self._version = self._version, version
+        if before in ("", version):
+            return False
+        self._cache.clear()
+        return True
+
+
+def _counted(unavailable: Unavailable) -> Unavailable:
+    UNAVAILABLE.labels(unavailable.reason).inc()
+    return unavailable
+
+
+def _well_formed(text: str) -> str:
+    """The text without halves of surrogate pairs, on which no tokenizer can work."""
+    return text.encode("utf-8", "replace").decode()
+
+
+def _batches(items: Sequence[One]) -> Iterator[Sequence[One]]:
+    return (items[start : start + BATCH] for start in range(0, len(items), BATCH))
+
+
+def _rows(answer: Answer) -> list[bytes]:
+    step = answer.width * 4
+    return [answer.body[start : start + step] for start in range(0, len(answer.body), step)]
+
+
+def _table(rows: Sequence[bytes]) -> Numbers:
+    import numpy as np
+
+    numbers = np.frombuffer(b"".join(rows), "<f4").astype(np.float32)
+    return numbers.reshape(len(rows), len(rows[0]) // 4 if rows else 0)

