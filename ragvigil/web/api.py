@@ -14,7 +14,7 @@ from starlette.staticfiles import StaticFiles
 from starlette.types import ASGIApp
 
 from ragvigil.model.endpoint import split_endpoint
-from ragvigil.web import deltas, home, posted, records, service
+from ragvigil.web import deltas, home, posted, records, service, traffic
 from ragvigil.web.errors import RESPONSES, handle_errors
 from ragvigil.web.guard import Guard
 from ragvigil.web.permissions import Access
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from ragvigil.store.store import Store
 
 HERE = Path(__file__).parent
-PARTS = (records, deltas, service, posted, home)
+PARTS = (records, deltas, traffic, service, posted, home)
 LOOPBACK = ("localhost", "127.0.0.1", "::1")
 
 
