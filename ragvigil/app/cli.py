@@ -21,6 +21,9 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
 )
 
+judge = typer.Typer(help="The language model that grades a sample.", no_args_is_help=True)
+app.add_typer(judge, name="judge")
+
 Config = Annotated[
     Path | None,
     typer.Option(
@@ -133,6 +136,17 @@ def doctor(config: Config = None, json: Json = False) -> None:
     from ragvigil.app import api_client, show
 
     show.doctor(api_client.get(_settings(config), "doctor"), as_json=json)
+
+
+@judge.command("cost")
+def judge_cost(config: Config = None, json: Json = False) -> None:
+    """What a day of judging costs at the present traffic, rubric by rubric."""
+    from ragvigil.app import api_client
+    from ragvigil.app.judge_command import HOURS, report
+
+    settings = _settings(config)
+    found = api_client.get(settings, "traffic", hours=HOURS)
+    sys.exit(report(settings, found, as_json=json))
 
 
 @app.command()

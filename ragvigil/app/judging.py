@@ -39,11 +39,12 @@ STOP_SECONDS = 5.0
 def families(rubrics: Mapping[str, Rubric], wanted: Sequence[str] = ()) -> tuple[Family, ...]:
     """The judged rubrics, each with those computed from its grades; empty `wanted` is all."""
     from scorers.judge.asking import Family
+    from scorers.judge.reading import derived_from
 
     return tuple(
         Family(
             asked=rubric,
-            derived=tuple(one for one in rubrics.values() if one.derived_from == name),
+            derived=derived_from(name, rubrics),
         )
         for name, rubric in sorted(rubrics.items())
         if rubric.judge is not None and (not wanted or name in wanted)

@@ -21,6 +21,7 @@ from ragvigil.app import pipeline_metrics as metrics
 from ragvigil.app.judging import Judging
 from ragvigil.app.runs import Runs
 from ragvigil.app.sink import Sink
+from ragvigil.llm.guard import is_own
 from ragvigil.model.outcome import Outcome, ScoredRecord, TraceOutcome
 from ragvigil.model.record import RagRecord
 from ragvigil.model.span import Closed, Trace
@@ -172,7 +173,9 @@ class Pipeline:
         trace = self.parts.fetcher.fetch(closing)
         if earlier is not None:  # all generations lie in the partition of the first
             trace = replace(trace, received_unix_nano=earlier.received_unix_nano)
-        scored = tuple(self._scored(record) for record in records(trace, self.parts.rules))
+        # What asks a model for our own judge is traced where the provider does so: no loop.
+        found = () if is_own(trace.trace_id) else records(trace, self.parts.rules)
+        scored = tuple(self._scored(record) for record in found)
         metrics.SCORING.observe(time.perf_counter() - started)
         present = {one.record.record_id for one in scored}
         return Outcome(

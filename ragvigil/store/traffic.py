@@ -29,6 +29,7 @@ class Traffic:
     answer_characters: float
     chunks: float
     retrieved: float
+    citations: float
     chunk_characters: float | None
     hours: tuple[int, ...]
 
@@ -45,6 +46,7 @@ def since(store: Store, seconds: int, *, priority: Priority = Priority.PAGE) -> 
             answer_characters=float(row["answer_characters"]),
             chunks=float(row["chunks"]),
             retrieved=float(row["retrieved"]),
+            citations=float(row["citations"]),
             chunk_characters=_known(row["chunk_characters"]),
             hours=tuple(map(int, row["hours"])),
         )

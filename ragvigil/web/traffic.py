@@ -27,6 +27,7 @@ class TrafficForm(BaseModel):
     answer_characters: float
     chunks: float = Field(description="chunks that reached the prompt")
     retrieved: float = Field(description="chunks that the retriever returned")
+    citations: float
     chunk_characters: float | None
     hours: list[int] = Field(description="records by hour of the day (UTC), 24 counts")
 

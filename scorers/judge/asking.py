@@ -99,11 +99,10 @@ class Asker:
     def _read(
         self, family: Family, questions: Sequence[Question], answers: Sequence[BaseModel]
     ) -> Asked:
-        read = read_scores(questions, answers, judge=self.model)
+        read = read_scores(questions, answers, judge=self.model, derived=family.derived)
         if isinstance(read, Incomplete):
             return self._missing(family, "incomplete", read.reason)
-        layers = {rubric.name: rubric.layer for rubric in family}
-        return Asked(scores=tuple(replace(one, layer=layers[one.rubric]) for one in read))
+        return Asked(scores=read)
 
     def _missing(self, family: Family, kind: str, detail: str) -> Asked:
         reason = f"the judge gave no verdict: {detail or kind}"

@@ -6,6 +6,7 @@ SELECT
     avg(lengthUTF8(ifNull(answer, ''))) AS answer_characters,
     avg(length(`context.chunk_id`)) AS chunks,
     avg(length(`retrieved.chunk_id`)) AS retrieved,
+    avg(length(`citations.target`)) AS citations,
     any(characters) AS chunk_characters,
     countResample(0, 24, 1)(1, toHour(minute)) AS hours
 FROM records FINAL

@@ -98,6 +98,7 @@ def test_the_traffic_of_a_route_has_its_mean_sizes_and_its_hours(store: Store) -
     assert found.answer_characters == len(record.answer or "")
     assert found.chunks == len(record.context)
     assert found.retrieved == len(record.retrieved)
+    assert found.citations == len(record.citations)
     hour = MINUTE // 3600 % 24
     assert found.hours == tuple(2 * (place == hour) for place in range(24))
     assert traffic.by_hour([found, found])[hour] == 4

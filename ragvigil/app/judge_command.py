@@ -1,0 +1,149 @@
+"""`ragvigil judge cost`: what a day of judging costs at the present traffic, before it is on."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Any
+
+from ragvigil.app.judging import families
+from ragvigil.app.settings import Settings
+from ragvigil.llm.outcome import Usage
+from ragvigil.llm.prices import Price
+from ragvigil.llm.settings import price_of
+from scorers.judge.cost import Cost, Sizes, estimate
+from scorers.judge.settings import JudgeSettings
+from scorers.rubric import load_rubrics
+
+HOURS = 24
+AUDITS, AUDIT_RECORDS, AUDIT_RUBRICS = 2, 600, 2
+"""A day's audits: 300 records a side, two rubrics (the dearest are taken)."""
+UNKNOWN_CHUNK = 600.0
+"""Characters of a chunk where no span has carried one."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Line:
+    """One line of the estimate: calls, tokens and US dollars a day; dollars None where unpriced."""
+
+    name: str
+    calls: float
+    input_tokens: float
+    output_tokens: float
+    dollars: float | None
+    remark: str = ""
+
+
+def lines(
+    traffic: Iterable[Mapping[str, Any]], settings: JudgeSettings, price: Price | None
+) -> list[Line]:
+    """What each rubric costs a day for this traffic of a day, then the audits."""
+    asked = families(load_rubrics(), settings.rubrics)
+    sums: dict[str, Line] = {}
+    records = 0.0
+    dearest: list[Usage] = []
+    for route in traffic:
+        share = settings.rate_of(route["route"])
+        judged = float(route["records"]) * share
+        records += judged
+        costs = estimate(asked, _sizes(route), settings.max_characters)
+        dearest = _dearest([*dearest, *(one.usage for one in costs)])
+        for cost in costs:
+            sums[cost.rubric] = _plus(sums.get(cost.rubric), cost, judged, price)
+    audit = Usage()
+    for usage in dearest:
+        audit += usage
+    return [*sums.values(), _line("audits", audit, AUDITS * AUDIT_RECORDS, price, AUDIT_RUBRICS)]
+
+
+def report(settings: Settings, found: Mapping[str, Any], *, as_json: bool) -> int:
+    """Prints the estimate for the traffic that the API gave; the exit status."""
+    judge = settings.judge
+    price = price_of(judge, datetime.now(UTC).date()) if judge.model else None
+    listed = lines(found["traffic"], judge, price)
+    records = sum(one["records"] for one in found["traffic"])
+    judged = sum(one["records"] * judge.rate_of(one["route"]) for one in found["traffic"])
+    if as_json:
+        plain = [{name: getattr(one, name) for name in one.__slots__} for one in listed]
+        print(json.dumps({"records": records, "judged": judged, "lines": plain}))
+        return 0
+    _show(listed, records, judged, judge)
+    return 0
+
+
+def _show(listed: list[Line], records: int, judged: float, judge: JudgeSettings) -> None:
+    from rich.console import Console
+    from rich.table import Table
+
+    table = Table(box=None, title=f"a day of judging with {judge.model or 'no model yet'}")
+    for name in ("rubric", "calls", "input tokens", "output tokens", "US$", ""):
+        table.add_column(name, justify="left" if name in ("rubric", "") else "right")
+    total = Line(
+        name="together",
+        calls=sum(one.calls for one in listed),
+        input_tokens=sum(one.input_tokens for one in listed),
+        output_tokens=sum(one.output_tokens for one in listed),
+        dollars=None
+        if any(one.dollars is None for one in listed)
+        else sum(one.dollars or 0.0 for one in listed),
+    )
+    for one in (*listed, total):
+        dollars = "unknown" if one.dollars is None else f"{one.dollars:,.2f}"
+        table.add_row(
+            one.name, f"{one.calls:,.0f}", f"{one.input_tokens:,.0f}",
+            f"{one.output_tokens:,.0f}", dollars, one.remark,
+        )  # fmt: skip
+    console = Console()
+    console.print(table)
+    console.print(
+        f"{records:,} live records in the last {HOURS} h, {judged:,.0f} of them in the sample "
+        f"({judge.sample_rate:.0%}); tokens are estimated at 4 characters each."
+    )
+    if total.dollars is None:
+        console.print("A price is missing: name a known model in [judge] model, or give prices.")
+
+
+def _sizes(route: Mapping[str, Any]) -> Sizes:
+    return Sizes(
+        question=route["question_characters"],
+        answer=route["answer_characters"],
+        chunk=route["chunk_characters"] or UNKNOWN_CHUNK,
+        chunks=route["chunks"],
+        retrieved=route["retrieved"],
+        citations=route["citations"],
+    )
+
+
+def _plus(before: Line | None, cost: Cost, records: float, price: Price | None) -> Line:
+    more = _line(cost.rubric, cost.usage, records, price, cost.calls, cost.reason)
+    if before is None:
+        return more
+    unpriced = before.dollars is None or more.dollars is None
+    return Line(
+        name=cost.rubric,
+        calls=before.calls + more.calls,
+        input_tokens=before.input_tokens + more.input_tokens,
+        output_tokens=before.output_tokens + more.output_tokens,
+        dollars=None if unpriced else (before.dollars or 0.0) + (more.dollars or 0.0),
+        remark=before.remark or more.remark,
+    )
+
+
+def _line(
+    name: str, usage: Usage, times: float, price: Price | None, calls: int, remark: str = ""
+) -> Line:
+    return Line(
+        name=name,
+        calls=calls * times,
+        input_tokens=usage.input_tokens * times,
+        output_tokens=usage.output_tokens * times,
+        dollars=None if price is None else price.cost(usage) * times,
+        remark=remark,
+    )
+
+
+def _dearest(found: list[Usage]) -> list[Usage]:
+    """The usages of the rubrics that an audit is taken to ask, in the costliest route."""
+    return sorted(found, key=lambda one: one.input_tokens + one.output_tokens)[-AUDIT_RUBRICS:]

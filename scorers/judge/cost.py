@@ -1,0 +1,104 @@
+"""What judging a record of a given size takes: every question is really made, and measured.
+
+A verdict is taken to cost VERDICT_TOKENS of output, text to have four characters a token: both are
+estimates, the prompts are not.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from ragvigil.llm.outcome import Usage
+from ragvigil.model.record import Citation, Document, RagRecord
+from ragvigil.model.score import Score
+from scorers.judge.asking import Family
+from scorers.judge.question import ask_about
+
+CHARACTERS_A_TOKEN = 4
+FORM_TOKENS = 400
+"""The schema of the reply, which goes with every call."""
+VERDICT_TOKENS, FRAME_TOKENS = 60, 40
+NUGGETS = 8
+"""Facts that a model is taken to find where it is to find them itself."""
+SENTENCE = "This sentence stands for what an answer or a passage of that length says about it. "
+MOST_CHUNKS = 200
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Sizes:
+    """The size of a record: characters, except for the counts of chunks and citations."""
+
+    question: float
+    answer: float
+    chunk: float
+    chunks: float
+    retrieved: float
+    citations: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Cost:
+    """What one rubric takes for one record; no calls where it does not apply, and why."""
+
+    rubric: str
+    calls: int
+    usage: Usage
+    reason: str = ""
+
+
+def estimate(families: Iterable[Family], sizes: Sizes, most_characters: int) -> list[Cost]:
+    """The cost of every asked rubric for one record of these sizes."""
+    record = _record(sizes)
+    return [_cost(family, record, most_characters) for family in families]
+
+
+def _cost(family: Family, record: RagRecord, most_characters: int) -> Cost:
+    rubric = family.asked
+    asked = ask_about(record, rubric, delimiter="0" * 16, most_characters=most_characters)
+    if isinstance(asked, Score):
+        return Cost(rubric=rubric.name, calls=0, usage=Usage(), reason=asked.explanation)
+    prompts = sum(math.ceil(len(one.prompt) / CHARACTERS_A_TOKEN) + FORM_TOKENS for one in asked)
+    verdicts = sum(len(one.items) or NUGGETS for one in asked)
+    return Cost(
+        rubric=rubric.name,
+        calls=len(asked),
+        usage=Usage(
+            input_tokens=prompts,
+            output_tokens=verdicts * VERDICT_TOKENS + len(asked) * FRAME_TOKENS,
+        ),
+    )
+
+
+def _record(sizes: Sizes) -> RagRecord:
+    retrieved = tuple(_chunk(place, sizes.chunk) for place in range(_count(sizes.retrieved)))
+    answer = _text(sizes.answer)
+    ends = [end for end in range(len(answer)) if answer[end] == "."] or [len(answer)]
+    cited = [ends[place % len(ends)] for place in range(_count(sizes.citations))]
+    return RagRecord(
+        record_id="average",
+        trace_id="average",
+        query=_text(sizes.question),
+        answer=answer,
+        retrieved=retrieved,
+        reranked=retrieved,
+        context=tuple(_chunk(place, sizes.chunk) for place in range(_count(sizes.chunks))),
+        citations=tuple(
+            Citation(target=f"chunk-{place}", chunk_id="chunk-0", start=at, end=at)
+            for place, at in enumerate(cited)
+        ),
+    )
+
+
+def _chunk(place: int, characters: float) -> Document:
+    return Document(chunk_id=f"chunk-{place}", content=_text(characters), rank=place)
+
+
+def _count(mean: float) -> int:
+    return min(MOST_CHUNKS, math.ceil(mean))
+
+
+def _text(characters: float) -> str:
+    wanted = math.ceil(characters)
+    return (SENTENCE * (wanted // len(SENTENCE) + 1))[:wanted]

@@ -1,0 +1,44 @@
+"""The cost of judging a record is that of the questions which would be asked."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ragvigil.app.judging import families
+from scorers.judge.cost import FORM_TOKENS, Sizes, estimate
+from scorers.rubric import load_rubrics
+
+FAMILIES = families(load_rubrics())
+SIZES = Sizes(question=60, answer=500, chunk=700, chunks=5, retrieved=8, citations=3)
+
+
+def total(sizes: Sizes, most_characters: int = 60_000) -> int:
+    costs = estimate(FAMILIES, sizes, most_characters)
+    return sum(one.usage.input_tokens + one.usage.output_tokens for one in costs)
+
+
+def test_every_judged_rubric_has_a_cost_or_a_reason() -> None:
+    costs = estimate(FAMILIES, SIZES, 60_000)
+    assert [one.rubric for one in costs] == [family.asked.name for family in FAMILIES]
+    for one in costs:
+        assert bool(one.reason) is (one.calls == 0)
+        assert (one.usage.input_tokens > FORM_TOKENS) is (one.calls > 0)
+
+
+def test_a_prompt_costs_at_least_the_text_that_it_shows() -> None:
+    (cost,) = [one for one in estimate(FAMILIES, SIZES, 60_000) if one.rubric == "groundedness"]
+    assert cost.usage.input_tokens > (60 + 500 + 5 * 700) / 4
+
+
+def test_longer_chunks_cost_more_and_nothing_retrieved_costs_less() -> None:
+    assert total(replace(SIZES, chunk=1400)) > total(SIZES)
+    assert total(replace(SIZES, chunks=0, retrieved=0, citations=0)) < total(SIZES)
+
+
+@given(st.builds(Sizes, **{name: st.floats(0, 5000) for name in ("question", "answer", "chunk")},
+                 **{name: st.floats(0, 30) for name in ("chunks", "retrieved", "citations")}))  # fmt: skip
+def test_records_of_any_size_have_a_cost(sizes: Sizes) -> None:
+    assert all(one.usage.input_tokens >= 0 for one in estimate(FAMILIES, sizes, 20_000))
