@@ -13,10 +13,12 @@ from functools import cache
 from importlib.metadata import EntryPoint
 from importlib.resources import files
 from importlib.resources.abc import Traversable
+from pathlib import Path
 from typing import Any
 
 from ragvigil.model.plugin import HOUSE, LeftOut, distribution, plug_in, refusal
 from ragvigil.model.score import Layer
+from scorers.judge.table import BadTable, Judging, parse_judging
 
 GROUP = "ragvigil.rubrics"
 
@@ -24,6 +26,8 @@ FIELDS = frozenset(
     {"query", "retrieved", "document_texts", "reranked", "context", "answer", "citations", "usage"}
 )
 SCALES = frozenset({"0..1", "label"})
+DERIVED = ("precision", "answerable", "rank_gain")
+"""What can be computed from the grades of chunks; see `scorers/judge/derived.py`."""
 
 
 class BadRubric(ValueError):
@@ -35,7 +39,9 @@ class Rubric:
     """What is asked, of which layer, and when a record fails it.
 
     `needs` are the fields of the record without which it cannot be answered; `fails_below` is
-    the value under which a record fails, None for a rubric that is only a label.
+    the value under which a record fails, None for a rubric that is only a label. `judge` is what a
+    language model is asked; a rubric `derived_from` another computes its `aggregation` from the
+    judge's grades there, of which those from `relevant_from` on count as relevant.
     """
 
     name: str
@@ -46,6 +52,10 @@ class Rubric:
     description: str
     fails_below: float | None = None
     labels: tuple[str, ...] = ()
+    judge: Judging | None = None
+    derived_from: str = ""
+    aggregation: str = ""
+    relevant_from: str = ""
 
 
 def parse_rubric(text: str, name: str) -> Rubric:
@@ -75,7 +85,27 @@ def parse_rubric(text: str, name: str) -> Rubric:
     plain: dict[str, Any] = {
         key: tuple(value) if isinstance(value, list) else value for key, value in written.items()
     }
+    plain["judge"] = _judging(written, name)
     return Rubric(**plain | {"layer": Layer(written["layer"])})
+
+
+def read_rubric(path: Path) -> Rubric:
+    """The rubric of a file of one's own. Raises BadRubric, OSError."""
+    try:
+        return parse_rubric(path.read_text("utf-8"), path.name)
+    except UnicodeDecodeError as error:
+        raise BadRubric(f"{path.name}: is not UTF-8: {error.reason}") from error
+
+
+def _judging(written: Mapping[str, Any], name: str) -> Judging | None:
+    if "judge" not in written:
+        return None
+    if written["scale"] != "0..1":
+        raise BadRubric(f"{name}: scale: a rubric with [judge] has 0..1")
+    try:
+        return parse_judging(written["judge"])
+    except BadTable as error:
+        raise BadRubric(f"{name}: judge: {error}") from error
 
 
 def _check(written: Mapping[str, Any], name: str) -> None:
@@ -97,9 +127,27 @@ def _check(written: Mapping[str, Any], name: str) -> None:
     for field in written["needs"]:
         if field not in FIELDS:
             raise BadRubric(f"{name}: needs: a record has no field {field}")
+    _check_derived(written, name)
     bound = written.get("fails_below")
     if bound is not None and not _is_share(bound):
         raise BadRubric(f"{name}: fails_below: {bound} is not between 0 and 1")
+
+
+def _check_derived(written: Mapping[str, Any], name: str) -> None:
+    """What a derived rubric must say, and no other may."""
+    for key in ("derived_from", "aggregation", "relevant_from"):
+        if key not in written:
+            continue
+        if not isinstance(written[key], str) or not written[key]:
+            raise BadRubric(f"{name}: {key}: {written[key]!r} is not a text")
+        if "derived_from" not in written or "judge" in written:
+            raise BadRubric(f"{name}: {key}: goes with derived_from and without [judge]")
+    if "derived_from" in written and written.get("aggregation") not in DERIVED:
+        raise BadRubric(
+            f"{name}: aggregation: {written.get('aggregation')} is not one of {', '.join(DERIVED)}"
+        )
+    if "derived_from" in written and "relevant_from" not in written:
+        raise BadRubric(f"{name}: relevant_from is missing")
 
 
 def _is_share(value: object) -> bool:

@@ -1,0 +1,53 @@
+"""From the values of single verdicts to the value of a score: always in 0..1, in any order."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from scorers.judge.table import OF_NUGGETS, About, Judging
+
+OKAY_WEIGHT = 0.5
+"""What a nugget that is good to have weighs beside a vital one (AutoNuggetizer, TREC RAG 2024)."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Graded:
+    """The value of one verdict; `is_vital` matters for nuggets alone."""
+
+    value: float
+    is_vital: bool = True
+
+
+def aggregate(way: str, graded: Sequence[Graded], top: int = 0) -> float | None:
+    """The value of the verdicts that count; None where there are none.
+
+    >>> verdicts = [Graded(value=1.0), Graded(value=0.5), Graded(value=0.0, is_vital=False)]
+    >>> [aggregate(way, verdicts) for way in ("mean", "vital_strict", "vital_lenient", "weighted")]
+    [0.5, 0.5, 0.75, 0.6]
+    """
+    if way in ("vital_strict", "vital_lenient"):
+        graded = [one for one in graded if one.is_vital]
+    values = sorted((one.value for one in graded), reverse=True)
+    if way == "top_mean":
+        values = values[:top]
+    if not values:
+        return None
+    if way == "vital_strict":
+        return sum(value == 1 for value in values) / len(values)
+    if way == "weighted":
+        return _weighted(graded)
+    return min(1.0, sum(values) / len(values))
+
+
+def _weighted(graded: Sequence[Graded]) -> float:
+    weights = [(1.0 if one.is_vital else OKAY_WEIGHT, one.value) for one in graded]
+    earned = sum(sorted(weight * value for weight, value in weights))
+    return min(1.0, earned / sum(weight for weight, _ in weights))
+
+
+def all_ways(judging: Judging, graded: Sequence[Graded]) -> dict[str, float | None]:
+    """The scores that stand beside a rubric's own: those of nuggets, else nothing."""
+    if judging.about is not About.NUGGETS:
+        return {}
+    return {way: aggregate(way, graded) for way in OF_NUGGETS}

@@ -1,0 +1,125 @@
+"""Scores that are computed from the grades of retrieved chunks, without asking again.
+
+`precision`: are the relevant chunks on top? Average precision: the mean, over the relevant chunks,
+of the share of relevant chunks down to each one's rank. `answerable`: 1 where a chunk is relevant,
+else 0; its mean is a rate. `rank_gain`: nDCG after the reranker minus nDCG before it, both to the
+depth that the reranker kept, mapped from -1..1 to 0..1: 0.5 is no change, more is a gain. The gain
+of a chunk is its grade's value; the ideal order is that of all chunks that were graded.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import accumulate
+from math import log2
+
+from ragvigil.model.record import Document, RagRecord
+from ragvigil.model.score import Kind, Score
+from scorers.judge.suspicion import LABEL
+from scorers.judge.table import Grade, Judging
+from scorers.rubric import Rubric
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GradedChunk:
+    """A retrieved chunk and its grade."""
+
+    chunk_id: str
+    grade: Grade
+
+
+def derive(
+    rubric: Rubric,
+    judging: Judging,
+    record: RagRecord,
+    chunks: Sequence[GradedChunk],
+    source: Score,
+) -> Score:
+    """The score of a derived rubric. `chunks` stand in the order of retrieval.
+
+    Withheld where `source`, the score whose grades they are, is withheld.
+    """
+    missing = next((field for field in rubric.needs if field in record.absent), None)
+    if missing is not None:
+        reason = f"{missing} is absent: {record.absent[missing]}"
+        made = Score.not_applicable(rubric.name, reason, absent=missing)
+    else:
+        made = _computed(rubric, judging, record, chunks)
+    is_suspected = LABEL in source.label.split(",")
+    if is_suspected and made.value is not None:
+        details = {**made.details, "value": made.value}
+        made = replace(made, value=None, label=LABEL, details=details)
+    return replace(
+        made, layer=rubric.layer, scorer=source.scorer, version=rubric.version, kind=Kind.JUDGE
+    )
+
+
+def _computed(
+    rubric: Rubric, judging: Judging, record: RagRecord, chunks: Sequence[GradedChunk]
+) -> Score:
+    unknown = len({one.chunk_id for one in record.retrieved} - {one.chunk_id for one in chunks})
+    if unknown:
+        return Score.not_applicable(rubric.name, f"the text of {unknown} chunks is unknown")
+    least = judging.grade(rubric.relevant_from).value or 0.0
+    values = [one.grade.value or 0.0 for one in chunks]
+    relevant = [value >= least for value in values]
+    details: dict[str, object] = {"grades": [one.grade.name for one in chunks]}
+    if rubric.aggregation == "answerable":
+        said = f"{sum(relevant)} of {len(relevant)} chunks are relevant"
+        value = float(any(relevant))
+        return Score(rubric=rubric.name, value=value, explanation=said, details=details)
+    if not any(relevant):
+        return Score.not_applicable(rubric.name, "no chunk is relevant", label="none_relevant")
+    if rubric.aggregation == "precision":
+        ranks = ", ".join(str(rank) for rank, is_so in enumerate(relevant, 1) if is_so)
+        value = average_precision(relevant)
+        said = f"relevant at rank {ranks}"
+        return Score(rubric=rubric.name, value=value, explanation=said, details=details)
+    grades = {one.chunk_id: value for one, value in zip(chunks, values, strict=True)}
+    return _rank_gain(rubric.name, record.reranked, grades)
+
+
+def average_precision(relevant: Sequence[bool]) -> float:
+    """How far up the relevant ones stand; at least one is.
+
+    >>> average_precision([True, True, False]), average_precision([False, True])
+    (1.0, 0.5)
+    """
+    above = accumulate(relevant)
+    found = [hits / rank for rank, hits in enumerate(above, 1) if relevant[rank - 1]]
+    return sum(found) / len(found)
+
+
+def _rank_gain(name: str, reranked: Sequence[Document], grades: Mapping[str, float]) -> Score:
+    order = list(dict.fromkeys(one.chunk_id for one in reranked))
+    if not order:
+        return Score.not_applicable(name, "the reranker kept nothing")
+    strangers = [chunk_id for chunk_id in order if chunk_id not in grades]
+    if strangers:
+        reason = f"{len(strangers)} reranked chunks were not retrieved, so they have no grade"
+        return Score.not_applicable(name, reason)
+    before = list(grades.values())
+    after = [grades[chunk_id] for chunk_id in order]
+    depth = len(order)
+    had, has = ndcg(before, before, depth), ndcg(after, before, depth)
+    return Score(
+        rubric=name,
+        value=min(1.0, max(0.0, (has - had + 1) / 2)),
+        explanation=f"nDCG@{depth} {had:.2f} before the reranker, {has:.2f} after it",
+        details={"before": had, "after": has, "depth": depth},
+    )
+
+
+def ndcg(gains: Sequence[float], all_gains: Sequence[float], depth: int) -> float:
+    """The discounted gain of an order over that of the best order; some gain is over 0.
+
+    >>> ndcg([0.0, 1.0], [0.0, 1.0], 1), ndcg([1.0, 0.0], [0.0, 1.0], 2)
+    (0.0, 1.0)
+    """
+    best = _discounted(sorted(all_gains, reverse=True)[:depth])
+    return _discounted(gains[:depth]) / best
+
+
+def _discounted(gains: Sequence[float]) -> float:
+    return sum(gain / log2(rank + 1) for rank, gain in enumerate(gains, 1))

@@ -1,0 +1,69 @@
+"""The form of a reply, built for each question: it holds one verdict for each item asked about.
+
+The verdicts are keys of an object, not members of a list: a provider's strict schema then demands
+each of them, a reader refuses a doubled key, and one that is missing or unknown gets the repair.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import lru_cache
+from typing import Annotated, Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, create_model, field_validator
+
+from scorers.judge.prompt import MOST_NUGGETS
+from scorers.judge.table import NO_FAILURE, Judging
+from scorers.normalise import key, words
+
+
+class Form(BaseModel):
+    """What all forms share: nothing beyond what is asked."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class Nuggets(Form):
+    """A reply whose items the model found itself."""
+
+    @field_validator("nuggets", check_fields=False)
+    @classmethod
+    def _each_once(cls, nuggets: list[Any]) -> list[Any]:
+        said = [key(words(one.nugget)) for one in nuggets]
+        if len(set(said)) < len(said) or key(()) in said:
+            raise ValueError("a nugget stands twice or is empty")
+        return nuggets
+
+
+@lru_cache(maxsize=256)
+def form_of(judging: Judging, names: tuple[str, ...]) -> type[BaseModel]:
+    """The form of a reply about items of these names; of nuggets yet to be found without names."""
+    failure = Literal[(NO_FAILURE, *judging.failure_types)]  # type: ignore[valid-type]
+    ending: dict[str, Any] = {"failure_type": (failure, ...), "failure_mode": (str, ...)}
+    if not names:
+        nugget = _verdict(judging, nugget=(str, ...), importance=(Literal["vital", "okay"], ...))
+        listed = Annotated[list[nugget], Field(min_length=1, max_length=MOST_NUGGETS)]  # type: ignore[valid-type]
+        return create_model("Reply", __base__=Nuggets, nuggets=(listed, ...), **ending)
+    verdict = _verdict(judging)
+    each: dict[str, Any] = dict.fromkeys(names, (verdict, ...))
+    verdicts = create_model("Verdicts", __base__=Form, **each)
+    return create_model("Reply", __base__=Form, verdicts=(verdicts, ...), **ending)
+
+
+def _verdict(judging: Judging, **before: Any) -> type[BaseModel]:
+    """One verdict: what is found first, the grade last."""
+    fields: dict[str, Any] = dict(before)
+    if judging.quote_from is not None:
+        fields["quote"] = (str, ...)
+    if judging.reasons:
+        fields["reason"] = (str, ...)
+    fields["grade"] = (_grade([one.name for one in judging.grades], judging.is_numeric), ...)
+    return create_model("Verdict", __base__=Form, **fields)
+
+
+def _grade(names: Sequence[str], is_numeric: bool) -> Any:
+    """A number in its range (one beyond it is invalid, not repaired), or one of the words."""
+    if is_numeric:
+        numbers = [int(name) for name in names]
+        return Annotated[int, Field(ge=min(numbers), le=max(numbers))]
+    return Literal[tuple(names)]

@@ -1,0 +1,162 @@
+"""What of a record one question is about: passages, and the items that each get a verdict."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from ragvigil.model.record import Citation, Document, RagRecord
+from scorers.judge.table import About, Judging, Shown
+from scorers.normalise import words
+from scorers.sentences import sentences
+
+BEFORE_STOP = re.compile(r" (?=[.,;:])")
+"""What a marker in front of a full stop leaves behind."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Fact:
+    """A fact that a good answer states; `is_vital`: an answer without it is wrong."""
+
+    text: str
+    is_vital: bool = True
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reference:
+    """What is known to be right: an answer, the facts that it must state, texts that settle it."""
+
+    answer: str = ""
+    facts: tuple[Fact, ...] = ()
+    sources: tuple[str, ...] = ()
+
+    def __bool__(self) -> bool:
+        return bool(self.answer or self.facts or self.sources)
+
+    @property
+    def texts(self) -> tuple[str, ...]:
+        """Everything that is known to be right, as texts."""
+        return tuple(filter(None, (self.answer, *(one.text for one in self.facts), *self.sources)))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Passage:
+    """A chunk, or a piece of a long one, under the name that the model sees."""
+
+    name: str
+    chunk_id: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Item:
+    """One thing that gets one verdict; `passage` and `chunk_id` are of the chunk it is about."""
+
+    name: str
+    text: str = ""
+    passage: str = ""
+    chunk_id: str = ""
+    is_vital: bool = True
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Material:
+    """Everything that a rubric asks of a record, before it is split into questions."""
+
+    items: tuple[Item, ...]
+    passages: tuple[Passage, ...]
+
+
+def material(record: RagRecord, judging: Judging, reference: Reference) -> Material:
+    """The items and the passages of a record; nuggets that nobody knows yet are no items."""
+    if judging.about is About.CITATIONS:
+        return _citations(record)
+    passages = _passages(documents(record, judging))
+    if judging.about is About.CHUNKS:
+        return Material(items=tuple(map(_of_passage, passages)), passages=passages)
+    if judging.about is About.CLAIMS:
+        return Material(items=tuple(_claims(record)), passages=passages)
+    if judging.about is About.NUGGETS:
+        facts = enumerate(reference.facts, 1)
+        items = [Item(name=f"n{n}", text=one.text, is_vital=one.is_vital) for n, one in facts]
+        return Material(items=tuple(items), passages=passages)
+    return Material(items=(Item(name="answer"),), passages=passages)
+
+
+def documents(record: RagRecord, judging: Judging) -> tuple[Document, ...]:
+    """The chunks that a rubric shows."""
+    if Shown.CONTEXT in judging.shows:
+        return record.context
+    return record.retrieved if Shown.RETRIEVED in judging.shows else ()
+
+
+def _passages(chunks: Sequence[Document]) -> tuple[Passage, ...]:
+    """The chunks that have a text, each once, numbered from 1."""
+    seen = dict.fromkeys((one.chunk_id, one.content) for one in chunks if _has_text(one))
+    return tuple(
+        Passage(name=f"c{number}", chunk_id=chunk_id, text=text or "")
+        for number, (chunk_id, text) in enumerate(seen, 1)
+    )
+
+
+def _has_text(chunk: Document) -> bool:
+    return bool(chunk.content and chunk.content.strip())
+
+
+def _of_passage(passage: Passage) -> Item:
+    return Item(name=passage.name, passage=passage.name, chunk_id=passage.chunk_id)
+
+
+def _claims(record: RagRecord) -> Iterator[Item]:
+    """The sentences of the answer without the citations' markers."""
+    number = 0
+    for sentence in sentences(record.answer or ""):
+        text = _bare(sentence.text, record.citations)
+        if words(text):
+            number += 1
+            yield Item(name=f"s{number}", text=text)
+
+
+def _citations(record: RagRecord) -> Material:
+    """Each cited sentence with each chunk that it cites; what names no known chunk is left out.
+
+    Those citations are wrong, and `citation_validity` says so.
+    """
+    every = (*record.context, *record.retrieved, *record.reranked)
+    chunks = {one.chunk_id: one for one in reversed(every) if one.content}
+    pairs = dict.fromkeys(
+        (claim, citation.chunk_id)
+        for citation in record.citations
+        if citation.chunk_id in chunks and (claim := _cited_claim(record, citation))
+    )
+    cited = dict.fromkeys(chunk_id for _, chunk_id in pairs)
+    passages = _passages([chunks[chunk_id] for chunk_id in cited if chunk_id is not None])
+    names = {one.chunk_id: one.name for one in passages}
+    return Material(
+        items=tuple(
+            Item(name=f"r{number}", text=claim, passage=names[chunk_id], chunk_id=chunk_id)
+            for number, (claim, chunk_id) in enumerate(pairs, 1)
+            if chunk_id in names
+        ),
+        passages=passages,
+    )
+
+
+def _cited_claim(record: RagRecord, citation: Citation) -> str:
+    """The text that a citation stands for, without markers."""
+    answer, start, end = record.answer or "", citation.claim_start, citation.claim_end
+    if start is None or end is None or not 0 <= start < end:
+        at = citation.start
+        around = [one for one in sentences(answer) if at is not None and one.start <= at < one.end]
+        text = around[0].text if around else ""
+    else:
+        text = answer[start:end]
+    bare = _bare(text, record.citations)
+    return bare if words(bare) else ""
+
+
+def _bare(text: str, citations: Sequence[Citation]) -> str:
+    for marker in {one.marker for one in citations if one.marker}:
+        text = text.replace(marker, " ")
+    return BEFORE_STOP.sub("", " ".join(text.split()))

@@ -1,0 +1,153 @@
+"""Dividing what is asked of a large record into questions that a judge can read."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import TypeVar
+
+from scorers.judge.material import Item, Material, Passage
+from scorers.judge.prompt import Section, section
+from scorers.judge.table import About, Judging
+
+MOST_ITEMS = 20
+"""Verdicts of one reply: more do not fit the tokens that a reply may have, or are done badly."""
+ITEM_SHARE = 3
+"""Of the room, one in so many characters is for the claims where claims and context are divided."""
+MARGIN = 200
+"""Characters that a section and its name in the demanded form take beside the value."""
+
+Unit = TypeVar("Unit")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Part:
+    """The items and the passages of one question."""
+
+    items: tuple[Item, ...]
+    passages: tuple[Passage, ...]
+
+    def sections(self, about: About) -> list[Section]:
+        """The values that a prompt shows of them."""
+        shown = [section(f"passage {one.name}", one.text) for one in self.passages]
+        return shown + [_shown(one, about) for one in self.items if one.text]
+
+
+def _shown(item: Item, about: About) -> Section:
+    if about is About.CITATIONS:
+        return section(f"citation {item.name}", {"claim": item.text, "passage": item.passage})
+    return section(f"{'fact' if about is About.NUGGETS else 'claim'} {item.name}", item.text)
+
+
+def parts_of(asked: Material, judging: Judging, room: int) -> list[Part]:
+    """The questions in their order, each within `room` characters where that can be done.
+
+    A chunk that is larger than the room becomes several passages of one name, in questions of
+    their own.
+    """
+    whole = Part(items=asked.items, passages=asked.passages)
+    if _size(whole, judging.about) <= room and len(asked.items) <= MOST_ITEMS:
+        return [whole]
+    if judging.about is About.CLAIMS:
+        return _claims_by_context(asked, room)
+    if judging.about in (About.CHUNKS, About.CITATIONS):
+        return _items_with_passages(asked, room)
+    if judging.about is About.NUGGETS and asked.items:
+        spent = sum(_cost(one.text) for one in asked.passages)
+        groups = packed(asked.items, lambda one: _cost(one.text), room - spent, MOST_ITEMS)
+        return [Part(items=tuple(group), passages=asked.passages) for group in groups]
+    return [whole]
+
+
+def _claims_by_context(asked: Material, room: int) -> list[Part]:
+    """Every claim with every passage."""
+    spent = sum(_cost(one.text) for one in asked.passages)
+    for_items = max(room - spent, room // ITEM_SHARE)
+    items = packed(asked.items, lambda one: _cost(one.text), for_items, MOST_ITEMS)
+    left = room - max(sum(_cost(one.text) for one in group) for group in items)
+    pieces = [piece for one in asked.passages for piece in _pieces(one, left)]
+    shown = packed(pieces, lambda one: _cost(one.text), left, len(pieces), _name) or [[]]
+    return [
+        Part(items=tuple(group), passages=tuple(passages)) for passages in shown for group in items
+    ]
+
+
+def _items_with_passages(asked: Material, room: int) -> list[Part]:
+    """Every item with the passage that it is about."""
+    by_name = {one.name: one for one in asked.passages}
+    pairs = [
+        (item, piece)
+        for item in asked.items
+        for piece in _pieces(by_name[item.passage], room - _cost(item.text))
+    ]
+    groups = packed(
+        pairs,
+        lambda pair: _cost(pair[0].text) + _cost(pair[1].text),
+        room,
+        MOST_ITEMS,
+        lambda pair: pair[0].name,
+    )
+    return [
+        Part(
+            items=tuple(item for item, _ in group),
+            passages=tuple(dict.fromkeys(piece for _, piece in group)),
+        )
+        for group in groups
+    ]
+
+
+def packed(
+    units: Sequence[Unit],
+    cost: Callable[[Unit], int],
+    room: int,
+    most: int,
+    name: Callable[[Unit], str] | None = None,
+) -> list[list[Unit]]:
+    """The units in their order, in groups within the room; of one name one to a group.
+
+    >>> packed([3, 4, 5, 9, 1], lambda one: one, 8, 2)
+    [[3, 4], [5], [9], [1]]
+    """
+    groups: list[list[Unit]] = []
+    spent = 0
+    for unit in units:
+        names = {name(one) for one in groups[-1]} if name and groups else set()
+        is_new = not groups or spent + cost(unit) > room or len(groups[-1]) >= most
+        if is_new or (name and name(unit) in names):
+            groups.append([])
+            spent = 0
+        groups[-1].append(unit)
+        spent += cost(unit)
+    return groups
+
+
+def _name(passage: Passage) -> str:
+    return passage.name
+
+
+def _pieces(passage: Passage, room: int) -> list[Passage]:
+    """A passage, halved at a space until each piece fits; one that cannot be halved stays."""
+    text = passage.text
+    if _cost(text) <= max(room, 2 * MARGIN):
+        return [passage]
+    middle = len(text) // 2
+    space = text.rfind(" ", middle // 2, middle)
+    cut = space + 1 if space > 0 else middle
+    halves = (text[:cut], text[cut:])
+    return [
+        piece
+        for half in halves
+        if half.strip()
+        for piece in _pieces(Passage(name=passage.name, chunk_id=passage.chunk_id, text=half), room)
+    ]
+
+
+def _cost(text: str) -> int:
+    """Characters that a value may take in a prompt, its place in the demanded form included."""
+    return section("", text).size + MARGIN
+
+
+def _size(part: Part, about: About) -> int:
+    return sum(one.size for one in part.sections(about)) + MARGIN * (
+        len(part.items) + len(part.passages)
+    )

@@ -1,0 +1,203 @@
+"""From a record and a rubric to the questions that a language model is asked.
+
+    asked = ask_about(record, rubric, delimiter=secrets.token_hex(16), most_characters=60_000)
+
+is a Score without a value where the rubric does not apply, else one question, or several where one
+would be too large: chunks, citations and claims are divided, and a claim is held against every
+part of the context. Nothing is ever cut away: what cannot be divided is not asked (`partial`).
+"""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import dataclass
+
+from pydantic import BaseModel
+
+from ragvigil.llm.cache import cache_key
+from ragvigil.model.record import RagRecord
+from ragvigil.model.score import Kind, Score
+from scorers.injected_context import findings
+from scorers.judge.forms import form_of
+from scorers.judge.material import Item, Material, Passage, Reference, documents, material
+from scorers.judge.parts import Part, parts_of
+from scorers.judge.prompt import LAYOUT, Section, render, section
+from scorers.judge.table import About, Judging, OnlyWhen, Shown
+from scorers.refusal import classify
+from scorers.rubric import Rubric
+
+MOST_QUESTIONS = 16
+"""Calls for one rubric of one record; a record that needs more is `partial`, and costs nothing."""
+UNKNOWN = Reference()
+PARTIAL = "partial"
+ITEM_NAMES = {About.CLAIMS: "claim", About.NUGGETS: "fact"}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Question:
+    """One prompt, the form of its reply, and what it is about.
+
+    `passages` are those shown, `items` those that get a verdict: none where the model is to find
+    the nuggets itself. `material` is everything that the rubric asks of the record.
+    """
+
+    rubric: Rubric
+    record: RagRecord
+    reference: Reference
+    material: Material
+    items: tuple[Item, ...]
+    passages: tuple[Passage, ...]
+    sections: tuple[Section, ...]
+    prompt: str
+    form: type[BaseModel]
+
+    @property
+    def judging(self) -> Judging:
+        """What the rubric says of judging."""
+        return judging_of(self.rubric)
+
+    def key(self, model: str) -> str:
+        """The key of the reply in the cache: what a verdict depends on, not the delimiter."""
+        shows = self.judging.shows
+        own = ("question", "answer")
+        shown = [one.value for one in self.sections if one.name not in own]
+        asked = repr((LAYOUT, self.judging, [one.name for one in self.sections]))
+        return cache_key(
+            model=model,
+            prompt_version=self.rubric.version,
+            rubric=self.rubric.name,
+            question=(self.record.query or "") if Shown.QUESTION in shows else "",
+            answer=(self.record.answer or "") if Shown.ANSWER in shows else "",
+            chunk_hashes=[hashlib.sha256(one.encode()).hexdigest() for one in (asked, *shown)],
+        )
+
+
+def judging_of(rubric: Rubric) -> Judging:
+    """The rubric's `[judge]` table. Raises ValueError where it has none."""
+    if rubric.judge is None:
+        raise ValueError(f"{rubric.name} is not judged by a model")
+    return rubric.judge
+
+
+def ask_about(
+    record: RagRecord,
+    rubric: Rubric,
+    *,
+    delimiter: str,
+    most_characters: int,
+    reference: Reference = UNKNOWN,
+) -> tuple[Question, ...] | Score:
+    """The questions of a rubric about a record, or why it does not apply.
+
+    `delimiter` is a random word, drawn for each call; `most_characters` bounds a prompt. Raises
+    ValueError for a rubric without a `[judge]` table and for a delimiter of under 16 characters.
+    """
+    judging = judging_of(rubric)
+    if len(delimiter) < 16 or not delimiter.isalnum():
+        raise ValueError("a delimiter is at least 16 letters or digits")
+    missing = next((field for field in rubric.needs if field in record.absent), None)
+    if missing is not None:
+        return not_judged(rubric, f"{missing} is absent: {record.absent[missing]}", absent=missing)
+    reason = _inapplicable(record, judging, reference)
+    if reason:
+        return not_judged(rubric, reason)
+    asked = material(record, judging, reference)
+    if not asked.items and (judging.about is not About.NUGGETS or not asked.passages):
+        return not_judged(rubric, NOTHING[judging.about])
+    fixed = tuple(_fixed(record, judging, reference))
+    frame = len(render(judging, (), fixed, delimiter)) + len(delimiter)
+    parts = parts_of(asked, judging, most_characters - frame)
+    if len(parts) > MOST_QUESTIONS:
+        return _partial(rubric, f"it takes {len(parts)} questions of {most_characters} characters")
+    questions = [
+        _question(record, rubric, reference, asked, part, fixed, delimiter) for part in parts
+    ]
+    longest = max((len(one.prompt) for one in questions), default=most_characters + 1)
+    if longest > most_characters:
+        return _partial(rubric, f"the judge reads {most_characters} characters at a time")
+    return tuple(questions)
+
+
+NOTHING = {
+    About.CHUNKS: "no chunk with a text was retrieved",
+    About.CLAIMS: "the answer states nothing",
+    About.CITATIONS: "the answer cites no chunk whose text is known",
+    About.NUGGETS: "neither passages nor expected facts are known",
+    About.ANSWER: "there is no answer",
+}
+
+
+def not_judged(rubric: Rubric, reason: str, *, label: str = "", absent: str = "") -> Score:
+    """A score without a value that nobody was asked for."""
+    return Score(
+        rubric=rubric.name,
+        explanation=reason,
+        label=label,
+        absent=absent,
+        layer=rubric.layer,
+        version=rubric.version,
+        kind=Kind.JUDGE,
+    )
+
+
+def _partial(rubric: Rubric, reason: str) -> Score:
+    return not_judged(rubric, f"the record is too large: {reason}", label=PARTIAL)
+
+
+def _inapplicable(record: RagRecord, judging: Judging, reference: Reference) -> str:
+    """Why a rubric does not apply to this record; empty where it does."""
+    if Shown.QUESTION in judging.shows and not (record.query or "").strip():
+        return "there is no question"
+    is_answer = judging.about is not About.CHUNKS or Shown.ANSWER in judging.shows
+    if is_answer and not (record.answer or "").strip():
+        return "there is no answer"
+    if Shown.REFERENCE in judging.shows and not reference and judging.about is not About.NUGGETS:
+        return "no reference is known: neither a golden answer nor a source"
+    shows_chunks = {Shown.CONTEXT, Shown.RETRIEVED} & set(judging.shows)
+    chunks = documents(record, judging)
+    if shows_chunks and not chunks and not judging.empty_context:
+        return "nothing was retrieved"
+    if judging.only_when is OnlyWhen.ANSWERED and classify(record.answer or "").label == "refused":
+        return "the answer refused"
+    if judging.only_when is OnlyWhen.INJECTED and not any(
+        findings(one.content) for one in chunks if one.content
+    ):
+        return "no chunk holds an instruction to the model"
+    return ""
+
+
+def _fixed(record: RagRecord, judging: Judging, reference: Reference) -> list[Section]:
+    """What every question of a rubric shows, chunks and items left out."""
+    made = []
+    if Shown.QUESTION in judging.shows:
+        made.append(section("question", record.query))
+    if Shown.ANSWER in judging.shows:
+        made.append(section("answer", record.answer))
+    if Shown.REFERENCE in judging.shows and judging.about is not About.NUGGETS:
+        texts = enumerate(reference.texts, 1)
+        made += [section(f"reference {number}", text) for number, text in texts]
+    return made
+
+
+def _question(
+    record: RagRecord,
+    rubric: Rubric,
+    reference: Reference,
+    asked: Material,
+    part: Part,
+    fixed: tuple[Section, ...],
+    delimiter: str,
+) -> Question:
+    judging = judging_of(rubric)
+    sections = (*fixed, *part.sections(judging.about))
+    return Question(
+        rubric=rubric,
+        record=record,
+        reference=reference,
+        material=asked,
+        items=part.items,
+        passages=part.passages,
+        sections=sections,
+        prompt=render(judging, part.items, sections, delimiter),
+        form=form_of(judging, tuple(one.name for one in part.items)),
+    )

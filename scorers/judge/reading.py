@@ -1,0 +1,246 @@
+"""From a judge's verdicts to scores. The judge never names a score: code computes it.
+
+Every quote is looked up in the record, and a verdict whose quote is not there falls to the grade
+that the rubric says (`without_quote`). The score of a record with a text that addresses a model is
+withheld (label `injection_suspected`): what it would have been stands in its details as `value`.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from pydantic import BaseModel
+
+from ragvigil.model.score import Kind, Score
+from scorers.judge.aggregate import Graded, aggregate, all_ways
+from scorers.judge.derived import GradedChunk, derive
+from scorers.judge.material import Item
+from scorers.judge.prompt import MODE_WORDS
+from scorers.judge.question import Question
+from scorers.judge.quotes import is_quoted
+from scorers.judge.suspicion import LABEL, suspected
+from scorers.judge.table import NO_FAILURE, About, Grade, Judging, QuoteFrom, Shown
+from scorers.rubric import Rubric, load_rubrics
+
+SHOWN = 300
+"""Characters of a quote, a claim or a reason that the details keep."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Incomplete:
+    """A reply lacks verdicts, or has some that nobody asked for: there is no score."""
+
+    reason: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Verdict:
+    """One item's grade after its quote was checked; `given` is what the judge said."""
+
+    item: Item
+    grade: Grade
+    given: str
+    quote: str = ""
+    reason: str = ""
+
+    @property
+    def evidence(self) -> dict[str, object]:
+        """The verdict as it is kept."""
+        every = {
+            "item": self.item.name,
+            "grade": self.grade.name,
+            "chunk_id": self.item.chunk_id,
+            "text": self.item.text[:SHOWN],
+            "quote": self.quote[:SHOWN],
+            "reason": self.reason[:SHOWN],
+            "given": self.given if self.given != self.grade.name else "",
+        }
+        return {name: value for name, value in every.items() if value or name == "item"}
+
+
+def read_scores(
+    questions: Sequence[Question],
+    answers: Sequence[BaseModel],
+    *,
+    judge: str,
+    derived: Sequence[Rubric] | None = None,
+) -> tuple[Score, ...] | Incomplete:
+    """The score of the rubric that the questions ask, then those derived from its grades.
+
+    `answers` stand in the order of the questions, which are all questions about one record.
+    `derived` are the rubrics to compute from the grades, by default all that there are.
+    """
+    if not questions or len(questions) != len(answers):
+        return Incomplete(reason=f"{len(answers)} replies to {len(questions)} questions")
+    replies = [one.model_dump() for one in answers]
+    first = questions[0]
+    found: dict[str, Verdict] = {}
+    for question, reply in zip(questions, replies, strict=True):
+        verdicts = _verdicts(question, reply)
+        if isinstance(verdicts, Incomplete):
+            return verdicts
+        for one in verdicts:
+            before = found.get(one.item.name)
+            found[one.item.name] = one if before is None else _better(before, one, first.judging)
+    lacking = [one.name for one in first.material.items if one.name not in found]
+    if lacking:
+        return Incomplete(reason=f"no verdict on {', '.join(lacking[:5])}")
+    score = _score(first, list(found.values()), replies, judge)
+    if first.judging.about is not About.CHUNKS:
+        return (score,)
+    if derived is None:
+        derived = derived_from(first.rubric.name, load_rubrics())
+    chunks = _chunks(first, found)
+    return (score, *(derive(one, first.judging, first.record, chunks, score) for one in derived))
+
+
+def derived_from(name: str, rubrics: Mapping[str, Rubric]) -> tuple[Rubric, ...]:
+    """The rubrics that are computed from the grades of the rubric of this name."""
+    return tuple(one for one in rubrics.values() if one.derived_from == name)
+
+
+def _verdicts(question: Question, reply: Mapping[str, Any]) -> list[Verdict] | Incomplete:
+    """The verdicts of one reply, their quotes checked."""
+    if not question.items:
+        return _nuggets(question, reply)
+    given = reply.get("verdicts")
+    names = {one.name for one in question.items}
+    if not isinstance(given, Mapping) or set(given) != names:
+        odd = sorted(names.symmetric_difference(given if isinstance(given, Mapping) else ()))
+        return Incomplete(reason=f"not exactly one verdict on {', '.join(odd[:5]) or 'anything'}")
+    made = [_verdict(question, one, given[one.name]) for one in question.items]
+    known = [one for one in made if one is not None]
+    return known if len(known) == len(made) else Incomplete(reason="a grade is not on the scale")
+
+
+def _nuggets(question: Question, reply: Mapping[str, Any]) -> list[Verdict] | Incomplete:
+    """The verdicts on nuggets that the model found itself."""
+    listed = reply.get("nuggets") or []
+    texts = [" ".join(one["nugget"].casefold().split()) for one in listed]
+    if not texts or len(set(texts)) < len(texts) or not all(texts):
+        return Incomplete(reason="no nugget, or one twice")
+    made = []
+    for number, one in enumerate(listed, 1):
+        is_vital = one["importance"] == "vital"
+        item = Item(name=f"n{number}", text=one["nugget"], is_vital=is_vital)
+        verdict = _verdict(question, item, one)
+        if verdict is None:
+            return Incomplete(reason="a grade is not on the scale")
+        made.append(verdict)
+    return made
+
+
+def _verdict(question: Question, item: Item, given: Mapping[str, Any]) -> Verdict | None:
+    """A verdict; None where its grade is none of the rubric's."""
+    judging = question.judging
+    name, quote = str(given.get("grade")), str(given.get("quote", "")).strip()
+    grade = next((one for one in judging.grades if one.name == name), None)
+    if grade is None:
+        return None
+    if grade.quote and not is_quoted(quote, _quotable(question, item)):
+        grade = judging.grade(judging.without_quote)
+    reason = str(given.get("reason", ""))
+    return Verdict(item=item, grade=grade, given=name, quote=quote, reason=reason)
+
+
+def _quotable(question: Question, item: Item) -> list[str]:
+    """The texts of the record in which a quote may stand; chunks are whole here."""
+    judging = question.judging
+    if judging.quote_from is QuoteFrom.ANSWER:
+        return [question.record.answer or ""]
+    texts = [one.text for one in question.material.passages]
+    if judging.quote_from is QuoteFrom.ITEM:
+        return [one.text for one in question.material.passages if one.name == item.passage]
+    return texts + (list(question.reference.texts) if Shown.REFERENCE in judging.shows else [])
+
+
+def _better(one: Verdict, other: Verdict, judging: Judging) -> Verdict:
+    """Of two verdicts on one item, each from a part of the context, that which stands first."""
+    order = [grade.name for grade in judging.grades]
+    return min(one, other, key=lambda verdict: order.index(verdict.grade.name))
+
+
+def _score(
+    question: Question,
+    verdicts: Sequence[Verdict],
+    replies: Sequence[Mapping[str, Any]],
+    judge: str,
+) -> Score:
+    rubric, judging = question.rubric, question.judging
+    graded = [
+        Graded(value=one.grade.value, is_vital=one.item.is_vital)
+        for one in verdicts
+        if one.grade.value is not None
+    ]
+    value = aggregate(judging.aggregation, graded, judging.top)
+    counts = Counter(one.grade.name for one in verdicts)
+    suspicions = _suspicions(question)
+    labels = [one.name for one in judging.grades if one.label and counts[one.name]]
+    failure, mode = _failure(replies)
+    details: dict[str, object] = {
+        "grades": dict(counts),
+        "verdicts": [one.evidence for one in verdicts],
+        "downgraded": sum(one.given != one.grade.name for one in verdicts),
+        "failure_type": failure,
+        "failure_mode": mode,
+    } | all_ways(judging, graded)
+    if suspicions:
+        details |= {"value": value, "suspected": suspicions}
+    return Score(
+        rubric=rubric.name,
+        value=None if suspicions else value,
+        label=",".join([*labels, LABEL] if suspicions else labels),
+        explanation=_explained(judging, counts, mode, value, bool(suspicions)),
+        layer=rubric.layer,
+        scorer=judge,
+        version=rubric.version,
+        kind=Kind.JUDGE,
+        details=details,
+    )
+
+
+def _explained(
+    judging: Judging, counts: Mapping[str, int], mode: str, value: float | None, withheld: bool
+) -> str:
+    said = ", ".join(
+        f"{counts[one.name]} x {one.name}" for one in judging.grades if counts[one.name]
+    )
+    if withheld:
+        return f"a text addresses the model, so the score is withheld; {said}"
+    if value is None:
+        return f"nothing that counts was found: {said}"
+    return f"{said}: {mode}" if mode else said
+
+
+def _failure(replies: Sequence[Mapping[str, Any]]) -> tuple[str, str]:
+    """The first failure that a reply names; its words are cut to the asked number."""
+    named = [one for one in replies if one.get("failure_type") not in (None, NO_FAILURE)]
+    if not named:
+        return NO_FAILURE, ""
+    mode = str(named[0].get("failure_mode", "")).split()
+    return str(named[0]["failure_type"]), " ".join(mode[:MODE_WORDS])[:SHOWN]
+
+
+def _suspicions(question: Question) -> list[str]:
+    record, shows = question.record, question.judging.shows
+    others = [
+        text
+        for shown, text in ((Shown.QUESTION, record.query), (Shown.ANSWER, record.answer))
+        if text and (shown in shows or shown is Shown.ANSWER)
+    ]
+    return suspected(
+        [one.text for one in question.material.passages],
+        others,
+        judge_alone=question.judging.scores_injected,
+    )
+
+
+def _chunks(question: Question, found: Mapping[str, Verdict]) -> tuple[GradedChunk, ...]:
+    """The grades by chunk, in the order of retrieval."""
+    return tuple(
+        GradedChunk(chunk_id=item.chunk_id, grade=found[item.name].grade)
+        for item in question.material.items
+    )

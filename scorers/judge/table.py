@@ -1,0 +1,271 @@
+"""The `[judge]` table of a rubric file: what a language model is asked, and what grades are worth.
+
+[judge]
+about = "chunks"                      # one verdict for each: chunks, claims, citations, nuggets
+shows = ["question", "retrieved"]     # ... or one for the whole answer
+instruction = "How well does each passage answer the question?"
+aggregation = "mean"
+failure_types = ["off_topic"]
+
+[[judge.grades]]                      # the best first
+name = "relevant"
+means = "the passage answers the question"
+value = 1.0
+
+[[judge.grades]]
+name = "unrelated"
+means = "the passage has nothing to do with it"
+value = 0.0
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Any
+
+
+class About(StrEnum):
+    """What one verdict is about."""
+
+    CHUNKS = "chunks"
+    CLAIMS = "claims"
+    CITATIONS = "citations"
+    NUGGETS = "nuggets"
+    ANSWER = "answer"
+
+
+class Shown(StrEnum):
+    """What the model is shown beside the items it judges."""
+
+    QUESTION = "question"
+    CONTEXT = "context"
+    RETRIEVED = "retrieved"
+    ANSWER = "answer"
+    REFERENCE = "reference"
+
+
+class QuoteFrom(StrEnum):
+    """Where a quote must stand: in the judged (or cited) chunk, in any shown one, in the answer."""
+
+    ITEM = "item"
+    CONTEXT = "context"
+    ANSWER = "answer"
+
+
+class OnlyWhen(StrEnum):
+    """Records that a rubric is for: the answer did not refuse; a chunk holds an instruction."""
+
+    ANSWERED = "answered"
+    INJECTED = "injected"
+
+
+PLAIN = ("mean", "top_mean")
+OF_NUGGETS = ("vital_strict", "vital_lenient", "all", "weighted")
+NO_FAILURE = "none"
+
+
+class BadTable(ValueError):
+    """A `[judge]` table is wrong; `str(error)` names the key and what is allowed."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Grade:
+    """One grade: `value` is None where a verdict of it does not count.
+
+    `quote`: it must be proven by a quote. `label`: its name is a label of the score.
+    """
+
+    name: str
+    means: str
+    value: float | None = None
+    quote: bool = False
+    label: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Judging:
+    """What is asked, and how its verdicts become a score.
+
+    `grades` stand from the best to the worst: of verdicts on one item from several parts of a
+    context the first counts. `without_quote` is the grade of a verdict whose quote is not found.
+    `top` is how many of the best grades `top_mean` takes. `scores_injected`: orders to the model
+    in a chunk are the subject, so they do not withhold the score.
+    """
+
+    about: About
+    shows: tuple[Shown, ...]
+    instruction: str
+    grades: tuple[Grade, ...]
+    aggregation: str
+    failure_types: tuple[str, ...] = ()
+    top: int = 0
+    quote_from: QuoteFrom | None = None
+    without_quote: str = ""
+    reasons: bool = False
+    only_when: OnlyWhen | None = None
+    empty_context: bool = False
+    scores_injected: bool = False
+
+    @property
+    def is_numeric(self) -> bool:
+        """Whether the grades are whole numbers, such as 1 to 5."""
+        return all(grade.name.isdecimal() for grade in self.grades)
+
+    def grade(self, name: str) -> Grade:
+        """The grade of this name. Raises KeyError."""
+        return {grade.name: grade for grade in self.grades}[name]
+
+
+def parse_judging(written: object) -> Judging:
+    """The table as values. Raises BadTable."""
+    table = _checked(written, KEYS, REQUIRED)
+    grades = tuple(
+        Grade(**_checked(one, GRADE_KEYS, GRADE_REQUIRED, f"grades[{place}]."))
+        for place, one in enumerate(table["grades"])
+    )
+    plain: dict[str, Any] = {
+        key: tuple(one) if isinstance(one, list) else one for key, one in table.items()
+    }
+    quote_from, only_when = table.get("quote_from"), table.get("only_when")
+    made = Judging(
+        **plain
+        | {
+            "grades": grades,
+            "about": About(table["about"]),
+            "shows": tuple(map(Shown, table["shows"])),
+            "quote_from": None if quote_from is None else QuoteFrom(quote_from),
+            "only_when": None if only_when is None else OnlyWhen(only_when),
+        }
+    )
+    for problem in _contradictions(made):
+        raise BadTable(problem)
+    return made
+
+
+def _contradictions(made: Judging) -> list[str]:
+    """What no key says alone."""
+    names = [grade.name for grade in made.grades]
+    values = [grade.value for grade in made.grades if grade.value is not None]
+    unproven = [grade.name for grade in made.grades if not grade.quote]
+    quotes = len(unproven) < len(names)
+    ways = (*PLAIN, *OF_NUGGETS) if made.about is About.NUGGETS else PLAIN
+    per_text = made.about in (About.CHUNKS, About.CLAIMS, About.CITATIONS)
+    texts = {Shown.CONTEXT, Shown.RETRIEVED} & set(made.shows)
+    checks = {
+        "grades: two have the same name": len(set(names)) < len(names),
+        "grades: at least two need a value": len(values) < 2,
+        "grades: the best must stand first": values != sorted(values, reverse=True),
+        "grades: whole numbers must follow one another": made.is_numeric and _has_gaps(names),
+        f"aggregation: {made.aggregation} is not one of {', '.join(ways)}": (
+            made.aggregation not in ways
+        ),
+        "top: goes with top_mean, and with nothing else": (made.top > 0)
+        is not (made.aggregation == "top_mean"),
+        "quote_from: goes with grades that have quote = true": (made.quote_from is not None)
+        is not quotes,
+        f"without_quote: {made.without_quote!r} is not one of {', '.join(unproven)}": quotes
+        and made.without_quote not in unproven,
+        f"shows: verdicts on {made.about} need context, retrieved or reference": per_text
+        and not texts
+        and (made.about is not About.CLAIMS or Shown.REFERENCE not in made.shows),
+        "shows: context and retrieved do not go together": len(texts) > 1,
+    }
+    return [problem for problem, is_so in checks.items() if is_so]
+
+
+def _has_gaps(names: Sequence[str]) -> bool:
+    numbers = sorted(map(int, names))
+    return numbers != list(range(numbers[0], numbers[0] + len(numbers)))
+
+
+Check = Callable[[Any], str | None]
+
+
+def _anything(_: object) -> str | None:
+    return None
+
+
+def _text(value: object) -> str | None:
+    return None if isinstance(value, str) and value.strip() else "is not a text"
+
+
+def _flag(value: object) -> str | None:
+    return None if isinstance(value, bool) else "is not true or false"
+
+
+def _share(value: object) -> str | None:
+    is_number = isinstance(value, int | float) and not isinstance(value, bool)
+    return None if is_number and 0 <= value <= 1 else "is not between 0 and 1"  # type: ignore[operator]
+
+
+def _count(value: object) -> str | None:
+    is_count = isinstance(value, int) and not isinstance(value, bool) and value >= 1
+    return None if is_count else "is not a whole number of at least 1"
+
+
+def _name(value: object) -> str | None:
+    is_name = isinstance(value, str) and value.isascii() and value.replace("_", "a").isalnum()
+    return None if is_name else "is not letters, digits and _ alone"
+
+
+def _one_of(allowed: type[StrEnum]) -> Check:
+    def check(value: object) -> str | None:
+        is_one = isinstance(value, str) and value in set(allowed)
+        return None if is_one else f"is not one of {', '.join(allowed)}"
+
+    return check
+
+
+def _list_of(check: Check, *, least: int = 0) -> Check:
+    def every(value: object) -> str | None:
+        if not isinstance(value, list) or len(value) < least:
+            return "is not a list" + (f" of at least {least}" if least else "")
+        return next((f"{one!r} {found}" for one in value if (found := check(one))), None)
+
+    return every
+
+
+def _failure(value: object) -> str | None:
+    return f"{NO_FAILURE} is always allowed" if value == NO_FAILURE else _name(value)
+
+
+KEYS: dict[str, Check] = {
+    "about": _one_of(About),
+    "shows": _list_of(_one_of(Shown)),
+    "instruction": _text,
+    "grades": _list_of(_anything, least=2),
+    "aggregation": _text,
+    "failure_types": _list_of(_failure),
+    "top": _count,
+    "quote_from": _one_of(QuoteFrom),
+    "without_quote": _text,
+    "reasons": _flag,
+    "only_when": _one_of(OnlyWhen),
+    "empty_context": _flag,
+    "scores_injected": _flag,
+}
+REQUIRED = ("about", "shows", "instruction", "grades", "aggregation")
+GRADE_KEYS: dict[str, Check] = {
+    "name": _name, "means": _text, "value": _share, "quote": _flag, "label": _flag,
+}  # fmt: skip
+GRADE_REQUIRED = ("name", "means")
+
+
+def _checked(
+    written: object, keys: Mapping[str, Check], required: tuple[str, ...], place: str = ""
+) -> dict[str, Any]:
+    if not isinstance(written, dict):
+        raise BadTable(f"{place.rstrip('.') or 'judge'}: {written!r} is not a table")
+    for key, value in written.items():
+        if key not in keys:
+            raise BadTable(f"{place}{key}: there is no such key; allowed: {', '.join(keys)}")
+        problem = keys[key](value)
+        if problem is not None:
+            shown = repr(value)[:80]
+            raise BadTable(f"{place}{key}: {shown} {problem}")
+    for key in required:
+        if key not in written:
+            raise BadTable(f"{place}{key} is missing")
+    return written
