@@ -80,7 +80,7 @@ def material(record: RagRecord, judging: Judging, reference: Reference) -> Mater
     if judging.about is About.NUGGETS:
         facts = enumerate(reference.facts, 1)
         items = [Item(name=f"n{n}", text=one.text, is_vital=one.is_vital) for n, one in facts]
-        return Material(items=tuple(items), passages=passages)
+        return Material(items=tuple(items), passages=() if items else passages)
     return Material(items=(Item(name="answer"),), passages=passages)
 
 

@@ -52,10 +52,9 @@ def parts_of(asked: Material, judging: Judging, room: int) -> list[Part]:
         return _claims_by_context(asked, room)
     if judging.about in (About.CHUNKS, About.CITATIONS):
         return _items_with_passages(asked, room)
-    if judging.about is About.NUGGETS and asked.items:
-        spent = sum(_cost(one.text) for one in asked.passages)
-        groups = packed(asked.items, lambda one: _cost(one.text), room - spent, MOST_ITEMS)
-        return [Part(items=tuple(group), passages=asked.passages) for group in groups]
+    if judging.about is About.NUGGETS and asked.items:  # without passages
+        groups = packed(asked.items, lambda one: _cost(one.text), room, MOST_ITEMS)
+        return [Part(items=tuple(group), passages=()) for group in groups]
     return [whole]
 
 

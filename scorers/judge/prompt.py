@@ -57,6 +57,7 @@ PLACE = {
     QuoteFrom.ITEM: "what the verdict is about",
     QuoteFrom.CONTEXT: "one of the passages",
     QuoteFrom.ANSWER: "the answer",
+    QuoteFrom.REFERENCE: "one of the references",
 }
 
 

@@ -98,12 +98,12 @@ def ask_about(
     missing = next((field for field in rubric.needs if field in record.absent), None)
     if missing is not None:
         return not_judged(rubric, f"{missing} is absent: {record.absent[missing]}", absent=missing)
-    reason = _inapplicable(record, judging, reference)
-    if reason:
-        return not_judged(rubric, reason)
+    unfit = _unfit(record, rubric, judging, reference)
+    if unfit is not None:
+        return unfit
     asked = material(record, judging, reference)
-    if not asked.items and (judging.about is not About.NUGGETS or not asked.passages):
-        return not_judged(rubric, NOTHING[judging.about])
+    if not asked.items and not (judging.about is About.NUGGETS and asked.passages):
+        return _nothing(rubric, record, NOTHING[judging.about])
     fixed = tuple(_fixed(record, judging, reference))
     frame = len(render(judging, (), fixed, delimiter)) + len(delimiter)
     parts = parts_of(asked, judging, most_characters - frame)
@@ -118,6 +118,7 @@ def ask_about(
     return tuple(questions)
 
 
+CHUNK_FIELDS = ("retrieved", "context", "document_texts")
 NOTHING = {
     About.CHUNKS: "no chunk with a text was retrieved",
     About.CLAIMS: "the answer states nothing",
@@ -144,26 +145,37 @@ def _partial(rubric: Rubric, reason: str) -> Score:
     return not_judged(rubric, f"the record is too large: {reason}", label=PARTIAL)
 
 
-def _inapplicable(record: RagRecord, judging: Judging, reference: Reference) -> str:
-    """Why a rubric does not apply to this record; empty where it does."""
-    if Shown.QUESTION in judging.shows and not (record.query or "").strip():
-        return "there is no question"
-    is_answer = judging.about is not About.CHUNKS or Shown.ANSWER in judging.shows
-    if is_answer and not (record.answer or "").strip():
-        return "there is no answer"
-    if Shown.REFERENCE in judging.shows and not reference and judging.about is not About.NUGGETS:
-        return "no reference is known: neither a golden answer nor a source"
-    shows_chunks = {Shown.CONTEXT, Shown.RETRIEVED} & set(judging.shows)
+def _nothing(rubric: Rubric, record: RagRecord, reason: str) -> Score:
+    """Not applicable for want of chunks or of their texts; says so where they are only unknown."""
+    hidden = next((field for field in CHUNK_FIELDS if field in record.absent), "")
+    is_about_chunks = judging_of(rubric).about in (About.CHUNKS, About.NUGGETS)
+    return not_judged(rubric, reason, absent=hidden if is_about_chunks else "")
+
+
+def _unfit(
+    record: RagRecord, rubric: Rubric, judging: Judging, reference: Reference
+) -> Score | None:
+    """Why a rubric does not apply to this record; None where it does."""
+    shows = set(judging.shows)
+    if Shown.QUESTION in shows and not (record.query or "").strip():
+        return not_judged(rubric, "there is no question")
+    is_about_answer = judging.about is not About.CHUNKS or Shown.ANSWER in shows
+    if is_about_answer and not (record.answer or "").strip():
+        return not_judged(rubric, "there is no answer")
+    if judging.about is About.NUGGETS and reference.facts:
+        return None
+    if Shown.REFERENCE in shows and not reference and judging.about is not About.NUGGETS:
+        return not_judged(rubric, "no reference is known: neither a golden answer nor a source")
     chunks = documents(record, judging)
+    shows_chunks = not shows.isdisjoint({Shown.CONTEXT, Shown.RETRIEVED})
     if shows_chunks and not chunks and not judging.empty_context:
-        return "nothing was retrieved"
+        return _nothing(rubric, record, "nothing was retrieved")
     if judging.only_when is OnlyWhen.ANSWERED and classify(record.answer or "").label == "refused":
-        return "the answer refused"
-    if judging.only_when is OnlyWhen.INJECTED and not any(
-        findings(one.content) for one in chunks if one.content
-    ):
-        return "no chunk holds an instruction to the model"
-    return ""
+        return not_judged(rubric, "the answer refused", label="refused")
+    is_injected = any(findings(one.content) for one in chunks if one.content)
+    if judging.only_when is OnlyWhen.INJECTED and not is_injected:
+        return not_judged(rubric, "no chunk holds an instruction to the model")
+    return None
 
 
 def _fixed(record: RagRecord, judging: Judging, reference: Reference) -> list[Section]:

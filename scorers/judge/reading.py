@@ -151,10 +151,12 @@ def _quotable(question: Question, item: Item) -> list[str]:
     judging = question.judging
     if judging.quote_from is QuoteFrom.ANSWER:
         return [question.record.answer or ""]
-    texts = [one.text for one in question.material.passages]
+    if judging.quote_from is QuoteFrom.REFERENCE:
+        return list(question.reference.texts)
+    passages = question.material.passages
     if judging.quote_from is QuoteFrom.ITEM:
-        return [one.text for one in question.material.passages if one.name == item.passage]
-    return texts + (list(question.reference.texts) if Shown.REFERENCE in judging.shows else [])
+        return [one.text for one in passages if one.name == item.passage]
+    return [one.text for one in passages]
 
 
 def _better(one: Verdict, other: Verdict, judging: Judging) -> Verdict:

@@ -47,11 +47,12 @@ class Shown(StrEnum):
 
 
 class QuoteFrom(StrEnum):
-    """Where a quote must stand: in the judged (or cited) chunk, in any shown one, in the answer."""
+    """Where a quote must stand: in the judged (or cited) chunk, in any that is shown, ..."""
 
     ITEM = "item"
     CONTEXT = "context"
     ANSWER = "answer"
+    REFERENCE = "reference"
 
 
 class OnlyWhen(StrEnum):
