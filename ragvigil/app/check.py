@@ -12,6 +12,8 @@ from pydantic import BaseModel, SecretStr
 from ragvigil.app import plugins
 from ragvigil.app.ports import endpoints
 from ragvigil.app.settings import Settings, known_keys, unknown_rubrics
+from ragvigil.llm.settings import PROVIDERS, api_key
+from scorers.judge.settings import JudgeSettings
 from scorers.rubric import load_rubrics
 
 PASSWORD = re.compile(r"(?<=://)([^/:\s]*):\S*@")
@@ -47,6 +49,7 @@ def warnings(settings: Settings) -> Iterator[Warning]:
             explanation="the spool lies in a folder that is emptied at boot: spans that were "
             "acknowledged and not yet stored would be lost",
         )
+    yield from _about_the_judge(settings.judge)
     for sentence in unknown_rubrics(settings.scorers, load_rubrics()):
         yield Warning(
             key=sentence.partition(":")[0],
@@ -56,6 +59,34 @@ def warnings(settings: Settings) -> Iterator[Warning]:
         yield Warning(
             key=f"{one.group} {one.name} of {one.distribution}",
             explanation=f"this plug-in cannot be used, the daemon runs without it: {one.reason}",
+        )
+
+
+def _about_the_judge(judge: JudgeSettings) -> Iterator[Warning]:
+    """What a judge that is switched on would surprise its owner with."""
+    if not judge.model:
+        return
+    variable = PROVIDERS[judge.model.partition(":")[0]]
+    if variable and api_key(judge) is None and not judge.base_url:
+        yield Warning(
+            key="[judge] key",
+            explanation=f"no key is set and {variable} is empty: the daemon runs without a judge",
+        )
+    if judge.daily_tokens is None and judge.daily_money is None:
+        yield Warning(
+            key="[judge] daily_money",
+            explanation="a day of judging has no limit; `ragvigil judge cost` says what it costs",
+        )
+    if not judge.sample_rate and not any(judge.routes.values()):
+        yield Warning(
+            key="[judge] sample_rate",
+            explanation="the judge is off for every route: no rubric of a model says anything",
+        )
+    known = {name for name, rubric in load_rubrics().items() if rubric.judge is not None}
+    for name in set(judge.rubrics) - known:
+        yield Warning(
+            key="[judge] rubrics",
+            explanation=f"{name} is not judged; the judged ones are {', '.join(sorted(known))}",
         )
 
 

@@ -6,12 +6,14 @@ import json
 from pathlib import Path
 
 import pytest
+from pydantic import SecretStr
 
 from alerts.settings import MetricsSettings
 from collector.settings import CollectorSettings
 from ragvigil.app.check import plain, report, warnings
 from ragvigil.app.settings import Settings, known_keys
 from ragvigil.web.settings import WebSettings
+from scorers.judge.settings import JudgeSettings
 from scorers.settings import ScorersSettings
 
 
@@ -28,6 +30,36 @@ def test_open_addresses_in_clear_text_are_warned_of_section_by_section() -> None
         collector=CollectorSettings(insecure=True), metrics=MetricsSettings(insecure=True)
     )
     assert keys(settings) == ["[collector] insecure", "[metrics] insecure"]
+
+
+def judged(**values: object) -> Settings:
+    told = {"model": "openai:m", "key": SecretStr("k"), "daily_tokens": 1000} | values
+    return Settings(judge=JudgeSettings.model_validate(told))
+
+
+def test_a_judge_with_a_key_and_a_budget_needs_no_warning() -> None:
+    assert keys(judged()) == []
+
+
+@pytest.mark.parametrize(
+    ("values", "key"),
+    [
+        ({"key": None}, "[judge] key"),
+        ({"daily_tokens": None}, "[judge] daily_money"),
+        ({"sample_rate": 0}, "[judge] sample_rate"),
+        ({"rubrics": ("chunk_utilization",)}, "[judge] rubrics"),
+    ],
+)
+def test_what_surprises_in_a_judge_is_warned_of(
+    values: dict[str, object], key: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("OPENAI_API_KEY", raising=False)
+    assert keys(judged(**values)) == [key]
+
+
+def test_an_api_of_ones_own_needs_no_key(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("OPENAI_API_KEY", raising=False)
+    assert keys(judged(key=None, base_url="http://localhost:8000/v1")) == []
 
 
 def test_one_address_at_two_listeners_is_named_at_both() -> None:
