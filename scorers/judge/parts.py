@@ -14,8 +14,8 @@ MOST_ITEMS = 20
 """Verdicts of one reply: more do not fit the tokens that a reply may have, or are done badly."""
 ITEM_SHARE = 3
 """Of the room, one in so many characters is for the claims where claims and context are divided."""
-MARGIN = 200
-"""Characters that a section and its name in the demanded form take beside the value."""
+MARGIN = 80
+"""Characters that a section, its delimiter and its place in the demanded form take beside it."""
 
 Unit = TypeVar("Unit")
 

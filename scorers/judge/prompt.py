@@ -98,11 +98,13 @@ def unused(delimiter: str, sections: Sequence[Section]) -> str:
 def render(
     judging: Judging, items: Sequence[Item], sections: Sequence[Section], delimiter: str
 ) -> str:
-    """The whole prompt. `items` is empty where the model itself is to find the nuggets."""
-    mark = unused(delimiter, sections)
-    data = "".join(f"\n{mark} {one.name}\n{one.value}\n" for one in sections)
+    """The whole prompt. `items` is empty where the model itself is to find the nuggets.
+
+    `delimiter` occurs in no section; see `unused`.
+    """
+    data = "".join(f"\n{delimiter} {one.name}\n{one.value}\n" for one in sections)
     closing = CLOSING.format(
-        delimiter=mark,
+        delimiter=delimiter,
         instruction=" ".join(judging.instruction.split()),
         grades="\n".join(f"- {one.name}: {one.means}" for one in judging.grades),
         verdicts=_verdicts(items),
@@ -112,7 +114,7 @@ def render(
         mode_words=MODE_WORDS,
         form=reply_form(judging, items),
     )
-    return OPENING.format(delimiter=mark) + data + closing
+    return OPENING.format(delimiter=delimiter) + data + closing
 
 
 def _verdicts(items: Sequence[Item]) -> str:

@@ -21,7 +21,7 @@ from scorers.injected_context import findings
 from scorers.judge.forms import form_of
 from scorers.judge.material import Item, Material, Passage, Reference, documents, material
 from scorers.judge.parts import Part, parts_of
-from scorers.judge.prompt import LAYOUT, Section, render, section
+from scorers.judge.prompt import LAYOUT, Section, render, section, unused
 from scorers.judge.table import About, Judging, OnlyWhen, Shown
 from scorers.refusal import classify
 from scorers.rubric import Rubric
@@ -48,6 +48,7 @@ class Question:
     items: tuple[Item, ...]
     passages: tuple[Passage, ...]
     sections: tuple[Section, ...]
+    delimiter: str
     prompt: str
     form: type[BaseModel]
 
@@ -171,7 +172,7 @@ def _unfit(
     if shows_chunks and not chunks and not judging.empty_context:
         return _nothing(rubric, record, "nothing was retrieved")
     if judging.only_when is OnlyWhen.ANSWERED and classify(record.answer or "").label == "refused":
-        return not_judged(rubric, "the answer refused", label="refused")
+        return not_judged(rubric, "the answer refused")
     is_injected = any(findings(one.content) for one in chunks if one.content)
     if judging.only_when is OnlyWhen.INJECTED and not is_injected:
         return not_judged(rubric, "no chunk holds an instruction to the model")
@@ -202,6 +203,7 @@ def _question(
 ) -> Question:
     judging = judging_of(rubric)
     sections = (*fixed, *part.sections(judging.about))
+    mark = unused(delimiter, sections)
     return Question(
         rubric=rubric,
         record=record,
@@ -210,6 +212,7 @@ def _question(
         items=part.items,
         passages=part.passages,
         sections=sections,
-        prompt=render(judging, part.items, sections, delimiter),
+        delimiter=mark,
+        prompt=render(judging, part.items, sections, mark),
         form=form_of(judging, tuple(one.name for one in part.items)),
     )

@@ -75,7 +75,10 @@ def read_scores(
     """
     if not questions or len(questions) != len(answers):
         return Incomplete(reason=f"{len(answers)} replies to {len(questions)} questions")
-    replies = [one.model_dump() for one in answers]
+    replies = [
+        _without(question.delimiter, one.model_dump())
+        for question, one in zip(questions, answers, strict=True)
+    ]
     first = questions[0]
     found: dict[str, Verdict] = {}
     for question, reply in zip(questions, replies, strict=True):
@@ -95,6 +98,15 @@ def read_scores(
         derived = derived_from(first.rubric.name, load_rubrics())
     chunks = _chunks(first, found)
     return (score, *(derive(one, first.judging, first.record, chunks, score) for one in derived))
+
+
+def _without(delimiter: str, value: Any) -> Any:
+    """A reply without the delimiter, should the data have talked the judge into repeating it."""
+    if isinstance(value, str):
+        return value.replace(delimiter, "")
+    if isinstance(value, dict):
+        return {key: _without(delimiter, one) for key, one in value.items()}
+    return [_without(delimiter, one) for one in value] if isinstance(value, list) else value
 
 
 def derived_from(name: str, rubrics: Mapping[str, Rubric]) -> tuple[Rubric, ...]:
