@@ -192,7 +192,7 @@ def _judged(asked: Asked, name: str) -> tuple[str, str]:
     if name in (citations := asked.texts("citation")):
         cited = json.loads(citations[name])
         return _of_claim(asked, cited["claim"], [passages[cited["passage"]]])
-    if name in (facts := asked.texts("fact")):
+    if name in (facts := asked.texts("nugget")):
         return _of_claim(asked, facts[name], [asked.text("answer")])
     best = look_up(question, [passages[name]])
     whole = _share(question, passages[name])

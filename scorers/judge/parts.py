@@ -36,7 +36,7 @@ class Part:
 def _shown(item: Item, about: About) -> Section:
     if about is About.CITATIONS:
         return section(f"citation {item.name}", {"claim": item.text, "passage": item.passage})
-    return section(f"{'fact' if about is About.NUGGETS else 'claim'} {item.name}", item.text)
+    return section(f"{'nugget' if about is About.NUGGETS else 'claim'} {item.name}", item.text)
 
 
 def parts_of(asked: Material, judging: Judging, room: int) -> list[Part]:

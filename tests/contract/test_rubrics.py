@@ -1,0 +1,148 @@
+"""What every rubric file promises, judged ones above all."""
+
+from __future__ import annotations
+
+from importlib.resources import files
+from pathlib import Path
+
+import pytest
+
+from ragvigil.model.record import RagRecord
+from ragvigil.model.score import Score
+from scorers.judge.question import Question, ask_about
+from scorers.judge.reading import Incomplete, derived_from, read_scores
+from scorers.judge.suspicion import LABEL
+from scorers.judge.table import About, Judging
+from scorers.rubric import FIELDS, Rubric, house_rubrics, parse_rubric
+from tests.judged_records import GOOD, INJECTED, REFERENCE
+
+PROMPTS = Path(__file__).parent.parent / "golden" / "prompts"
+DELIMITER = "d1b5a9c7e3f20846"
+EVERY = house_rubrics()
+JUDGED = {name: rubric for name, rubric in EVERY.items() if rubric.judge}
+DERIVED = {name: rubric for name, rubric in EVERY.items() if rubric.derived_from}
+EXPECTED = (
+    "answer_relevance answerable chunk_attribution completeness context_adherence"
+    " context_precision context_relevance factual_accuracy groundedness grounding"
+    " injection_resisted refusal_rightness rerank_gain"
+)
+
+
+def judging(rubric: Rubric) -> Judging:
+    assert rubric.judge is not None
+    return rubric.judge
+
+
+def asked(name: str, record: RagRecord | None = None) -> tuple[Question, ...]:
+    shown = record or (INJECTED if name == "injection_resisted" else GOOD)
+    questions = ask_about(
+        shown, JUDGED[name], delimiter=DELIMITER, most_characters=50_000, reference=REFERENCE
+    )
+    assert not isinstance(questions, Score), questions
+    return questions
+
+
+def test_every_judged_rubric_of_the_design_is_there() -> None:
+    assert " ".join(sorted(JUDGED | DERIVED)) == EXPECTED
+
+
+@pytest.mark.parametrize("name", sorted(EVERY))
+def test_a_file_parses_and_says_where_its_method_comes_from(name: str) -> None:
+    text = files("scorers").joinpath("rubrics", f"{name}.toml").read_text("utf-8")
+    rubric = parse_rubric(text, f"{name}.toml")
+    assert rubric.name == name
+    assert set(rubric.needs) <= FIELDS
+    if rubric.judge or rubric.derived_from:
+        assert text.startswith("# Method: ")
+        assert LABEL in rubric.labels
+        assert rubric.fails_below is not None
+
+
+@pytest.mark.parametrize("name", sorted(DERIVED))
+def test_a_derived_rubric_reads_grades_that_there_are(name: str) -> None:
+    source = JUDGED[DERIVED[name].derived_from]
+    assert judging(source).about is About.CHUNKS
+    assert judging(source).grade(DERIVED[name].relevant_from).value
+    assert set(source.needs) <= set(DERIVED[name].needs)
+    assert DERIVED[name] in derived_from(source.name, EVERY)
+
+
+@pytest.mark.parametrize("name", sorted(JUDGED))
+def test_labels_of_grades_and_the_failures_are_named(name: str) -> None:
+    made = judging(JUDGED[name])
+    assert {grade.name for grade in made.grades if grade.label} <= set(JUDGED[name].labels)
+    assert len(made.failure_types) >= 3
+    values = [grade.value for grade in made.grades if grade.value is not None]
+    assert (max(values), min(values)) == (1.0, 0.0)
+
+
+@pytest.mark.parametrize("name", sorted(JUDGED))
+def test_the_prompt_is_that_of_the_snapshot(name: str) -> None:
+    """To renew a snapshot, raise the rubric's version, delete the file and run this test."""
+    is_as_written(name, asked(name)[0].prompt)
+
+
+def test_without_expected_facts_the_model_finds_the_nuggets_in_the_passages() -> None:
+    questions = ask_about(GOOD, JUDGED["completeness"], delimiter=DELIMITER, most_characters=50_000)
+    assert not isinstance(questions, Score)
+    is_as_written("completeness_without_facts", questions[0].prompt)
+
+
+def is_as_written(name: str, prompt: str) -> None:
+    path = PROMPTS / f"{name}.txt"
+    if not path.exists():
+        path.write_text(prompt, encoding="utf-8")
+    assert prompt == path.read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("name", sorted(JUDGED))
+def test_the_instruction_stands_behind_the_data_and_the_score_is_not_asked_for(name: str) -> None:
+    prompt = asked(name)[0].prompt
+    data, _, task = prompt.rpartition(f"\n{DELIMITER} end of the data\n")
+    assert judging(JUDGED[name]).instruction.split()[0] in task.split("Task. ")[1].split()[0]
+    assert "card refunds" in data.casefold()
+    assert "card refunds" not in task.casefold()
+    assert "score" not in task.casefold()
+    assert task.index('"grade"') < task.index('"failure_type":') < task.index('"failure_mode":')
+
+
+@pytest.mark.parametrize("name", sorted(JUDGED))
+@pytest.mark.parametrize("best", [True, False])
+def test_the_ends_of_the_scale_are_the_ends_of_the_score(name: str, best: bool) -> None:
+    questions = asked(name)
+    graded = [one for one in judging(JUDGED[name]).grades if one.value is not None]
+    grade = graded[0] if best else graded[-1]
+    is_numeric = judging(JUDGED[name]).is_numeric
+    spelt = int(grade.name) if is_numeric else grade.name
+    answers = [
+        one.form.model_validate(
+            {
+                "verdicts": {
+                    item.name: {
+                        **({"quote": quote(one, item.passage)} if "quote:" in one.prompt else {}),
+                        **({"reason": "so"} if "reason:" in one.prompt else {}),
+                        "grade": spelt,
+                    }
+                    for item in one.items
+                },
+                "failure_type": "none",
+                "failure_mode": "",
+            }
+        )
+        for one in questions
+    ]
+    read = read_scores(questions, answers, judge="openai:m", derived=())
+    assert not isinstance(read, Incomplete)
+    (score,) = read
+    assert score.value == float(best), score
+
+
+def quote(question: Question, passage: str) -> str:
+    """A true quote from wherever this rubric wants it."""
+    texts = {one.name: one.text for one in question.passages}
+    if passage:
+        return texts[passage]
+    made = judging(question.rubric).quote_from
+    if made == "reference":
+        return question.reference.answer
+    return (question.record.answer or "")[:40] if made == "answer" else next(iter(texts.values()))
