@@ -4,10 +4,11 @@
     >>> [gold.chunk_id for gold in case.gold]
     ['a', '7']
 
-Keys: `question`, then `gold_chunk_ids` and `gold_texts`, `gold_answer`, `slice`, `query_type`, all
-of them optional; other keys are left out. As many texts as ids are the texts of these ids, in
-order; otherwise each id and each text is a gold chunk of its own. A case without either has no
-answer in the corpus.
+Keys: `question`, then `gold_chunk_ids` and `gold_texts`, `gold_answer`, `expected_facts`, `slice`,
+`query_type`, all of them optional; other keys are left out. An expected fact is a text, which is
+then vital, or `{"fact": "...", "importance": "vital" | "okay"}`. As many texts as ids are the texts
+of these ids, in order; otherwise each id and each text is a gold chunk of its own. A case without
+either has no answer in the corpus.
 """
 
 from __future__ import annotations
@@ -35,12 +36,21 @@ class Gold:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Fact:
+    """A fact that a good answer states; `is_vital`: an answer without it is wrong."""
+
+    text: str
+    is_vital: bool = True
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Case:
-    """A question, the chunks that answer it and, where given, the answer."""
+    """A question, the chunks that answer it and, where given, the answer and its facts."""
 
     question: str
     gold: tuple[Gold, ...] = ()
     gold_answer: str = ""
+    facts: tuple[Fact, ...] = ()
     slice: str = ""
     query_type: str = ""
 
@@ -88,6 +98,7 @@ def parse_case(written: object) -> Case:
         question=question,
         gold=_gold(_ids(written), _texts(written)),
         gold_answer=_optional(written, "gold_answer"),
+        facts=tuple(map(_fact, _listed(written, "expected_facts"))),
         slice=_optional(written, "slice"),
         query_type=_optional(written, "query_type"),
     )
@@ -135,6 +146,16 @@ def _texts(written: Mapping[str, Any]) -> list[str]:
             raise ValueError(f"gold_texts: {one!r} is not a text with words")
         texts.append(one)
     return texts
+
+
+def _fact(one: object) -> Fact:
+    given = one if isinstance(one, dict) else {"fact": one}
+    text, importance = given.get("fact"), given.get("importance", "vital")
+    if not isinstance(text, str) or not words(text):
+        raise ValueError(f"expected_facts: {one!r} has no fact with words")
+    if importance not in ("vital", "okay"):
+        raise ValueError(f"expected_facts: importance: {importance!r} is not vital or okay")
+    return Fact(text=text, is_vital=importance == "vital")
 
 
 def _listed(written: Mapping[str, Any], key: str) -> list[object]:

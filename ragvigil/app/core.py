@@ -78,10 +78,10 @@ def run(settings: Settings, line: socket.socket, stop: threading.Event) -> None:
             status.is_ready = True
             log.info("core ready", seconds=round(time.monotonic() - started, 2))
             memory.collect_seldom()
-            pipeline.parts.judging.start()
+            pipeline.parts.later.start()
             pipeline.run(stop)
             status.is_ready = False
-            pipeline.parts.judging.stop()
+            pipeline.parts.later.stop()
         scheduler.shutdown(wait=False)
     finally:
         store.close()

@@ -19,6 +19,7 @@ from ragvigil.model.score import Score
 from ragvigil.store import judged
 from ragvigil.store.record_rows import RubricFacts
 from ragvigil.store.store import Store
+from scorers.golden import read_golden
 from scorers.judge import metrics
 from scorers.judge.queue import JudgeQueue, Waiting, content_of
 from scorers.judge.sampling import choose, may_be_chosen
@@ -64,8 +65,9 @@ class Judging:
         folder: Path,
         facts: Mapping[str, RubricFacts],
         dirty_minutes: set[int],
+        golden: Path | None,
     ) -> None:
-        self._settings, self._store = settings, store
+        self._settings, self._store, self._golden = settings, store, golden
         self._fails_below = {
             name: fact.fails_below for name, fact in facts.items() if fact.fails_below is not None
         }
@@ -127,12 +129,19 @@ class Judging:
         from ragvigil.llm.budget import Unpriced
         from ragvigil.llm.client import open_client
         from ragvigil.llm.provider import NotConfigured
+        from scorers.judge.references import References
+        from scorers.judge.sources import BadSource, read_sources
 
         try:
             folder.mkdir(mode=0o700, parents=True, exist_ok=True)
             self._client = open_client(self._settings, folder)
             self._queue = JudgeQueue(folder / "judge_queue.sqlite", self._settings.queue_records)
-        except (NotConfigured, Unpriced, OSError, sqlite3.Error) as error:
+            self._references = References(
+                cases=read_golden(self._golden) if self._golden else {},
+                sources=read_sources(self._settings.sources),
+            )
+        except (NotConfigured, Unpriced, BadSource, OSError, sqlite3.Error) as error:
+            self._queue = self._client = None
             log.error("judge off", reason=str(error))
             return str(error)
         return ""
@@ -181,6 +190,7 @@ class Judging:
                 model=settings.model,
                 most_characters=settings.max_characters,
                 chance=random.Random(),
+                references=self._references,
             ),
             self._queue,
             asked,

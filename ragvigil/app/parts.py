@@ -9,7 +9,7 @@ from collector.fetch import TraceFetcher
 from collector.record.route import RouteCap, RouteRules
 from collector.spool.reader import SpoolReader
 from ragvigil.app import plugins
-from ragvigil.app.judging import Judging
+from ragvigil.app.later import Later
 from ragvigil.app.pipeline import Parts
 from ragvigil.app.runs import Runs
 from ragvigil.app.settings import Settings
@@ -33,7 +33,7 @@ def assemble(settings: Settings, store: Store, runner: Runner, scores: ScoreMetr
     """The pipeline's parts, ready to run from the last checkpoint; says which plug-ins are not."""
     plugins.announce()
     dirty: set[int] = set()
-    judging = Judging(settings.judge, store, settings.data_dir / "judge", facts(runner), dirty)
+    later = Later(settings, store, facts(runner), dirty)
     reader = SpoolReader(settings.data_dir / "spool")
     done = reader.checkpoint_of("core")
     routes = settings.collector.routes
@@ -53,8 +53,8 @@ def assemble(settings: Settings, store: Store, runner: Runner, scores: ScoreMetr
             settled_spans=ledger.spans_after(store, done),
             placed=ledger.sums(store),
             dirty_minutes=dirty,
-            offer=judging.offer,
+            offer=later.offer,
         ),
         look_up=lambda trace_ids: traces.look_up(store, trace_ids),
-        judging=judging,
+        later=later,
     )

@@ -18,7 +18,7 @@ from collector.records import records
 from collector.spool.reader import SpoolReader
 from ragvigil.app import memory
 from ragvigil.app import pipeline_metrics as metrics
-from ragvigil.app.judging import Judging
+from ragvigil.app.later import Later
 from ragvigil.app.runs import Runs
 from ragvigil.app.sink import Sink
 from ragvigil.llm.guard import is_own
@@ -53,7 +53,7 @@ class Parts:
     routes: RouteCap
     sink: Sink
     look_up: LookUp
-    judging: Judging
+    later: Later
 
 
 class Pipeline:
@@ -118,7 +118,9 @@ class Pipeline:
             read += 1
             if read == FRAMES_A_TURN:
                 break
-        metrics.SPOOL_BEHIND.set(self.parts.reader.mark().spans - self.spans_read)
+        behind = self.parts.reader.mark().spans - self.spans_read
+        metrics.SPOOL_BEHIND.set(behind)
+        self.parts.later.fell_behind(behind)
         return read
 
     def _relieve(self, now: float) -> list[Closing]:
@@ -164,8 +166,8 @@ class Pipeline:
             self._hand_on(closing, outcome, earlier)
             return
         metrics.REPLAYED.inc()
-        if self.parts.judging.wants(closing.trace_id):  # the crash may have come before the offer
-            self.parts.judging.offer([self._outcome(closing, earlier)])
+        if self.parts.later.wants(closing.trace_id):  # the crash may have come before the offer
+            self.parts.later.offer([self._outcome(closing, earlier)])
         self.parts.sink.known(closing)
 
     def _outcome(self, closing: Closing, earlier: StoredTrace | None) -> Outcome:

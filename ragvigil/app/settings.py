@@ -19,6 +19,7 @@ from pydantic_settings import SettingsError as BadVariable
 
 from alerts.settings import AlertsSettings, MetricsSettings
 from collector.settings import CollectorSettings
+from ragvigil.inference.settings import InferenceSettings
 from ragvigil.model.plugin import others
 from ragvigil.store.settings import StoreSettings
 from ragvigil.web.settings import WebSettings
@@ -59,6 +60,7 @@ class Settings(BaseSettings):
     collector: CollectorSettings = CollectorSettings()
     scorers: ScorersSettings = ScorersSettings()
     judge: JudgeSettings = JudgeSettings()
+    inference: InferenceSettings = InferenceSettings()
     store: StoreSettings = StoreSettings()
     alerts: AlertsSettings = AlertsSettings()
     metrics: MetricsSettings = MetricsSettings()

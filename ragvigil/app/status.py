@@ -39,7 +39,7 @@ class Status:
             },
             "spans": self._books.spans(),
             "traces": self._books.records(),
-            "judge": self._pipeline.parts.judging.status(),
+            **self._pipeline.parts.later.status(),
             "plugins": {"left_out": [str(one) for one in plugins.left_out()]},
             "spool": {"bytes": self._books.spool_bytes()},
             "store": {

@@ -63,7 +63,7 @@ class TraceRows:
     def add(self, outcome: Outcome, now: float = 0.0) -> None:
         """Adds the rows of an outcome; `now` is a monotonic time, for the linger."""
         trace = outcome.trace
-        stamp = self._stamp(outcome)
+        stamp = stamp_of(outcome, self._writer)
         texts = {
             document.content
             for scored in outcome.records
@@ -116,19 +116,6 @@ class TraceRows:
         self._begin()
         return batch
 
-    def _stamp(self, outcome: Outcome) -> Stamp:
-        trace = outcome.trace
-        seconds = min(max(outcome.time_unix_nano // 10**9, 0), _MOST_SECONDS)
-        return Stamp(
-            minute=seconds - seconds % 60,
-            time=nanos(outcome.time_unix_nano),
-            received=min(max(trace.received_unix_nano // 10**9, 0), _MOST_SECONDS),
-            trace_id=trace.trace_id,
-            generation=trace.generation,
-            backfill=trace.backfill,
-            writer=self._writer,
-        )
-
     def _add_texts(self, texts: Iterable[str], received: int) -> None:
         today = received // DAY
         for text in texts:
@@ -180,6 +167,21 @@ class TraceRows:
                     record_ids=outcome.gone,
                 )
             )
+
+
+def stamp_of(outcome: Outcome, writer: tuple[str, int]) -> Stamp:
+    """What all rows of this outcome share; `writer` is the replica and its epoch."""
+    trace = outcome.trace
+    seconds = min(max(outcome.time_unix_nano // 10**9, 0), _MOST_SECONDS)
+    return Stamp(
+        minute=seconds - seconds % 60,
+        time=nanos(outcome.time_unix_nano),
+        received=min(max(trace.received_unix_nano // 10**9, 0), _MOST_SECONDS),
+        trace_id=trace.trace_id,
+        generation=trace.generation,
+        backfill=trace.backfill,
+        writer=writer,
+    )
 
 
 def _name_of(outcome: Outcome, generation: int) -> str:

@@ -18,6 +18,7 @@ from ragvigil.model.score import Kind, Score
 from scorers.judge import metrics
 from scorers.judge.question import Question, ask_about
 from scorers.judge.reading import Incomplete, read_scores
+from scorers.judge.references import References
 from scorers.rubric import Rubric
 
 log = structlog.get_logger()
@@ -62,6 +63,7 @@ class Asker:
     model: str
     most_characters: int
     chance: random.Random
+    references: References
 
     async def ask(self, record: RagRecord, family: Family, purpose: Purpose) -> Asked:
         """The scores of a family of rubrics; never raises for what a provider does."""
@@ -81,7 +83,11 @@ class Asker:
             return self._without(family, reason, absent=lacks)
         delimiter = f"{self.chance.getrandbits(64):016x}"
         questions = ask_about(
-            record, rubric, delimiter=delimiter, most_characters=self.most_characters
+            record,
+            rubric,
+            delimiter=delimiter,
+            most_characters=self.most_characters,
+            reference=self.references.of(record),
         )
         if isinstance(questions, Score):
             return self._without(family, questions.explanation, label=questions.label)

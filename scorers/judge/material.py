@@ -7,20 +7,13 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from ragvigil.model.record import Citation, Document, RagRecord
+from scorers.golden import Fact
 from scorers.judge.table import About, Judging, Shown
 from scorers.normalise import words
 from scorers.sentences import sentences
 
 BEFORE_STOP = re.compile(r" (?=[.,;:])")
 """What a marker in front of a full stop leaves behind."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Fact:
-    """A fact that a good answer states; `is_vital`: an answer without it is wrong."""
-
-    text: str
-    is_vital: bool = True
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -52,6 +52,11 @@ class JudgeSettings(LlmSettings):
     backfill: bool = Field(
         default=False, description="judge replayed and imported traffic too (see `judge cost`)"
     )
+    sources: tuple[str, ...] = Field(
+        default=(),
+        description="folders, files (.md, .txt, .rst, .html) and http(s) addresses that are right: "
+        "what factual_accuracy holds answers against beside the golden file",
+    )
     max_characters: int = Field(
         default=60_000,
         ge=1000,

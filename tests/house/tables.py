@@ -28,10 +28,12 @@ READMES: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
     "scorers/README.md": (("scorers", "judge"), ("scorers.metrics", "scorers.judge.metrics")),
     "alerts/README.md": (("alerts", "metrics"), ("alerts.metrics",)),
     "ragvigil/README.md": (
-        ("store", "web"),
+        ("store", "inference", "web"),
         (
             "ragvigil.store.metrics",
             "ragvigil.llm.metrics",
+            "ragvigil.inference.metrics",
+            "ragvigil.app.local_scoring",
             "ragvigil.app.supervise",
             "ragvigil.app.pipeline_metrics",
             "ragvigil.app.plugins",

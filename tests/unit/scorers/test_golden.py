@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from scorers import golden
-from scorers.golden import BadGolden, Case, Gold, asked, parse_case, read_golden
+from scorers.golden import BadGolden, Case, Fact, Gold, asked, parse_case, read_golden
 
 
 def written(folder: Path, *lines: str) -> Path:
@@ -32,6 +32,34 @@ def test_a_case_is_read_with_what_is_known_and_without_the_rest(tmp_path: Path) 
         question="How long?", gold=gold, gold_answer="five", slice="easy", query_type="canonical"
     )
     assert dict(read_golden(path)) == {"how long": case}
+
+
+def test_expected_facts_are_vital_unless_they_say_otherwise() -> None:
+    written_ = ["Five days.", {"fact": "By card."}, {"fact": "Free.", "importance": "okay"}]
+    case = parse_case({"question": "q", "expected_facts": written_})
+    assert case.facts == (
+        Fact(text="Five days."),
+        Fact(text="By card."),
+        Fact(text="Free.", is_vital=False),
+    )
+
+
+@pytest.mark.parametrize(
+    ("fact", "problem"),
+    [
+        ("?", "expected_facts: '?' has no fact with words"),
+        (7, "expected_facts: 7 has no fact with words"),
+        ({"importance": "okay"}, "expected_facts: {'importance': 'okay'} has no fact with words"),
+        (
+            {"fact": "a", "importance": "high"},
+            "expected_facts: importance: 'high' is not vital or okay",
+        ),
+    ],
+)
+def test_a_fact_that_is_none_is_refused(fact: object, problem: str) -> None:
+    with pytest.raises(ValueError, match="expected_facts") as error:
+        parse_case({"question": "q", "expected_facts": [fact]})
+    assert str(error.value) == problem
 
 
 def test_a_byte_order_mark_and_empty_lines_are_skipped(tmp_path: Path) -> None:

@@ -1,0 +1,72 @@
+"""What scores records after they are stored: the judge on a sample, local models as time allows."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from ragvigil.app.judging import Judging
+from ragvigil.app.local_scoring import LocalScoring
+from ragvigil.app.settings import Settings
+from ragvigil.inference.process import Inference
+from ragvigil.model.outcome import Outcome
+from ragvigil.store.record_rows import RubricFacts
+from ragvigil.store.store import Store
+
+BEHIND_SPANS = 2_000
+"""With more spans unread in the spool than this, the core has no time for local models."""
+
+
+class Later:
+    """Offers stored outcomes to both; `dirty_minutes` gets the minutes whose roll-ups change."""
+
+    def __init__(
+        self,
+        settings: Settings,
+        store: Store,
+        facts: Mapping[str, RubricFacts],
+        dirty_minutes: set[int],
+    ) -> None:
+        judge = settings.judge
+        self._judging = Judging(
+            judge,
+            store,
+            settings.data_dir / "judge",
+            facts,
+            dirty_minutes,
+            settings.scorers.golden,
+        )
+        self._local = LocalScoring(
+            Inference(settings.inference),
+            store,
+            facts,
+            dirty_minutes,
+            salt=judge.salt,
+            least_rate=max(judge.sample_rate, *judge.routes.values(), 0.0) if judge.model else 0.0,
+        )
+
+    def wants(self, trace_id: str) -> bool:
+        """Whether a record of this trace may be chosen for the judge."""
+        return self._judging.wants(trace_id)
+
+    def offer(self, outcomes: Sequence[Outcome]) -> None:
+        """Takes outcomes that are stored; when it returns, the judge's are safe."""
+        self._judging.offer(outcomes)
+        self._local.offer(outcomes)
+
+    def fell_behind(self, spans: int) -> None:
+        """How many spans wait in the spool: local models give way to them."""
+        self._local.is_behind = spans > BEHIND_SPANS
+
+    def start(self) -> None:
+        """Begins to score."""
+        self._judging.start()
+        self._local.start()
+
+    def stop(self) -> None:
+        """Ends within seconds."""
+        self._judging.stop()
+        self._local.stop()
+
+    def status(self) -> dict[str, dict[str, object]]:
+        """What both do, a mapping a section."""
+        return {"judge": self._judging.status(), "local": self._local.status()}

@@ -1,0 +1,136 @@
+"""Scores by local models on as many records as their share of the CPU allows.
+
+Chosen by the same hash as the judge's sample and at a rate that is never under it, so that judged
+records have these scores too (the control variates of the judged means). The rate adapts: it
+halves when work is left over and grows while there is time. What is left over is counted; records
+of replayed traffic and of moments in which the core itself is behind are left out.
+"""
+
+from __future__ import annotations
+
+import time
+from collections import deque
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from threading import Event, Thread
+
+import structlog
+from prometheus_client import Counter, Gauge
+
+from ragvigil.inference.process import Inference
+from ragvigil.model.outcome import Outcome
+from ragvigil.store import judged
+from ragvigil.store.failures import StoreError
+from ragvigil.store.judged import StoredRecord
+from ragvigil.store.record_rows import RubricFacts
+from ragvigil.store.store import Store
+from ragvigil.store.traces import stamp_of
+from scorers.judge.sampling import is_sampled
+from scorers.relevance import relevance
+
+log = structlog.get_logger()
+
+RECORDS = Counter(
+    "ragvigil_local_records", "Records for local models: scored, or left over.", ["result"]
+)
+RATE = Gauge("ragvigil_local_rate", "Share of the records that local models score, 0 to 1.")
+WAITING_RECORDS, BATCH_RECORDS = 256, 16
+IDLE_SECONDS, ADAPT_SECONDS = 0.5, 10.0
+LEAST_RATE = 1 / 64
+
+
+class LocalScoring:
+    """Takes offers from the pipeline's thread, works in its own, writes scores of kind model.
+
+    `least_rate` is the judge's; while `is_behind` is set the core has no time to spare.
+    """
+
+    def __init__(
+        self,
+        inference: Inference,
+        store: Store,
+        facts: Mapping[str, RubricFacts],
+        dirty_minutes: set[int],
+        *,
+        salt: str,
+        least_rate: float,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self._inference, self._store, self._facts = inference, store, facts
+        self._dirty, self._salt = dirty_minutes, salt
+        self.is_behind = False
+        self._least = max(LEAST_RATE, least_rate)
+        self._clock = clock
+        self.rate, self._left_over, self._adapted = 1.0, 0, clock()
+        self._waiting: deque[tuple[StoredRecord, float]] = deque()
+        self._stop = Event()
+        self._thread: Thread | None = None
+
+    def offer(self, outcomes: Sequence[Outcome]) -> None:
+        """Takes the chosen ones among the records of stored outcomes, as far as there is room."""
+        writer = (self._store.replica, self._store.epoch)
+        for outcome in outcomes:
+            if outcome.trace.backfill or not is_sampled(
+                outcome.trace.trace_id, self.rate, self._salt
+            ):
+                continue
+            for scored in outcome.records:
+                if self.is_behind or len(self._waiting) >= WAITING_RECORDS:
+                    self._left_over += 1
+                    RECORDS.labels("left_over").inc()
+                else:
+                    stored = StoredRecord(record=scored.record, stamp=stamp_of(outcome, writer))
+                    self._waiting.append((stored, self.rate))
+
+    def start(self) -> None:
+        """Begins to work."""
+        self._thread = Thread(target=self._run, name="local-models", daemon=True)
+        self._thread.start()
+
+    def stop(self) -> None:
+        """Ends the thread and the process of the models."""
+        self._stop.set()
+        self._inference.close()
+        if self._thread is not None:
+            self._thread.join(5)
+
+    def status(self) -> dict[str, object]:
+        """What local models do, for `status`."""
+        return {"rate": round(self.rate, 3), "waiting": len(self._waiting)}
+
+    def step(self) -> bool:
+        """Scores and writes a few records, if there is time; whether there was anything to do."""
+        self._adapt()
+        if not self._waiting or not self._inference.has_time():
+            return False
+        taken = [self._waiting.popleft() for _ in range(min(BATCH_RECORDS, len(self._waiting)))]
+        verdicts = []
+        for stored, rate in taken:
+            scores = relevance(stored.record, self._inference)
+            signed = [replace(one, inclusion_probability=rate) for one in scores]
+            if any(one.value is not None for one in signed):
+                verdicts.append((stored, signed))
+        if verdicts:
+            self._dirty |= judged.write(self._store, verdicts, self._facts).minutes
+        RECORDS.labels("scored").inc(len(verdicts))
+        return True
+
+    def _run(self) -> None:
+        while not self._stop.is_set():
+            try:
+                busy = self.step()
+            except StoreError as error:
+                log.error("local scores could not be stored", reason=str(error))
+                busy = False
+            if not busy:
+                self._stop.wait(IDLE_SECONDS)
+
+    def _adapt(self) -> None:
+        """The rate of the next seconds, by what was left over in the last."""
+        if self._clock() - self._adapted < ADAPT_SECONDS:
+            return
+        self._adapted = self._clock()
+        left_over, self._left_over = self._left_over, 0
+        wanted = self.rate / 2 if left_over else self.rate * 1.25
+        self.rate = min(1.0, max(self._least, wanted))
+        RATE.set(self.rate)
