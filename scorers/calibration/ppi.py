@@ -40,48 +40,82 @@ class Level:
     weight: float
 
 
-def debiased(
-    labels: Sequence[float], judged: Sequence[float], unlabelled: Sequence[float]
-) -> Level | None:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Sums:
+    """Values by their number, sum and sum of squares."""
+
+    n: int = 0
+    total: float = 0.0
+    squares: float = 0.0
+
+    @classmethod
+    def of(cls, values: Sequence[float]) -> Sums:
+        """The sums of these values."""
+        return cls(n=len(values), total=sum(values), squares=sum(one**2 for one in values))
+
+    def __add__(self, other: Sums) -> Sums:
+        return Sums(
+            n=self.n + other.n,
+            total=self.total + other.total,
+            squares=self.squares + other.squares,
+        )
+
+    def __sub__(self, other: Sums) -> Sums:
+        return self + Sums(n=-other.n, total=-other.total, squares=-other.squares)
+
+    @property
+    def mean(self) -> float:
+        """Their mean; there must be one."""
+        return self.total / self.n
+
+    @property
+    def variance(self) -> float:
+        """Their mean squared distance from the mean."""
+        return max(self.squares / self.n - self.mean**2, 0.0)
+
+
+def debiased(labels: Sequence[float], judged: Sequence[float], unlabelled: Sums) -> Level | None:
     """The level of the labels over all records; None with fewer than 3 labels.
 
-    `judged` are the judge's scores of the labelled records, in the same order; all are in 0..1.
-    Raises ValueError where labels and judged differ in length.
+    `judged` are the judge's scores of the labelled records, in the same order, `unlabelled` those
+    of the others; all values are in 0..1. Raises ValueError where labels and judged differ in
+    length.
     """
     if len(labels) != len(judged):
         raise ValueError(f"{len(labels)} labels against {len(judged)} judged")
-    n, rest = len(labels), len(unlabelled)
+    n = len(labels)
     if n < LEAST_LABELS:
         return None
-    truth, here, there = (np.asarray(one, dtype=np.float64) for one in (labels, judged, unlabelled))
-    weight = _tuned(truth, here, there)
-    mean = float(truth.mean() - (weight * (here.mean() - there.mean()) if weight else 0.0))
+    truth, here = np.asarray(labels, dtype=np.float64), np.asarray(judged, dtype=np.float64)
+    weight = _tuned(truth, here, unlabelled)
+    gap = here.mean() - unlabelled.mean if weight else 0.0
+    mean = float(truth.mean() - weight * gap)
     freedom = n - 2 if weight else n - 1
     squares = float((truth - weight * here).var()) * n
     variance = max(squares / freedom / n, LEAST_SQUARES / (n * (n + 2)))
     if weight:
-        variance += weight**2 * float(there.var(ddof=1)) / rest
+        variance += weight**2 * unlabelled.variance / (unlabelled.n - 1)
     half = student(freedom) * math.sqrt(variance)
     inside = min(max(mean, 0.0), 1.0)
     return Level(
         mean=inside,
         low=max(0.0, min(inside, mean - half)),
         high=min(1.0, max(inside, mean + half)),
-        judged=float(np.concatenate([here, there]).mean()),
+        judged=(Sums.of(judged) + unlabelled).mean,
         labels=n,
-        records=n + rest,
+        records=n + unlabelled.n,
         weight=weight,
     )
 
 
-def _tuned(truth: Floats, here: Floats, there: Floats) -> float:
+def _tuned(truth: Floats, here: Floats, unlabelled: Sums) -> float:
     """λ: how far the judge is followed, 0..1."""
-    n, rest = len(truth), len(there)
-    spread = float(np.concatenate([here, there]).var())
-    if n < LEAST_TO_TUNE or rest < 2 or spread < 1e-12:
+    n = len(truth)
+    spread = (Sums.of(here.tolist()) + unlabelled).variance
+    if n < LEAST_TO_TUNE or unlabelled.n < 2 or spread < 1e-9:
         return 0.0
     together = float(np.cov(truth, here)[0, 1])
-    return min(max(together / ((1 + n / rest) * spread), 0.0), 1.0)
+    return min(max(together / ((1 + n / unlabelled.n) * spread), 0.0), 1.0)
 
 
 def student(freedom: int) -> float:

@@ -1,0 +1,181 @@
+"""The canary: 60 frozen records that are judged again and again, to see the judge move. Pure.
+
+The records do not change, so what changes is the instrument: a new model behind the same name, a
+prompt, a parser.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import math
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import TypeAlias
+
+import numpy as np
+
+Key: TypeAlias = tuple[str, str]
+"""Trace id and record id."""
+
+EACH = 20
+CLEAR = 0.5
+"""Good and bad lie at least half the way from the bar to the end of the scale."""
+LEAST_PAIRS = 10
+ALPHA = 0.005
+"""Probability of a false "moved" in a rerun, over all rubrics; there are four reruns a day."""
+USUAL_CROSSINGS = 0.05
+"""Share of records that may cross the bar in a rerun of a judge that has not changed."""
+FLIPS = 20_000
+
+
+class Group(StrEnum):
+    """Where a record lies by its worst rubric."""
+
+    GOOD = "good"
+    BAD = "bad"
+    BORDERLINE = "borderline"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Judged:
+    """A judged record: the values of its rubrics."""
+
+    key: Key
+    route: str
+    values: Mapping[str, float]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Member:
+    """A record of the canary."""
+
+    key: Key
+    route: str
+    group: Group
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Shift:
+    """What a rerun says of one rubric: the mean change over `n` pairs with its p-value.
+
+    `crossed` is how many records changed between pass and fail. `moved` is None where there are
+    too few pairs to tell.
+    """
+
+    rubric: str
+    n: int
+    change: float | None
+    p: float | None
+    crossed: int
+    moved: bool | None
+    why: str
+
+
+def pick(
+    records: Iterable[Judged], bars: Mapping[str, float], *, salt: str = "", each: int = EACH
+) -> tuple[Member, ...]:
+    """Up to `each` good, bad and borderline records, spread over the routes; by hash, not chance.
+
+    `bars` holds the value of each rubric under which a record fails; records without a value for
+    one of these rubrics are left out.
+    """
+    groups: dict[Group, list[Judged]] = {group: [] for group in Group}
+    for record in records:
+        group = group_of(record.values, bars)
+        if group is not None:
+            groups[group].append(record)
+    return tuple(
+        Member(key=record.key, route=record.route, group=group)
+        for group, found in groups.items()
+        for record in _spread(found, salt)[:each]
+    )
+
+
+def group_of(values: Mapping[str, float], bars: Mapping[str, float]) -> Group | None:
+    """Where a record lies, None where no rubric with a bar gave it a value.
+
+    >>> group_of({"groundedness": 0.9, "completeness": 0.1}, {"groundedness": 0.8})
+    <Group.GOOD: 'good'>
+    """
+    margins = [_margin(values[rubric], bar) for rubric, bar in bars.items() if rubric in values]
+    if not margins:
+        return None
+    if min(margins) <= -CLEAR:
+        return Group.BAD
+    return Group.GOOD if min(margins) >= CLEAR else Group.BORDERLINE
+
+
+def _margin(value: float, bar: float) -> float:
+    """How far a value lies from the bar, in parts of the way to that end: -1..1."""
+    room = 1 - bar if value >= bar else bar
+    return (value - bar) / room if room > 0 else 1.0
+
+
+def _spread(records: list[Judged], salt: str) -> list[Judged]:
+    """In turns of the routes; within a route, and between them, by hash."""
+    routes: dict[str, list[Judged]] = {}
+    for record in sorted(records, key=lambda one: _place(salt, *one.key)):
+        routes.setdefault(record.route, []).append(record)
+    turns = [
+        (turn, _place(salt, route), record)
+        for route, own in routes.items()
+        for turn, record in enumerate(own)
+    ]
+    return [record for _, _, record in sorted(turns, key=lambda one: one[:2])]
+
+
+def _place(*parts: str) -> bytes:
+    text = "\x1f".join(parts).encode("utf-8", "surrogatepass")
+    return hashlib.blake2b(text, digest_size=16).digest()
+
+
+def compare(
+    rubric: str,
+    first: Mapping[Key, float],
+    again: Mapping[Key, float],
+    bar: float | None,
+    *,
+    rubrics: int = 1,
+    seed: int = 0,
+) -> Shift:
+    """Whether a rerun differs from the first run, by pairs of the same record.
+
+    Moved where the mean changed (sign-flip test of the paired differences) or more records crossed
+    the bar than a judge at rest lets cross (binomial), either at 0.5 % over all `rubrics`.
+    """
+    both = sorted(first.keys() & again.keys())
+    n = len(both)
+    if n < LEAST_PAIRS:
+        why = f"{n} records were judged both times; {LEAST_PAIRS} are needed to tell"
+        return Shift(rubric=rubric, n=n, change=None, p=None, crossed=0, moved=None, why=why)
+    changes = np.array([again[key] - first[key] for key in both])
+    crossed = 0 if bar is None else sum((first[key] < bar) != (again[key] < bar) for key in both)
+    p, alpha = _flipped(changes, seed), ALPHA / max(rubrics, 1) / 2
+    moved = p < alpha or _at_least(crossed, n, USUAL_CROSSINGS) < alpha
+    change = float(changes.mean())
+    why = (
+        f"{rubric} {'moved' if moved else 'stands'}: {change * 100:+.1f} points over {n} frozen "
+        f"records (p {p:.2g}), {crossed} crossed the bar"
+    )
+    return Shift(rubric=rubric, n=n, change=change, p=p, crossed=crossed, moved=moved, why=why)
+
+
+def _flipped(changes: np.ndarray[tuple[int], np.dtype[np.float64]], seed: int) -> float:
+    """Two-sided p of the mean under random signs: exact for few changes, else by resampling."""
+    some = changes[np.abs(changes) > 1e-9]
+    seen = abs(float(some.sum()))
+    if not len(some):
+        return 1.0
+    if len(some) <= 14:
+        bits = (np.arange(2 ** len(some))[:, None] >> np.arange(len(some))) & 1
+        sums = np.abs((2 * bits - 1) @ some)
+        return float((sums >= seen - 1e-9).mean())
+    signs = np.random.default_rng(seed).integers(0, 2, (FLIPS, len(some))) * 2 - 1
+    sums = np.abs(signs @ some)
+    return float(((sums >= seen - 1e-9).sum() + 1) / (FLIPS + 1))
+
+
+def _at_least(count: int, n: int, share: float) -> float:
+    """Probability of `count` or more of `n`, each with the probability `share`."""
+    return 1 - sum(math.comb(n, k) * share**k * (1 - share) ** (n - k) for k in range(count))

@@ -1,0 +1,135 @@
+"""Records on which two verdicts do not go together: a list worth a person's time. Pure.
+
+A judge against a person, a judge against a cheap scorer of the same rubric, and rubrics that
+contradict one another: grounded in what is not relevant, relevant without ground.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import TypeAlias
+
+from scorers.calibration.measure import passes
+
+OPPOSED = (("groundedness", "answer_relevance"), ("groundedness", "context_relevance"))
+"""Pairs of rubrics of which one high and one low is worth a look."""
+LEAST_GAP = 0.3
+"""Two verdicts close to the bar on either side of it are no dispute."""
+MOST = 100
+
+
+class Voice(StrEnum):
+    """Who said it."""
+
+    PERSON = "person"
+    JUDGE = "judge"
+    SCORER = "scorer"
+
+
+class Dispute(StrEnum):
+    """What does not go together; in the order of what a look at it is worth."""
+
+    PERSON = "judge_against_person"
+    SCORER = "judge_against_scorer"
+    RUBRICS = "rubric_against_rubric"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Said:
+    """One value of one rubric for one record; `name` is that of the labeller, judge or scorer."""
+
+    trace_id: str
+    record_id: str
+    rubric: str
+    voice: Voice
+    value: float
+    name: str = ""
+    time_unix_nano: int = 0
+    service: str = ""
+    route: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Disagreement:
+    """Two values that do not go together, the first being the judge's (of the first rubric)."""
+
+    kind: Dispute
+    first: Said
+    second: Said
+    why: str
+
+    @property
+    def gap(self) -> float:
+        """How far apart they are, 0..1."""
+        return abs(self.first.value - self.second.value)
+
+
+Values: TypeAlias = Mapping[tuple[str, Voice], Said]
+
+
+def disagreements(
+    said: Iterable[Said], bars: Mapping[str, float], *, most: int = MOST
+) -> list[Disagreement]:
+    """The disagreements, people's first, then the widest; at most `most`.
+
+    `bars` holds the value of each rubric under which a record fails. What a person has labelled
+    is not asked again. Of two values of one rubric and voice the newest counts.
+    """
+    records: dict[tuple[str, str], dict[tuple[str, Voice], Said]] = {}
+    for one in sorted(said, key=lambda one: one.time_unix_nano):
+        record = records.setdefault((one.trace_id, one.record_id), {})
+        record[one.rubric, one.voice] = one
+    found = [one for record in records.values() for one in _of_record(record, bars)]
+    order = list(Dispute)
+    found.sort(
+        key=lambda one: (
+            order.index(one.kind),
+            -one.gap,
+            one.first.trace_id,
+            one.first.record_id,
+            one.first.rubric,
+            one.second.rubric,
+        )
+    )
+    return found[:most]
+
+
+def _of_record(record: Values, bars: Mapping[str, float]) -> Iterator[Disagreement]:
+    labelled = {rubric for rubric, voice in record if voice is Voice.PERSON}
+    for (rubric, voice), judged in record.items():
+        if voice is not Voice.JUDGE:
+            continue
+        person, scorer = record.get((rubric, Voice.PERSON)), record.get((rubric, Voice.SCORER))
+        bar = bars.get(rubric)
+        if person is not None and passes(judged.value, bar) != passes(person.value, bar):
+            yield _disagreement(Dispute.PERSON, judged, person)
+        if scorer is None or rubric in labelled:
+            continue
+        apart = passes(judged.value, bar) != passes(scorer.value, bar)
+        if apart and abs(judged.value - scorer.value) >= LEAST_GAP:
+            yield _disagreement(Dispute.SCORER, judged, scorer)
+    yield from _opposed(record, bars, labelled)
+
+
+def _opposed(
+    record: Values, bars: Mapping[str, float], labelled: Collection[str]
+) -> Iterator[Disagreement]:
+    for one, other in OPPOSED:
+        first, second = record.get((one, Voice.JUDGE)), record.get((other, Voice.JUDGE))
+        if first is None or second is None or {one, other} <= set(labelled):
+            continue
+        apart = passes(first.value, bars.get(one)) != passes(second.value, bars.get(other))
+        if apart and abs(first.value - second.value) >= LEAST_GAP:
+            yield _disagreement(Dispute.RUBRICS, first, second)
+
+
+def _disagreement(kind: Dispute, first: Said, second: Said) -> Disagreement:
+    if kind is Dispute.RUBRICS:
+        high, low = sorted((first, second), key=lambda one: -one.value)
+        why = f"{high.rubric} {high.value:.2f}, yet {low.rubric} {low.value:.2f}"
+    else:
+        voice = "a person" if kind is Dispute.PERSON else second.name or "a cheap scorer"
+        why = f"{first.rubric}: the judge says {first.value:.2f}, {voice} {second.value:.2f}"
+    return Disagreement(kind=kind, first=first, second=second, why=why)

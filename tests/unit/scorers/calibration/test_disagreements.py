@@ -1,0 +1,109 @@
+"""Which pairs of verdicts are worth a person's time, and in which order."""
+
+from __future__ import annotations
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from scorers.calibration.disagreements import Dispute, Said, Voice, disagreements
+
+BARS = {"groundedness": 0.8, "context_relevance": 0.5, "answer_relevance": 0.5}
+PERSON, JUDGE, SCORER = Voice.PERSON, Voice.JUDGE, Voice.SCORER
+
+
+def said(trace: str, rubric: str, voice: Voice, value: float, time: int = 0) -> Said:
+    return Said(
+        trace_id=trace,
+        record_id="r",
+        rubric=rubric,
+        voice=voice,
+        value=value,
+        name=voice.value,
+        time_unix_nano=time,
+    )
+
+
+def test_people_come_first_then_scorers_then_rubrics_each_by_the_gap() -> None:
+    found = disagreements(
+        [
+            said("a", "groundedness", JUDGE, 1.0),
+            said("a", "groundedness", SCORER, 0.3),
+            said("b", "groundedness", JUDGE, 1.0),
+            said("b", "groundedness", SCORER, 0.0),
+            said("c", "groundedness", JUDGE, 0.0),
+            said("c", "groundedness", PERSON, 0.9),
+            said("d", "groundedness", JUDGE, 1.0),
+            said("d", "context_relevance", JUDGE, 0.0),
+            said("e", "groundedness", JUDGE, 0.1),
+            said("e", "answer_relevance", JUDGE, 0.9),
+        ],
+        BARS,
+    )
+    kinds = [(one.first.trace_id, one.kind) for one in found]
+    assert kinds == [
+        ("c", Dispute.PERSON),
+        ("b", Dispute.SCORER),
+        ("a", Dispute.SCORER),
+        ("d", Dispute.RUBRICS),
+        ("e", Dispute.RUBRICS),
+    ]
+    assert found[0].why == "groundedness: the judge says 0.00, a person 0.90"
+    assert found[1].why == "groundedness: the judge says 1.00, scorer 0.00"
+    assert found[3].why == "groundedness 1.00, yet context_relevance 0.00"
+    assert found[4].why == "answer_relevance 0.90, yet groundedness 0.10"
+
+
+def test_verdicts_on_one_side_of_the_bar_or_close_to_it_are_no_dispute() -> None:
+    assert not disagreements(
+        [
+            said("a", "groundedness", JUDGE, 0.0),
+            said("a", "groundedness", SCORER, 0.7),
+            said("b", "groundedness", JUDGE, 0.75),
+            said("b", "groundedness", SCORER, 0.85),
+        ],
+        BARS,
+    )
+
+
+def test_what_a_person_has_labelled_is_not_asked_again() -> None:
+    judged = [
+        said("a", "groundedness", JUDGE, 1.0),
+        said("a", "groundedness", SCORER, 0.0),
+        said("a", "context_relevance", JUDGE, 0.0),
+    ]
+    labels = [
+        said("a", "groundedness", PERSON, 1.0),
+        said("a", "context_relevance", PERSON, 0.0),
+    ]
+    assert len(disagreements(judged, BARS)) == 2
+    assert not disagreements([*judged, *labels], BARS)
+
+
+def test_the_newest_word_counts() -> None:
+    judged = said("a", "groundedness", JUDGE, 1.0)
+    first = said("a", "groundedness", PERSON, 0.0, time=1)
+    second = said("a", "groundedness", PERSON, 1.0, time=2)
+    assert len(disagreements([judged, first], BARS)) == 1
+    assert not disagreements([judged, second, first], BARS)
+
+
+@given(
+    st.lists(
+        st.builds(
+            said,
+            st.sampled_from("ab"),
+            st.sampled_from(sorted(BARS)),
+            st.sampled_from(Voice),
+            st.floats(0, 1),
+        ),
+        max_size=30,
+        unique_by=lambda one: (one.trace_id, one.rubric, one.voice),
+    )
+)
+def test_the_list_does_not_depend_on_the_order_and_has_a_bound(all_said: list[Said]) -> None:
+    found = disagreements(all_said, BARS)
+    assert disagreements(all_said[::-1], BARS) == found
+    assert disagreements(all_said, BARS, most=1) == found[:1]
+    for one in found:
+        assert one.first.voice is JUDGE
+        assert one.gap > 0
