@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator, Sequence
+from pathlib import PurePath
 from typing import TYPE_CHECKING, TypeVar
 
 from ragvigil.inference.cache import VectorCache, text_hash
 from ragvigil.inference.keeper import Answer, Keeper
 from ragvigil.inference.metrics import CACHE_HITS, SHED, UNAVAILABLE
 from ragvigil.inference.outcome import Reason, Unavailable
-from ragvigil.inference.settings import InferenceSettings
+from ragvigil.inference.settings import PACKAGED, InferenceSettings
 from ragvigil.inference.share import CpuShare
 
 if TYPE_CHECKING:
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
 
 BATCH = 32
 """Texts in one request: a call of many leaves the child to other callers in between."""
+SHORT = {PACKAGED: "MiniLM"}
 
 One = TypeVar("One")
 
@@ -41,6 +43,12 @@ class Inference:
         self._keeper = Keeper(settings, self._share, clock)
         self._cache = VectorCache(settings.cache_entries)
         self._version = ""
+
+    @property
+    def embedding_name(self) -> str:
+        """Name of the model that `embed` uses, short enough for a page."""
+        model = self._settings.embedding_model
+        return SHORT.get(model) or PurePath(model).name
 
     @property
     def embedding_version(self) -> str:

@@ -1,0 +1,198 @@
+"""Relevance by meaning: how near chunks and answer are to the question, as a local model sees it.
+
+    >>> from ragvigil.inference.outcome import Reason, Unavailable
+    >>> class NoModel:
+    ...     embedding_name = embedding_version = ""
+    ...     def embed(self, texts):
+    ...         return Unavailable(reason=Reason.NO_MODEL, detail="no model is installed")
+    >>> record = RagRecord(record_id="1", trace_id="1", query="How long?", answer="5 days.")
+    >>> [(score.rubric, score.value, score.explanation) for score in relevance(record, NoModel())]
+    [('context_relevance', None, 'nothing was retrieved'), ('answer_relevance', None, \
+'no model is installed')]
+
+`context_relevance` is the mean over the retrieved chunks of the cosine between question and chunk;
+a chunk longer than the model reads is as near as its nearest piece. `answer_relevance` is the mean
+over the pieces of the answer, so that writing beside the question costs. Range 0..1 (a cosine
+below 0 counts as 0). Cosines are compared with those of the same model alone: its hash is the
+version. They say what a text is about, not whether it answers: a judge says that.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Protocol
+
+from ragvigil.inference.outcome import Unavailable
+from ragvigil.model.record import RagRecord
+from ragvigil.model.score import Kind, Score
+from scorers.refusal import classify
+from scorers.rubric import house_rubrics
+from scorers.sentences import cuts
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    Numbers = NDArray[np.float32]
+
+METHOD = "1"
+"""Counts up when the same vectors give other scores."""
+PIECE_BYTES = 1000
+"""What a model of 256 tokens reads in most languages and scripts, in bytes of UTF-8."""
+SLICE = 250
+"""Characters of a sentence beyond which a piece may end inside it."""
+MOST_CHARACTERS = 12_000
+"""What is read of one text; of longer ones the details say that they were cut."""
+MOST_CHUNKS = 100
+
+
+class Embedder(Protocol):
+    """What turns texts into vectors: `ragvigil.inference.process.Inference`."""
+
+    @property
+    def embedding_name(self) -> str:
+        """Name of the model."""
+        ...
+
+    @property
+    def embedding_version(self) -> str:
+        """Version of the model that `embed` used last."""
+        ...
+
+    def embed(self, texts: Sequence[str]) -> Numbers | Unavailable:
+        """A row of length 1 for each text, or why there is none."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Near:
+    """How near the pieces of a text are to the question."""
+
+    best: float
+    mean: float
+    is_cut: bool
+
+
+def relevance(record: RagRecord, embedder: Embedder) -> tuple[Score, ...]:
+    """`context_relevance` and `answer_relevance` of a record, not applicable with a reason."""
+    return context_relevance(record, embedder), answer_relevance(record, embedder)
+
+
+def context_relevance(record: RagRecord, embedder: Embedder) -> Score:
+    """How near the retrieved chunks are to the question, in the mean; each in the details."""
+    rubric = "context_relevance"
+    if (missing := _missing(record, rubric)) is not None:
+        return missing
+    texts = dict.fromkeys((one.chunk_id, one.content or "") for one in record.retrieved)
+    chunks = [(chunk_id, text) for chunk_id, text in texts if text.strip()]
+    if not chunks:
+        return _without(rubric, _why_no_chunk(record))
+    if len(chunks) > MOST_CHUNKS:
+        return _without(rubric, f"{len(chunks)} chunks were retrieved, more than {MOST_CHUNKS}")
+    near = _near(record.query or "", [text for _, text in chunks], embedder)
+    if isinstance(near, Unavailable):
+        return _without(rubric, str(near))
+    named = list(zip((chunk_id for chunk_id, _ in chunks), near, strict=True))
+    value = sum(one.best for one in near) / len(near)
+    details: dict[str, object] = {
+        "chunks": [{"chunk_id": one, "relevance": round(found.best, 4)} for one, found in named],
+        "cut": [one for one, found in named if found.is_cut],
+        "without_text": len(texts) - len(chunks),
+    }
+    explanation = f"{len(near)} chunks, the nearest {max(one.best for one in near):.2f}"
+    return _scored(rubric, value, explanation, details, embedder)
+
+
+def answer_relevance(record: RagRecord, embedder: Embedder) -> Score:
+    """How near the answer is to the question, in the mean of its pieces."""
+    rubric = "answer_relevance"
+    if (missing := _missing(record, rubric)) is not None:
+        return missing
+    answer = record.answer or ""
+    if not answer.strip():
+        return _without(rubric, "there is no answer")
+    if classify(answer).label == "refused":
+        return _without(rubric, "the answer refused")
+    near = _near(record.query or "", [answer], embedder)
+    if isinstance(near, Unavailable):
+        return _without(rubric, str(near))
+    explanation = f"the nearest part of the answer {near[0].best:.2f}"
+    return _scored(rubric, near[0].mean, explanation, {"is_cut": near[0].is_cut}, embedder)
+
+
+def pieces(text: str) -> list[str]:
+    """The text in whole sentences, as many in one piece as a model reads.
+
+    >>> [len(piece) for piece in pieces("One more sentence of some words. " * 60)]
+    [989, 989]
+    """
+    found: list[str] = []
+    start = end = 0
+    for begin, stop in _steps(text):
+        if end > start and len(text[start:stop].encode("utf-8", "replace")) > PIECE_BYTES:
+            found.append(text[start:end])
+            start = begin
+        end = stop
+    found.append(text[start:end])
+    return [piece.strip() for piece in found if piece.strip()]
+
+
+def _steps(text: str) -> list[tuple[int, int]]:
+    """Sentences, and slices of long ones; together the whole text."""
+    return [
+        (place, min(place + SLICE, end))
+        for begin, end in cuts(text)
+        for place in range(begin, end, SLICE)
+    ]
+
+
+def _near(question: str, texts: Sequence[str], embedder: Embedder) -> list[Near] | Unavailable:
+    """Of each text, how near it is to the question."""
+    parts = [pieces(text[:MOST_CHARACTERS]) or [text[:MOST_CHARACTERS]] for text in texts]
+    vectors = embedder.embed([question, *(piece for found in parts for piece in found)])
+    if isinstance(vectors, Unavailable):
+        return vectors
+    cosines = iter((vectors[1:] @ vectors[0]).clip(0, 1).tolist())
+    return [
+        _of(text, [next(cosines) for _ in found]) for text, found in zip(texts, parts, strict=True)
+    ]
+
+
+def _of(text: str, cosines: Sequence[float]) -> Near:
+    mean = sum(cosines) / len(cosines)
+    return Near(best=max(cosines), mean=min(mean, 1.0), is_cut=len(text) > MOST_CHARACTERS)
+
+
+def _missing(record: RagRecord, rubric: str) -> Score | None:
+    """Not applicable where a field that the rubric needs is absent, or nothing was asked."""
+    needs = house_rubrics()[rubric].needs
+    for field in needs:
+        if field in record.absent:
+            reason = f"{field} is absent: {record.absent[field]}"
+            return replace(_without(rubric, reason), absent=field)
+    return None if (record.query or "").strip() else _without(rubric, "there is no question")
+
+
+def _why_no_chunk(record: RagRecord) -> str:
+    return "no retrieved chunk has a text" if record.retrieved else "nothing was retrieved"
+
+
+def _without(rubric: str, reason: str) -> Score:
+    layer = house_rubrics()[rubric].layer
+    return Score(rubric=rubric, explanation=reason, layer=layer, kind=Kind.MODEL)
+
+
+def _scored(
+    rubric: str, value: float, explanation: str, details: dict[str, object], embedder: Embedder
+) -> Score:
+    return Score(
+        rubric=rubric,
+        value=min(value, 1.0),
+        explanation=explanation,
+        layer=house_rubrics()[rubric].layer,
+        kind=Kind.MODEL,
+        scorer=embedder.embedding_name,
+        version=f"{METHOD}-{embedder.embedding_version}",
+        details=details,
+    )
