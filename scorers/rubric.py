@@ -18,7 +18,7 @@ from typing import Any
 
 from ragvigil.model.plugin import HOUSE, LeftOut, distribution, plug_in, refusal
 from ragvigil.model.score import Layer
-from scorers.judge.table import BadTable, Judging, parse_judging
+from scorers.judge.table import About, BadTable, Judging, parse_judging
 
 GROUP = "ragvigil.rubrics"
 
@@ -185,14 +185,35 @@ def _outside() -> tuple[dict[str, Rubric], tuple[LeftOut, ...]]:
     left_out = list(plugged.left_out)
     places = {name: f"{HOUSE}: {name}.toml" for name in house_rubrics()}
     found: dict[str, Rubric] = {}
+    points: dict[str, EntryPoint] = {}
     for point, listed in plugged.found:
         for file in listed:
             try:
                 rubric = _admitted(file, f"{distribution(point)}: {file.name}", places)
                 found[rubric.name] = rubric
+                points[rubric.name] = point
             except (BadRubric, OSError) as error:
                 left_out.append(refusal(point, str(error)))
+    for name in list(found):
+        problem = orphaned(found[name], house_rubrics() | found)
+        if problem:
+            left_out.append(refusal(points[name], f"{places[name]}: {problem}"))
+            del found[name]
     return found, tuple(left_out)
+
+
+def orphaned(rubric: Rubric, known: Mapping[str, Rubric]) -> str:
+    """Why a derived rubric has no grades to read; empty where it has, or where it is none."""
+    if not rubric.derived_from:
+        return ""
+    source = known.get(rubric.derived_from)
+    judging = source.judge if source else None
+    if judging is None or judging.about is not About.CHUNKS:
+        return f"derived_from: {rubric.derived_from} is no rubric that grades chunks"
+    counted = [grade.name for grade in judging.grades if grade.value]
+    if rubric.relevant_from not in counted:
+        return f"relevant_from: {rubric.relevant_from} is not one of {', '.join(counted)}"
+    return ""
 
 
 def _admitted(file: Traversable, place: str, places: dict[str, str]) -> Rubric:

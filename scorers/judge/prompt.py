@@ -46,9 +46,9 @@ Reply with one JSON object and nothing else, keys in this order:
 {form}
 """
 QUOTE = """
-quote: for {grades}, words copied from {place}, exactly as they stand there, at least three (all, where \
-there are fewer) and at most thirty, that prove the grade; "" for other grades. A quote that is not found there voids the \
-verdict."""
+quote: for {grades}, words copied from {place}, exactly as they stand there, at least \
+three (all, where there are fewer) and at most thirty, that prove the grade; "" for other grades. \
+A quote that is not found there voids the verdict."""
 PLACES = {
     (About.CHUNKS, QuoteFrom.ITEM): "that passage",
     (About.CITATIONS, QuoteFrom.ITEM): "the cited passage",

@@ -152,3 +152,73 @@ def test_a_package_in_a_zip_brings_its_rubrics_too(folder: Path, tmp_path: Path)
     names, left_out = printed_with(folder, code)
     assert {"calm", "neat"} <= set(names)
     assert left_out == []
+
+
+JUDGED = (
+    RUBRIC.replace("calm", "polite")
+    + """
+[judge]
+about = "answer"
+shows = ["question", "answer"]
+instruction = "Is the answer polite?"
+aggregation = "mean"
+[[judge.grades]]
+name = "polite"
+means = "it is polite"
+value = 1
+[[judge.grades]]
+name = "rude"
+means = "it is rude"
+value = 0
+"""
+)
+DERIVED = (
+    RUBRIC.replace("calm", "first")
+    + """
+derived_from = "context_relevance"
+aggregation = "precision"
+relevant_from = "3"
+"""
+)
+
+
+def test_a_judged_rubric_of_others_is_a_file_and_nothing_else(folder: Path) -> None:
+    (folder / "acme/rubrics/polite.toml").write_text(JUDGED, encoding="utf-8")
+    (folder / "acme/rubrics/first.toml").write_text(DERIVED, encoding="utf-8")
+    code = """
+import json
+from ragvigil import RagRecord
+from scorers.judge.question import ask_about
+from scorers.judge.reading import derived_from, read_scores
+from scorers.rubric import load_rubrics
+rubrics = load_rubrics()
+record = RagRecord(record_id="1", trace_id="1", query="Why?", answer="Go away!")
+asked = ask_about(record, rubrics["polite"], delimiter="0" * 16, most_characters=9000)
+form = asked[0].form
+reply = form(verdicts={"answer": {"grade": "rude"}}, failure_type="none", failure_mode="")
+value = read_scores(asked, [reply], judge="m")[0].value
+print(json.dumps([value, [one.name for one in derived_from("context_relevance", rubrics)]]))
+"""
+    value, derived = printed_with(folder, code)
+    assert value == 0.0
+    assert "first" in derived
+
+
+@pytest.mark.parametrize(
+    ("change", "reason"),
+    [
+        (("context_relevance", "citation_validity"), "citation_validity is no rubric that grades"),
+        (("context_relevance", "polite"), "polite is no rubric that grades chunks"),
+        (('"3"', '"4"'), "relevant_from: 4 is not one of 3, 2, 1"),
+        (('"3"', '"0"'), "relevant_from: 0 is not one of 3, 2, 1"),
+    ],
+)
+def test_a_derived_rubric_without_grades_to_read_is_left_out(
+    folder: Path, change: tuple[str, str], reason: str
+) -> None:
+    (folder / "acme/rubrics/first.toml").write_text(DERIVED.replace(*change), encoding="utf-8")
+    names, left_out = printed_with(folder, LEFT_OUT)
+    assert "calm" in names
+    assert "first" not in names
+    assert reason in left_out[0]
+    assert "acme of acme-rag" in left_out[0]
