@@ -37,21 +37,19 @@ class Limits:
 
 
 class Link:
-    """A child that was started; `end` ends it. Only `end` may be called by another thread."""
+    """A child that was started; `end` ends it. Only `end` may be called by another thread.
+
+    Raises Lost where the system starts no process.
+    """
 
     def __init__(self, threads: int, clock: Callable[[], float]) -> None:
-        ours, theirs = socket.socketpair()
         self._clock = clock
-        self._channel = ours
+        try:
+            self._channel, theirs = socket.socketpair()
+        except OSError as error:
+            raise _not_started(error) from error
         with theirs:
-            self._process = subprocess.Popen(
-                (sys.executable, "-m", "ragvigil.inference.child", str(theirs.fileno())),
-                pass_fds=(theirs.fileno(),),
-                env=os.environ | {"OMP_NUM_THREADS": str(threads), "MKL_NUM_THREADS": str(threads)},
-                stdin=subprocess.DEVNULL,
-                stdout=subprocess.DEVNULL,
-                start_new_session=True,
-            )
+            self._process = self._spawned(theirs, threads)
 
     @property
     def pid(self) -> int:
@@ -83,6 +81,21 @@ class Link:
         """Closes the socket of a child that has been ended."""
         self._channel.close()
 
+    def _spawned(self, theirs: socket.socket, threads: int) -> subprocess.Popen[bytes]:
+        number = str(threads)
+        try:
+            return subprocess.Popen(
+                (sys.executable, "-m", "ragvigil.inference.child", str(theirs.fileno())),
+                pass_fds=(theirs.fileno(),),
+                env=os.environ | {"OMP_NUM_THREADS": number, "MKL_NUM_THREADS": number},
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.DEVNULL,
+                start_new_session=True,
+            )
+        except OSError as error:
+            self._channel.close()
+            raise _not_started(error) from error
+
     def _read(self, count: int, deadline: float, memory_bytes: int) -> bytes:
         read = bytearray()
         while len(read) < count:
@@ -112,6 +125,10 @@ class Link:
         except subprocess.TimeoutExpired:
             return "it hung up"
         return f"signal {-status}" if status < 0 else f"status {status}"
+
+
+def _not_started(error: OSError) -> Lost:
+    return Lost(Reason.CRASHED, f"the model process does not start: {error}")
 
 
 def too_large(taken: int, memory_bytes: int) -> Lost:

@@ -18,5 +18,6 @@ RESTARTS = Counter(
 CPU_SECONDS = Counter("ragvigil_inference_cpu_seconds", "CPU time that the model process took.")
 MEMORY_BYTES = Gauge("ragvigil_inference_memory_bytes", "Resident memory of the model process.")
 SHED = Counter(
-    "ragvigil_inference_shed", "Optional work that was left out to stay in the share of the CPU."
+    "ragvigil_inference_shed",
+    "Times that optional work had to wait or was left out, to stay in the share of the CPU.",
 )

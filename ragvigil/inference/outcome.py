@@ -16,7 +16,7 @@ class Reason(StrEnum):
     FAILED = "failed"
     """The model raised on these texts, or gave numbers that are none."""
     CRASHED = "crashed"
-    """The child ended in the middle of a call."""
+    """The child ended in the middle of a call, or could not be started."""
     TIMED_OUT = "timed_out"
     """The child did not answer in time and was ended."""
     TOO_LARGE = "too_large"

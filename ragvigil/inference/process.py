@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 
 BATCH = 32
 """Texts in one request: a call of many leaves the child to other callers in between."""
+MOST_CHARACTERS = 1 << 17
+"""What is sent of one text: beyond what models of 32,000 tokens read."""
 SHORT = {PACKAGED: "MiniLM"}
 
 One = TypeVar("One")
@@ -75,7 +77,7 @@ class Inference:
         """
         if (refused := self._refused(self._settings.embedding_model)) is not None:
             return refused
-        texts = [_well_formed(text) for text in texts]
+        texts = [_readable(text) for text in texts]
         keys = [text_hash(text) for text in texts]
         found = self._cache.find(keys)
         CACHE_HITS.inc(sum(key in found for key in keys))
@@ -96,7 +98,7 @@ class Inference:
         if (refused := self._refused(self._settings.cross_encoder)) is not None:
             return refused
         rows: list[bytes] = []
-        pairs = [(_well_formed(one), _well_formed(other)) for one, other in pairs]
+        pairs = [(_readable(one), _readable(other)) for one, other in pairs]
         for batch in _batches(pairs):
             answer = self._ask("classify", self._settings.cross_encoder, batch)
             if isinstance(answer, Unavailable):
@@ -133,9 +135,9 @@ def _counted(unavailable: Unavailable) -> Unavailable:
     return unavailable
 
 
-def _well_formed(text: str) -> str:
-    """The text without halves of surrogate pairs, on which no tokenizer can work."""
-    return text.encode("utf-8", "replace").decode()
+def _readable(text: str) -> str:
+    """What a model can read of a text: no halves of surrogate pairs, and not without end."""
+    return text[:MOST_CHARACTERS].encode("utf-8", "replace").decode()
 
 
 def _batches(items: Sequence[One]) -> Iterator[Sequence[One]]:

@@ -236,6 +236,17 @@ def test_a_child_that_grows_too_large_is_replaced(clock: Clock) -> None:
         inference.close()
 
 
+def test_a_system_that_starts_no_process_is_a_reason_and_no_exception(
+    monkeypatch: pytest.MonkeyPatch, clock: Clock
+) -> None:
+    inference = Inference(InferenceSettings(), clock=clock)
+    monkeypatch.setattr(sys, "executable", "/nowhere/python")
+    lost = inference.embed(TEXTS_OF_CATS)
+    assert reason(lost) == Reason.CRASHED
+    assert "the model process does not start" in str(lost)
+    assert reason(inference.embed(TEXTS_OF_CATS)) == Reason.RESTING
+
+
 def test_closing_ends_the_child_in_the_middle_of_a_call() -> None:
     inference = Inference(InferenceSettings())
     answers: list[object] = []
