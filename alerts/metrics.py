@@ -19,7 +19,8 @@ from alerts.settings import MetricsSettings
 from alerts.windows import TICK_SECONDS
 from ragvigil.model.delta import Delta, Moved
 from ragvigil.model.outcome import Outcome
-from ragvigil.model.score import Score
+from ragvigil.model.record import RagRecord
+from ragvigil.model.score import Score, Stream
 
 OTHER = "__other__"
 SERIES_LABELS = ("service", "environment", "route", "rubric", "layer")
@@ -142,9 +143,12 @@ class ScoreMetrics(Collector):
             for one in outcome.records:
                 if one.record.record_id not in known:
                     record = one.record
-                    place = self._cap.labels(record.service, record.environment, record.route)
-                    for score in one.scores:
-                        self._add_score(place, score)
+                    self._add_scores(record, one.scores)
+
+    def add_later(self, record: RagRecord, scores: Iterable[Score]) -> None:
+        """Counts scores that a stored record got afterwards."""
+        with self._lock:
+            self._add_scores(record, scores)
 
     def show(self, deltas: Iterable[Delta]) -> None:
         """Takes the rows of the newest tick; they replace the ones before."""
@@ -169,6 +173,12 @@ class ScoreMetrics(Collector):
                 if number is not None:
                     gauge.add_metric(key, number)
             yield gauge
+
+    def _add_scores(self, record: RagRecord, scores: Iterable[Score]) -> None:
+        place = self._cap.labels(record.service, record.environment, record.route)
+        for score in scores:
+            if score.stream is Stream.BASE:
+                self._add_score(place, score)
 
     def _add_score(self, place: Key, score: Score) -> None:
         key = (*place, score.rubric, score.layer.value)

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 
 import structlog
 
 from ragvigil.model.record import RagRecord
-from ragvigil.model.score import Score
+from ragvigil.model.score import Kind, Score, Stream
 from ragvigil.model.scorer import Scorer
 from scorers.metrics import SCORER_ERRORS
 from scorers.registry import registered, scorers_left_out
@@ -45,10 +45,19 @@ def load_scorers(settings: ScorersSettings | None = None) -> tuple[Scorer, ...]:
 class Runner:
     """Scores records with every scorer it was given.
 
+    A judge speaks for the rubrics in `judged`: what local models say of those is a proxy.
+
     Raises UnknownRubric for a scorer whose rubric has no file.
     """
 
-    def __init__(self, scorers: Iterable[Scorer], settings: ScorersSettings | None = None) -> None:
+    def __init__(
+        self,
+        scorers: Iterable[Scorer],
+        settings: ScorersSettings | None = None,
+        *,
+        judged: Collection[str] = (),
+    ) -> None:
+        self._judged = frozenset(judged)
         self._every = rubrics = load_rubrics()
         self._rubrics: dict[str, Rubric] = {}
         self._scorers = tuple(scorers)
@@ -78,6 +87,10 @@ class Runner:
         }
         return own | self._settings.fails_below
 
+    def behind(self, judged: Collection[str]) -> Runner:
+        """The same runner, with a judge that speaks for these rubrics."""
+        return Runner(self._scorers, self._settings, judged=judged)
+
     def score_all(self, record: RagRecord) -> tuple[Score, ...]:
         """One score per scorer; a needed field that is absent makes it not applicable."""
         return tuple(self._score(scorer, record) for scorer in self._scorers)
@@ -90,7 +103,9 @@ class Runner:
         else:
             reason = f"{missing} is absent: {record.absent[missing]}"
             score = Score.not_applicable(rubric.name, reason, absent=missing)
-        return _signed(score, rubric, type(scorer).__name__)
+        is_proxy = score.kind is Kind.MODEL and rubric.name in self._judged
+        stream = Stream.PROXY if is_proxy else score.stream
+        return _signed(score, rubric, type(scorer).__name__, stream)
 
 
 def _guarded(scorer: Scorer, record: RagRecord) -> Score:
@@ -105,7 +120,7 @@ def _guarded(scorer: Scorer, record: RagRecord) -> Score:
         return Score.not_applicable(scorer.rubric, f"the scorer raised {type(error).__name__}")
 
 
-def _signed(score: Score, rubric: Rubric, scorer: str) -> Score:
+def _signed(score: Score, rubric: Rubric, scorer: str, stream: Stream) -> Score:
     """The score with what its rubric says of it; `dataclasses.replace` takes twice as long."""
     return Score(
         rubric=score.rubric,
@@ -114,9 +129,9 @@ def _signed(score: Score, rubric: Rubric, scorer: str) -> Score:
         explanation=score.explanation,
         layer=rubric.layer,
         scorer=scorer,
-        version=rubric.version,
+        version=score.version or rubric.version,
         kind=score.kind,
-        stream=score.stream,
+        stream=stream,
         inclusion_probability=score.inclusion_probability,
         absent=score.absent,
         details=score.details,

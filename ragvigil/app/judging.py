@@ -6,18 +6,17 @@ import asyncio
 import random
 import sqlite3
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from threading import Event, Thread
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
 import structlog
 
 from ragvigil.model.outcome import Outcome, ScoredRecord
 from ragvigil.model.score import Score
 from ragvigil.store import judged
-from ragvigil.store.record_rows import RubricFacts
 from ragvigil.store.store import Store
 from scorers.golden import read_golden
 from scorers.judge import metrics
@@ -35,6 +34,8 @@ log = structlog.get_logger()
 
 NO_JUDGE = "no judge is configured: [judge] model"
 STOP_SECONDS = 5.0
+Deliver: TypeAlias = Callable[[Sequence[tuple[judged.StoredRecord, Sequence[Score]]]], None]
+"""Makes scores of stored records durable, and counts them."""
 
 
 def families(rubrics: Mapping[str, Rubric], wanted: Sequence[str] = ()) -> tuple[Family, ...]:
@@ -63,21 +64,26 @@ class Judging:
         settings: JudgeSettings,
         store: Store,
         folder: Path,
-        facts: Mapping[str, RubricFacts],
-        dirty_minutes: set[int],
+        fails_below: Mapping[str, float],
         golden: Path | None,
+        deliver: Deliver,
     ) -> None:
         self._settings, self._store, self._golden = settings, store, golden
-        self._fails_below = {
-            name: fact.fails_below for name, fact in facts.items() if fact.fails_below is not None
-        }
-        self._facts, self._dirty = facts, dirty_minutes
+        self._fails_below, self._deliver = fails_below, deliver
         self._stop = Event()
         self._thread: Thread | None = None
         self._queue: JudgeQueue | None = None
         self._client: Client | None = None
         self._judge: Judge | None = None
         self.reason = self._open(folder) if settings.model else NO_JUDGE
+
+    @property
+    def judged(self) -> frozenset[str]:
+        """The rubrics that the judge speaks for; none while it is off."""
+        if self._queue is None:
+            return frozenset()
+        asked = families(load_rubrics(), self._settings.rubrics)
+        return frozenset(rubric.name for family in asked for rubric in family)
 
     def wants(self, trace_id: str) -> bool:
         """Whether a record of this trace may be chosen."""
@@ -195,13 +201,9 @@ class Judging:
             self._queue,
             asked,
             read=partial(judged.read, self._store),
-            write=self._write,
+            write=self._deliver,
             clock=time.time,
             rounds=settings.rounds,
             at_once=settings.concurrency,
             budget=client.budget,
         )
-
-    def _write(self, verdicts: Sequence[tuple[judged.StoredRecord, Sequence[Score]]]) -> None:
-        written = judged.write(self._store, verdicts, self._facts)
-        self._dirty |= written.minutes

@@ -4,11 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+from alerts.metrics import ScoreMetrics
 from ragvigil.app.judging import Judging
 from ragvigil.app.local_scoring import LocalScoring
 from ragvigil.app.settings import Settings
 from ragvigil.inference.process import Inference
 from ragvigil.model.outcome import Outcome
+from ragvigil.model.score import Score
+from ragvigil.store import judged
+from ragvigil.store.judged import StoredRecord
 from ragvigil.store.record_rows import RubricFacts
 from ragvigil.store.store import Store
 
@@ -24,25 +28,33 @@ class Later:
         settings: Settings,
         store: Store,
         facts: Mapping[str, RubricFacts],
+        scores: ScoreMetrics,
         dirty_minutes: set[int],
     ) -> None:
+        self._store, self._facts, self._scores = store, facts, scores
+        self._dirty_minutes = dirty_minutes
         judge = settings.judge
         self._judging = Judging(
             judge,
             store,
             settings.data_dir / "judge",
-            facts,
-            dirty_minutes,
+            {name: one.fails_below for name, one in facts.items() if one.fails_below is not None},
             settings.scorers.golden,
+            self._deliver,
         )
         self._local = LocalScoring(
             Inference(settings.inference),
-            store,
-            facts,
-            dirty_minutes,
+            (store.replica, store.epoch),
+            self._deliver,
+            judged=self.judged,
             salt=judge.salt,
             least_rate=max(judge.sample_rate, *judge.routes.values(), 0.0) if judge.model else 0.0,
         )
+
+    @property
+    def judged(self) -> frozenset[str]:
+        """The rubrics that a judge speaks for."""
+        return self._judging.judged
 
     def wants(self, trace_id: str) -> bool:
         """Whether a record of this trace may be chosen for the judge."""
@@ -66,6 +78,12 @@ class Later:
         """Ends within seconds."""
         self._judging.stop()
         self._local.stop()
+
+    def _deliver(self, verdicts: Sequence[tuple[StoredRecord, Sequence[Score]]]) -> None:
+        written = judged.write(self._store, verdicts, self._facts)
+        self._dirty_minutes |= written.minutes
+        for stored, scores in verdicts:
+            self._scores.add_later(stored.record, scores)
 
     def status(self) -> dict[str, dict[str, object]]:
         """What both do, a mapping a section."""

@@ -10,20 +10,19 @@ from __future__ import annotations
 
 import time
 from collections import deque
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import replace
 from threading import Event, Thread
 
 import structlog
 from prometheus_client import Counter, Gauge
 
+from ragvigil.app.judging import Deliver
 from ragvigil.inference.process import Inference
 from ragvigil.model.outcome import Outcome
-from ragvigil.store import judged
+from ragvigil.model.score import Score, Stream
 from ragvigil.store.failures import StoreError
 from ragvigil.store.judged import StoredRecord
-from ragvigil.store.record_rows import RubricFacts
-from ragvigil.store.store import Store
 from ragvigil.store.traces import stamp_of
 from scorers.judge.sampling import is_sampled
 from scorers.relevance import relevance
@@ -34,6 +33,7 @@ RECORDS = Counter(
     "ragvigil_local_records", "Records for local models: scored, or left over.", ["result"]
 )
 RATE = Gauge("ragvigil_local_rate", "Share of the records that local models score, 0 to 1.")
+RATE.set(1.0)
 WAITING_RECORDS, BATCH_RECORDS = 256, 16
 IDLE_SECONDS, ADAPT_SECONDS = 0.5, 10.0
 LEAST_RATE = 1 / 64
@@ -42,22 +42,23 @@ LEAST_RATE = 1 / 64
 class LocalScoring:
     """Takes offers from the pipeline's thread, works in its own, writes scores of kind model.
 
-    `least_rate` is the judge's; while `is_behind` is set the core has no time to spare.
+    `judged` are the rubrics that a judge speaks for: scores of these are proxies. `least_rate` is
+    the judge's; while `is_behind` is set the core has no time to spare.
     """
 
     def __init__(
         self,
         inference: Inference,
-        store: Store,
-        facts: Mapping[str, RubricFacts],
-        dirty_minutes: set[int],
+        writer: tuple[str, int],
+        deliver: Deliver,
         *,
+        judged: Collection[str],
         salt: str,
         least_rate: float,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
-        self._inference, self._store, self._facts = inference, store, facts
-        self._dirty, self._salt = dirty_minutes, salt
+        self._inference, self._writer, self._deliver = inference, writer, deliver
+        self._judged, self._salt = judged, salt
         self.is_behind = False
         self._least = max(LEAST_RATE, least_rate)
         self._clock = clock
@@ -68,7 +69,6 @@ class LocalScoring:
 
     def offer(self, outcomes: Sequence[Outcome]) -> None:
         """Takes the chosen ones among the records of stored outcomes, as far as there is room."""
-        writer = (self._store.replica, self._store.epoch)
         for outcome in outcomes:
             if outcome.trace.backfill or not is_sampled(
                 outcome.trace.trace_id, self.rate, self._salt
@@ -79,7 +79,9 @@ class LocalScoring:
                     self._left_over += 1
                     RECORDS.labels("left_over").inc()
                 else:
-                    stored = StoredRecord(record=scored.record, stamp=stamp_of(outcome, writer))
+                    stored = StoredRecord(
+                        record=scored.record, stamp=stamp_of(outcome, self._writer)
+                    )
                     self._waiting.append((stored, self.rate))
 
     def start(self) -> None:
@@ -107,13 +109,17 @@ class LocalScoring:
         verdicts = []
         for stored, rate in taken:
             scores = relevance(stored.record, self._inference)
-            signed = [replace(one, inclusion_probability=rate) for one in scores]
+            signed = [self._signed(one, rate) for one in scores]
             if any(one.value is not None for one in signed):
                 verdicts.append((stored, signed))
         if verdicts:
-            self._dirty |= judged.write(self._store, verdicts, self._facts).minutes
+            self._deliver(verdicts)
         RECORDS.labels("scored").inc(len(verdicts))
         return True
+
+    def _signed(self, score: Score, rate: float) -> Score:
+        stream = Stream.PROXY if score.rubric in self._judged else Stream.BASE
+        return replace(score, stream=stream, inclusion_probability=rate)
 
     def _run(self) -> None:
         while not self._stop.is_set():

@@ -33,7 +33,7 @@ def assemble(settings: Settings, store: Store, runner: Runner, scores: ScoreMetr
     """The pipeline's parts, ready to run from the last checkpoint; says which plug-ins are not."""
     plugins.announce()
     dirty: set[int] = set()
-    later = Later(settings, store, facts(runner), dirty)
+    later = Later(settings, store, facts(runner), scores, dirty)
     reader = SpoolReader(settings.data_dir / "spool")
     done = reader.checkpoint_of("core")
     routes = settings.collector.routes
@@ -42,7 +42,7 @@ def assemble(settings: Settings, store: Store, runner: Runner, scores: ScoreMetr
         reader=reader,
         fetcher=TraceFetcher(reader),
         runs=Runs(settings.collector.assembly),
-        runner=runner,
+        runner=runner.behind(later.judged),
         rules=RouteRules(rules=rules),
         routes=RouteCap(routes.max_routes),
         sink=Sink(

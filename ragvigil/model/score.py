@@ -26,13 +26,18 @@ class Kind(StrEnum):
 
 
 class Stream(StrEnum):
-    """Why this record was scored; means read base, and boost with its probability."""
+    """Why this record was scored; means read base, and boost with its probability.
+
+    Proxy: a local model's score of a rubric that a judge speaks for; it corrects the judge's mean
+    and never enters it.
+    """
 
     BASE = "base"
     BOOST = "boost"
     SUSPICIOUS = "suspicious"
     AUDIT = "audit"
     CANARY = "canary"
+    PROXY = "proxy"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

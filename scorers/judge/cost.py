@@ -76,6 +76,7 @@ def _record(sizes: Sizes) -> RagRecord:
     answer = _text(sizes.answer)
     ends = [end for end in range(len(answer)) if answer[end] == "."] or [len(answer)]
     cited = [ends[place % len(ends)] for place in range(_count(sizes.citations))]
+    begins = dict(zip(ends, [0, *(end + 1 for end in ends)], strict=False))
     return RagRecord(
         record_id="average",
         trace_id="average",
@@ -85,7 +86,9 @@ def _record(sizes: Sizes) -> RagRecord:
         reranked=retrieved,
         context=tuple(_chunk(place, sizes.chunk) for place in range(_count(sizes.chunks))),
         citations=tuple(
-            Citation(target=f"chunk-{place}", chunk_id="chunk-0", start=at, end=at)
+            Citation(
+                target=f"chunk-{place}", chunk_id="chunk-0", claim_start=begins[at], claim_end=at
+            )
             for place, at in enumerate(cited)
         ),
     )

@@ -22,3 +22,4 @@ MISSING = Counter(
 THINNING = Gauge(
     "ragvigil_judge_thinning", "Part of the sampling rates that the budget leaves, 0 to 1."
 )
+THINNING.set(1.0)

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 from pydantic import ValidationError
 
 from ragvigil.model.record import Absent, RagRecord
-from ragvigil.model.score import Layer, Score
+from ragvigil.model.score import Kind, Layer, Score, Stream
 from scorers.metrics import SCORER_ERRORS
 from scorers.rubric import BadRubric, load_rubrics, parse_rubric
 from scorers.runner import Runner, UnknownRubric, load_scorers
@@ -62,6 +64,44 @@ def test_a_scorer_is_not_asked_where_its_field_is_absent() -> None:
 def test_a_scorer_without_a_rubric_is_refused() -> None:
     with pytest.raises(UnknownRubric, match=r"Unheard: no file rubrics/unheard_of\.toml"):
         Runner([Unheard()])
+
+
+FULL = Score(
+    rubric="refusal",
+    value=0.5,
+    label="partial",
+    explanation="why",
+    version="7",
+    kind=Kind.MODEL,
+    inclusion_probability=0.25,
+    details={"a": 1},
+)
+
+
+class Modelled:
+    """Answers with every field set."""
+
+    rubric = "refusal"
+
+    def score(self, record: RagRecord) -> Score:  # noqa: ARG002 (a scorer takes a record)
+        return FULL
+
+
+def test_what_a_scorer_says_is_kept_and_its_rubric_signs_it() -> None:
+    (score,) = Runner([Modelled()]).score_all(RECORD)
+    layer = load_rubrics()["refusal"].layer
+    assert score == replace(FULL, layer=layer, scorer="Modelled")
+
+
+def test_where_a_judge_speaks_for_a_rubric_a_local_model_gives_a_proxy() -> None:
+    runner = Runner([Modelled()])
+    assert runner.behind({"refusal"}).score_all(RECORD)[0].stream is Stream.PROXY
+    assert runner.behind({"groundedness"}).score_all(RECORD)[0].stream is Stream.BASE
+
+
+def test_code_is_no_proxy_for_a_judge() -> None:
+    runner = Runner(load_scorers()).behind({"refusal"})
+    assert {one.stream for one in runner.score_all(RECORD)} == {Stream.BASE}
 
 
 def test_a_disabled_rubric_is_not_scored() -> None:

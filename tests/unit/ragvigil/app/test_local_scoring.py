@@ -1,0 +1,159 @@
+"""Local models score what their time allows; the rest is left over, counted, and thins the rate."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+from prometheus_client import REGISTRY
+
+from ragvigil.app.local_scoring import (
+    ADAPT_SECONDS,
+    BATCH_RECORDS,
+    LEAST_RATE,
+    WAITING_RECORDS,
+    LocalScoring,
+)
+from ragvigil.inference.outcome import Reason, Unavailable
+from ragvigil.model.outcome import Outcome
+from ragvigil.model.score import Kind, Score, Stream
+from ragvigil.store.judged import StoredRecord
+from tests.outcomes import outcome_of
+
+
+@dataclass(kw_only=True)
+class Words:
+    """A model of two words; `has_model` and `has_time` are as a test says."""
+
+    has_model: bool = True
+    time: bool = True
+    embedding_name: str = "words"
+    embedding_version: str = "1"
+
+    def has_time(self) -> bool:
+        return self.time
+
+    def embed(self, texts: Sequence[str]) -> NDArray[np.float32] | Unavailable:
+        if not self.has_model:
+            return Unavailable(reason=Reason.NO_MODEL, detail="no model")
+        rows = [[1.0, float("long" in text)] for text in texts]
+        table = np.array(rows, np.float32)
+        return table / np.linalg.norm(table, axis=1, keepdims=True)
+
+    def close(self) -> None:
+        self.has_model = False
+
+
+@dataclass(kw_only=True)
+class Local:
+    """Local scoring with a clock, and what it wrote."""
+
+    model: Words = field(default_factory=Words)
+    judged: frozenset[str] = frozenset()
+    least_rate: float = 0.0
+    now: float = 0.0
+    written: list[tuple[StoredRecord, Sequence[Score]]] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        self.scoring = LocalScoring(
+            self.model,  # type: ignore[arg-type]
+            ("r1", 7),
+            self.written.extend,
+            judged=self.judged,
+            salt="s",
+            least_rate=self.least_rate,
+            clock=lambda: self.now,
+        )
+
+    def drain(self) -> None:
+        while self.scoring.step():
+            pass
+
+
+def outcomes(count: int) -> list[Outcome]:
+    return [outcome_of(number) for number in range(count)]
+
+
+def left_over() -> float:
+    return REGISTRY.get_sample_value("ragvigil_local_records_total", {"result": "left_over"}) or 0.0
+
+
+def test_every_record_is_scored_while_there_is_time() -> None:
+    local = Local()
+    local.scoring.offer(outcomes(BATCH_RECORDS + 3))
+    local.drain()
+    assert len(local.written) == BATCH_RECORDS + 3
+    stored, scores = local.written[0]
+    assert stored.stamp.trace_id == stored.record.trace_id
+    assert {one.rubric for one in scores} == {"context_relevance", "answer_relevance"}
+    assert {(one.kind, one.stream, one.inclusion_probability) for one in scores} == {
+        (Kind.MODEL, Stream.BASE, 1.0)
+    }
+
+
+def test_where_a_judge_speaks_a_local_score_is_a_proxy() -> None:
+    local = Local(judged=frozenset({"context_relevance"}))
+    local.scoring.offer(outcomes(1))
+    local.drain()
+    streams = {one.rubric: one.stream for one in local.written[0][1]}
+    assert streams == {"context_relevance": Stream.PROXY, "answer_relevance": Stream.BASE}
+
+
+def test_replayed_traffic_is_left_out() -> None:
+    local = Local()
+    (one,) = outcomes(1)
+    local.scoring.offer([replace(one, trace=replace(one.trace, backfill="import"))])
+    assert not local.scoring.step()
+
+
+@pytest.mark.parametrize("reason", ["no room", "the core is behind"])
+def test_what_finds_no_room_or_no_time_is_counted_and_thins_the_rate(reason: str) -> None:
+    local, before = Local(), left_over()
+    local.scoring.is_behind = reason == "the core is behind"
+    local.scoring.offer(outcomes(WAITING_RECORDS + 5))
+    expected = 5 if reason == "no room" else WAITING_RECORDS + 5
+    assert left_over() - before == expected
+    local.now += ADAPT_SECONDS
+    local.scoring.step()
+    assert local.scoring.rate == 0.5
+
+
+def test_the_rate_recovers_and_never_falls_under_the_judges() -> None:
+    local = Local(least_rate=0.1)
+    local.scoring.is_behind = True
+    for _ in range(10):
+        local.scoring.offer(outcomes(60))
+        local.now += ADAPT_SECONDS
+        local.scoring.step()
+    assert local.scoring.rate == 0.1 > LEAST_RATE
+    local.scoring.is_behind = False
+    for _ in range(20):
+        local.now += ADAPT_SECONDS
+        local.scoring.step()
+    assert local.scoring.rate == 1.0
+
+
+def test_a_thinned_rate_is_the_probability_of_what_is_scored() -> None:
+    local = Local()
+    local.scoring.rate = 0.5
+    local.scoring.offer(outcomes(60))
+    local.drain()
+    assert 15 < len(local.written) < 45
+    assert {one.inclusion_probability for _, scores in local.written for one in scores} == {0.5}
+
+
+def test_without_cpu_time_records_wait() -> None:
+    local = Local(model=Words(time=False))
+    local.scoring.offer(outcomes(2))
+    assert not local.scoring.step()
+    assert local.scoring.status() == {"rate": 1.0, "waiting": 2}
+
+
+def test_without_a_model_nothing_is_written() -> None:
+    local = Local(model=Words(has_model=False))
+    local.scoring.offer(outcomes(2))
+    local.drain()
+    assert local.written == []
