@@ -25,6 +25,10 @@ What other parts use (times are seconds since the epoch unless a name says nanos
                       closed_until(store) -> int | None
     feedback.py       Told(...); batch([told], received_unix_nano); matches(store, told) -> bool
     deploys.py        Deploy(...); batch(...); find(store, service=, since=, limit=) -> list[dict]
+    labels.py         Label(...); batch(...); find(store, Wanted(...)), newest(store) -> list[Label]
+    verdicts.py       of_traces(store, trace_ids, rubrics), recent(store, since) -> list[Verdict]
+                      judges(store, since) -> list[Judge]; sums(store, since, rubrics)
+    canary.py         members_batch(CanarySet(...)), scores_batch(...); current(store), runs(store)
     ledger.py         batch(frames, replica=, epoch=) -> Batch; sums(store) -> dict[str, int]
     retention.py      apply_days(store); enforce_max_bytes(store) -> rows dropped by table
 """

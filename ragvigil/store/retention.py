@@ -25,6 +25,9 @@ KEPT = {
     "rollups": ("deltas_days", "toDate(minute)"),
     "rubric_deltas": ("deltas_days", "toDate(tick)"),
     "deploys": ("deltas_days", "toDate(received)"),
+    "labels": ("deltas_days", "toDate(received)"),
+    "canary_members": ("deltas_days", "toDate(chosen)"),
+    "canary_scores": ("deltas_days", "toDate(received)"),
 }
 DROPPED_FIRST = ("spans", "record_shapes", "records", "scores", "traces")
 """What goes when the store is too large, whole days of one table before the next table."""

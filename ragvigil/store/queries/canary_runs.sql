@@ -1,0 +1,20 @@
+-- The verdicts of the first and the last runs of a set; a run has the time of its beginning.
+SELECT
+    run_id, trace_id, record_id, rubric, segment, scorer, version, value, label, absent,
+    toUnixTimestamp64Nano(time) AS time_nanos
+FROM canary_scores FINAL
+WHERE set_id = {set_id:String} AND run_id IN
+(
+    SELECT run_id FROM
+    (
+        SELECT
+            run_id,
+            row_number() OVER (ORDER BY min(time), run_id) AS from_first,
+            row_number() OVER (ORDER BY min(time) DESC, run_id DESC) AS from_last
+        FROM canary_scores
+        WHERE set_id = {set_id:String}
+        GROUP BY run_id
+    )
+    WHERE from_first = 1 OR from_last <= {last:UInt32}
+)
+ORDER BY canary_scores.time, run_id, rubric, segment, trace_id, record_id
