@@ -1,0 +1,124 @@
+"""A daemon with a judge, as its user meets it: sampled, judged, shown, priced."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+
+from ragvigil.app.child_daemon import ChildDaemon, running
+from tests.content_judge import ContentJudge
+from tests.flow.test_daemon import ask, look_up
+from tests.llm_server import LlmServer
+
+JUDGED = {"groundedness", "context_relevance", "completeness", "chunk_attribution"}
+
+
+@pytest.fixture(scope="module")
+def server() -> Iterator[LlmServer]:
+    """The stand-in, in a thread with a loop of its own."""
+    made = LlmServer(ContentJudge().answer)
+    loop = asyncio.new_event_loop()
+    thread = threading.Thread(target=loop.run_forever)
+    thread.start()
+    asyncio.run_coroutine_threadsafe(made.__aenter__(), loop).result(10)
+    yield made
+    asyncio.run_coroutine_threadsafe(made.__aexit__(None, None, None), loop).result(10)
+    loop.call_soon_threadsafe(loop.stop)
+    thread.join(10)
+    loop.close()
+
+
+def judging(server: LlmServer) -> dict[str, str]:
+    return {
+        "RAGVIGIL_JUDGE__MODEL": "openai:gpt-4.1-mini",
+        "RAGVIGIL_JUDGE__BASE_URL": server.openai,
+        "RAGVIGIL_JUDGE__ALLOW": "true",
+        "RAGVIGIL_JUDGE__SAMPLE_RATE": "1",
+        "RAGVIGIL_JUDGE__WAIT_SECONDS": "0",
+        "RAGVIGIL_INFERENCE__ENABLED": "true",
+    }
+
+
+@pytest.fixture(scope="module")
+def daemon(server: LlmServer, tmp_path_factory: pytest.TempPathFactory) -> Iterator[ChildDaemon]:
+    with running(tmp_path_factory.mktemp("judge"), settings=judging(server)) as started:
+        yield started
+
+
+def by_kind(daemon: ChildDaemon, trace_id: str, kind: str) -> dict[str, dict[str, Any]]:
+    """The scores of one kind, once there are some."""
+    look_up(daemon, trace_id)
+    for _ in range(400):
+        (record,) = daemon.get(f"traces/{trace_id}")["records"]
+        found = {one["rubric"]: one for one in record["scores"] if one["kind"] == kind}
+        if found:
+            return found
+        time.sleep(0.1)
+    raise AssertionError(f"no score of kind {kind}: {daemon.last_lines()}")
+
+
+def test_a_good_answer_and_an_invented_one_are_told_apart(daemon: ChildDaemon) -> None:
+    good = by_kind(daemon, ask(daemon, "Card refunds take 5 to 7 business days"), "judge")
+    bad = by_kind(daemon, ask(daemon, "Refunds are paid in gold within the hour"), "judge")
+    assert good.keys() >= JUDGED
+    assert good["groundedness"]["value"] == 1.0
+    assert bad["groundedness"]["value"] < 1.0
+    assert bad["groundedness"]["failed"]
+    assert good["factual_accuracy"]["value"] is None
+    assert good["factual_accuracy"]["explanation"].startswith("no reference is known")
+
+
+def test_local_scores_of_the_same_rubric_stand_behind_the_judges(daemon: ChildDaemon) -> None:
+    trace_id = ask(daemon, "Card refunds take 5 to 7 business days")
+    local = by_kind(daemon, trace_id, "model")
+    assert {one["stream"] for one in local.values()} == {"proxy"}
+
+
+def test_prometheus_reads_the_judged_rubrics_with_their_layer(daemon: ChildDaemon) -> None:
+    by_kind(daemon, ask(daemon, "Card refunds take 5 to 7 business days"), "judge")
+    text = httpx.get(f"http://{daemon.metrics}/metrics", timeout=10).text
+    found = [line for line in text.splitlines() if 'rubric="groundedness"' in line]
+    assert any(line.startswith("ragvigil_score_count_total{") for line in found)
+    assert all('layer="generation"' in line for line in found)
+
+
+def test_the_log_says_once_which_text_leaves_for_where(
+    daemon: ChildDaemon, server: LlmServer
+) -> None:
+    log = (daemon.data_dir / "daemon.log").read_text()
+    (line,) = [one for one in log.splitlines() if "judge on" in one]
+    assert server.openai.rstrip("/") in line
+    assert "question, chunks and answer" in line
+
+
+def test_the_cost_is_that_of_the_traffic(daemon: ChildDaemon, server: LlmServer) -> None:
+    by_kind(daemon, ask(daemon, "Card refunds take 5 to 7 business days"), "judge")
+    environment = os.environ | judging(server) | {"RAGVIGIL_WEB__ENDPOINT": daemon.web}
+    command = [sys.executable, "-m", "ragvigil.app.cli", "judge", "cost", "--json"]
+    done = subprocess.run(command, env=environment, capture_output=True, text=True, check=True)
+    found = json.loads(done.stdout)
+    assert found["records"] == found["judged"] >= 1
+    lines = {one["name"]: one for one in found["lines"]}
+    assert lines["groundedness"]["calls"] == found["judged"]
+    assert lines["groundedness"]["dollars"] > 0
+    assert lines["audits"]["calls"] > 0
+
+
+def test_without_a_key_the_daemon_runs_and_says_why_nothing_is_judged(tmp_path: Path) -> None:
+    settings = {"RAGVIGIL_JUDGE__MODEL": "openai:gpt-4.1-mini", "OPENAI_API_KEY": ""}
+    with running(tmp_path, settings=settings) as daemon:
+        judge = daemon.get("status")["judge"]
+        assert judge["on"] is False
+        assert "OPENAI_API_KEY" in judge["reason"]
+        assert look_up(daemon, ask(daemon, "Card refunds take 5 to 7 business days"))
