@@ -12,7 +12,6 @@ from ragvigil.store.columns import TABLES
 from ragvigil.store.settings import StoreSettings
 from ragvigil.store.store import Store
 
-
 # Some dozen daemons are started by these tests: only those about local models run one, which takes
 # 600 MB and ten seconds of CPU each time. Benchmarks of the tests inherit it.
 os.environ.setdefault("RAGVIGIL_INFERENCE__ENABLED", "false")
