@@ -23,6 +23,8 @@ app = typer.Typer(
 
 judge = typer.Typer(help="The language model that grades a sample.", no_args_is_help=True)
 app.add_typer(judge, name="judge")
+rubric = typer.Typer(help="What is scored, and how a model is asked.", no_args_is_help=True)
+app.add_typer(rubric, name="rubric")
 
 Config = Annotated[
     Path | None,
@@ -30,6 +32,7 @@ Config = Annotated[
         "--config", "-c", help="Settings file; default $RAGVIGIL_CONFIG or ragvigil.toml."
     ),
 ]
+RubricFile = Annotated[str, typer.Argument(help="A rubric's TOML file, or the name of one.")]
 Json = Annotated[bool, typer.Option("--json", help="One JSON document instead of a table.")]
 
 
@@ -159,6 +162,38 @@ def score(
     from ragvigil.app.score_file import score_file
 
     sys.exit(score_file(file, _settings(config), as_json=json))
+
+
+@rubric.command("list")
+def rubric_list(json: Json = False) -> None:
+    """Every rubric: its layer, and whether code, a judge or another rubric's grades score it."""
+    from ragvigil.app.rubric_command import list_rubrics
+
+    sys.exit(list_rubrics(as_json=json))
+
+
+@rubric.command("check")
+def rubric_check(file: RubricFile, json: Json = False) -> None:
+    """What is wrong with a rubric's file, or what it asks. Asks nobody."""
+    from ragvigil.app.rubric_command import check_rubric
+
+    sys.exit(check_rubric(file, as_json=json))
+
+
+@rubric.command("try")
+def rubric_try(
+    file: RubricFile,
+    trace: Annotated[str, typer.Option("--on", help="Id of a trace that the daemon stored.")],
+    config: Config = None,
+    json: Json = False,
+) -> None:
+    """Asks the configured model about one trace: prompt, reply, score. Keeps nothing."""
+    from ragvigil.app import api_client
+    from ragvigil.app.rubric_command import try_rubric
+
+    settings = _settings(config)
+    found = api_client.get(settings, f"traces/{trace}")
+    sys.exit(try_rubric(settings, file, found, as_json=json))
 
 
 @app.command()
