@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from datetime import datetime
-from typing import Any
+from typing import Any, Literal
 
 from pydantic import BaseModel, Field
 
@@ -195,3 +195,91 @@ class LedgerForm(BaseModel):
 
     spans: SpanLedger
     records: RecordLedger
+
+
+class LabelForm(BaseModel):
+    """What a person said of an answer by one rubric."""
+
+    id: str
+    rubric: str
+    trace_id: str
+    record_id: str = Field(description="empty where it speaks of the trace's only record")
+    value: Number
+    label: str
+    labeller: str
+    source: str
+    comment: str
+    time: datetime
+
+
+class LabelsForm(BaseModel):
+    """Labels that match, newest first."""
+
+    labels: list[LabelForm]
+
+
+class LevelForm(BaseModel):
+    """The mean that people would have found (PPI++), with its 95 % interval."""
+
+    mean: float
+    low: float
+    high: float
+    judged: float = Field(description="what the judge alone found")
+    labels: int
+    records: int
+    weight: float = Field(description="how far the judge was followed, 0 to 1")
+
+
+class JudgeForm(BaseModel):
+    """A judge of one rubric against the labels of people; unknown is null."""
+
+    rubric: str
+    judge: str = Field(description="the model")
+    version: str = Field(description="of the rubric that it judges by")
+    segment: str
+    scale: Literal["pass_fail", "grades", "words"] = Field(description="what the labels are")
+    labels: int = Field(description="of the newest 200, those that this judge's verdicts meet")
+    kappa: Number = Field(description="Cohen's; grades weighted by the squared distance")
+    low: Number
+    high: Number
+    agreement: Number = Field(description="share of records on which both say the same")
+    disagreements: int
+    state: Literal["unmeasured", "trusted", "retired"]
+    reason: str
+    level: LevelForm | None
+
+
+class JudgesForm(BaseModel):
+    """Every judge that works or has labels."""
+
+    judges: list[JudgeForm]
+
+
+class SaidForm(BaseModel):
+    """One side of a disagreement."""
+
+    rubric: str
+    by: Literal["person", "judge", "scorer"]
+    name: str
+    value: float
+
+
+class DisagreementForm(BaseModel):
+    """Two verdicts on one record that do not go together."""
+
+    kind: Literal["judge_against_person", "judge_against_scorer", "rubric_against_rubric"]
+    trace_id: str
+    record_id: str
+    time: datetime
+    service: str
+    route: str
+    gap: float
+    why: str
+    first: SaidForm
+    second: SaidForm
+
+
+class DisagreementsForm(BaseModel):
+    """Records worth a person's time, the most worth first."""
+
+    disagreements: list[DisagreementForm]

@@ -24,13 +24,15 @@ class Permission(StrEnum):
     """Traces with their texts, means, states."""
     POST = "post"
     """Feedback and deploys."""
+    LABEL = "label"
+    """Labels: they decide which judge is believed."""
     TRIAGE = "triage"
     APPROVE = "approve"
     ADMINISTER = "administer"
 
 
 _READS = frozenset({Permission.NONE, Permission.READ})
-_TRIAGES = _READS | {Permission.POST, Permission.TRIAGE}
+_TRIAGES = _READS | {Permission.POST, Permission.LABEL, Permission.TRIAGE}
 
 ROLES: Mapping[Role, frozenset[Permission]] = {
     Role.INGEST: frozenset({Permission.NONE, Permission.POST}),

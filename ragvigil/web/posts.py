@@ -12,7 +12,9 @@ from pydantic import (
     BaseModel,
     BeforeValidator,
     ConfigDict,
+    Discriminator,
     Field,
+    Tag,
     model_validator,
 )
 
@@ -42,6 +44,8 @@ Name = Annotated[str, Field(max_length=256), AfterValidator(_printable)]
 Text = Annotated[str, Field(max_length=10_000), AfterValidator(_printable)]
 Time = Annotated[AwareDatetime, AfterValidator(_storable)]
 Hex = r"^[0-9a-fA-F]*$"
+PASS_WORDS = {"pass": 1.0, "good": 1.0, "true": 1.0, "fail": 0.0, "bad": 0.0, "false": 0.0}
+MOST_LABELS = 1000
 
 
 class FeedbackPost(BaseModel):
@@ -84,11 +88,63 @@ class DeployPost(BaseModel):
     time: Time | None = Field(default=None, description="when it went live; default now")
 
 
+def _passed(value: object) -> object:
+    """Pass and fail come as words, booleans or numbers."""
+    return PASS_WORDS.get(str(value).lower(), value) if isinstance(value, str | bool) else value
+
+
+class LabelPost(BaseModel):
+    """A person's verdict on an answer by one rubric: a value, a word, or both."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    label_id: Name = Field(
+        default="",
+        description="the same id again replaces the label; default one per rubric, record and "
+        "labeller",
+    )
+    rubric: Annotated[Name, Field(min_length=1)]
+    trace_id: Annotated[str, Field(pattern=r"^[0-9a-fA-F]{32}$")]
+    record_id: Annotated[str, Field(pattern=r"^([0-9a-fA-F]{16})?$")] = Field(
+        default="", description="needed where the trace has several records"
+    )
+    value: Annotated[float | None, Field(ge=0, le=1), BeforeValidator(_passed)] = Field(
+        default=None, description="1 good to 0 bad; `pass`, `fail`, true and false are understood"
+    )
+    label: Name = Field(default="", description="the rubric's word, such as `refused`")
+    labeller: Name = ""
+    source: Name = "api"
+    comment: Text = ""
+    time: Time | None = Field(default=None, description="when it was said; default now")
+
+    @model_validator(mode="after")
+    def _says_something(self) -> LabelPost:
+        if self.value is None:
+            self.value = PASS_WORDS.get(self.label.lower())
+        if self.value is None and not self.label:
+            raise ValueError("a value, 1 good to 0 bad, or a label in words is needed")
+        return self
+
+
+LabelPosts = Annotated[
+    Annotated[LabelPost, Tag("one")]
+    | Annotated[list[LabelPost], Field(min_length=1, max_length=MOST_LABELS), Tag("many")],
+    Discriminator(lambda body: "many" if isinstance(body, list) else "one"),
+]
+"""One label or a list of them."""
+
+
 class Accepted(BaseModel):
     """The id under which a post is stored; the same post again has the same id."""
 
     id: str
     matched: bool = Field(description="whether the answer it names is stored already")
+
+
+class LabelsAccepted(BaseModel):
+    """One entry a label, in the order of the post."""
+
+    labels: list[Accepted]
 
 
 class DeployForm(BaseModel):
@@ -114,3 +170,14 @@ def post_id(post: FeedbackPost | DeployPost, time: datetime) -> str:
     """The id of a post made at `time`: equal posts have equal ids."""
     content = post.model_copy(update={"time": time}).model_dump_json()
     return str(uuid.uuid5(NAMESPACE, content))
+
+
+def label_id(post: LabelPost) -> str:
+    """The id of a label; without one of its own, that of its rubric, record and labeller.
+
+    A labeller's second word on a record replaces the first.
+    """
+    if post.label_id:
+        return post.label_id
+    parts = (post.rubric, post.trace_id.lower(), post.record_id.lower(), post.labeller)
+    return str(uuid.uuid5(NAMESPACE, "label\x00" + "\x00".join(parts)))

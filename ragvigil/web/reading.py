@@ -9,7 +9,9 @@ from typing import TYPE_CHECKING
 
 from ragvigil.model.delta import Delta, Series
 from ragvigil.store import rollups, rubric_deltas
-from ragvigil.web.forms import DeltaForm
+from ragvigil.store.labels import Label
+from ragvigil.store.record_forms import time_of
+from ragvigil.web.forms import DeltaForm, LabelForm
 
 if TYPE_CHECKING:
     from ragvigil.store.store import Store
@@ -56,6 +58,14 @@ def delta_form(one: Delta, hours: list[float | None]) -> DeltaForm:
         | asdict(one.series)
         | {"tick": _time(one.tick), "since": _time(one.since) if one.since else None}
         | {"hours": hours}
+    )
+
+
+def label_form(one: Label) -> LabelForm:
+    """A label as the API shows it."""
+    values = asdict(one)
+    return LabelForm(
+        id=values.pop("label_id"), time=time_of(values.pop("time_unix_nano")), **values
     )
 
 

@@ -1,8 +1,9 @@
-"""What the daemon says of itself: `/api/v1/status`, `/ledger`, `/doctor`."""
+"""What the daemon says of itself: `/api/v1/status`, `/ledger`, `/doctor`; and of its judges."""
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Collection, Mapping
+from typing import Any, Protocol
 
 from fastapi import APIRouter, Depends, Request
 
@@ -10,6 +11,38 @@ from ragvigil.web.forms import LedgerForm
 from ragvigil.web.permissions import Permission, Requires
 
 router = APIRouter(prefix="/api/v1")
+
+
+class JudgeSource(Protocol):
+    """How judges stand against people; the composition root provides it."""
+
+    def rubrics(self) -> Collection[str]:
+        """The rubrics that a label may name; empty where any may."""
+        ...
+
+    def judges(self) -> list[Mapping[str, object]]:
+        """One entry per rubric and judge, with the keys of `JudgeForm`."""
+        ...
+
+    def disagreements(self, since: int) -> list[Mapping[str, object]]:
+        """Those since a time, seconds since the epoch, with the keys of `DisagreementForm`."""
+        ...
+
+
+class NoJudges:
+    """Where nothing judges."""
+
+    def rubrics(self) -> Collection[str]:
+        """Any may be named."""
+        return ()
+
+    def judges(self) -> list[Mapping[str, object]]:
+        """None."""
+        return []
+
+    def disagreements(self, since: int) -> list[Mapping[str, object]]:  # noqa: ARG002
+        """None."""
+        return []
 
 
 @router.get(

@@ -41,7 +41,7 @@ class WebSettings(BaseModel):
     )
     reader_token: SecretStr | None = Field(default=None, description="may read")
     triager_token: SecretStr | None = Field(
-        default=None, description="may read, post and triage issues"
+        default=None, description="may read, post, label and triage issues"
     )
     approver_token: SecretStr | None = Field(
         default=None, description="may also approve golden cases and new levels"

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import TYPE_CHECKING
 
-from ragvigil.store import deploys
+from ragvigil.store import deploys, traces
 from ragvigil.store import feedback as stored
-from ragvigil.web.posts import Accepted, DeployPost, FeedbackPost, post_id
+from ragvigil.store import labels as labelled
+from ragvigil.web.posts import Accepted, DeployPost, FeedbackPost, LabelPost, label_id, post_id
 
 if TYPE_CHECKING:
     from ragvigil.store.store import Store
@@ -47,6 +49,37 @@ def deploy(store: Store, post: DeployPost, now: datetime) -> Accepted:
     )
     store.write(deploys.batch([mark], _nanos(now), replica=store.replica, epoch=store.epoch))
     return Accepted(id=mark.deploy_id, matched=True)
+
+
+def labels(store: Store, posts: Sequence[LabelPost], now: datetime) -> list[Accepted]:
+    """Stores labels together; returns when they are durable. Of one id the last counts."""
+    told = [
+        labelled.Label(
+            label_id=label_id(post),
+            rubric=post.rubric,
+            trace_id=post.trace_id.lower(),
+            record_id=post.record_id.lower(),
+            time_unix_nano=_nanos(post.time or now),
+            value=post.value,
+            label=post.label,
+            labeller=post.labeller,
+            source=post.source,
+            comment=post.comment,
+        )
+        for post in posts
+    ]
+    last = {one.label_id: one for one in told}
+    batch = labelled.batch(
+        list(last.values()), _nanos(now), replica=store.replica, epoch=store.epoch
+    )
+    store.write(batch)
+    known = traces.look_up(store, {one.trace_id for one in told})
+    return [Accepted(id=one.label_id, matched=_is_stored(one, known)) for one in told]
+
+
+def _is_stored(one: labelled.Label, known: Mapping[str, traces.StoredTrace]) -> bool:
+    trace = known.get(one.trace_id)
+    return trace is not None and one.record_id in ("", *trace.record_ids)
 
 
 def _nanos(time: datetime) -> int:

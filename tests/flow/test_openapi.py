@@ -13,6 +13,7 @@ from schemathesis.specs.openapi.checks import (
     status_code_conformance,
 )
 
+from ragvigil.app.calibration import Calibration
 from ragvigil.store.settings import StoreSettings
 from ragvigil.store.store import Store
 from ragvigil.web.api import api
@@ -37,6 +38,11 @@ OPERATIONS = [
     ("GET", "/api/v1/deploys"),
     ("POST", "/api/v1/deploys"),
     ("POST", "/api/v1/feedback"),
+    ("GET", "/api/v1/traffic"),
+    ("GET", "/api/v1/labels"),
+    ("POST", "/api/v1/labels"),
+    ("GET", "/api/v1/judges"),
+    ("GET", "/api/v1/disagreements"),
 ]
 
 
@@ -45,7 +51,8 @@ def test_every_answer_is_one_that_the_document_describes(
     store: Store, method: str, path: str
 ) -> None:
     keep(store, [outcome(1, NOW - 60, value=0.5)])
-    app = api(store, Quiet(), WebSettings(allowed_hosts=("testserver",)))
+    judging = Calibration(store, (), {})
+    app = api(store, Quiet(), WebSettings(allowed_hosts=("testserver",)), judging=judging)
     document = schemathesis.openapi.from_asgi("/api/v1/openapi.json", app)
 
     @given(case=document[path][method].as_strategy())
