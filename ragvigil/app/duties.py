@@ -20,6 +20,7 @@ log = structlog.get_logger()
 
 SEGMENT_GRACE_SECONDS = 300.0
 ROLLUP_SECONDS, DELTA_SECONDS, BOOKS_SECONDS, RETENTION_SECONDS = 2.0, 15.0, 60.0, 3600.0
+PACE_SECONDS = 3600.0
 
 
 class RollUps:
@@ -64,5 +65,6 @@ def duties(
         Job(name="rollups", every_seconds=ROLLUP_SECONDS, function=rolling.run),
         Job(name="deltas", every_seconds=DELTA_SECONDS, function=deltas),
         Job(name="books", every_seconds=BOOKS_SECONDS, function=balance),
+        Job(name="judge_pace", every_seconds=PACE_SECONDS, function=pipeline.parts.later.pace),
         Job(name="retention", every_seconds=RETENTION_SECONDS, function=keep),
     ]

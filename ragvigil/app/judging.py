@@ -103,6 +103,11 @@ class Judging:
         if chosen:
             metrics.SHED.inc(self._queue.add(chosen))
 
+    def pace(self, hours: Sequence[int]) -> None:
+        """Takes the traffic by hour of the day (UTC): the budget of the day follows it."""
+        if self._client is not None:
+            self._client.budget.pace(hours)
+
     def start(self) -> None:
         """Begins to judge, and says in one line which text leaves for where."""
         if self._client is None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Mapping, Sequence
 
 from alerts.metrics import ScoreMetrics
@@ -11,11 +12,12 @@ from ragvigil.app.settings import Settings
 from ragvigil.inference.process import Inference
 from ragvigil.model.outcome import Outcome
 from ragvigil.model.score import Score
-from ragvigil.store import judged
+from ragvigil.store import judged, traffic
 from ragvigil.store.judged import StoredRecord
 from ragvigil.store.record_rows import RubricFacts
 from ragvigil.store.store import Store
 
+PACE_DAYS, DAY = 7, 86_400
 BEHIND_SPANS = 2_000
 """With more spans unread in the spool than this, the core has no time for local models."""
 
@@ -68,6 +70,12 @@ class Later:
     def fell_behind(self, spans: int) -> None:
         """How many spans wait in the spool: local models give way to them."""
         self._local.is_behind = spans > BEHIND_SPANS
+
+    def pace(self) -> None:
+        """Spends the judge's day as the traffic of the last week came, hour by hour."""
+        if self.judged:
+            since = int(time.time() - PACE_DAYS * DAY)
+            self._judging.pace(traffic.by_hour(traffic.since(self._store, since)))
 
     def start(self) -> None:
         """Begins to score."""
