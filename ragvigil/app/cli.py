@@ -10,6 +10,9 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from ragvigil.app.labels_command import labels
+from ragvigil.app.options import Config, Json
+
 if TYPE_CHECKING:
     from ragvigil.app.settings import Settings
 
@@ -25,15 +28,9 @@ judge = typer.Typer(help="The language model that grades a sample.", no_args_is_
 app.add_typer(judge, name="judge")
 rubric = typer.Typer(help="What is scored, and how a model is asked.", no_args_is_help=True)
 app.add_typer(rubric, name="rubric")
+app.add_typer(labels, name="labels")
 
-Config = Annotated[
-    Path | None,
-    typer.Option(
-        "--config", "-c", help="Settings file; default $RAGVIGIL_CONFIG or ragvigil.toml."
-    ),
-]
 RubricFile = Annotated[str, typer.Argument(help="A rubric's TOML file, or the name of one.")]
-Json = Annotated[bool, typer.Option("--json", help="One JSON document instead of a table.")]
 
 
 def main() -> None:

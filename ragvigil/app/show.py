@@ -230,3 +230,47 @@ def _findings(findings: Sequence[Mapping[str, Any]], console: Console) -> None:
 def _share(share: float) -> str:
     """Percent, with one decimal where it is close to none or all."""
     return f"{share:.0%}" if share in (0, 1) or 0.01 <= share <= 0.99 else f"{share:.1%}"
+
+
+@_printing
+def labels(found: Mapping[str, Any], console: Console) -> None:
+    """A line a label."""
+    if not found["labels"]:
+        console.print("no labels: send some with `ragvigil labels import FILE`")
+        return
+    table = _table("time", "rubric", "trace", "value", "label", "labeller", "comment")
+    for one in found["labels"]:
+        said = (one["rubric"], one["trace_id"], _number(one["value"]), one["label"])
+        cells = (one["time"][:16], *said, one["labeller"], _short(one["comment"] or " ", 40))
+        table.add_row(*map(Text, cells))
+    console.print(table)
+
+
+@_printing
+def judges(found: Mapping[str, Any], console: Console) -> None:
+    """A line a rubric and judge, and why each stands as it does."""
+    if not found["judges"]:
+        console.print("no judge has judged in the last day, and no label meets a verdict")
+        return
+    table = _table("rubric", "judge", "state", "kappa", "agreement", "labels", "level (people)")
+    for one in found["judges"]:
+        level = one["level"] or {"mean": None, "low": None, "high": None}
+        who = (one["rubric"], f"{one['judge']} {one['version']}".strip(), one["state"])
+        figures = (_within(one["kappa"], one["low"], one["high"]), _number(one["agreement"]))
+        of_people = _within(level["mean"], level["low"], level["high"])
+        table.add_row(*map(Text, (*who, *figures, str(one["labels"]), of_people)))
+    console.print(table)
+    for one in found["judges"]:
+        console.print(f"{one['rubric']}: {one['reason']}", markup=False, highlight=False)
+
+
+def _table(*headings: str) -> Table:
+    table = Table(box=None, pad_edge=False)
+    for heading in headings:
+        table.add_column(heading, no_wrap=True)
+    return table
+
+
+def _within(value: float | None, low: float | None, high: float | None) -> str:
+    interval = "" if low is None or high is None else f" [{low:.2f}, {high:.2f}]"
+    return "–" if value is None else f"{value:.2f}{interval}"

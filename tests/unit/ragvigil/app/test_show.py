@@ -208,3 +208,51 @@ def test_a_sparkline_has_a_sign_a_value_and_the_highest_is_the_tallest(
         assert (sign == " ") == (value is None)
         if known and max(known) > min(known) and value == max(known):
             assert sign == BARS[-1]
+
+
+def judged(**changes: Any) -> dict[str, Any]:
+    """An entry of the API's judges."""
+    return {
+        "rubric": "groundedness", "judge": "openai:m", "version": "2", "state": "trusted",
+        "kappa": 0.81, "low": 0.7, "high": 0.9, "agreement": 0.92, "labels": 120,
+        "level": {"mean": 0.75, "low": 0.7, "high": 0.8}, "reason": "kappa 0.81", **changes,
+    }  # fmt: skip
+
+
+def test_judges_are_shown_with_figures_and_reason(capsys: pytest.CaptureFixture[str]) -> None:
+    unmeasured = {
+        "rubric": "completeness",
+        "state": "unmeasured",
+        "reason": "3 labels",
+        "labels": 3,
+    }
+    nothing = dict.fromkeys(("kappa", "low", "high", "agreement", "level"))
+    show.judges({"judges": [judged(), judged(**unmeasured, **nothing)]}, as_json=False)
+    out = capsys.readouterr().out
+    for cell in ("0.81 [0.70, 0.90]", "0.920", "120", "0.75 [0.70, 0.80]", "groundedness: kappa"):
+        assert cell in out
+    (line,) = [one for one in out.splitlines() if one.startswith("completeness ")]
+    assert line.split()[-4:] == ["–", "–", "3", "–"]
+    assert "completeness: 3 labels" in out
+
+
+def test_labels_are_shown_without_what_could_command_a_terminal(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    label = {
+        "rubric": "refusal", "trace_id": "0" * 32, "value": None, "label": "refused",
+        "labeller": "ada\x1b[2J", "comment": "", "time": "2026-03-01T06:00:00Z",
+    }  # fmt: skip
+    show.labels({"labels": [label]}, as_json=False)
+    out = capsys.readouterr().out
+    assert "ada\\x1b[2J" in out
+    assert "\x1b" not in out
+    assert "2026-03-01T06:00" in out
+
+
+def test_no_labels_and_no_judges_say_what_to_do(capsys: pytest.CaptureFixture[str]) -> None:
+    show.labels({"labels": []}, as_json=False)
+    show.judges({"judges": []}, as_json=False)
+    out = capsys.readouterr().out
+    assert "ragvigil labels import" in out
+    assert "no judge has judged" in out
