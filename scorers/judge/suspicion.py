@@ -7,8 +7,10 @@ is withheld: its value stays in the details.
 
 from __future__ import annotations
 
+import re
 import tomllib
 from collections.abc import Iterable
+from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
 from typing import Any
@@ -16,6 +18,7 @@ from typing import Any
 from scorers.injected_context import findings
 
 LABEL = "injection_suspected"
+SENTENCE = re.compile(r"[^.!?\n]+")
 
 
 def addresses_judge(text: str) -> bool:
@@ -27,7 +30,12 @@ def addresses_judge(text: str) -> bool:
     False
     """
     whole = text if text.isascii() else text.encode("utf-8", "replace").decode()
-    return bool(_patterns().search(whole))
+    patterns = _patterns()
+    if patterns.orders.search(whole):
+        return True
+    if not patterns.evaluation.search(whole):  # most texts end here
+        return False
+    return any(patterns.is_order(one.strip()) for one in SENTENCE.findall(whole))
 
 
 def suspected(chunks: Iterable[str], others: Iterable[str], *, judge_alone: bool) -> list[str]:
@@ -44,8 +52,23 @@ def suspected(chunks: Iterable[str], others: Iterable[str], *, judge_alone: bool
     return [name for name, is_so in (("chunk", found), ("text", told)) if is_so]
 
 
+@dataclass(frozen=True, slots=True)
+class _Patterns:
+    """`orders` are whole phrases; a sentence that holds every concept, and no scale, is one too."""
+
+    orders: Any
+    evaluation: Any
+    others: tuple[Any, ...]
+    scale: Any
+
+    def is_order(self, sentence: str) -> bool:
+        """Whether a sentence tells how to judge."""
+        concepts = (self.evaluation, *self.others)
+        return all(one.search(sentence) for one in concepts) and not self.scale.search(sentence)
+
+
 @cache
-def _patterns() -> Any:
+def _patterns() -> _Patterns:
     """All languages in one pattern; RE2, so that time is linear in the text."""
     import re2
 
@@ -54,5 +77,12 @@ def _patterns() -> Any:
     options.max_mem = 64 << 20
     options.log_errors = False
     options.case_sensitive = False
-    listed = [one for language in tomllib.loads(text).values() for one in language["to_judge"]]
-    return re2.compile("|".join(f"(?:{one})" for one in listed), options)
+    written = tomllib.loads(text)
+    concepts = {name: re2.compile(one, options) for name, one in written.pop("concepts").items()}
+    orders = "|".join(f"(?:{one})" for some in written.values() for one in some["to_judge"])
+    return _Patterns(
+        orders=re2.compile(orders, options),
+        evaluation=concepts["evaluation"],
+        others=tuple(concepts[name] for name in ("directive", "object", "value")),
+        scale=concepts["scale"],
+    )
