@@ -8,6 +8,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from dataclasses import asdict, dataclass, replace
 from typing import TypeAlias
 
+from ragvigil.app.estimates import estimates
 from ragvigil.model.score import Kind, Stream
 from ragvigil.store import labels, verdicts
 from ragvigil.store.labels import Label
@@ -89,6 +90,10 @@ class Calibration:
         ]
         found = disagreements(said, self._bars, most=MOST_DISAGREEMENTS)
         return [_disagreement_form(one) for one in found]
+
+    def estimates(self, since: int) -> list[Mapping[str, object]]:
+        """The two-phase estimate of every judged mean since then."""
+        return estimates(self._store, since)
 
     def _met(self) -> list[Met]:
         """Labels with the verdicts of judges on the same record."""

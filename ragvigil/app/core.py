@@ -28,6 +28,7 @@ from prometheus_client import (
 from alerts.metrics import ScoreMetrics
 from ragvigil.app import memory
 from ragvigil.app.books import Books
+from ragvigil.app.calibration import Calibration
 from ragvigil.app.control import serve_answers
 from ragvigil.app.directory import hold
 from ragvigil.app.duties import duties
@@ -39,6 +40,7 @@ from ragvigil.app.ports import split
 from ragvigil.app.settings import Settings, load
 from ragvigil.app.status import Status
 from ragvigil.store.store import Store
+from scorers.rubric import load_rubrics
 from scorers.runner import Runner, load_scorers
 
 log = structlog.get_logger()
@@ -74,7 +76,8 @@ def run(settings: Settings, line: socket.socket, stop: threading.Event) -> None:
         answers = {"metrics": lambda: generate_latest(REGISTRY), "status": status.short}
         _thread("control", _answer, line, answers, stop)
         scheduler = start(duties(settings, store, pipeline, books, scores))
-        with serve_web(settings, store, status):
+        judging = Calibration(store, sorted(load_rubrics()), runner.fails_below)
+        with serve_web(settings, store, status, judging):
             status.is_ready = True
             log.info("core ready", seconds=round(time.monotonic() - started, 2))
             memory.collect_seldom()
@@ -106,7 +109,9 @@ def _own_process_metrics() -> None:
 
 
 @contextlib.contextmanager
-def serve_web(settings: Settings, store: Store, status: Status) -> Iterator[None]:
+def serve_web(
+    settings: Settings, store: Store, status: Status, judging: Calibration
+) -> Iterator[None]:
     """The API and pages, in a thread with a loop of its own."""
     import uvicorn
 
@@ -114,7 +119,7 @@ def serve_web(settings: Settings, store: Store, status: Status) -> Iterator[None
 
     host, port = split(settings.web.endpoint)
     config = uvicorn.Config(
-        api(store, status, settings.web),
+        api(store, status, settings.web, judging=judging),
         host=host,
         port=port,
         lifespan="off",

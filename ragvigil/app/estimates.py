@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 
 from alerts.two_phase import judged_mean
@@ -11,9 +11,9 @@ from ragvigil.store.paired import Pair
 from ragvigil.store.store import Store
 
 
-def estimates(store: Store, since: int) -> list[dict[str, object]]:
+def estimates(store: Store, since: int) -> list[Mapping[str, object]]:
     """The two-phase estimate of every judged series since then (seconds since the epoch)."""
-    found = []
+    found: list[Mapping[str, object]] = []
     for series, pairs in paired.pairs(store, since):
         estimate = _estimate(pairs)
         if estimate is not None:

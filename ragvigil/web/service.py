@@ -28,6 +28,10 @@ class JudgeSource(Protocol):
         """Those since a time, seconds since the epoch, with the keys of `DisagreementForm`."""
         ...
 
+    def estimates(self, since: int) -> list[Mapping[str, object]]:
+        """Judged means since a time, with the keys of `EstimateForm`."""
+        ...
+
 
 class NoJudges:
     """Where nothing judges."""
@@ -41,6 +45,10 @@ class NoJudges:
         return []
 
     def disagreements(self, since: int) -> list[Mapping[str, object]]:  # noqa: ARG002
+        """None."""
+        return []
+
+    def estimates(self, since: int) -> list[Mapping[str, object]]:  # noqa: ARG002
         """None."""
         return []
 

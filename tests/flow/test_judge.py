@@ -122,3 +122,15 @@ def test_without_a_key_the_daemon_runs_and_says_why_nothing_is_judged(tmp_path: 
         assert judge["on"] is False
         assert "OPENAI_API_KEY" in judge["reason"]
         assert look_up(daemon, ask(daemon, "Card refunds take 5 to 7 business days"))
+
+
+def test_the_api_estimates_judged_means_and_shows_the_judges(daemon: ChildDaemon) -> None:
+    by_kind(daemon, ask(daemon, "Card refunds take 5 to 7 business days"), "judge")
+    found = {one["rubric"]: one for one in daemon.get("estimates")["estimates"]}
+    assert found["groundedness"]["n"] >= 1
+    assert found["groundedness"]["segment"] == "r1 openai:gpt-4.1-mini1"
+    assert found["context_relevance"]["records"] >= found["context_relevance"]["n"]
+    judges = {one["rubric"]: one for one in daemon.get("judges")["judges"]}
+    assert judges["groundedness"]["judge"] == "openai:gpt-4.1-mini"
+    assert (judges["groundedness"]["labels"], judges["groundedness"]["state"]) == (0, "unmeasured")
+    assert daemon.get("disagreements")["disagreements"] is not None
