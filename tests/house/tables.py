@@ -25,7 +25,10 @@ INSTRUMENTATION = "docs/instrumentation.md"
 # README -> sections of the settings, modules that declare metrics
 READMES: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
     "collector/README.md": (("collector",), ("collector.metrics",)),
-    "scorers/README.md": (("scorers", "judge"), ("scorers.metrics", "scorers.judge.metrics")),
+    "scorers/README.md": (
+        ("scorers", "judge"),
+        ("scorers.metrics", "scorers.judge.metrics", "scorers.calibration.metrics"),
+    ),
     "alerts/README.md": (("alerts", "metrics"), ("alerts.metrics",)),
     "ragvigil/README.md": (
         ("store", "inference", "web"),

@@ -1,0 +1,61 @@
+"""What Prometheus reads of judges. No data is no series."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from prometheus_client import Gauge
+
+from scorers.calibration.measure import Measure
+from scorers.calibration.states import JudgeState
+
+KAPPA = Gauge(
+    "ragvigil_judge_kappa",
+    "Agreement of a judge with people beyond chance, -1 to 1; none where nothing is measured.",
+    ["rubric", "judge"],
+)
+LABELS = Gauge(
+    "ragvigil_judge_labels",
+    "Labels of people that a judge is measured by, of the newest 200.",
+    ["rubric", "judge"],
+)
+STATE = Gauge(
+    "ragvigil_judge_state",
+    "1 for the state of a judge, 0 for the others: unmeasured, trusted, retired.",
+    ["rubric", "judge", "state"],
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Shown:
+    """A judge as metrics name it: the model and the version of the rubric that it judges by."""
+
+    rubric: str
+    judge: str
+    measure: Measure
+
+
+def show(judges: Iterable[Shown]) -> None:
+    """Replaces what is exposed by these; a judge that is not among them any more vanishes."""
+    kappas: dict[tuple[str, ...], float] = {}
+    counts: dict[tuple[str, ...], float] = {}
+    states: dict[tuple[str, ...], float] = {}
+    for one in judges:
+        key = (one.rubric, one.judge)
+        counts[key] = one.measure.kappa.n
+        if one.measure.kappa.value is not None:
+            kappas[key] = one.measure.kappa.value
+        for state in JudgeState:
+            states[*key, state.value] = float(state is one.measure.standing.state)
+    for gauge, values in ((KAPPA, kappas), (LABELS, counts), (STATE, states)):
+        _replace(gauge, values)
+
+
+def _replace(gauge: Gauge, values: dict[tuple[str, ...], float]) -> None:
+    """Without a moment in which a scrape finds nothing."""
+    for key, value in values.items():
+        gauge.labels(*key).set(value)
+    shown = {tuple(sample.labels.values()) for one in gauge.collect() for sample in one.samples}
+    for key in shown - set(values):
+        gauge.remove(*key)
