@@ -41,6 +41,7 @@ OPERATIONS = [
     ("GET", "/api/v1/traffic"),
     ("GET", "/api/v1/labels"),
     ("POST", "/api/v1/labels"),
+    ("GET", "/api/v1/estimates"),
     ("GET", "/api/v1/judges"),
     ("GET", "/api/v1/disagreements"),
 ]
