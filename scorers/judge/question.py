@@ -171,6 +171,10 @@ def _unfit(
     shows_chunks = not shows.isdisjoint({Shown.CONTEXT, Shown.RETRIEVED})
     if shows_chunks and not chunks and not judging.empty_context:
         return _nothing(rubric, record, "nothing was retrieved")
+    unknown = sum(one.content is None for one in chunks)
+    if unknown and judging.about not in (About.CHUNKS, About.CITATIONS):
+        reason = f"the text of {unknown} of {len(chunks)} chunks is unknown"
+        return not_judged(rubric, reason, absent="document_texts")
     if judging.only_when is OnlyWhen.ANSWERED and classify(record.answer or "").label == "refused":
         return not_judged(rubric, "the answer refused")
     is_injected = any(findings(one.content) for one in chunks if one.content)

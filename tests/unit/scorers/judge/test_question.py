@@ -105,6 +105,14 @@ def test_a_rubric_without_a_judge_and_a_weak_delimiter_are_errors_of_the_caller(
             ask_about(GOOD, RUBRICS["groundedness"], delimiter=weak, most_characters=1000)
 
 
+@pytest.mark.parametrize("name", ["groundedness", "grounding", "refusal_rightness"])
+def test_an_answer_is_not_held_against_a_context_that_is_known_in_part(name: str) -> None:
+    first, *others = GOOD.context
+    found = refused(name, replace(GOOD, context=(replace(first, content=None), *others)))
+    assert found.explanation == "the text of 1 of 3 chunks is unknown"
+    assert found.absent == "document_texts"
+
+
 def test_hidden_and_doubled_chunks_get_no_verdict() -> None:
     first, second, third = GOOD.retrieved
     record = replace(GOOD, retrieved=(first, replace(second, content=None), first, third))
