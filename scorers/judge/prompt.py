@@ -16,7 +16,8 @@ from scorers.judge.material import Item
 from scorers.judge.table import NO_FAILURE, About, Judging, QuoteFrom
 
 LAYOUT = "1"
-"""Raise it when the words of this module change: cached replies answer other words."""
+"""Raise it, and the version of every judged rubric, when the words of this module change: cached
+replies answer other words, and a series of one version must not mix both."""
 MOST_NUGGETS = 15
 MODE_WORDS = 20
 REASON_WORDS = 25

@@ -33,11 +33,14 @@ class Court:
     client: Client
 
 
-@pytest.fixture(params=["honest", "obedient"])
+@pytest.fixture(params=["honest openai", "obedient anthropic"])
 async def court(request: pytest.FixtureRequest) -> AsyncIterator[Court]:
-    judge = ContentJudge(is_obedient=request.param == "obedient")
+    manner, protocol = request.param.split()
+    judge = ContentJudge(is_obedient=manner == "obedient")
     async with LlmServer(judge.answer) as server:
-        settings = LlmSettings(model=MODEL, base_url=server.openai, retries=0)
+        settings = LlmSettings(
+            model=f"{protocol}:stand-in", base_url=getattr(server, protocol), retries=0, key="k"
+        )
         client = open_client(settings)
         yield Court(server=server, judge=judge, client=client)
         await client.close()
