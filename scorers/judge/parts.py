@@ -108,15 +108,17 @@ def packed(
     [[3, 4], [5], [9], [1]]
     """
     groups: list[list[Unit]] = []
+    names: set[str] = set()
     spent = 0
     for unit in units:
-        names = {name(one) for one in groups[-1]} if name and groups else set()
-        is_new = not groups or spent + cost(unit) > room or len(groups[-1]) >= most
-        if is_new or (name and name(unit) in names):
+        called, more = name(unit) if name else "", cost(unit)
+        is_full = not groups or spent + more > room or len(groups[-1]) >= most
+        if is_full or called in names:
             groups.append([])
-            spent = 0
+            names, spent = set(), 0
         groups[-1].append(unit)
-        spent += cost(unit)
+        names |= {called} if called else set()
+        spent += more
     return groups
 
 

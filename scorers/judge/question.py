@@ -107,13 +107,15 @@ def ask_about(
         return _nothing(rubric, record, NOTHING[judging.about])
     fixed = tuple(_fixed(record, judging, reference))
     frame = len(render(judging, (), fixed, delimiter)) + len(delimiter)
+    if frame >= most_characters:
+        return _partial(rubric, f"the judge reads {most_characters} characters at a time")
     parts = parts_of(asked, judging, most_characters - frame)
     if len(parts) > MOST_QUESTIONS:
         return _partial(rubric, f"it takes {len(parts)} questions of {most_characters} characters")
     questions = [
         _question(record, rubric, reference, asked, part, fixed, delimiter) for part in parts
     ]
-    longest = max((len(one.prompt) for one in questions), default=most_characters + 1)
+    longest = max(len(one.prompt) for one in questions)
     if longest > most_characters:
         return _partial(rubric, f"the judge reads {most_characters} characters at a time")
     return tuple(questions)
@@ -172,7 +174,7 @@ def _unfit(
     if shows_chunks and not chunks and not judging.empty_context:
         return _nothing(rubric, record, "nothing was retrieved")
     unknown = sum(one.content is None for one in chunks)
-    if unknown and judging.about not in (About.CHUNKS, About.CITATIONS):
+    if unknown and judging.about is not About.CITATIONS:
         reason = f"the text of {unknown} of {len(chunks)} chunks is unknown"
         return not_judged(rubric, reason, absent="document_texts")
     if judging.only_when is OnlyWhen.ANSWERED and classify(record.answer or "").label == "refused":

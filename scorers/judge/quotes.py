@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 from scorers.normalise import key, length, parts, words
 from scorers.prepared import prepared
-from scorers.quoted import holds
+from scorers.quoted import ALIKE, holds
 
 LEAST = 3
 """Words of a quote that proves anything (a character of an unspaced script is half a word)."""
@@ -30,4 +30,8 @@ def is_quoted(quote: str, texts: Iterable[str]) -> bool:
     chunks = (prepared(text) for text in texts)
     if length(said) < LEAST:
         return any(key(said) == chunk.key for chunk in chunks)
-    return any(holds(segments, chunk) for chunk in chunks)
+    distinct = frozenset(said)
+    return any(
+        len(distinct & chunk.distinct) >= ALIKE * len(distinct) and holds(segments, chunk)
+        for chunk in chunks
+    )

@@ -193,6 +193,7 @@ def _score(
     counts = Counter(one.grade.name for one in verdicts)
     suspicions = _suspicions(question)
     labels = [one.name for one in judging.grades if one.label and counts[one.name]]
+    labels = [LABEL] if suspicions else labels
     failure, mode = _failure(replies)
     details: dict[str, object] = {
         "grades": dict(counts),
@@ -206,7 +207,7 @@ def _score(
     return Score(
         rubric=rubric.name,
         value=None if suspicions else value,
-        label=",".join([*labels, LABEL] if suspicions else labels),
+        label=",".join(labels),
         explanation=_explained(judging, counts, mode, value, bool(suspicions)),
         layer=rubric.layer,
         scorer=judge,

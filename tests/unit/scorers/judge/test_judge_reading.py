@@ -300,9 +300,9 @@ def test_a_gain_needs_a_reranker_whose_chunks_were_graded() -> None:
     assert of_chunks(3, 0, 2, record=empty)["rerank_gain"].value is None
 
 
-def test_a_chunk_whose_text_is_unknown_leaves_no_order_to_judge() -> None:
+def test_a_chunk_without_a_text_leaves_no_order_to_judge() -> None:
     first, second, third = GOOD.retrieved
-    record = replace(GOOD, retrieved=(first, replace(second, content=None), third))
+    record = replace(GOOD, retrieved=(first, replace(second, content=""), third))
     found = of_chunks(3, 2, record=record)
     assert found["context_relevance"].value is not None
     assert found["context_precision"].value is None

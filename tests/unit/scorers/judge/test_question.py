@@ -105,17 +105,18 @@ def test_a_rubric_without_a_judge_and_a_weak_delimiter_are_errors_of_the_caller(
             ask_about(GOOD, RUBRICS["groundedness"], delimiter=weak, most_characters=1000)
 
 
-@pytest.mark.parametrize("name", ["groundedness", "grounding", "refusal_rightness"])
-def test_an_answer_is_not_held_against_a_context_that_is_known_in_part(name: str) -> None:
+@pytest.mark.parametrize("name", ["groundedness", "grounding", "context_relevance"])
+def test_nothing_is_judged_by_chunks_that_are_known_in_part(name: str) -> None:
     first, *others = GOOD.context
-    found = refused(name, replace(GOOD, context=(replace(first, content=None), *others)))
+    chunks = (replace(first, content=None), *others)
+    found = refused(name, replace(GOOD, context=chunks, retrieved=chunks))
     assert found.explanation == "the text of 1 of 3 chunks is unknown"
     assert found.absent == "document_texts"
 
 
-def test_hidden_and_doubled_chunks_get_no_verdict() -> None:
+def test_empty_and_doubled_chunks_get_no_verdict() -> None:
     first, second, third = GOOD.retrieved
-    record = replace(GOOD, retrieved=(first, replace(second, content=None), first, third))
+    record = replace(GOOD, retrieved=(first, replace(second, content=" "), first, third))
     (question,) = asked("context_relevance", record)
     assert [one.chunk_id for one in question.items] == ["refund-02", "fee-03"]
 
