@@ -15,6 +15,7 @@ from ragvigil.store.labels import Label
 from ragvigil.store.record_forms import time_of
 from ragvigil.store.store import Store
 from ragvigil.store.verdicts import Judge, Verdict
+from scorers.calibration import metrics
 from scorers.calibration.disagreements import Disagreement, Said, Voice, disagreements
 from scorers.calibration.measure import Measure, Pair, measure
 from scorers.calibration.ppi import Sums
@@ -76,6 +77,17 @@ class Calibration:
             )
             for place, judge in sorted(judges.items())
         ]
+
+    def show_metrics(self) -> None:
+        """Exposes every judge's kappa, labels and state; a periodic job."""
+        metrics.show(
+            metrics.Shown(
+                rubric=one.judge.rubric,
+                judge=f"{one.judge.scorer} v{one.judge.version}",
+                measure=one.measure,
+            )
+            for one in self.measures()
+        )
 
     def judges(self) -> list[Mapping[str, object]]:
         """One entry per rubric and judge."""

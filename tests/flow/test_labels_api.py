@@ -6,12 +6,14 @@ from datetime import UTC, datetime
 
 import httpx
 import pytest
+from prometheus_client import REGISTRY
 
 from ragvigil.app.calibration import Calibration
 from ragvigil.model.score import Kind, Stream
 from ragvigil.store.store import Store
 from ragvigil.web.api import api
 from ragvigil.web.settings import WebSettings
+from scorers.calibration import metrics
 from tests.flow.test_api import Quiet
 from tests.judged import JUDGE, RUBRICS, ids, keep_judged, verdict
 from tests.outcomes import NOW
@@ -206,3 +208,18 @@ async def test_disagreements_are_listed_with_those_of_people_first(store: Store)
     assert await kinds(kind="judge_against_scorer") == ["judge_against_scorer"]
     assert await kinds(limit=1) == ["judge_against_person"]
     assert await kinds(since=str(int(LATER) + 60)) == []
+
+
+async def test_prometheus_is_told_what_the_api_says(store: Store) -> None:
+    keep_judged(store, {number: [verdict(number % 2)] for number in range(1, 41)})
+    await labelled(client(store), [post(number, number % 2) for number in range(1, 41)])
+    judging = Calibration(store, BARS, BARS, clock=lambda: LATER)
+    judging.show_metrics()
+    labels = {"rubric": "groundedness", "judge": f"{JUDGE} v1"}
+    try:
+        assert REGISTRY.get_sample_value("ragvigil_judge_kappa", labels) == 1.0
+        assert REGISTRY.get_sample_value("ragvigil_judge_labels", labels) == 40
+        trusted = {**labels, "state": "trusted"}
+        assert REGISTRY.get_sample_value("ragvigil_judge_state", trusted) == 1
+    finally:
+        metrics.show([])
