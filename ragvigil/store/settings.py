@@ -30,7 +30,10 @@ class StoreSettings(BaseModel):
         default=90, ge=1, le=3650, description="days that records, texts and scores are kept"
     )
     deltas_days: int = Field(
-        default=400, ge=8, le=3650, description="days that roll-ups, deltas, deploys, labels and the canary are kept"
+        default=400,
+        ge=8,
+        le=3650,
+        description="days that roll-ups, deltas, deploys, labels and the canary are kept",
     )
     batch_rows: int = Field(
         default=2000, ge=1, le=100_000, description="spans at which a batch is written"
