@@ -17,7 +17,8 @@ import asyncio
 import contextlib
 import json
 import struct
-from collections.abc import Callable, Mapping
+import threading
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, fields
 from socket import SO_LINGER, SOL_SOCKET
 from typing import Any
@@ -145,6 +146,23 @@ class LlmServer:
         used = (len(call.prompt) // 4 + 1, len(text) // 4 + 1)
         self.tokens += sum(used)
         return json.dumps(form(call, text, used, fault)).encode()
+
+
+@contextlib.contextmanager
+def serving(judge: Callable[[str], str]) -> Iterator[LlmServer]:
+    """The server in a thread with a loop of its own, for tests that block."""
+    made = LlmServer(judge)
+    loop = asyncio.new_event_loop()
+    thread = threading.Thread(target=loop.run_forever)
+    thread.start()
+    try:
+        asyncio.run_coroutine_threadsafe(made.__aenter__(), loop).result(10)
+        yield made
+        asyncio.run_coroutine_threadsafe(made.__aexit__(None, None, None), loop).result(10)
+    finally:
+        loop.call_soon_threadsafe(loop.stop)
+        thread.join(10)
+        loop.close()
 
 
 async def _read(reader: asyncio.StreamReader) -> Call:

@@ -15,12 +15,14 @@ if TYPE_CHECKING:
     from ragvigil.store.store import Store
 
 CHOSEN_FROM_SECONDS = 14 * 86_400
+LEAST_MEMBERS = 30
+"""A smaller canary could not tell a judge that moved; it waits for more judged records."""
 CHOSEN_FROM = 5_000
 """Pairs of record and rubric, the newest, that a canary is chosen from."""
 
 
 def choose(store: Store, now: float, bars: Mapping[str, float]) -> CanarySet | None:
-    """A new set from the records judged lately, stored; None where nothing was judged.
+    """A new set from the records judged lately, stored; None while these are too few.
 
     `bars` holds the value under which a record fails each judged rubric.
     """
@@ -41,7 +43,7 @@ def choose(store: Store, now: float, bars: Mapping[str, float]) -> CanarySet | N
         for one in sorted(picked, key=lambda one: one.key)
         if one.key in records
     )
-    if not members:
+    if len(members) < LEAST_MEMBERS:
         return None
     names = (f"{one.record.trace_id} {one.record.record_id}" for one in members)
     chosen = CanarySet(

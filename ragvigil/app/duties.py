@@ -10,6 +10,7 @@ from alerts.metrics import ScoreMetrics
 from alerts.run import DeltaJob
 from ragvigil.app import pipeline_metrics as metrics
 from ragvigil.app.books import Books
+from ragvigil.app.calibration import Calibration
 from ragvigil.app.jobs import Job
 from ragvigil.app.pipeline import Pipeline
 from ragvigil.app.settings import Settings
@@ -20,7 +21,7 @@ log = structlog.get_logger()
 
 SEGMENT_GRACE_SECONDS = 300.0
 ROLLUP_SECONDS, DELTA_SECONDS, BOOKS_SECONDS, RETENTION_SECONDS = 2.0, 15.0, 60.0, 3600.0
-PACE_SECONDS = 3600.0
+PACE_SECONDS, CANARY_SECONDS = 3600.0, 600.0
 
 
 class RollUps:
@@ -65,6 +66,12 @@ def duties(
         Job(name="rollups", every_seconds=ROLLUP_SECONDS, function=rolling.run),
         Job(name="deltas", every_seconds=DELTA_SECONDS, function=deltas),
         Job(name="books", every_seconds=BOOKS_SECONDS, function=balance),
+        Job(
+            name="calibration",
+            every_seconds=BOOKS_SECONDS,
+            function=Calibration(store, (), pipeline.parts.runner.fails_below).show_metrics,
+        ),
+        Job(name="canary", every_seconds=CANARY_SECONDS, function=pipeline.parts.later.canary.run),
         Job(name="judge_pace", every_seconds=PACE_SECONDS, function=pipeline.parts.later.pace),
         Job(name="retention", every_seconds=RETENTION_SECONDS, function=keep),
     ]

@@ -14,7 +14,9 @@ from typing import TYPE_CHECKING, TypeAlias
 
 import structlog
 
+from ragvigil.llm.outcome import Purpose
 from ragvigil.model.outcome import Outcome, ScoredRecord
+from ragvigil.model.record import RagRecord
 from ragvigil.model.score import Score
 from ragvigil.store import judged
 from ragvigil.store.store import Store
@@ -75,6 +77,7 @@ class Judging:
         self._queue: JudgeQueue | None = None
         self._client: Client | None = None
         self._judge: Judge | None = None
+        self._loop: asyncio.AbstractEventLoop | None = None
         self.reason = self._open(folder) if settings.model else NO_JUDGE
 
     @property
@@ -102,6 +105,15 @@ class Judging:
         ]
         if chosen:
             metrics.SHED.inc(self._queue.add(chosen))
+
+    def judge_now(
+        self, records: Sequence[RagRecord], purpose: Purpose
+    ) -> list[tuple[Score, ...]] | None:
+        """The scores of each record, asked anew; None while there is no judge. Blocks."""
+        if self._loop is None or self._judge is None or self._stop.is_set():
+            return None
+        asked = asyncio.run_coroutine_threadsafe(self._judge.ask(records, purpose), self._loop)
+        return asked.result()
 
     def pace(self, hours: Sequence[int]) -> None:
         """Takes the traffic by hour of the day (UTC): the budget of the day follows it."""
@@ -177,6 +189,7 @@ class Judging:
 
     async def _judging(self) -> None:
         assert self._client is not None
+        self._loop = asyncio.get_running_loop()
         self._judge = judge = self._made(self._client)
         await judge.run(self._stop)
         await self._client.close()

@@ -6,6 +6,7 @@ import time
 from collections.abc import Mapping, Sequence
 
 from alerts.metrics import ScoreMetrics
+from ragvigil.app.canary_job import CanaryJob
 from ragvigil.app.judging import Judging
 from ragvigil.app.local_scoring import LocalScoring
 from ragvigil.app.settings import Settings
@@ -43,6 +44,9 @@ class Later:
             {name: one.fails_below for name, one in facts.items() if one.fails_below is not None},
             settings.scorers.golden,
             self._deliver,
+        )
+        self.canary = CanaryJob(
+            store, self._judging, facts, model=judge.model, every_hours=judge.canary_hours
         )
         self._local = LocalScoring(
             Inference(settings.inference),

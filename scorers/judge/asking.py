@@ -57,13 +57,17 @@ class Asked:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Asker:
-    """Asks one model about records. `model` is its name in the settings."""
+    """Asks one model about records. `model` is its name in the settings.
+
+    With `is_fresh` no reply of an earlier time is taken for one of now.
+    """
 
     client: Client
     model: str
     most_characters: int
     chance: random.Random
     references: References
+    is_fresh: bool = False
 
     async def ask(self, record: RagRecord, family: Family, purpose: Purpose) -> Asked:
         """The scores of a family of rubrics; never raises for what a provider does."""
@@ -100,7 +104,8 @@ class Asker:
         return self._read(family, questions, answers)
 
     async def _ask_one(self, one: Question, purpose: Purpose) -> Reply[BaseModel] | Failure:
-        return await self.client.ask(one.prompt, one.form, purpose, key=one.key(self.model))
+        key = None if self.is_fresh else one.key(self.model)
+        return await self.client.ask(one.prompt, one.form, purpose, key=key)
 
     def _read(
         self, family: Family, questions: Sequence[Question], answers: Sequence[BaseModel]

@@ -52,6 +52,13 @@ class JudgeSettings(LlmSettings):
     backfill: bool = Field(
         default=False, description="judge replayed and imported traffic too (see `judge cost`)"
     )
+    canary_hours: float = Field(
+        default=6.0,
+        ge=0,
+        le=24 * 7,
+        description="60 frozen records are judged again this often, and at every change of model "
+        "or rubric, to tell a judge that moved; 0 is never",
+    )
     sources: tuple[str, ...] = Field(
         default=(),
         description="folders, files (.md, .txt, .rst, .html) and http(s) addresses that are right: "

@@ -18,6 +18,7 @@ import structlog
 from ragvigil.llm.book import Pot
 from ragvigil.llm.budget import Budget
 from ragvigil.llm.outcome import Purpose
+from ragvigil.model.record import RagRecord
 from ragvigil.model.score import Score
 from ragvigil.store.failures import StoreError
 from ragvigil.store.judged import Key, StoredRecord
@@ -95,6 +96,20 @@ class Judge:
         for task in self._tasks:
             task.cancel()
         await asyncio.gather(*self._tasks, return_exceptions=True)
+
+    async def ask(
+        self, records: Sequence[RagRecord], purpose: Purpose
+    ) -> list[tuple[Score, ...]]:
+        """The scores of each of these records, asked anew; nothing is written."""
+        asker = replace(self._asker, is_fresh=True)
+        asked = await asyncio.gather(
+            *(asker.ask(one, family, purpose) for one in records for family in self._families)
+        )
+        each = len(self._families)
+        return [
+            tuple(score for one in asked[start : start + each] for score in one.scores)
+            for start in range(0, len(asked), each)
+        ]
 
     async def step(self) -> bool:
         """Takes what is due, writes what is done; whether anything was taken or written."""

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
 import os
 import subprocess
 import sys
-import threading
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -19,24 +17,15 @@ import pytest
 from ragvigil.app.child_daemon import ChildDaemon, running
 from tests.content_judge import ContentJudge
 from tests.flow.test_daemon import ask, look_up
-from tests.llm_server import LlmServer
+from tests.llm_server import LlmServer, serving
 
 JUDGED = {"groundedness", "context_relevance", "completeness", "chunk_attribution"}
 
 
 @pytest.fixture(scope="module")
 def server() -> Iterator[LlmServer]:
-    """The stand-in, in a thread with a loop of its own."""
-    made = LlmServer(ContentJudge().answer)
-    loop = asyncio.new_event_loop()
-    thread = threading.Thread(target=loop.run_forever)
-    thread.start()
-    asyncio.run_coroutine_threadsafe(made.__aenter__(), loop).result(10)
-    yield made
-    asyncio.run_coroutine_threadsafe(made.__aexit__(None, None, None), loop).result(10)
-    loop.call_soon_threadsafe(loop.stop)
-    thread.join(10)
-    loop.close()
+    with serving(ContentJudge().answer) as made:
+        yield made
 
 
 def judging(server: LlmServer) -> dict[str, str]:

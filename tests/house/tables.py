@@ -37,6 +37,7 @@ READMES: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
             "ragvigil.llm.metrics",
             "ragvigil.inference.metrics",
             "ragvigil.app.local_scoring",
+            "ragvigil.app.canary_job",
             "ragvigil.app.supervise",
             "ragvigil.app.pipeline_metrics",
             "ragvigil.app.plugins",

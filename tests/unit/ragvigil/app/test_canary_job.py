@@ -1,0 +1,124 @@
+"""The canary is judged when it is due and when the instrument changes, and tells what moved."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import pytest
+from prometheus_client import REGISTRY
+
+from ragvigil.app.canary_job import CanaryJob
+from ragvigil.app.judging import Judging
+from ragvigil.store import canary
+from ragvigil.store.record_rows import RubricFacts
+from ragvigil.store.store import Store
+from scorers.judge.settings import JudgeSettings
+from scorers.rubric import load_rubrics
+from tests.content_judge import ContentJudge
+from tests.judged import keep_judged, verdict
+from tests.llm_server import LlmServer, serving
+from tests.outcomes import NOW
+
+FACTS = {
+    name: RubricFacts(version=rubric.version, fails_below=rubric.fails_below)
+    for name, rubric in load_rubrics().items()
+}
+MODEL = "openai:m"
+
+
+@dataclass(kw_only=True)
+class Canary:
+    """A job with a clock, its store and the server that its judge asks."""
+
+    store: Store
+    server: LlmServer
+    judging: Judging
+    now: float = NOW / 1e9 + 60
+
+    def run(self, *, facts: dict[str, RubricFacts] | None = None, every_hours: float = 6) -> bool:
+        return CanaryJob(
+            self.store,
+            self.judging,
+            facts or FACTS,
+            model=MODEL,
+            every_hours=every_hours,
+            clock=lambda: self.now,
+        ).run()
+
+
+@pytest.fixture
+def made(store: Store, tmp_path: Path) -> Iterator[Canary]:
+    with serving(ContentJudge().answer) as server:
+        settings = JudgeSettings(
+            model=MODEL, base_url=server.openai, rubrics=("answer_relevance",), retries=0
+        )
+        judging = Judging(settings, store, tmp_path, {}, None, lambda _: None)
+        judging.start()
+        deadline = time.monotonic() + 30
+        while judging._loop is None and time.monotonic() < deadline:
+            time.sleep(0.01)
+        yield Canary(store=store, server=server, judging=judging)
+        judging.stop()
+
+
+def keep(store: Store, count: int) -> None:
+    values = {
+        number: [verdict(number % 5 / 4, rubric="answer_relevance")]
+        for number in range(1, count + 1)
+    }
+    keep_judged(store, values)
+
+
+def moved() -> float | None:
+    return REGISTRY.get_sample_value("ragvigil_judge_moved", {"rubric": "answer_relevance"})
+
+
+def test_with_little_judged_there_is_no_canary_yet(made: Canary) -> None:
+    keep(made.store, 5)
+    assert not made.run()
+    assert made.server.calls == []
+
+
+def test_it_is_judged_at_once_then_when_the_hours_have_passed(made: Canary) -> None:
+    keep(made.store, 75)
+    assert made.run()
+    calls = len(made.server.calls)
+    chosen = canary.current(made.store)
+    assert chosen is not None
+    assert calls == len(chosen.members) > 30
+    assert not made.run()
+    made.now += 6 * 3600
+    assert made.run()
+    assert len(made.server.calls) == 2 * calls  # what an earlier run was told is not taken again
+    assert moved() == 0
+
+
+def test_a_change_of_the_instrument_has_it_judged_at_once(made: Canary) -> None:
+    keep(made.store, 75)
+    assert made.run()
+    changed = replace(FACTS["answer_relevance"], version="99")
+    assert made.run(facts=FACTS | {"answer_relevance": changed})
+
+
+def test_a_judge_that_became_milder_is_told(made: Canary) -> None:
+    keep(made.store, 75)
+    assert made.run()
+    made.server.judge = lambda prompt: ContentJudge().answer(prompt).replace('"1"', '"5"')
+    made.now += 6 * 3600
+    assert made.run()
+    chosen = canary.current(made.store)
+    assert chosen is not None
+    runs = canary.runs(made.store, chosen.set_id)
+    means = [sum(one.value or 0.0 for one in run) / len(run) for run in runs]
+    assert means[1] > means[0]
+    assert moved() == 1
+
+
+def test_0_hours_is_never_and_no_judge_is_none(made: Canary, tmp_path: Path) -> None:
+    keep(made.store, 75)
+    assert not made.run(every_hours=0)
+    off = Judging(JudgeSettings(), made.store, tmp_path, {}, None, lambda _: None)
+    assert not replace(made, judging=off).run()
