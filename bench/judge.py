@@ -1,0 +1,151 @@
+"""The judge: no fault becomes a score, no order is obeyed, no rate and no acknowledgement suffers.
+
+    .venv/bin/python bench/judge.py [--small] [--seed N] [--only faults,injection,rate,latency]
+
+Faults and attacks: see judge_faults.py and judge_injection.py. Rate: records through the judge's
+queue, its calls and its verdicts, with a stand-in of 200 ms in a process of its own and 32 calls
+at a time, of which 160 calls/s are the most. Latency: judge_latency.py.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import tempfile
+import time
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+
+import judge_faults
+import judge_injection
+import judge_latency
+from judge_court import in_session
+from judge_stand_in import standing_in
+from report import finish, peak_rss_mb, progress
+
+from ragvigil.llm.settings import LlmSettings
+from ragvigil.model.record import RagRecord
+from tests.judged_records import GOOD
+
+JUDGE_SECONDS, CONCURRENCY = 0.2, 32
+MOST_PER_SECOND, LEAST_SHARE = CONCURRENCY / JUDGE_SECONDS, 0.9
+Bars = dict[str, bool]
+Part = tuple[dict[str, object], Bars]
+
+
+def faults(seed: int, small: bool) -> Part:
+    """Every fault with every rubric, and what many of them spend."""
+    found = asyncio.run(judge_faults.matrix(seed, small=small))
+    spent = asyncio.run(judge_faults.spending(seed, small=small))
+    return found | {"spending": spent}, judge_faults.bars(found, spent)
+
+
+def injection(seed: int, small: bool) -> Part:
+    """Orders planted in records."""
+    found = asyncio.run(judge_injection.injection(seed, small=small))
+    return found, judge_injection.bars(found)
+
+
+def rate(_: int, small: bool) -> Part:
+    """Calls a second: with all rubrics, and with one."""
+    records = 20 if small else 400
+    figures: dict[str, object] = {"most_per_second": MOST_PER_SECOND}
+    bars: Bars = {}
+    ways = {"all rubrics": ((), records), "one rubric": (("groundedness",), 4 * records)}
+    with standing_in(seconds=JUDGE_SECONDS) as address:
+        for name, (rubrics, count) in ways.items():
+            progress(f"{count} records, {name}")
+            made = asyncio.run(_calls_per_second(address, rubrics, count))
+            figures[name] = made
+            bars[f"{name}: every record judged once"] = (
+                made["judged"] == count and made["stored_twice"] == made["missing"] == 0
+            )
+            if not small:
+                least = LEAST_SHARE * MOST_PER_SECOND
+                bars[f"{name}: >= 90 % of 160 calls/s"] = made["calls_per_second"] >= least
+    return figures, bars
+
+
+async def _calls_per_second(address: str, rubrics: tuple[str, ...], count: int) -> dict[str, float]:
+    settings = LlmSettings.model_validate(
+        {
+            "model": "openai:stand-in",
+            "base_url": f"{address}/v1",
+            "key": "none",
+            "concurrency": CONCURRENCY,
+        }
+    )
+    with tempfile.TemporaryDirectory() as folder:
+        session = in_session(settings, clock=time.time, rubrics=rubrics, folder=Path(folder))
+        async with session as (court, judge):
+            court.add(_different(count))
+            started, cpu = time.perf_counter(), time.process_time()
+            while len(court.queue):
+                await judge.step()
+            seconds, cpu = time.perf_counter() - started, time.process_time() - cpu
+            scores = list(court.scores())
+    asked = sum(1 for one in scores if one.scorer == settings.model and "verdicts" in one.details)
+    return {
+        "records": count,
+        "judged": len(court.written),
+        "stored_twice": court.stored_twice,
+        "missing": sum(one.absent == "judge" for one in scores),
+        "calls_per_second": round(asked / seconds, 1),
+        "cpu_ms_a_call": round(cpu / asked * 1e3, 2),
+    }
+
+
+def _different(count: int) -> list[RagRecord]:
+    """Records of which each call is another one: no reply is known."""
+    return [
+        replace(
+            GOOD,
+            trace_id=f"r{n}",
+            query=f"{GOOD.query} It is case {n}.",
+            answer=f"{GOOD.answer} It was asked by customer {n}.",
+        )
+        for n in range(count)
+    ]
+
+
+def latency(seed: int, small: bool) -> Part:
+    """Acknowledgements with the judge on and off."""
+    found = judge_latency.latency(seed, small=small)
+    bars = {
+        "every request acknowledged": found["requests"] == found["requests_expected"],
+        "the judge was asked meanwhile": found["judge_calls"] != 0,
+    }
+    if not small:
+        on, allowed = found["median_ms_on"], found["allowed_ms"]
+        assert isinstance(on, float)
+        assert isinstance(allowed, float)
+        bars["p99 acknowledgement <= 1.2 x + 5 ms of that without judge"] = on <= allowed
+    return found, bars
+
+
+PARTS: dict[str, Callable[[int, bool], Part]] = {
+    "faults": faults,
+    "injection": injection,
+    "rate": rate,
+    "latency": latency,
+}
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--small", action="store_true")
+    parser.add_argument("--seed", type=int, default=3)
+    parser.add_argument("--only", default=",".join(PARTS))
+    options = parser.parse_args()
+    figures: dict[str, object] = {}
+    bars: Bars = {}
+    for name in options.only.split(","):
+        figures[name], held = PARTS[name](options.seed, options.small)
+        bars |= held
+    figures["peak_rss_mb"] = peak_rss_mb()
+    finish("judge", figures, bars, seed=options.seed)
+
+
+if __name__ == "__main__":
+    main()
