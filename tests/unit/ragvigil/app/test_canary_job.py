@@ -106,7 +106,9 @@ def test_a_change_of_the_instrument_has_it_judged_at_once(made: Canary) -> None:
 def test_a_judge_that_became_milder_is_told(made: Canary) -> None:
     keep(made.store, 75)
     assert made.run()
-    made.server.judge = lambda prompt: ContentJudge().answer(prompt).replace('"1"', '"5"')
+    made.server.judge = lambda prompt: (
+        ContentJudge().answer(prompt).replace('"grade": 1', '"grade": 5')
+    )
     made.now += 6 * 3600
     assert made.run()
     chosen = canary.current(made.store)
