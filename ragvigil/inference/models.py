@@ -15,8 +15,6 @@ if TYPE_CHECKING:
 
     Numbers = NDArray[np.float32]
 
-BATCH = 16
-"""Texts that are computed at once: more takes memory and, on a CPU, no less time."""
 BROKEN = (ArithmeticError, AttributeError, ImportError, LookupError, OSError, RuntimeError)
 WRONG = (*BROKEN, TypeError, ValueError)
 """What the libraries raise on a folder that is no model, and models on texts they cannot take."""
@@ -51,7 +49,7 @@ def _embedder(place: str) -> Model:
 
 def _embed(model: Any, texts: Sequence[str]) -> Numbers:
     vectors: Numbers = model.encode(
-        list(texts), batch_size=BATCH, normalize_embeddings=True, show_progress_bar=False
+        list(texts), batch_size=len(texts), normalize_embeddings=True, show_progress_bar=False
     )
     return vectors
 
@@ -66,7 +64,7 @@ def _cross_encoder(place: str) -> Model:
 def _classify(model: Any, pairs: Sequence[Sequence[str]]) -> Numbers:
     scores: Numbers = model.predict(
         [tuple(pair) for pair in pairs],
-        batch_size=BATCH,
+        batch_size=len(pairs),
         apply_softmax=model.num_labels > 1,
         show_progress_bar=False,
     )

@@ -20,8 +20,8 @@ if TYPE_CHECKING:
 
     Numbers = NDArray[np.float32]
 
-BATCH = 32
-"""Texts in one request: a call of many leaves the child to other callers in between."""
+BATCH = 8
+"""Texts in one request: more take memory and no less time on a CPU, and keep others waiting."""
 MOST_CHARACTERS = 1 << 17
 """What is sent of one text: beyond what models of 32,000 tokens read."""
 SHORT = {PACKAGED: "MiniLM"}

@@ -44,10 +44,10 @@ class InferenceSettings(BaseModel):
         "0 is none",
     )
     timeout_seconds: float = Field(
-        default=30.0,
+        default=60.0,
         gt=0,
         le=600,
-        description="patience with one answer of the process (32 texts), and with other callers; "
+        description="patience with one answer of the process (8 texts), and with other callers; "
         "a model that is loading has two minutes more",
     )
     memory_bytes: int = Field(
