@@ -19,7 +19,8 @@ from scorers.rubric import load_rubrics
 
 HOURS = 24
 AUDITS, AUDIT_RECORDS, AUDIT_RUBRICS = 2, 600, 2
-"""A day's audits: 300 records a side, two rubrics (the dearest are taken)."""
+"""A day's audits: 300 records a side, two rubrics (the dearest of the busiest route are taken)."""
+CANARY_RECORDS = 60
 UNKNOWN_CHUNK = 600.0
 """Characters of a chunk where no span has carried one."""
 
@@ -39,23 +40,27 @@ class Line:
 def lines(
     traffic: Iterable[Mapping[str, Any]], settings: JudgeSettings, price: Price | None
 ) -> list[Line]:
-    """What each rubric costs a day for this traffic of a day, then the audits."""
+    """What each rubric costs a day for this traffic of a day, then what is asked beside it."""
     asked = families(load_rubrics(), settings.rubrics)
     sums: dict[str, Line] = {}
+    busiest: list[Cost] = []
     records = 0.0
-    dearest: list[Usage] = []
     for route in traffic:
         share = settings.rate_of(route["route"])
-        judged = float(route["records"]) * share
-        records += judged
+        records += route["records"]
+        judged = route["records"] * share
         costs = estimate(asked, _sizes(route), settings.max_characters)
-        dearest = _dearest([*dearest, *(one.usage for one in costs)])
+        busiest = busiest or costs
         for cost in costs:
             sums[cost.rubric] = _plus(sums.get(cost.rubric), cost, judged, price)
-    audit = Usage()
-    for usage in dearest:
-        audit += usage
-    return [*sums.values(), _line("audits", audit, AUDITS * AUDIT_RECORDS, price, AUDIT_RUBRICS)]
+    by_tokens = sorted(busiest, key=lambda one: one.usage.input_tokens + one.usage.output_tokens)
+    runs = 24 / settings.canary_hours if settings.canary_hours else 0.0
+    return [
+        *sums.values(),
+        _together("suspicious, at most", busiest, records * settings.suspicious_rate, price),
+        _together("audits", by_tokens[-AUDIT_RUBRICS:], AUDITS * AUDIT_RECORDS, price),
+        _together("canary", busiest, runs * CANARY_RECORDS, price),
+    ]
 
 
 def report(settings: Settings, found: Mapping[str, Any], *, as_json: bool) -> int:
@@ -144,6 +149,9 @@ def _line(
     )
 
 
-def _dearest(found: list[Usage]) -> list[Usage]:
-    """The usages of the rubrics that an audit is taken to ask, in the costliest route."""
-    return sorted(found, key=lambda one: one.input_tokens + one.output_tokens)[-AUDIT_RUBRICS:]
+def _together(name: str, costs: Iterable[Cost], times: float, price: Price | None) -> Line:
+    """Several rubrics for each of so many records."""
+    usage, calls = Usage(), 0
+    for one in costs:
+        usage, calls = usage + one.usage, calls + one.calls
+    return _line(name, usage, times, price, calls)

@@ -102,6 +102,7 @@ def test_the_cost_is_that_of_the_traffic(daemon: ChildDaemon, server: LlmServer)
     assert lines["groundedness"]["calls"] == found["judged"]
     assert lines["groundedness"]["dollars"] > 0
     assert lines["audits"]["calls"] > 0
+    assert lines["canary"]["calls"] >= 4 * 60
 
 
 def test_without_a_key_the_daemon_runs_and_says_why_nothing_is_judged(tmp_path: Path) -> None:
