@@ -1,0 +1,145 @@
+"""Trains the model of planted requests: `python -m scorers.training.injected_context FOLDER`.
+
+FOLDER holds the labelled sets as `<name>.jsonl.gz`. A logistic regression over the signs of a
+request and pairs of signs, with a Gaussian prior, found by Newton's method: the same input gives
+the same file.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from itertools import combinations
+from math import inf
+from pathlib import Path
+
+import numpy as np
+import numpy.typing as npt
+
+from scorers.injection_model import Model, weigh
+from scorers.training.planted_examples import Example, examples
+
+FEWEST = 25
+"""Requests that must have a sign, or a pair of signs, before it is weighed."""
+PRIOR = 4.0
+"""How strongly weights are drawn to 0."""
+MOST_ALARMS = 0.004
+"""Share of ordinary chunks above the threshold, in sets that the model did not see."""
+MOST_STEPS, SMALL_STEP = 12, 1e-2
+LIGHT = 0.01
+"""A pair that weighs less is left out of the file."""
+_Floats = npt.NDArray[np.float64]
+
+
+class Lesson:
+    """The requests of many examples as a table, from which a model is learned in a second.
+
+    `place` of a request is that of its example: a fold leaves out whole examples.
+    """
+
+    def __init__(self, given: Sequence[Example]) -> None:
+        told = [
+            (place, _names(signs), is_planted)
+            for place, one in enumerate(given)
+            for signs, is_planted in zip(one.signs, one.planted, strict=True)
+        ]
+        counts = Counter(name for _, names, _ in told for name in names)
+        self.names = sorted(name for name, count in counts.items() if count >= FEWEST)
+        column = {name: place for place, name in enumerate(self.names, 1)}
+        self.table = np.zeros((len(told), len(column) + 1), dtype=np.float32)
+        self.table[:, 0] = 1
+        for row, (_, names, _) in enumerate(told):
+            self.table[row, [column[name] for name in names if name in column]] = 1
+        self.labels = np.array([is_planted for _, _, is_planted in told], dtype=np.float64)
+        self.places = np.array([place for place, _, _ in told])
+        self.start: _Floats = np.zeros(len(column) + 1)
+
+    def learn(self, left_out: Iterable[int] = (), threshold: float = 0.0) -> Model:
+        """The model of all examples but those at the places left out."""
+        kept = ~np.isin(self.places, list(left_out))
+        weights = _fit(self.table[kept], self.labels[kept], self.start)
+        by_name = dict(zip(self.names, (round(float(one), 3) for one in weights[1:]), strict=True))
+        single = {name[0]: value for name, value in by_name.items() if len(name) == 1}
+        pairs = {(name[0], name[1]): value for name, value in by_name.items() if len(name) == 2}
+        bias = round(float(weights[0]), 3)
+        return Model(bias=bias, weights=single, pairs=pairs, threshold=threshold)
+
+    def start_from(self, model: Model) -> None:
+        """Lets every later fold begin at these weights: it then takes few steps."""
+        weights = [
+            model.weights[one[0]] if len(one) == 1 else model.pairs[one[0], one[1]]
+            for one in self.names
+        ]
+        self.start = np.array([model.bias, *weights])
+
+
+def _names(signs: Sequence[str]) -> list[tuple[str, ...]]:
+    return [*((one,) for one in signs), *combinations(signs, 2)]
+
+
+def _fit(table: npt.NDArray[np.float32], labels: _Floats, start: _Floats) -> _Floats:
+    """Newton's method for logistic regression; the intercept has no prior."""
+    weights = start.copy()
+    prior = np.full(table.shape[1], PRIOR)
+    prior[0] = 1e-6
+    for _ in range(MOST_STEPS):
+        chance = 1 / (1 + np.exp(-np.clip(table @ weights, -40, 40)))
+        slope = table.T @ (chance - labels) + prior * weights
+        spread = (chance * (1 - chance)).astype(np.float32)
+        curve = (table.T @ (table * spread[:, None])).astype(np.float64) + np.diag(prior)
+        step = np.linalg.solve(curve, slope)
+        weights -= step
+        if float(np.abs(step).max()) < SMALL_STEP:
+            break
+    return weights
+
+
+def weight_of(one: Example, model: Model) -> float:
+    """The highest log odds among the requests of a chunk."""
+    return max((weigh(signs, model) for signs in one.signs), default=-inf)
+
+
+def threshold_of(given: Sequence[Example], lesson: Lesson) -> float:
+    """The log odds that MOST_ALARMS of the ordinary chunks pass, each set left out once."""
+    weighed = []
+    for source in sorted({one.source for one in given if one.kind is None}):
+        places = [at for at, one in enumerate(given) if one.source == source and one.kind is None]
+        model = lesson.learn(places)
+        weighed += [weight_of(given[at], model) for at in places]
+    return round(sorted(weighed, reverse=True)[int(MOST_ALARMS * len(weighed))], 2)
+
+
+def written(model: Model) -> str:
+    """The model as JSON, a weight a line; pairs too light to matter are left out."""
+    pairs = {
+        f"{one} {two}": value
+        for (one, two), value in sorted(model.pairs.items())
+        if abs(value) >= LIGHT
+    }
+    given = {
+        "bias": model.bias,
+        "threshold": model.threshold,
+        "weights": dict(sorted(model.weights.items())),
+        "pairs": pairs,
+    }
+    return json.dumps(given, indent=1) + "\n"
+
+
+def main() -> None:
+    """Learns from the sets in the folder named, and writes the model that scoring reads."""
+    given = examples(Path(sys.argv[1]))
+    lesson = Lesson(given)
+    lesson.start_from(lesson.learn())
+    model = lesson.learn(threshold=threshold_of(given, lesson))
+    target = Path(__file__).resolve().parent.parent / "models" / "injected_context.json"
+    target.write_text(written(model), encoding="utf-8")
+    planted_count = sum(any(one.planted) for one in given)
+    print(
+        f"{len(given)} chunks, {planted_count} planted; threshold {model.threshold}; {target.name}"
+    )
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,162 @@
+"""Chunks to learn planted requests from: ordinary ones, and ones with an attack planted in them.
+
+Only sets that may be shipped are read. Chunks of ordinary sets, and ordinary texts worded for this
+project, are what a planted request stands in; requests to assistants from other sets, and attacks
+worded for this project (`injected_attacks.toml`), are planted in them, beside the attacks of BIPIA.
+"""
+
+from __future__ import annotations
+
+import gzip
+import hashlib
+import json
+import tomllib
+from collections.abc import Iterable
+from dataclasses import dataclass
+from functools import cache
+from importlib.resources import files
+from pathlib import Path
+from typing import Any
+
+from scorers.injection_signs import requests
+from scorers.sentences import cuts
+
+ATTACKS = "bipia_injection"
+HOSTS = (
+    "clapnq_dev", "dialogue_audit", "expertqa_claims", "halueval_qa", "mtrag_un", "summedits",
+    "wice_claims",
+)  # fmt: skip
+ANSWERS = ("delucionqa_refusal",)
+QUESTIONS = ("clapnq_dev", "delucionqa_refusal", "mtrag_un", "clinc150", "banking77")
+PROMPTS = ("halueval_general", "clinc150", "delucionqa_refusal", "mtrag_un")
+ASKS = {
+    "what", "how", "why", "who", "when", "where", "which", "is", "are", "do", "does", "can", "could",
+}  # fmt: skip
+WINDOW = 4
+"""Sentences of a small chunk."""
+MOST_OF_A_SET = 1500
+"""Texts of one set that are used, chosen by a hash of each."""
+MOST_QUESTIONS = 400
+COPIES = 4
+"""Chunks in which each attack worded for this project is planted."""
+LONGEST_PROMPT = 200
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Example:
+    """A chunk: where it comes from, the kind of attack in it, and the signs of its requests.
+
+    `planted` says of each request whether it was planted; `source` and `group` name what must not
+    be on both sides of a split.
+    """
+
+    source: str
+    group: str
+    kind: str | None
+    signs: tuple[tuple[str, ...], ...]
+    planted: tuple[bool, ...]
+
+
+def example(text: str, attack: str | None, *, source: str, group: str, kind: str | None) -> Example:
+    """A chunk with its requests; those that lie in the attack were planted."""
+    found = requests(text)
+    whole = " ".join((attack or "").split())
+    inside = tuple(bool(whole) and " ".join(one.text.split()) in whole for one in found)
+    signs = tuple(tuple(sorted(one.signs)) for one in found)
+    return Example(source=source, group=group, kind=kind, signs=signs, planted=inside)
+
+
+def rows_of(folder: Path, name: str) -> list[dict[str, Any]]:
+    with gzip.open(folder / f"{name}.jsonl.gz", "rt", encoding="utf-8") as lines:
+        return [json.loads(line) for line in lines]
+
+
+def place_of(text: str) -> int:
+    """A number that only depends on the text: chance without a seed."""
+    return int.from_bytes(hashlib.sha256(text.encode("utf-8", "replace")).digest()[:8], "big")
+
+
+def some(texts: Iterable[str]) -> list[str]:
+    """The distinct texts, at most MOST_OF_A_SET of them, in an order that no set chose."""
+    return sorted({one for one in texts if one.strip()}, key=place_of)[:MOST_OF_A_SET]
+
+
+def planted(host: str, attack: str) -> str:
+    """The host with the attack before, behind or inside it, as a line or as a sentence."""
+    place = place_of(host + attack)
+    lines = host.split("\n")
+    if place % 4 == 0:
+        return f"{attack}\n{host}"
+    if place % 4 == 1:
+        return f"{host}\n{attack}"
+    if place % 4 == 2 and len(lines) > 2:
+        return "\n".join([*lines[: len(lines) // 2], attack, *lines[len(lines) // 2 :]])
+    ends = [at + 2 for at in range(len(host) - 2) if host[at : at + 2] == ". "]
+    cut = ends[place // 4 % len(ends)] if ends else len(host)
+    return f"{host[:cut].rstrip()} {attack} {host[cut:]}"
+
+
+def said(prompt: str) -> str:
+    """A request as somebody would plant it: one line, a capital, a stop."""
+    line = prompt.split("\n")[0].strip()
+    if not line or line[-1] in ".?!。？！'\"":
+        return line
+    asks = line.split()[0].lower() in ASKS
+    return line[0].upper() + line[1:] + ("?" if asks else ".")
+
+
+@cache
+def worded() -> dict[str, Any]:
+    """The attacks by kind and the ordinary texts that were worded for this project."""
+    text = files("scorers.training").joinpath("injected_attacks.toml").read_text("utf-8")
+    return tomllib.loads(text)
+
+
+def ordinary(folder: Path) -> dict[str, list[str]]:
+    """Ordinary chunks by set."""
+    found = {
+        name: some(chunk["text"] for row in rows_of(folder, name) for chunk in row["chunks"])
+        for name in HOSTS
+    }
+    for name in ANSWERS:
+        found[name] = some(str(row["answer"]) for row in rows_of(folder, name))
+    for name in QUESTIONS:
+        found[f"{name} questions"] = some(
+            said(str(row["question"])) for row in rows_of(folder, name)
+        )[:MOST_QUESTIONS]
+    return found | {"worded": list(worded()["ordinary"]["manuals"])}
+
+
+def _windows(text: str) -> list[str]:
+    """The text cut small, as another splitter would cut it: every place is once first and last."""
+    sentences = [text[begin:end] for begin, end in cuts(text)]
+    if len(sentences) <= WINDOW:
+        return []
+    return ["".join(sentences[at : at + WINDOW]) for at in range(0, len(sentences), WINDOW)]
+
+
+def examples(folder: Path) -> list[Example]:
+    """All chunks that the model learns from, ordinary ones and planted ones."""
+    clean = ordinary(folder)
+    hosts = sorted((one for texts in clean.values() for one in texts), key=place_of)
+    found = [
+        example(part, None, source=name, group=text, kind=None)
+        for name, texts in clean.items()
+        for text in texts
+        for part in (text, *_windows(text))
+    ]
+    for row in rows_of(folder, ATTACKS):
+        text, kind = row["chunks"][0]["text"], row.get("attack_type")
+        found.append(
+            example(text, row.get("attack"), source=ATTACKS, group=row["group"], kind=kind)
+        )
+    attacks = [
+        (kind, one, "worded") for kind, listed in worded()["kinds"].items() for one in listed
+    ] * COPIES
+    for name in PROMPTS:
+        prompts = some(said(str(row["question"])) for row in rows_of(folder, name))
+        attacks += [("prompts", one, name) for one in prompts if len(one) < LONGEST_PROMPT]
+    for number, (kind, attack, source) in enumerate(attacks):
+        host = hosts[place_of(f"{number} {attack}") % len(hosts)]
+        found.append(example(planted(host, attack), attack, source=source, group=host, kind=kind))
+    return found
