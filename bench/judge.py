@@ -20,6 +20,7 @@ from pathlib import Path
 import judge_faults
 import judge_injection
 import judge_latency
+import judge_spending
 from judge_court import in_session
 from judge_stand_in import standing_in
 from report import finish, peak_rss_mb, progress
@@ -37,8 +38,9 @@ Part = tuple[dict[str, object], Bars]
 def faults(seed: int, small: bool) -> Part:
     """Every fault with every rubric, and what many of them spend."""
     found = asyncio.run(judge_faults.matrix(seed, small=small))
-    spent = asyncio.run(judge_faults.spending(seed, small=small))
-    return found | {"spending": spent}, judge_faults.bars(found, spent)
+    spent = asyncio.run(judge_spending.spending(seed, small=small))
+    held = judge_faults.bars(found) | judge_spending.bars(spent)
+    return found | {"spending": spent}, held
 
 
 def injection(seed: int, small: bool) -> Part:

@@ -3,121 +3,41 @@
 from __future__ import annotations
 
 import asyncio
-import itertools
-import json
-import random
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from email.utils import formatdate
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
 from judge_court import (
     MODELS,
     asker_of,
-    base_url,
     house_records,
-    in_session,
     judged_families,
     labelled_records,
 )
+from judge_faulty import (
+    EVERY,
+    LONG_PATIENCE,
+    NOW,
+    ON_THE_WAY,
+    PASSING,
+    PATIENCE,
+    SLOW,
+    FaultyJudge,
+    at_once,
+    settings_for,
+)  # fmt: skip
 from prometheus_client import REGISTRY
 from report import progress
 
-from ragvigil.llm.book import Pot
 from ragvigil.llm.client import open_client
 from ragvigil.llm.outcome import FailureKind, Purpose
-from ragvigil.llm.settings import LlmSettings
 from ragvigil.model.record import RagRecord
 from ragvigil.model.score import Score
 from scorers.judge.asking import JUDGE, Asker, count_missing
-from tests.content_judge import ContentJudge
-from tests.llm_server import Fault, LlmServer
+from tests.llm_server import LlmServer
 
-NOW = 1_700_004_600.0
-"""The provider's clock: half an hour before a day (UTC) ends, when the sample may be spent."""
-PATIENCE, LONG_PATIENCE = 1.0, 30.0
-LARGE, LONGEST_REPLY = 50 << 20, 500
 REASONS = {*FailureKind, "incomplete"}
-Reply = dict[str, Any]
-
-
-def _lacking(reply: Reply) -> None:
-    if "nuggets" in reply:
-        reply["nuggets"] = []
-    else:
-        reply["verdicts"].pop(next(iter(reply["verdicts"])))
-
-
-def _surplus(reply: Reply) -> None:
-    if "nuggets" in reply:
-        reply["nuggets"].append(reply["nuggets"][0])
-    else:
-        reply["verdicts"]["c99"] = next(iter(reply["verdicts"].values()))
-
-
-def _graded(grade: object) -> Callable[[Reply], None]:
-    def change(reply: Reply) -> None:
-        listed = reply["nuggets"] if "nuggets" in reply else [*reply["verdicts"].values()]
-        listed[0]["grade"] = grade
-
-    return change
-
-
-def _own_score(reply: Reply) -> None:
-    reply["score"] = 0.0
-
-
-CHANGED: Mapping[str, Callable[[Reply], None]] = {
-    "missing verdicts": _lacking,
-    "an extra verdict": _surplus,
-    "a score of 11": _graded(11),
-    "a score of NaN": _graded(float("nan")),
-    "an unknown grade": _graded("excellent"),
-    "a score of its own": _own_score,
-}
-ON_THE_WAY: Mapping[str, Fault] = {
-    "429, seconds": Fault(status=429, headers={"retry-after": "1"}, code="rate_limit_exceeded"),
-    "429, date": Fault(
-        status=429, headers={"retry-after": formatdate(NOW + 2, usegmt=True)}, code="rate_limit"
-    ),
-    "500": Fault(status=500),
-    "slow": Fault(seconds=3 * PATIENCE),
-    "drip": Fault(drip_seconds=PATIENCE / 20),
-    "reset": Fault(is_reset=True),
-    "cut off": Fault(is_cut=True),
-    "invalid JSON": Fault(text='{"verdicts": {"s1": {"grade": "sup'),
-    "prose": Fault(text="All claims are supported. Score: 5/5."),
-    "refusal": Fault(is_refusal=True),
-    "truncated": Fault(is_truncated=True),
-    "50 MB": Fault(body=b" ", body_bytes=LARGE),
-}
-FENCED = "fenced JSON"
-SLOW = ("slow", "drip")
-PASSING = ("429, seconds", "429, date", "500", "slow", "drip", "reset", "cut off", FENCED)
-"""Faults that one more try heals; a fenced reply needs none."""
-EVERY = (*ON_THE_WAY, *CHANGED, FENCED)
-
-
-@dataclass(kw_only=True)
-class FaultyJudge:
-    """The honest stand-in, whose next `left` replies are changed."""
-
-    fault: str = ""
-    left: int = 0
-    honest: ContentJudge = field(default_factory=ContentJudge)
-
-    def answer(self, prompt: str) -> str:
-        """A good reply, or a changed one."""
-        text = self.honest.answer(prompt)
-        if self.left <= 0:
-            return text
-        self.left -= 1
-        if self.fault == FENCED:
-            return f"```json\n{text}\n```"
-        reply = json.loads(text)
-        CHANGED[self.fault](reply)
-        return json.dumps(reply)
 
 
 @dataclass(kw_only=True)
@@ -177,7 +97,7 @@ async def _under(
     judge = FaultyJudge(fault=fault)
     async with LlmServer(judge.answer) as server:
         patient, hasty = (
-            open_client(_settings(model, server, seconds), clock=lambda: NOW, sleep=_at_once)
+            open_client(settings_for(model, server, seconds), clock=lambda: NOW, sleep=at_once)
             for seconds in (LONG_PATIENCE, PATIENCE if fault in SLOW else LONG_PATIENCE)
         )
         for record in records[: 1 if fault in SLOW else None]:
@@ -198,15 +118,6 @@ async def _under(
                     tally.add(fault, where, score, got[name], is_once=is_once)
         await patient.close()
         await hasty.close()
-
-
-def _settings(model: str, server: LlmServer, timeout_seconds: float) -> LlmSettings:
-    given: dict[str, object] = {
-        "model": model, "base_url": base_url(server.anthropic, model), "key": "none",
-        "retries": 1, "timeout_seconds": timeout_seconds, "cache_entries": 0,
-        "breaker_failures": 10**6,
-    }  # fmt: skip
-    return LlmSettings.model_validate(given)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -252,10 +163,6 @@ class _Bench:
         self.server.faults, self.server.every, self.judge.left = [], None, 0
 
 
-async def _at_once(_: float) -> None:
-    """No pause between two attempts: how long they are is not asked here."""
-
-
 async def _judged(asker: Asker, record: RagRecord) -> dict[str, Score]:
     found = await asyncio.gather(
         *(asker.ask(record, family, Purpose.SAMPLE) for family in judged_families())
@@ -273,63 +180,8 @@ def _counted() -> Counter[str]:
     return found
 
 
-async def spending(seed: int, *, small: bool) -> dict[str, object]:
-    """Tokens that many records under faults took of a small day's budget."""
-    records = _many(60 if small else 600)
-    daily = 60_000 if small else 600_000
-    rng, steps = random.Random(seed), itertools.count()
-    async with LlmServer(ContentJudge().answer) as server:
-        faults = [ON_THE_WAY[name] for name in ("500", "429, seconds", "reset", "invalid JSON")]
-        faults += [Fault(is_without_usage=True), Fault(is_refusal=True), Fault(is_truncated=True)]
-        server.faults = [rng.choice([None, None, *faults]) for _ in range(100 * len(records))]
-        async with in_session(
-            _small_budget(server, daily),
-            clock=lambda: NOW + next(steps),
-            opened={"clock": lambda: NOW, "sleep": _at_once},
-        ) as (court, judge):
-            court.add(records)
-            while len(court.queue):
-                await judge.step()
-            spent = court.client.budget.spent(Pot.SAMPLE).tokens
-        scores = list(court.scores())
-        prompts = [len(call.prompt) // 4 for call in server.calls]
-    return {
-        "daily_tokens": daily,
-        "spent_tokens": spent,
-        "provider_tokens": server.tokens,
-        "one_call_tokens": max(prompts, default=0) + LONGEST_REPLY,
-        "calls": len(prompts),
-        "judged": sum(one.value is not None for one in scores),
-        "left_out_by_reason": dict(Counter(one.label for one in scores if one.absent == JUDGE)),
-    }
-
-
-def _small_budget(server: LlmServer, daily: int) -> LlmSettings:
-    changed = {
-        "daily_tokens": daily,
-        "reserved_share": 0.0,
-        "max_output_tokens": LONGEST_REPLY,
-        "concurrency": 4,
-    }
-    return _settings(MODELS[0], server, LONG_PATIENCE).model_copy(update=changed)
-
-
-def _many(count: int) -> list[RagRecord]:
-    """Records that differ, so that no reply is known."""
-    kinds = house_records()
-    return [
-        replace(
-            kinds[n % len(kinds)],
-            trace_id=f"m{n}",
-            answer=f"{kinds[n % len(kinds)].answer} It is case {n}.",
-        )
-        for n in range(count)
-    ]
-
-
-def bars(found: Mapping[str, Any], spent: Mapping[str, Any]) -> dict[str, bool]:
+def bars(found: Mapping[str, Any]) -> dict[str, bool]:
     """What must hold at any size."""
-    most = spent["daily_tokens"] + spent["one_call_tokens"]
     return {
         "no false score under any fault": found["false_scores"] == 0,
         "every missing verdict is counted": found["missing"] == found["missing_counted"] > 0,
@@ -337,6 +189,4 @@ def bars(found: Mapping[str, Any], spent: Mapping[str, Any]) -> dict[str, bool]:
         "a passing fault costs no verdict": all(
             found["healed_when_once"][fault] == 1 for fault in PASSING
         ),
-        "spent <= budget + one call": max(spent["spent_tokens"], spent["provider_tokens"]) <= most,
-        "the budget ended": spent["left_out_by_reason"].get("budget", 0) > 0,
     }
