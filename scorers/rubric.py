@@ -7,7 +7,7 @@ every `*.toml` in it is a rubric.
 from __future__ import annotations
 
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
 from functools import cache
 from importlib.metadata import EntryPoint
@@ -156,11 +156,46 @@ def _is_share(value: object) -> bool:
 
 
 def load_rubrics() -> Mapping[str, Rubric]:
-    """Every rubric by name: of `scorers/rubrics`, and of the packages of others. Raises BadRubric.
+    """Every rubric by name: of `scorers/rubrics`, of the packages of others, and of own files.
 
     A rubric of others that is wrong, or whose name is taken, is in `rubrics_left_out` instead.
+    Raises BadRubric.
     """
-    return house_rubrics() | _outside()[0]
+    return house_rubrics() | _outside()[0] | _brought
+
+
+def read_files(paths: Sequence[Path]) -> dict[str, Rubric]:
+    """The rubrics of files, and of all `*.toml` in folders. Raises BadRubric."""
+    places = {name: f"{HOUSE}: {name}.toml" for name in house_rubrics()}
+    found: dict[str, Rubric] = {}
+    for path in paths:
+        listed = sorted(path.glob("*.toml")) if path.is_dir() else [path]
+        if not listed:
+            raise BadRubric(f"{path}: holds no *.toml")
+        for file in listed:
+            try:
+                rubric = _admitted(file, file.name, places)
+            except OSError as error:
+                raise BadRubric(f"{file}: cannot be read: {error.strerror or error}") from error
+            found[rubric.name] = rubric
+    for rubric in found.values():
+        if problem := orphaned(rubric, house_rubrics() | found):
+            raise BadRubric(f"{places[rubric.name]}: {problem}")
+    return found
+
+
+_brought: dict[str, Rubric] = {}
+
+
+def bring(paths: Sequence[Path]) -> dict[str, Rubric]:
+    """From now on `load_rubrics` gives the rubrics of these files too, instead of earlier ones.
+
+    Like what is installed, the files of the settings hold for the whole process. Raises BadRubric.
+    """
+    found = read_files(paths)
+    _brought.clear()
+    _brought.update(found)
+    return found
 
 
 def rubrics_left_out() -> tuple[LeftOut, ...]:
@@ -216,7 +251,7 @@ def orphaned(rubric: Rubric, known: Mapping[str, Rubric]) -> str:
     return ""
 
 
-def _admitted(file: Traversable, place: str, places: dict[str, str]) -> Rubric:
+def _admitted(file: Traversable | Path, place: str, places: dict[str, str]) -> Rubric:
     """The rubric of a file; its name is entered in `places`. Raises BadRubric where it is taken."""
     try:
         rubric = parse_rubric(file.read_text("utf-8"), place)

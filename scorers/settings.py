@@ -8,6 +8,7 @@ from typing import Annotated
 from pydantic import BaseModel, ConfigDict, Field, field_validator
 
 from scorers.golden import read_golden
+from scorers.rubric import read_files
 
 Share = Annotated[float, Field(ge=0, le=1)]
 
@@ -24,10 +25,23 @@ class ScorersSettings(BaseModel):
         default={},
         description="by rubric, the value under which a record fails; instead of the rubric's own",
     )
+    rubrics: tuple[Path, ...] = Field(
+        default=(),
+        description="rubric files of your own, or folders of them, that the judge asks too; "
+        "`ragvigil rubric check FILE` says what is wrong with one",
+    )
     golden: Path | None = Field(
         default=None,
         description="JSONL file of golden cases: questions and the chunks that bear their answers",
     )
+
+    @field_validator("rubrics")
+    @classmethod
+    def _rubrics_read(cls, paths: tuple[Path, ...]) -> tuple[Path, ...]:
+        for name, rubric in read_files(paths).items():
+            if rubric.judge is None and not rubric.derived_from:
+                raise ValueError(f"{name}: needs a [judge] table, or derived_from")
+        return paths
 
     @field_validator("golden")
     @classmethod

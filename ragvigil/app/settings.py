@@ -24,7 +24,7 @@ from ragvigil.model.plugin import others
 from ragvigil.store.settings import StoreSettings
 from ragvigil.web.settings import WebSettings
 from scorers.judge.settings import JudgeSettings
-from scorers.rubric import GROUP, house_rubrics
+from scorers.rubric import GROUP, bring, house_rubrics
 from scorers.settings import ScorersSettings
 
 PREFIX = "RAGVIGIL_"
@@ -97,7 +97,8 @@ def load(config: Path | None = None, **flags: Any) -> Settings:
         raise SettingsError("\n".join(_not_json(error, os.environ))) from error
     except ValidationError as error:
         raise SettingsError("\n".join(_sentences(error))) from error
-    nameless = list(unknown_rubrics(settings.scorers, house_rubrics()))
+    own = bring(settings.scorers.rubrics)
+    nameless = list(unknown_rubrics(settings.scorers, house_rubrics() | own))
     if nameless and not others(GROUP):  # those of others are known where they are loaded
         raise SettingsError("\n".join(nameless))
     return settings

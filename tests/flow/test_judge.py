@@ -39,10 +39,45 @@ def judging(server: LlmServer) -> dict[str, str]:
     }
 
 
+OWN = """
+name = "house_style"
+layer = "generation"
+version = "1"
+scale = "0..1"
+needs = ["answer"]
+description = "Whether the answer speaks as we do."
+
+[judge]
+about = "answer"
+shows = ["question", "answer"]
+instruction = "Does the answer speak plainly?"
+aggregation = "mean"
+
+[[judge.grades]]
+name = "plain"
+means = "every sentence is clear at first reading"
+value = 1.0
+
+[[judge.grades]]
+name = "puffed"
+means = "it sells or preaches"
+value = 0.0
+"""
+
+
 @pytest.fixture(scope="module")
 def daemon(server: LlmServer, tmp_path_factory: pytest.TempPathFactory) -> Iterator[ChildDaemon]:
-    with running(tmp_path_factory.mktemp("judge"), settings=judging(server)) as started:
+    folder = tmp_path_factory.mktemp("judge")
+    (folder / "house_style.toml").write_text(OWN)
+    own = {"RAGVIGIL_SCORERS__RUBRICS": json.dumps([str(folder / "house_style.toml")])}
+    with running(folder / "data", settings=judging(server) | own) as started:
         yield started
+
+
+def test_a_rubric_of_ones_own_is_one_file(daemon: ChildDaemon) -> None:
+    found = by_kind(daemon, ask(daemon, "Card refunds take 5 to 7 business days"), "judge")
+    assert found["house_style"]["value"] is not None
+    assert found["house_style"]["layer"] == "generation"
 
 
 def by_kind(daemon: ChildDaemon, trace_id: str, kind: str) -> dict[str, dict[str, Any]]:

@@ -3,15 +3,26 @@
 from __future__ import annotations
 
 import contextlib
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from pydantic import ValidationError
 
 import scorers
 from ragvigil.model.score import Layer
-from scorers.rubric import FIELDS, BadRubric, house_rubrics, parse_rubric, rubrics_left_out
+from scorers.rubric import (
+    FIELDS,
+    BadRubric,
+    bring,
+    house_rubrics,
+    load_rubrics,
+    parse_rubric,
+    rubrics_left_out,
+)
+from scorers.settings import ScorersSettings
 
 KEYS = {
     "name": '"tone"',
@@ -88,3 +99,75 @@ def test_every_file_of_the_house_has_the_name_of_its_rubric() -> None:
     folder = Path(scorers.__file__ or "").parent / "rubrics"
     assert sorted(house_rubrics()) == sorted(path.stem for path in folder.glob("*.toml"))
     assert rubrics_left_out() == ()
+
+
+JUDGED = """
+[judge]
+about = "answer"
+shows = ["answer"]
+instruction = "Is the answer kind?"
+aggregation = "mean"
+
+[[judge.grades]]
+name = "kind"
+means = "a friendly person could have said it"
+value = 1.0
+
+[[judge.grades]]
+name = "curt"
+means = "it is short with the reader"
+value = 0.0
+"""
+
+
+@pytest.fixture
+def nothing_brought() -> Iterator[None]:
+    yield
+    bring(())
+
+
+@pytest.mark.usefixtures("nothing_brought")
+def test_files_of_ones_own_stand_beside_the_others_until_others_are_brought(
+    tmp_path: Path,
+) -> None:
+    (tmp_path / "tone.toml").write_text(written() + JUDGED)
+    assert set(bring([tmp_path])) == {"tone"}
+    assert load_rubrics()["tone"].judge is not None
+    assert set(house_rubrics()) == set(load_rubrics()) - {"tone"}
+    bring(())
+    assert "tone" not in load_rubrics()
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "sentence"),
+    [
+        ("tone.toml", 'name = "a"', "tone.toml: layer is missing"),
+        (
+            "tone.toml",
+            written(name='"groundedness"') + JUDGED,
+            "tone.toml: name: groundedness is taken by ragvigil: groundedness.toml",
+        ),
+        (
+            "tone.toml",
+            written(derived_from='"tone"', aggregation='"precision"', relevant_from='"kind"'),
+            "tone.toml: derived_from: tone is no rubric that grades chunks",
+        ),
+    ],
+)
+def test_a_wrong_file_of_ones_own_is_refused_and_changes_nothing(
+    tmp_path: Path, name: str, text: str, sentence: str
+) -> None:
+    (tmp_path / name).write_text(text)
+    before = dict(load_rubrics())
+    with pytest.raises(BadRubric) as error:
+        bring([tmp_path / name])
+    assert str(error.value) == sentence
+    assert load_rubrics() == before
+
+
+def test_a_folder_without_rubrics_and_a_code_rubric_are_refused(tmp_path: Path) -> None:
+    with pytest.raises(BadRubric, match=r"holds no \*\.toml"):
+        bring([tmp_path])
+    (tmp_path / "tone.toml").write_text(written())
+    with pytest.raises(ValidationError, match=r"tone: needs a \[judge\] table, or derived_from"):
+        ScorersSettings(rubrics=(tmp_path,))
