@@ -15,7 +15,7 @@ import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ragvigil.inference.memory import resident_bytes
+from ragvigil.inference.memory import give_back, resident_bytes
 from ragvigil.inference.models import WRONG, Model, load
 from ragvigil.inference.weights import NoModel
 from ragvigil.inference.wire import pack, unpack
@@ -34,6 +34,9 @@ QUIET = {
 }
 """No downloads and no progress bars, unless the environment says otherwise."""
 
+HOLES_BYTES = 64 << 20
+"""How far the process grows before it looks for memory to give back (10 ms)."""
+
 Request = dict[str, Any]
 
 
@@ -45,8 +48,12 @@ def main() -> None:
     requests: queue.SimpleQueue[Request] = queue.SimpleQueue()
     threading.Thread(target=_listen, args=(channel, requests), daemon=True).start()
     models: dict[tuple[str, str], Model | NoModel] = {}
+    kept = 0
     while True:
         channel.sendall(_answer(requests.get(), models))
+        if resident_bytes(os.getpid()) > kept + HOLES_BYTES:
+            give_back()
+            kept = resident_bytes(os.getpid())
 
 
 def _listen(channel: socket.socket, requests: queue.SimpleQueue[Request]) -> None:

@@ -1,7 +1,8 @@
-"""How much memory a process takes."""
+"""How much memory a process takes, and how it gives back what it no longer uses."""
 
 from __future__ import annotations
 
+import ctypes
 import os
 from pathlib import Path
 
@@ -13,3 +14,13 @@ def resident_bytes(pid: int) -> int:
     except OSError:
         return 0
     return pages * os.sysconf("SC_PAGE_SIZE")
+
+
+def give_back() -> None:
+    """Returns memory that is free within this process to the system, where the C library can.
+
+    Texts of ever other lengths leave holes: without this a child grew from 600 to 1100 MB.
+    """
+    trim = getattr(ctypes.CDLL(None), "malloc_trim", None)
+    if trim is not None:
+        trim(0)
