@@ -72,6 +72,7 @@ def duties(
             function=Calibration(store, (), pipeline.parts.runner.fails_below).show_metrics,
         ),
         Job(name="canary", every_seconds=CANARY_SECONDS, function=pipeline.parts.later.canary.run),
+        Job(name="complaints", every_seconds=BOOKS_SECONDS, function=pipeline.parts.later.hear),
         Job(name="judge_pace", every_seconds=PACE_SECONDS, function=pipeline.parts.later.pace),
         Job(name="retention", every_seconds=RETENTION_SECONDS, function=keep),
     ]

@@ -17,13 +17,13 @@ import structlog
 from ragvigil.llm.outcome import Purpose
 from ragvigil.model.outcome import Outcome, ScoredRecord
 from ragvigil.model.record import RagRecord
-from ragvigil.model.score import Score
+from ragvigil.model.score import Score, Stream
 from ragvigil.store import judged
 from ragvigil.store.store import Store
 from scorers.golden import read_golden
 from scorers.judge import metrics
 from scorers.judge.queue import JudgeQueue, Waiting, content_of
-from scorers.judge.sampling import choose, may_be_chosen
+from scorers.judge.sampling import Chosen, choose, is_sampled, may_be_chosen
 from scorers.judge.settings import JudgeSettings
 from scorers.rubric import Rubric, load_rubrics
 
@@ -36,6 +36,8 @@ log = structlog.get_logger()
 
 NO_JUDGE = "no judge is configured: [judge] model"
 STOP_SECONDS = 5.0
+DISLIKED_DAYS = 7
+"""A record that is older than this is not judged because of what is said of it now."""
 Deliver: TypeAlias = Callable[[Sequence[tuple[judged.StoredRecord, Sequence[Score]]]], None]
 """Makes scores of stored records durable, and counts them."""
 
@@ -106,6 +108,19 @@ class Judging:
         if chosen:
             metrics.SHED.inc(self._queue.add(chosen))
 
+    def suspect(self, since: float) -> None:
+        """Offers records of which a user has said something bad since then; see `choose`."""
+        if self._queue is None:
+            return
+        rate, salt = self._settings.suspicious_rate, f"{self._settings.salt} suspicious"
+        oldest = int(since) - DISLIKED_DAYS * 86_400
+        disliked = judged.disliked(self._store, since, oldest)
+        keys = [key for key in disliked if is_sampled(key[0], rate, salt)]
+        self._queue.add(
+            self._waiting(one.record, Chosen(stream=Stream.SUSPICIOUS, probability=rate))
+            for one in judged.read(self._store, keys).values()
+        )
+
     def judge_now(
         self, records: Sequence[RagRecord], purpose: Purpose
     ) -> list[tuple[Score, ...]] | None:
@@ -175,6 +190,9 @@ class Judging:
         chosen = choose(record, scored.scores, self._settings, self._fails_below, thinning=thinning)
         if chosen is None:
             return None
+        return self._waiting(record, chosen)
+
+    def _waiting(self, record: RagRecord, chosen: Chosen) -> Waiting:
         return Waiting(
             trace_id=record.trace_id,
             record_id=record.record_id,

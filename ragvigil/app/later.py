@@ -18,6 +18,8 @@ from ragvigil.store.judged import StoredRecord
 from ragvigil.store.record_rows import RubricFacts
 from ragvigil.store.store import Store
 
+HEARD_SECONDS = 600.0
+"""What users said so long before the start is heard again: a record is queued once all the same."""
 PACE_DAYS, DAY = 7, 86_400
 BEHIND_SPANS = 2_000
 """With more spans unread in the spool than this, the core has no time for local models."""
@@ -36,6 +38,7 @@ class Later:
     ) -> None:
         self._store, self._facts, self._scores = store, facts, scores
         self._dirty_minutes = dirty_minutes
+        self._heard = time.time() - HEARD_SECONDS
         judge = settings.judge
         self._judging = Judging(
             judge,
@@ -74,6 +77,12 @@ class Later:
     def fell_behind(self, spans: int) -> None:
         """How many spans wait in the spool: local models give way to them."""
         self._local.is_behind = spans > BEHIND_SPANS
+
+    def hear(self) -> None:
+        """Judges some of the records that users have complained about since the last time."""
+        now = time.time()
+        self._judging.suspect(self._heard)
+        self._heard = now
 
     def pace(self) -> None:
         """Spends the judge's day as the traffic of the last week came, hour by hour."""

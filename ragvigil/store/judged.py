@@ -63,6 +63,16 @@ def read(store: Store, keys: Collection[Key]) -> dict[Key, StoredRecord]:
     }
 
 
+def disliked(store: Store, since: float, oldest: int) -> list[Key]:
+    """Records of which something bad was said since then; those older than `oldest` left out.
+
+    Both in seconds since the epoch.
+    """
+    asked = {"since": since, "minute": oldest}
+    rows = store.read("records_disliked", asked, priority=Priority.TICK)
+    return [(row["trace_id"], row["record_id"]) for row in rows]
+
+
 def write(
     store: Store,
     verdicts: Sequence[tuple[StoredRecord, Sequence[Score]]],

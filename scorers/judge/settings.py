@@ -27,8 +27,8 @@ class JudgeSettings(LlmSettings):
     )
     suspicious_rate: Share = Field(
         default=0.02,
-        description="share of the records that failed a cheap rubric or ended in an error that is "
-        "judged beside the sample; feeds issues, never means",
+        description="share of the records that failed a cheap rubric, ended in an error or were "
+        "complained about that is judged beside the sample; feeds issues, never means",
     )
     rubrics: tuple[str, ...] = Field(
         default=(), description="names of the judged rubrics that are asked; empty is all"

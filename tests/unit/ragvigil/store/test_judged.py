@@ -4,8 +4,11 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+import pytest
+
 from ragvigil.model.score import Kind, Layer, Score, Stream
-from ragvigil.store import judged, records, rollups, traffic
+from ragvigil.store import feedback, judged, records, rollups, traffic
+from ragvigil.store.feedback import Told
 from ragvigil.store.store import Store
 from ragvigil.store.traces import RubricFacts, TraceRows
 from scorers.judge.queue import content_of
@@ -107,3 +110,43 @@ def test_the_traffic_of_a_route_has_its_mean_sizes_and_its_hours(store: Store) -
 def test_no_traffic_is_no_row_and_no_hours(store: Store) -> None:
     assert traffic.since(store, MINUTE) == []
     assert traffic.by_hour([]) == (0,) * 24
+
+
+BAD = {"kind": "thumbs", "value": 0.0, "time_unix_nano": NOW}
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        {"trace_id": f"{1:032x}"},
+        {"trace_id": f"{1:032x}", "span_id": f"{1:08x}{0:08x}"},
+        {"response_id": f"resp-{f'{1:032x}'[-4:]}"},
+    ],
+    ids=["trace", "span", "response"],
+)
+def test_a_record_that_a_user_complained_about_is_found_by_any_id(
+    store: Store, said: dict[str, str]
+) -> None:
+    stored(store, 1)
+    stored(store, 2)
+    store.write(feedback.batch([Told(feedback_id="f", **BAD, **said)], NOW))
+    assert judged.disliked(store, NOW / SECOND - 60, MINUTE - 3600) == [
+        (f"{1:032x}", f"{1:08x}{0:08x}")
+    ]
+
+
+@pytest.mark.parametrize("value", [None, 0.5, 1.0])
+def test_praise_and_what_has_no_direction_is_no_complaint(
+    store: Store, value: float | None
+) -> None:
+    stored(store, 1)
+    told = Told(feedback_id="f", **(BAD | {"value": value}), trace_id=f"{1:032x}")
+    store.write(feedback.batch([told], NOW))
+    assert judged.disliked(store, NOW / SECOND - 60, MINUTE - 3600) == []
+
+
+def test_a_complaint_of_before_and_an_old_record_are_left_out(store: Store) -> None:
+    stored(store, 1)
+    store.write(feedback.batch([Told(feedback_id="f", **BAD, trace_id=f"{1:032x}")], NOW))
+    assert judged.disliked(store, NOW / SECOND + 60, MINUTE - 3600) == []
+    assert judged.disliked(store, NOW / SECOND - 60, MINUTE + 60) == []

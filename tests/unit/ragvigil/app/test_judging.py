@@ -1,0 +1,150 @@
+"""What the judge is offered: the sample of live traffic, and what users complain about."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from pydantic import SecretStr
+
+from ragvigil.app.judging import NO_JUDGE, Judging, families
+from ragvigil.model.score import Stream
+from ragvigil.store import feedback
+from ragvigil.store.feedback import Told
+from ragvigil.store.store import Store
+from ragvigil.store.traces import TraceRows
+from scorers.judge.queue import JudgeQueue, Waiting
+from scorers.judge.settings import JudgeSettings
+from scorers.rubric import load_rubrics
+from tests.outcomes import NOW, SECOND, outcome_of
+
+EVERY = {"model": "openai:m", "key": SecretStr("k"), "allow": True, "wait_seconds": 0}
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    return tmp_path / "judge"
+
+
+def judging(store: Store, folder: Path, **settings: object) -> Judging:
+    given = JudgeSettings.model_validate(EVERY | settings)
+    bars = {"citation_validity": 0.5}
+    return Judging(given, store, folder, bars, None, lambda _: None)
+
+
+def queued(judge: Judging, folder: Path) -> list[Waiting]:
+    """What a judge that starts after this one finds in the queue."""
+    judge.stop()
+    queue = JudgeQueue(folder / "judge_queue.sqlite", 100)
+    found = queue.due(float("inf"), 100)
+    queue.close()
+    return found
+
+
+def test_without_a_model_nothing_is_taken_and_the_reason_is_said(
+    store: Store, folder: Path
+) -> None:
+    judge = Judging(JudgeSettings(), store, folder, {}, None, lambda _: None)
+    judge.offer([outcome_of(1)])
+    judge.suspect(0.0)
+    assert (judge.reason, judge.judged, judge.wants("t")) == (NO_JUDGE, frozenset(), False)
+    assert judge.judge_now([], None) is None  # type: ignore[arg-type]
+    assert not folder.exists()
+
+
+@pytest.mark.parametrize(
+    ("settings", "reason"),
+    [
+        ({"key": None}, "a key is missing"),
+        ({"sources": ("/no/such/folder",)}, "/no/such/folder: there is no such file or folder"),
+    ],
+)
+def test_a_judge_that_cannot_be_asked_takes_nothing(
+    store: Store,
+    folder: Path,
+    settings: dict[str, object],
+    reason: str,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.delenv("OPENAI_API_KEY", raising=False)
+    judge = judging(store, folder, **settings)
+    judge.offer([outcome_of(1)])
+    assert judge.reason.startswith(reason)
+    assert judge.status() == {"on": False, "reason": judge.reason}
+
+
+def test_live_records_of_the_sample_are_queued_and_replayed_ones_are_not(
+    store: Store, folder: Path
+) -> None:
+    judge = judging(store, folder, sample_rate=1.0)
+    live, old = outcome_of(1), outcome_of(2)
+    old = replace(old, trace=replace(old.trace, backfill="import"))
+    judge.offer([live, old])
+    (found,) = queued(judge, folder)
+    assert (found.trace_id, found.stream, found.probability) == (f"{1:032x}", Stream.BASE, 1.0)
+
+
+def test_replayed_traffic_is_judged_where_that_is_asked_for(store: Store, folder: Path) -> None:
+    judge = judging(store, folder, sample_rate=1.0, backfill=True)
+    old = outcome_of(2)
+    judge.offer([replace(old, trace=replace(old.trace, backfill="import"))])
+    assert len(queued(judge, folder)) == 1
+
+
+def test_outside_the_sample_a_record_that_failed_is_suspicious(store: Store, folder: Path) -> None:
+    judge = judging(store, folder, sample_rate=0.0, suspicious_rate=1.0)
+    judge.offer([outcome_of(1, value=0.25), outcome_of(2, value=1.0)])
+    (found,) = queued(judge, folder)
+    assert (found.trace_id, found.stream) == (f"{1:032x}", Stream.SUSPICIOUS)
+
+
+def keep(store: Store, *numbers: int) -> None:
+    rows = TraceRows({})
+    for number in numbers:
+        rows.add(outcome_of(number))
+    store.write(rows.take())
+
+
+def complain(store: Store, number: int) -> None:
+    told = Told(feedback_id=f"f{number}", kind="thumbs", value=0.0, time_unix_nano=NOW,
+                trace_id=f"{number:032x}")  # fmt: skip
+    store.write(feedback.batch([told], NOW))
+
+
+def test_a_record_that_a_user_complains_about_later_is_suspicious_once(
+    store: Store, folder: Path
+) -> None:
+    keep(store, 1, 2)
+    complain(store, 1)
+    judge = judging(store, folder, sample_rate=0.0, suspicious_rate=1.0)
+    for _ in range(2):
+        judge.suspect(NOW / SECOND - 60)
+    (found,) = queued(judge, folder)
+    assert (found.trace_id, found.stream) == (f"{1:032x}", Stream.SUSPICIOUS)
+
+
+def test_a_complaint_does_not_move_a_sampled_record_out_of_the_sample(
+    store: Store, folder: Path
+) -> None:
+    keep(store, 1)
+    complain(store, 1)
+    judge = judging(store, folder, sample_rate=1.0, suspicious_rate=1.0)
+    judge.offer([outcome_of(1)])
+    judge.suspect(NOW / SECOND - 60)
+    assert [one.stream for one in queued(judge, folder)] == [Stream.BASE]
+
+
+def test_a_family_is_what_is_asked_and_what_is_computed_from_its_grades() -> None:
+    found = {one.asked.name: [rubric.name for rubric in one] for one in families(load_rubrics())}
+    assert set(found["context_relevance"]) == {
+        "context_relevance",
+        "context_precision",
+        "answerable",
+        "rerank_gain",
+    }
+    assert found["groundedness"] == ["groundedness"]
+    assert "citation_validity" not in found
+    assert [one.asked.name for one in families(load_rubrics(), ["completeness"])] == [
+        "completeness"
+    ]
