@@ -20,6 +20,8 @@ log = structlog.get_logger()
 
 LOADING_SECONDS = 120.0
 """Patience with a model that is loading, beside that with its answer."""
+CLOSE_SECONDS = 0.1
+"""How long a call may still take by itself when everything is being closed."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -69,10 +71,13 @@ class Keeper:
     def close(self) -> None:
         """Ends the child, also in the middle of a call, which is then told CLOSED."""
         self._closed = True
-        if (link := self._link) is not None:
-            link.end()
-        with self._turn:
+        while not self._turn.acquire(timeout=CLOSE_SECONDS):
+            if (link := self._link) is not None:  # again, for one that was just being started
+                link.end()
+        try:
             self._drop()
+        finally:
+            self._turn.release()
 
     def _ask(self, task: str, model: str, texts: Sequence[object]) -> Answer | Unavailable:
         if self._closed:
