@@ -185,7 +185,7 @@ class ScoreMetrics(Collector):
         if score.value is not None:
             self._increase(SUM, key, score.value)
             self._increase(COUNT, key)
-            fails = score.value < self._fails_below.get(score.rubric, 0.0)
+            fails = score.fails(self._fails_below.get(score.rubric))
             self._increase(FAILED, key, float(fails))
         elif score.absent:
             self._increase(ABSENT, key)

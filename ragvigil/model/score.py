@@ -69,6 +69,16 @@ class Score:
         if self.value is not None and not (math.isfinite(self.value) and 0 <= self.value <= 1):
             raise ValueError(f"{self.rubric}: a score lies in 0..1, not {self.value}")
 
+    def fails(self, bar: float | None) -> bool:
+        """Whether the value lies under the bar of its rubric.
+
+        Bars are set for the grades of code and judges: a local model's number is none of those,
+        and fails nothing.
+        """
+        if self.value is None or bar is None or self.kind is Kind.MODEL:
+            return False
+        return self.value < bar
+
     @classmethod
     def not_applicable(
         cls, rubric: str, reason: str, *, label: str = "", absent: str = ""

@@ -123,7 +123,6 @@ def score_row(
 ) -> Row:
     """One row of `scores`. A record fails a rubric where its value lies under `fails_below`."""
     facts = rubrics.get(score.rubric, _UNKNOWN)
-    bar = facts.fails_below
     return (
         stamp.minute,
         stamp.time,
@@ -142,7 +141,7 @@ def score_row(
         score.explanation,
         as_json(score.details),
         score.absent,
-        int(score.value is not None and bar is not None and score.value < bar),
+        int(score.fails(facts.fails_below)),
         score.inclusion_probability,
         record.service,
         record.environment,

@@ -69,10 +69,7 @@ def _is_suspicious(
     """An error, a bad word of a user, or a cheap rubric that failed."""
     if record.error or any(one.value is not None and one.value < 0.5 for one in record.feedback):
         return True
-    return any(
-        score.value is not None and score.value < fails_below.get(score.rubric, 0.0)
-        for score in scores
-    )
+    return any(score.fails(fails_below.get(score.rubric)) for score in scores)
 
 
 def _place(trace_id: str, salt: str) -> float:

@@ -99,6 +99,23 @@ def test_where_a_judge_speaks_for_a_rubric_a_local_model_gives_a_proxy() -> None
     assert runner.behind({"groundedness"}).score_all(RECORD)[0].stream is Stream.BASE
 
 
+@pytest.mark.parametrize(
+    ("score", "fails"),
+    [
+        (Score(rubric="r", value=0.4), True),
+        (Score(rubric="r", value=0.4, kind=Kind.JUDGE), True),
+        (Score(rubric="r", value=0.5), False),
+        (Score(rubric="r", value=0.4, kind=Kind.MODEL), False),
+        (Score(rubric="r"), False),
+    ],
+)
+def test_a_bar_holds_for_code_and_judges_and_no_bar_fails_nothing(
+    score: Score, fails: bool
+) -> None:
+    assert score.fails(0.5) is fails
+    assert not score.fails(None)
+
+
 def test_code_is_no_proxy_for_a_judge() -> None:
     runner = Runner(load_scorers()).behind({"refusal"})
     assert {one.stream for one in runner.score_all(RECORD)} == {Stream.BASE}
