@@ -1,0 +1,119 @@
+"""An answer taken apart into sentences, and what each looks like without any context."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from math import log
+
+from scorers.normalise import is_number, words
+from scorers.refusal import classify
+from scorers.sentences import sentences
+from scorers.support import NAME
+
+MARKER = re.compile(r"\[[^\[\]\n]{1,40}\]|【[^】\n]{1,40}】")
+ITEM = re.compile(r"\s*(?:[-*•·–]|\d+[.)])\s")
+_HEDGES = (
+    "may might could can likely possibly perhaps generally typically often usually sometimes"
+    " always should important recommend recommended consult please note essential ensure crucial"
+    " help"
+)
+_ABOUT_TEXTS = (
+    "however additionally therefore thus overall furthermore moreover also finally conclusion"
+    " summary based passages passage context information provided text documents"
+)
+HEDGES = frozenset(_HEDGES.split())
+ABOUT_TEXTS = frozenset(_ABOUT_TEXTS.split())
+"""Words with which an answer speaks about its sources or joins its parts (English)."""
+PERSONS = frozenset({"i", "we", "you", "your"})
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Weights:
+    """How much a word tells: little where any text has it, `most` where it is in no list."""
+
+    by_word: Mapping[str, float]
+    most: float
+
+    def of(self, word: str) -> float:
+        """The weight of a word."""
+        return self.by_word.get(word, self.most)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Claim:
+    """A sentence of an answer; `weighed` are its distinct words, in order, with their weights."""
+
+    start: int
+    end: int
+    text: str
+    words: list[str]
+    weighed: dict[str, float]
+    weight: float
+    is_refusing: bool
+
+    def weigh(self, some: Iterable[str]) -> float:
+        """What some of its words weigh together."""
+        return sum([self.weighed[word] for word in some])
+
+
+def claims(answer: str, weights: Weights) -> list[Claim]:
+    """The sentences of an answer that have words, citation markers left out."""
+    refusing = {one.start for one in classify(answer).refusing}
+    found = []
+    for one in sentences(answer):
+        said = words(MARKER.sub(" ", one.text))
+        if said:
+            weighed = {word: weights.of(word) for word in dict.fromkeys(said)}
+            found.append(
+                Claim(
+                    start=one.start,
+                    end=one.end,
+                    text=one.text,
+                    words=said,
+                    weighed=weighed,
+                    weight=sum(weighed.values()),
+                    is_refusing=one.start in refusing,
+                )
+            )
+    return found
+
+
+FORM = (
+    "log_words", "numbers", "names", "first", "last", "position", "log_sentences", "hedges",
+    "about_texts", "refuses", "heading", "item", "parenthesis", "person", "of_question",
+    "said_before",
+)  # fmt: skip
+
+
+def form(
+    asked: Claim, place: int, count: int, question: frozenset[str], seen: set[str]
+) -> list[float]:
+    """The features `FORM` of the claim at a place of an answer of `count` sentences."""
+    weighed, weight = asked.weighed, asked.weight
+    bare = asked.text.rstrip()
+    return [
+        log(1 + len(asked.words)),
+        log(1 + sum(map(is_number, weighed))),
+        log(1 + len(names(asked))),
+        float(place == 0),
+        float(place == count - 1 > 0),
+        place / max(1, count - 1),
+        log(count),
+        log(1 + sum(word in HEDGES for word in asked.words)),
+        log(1 + sum(word in ABOUT_TEXTS for word in asked.words)),
+        float(asked.is_refusing),
+        float(bare.endswith((":", "："))),
+        float(ITEM.match(asked.text) is not None),
+        float("(" in bare),
+        float(not PERSONS.isdisjoint(weighed)),
+        sum([value for word, value in weighed.items() if word in question]) / weight,
+        sum([value for word, value in weighed.items() if word in seen]) / weight,
+    ]
+
+
+def names(asked: Claim) -> list[str]:
+    """The distinct words of the names in a claim: capital letters inside a sentence."""
+    found = {word for name in NAME.findall(asked.text) for word in words(name)}
+    return [word for word in asked.weighed if word in found]

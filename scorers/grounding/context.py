@@ -1,0 +1,97 @@
+"""The chunks of one record, ready to be compared with the sentences of its answer."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence, Set
+from functools import lru_cache
+from itertools import pairwise
+from math import log
+
+from scorers.alignment import most_voted
+from scorers.prepared import Prepared, prepared
+
+COMMON = 64
+"""Lines in which one word is looked up at most: a word that stands in more tells no place."""
+NEAREST = 6
+"""Lines with most votes of a sentence's words, of which the best are taken."""
+CACHED_CHUNKS = 1024
+CACHED_CHARACTERS = 16_384
+
+
+class Line:
+    """A sentence of a chunk: its words in order, and the distinct ones."""
+
+    __slots__ = ("distinct", "words")
+
+    def __init__(self, words: Sequence[str]) -> None:
+        self.words = words
+        self.distinct = frozenset(words)
+
+
+def _lines(content: str) -> tuple[Line, ...]:
+    chunk = prepared(content)
+    starts = sorted(chunk.starts)
+    ends = [*starts[1:], len(chunk.words)]
+    return tuple(
+        Line(chunk.words[begin:end])
+        for begin, end in zip(starts, ends, strict=True)
+        if begin < min(end, len(chunk.words))
+    )
+
+
+_remembered = lru_cache(maxsize=CACHED_CHUNKS)(_lines)
+
+
+def lines(content: str) -> tuple[Line, ...]:
+    """The sentences of a chunk that have words; remembered where the chunk is short.
+
+    >>> [one.words for one in lines("Cards take 5 days. Cash is instant.")]
+    [['cards', 'take', '5', 'days'], ['cash', 'is', 'instant']]
+    """
+    return _remembered(content) if len(content) <= CACHED_CHARACTERS else _lines(content)
+
+
+class Context:
+    """The chunks' words, and the lines in which the words of an answer (`said`) stand."""
+
+    def __init__(self, contents: Iterable[str], said: Set[str]) -> None:
+        self.chunks: list[Prepared] = []
+        self.lines: list[Line] = []
+        self.chunk_of: list[int] = []
+        for place, content in enumerate(contents):
+            self.chunks.append(prepared(content))
+            found = lines(content)
+            self.lines += found
+            self.chunk_of += [place] * len(found)
+        self.words = frozenset[str]().union(*(one.distinct for one in self.chunks))
+        self.stems = frozenset[str]().union(*(one.stems for one in self.chunks))
+        self.pairs = {pair for one in self.chunks for pair in pairwise(one.words)}
+        self.size = sum(len(one.words) for one in self.chunks)
+        self._places = self._index(said)
+
+    def _index(self, said: Set[str]) -> dict[str, list[int]]:
+        places: dict[str, list[int]] = {}
+        for place, line in enumerate(self.lines):
+            for word in line.distinct & said:
+                known = places.setdefault(word, [])
+                if len(known) < COMMON:
+                    known.append(place)
+        return places
+
+    def rarity(self, word: str) -> float:
+        """Inverse frequency over the lines; most for a word that no line has."""
+        having = len(self._places.get(word, ()))
+        return log(1 + (len(self.lines) + 1) / (0.5 + having))
+
+    def nearest(self, weighed: dict[str, float]) -> list[int]:
+        """The lines that have most of the weight of these words; few, however many there are."""
+        votes: dict[int, float] = {}
+        for word, weight in weighed.items():
+            for place in self._places.get(word, ()):
+                votes[place] = votes.get(place, 0.0) + weight
+        return most_voted(votes, NEAREST)
+
+    def is_together(self, one: str, other: str) -> bool:
+        """Whether a line has both words."""
+        places = self._places.get(other, ())
+        return any(place in places for place in self._places.get(one, ()))

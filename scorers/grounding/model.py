@@ -1,0 +1,137 @@
+"""The probability that a sentence is supported, by boosted trees kept as plain numbers.
+
+>>> trees = Trees(feature=(0, 0, 0), threshold=(0.5, 0, 0), left=(1, 1, 2), right=(2, 1, 2),
+...               value=(0.0, -2.0, 2.0), roots=(0,))
+>>> model = Model(version="1", columns=("coverage",), trees=trees, base=0.0, slope=1.0,
+...               shift=0.0, weights=Weights(by_word={}, most=7.0), threshold=0.5)
+>>> model.probabilities([[0.9] * len(NAMES), [0.1] * len(NAMES)])
+[0.8808, 0.1192]
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cache, cached_property
+from importlib.resources import files
+from typing import Any
+
+import numpy as np
+
+from scorers.grounding.claims import Weights
+from scorers.grounding.features import NAMES
+
+DIGITS = 4
+
+
+@dataclass(frozen=True, kw_only=True)
+class Trees:
+    """Nodes of all trees in one row: below or at its threshold a node goes left. A leaf is its own
+    left and right, and has a value."""
+
+    feature: Sequence[int]
+    threshold: Sequence[float]
+    left: Sequence[int]
+    right: Sequence[int]
+    value: Sequence[float]
+    roots: Sequence[int]
+
+    @cached_property
+    def arrays(self) -> tuple[Any, ...]:
+        """Feature, threshold, both children in one array, and value of each node."""
+        return (
+            np.array(self.feature, dtype=np.intp),
+            np.array(self.threshold, dtype=np.float64),
+            np.array([self.right, self.left], dtype=np.intp),
+            np.array(self.value, dtype=np.float64),
+        )
+
+    @cached_property
+    def depth(self) -> int:
+        """Steps from a root to the deepest leaf."""
+        level, steps = set(self.roots), 0
+        while inner := {node for node in level if self.left[node] != node}:
+            level = {child for node in inner for child in (self.left[node], self.right[node])}
+            steps += 1
+        return steps
+
+    def sums(self, table: Any) -> Any:
+        """What the leaves of a row sum up to, for each row of a table."""
+        feature, threshold, children, value = self.arrays
+        nodes = np.tile(np.array(self.roots, dtype=np.intp), (len(table), 1))
+        rows = np.arange(len(table))[:, None]
+        for _ in range(self.depth):
+            is_left = table[rows, feature[nodes]] <= threshold[nodes]
+            nodes = children[is_left.astype(np.intp), nodes]
+        return value[nodes].sum(axis=1)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Model:
+    """Trees over some columns of `NAMES`; slope and shift turn their sum into calibrated log odds.
+
+    Below `threshold` a sentence counts as unsupported.
+    """
+
+    version: str
+    columns: tuple[str, ...]
+    trees: Trees
+    base: float
+    slope: float
+    shift: float
+    weights: Weights
+    threshold: float
+
+    def odds(self, rows: Sequence[Sequence[float]]) -> Any:
+        """The log odds of each row of `NAMES`, not calibrated."""
+        chosen = [NAMES.index(name) for name in self.columns]
+        table = np.array(rows, dtype=np.float64).reshape(len(rows), len(NAMES))
+        return self.base + self.trees.sums(table[:, chosen])
+
+    def probabilities(self, rows: Sequence[Sequence[float]]) -> list[float]:
+        """For each row of `NAMES`, how likely the sentence is supported."""
+        chance = 1 / (1 + np.exp(-(self.slope * self.odds(rows) + self.shift)))
+        return [round(one, DIGITS) for one in chance.tolist()]
+
+
+def read(text: str) -> Model:
+    """A model from its JSON text."""
+    given = json.loads(text)
+    return Model(
+        version=given["version"],
+        columns=tuple(given["columns"]),
+        trees=Trees(**given["trees"]),
+        base=given["base"],
+        slope=given["slope"],
+        shift=given["shift"],
+        weights=Weights(by_word=given["words"], most=given["most"]),
+        threshold=given["threshold"],
+    )
+
+
+def written(model: Model) -> str:
+    """The JSON text of a model."""
+    trees = model.trees
+    given = {
+        "version": model.version,
+        "threshold": model.threshold,
+        "base": model.base,
+        "slope": model.slope,
+        "shift": model.shift,
+        "most": model.weights.most,
+        "columns": model.columns,
+        "trees": {
+            name: list(getattr(trees, name))
+            for name in ("feature", "threshold", "left", "right", "value", "roots")
+        },
+        "words": dict(model.weights.by_word),
+    }
+    lines = (f"{json.dumps(key)}: {json.dumps(value)}" for key, value in given.items())
+    return "{\n" + ",\n".join(lines) + "\n}\n"
+
+
+@cache
+def trained() -> Model:
+    """The model that comes with this version."""
+    return read(files("scorers").joinpath("models/groundedness.json").read_text("utf-8"))

@@ -1,0 +1,80 @@
+"""The lines and chunks of a context that say most of one sentence."""
+
+from __future__ import annotations
+
+from itertools import islice
+from math import sqrt
+
+from scorers.grounding.claims import Claim, Weights
+from scorers.grounding.context import Context, Line
+
+GRAM = 4
+LONGEST = 400
+"""Words of a sentence that are aligned with a line."""
+
+
+class Nearest:
+    """The best lines for a claim: shares are of the weight of the claim's words, 0..1."""
+
+    def __init__(self, claim: Claim, context: Context) -> None:
+        self._claim = claim
+        self._context = context
+        near = context.nearest(claim.weighed)
+        held = sorted((self._held(context.lines[place].distinct), -place) for place in near)
+        self.place = -held[-1][1] if held else -1
+        """The best line, -1 where no line shares a word."""
+        self.line: Line | None = context.lines[self.place] if held else None
+        self.share = held[-1][0] if held else 0.0
+        self._others = [-place for _, place in held[:-1]]
+        self.chunk, self.chunk_share, self.chunk_lead = self._best_chunk(near)
+
+    def _held(self, words: frozenset[str]) -> float:
+        weighed = self._claim.weighed
+        held = [value for word, value in weighed.items() if word in words]
+        return sum(held) / self._claim.weight
+
+    def _best_chunk(self, near: list[int]) -> tuple[int, float, float]:
+        """The best chunk of the nearest lines, its share and its lead over the next one."""
+        chunks = sorted({self._context.chunk_of[place] for place in near})
+        held = sorted((self._held(self._context.chunks[one].distinct), -one) for one in chunks)
+        if not held:
+            return -1, 0.0, 0.0
+        lead = held[-1][0] - held[-2][0] if len(held) > 1 else 0.0
+        return -held[-1][1], held[-1][0], lead
+
+    def two_lines(self) -> float:
+        """What the best line and the one that adds most to it have together."""
+        if self.line is None:
+            return 0.0
+        rest = {w: v for w, v in self._claim.weighed.items() if w not in self.line.distinct}
+        lines = [self._context.lines[place].distinct for place in self._others]
+        added = (sum([v for w, v in rest.items() if w in words]) for words in lines)
+        return self.share + max(added, default=0.0) / self._claim.weight
+
+    def cosine(self, weights: Weights) -> float:
+        """The geometric mean of the shares that the claim and the best line have of each other."""
+        if self.line is None:
+            return 0.0
+        of_line = sum(map(weights.of, dict.fromkeys(self.line.words)))
+        return self.share * sqrt(self._claim.weight / of_line)
+
+    def aligned(self) -> float:
+        """The share of the claim's words that stand in the best line in the same order."""
+        from rapidfuzz.distance import LCSseq
+
+        if self.line is None:
+            return 0.0
+        said = self._claim.words[:LONGEST]
+        return LCSseq.similarity(said, self.line.words[:LONGEST]) / len(said)
+
+    def grams(self, words: list[str]) -> float:
+        """The share of the runs of four characters of some words that the best line has."""
+        asked = [gram for word in words for gram in _grams(word)]
+        if not asked or self.line is None:
+            return 0.0 if asked else 1.0
+        known = {gram for word in self.line.distinct for gram in _grams(word)}
+        return sum(gram in known for gram in asked) / len(asked)
+
+
+def _grams(word: str) -> list[str]:
+    return [word[at : at + GRAM] for at in islice(range(len(word) - GRAM + 1), LONGEST)]
