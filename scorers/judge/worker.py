@@ -53,7 +53,7 @@ class Verdicts:
 class Judge:
     """Runs until told to stop; one event loop. `read` and `write` block and are run in threads.
 
-    At most `at_once` records are in its hands; the client bounds the calls.
+    At most `at_once` records are asked about at a time; the client bounds the calls.
     """
 
     def __init__(
@@ -115,7 +115,7 @@ class Judge:
         """Takes what is due, writes what is done; whether anything was taken or written."""
         self._pace()
         wrote = await self._deliver()
-        room = self._at_once - len(self._tasks) - len(self._done)
+        room = self._at_once - len(self._tasks)
         taken = self._queue.due(self._clock(), room) if room > 0 else []
         if taken:
             await self._begin(taken)
