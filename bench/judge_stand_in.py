@@ -55,6 +55,7 @@ async def _serve(seconds: float, log: Path | None) -> None:
         lines = stack.enter_context(log.open("a", buffering=1)) if log else None
 
         def answer(prompt: str) -> str:
+            server.calls.clear()  # it would keep every prompt
             if lines is not None:
                 lines.write(prompt_hash(prompt) + "\n")
             return judge.answer(prompt)

@@ -24,6 +24,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 import httpx
 import otlp_requests
@@ -122,10 +123,11 @@ def judged_in_the_end(storm: Storm, records: int) -> int:
             time.sleep(0.5)
 
 
-def stored_verdicts(folder: Path) -> dict[str, int]:
-    """What lies in the store of judged scores; `rollup_records` is the fewest that a rubric counts.
+def stored_verdicts(folder: Path) -> dict[str, Any]:
+    """What lies in the store of judged scores.
 
-    `twice` are keys (record, rubric, judge) with two rows, `missing` verdicts that were not given.
+    `twice` counts pairs of record and rubric with two rows; `missing` are verdicts that were not
+    given, by the reason.
     """
     from ragvigil.store.connection import connect
     from ragvigil.store.settings import StoreSettings
@@ -140,9 +142,12 @@ def stored_verdicts(folder: Path) -> dict[str, int]:
         "records_judged": f"SELECT uniqExact(trace_id, record_id) {judged}",
         "rubrics": f"SELECT uniqExact(rubric) {judged}",
         "twice": f"SELECT count() FROM (SELECT {keys} {judged} GROUP BY {keys} HAVING count() > 1)",
-        "missing": f"SELECT countIf(absent = 'judge') {judged}",
     }
-    found = {name: int(ask(query).result_rows[0][0]) for name, query in queries.items()}
+    found: dict[str, Any] = {
+        name: int(ask(query).result_rows[0][0]) for name, query in queries.items()
+    }
+    reasons = f"SELECT label, count() {judged} AND absent = 'judge' GROUP BY label"
+    found["missing"] = dict(ask(reasons).result_rows)
     clients.close()
     return found
 
@@ -184,7 +189,7 @@ def main() -> None:
 def report(
     storm: Storm,
     sender: Sender,
-    effects: dict[str, int],
+    effects: dict[str, Any],
     calls: Counter[str],
     waiting: int,
     *,
@@ -212,7 +217,7 @@ def report(
         and effects["records_judged"]
         == effects["records"]
         == sender.acknowledged * otlp_requests.TRACES_A_REQUEST,
-        "no verdict is missing": effects["missing"] == 0,
+        "no verdict is missing": not effects["missing"],
         f"calls made again <= {CONCURRENCY} for each end of a core": again <= CONCURRENCY * ends,
         "records begun again are counted": sum(storm.repeated) > 0,
     }
