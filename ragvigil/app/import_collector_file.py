@@ -1,17 +1,22 @@
 """What the OpenTelemetry Collector's file exporter wrote: OTLP requests, one after the other.
 
 Format `json` is a request a line, format `proto` a request behind its length in four bytes, big
-endian; both with gzip or without. Source: opentelemetry-collector-contrib `exporter/fileexporter`.
+endian. With `compression: zstd` every request is packed by itself and lies behind its length in
+both formats, or the whole file is packed (feature gate `exporter.file.nativeCompression`); a file
+that was packed later, with gzip or zstd, is read too.
+Source: opentelemetry-collector-contrib `exporter/fileexporter`, `file_writer.go`.
 """
 
 from __future__ import annotations
 
 import gzip
+import importlib
 import re
+import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import BinaryIO, cast
+from typing import Any, BinaryIO, cast
 
 from collector.otlp import Encoding, decode
 from collector.refusal import Refused
@@ -20,10 +25,11 @@ from ragvigil.app.import_pieces import BATCH_BYTES, BATCH_ITEMS, NotImportable, 
 from ragvigil.model.span import Signal
 
 GZIP, ZSTD = b"\x1f\x8b", b"\x28\xb5\x2f\xfd"
+IS_IN_PYTHON = sys.version_info >= (3, 14)
 LENGTH_BYTES = 4
 LONGEST = 256 << 20
 """Bytes of one request; a larger length is a damaged file."""
-NAMED = re.compile(rb'"resource(Spans|Logs|Metrics)"')
+NAMED = re.compile(rb'"resource(Spans|Logs|Metrics|Profiles)"')
 SIGNALS = {b"Spans": Signal.TRACES, b"Logs": Signal.LOGS}
 
 
@@ -52,12 +58,15 @@ def pieces(path: Path, start: int) -> Iterator[Piece]:
             waiting, refused, items, size = [], [], 0, 0
         end = request.end
         if found is None:
-            continue  # metrics are of no use here
+            continue  # metrics and profiles are of no use here
         signal = found
         try:
             decoded = decode(request.body, request.encoding, found, LimitSettings())
         except Refused as error:
             refused.append(f"{request.where}: {error}")
+            continue
+        if not _is_request(request):
+            refused.append(f"{request.where}: names neither resourceSpans nor resourceLogs")
             continue
         if decoded.rejected:
             refused.append(f"{request.where}: {decoded.message}")
@@ -81,6 +90,13 @@ def _signal(request: Request) -> Signal | None:
     return SIGNALS.get(named[1]) if named else Signal.TRACES
 
 
+def _is_request(request: Request) -> bool:
+    """Whether a body is of OTLP: other JSON would be read as a request that holds nothing."""
+    if request.encoding is Encoding.PROTOBUF or request.body.strip() == b"{}":
+        return True
+    return NAMED.search(request.body) is not None
+
+
 def requests(path: Path, start: int) -> Iterator[Request]:
     """Every request of the file from byte `start` on. Raises NotImportable."""
     try:
@@ -88,15 +104,20 @@ def requests(path: Path, start: int) -> Iterator[Request]:
             is_json = file.read(1) in (b"{", b"")
             file.seek(start)
             yield from _lines(file, start) if is_json else _framed(file, start)
-    except (OSError, EOFError) as error:
+    except (OSError, EOFError, _zstd().ZstdError) as error:
         raise NotImportable(f"{path}: cannot be read: {error}") from error
+
+
+def _zstd() -> Any:
+    """Python's own since 3.14; before that the one that the client of ClickHouse needs too."""
+    return importlib.import_module("compression.zstd" if IS_IN_PYTHON else "backports.zstd")
 
 
 def _opened(path: Path) -> BinaryIO:
     with path.open("rb") as file:
         head = file.read(4)
     if head == ZSTD:
-        raise NotImportable(f"{path}: is compressed with zstd; run `unzstd {path}` first")
+        return cast(BinaryIO, _zstd().open(path, "rb"))
     if head.startswith(GZIP):
         return cast(BinaryIO, gzip.open(path, "rb"))
     return path.open("rb")
@@ -122,4 +143,17 @@ def _framed(file: BinaryIO, start: int) -> Iterator[Request]:
             raise NotImportable(f"the file ends within the request at byte {place}")
         begun, place = place, place + LENGTH_BYTES + size
         where = f"the request at byte {begun}"
-        yield Request(body=body, encoding=Encoding.PROTOBUF, where=where, end=place)
+        body = _unpacked(body, where)
+        encoding = Encoding.JSON if body[:1] == b"{" else Encoding.PROTOBUF
+        yield Request(body=body, encoding=encoding, where=where, end=place)
+
+
+def _unpacked(body: bytes, where: str) -> bytes:
+    """A request without its compression. No protobuf request begins as zstd does."""
+    if not body.startswith(ZSTD):
+        return body
+    unpacking = _zstd().ZstdDecompressor()
+    plain: bytes = unpacking.decompress(body, max_length=LONGEST)
+    if not unpacking.eof:
+        raise NotImportable(f"{where} is cut short or larger than {LONGEST} bytes unpacked")
+    return plain
