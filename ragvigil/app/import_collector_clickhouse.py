@@ -1,18 +1,21 @@
 """The `otel_traces` table of the Collector's ClickHouse exporter, over HTTP.
 
 How far it is read is a time: what a Collector adds later, with later times, is read by the next
-run. All values are texts in that table, and stay so.
+run. Values are texts in a table of maps, and stay so; in a table of JSON (`json: true`) they have
+their types, and dotted names lie there as a tree.
+Source: opentelemetry-collector-contrib `exporter/clickhouseexporter`, `internal/sqltemplates`.
 """
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
 from typing import Any
 
 from opentelemetry.proto.trace.v1.trace_pb2 import Span, Status
 
 from ragvigil.app.import_pieces import BadRow, Found, NotImportable, Piece, batched, identity
-from ragvigil.app.import_values import clean, put
+from ragvigil.app.import_values import clean, dumps, put
 from ragvigil.store.otel_traces import PAGE_ROWS, NotReadable, read_otel_traces
 
 KINDS = {
@@ -36,13 +39,13 @@ def pieces(url: str, start: int, page_rows: int = PAGE_ROWS) -> Iterator[Piece]:
 def _found(row: dict[str, Any]) -> Found:
     started = int(row["Start"])
     try:
-        span = span_of(row)
+        span, resource = span_of(row), attributes_of(row["ResourceText"])
     except BadRow as error:
         return Found(place=started, refused=f"span {str(row['SpanId'])[:64]!r}: {error}")
     return Found(
         place=started,
         span=span,
-        resource=row["ResourceAttributes"],
+        resource=resource,
         scope=(clean(row["ScopeName"]), clean(row["ScopeVersion"])),
     )
 
@@ -66,10 +69,47 @@ def span_of(row: dict[str, Any]) -> Span:
             message=clean(row["StatusMessage"]),
         ),
     )
-    put(span.attributes, row["SpanAttributes"])
+    put(span.attributes, attributes_of(row["SpanText"]))
     _add_events(span, row)
     _add_links(span, row)
     return span
+
+
+class _Object(list[tuple[str, Any]]):
+    """An object of JSON as its pairs: ClickHouse writes a name that is leaf and branch twice."""
+
+
+def attributes_of(written: str) -> dict[str, object]:
+    """Attributes of a column of maps or of JSON, under the names that they were sent with.
+
+    >>> attributes_of('{"prompt":"x","prompt":{"id":1,"tags":["a"]}}')
+    {'prompt': 'x', 'prompt.id': 1, 'prompt.tags': ['a']}
+
+    Raises BadRow.
+    """
+    try:
+        held = json.loads(written, object_pairs_hook=_Object)
+        if isinstance(held, _Object):
+            return dict(_flat(held, ""))
+    except (ValueError, RecursionError) as error:
+        raise BadRow("its attributes cannot be read") from error
+    raise BadRow("its attributes are no object")
+
+
+def _flat(held: _Object, prefix: str) -> Iterator[tuple[str, object]]:
+    for key, value in held:
+        if isinstance(value, _Object):
+            yield from _flat(value, f"{prefix}{key}.")
+        elif isinstance(value, list) and any(isinstance(one, list) for one in value):
+            yield prefix + key, dumps(_plain(value))
+        else:
+            yield prefix + key, value
+
+
+def _plain(value: object) -> object:
+    if isinstance(value, _Object):
+        return {key: _plain(one) for key, one in value}
+    return [_plain(one) for one in value] if isinstance(value, list) else value
 
 
 def _last(word: str) -> str:
@@ -78,17 +118,17 @@ def _last(word: str) -> str:
 
 
 def _add_events(span: Span, row: dict[str, Any]) -> None:
-    columns = (row["EventTimes"], row["EventNames"], row["EventAttributes"])
+    columns = (row["EventTimes"], row["EventNames"], row["EventTexts"])
     for at, name, attributes in zip(*columns, strict=True):
         event = span.events.add(time_unix_nano=max(0, int(at)), name=clean(name))
-        put(event.attributes, attributes)
+        put(event.attributes, attributes_of(attributes))
 
 
 def _add_links(span: Span, row: dict[str, Any]) -> None:
-    columns = (row["LinkTraces"], row["LinkSpans"], row["LinkStates"], row["LinkAttributes"])
+    columns = (row["LinkTraces"], row["LinkSpans"], row["LinkStates"], row["LinkTexts"])
     for trace, linked, state, attributes in zip(*columns, strict=True):
         if trace and linked:
             link = span.links.add(
                 trace_id=identity(trace, 16), span_id=identity(linked, 8), trace_state=clean(state)
             )
-            put(link.attributes, attributes)
+            put(link.attributes, attributes_of(attributes))

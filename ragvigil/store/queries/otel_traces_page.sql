@@ -1,11 +1,15 @@
+-- Attributes as JSON texts: columns of maps and of JSON are then one to the reader.
 SELECT
     toUnixTimestamp64Nano(toDateTime64(Timestamp, 9)) AS Start, TraceId, SpanId, ParentSpanId,
-    TraceState, SpanName, SpanKind, ResourceAttributes, ScopeName, ScopeVersion, SpanAttributes,
+    TraceState, SpanName, SpanKind, ScopeName, ScopeVersion,
+    toValidUTF8(toJSONString(ResourceAttributes)) AS ResourceText,
+    toValidUTF8(toJSONString(SpanAttributes)) AS SpanText,
     toInt64(Duration) AS Duration, StatusCode, StatusMessage,
     arrayMap(one -> toUnixTimestamp64Nano(toDateTime64(one, 9)), `Events.Timestamp`) AS EventTimes,
-    `Events.Name` AS EventNames, `Events.Attributes` AS EventAttributes,
-    `Links.TraceId` AS LinkTraces, `Links.SpanId` AS LinkSpans,
-    `Links.TraceState` AS LinkStates, `Links.Attributes` AS LinkAttributes
+    `Events.Name` AS EventNames,
+    arrayMap(one -> toValidUTF8(toJSONString(one)), `Events.Attributes`) AS EventTexts,
+    `Links.TraceId` AS LinkTraces, `Links.SpanId` AS LinkSpans, `Links.TraceState` AS LinkStates,
+    arrayMap(one -> toValidUTF8(toJSONString(one)), `Links.Attributes`) AS LinkTexts
 FROM {table:Identifier}
 WHERE Timestamp > fromUnixTimestamp64Nano({after:Int64})
 ORDER BY Timestamp

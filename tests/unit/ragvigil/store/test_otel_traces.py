@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import json
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import replace
 from pathlib import Path
 
 import clickhouse_connect
@@ -10,49 +12,92 @@ import pytest
 
 from bench.captures import load
 from collector.records import records
-from ragvigil.app.import_collector_clickhouse import pieces
-from ragvigil.app.import_pieces import NotImportable
-from ragvigil.model.span import Span
+from ragvigil.app.import_collector_clickhouse import attributes_of, pieces
+from ragvigil.app.import_pieces import BadRow, NotImportable
+from ragvigil.model.span import Link, Span
 from tests.clickhouse_http import Server
 from tests.exports import GOLDEN, records_of, said, spans_of
 
-SCHEMA = """
-CREATE TABLE otel_traces (
-    Timestamp DateTime64(9), TraceId String, SpanId String, ParentSpanId String,
-    TraceState String, SpanName LowCardinality(String), SpanKind LowCardinality(String),
-    ServiceName LowCardinality(String), ResourceAttributes Map(LowCardinality(String), String),
-    ScopeName String, ScopeVersion String, SpanAttributes Map(LowCardinality(String), String),
-    Duration UInt64, StatusCode LowCardinality(String), StatusMessage String,
-    Events Nested (Timestamp DateTime64(9), Name LowCardinality(String),
-        Attributes Map(LowCardinality(String), String)),
-    Links Nested (TraceId String, SpanId String, TraceState String,
-        Attributes Map(LowCardinality(String), String))
-) ENGINE = MergeTree PARTITION BY toDate(Timestamp)
-ORDER BY (ServiceName, SpanName, toDateTime(Timestamp), Timestamp)
+SHAPE = """
+CREATE TABLE {table} (
+    Timestamp DateTime64(9) CODEC({delta}, ZSTD(1)), TraceId String, SpanId String,
+    ParentSpanId String, TraceState String, SpanName LowCardinality(String),
+    SpanKind LowCardinality(String), ServiceName LowCardinality(String),
+    ResourceAttributes {held} CODEC(ZSTD(1)), {resource_keys} ScopeName String, ScopeVersion String,
+    SpanAttributes {held} CODEC(ZSTD(1)), {span_keys} Duration {duration},
+    StatusCode LowCardinality(String), StatusMessage String,
+    Events Nested (Timestamp DateTime64(9), Name LowCardinality(String), Attributes {held}),
+    Links Nested (TraceId String, SpanId String, TraceState String, Attributes {held})
+    {more}
+) ENGINE = MergeTree PARTITION BY toDate(Timestamp) ORDER BY ({order})
 """
+MAP = "Map(LowCardinality(String), String)"
+KEYS = "Array(LowCardinality(String)),"
+ITEMS = """, SpanAttributeItems Array(String)
+    ALIAS arrayMap((key, value) -> concat(key, '=', value),
+        mapKeys(SpanAttributes), mapValues(SpanAttributes)),
+    INDEX idx_trace_id TraceId TYPE bloom_filter(0.001) GRANULARITY 1,
+    INDEX idx_span_attr_key mapKeys(SpanAttributes) TYPE bloom_filter(0.01) GRANULARITY 1"""
+TABLES = {
+    "otel_traces": {
+        "held": MAP, "delta": "Delta(8)", "duration": "UInt64 CODEC(T64, ZSTD(1))", "more": ITEMS,
+        "order": "ServiceName, SpanName, toDateTime(Timestamp), Timestamp",
+        "resource_keys": "", "span_keys": "",
+    },
+    "otel_older": {
+        "held": MAP, "delta": "Delta", "duration": "Int64 CODEC(ZSTD(1))", "more": "",
+        "order": "ServiceName, SpanName, toUnixTimestamp(Timestamp), TraceId",
+        "resource_keys": "", "span_keys": "",
+    },
+    "otel_json": {
+        "held": "JSON", "delta": "Delta", "duration": "UInt64 CODEC(ZSTD(1))", "more": "",
+        "order": "ServiceName, SpanName, toDateTime(Timestamp), Timestamp",
+        "resource_keys": f"ResourceAttributesKeys {KEYS}",
+        "span_keys": f"SpanAttributesKeys {KEYS}",
+    },
+}  # fmt: skip
+"""As the exporter makes its table: its newest, that of 2023, and that of `json: true`."""
 COLUMNS = (
     "Timestamp", "TraceId", "SpanId", "ParentSpanId", "TraceState", "SpanName", "SpanKind",
     "ServiceName", "ResourceAttributes", "ScopeName", "ScopeVersion", "SpanAttributes", "Duration",
     "StatusCode", "StatusMessage", "Events.Timestamp", "Events.Name", "Events.Attributes",
+    "Links.TraceId", "Links.SpanId", "Links.TraceState", "Links.Attributes",
 )  # fmt: skip
+"""In the order in which the exporter inserts them."""
 SENT = load(GOLDEN / "otlp" / "oi-langchain").traces
-SPANS = [span for trace in SENT.values() for span in trace.spans]
+CAPTURED = [span for trace in SENT.values() for span in trace.spans]
+LINKED = Link(trace_id="a" * 32, span_id="b" * 16, attributes={"why": "retried"})
+SPANS = [replace(CAPTURED[0], links=(LINKED,)), *CAPTURED[1:]]
 
 
-def texts(values: object) -> dict[str, str]:
-    assert hasattr(values, "items")
+Held = Callable[[Mapping[str, object]], object]
+
+
+def texts(values: Mapping[str, object]) -> dict[str, str]:
     return {key: str(value) for key, value in values.items()}
 
 
-def row(span: Span) -> list[object]:
-    events = span.events
+def written(values: Mapping[str, object]) -> dict[str, object]:
+    return {key: list(one) if isinstance(one, tuple) else one for key, one in values.items()}
+
+
+def typed(values: Mapping[str, object]) -> str:
+    return json.dumps(dict(values), default=list)
+
+
+def row(span: Span, held: Held, older: bool) -> list[object]:
+    kind, status = span.kind.name.capitalize(), span.status.name.capitalize()
+    events, links = span.events, span.links
     return [
         span.start_unix_nano, span.trace_id, span.span_id, span.parent_span_id, span.trace_state,
-        span.name, span.kind.name.capitalize(), "shop", texts(span.resource.attributes),
-        span.scope.name, span.scope.version, texts(span.attributes),
-        span.end_unix_nano - span.start_unix_nano, span.status.name.capitalize(),
-        span.status_message, [one.time_unix_nano for one in events], [one.name for one in events],
-        [texts(one.attributes) for one in events],
+        span.name, f"SPAN_KIND_{kind.upper()}" if older else kind, "shop",
+        held(span.resource.attributes), span.scope.name, span.scope.version, held(span.attributes),
+        span.end_unix_nano - span.start_unix_nano,
+        f"STATUS_CODE_{status.upper()}" if older else status, span.status_message,
+        [one.time_unix_nano for one in events], [one.name for one in events],
+        [held(one.attributes) for one in events], [one.trace_id for one in links],
+        [one.span_id for one in links], ["" for _ in links],
+        [held(one.attributes) for one in links],
     ]  # fmt: skip
 
 
@@ -60,17 +105,51 @@ def row(span: Span) -> list[object]:
 def url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     with Server(tmp_path_factory.mktemp("clickhouse")) as server:
         client = clickhouse_connect.get_client(dsn=server.url, autogenerate_session_id=False)
-        client.command(SCHEMA)
-        client.insert("otel_traces", [row(span) for span in SPANS], column_names=COLUMNS)
+        for table, shape in TABLES.items():
+            client.command(SHAPE.format(table=table, **shape))
+            held: Held = typed if table == "otel_json" else texts
+            rows = [row(span, held, table == "otel_older") for span in SPANS]
+            client.insert(table, rows, column_names=COLUMNS)
         client.close()
         yield server.url
 
 
-def test_the_table_gives_the_records_that_were_written_to_it(url: str) -> None:
+@pytest.mark.parametrize("table", TABLES)
+def test_the_table_gives_the_records_that_were_written_to_it(url: str, table: str) -> None:
     expected = {key: said(one) for key, trace in SENT.items() for one in records(trace)}
     assert expected
-    found = records_of(pieces(url, 0))
+    found = records_of(pieces(f"{url}?table={table}", 0))
     assert {key: said(one) for key, one in found.items()} == expected
+
+
+@pytest.mark.parametrize("table", TABLES)
+def test_every_attribute_event_and_link_comes_back_under_its_name(url: str, table: str) -> None:
+    """With its type too, where the table knows types; a map of strings knows none."""
+    sent = {one.span_id: one for one in SPANS}
+    found = spans_of(pieces(f"{url}?table={table}", 0))
+    assert len(found) == len(sent)
+    kept = written if table == "otel_json" else texts
+    for one in found:
+        span = sent[one.span_id]
+        assert kept(one.attributes) == kept(span.attributes)
+        assert [each.name for each in one.events] == [each.name for each in span.events]
+        assert [each.span_id for each in one.links] == [each.span_id for each in span.links]
+        assert (one.status, one.kind) == (span.status, span.kind)
+
+
+def test_a_name_that_is_leaf_and_branch_of_the_tree_keeps_both_values() -> None:
+    sent = '{"gen_ai":{"prompt":"x","prompt":{"0":{"content":"c"},"ids":[{"k":1},{"k":2}]},"e":{}}}'
+    assert attributes_of(sent) == {
+        "gen_ai.prompt": "x",
+        "gen_ai.prompt.0.content": "c",
+        "gen_ai.prompt.ids": '[{"k": 1}, {"k": 2}]',
+    }
+
+
+@pytest.mark.parametrize("text", ["", "{", "[1]", '"x"', "[" * 100_000])
+def test_attributes_that_are_no_json_object_are_refused(text: str) -> None:
+    with pytest.raises(BadRow):
+        attributes_of(text)
 
 
 @pytest.mark.parametrize("page_rows", [1, 7, 1000])
