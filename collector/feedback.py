@@ -17,7 +17,7 @@ from math import isfinite
 from collector.claims.flat import CACHED_NAMES, columns
 from collector.claims.recover import number, text
 from ragvigil.model.span import Attributes, LogRecord, Span, Trace
-from ragvigil.store.feedback import Told
+from ragvigil.store.feedback import LANGFUSE_SCORES, Told
 
 TELLING = re.compile(
     r"(?:trace\.|session\.)?(?:annotations|evaluations)\.|gen_ai\.evaluation\.|logfire\.feedback\."
@@ -113,7 +113,8 @@ def _annotations(span: Span) -> Iterator[Told]:
                 if name:
                     place = f"{scope}{family}{text(row.get('identifier')) or index}"
                     by = text(row.get("annotator_kind")).lower()
-                    source = f"openinference:{by}" if by else "openinference"
+                    origin = "langfuse" if span.scope.name == LANGFUSE_SCORES else "openinference"
+                    source = f"{origin}:{by}" if by else origin
                     yield _told(
                         span, place, name, row, _annotated(span, scope), span.end_unix_nano, source
                     )

@@ -1,8 +1,9 @@
 """What Langfuse exports: observations and traces, one row each, or traces that hold theirs.
 
 Snake and camel case both: the blob storage export (v3: `traces/`, `observations/`; v4:
-`observations_v2/`), the export of its pages, and the answers of its public API. Attributes get the
-names under which Langfuse's own SDK sends them. A score belongs to a trace and is no span.
+`observations_v2/`), the export of its pages, the download of a trace's page, and the answers of its
+public API. Attributes get the names under which Langfuse's own SDK sends them. Scores become
+feedback, those that lie within a trace too.
 Source: langfuse.com, Blob Storage Export Field Reference.
 """
 
@@ -15,6 +16,7 @@ from typing import Any
 
 from opentelemetry.proto.trace.v1.trace_pb2 import Span, Status
 
+from ragvigil.app.import_langfuse_scores import carried, is_score
 from ragvigil.app.import_pieces import BadRow, Found, Piece, batched, by_trace, identity
 from ragvigil.app.import_rows import Row, rows
 from ragvigil.app.import_values import clean, dumps, is_absent, loads, nanoseconds, put
@@ -64,11 +66,13 @@ def pieces(path: Path, start: int) -> Iterator[Piece]:
 def _found(path: Path) -> Iterator[Found]:
     traces: dict[str, Row] = {}
     observed: list[tuple[str, Row]] = []
+    scores: dict[str, Found] = {}
     for where, row in rows(path):
         try:
-            _sort_in(where, row, traces, observed)
+            _sort_in(where, row, traces, observed, scores)
         except BadRow as error:
             yield Found(place=0, refused=f"{where}: {error}")
+    yield from scores.values()
     used: set[str] = set()
     for where, plain in observed:
         trace = str(plain.get("trace_id"))
@@ -87,26 +91,39 @@ def _found(path: Path) -> Iterator[Found]:
 
 
 def _sort_in(
-    where: str, row: Row | None, traces: dict[str, Row], observed: list[tuple[str, Row]]
+    where: str,
+    row: Row | None,
+    traces: dict[str, Row],
+    observed: list[tuple[str, Row]],
+    scores: dict[str, Found],
 ) -> None:
     if row is None:
-        raise BadRow("is neither an observation nor a trace")
-    plain = {HUMP.sub("_", key).lower(): value for key, value in row.items()}
-    if "data_type" in plain and "value" in plain:
-        raise BadRow("is a score, which is not imported")
-    if plain.get("trace_id"):
+        raise BadRow("is neither an observation, a trace nor a score")
+    plain = {HUMP.sub("_", key).lower(): value for key, value in _of_page(row).items()}
+    if is_score(plain):
+        found = carried(plain)
+        scores[found.span.span_id.hex() if found.span else where] = found  # in a trace and alone
+    elif plain.get("trace_id"):
         observed.append((where, plain))
     elif isinstance(plain.get("id"), str) and ("timestamp" in plain or "observations" in plain):
         traces[plain["id"]] = plain
-        for one in _held(plain):
-            _sort_in(where, {"traceId": plain["id"], **one}, traces, observed)
+        for one in (*_held(plain, "observations"), *_held(plain, "scores")):
+            _sort_in(where, {"traceId": plain["id"], **one}, traces, observed, scores)
     else:
-        raise BadRow("is neither an observation nor a trace")
+        raise BadRow("is neither an observation, a trace nor a score")
 
 
-def _held(trace: Row) -> list[Row]:
-    """The observations within a trace; a list of traces names only their ids."""
-    held = _opened(trace.get("observations"))
+def _of_page(row: Row) -> Row:
+    """A trace that holds what belongs to it; the download of a page puts that beside the trace."""
+    trace, observations = row.get("trace"), row.get("observations")
+    if isinstance(trace, dict) and isinstance(observations, list) and "id" not in row:
+        return {**trace, "observations": observations}
+    return row
+
+
+def _held(trace: Row, what: str) -> list[Row]:
+    """What lies within a trace; a list of traces names only ids."""
+    held = _opened(trace.get(what))
     return [one for one in held if isinstance(one, dict)] if isinstance(held, list) else []
 
 

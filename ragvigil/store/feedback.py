@@ -14,6 +14,10 @@ if TYPE_CHECKING:
     from ragvigil.store.store import Store
 
 
+LANGFUSE_SCORES = "ragvigil.import.langfuse_scores"
+"""The scope of spans that an import makes of scores, for their source to be told truly."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Told:
     """One piece of feedback; at least one of the four ids is given. See `model.record.Feedback`.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -12,9 +13,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bench.captures import load
+from collector.feedback import told_of
 from collector.records import records
 from ragvigil.app.import_langfuse_export import pieces
-from ragvigil.model.span import Span
+from ragvigil.model.span import Closed, Span, Trace
+from ragvigil.store.feedback import Told
 from tests.exports import GOLDEN, records_of, said, spans_of
 
 SENT = load(GOLDEN / "otlp" / "langfuse-langchain").traces
@@ -28,6 +31,7 @@ CAMEL = {
     "trace_id": "traceId", "parent_observation_id": "parentObservationId",
     "start_time": "startTime", "end_time": "endTime", "provided_model_name": "model",
     "model_parameters": "modelParameters", "usage_details": "usageDetails",
+    "observation_id": "observationId", "data_type": "dataType", "string_value": "stringValue",
 }  # fmt: skip
 
 
@@ -98,6 +102,83 @@ def test_traces_that_hold_their_observations_give_the_same(tmp_path: Path) -> No
     assert {span.attributes["user.id"] for span in roots} == {"u-1"}
 
 
+def test_the_download_of_a_page_gives_the_same(tmp_path: Path) -> None:
+    """It holds a trace, and beside it the observations that the trace holds in short form too."""
+    for trace in SENT:
+        held = [camel(row) for row in ROWS if row["trace_id"] == trace]
+        short = [{**row, "input": None, "output": None, "metadata": "{}"} for row in held]
+        about = {"id": trace, "timestamp": "2026-01-01T00:00:00Z", "observations": short}
+        path = save(tmp_path, {"trace": {**about, "scores": []}, "observations": held})
+        found = records_of(pieces(path, 0))
+        assert {key: said(one) for key, one in found.items()} == {trace: EXPECTED[trace]}
+
+
+SCORE = {
+    "id": "s-1", "timestamp": "2026-01-02 03:04:05.678", "name": "user-feedback",
+    "trace_id": ROWS[0]["trace_id"], "observation_id": ROWS[0]["id"], "session_id": None,
+    "source": "API", "data_type": "NUMERIC", "value": 0.25, "string_value": None, "comment": "eh",
+}  # fmt: skip
+
+
+def scored(folder: Path, *rows: dict[str, Any]) -> list[Told]:
+    spans = spans_of(pieces(save(folder, list(rows)), 0))
+    return [
+        told
+        for span in spans
+        for told in told_of(
+            Trace(trace_id=span.trace_id, spans=(span,), closed=Closed.IDLE, received_unix_nano=1)
+        )
+    ]
+
+
+@pytest.mark.parametrize("form", [dict, camel])
+def test_a_score_is_feedback_on_the_observation_that_it_names(
+    tmp_path: Path, form: Callable[[dict[str, Any]], dict[str, Any]]
+) -> None:
+    (told,) = scored(tmp_path, form(SCORE))
+    assert (told.trace_id, told.span_id) == (SCORE["trace_id"], SCORE["observation_id"])
+    assert (told.kind, told.value, told.source) == ("thumbs", 0.25, "langfuse")
+    assert told.comment == "user-feedback: eh"
+    assert told.time_unix_nano == 1767323045678000000
+
+
+@pytest.mark.parametrize(
+    ("changed", "expected"),
+    [
+        ({"value": 1, "data_type": "BOOLEAN", "string_value": "True"}, (1.0, "user-feedback: eh")),
+        ({"value": "0", "data_type": "BOOLEAN"}, (0.0, "user-feedback: eh")),
+        ({"value": 0, "data_type": "CATEGORICAL", "string_value": "good"},
+         (1.0, "user-feedback: good: eh")),
+        ({"value": 1, "data_type": "CATEGORICAL", "string_value": "off topic"},
+         (None, "user-feedback: off topic: eh")),
+        ({"value": "bad", "data_type": "CATEGORICAL"}, (0.0, "user-feedback: bad: eh")),
+        ({"value": None, "data_type": "NUMERIC"}, (None, "user-feedback: eh")),
+    ],
+)  # fmt: skip
+def test_a_category_is_a_word_and_never_its_number(
+    tmp_path: Path, changed: dict[str, Any], expected: tuple[float | None, str]
+) -> None:
+    (told,) = scored(tmp_path, SCORE | changed)
+    assert (told.value, told.comment) == expected
+
+
+def test_a_score_of_a_trace_or_a_session_names_that(tmp_path: Path) -> None:
+    of_trace = SCORE | {"observation_id": None, "source": "EVAL"}
+    of_session = SCORE | {"id": "s-2", "trace_id": None, "observation_id": None, "session_id": "c"}
+    found = {one.session_id: one for one in scored(tmp_path, of_trace, of_session)}
+    assert (found[""].trace_id, found[""].span_id) == (SCORE["trace_id"], "")
+    assert found[""].source == "langfuse:llm"
+    assert (found["c"].trace_id, found["c"].span_id) == ("", "")
+
+
+def test_scores_of_one_id_are_one_and_each_id_its_own(tmp_path: Path) -> None:
+    trace = {"id": SCORE["trace_id"], "timestamp": "2026-01-01", "observations": [ROWS[0]],
+             "scores": [SCORE, "s-2"]}  # fmt: skip
+    found = scored(tmp_path, trace, SCORE, SCORE | {"id": "s-3"})
+    assert len(found) == 2
+    assert len({one.feedback_id for one in found}) == 2
+
+
 def test_what_langfuse_took_in_over_otlp_keeps_its_attributes_and_its_service(
     tmp_path: Path,
 ) -> None:
@@ -111,16 +192,18 @@ def test_what_langfuse_took_in_over_otlp_keeps_its_attributes_and_its_service(
 
 def test_what_is_no_observation_is_refused_with_the_reason(tmp_path: Path) -> None:
     score = {"id": "s", "trace_id": "t", "name": "helpful", "value": 1, "data_type": "NUMERIC"}
+    of_run = {**score, "trace_id": None, "timestamp": "2026-01-01", "dataset_run_id": "r"}
     lonely = {"id": "t-9", "timestamp": "2026-01-01", "name": "chat"}
     late = ROWS[0] | {"start_time": None}
-    path = save(tmp_path, [score, lonely, late, 3, {"id": 3}, ROWS[0]])
+    path = save(tmp_path, [score, of_run, lonely, late, 3, {"id": 3}, ROWS[0]])
     (piece,) = pieces(path, 0)
     assert piece.items == 1
     assert sorted(piece.refused) == [
-        "row 1: is a score, which is not imported",
-        "row 3: has no start time",
-        "row 4: is neither an observation nor a trace",
-        "row 5: is neither an observation nor a trace",
+        "row 1: is a score without a time or a name",
+        "row 2: is a score of neither an observation nor a trace or session",
+        "row 4: has no start time",
+        "row 5: is neither an observation, a trace nor a score",
+        "row 6: is neither an observation, a trace nor a score",
         "trace t-9: none of its observations is in the file",
     ]
 
@@ -139,7 +222,9 @@ JSON = st.recursive(
     lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=8), inner),
     max_leaves=6,
 )
-KEYS = st.sampled_from([*ROWS[0], *(camel(ROWS[0])), "usage", "timestamp", "observations", "tags"])
+KEYS = st.sampled_from(
+    [*ROWS[0], *camel(ROWS[0]), *SCORE, "scores", "usage", "observations", "tags"]
+)
 
 
 @given(st.lists(st.dictionaries(KEYS, JSON, max_size=12), max_size=5))

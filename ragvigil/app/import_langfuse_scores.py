@@ -1,0 +1,88 @@
+"""Scores of Langfuse's exports: each becomes a span that links to what was scored.
+
+Such a carrier is what OpenInference sends for an annotation made later; so a score finds its
+answer whether that came before, with or after it. Source: langfuse.com, Blob Storage Export Field
+Reference, and the score objects of its public API.
+"""
+
+from __future__ import annotations
+
+from opentelemetry.proto.trace.v1.trace_pb2 import Span
+
+from ragvigil.app.import_pieces import BadRow, Found, identity
+from ragvigil.app.import_rows import Row
+from ragvigil.app.import_values import clean, is_absent, nanoseconds, put
+from ragvigil.store.feedback import LANGFUSE_SCORES
+
+ANNOTATORS = {"ANNOTATION": "HUMAN", "EVAL": "LLM"}
+"""Who scored; what came over the API may be a user's click or code."""
+MEASURED = frozenset({"NUMERIC", "BOOLEAN"})
+TOLD = "annotations.0.annotation."
+
+
+def is_score(row: Row) -> bool:
+    """Whether a row, in snake case, is a score."""
+    return "value" in row and ("data_type" in row or "string_value" in row)
+
+
+def carried(row: Row) -> Found:
+    """The span that carries a score, in a trace of its own. Raises BadRow."""
+    at = next((found for name in ("timestamp", "created_at", "updated_at")
+               if (found := nanoseconds(row.get(name))) is not None), None)  # fmt: skip
+    name = row.get("name")
+    if at is None or not isinstance(name, str) or not name:
+        raise BadRow("is a score without a time or a name")
+    own = f"langfuse score {row.get('id') or (name, at, row.get('trace_id'))}"
+    span = Span(
+        trace_id=identity(own, 16),
+        span_id=identity(own, 8),
+        name="langfuse score",
+        start_time_unix_nano=at,
+        end_time_unix_nano=at,
+    )
+    scope = _aim(span, row)
+    told = {"name": name, "identifier": row.get("id"), "explanation": row.get("comment")}
+    told |= {"annotator_kind": ANNOTATORS.get(str(row.get("source")).upper()), **_said(row)}
+    put(span.attributes, {f"{scope}{TOLD}{key}": _held(value) for key, value in told.items()})
+    return Found(place=0, span=span, scope=(LANGFUSE_SCORES, ""))
+
+
+def _aim(span: Span, row: Row) -> str:
+    """Links the span to what was scored; returns the scope of the annotation. Raises BadRow."""
+    trace, observation = row.get("trace_id"), row.get("observation_id")
+    session = row.get("session_id")
+    if trace:
+        # Of a trace only the trace id of the link counts; a link needs a span id all the same.
+        linked = identity(observation or trace, 8)
+        span.links.add(trace_id=identity(trace, 16), span_id=linked)
+        return "" if observation else "trace."
+    if isinstance(session, str) and session:
+        put(span.attributes, {"session.id": session})
+        return "session."
+    raise BadRow("is a score of neither an observation nor a trace or session")
+
+
+def _said(row: Row) -> dict[str, object]:
+    """A number where the score is one: the number of a category has no scale."""
+    value = row.get("value")
+    worded = row.get("string_value") or row.get("long_string_value")
+    kind = str(row.get("data_type") or "NUMERIC").upper()
+    if kind in MEASURED and _number(value) is not None:
+        return {"score": _number(value)}
+    return {"label": worded if worded else value if isinstance(value, str) else None}
+
+
+def _number(value: object) -> float | None:
+    if isinstance(value, bool):
+        return float(value)
+    try:
+        return float(value) if isinstance(value, int | float | str) else None
+    except (ValueError, OverflowError):
+        return None
+
+
+def _held(value: object) -> object:
+    """A value that an attribute can hold: a cell may hold anything."""
+    if is_absent(value) or isinstance(value, str | float):
+        return clean(value) if isinstance(value, str) else value
+    return clean(str(value))
