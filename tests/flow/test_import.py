@@ -18,6 +18,7 @@ import pytest
 from ragvigil.app.child_daemon import ChildDaemon, running
 from tests.exports import GOLDEN
 from tests.unit.ragvigil.app.test_import_collector_file import line, request
+from tests.unit.ragvigil.app.test_import_langfuse_export import ROWS, SCORE
 
 REQUESTS = 5
 """Few enough for the file to be shorter than what names it: it grows all the same."""
@@ -106,6 +107,77 @@ def test_an_export_of_phoenix_is_stored_with_its_own_times_and_only_once(
     assert told["this_run"]["spans"] == 0
     trace = stored_trace(daemon, "55acb4e444318b63465291a8db33a046")
     assert "90-day unconditional guarantee" in json.dumps(trace)
+
+
+def test_scores_of_langfuse_are_feedback_on_the_answers_that_they_name(
+    daemon: ChildDaemon, tmp_path: Path
+) -> None:
+    """Of the answer's root and of its trace, before the answer and behind it."""
+    answer = next(row for row in ROWS if not row["parent_observation_id"])
+    early, late = tmp_path / "scores.json", tmp_path / "observations.json"
+    of_trace = SCORE | {"id": "s-0", "trace_id": answer["trace_id"], "observation_id": None}
+    of_root = of_trace | {"id": "s-9", "observation_id": answer["id"], "value": 1}
+    early.write_text(json.dumps([of_trace]), encoding="utf-8")
+    late.write_text(json.dumps([*ROWS, of_root]), encoding="utf-8")
+    for path, items in ((early, 1), (late, len(ROWS) + 1)):
+        code, told, error = run(daemon, path, form="langfuse_export")
+        assert (code, told["items"], told["refused"]) == (0, items, 0), error
+    deadline, given = time.monotonic() + 60, []
+    while len(given) < 2 and time.monotonic() < deadline:
+        time.sleep(0.3)
+        given = [
+            said
+            for record in stored_trace(daemon, answer["trace_id"])["records"]
+            for said in record["feedback"]
+        ]
+    assert sorted((said["source"], said["value"]) for said in given) == [
+        ("langfuse", 0.25), ("langfuse", 1.0),
+    ]  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def guarded(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ChildDaemon]:
+    """A daemon that asks for a token, and for the admin's where a backfill is declared."""
+    tokens = {
+        "RAGVIGIL_COLLECTOR__HTTP_TOKEN": "sesame",
+        "RAGVIGIL_COLLECTOR__ADMIN_TOKEN": "r00t",
+    }
+    with running(tmp_path_factory.mktemp("guarded"), settings=tokens) as started:
+        yield started
+
+
+@pytest.mark.parametrize(
+    ("token", "why"),
+    [(None, "a token is needed"), ("wr0ng", "a token is needed"), ("sesame", "the admin token")],
+)
+def test_an_import_without_the_admin_token_is_one_line_and_notes_nothing(
+    guarded: ChildDaemon, tmp_path: Path, token: str | None, why: str
+) -> None:
+    path, kept = tmp_path / "traces.json", tmp_path / "token"
+    path.write_bytes(line(request(3)))
+    kept.write_text(token or "", encoding="utf-8")
+    options = ("--token-file", str(kept)) if token else ()
+    before = acknowledged(guarded)
+    code, told, error = run(guarded, path, *options)
+    assert (code, told) == (2, None)
+    assert why in error
+    assert not path.with_name("traces.json.ragvigil-import.json").exists()
+    assert acknowledged(guarded) == before
+
+
+def test_an_import_with_the_admin_token_of_a_file_arrives(
+    guarded: ChildDaemon, tmp_path: Path
+) -> None:
+    path, kept = tmp_path / "traces.json", tmp_path / "token"
+    path.write_bytes(line(request(4)))
+    before = acknowledged(guarded)
+    code, told, error = run(guarded, path, "--token-file", str(tmp_path / "none"))
+    assert (code, told) == (2, None)
+    assert "the admin token cannot be read" in error
+    kept.write_text("r00t\n", encoding="utf-8")
+    code, told, error = run(guarded, path, "--token-file", str(kept))
+    assert (code, told["items"]) == (0, 2), error
+    assert acknowledged(guarded) == before + 2
 
 
 def test_what_lies_outside_of_the_times_is_counted_and_not_sent(
