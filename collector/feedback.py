@@ -1,9 +1,10 @@
 """Feedback and evaluations that arrive as telemetry: what they say, and of which answer.
 
 Read are OpenInference's annotations (on the judged span, or on a carrier span that links to it),
-OpenTelemetry's `gen_ai.evaluation.result` (span event, log record or attributes), traceAI's target
-span and Logfire's feedback spans. The answer may be stored before or after: the store matches them
-when it is read. Nothing here is a score of ours: a model's evaluation keeps its source.
+OpenTelemetry's `gen_ai.evaluation.result` (span event, attributes, log record with a span or with
+no more than a trace), traceAI's target span and Logfire's feedback spans. The answer may be stored
+before or after: the store matches them when it is read. Nothing here is a score of ours: a model's
+evaluation keeps its source.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
+from hashlib import blake2b
 from math import isfinite
 
 from collector.claims.flat import CACHED_NAMES, columns
@@ -24,6 +26,8 @@ TELLING = re.compile(
 )
 """How the names begin that tell of feedback."""
 EVENT = "gen_ai.evaluation.result"
+LOOSE = "log:"
+"""How the place of a log record begins that has no span of its own in the trace."""
 ANNOTATIONS = {"annotations.": "annotation.", "evaluations.": "evaluation."}
 SCOPES = ("", "trace.", "session.")
 KINDS = (
@@ -86,15 +90,21 @@ def _of_span(span: Span) -> Iterator[Told]:
             )
     for place, log in enumerate(span.logs):
         if log.event_name == EVENT:
-            yield from _evaluation(
-                span, f"log{place}", _fields(log), _itself(span), log.time_unix_nano
-            )
+            named = f"log{place}" if log.span_id == span.span_id else _content(log)
+            own = Target(trace_id=log.trace_id, span_id=log.span_id)
+            yield from _evaluation(span, named, _fields(log), own, log.time_unix_nano)
     if span.attributes.get("logfire.span_type") == "annotation":
         yield from _logfire(span)
 
 
 def _itself(span: Span) -> Target:
     return Target(trace_id=span.trace_id, span_id=span.span_id)
+
+
+def _content(log: LogRecord) -> str:
+    """Names a log record without a span by what it says: its place changes with a late span."""
+    said = repr((log.span_id, log.time_unix_nano, sorted(_fields(log).items(), key=str)))
+    return f"{LOOSE}{blake2b(said.encode('utf-8', 'replace'), digest_size=8).hexdigest()}"
 
 
 def _fields(log: LogRecord) -> Attributes:
@@ -175,7 +185,7 @@ def _told(
     kind = next((kind for pattern, kind in KINDS if pattern.search(name)), "rating")
     label, why = text(row.get("label")), text(row.get("explanation"))
     return Told(
-        feedback_id=f"{span.trace_id}:{span.span_id}:{place}",
+        feedback_id=f"{span.trace_id}:{'' if place.startswith(LOOSE) else span.span_id}:{place}",
         kind=kind,
         time_unix_nano=time or span.end_unix_nano or span.start_unix_nano,
         value=value_of(row.get("score"), label, kind),

@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from hashlib import blake2b
+from typing import Any
 
 from google.protobuf.message import DecodeError
 from opentelemetry.proto.collector.logs.v1.logs_service_pb2 import ExportLogsServiceRequest
@@ -21,6 +22,7 @@ from opentelemetry.proto.resource.v1.resource_pb2 import Resource as ProtoResour
 from opentelemetry.proto.trace.v1.trace_pb2 import Span as ProtoSpan
 
 from collector.arrivals import Arrival, Closing, LogArrival, LogRef, SpanRef
+from collector.feedback import EVENT as EVALUATION
 from collector.spans import iterate, to_log, to_resource, to_scope, to_span
 from collector.spool.directory import FrameGone
 from collector.spool.frames import Frame
@@ -128,8 +130,9 @@ class TraceFetcher:
             backfill = parsed.backfill
             joined = logs.pop(ref.span_id, None) if logs else None
             spans.append(replace(span, logs=tuple(joined)) if joined else span)
-        self.counts[Unfetched.LOG_WITHOUT_SPAN] += sum(map(len, logs.values()))
         spans.sort(key=_start)
+        if logs:
+            self._keep_loose([one for each in logs.values() for one in each], spans)
         return Trace(
             trace_id=closing.trace_id,
             spans=tuple(spans),
@@ -137,6 +140,13 @@ class TraceFetcher:
             received_unix_nano=closing.received_unix_nano,
             backfill=backfill,
         )
+
+    def _keep_loose(self, logs: list[LogRecord], spans: list[Span]) -> None:
+        """Evaluations travel on the trace's first span, whatever they name; the rest is counted."""
+        loose = [one for one in logs if one.event_name == EVALUATION] if spans else []
+        if loose:
+            spans[0] = replace(spans[0], logs=(*spans[0].logs, *sorted(loose, key=_time)))
+        self.counts[Unfetched.LOG_WITHOUT_SPAN] += len(logs) - len(loose)
 
     def _logs(self, closing: Closing) -> dict[bytes, list[LogRecord]]:
         """Log records by span id, in order of time."""
@@ -213,8 +223,12 @@ def _span_arrivals(frame: Frame, parsed: _Parsed) -> Iterator[Arrival]:
 def _log_arrivals(frame: Frame, parsed: _Parsed) -> Iterator[LogArrival]:
     for index, (_, _, log) in enumerate(parsed.items):
         trace_id, span_id = log.trace_id, log.span_id
-        if len(trace_id) != 16 or len(span_id) != 8 or span_id == _NO_SPAN:
+        if len(trace_id) != 16:
             continue
+        if len(span_id) != 8 or span_id == _NO_SPAN:
+            if not _is_evaluation(log):
+                continue
+            span_id = _NO_SPAN
         encoded = log.SerializeToString(deterministic=True)
         digest = int.from_bytes(blake2b(encoded, digest_size=8).digest(), "little")
         yield LogArrival(
@@ -225,3 +239,10 @@ def _log_arrivals(frame: Frame, parsed: _Parsed) -> Iterator[LogArrival]:
             received_unix_nano=frame.received_unix_nano,
             ended_unix_nano=log.time_unix_nano or log.observed_time_unix_nano,
         )
+
+
+def _is_evaluation(log: Any) -> bool:
+    """Whether a log record judges an answer: then it needs no span of its own."""
+    return log.event_name == EVALUATION or any(
+        one.key == "event.name" and one.value.string_value == EVALUATION for one in log.attributes
+    )

@@ -135,11 +135,16 @@ def test_a_prompt_that_travels_as_a_log_record_joins_its_span(daemon: ChildDaemo
     assert {one["rubric"]: one["value"] for one in record_["scores"]}["citation_validity"] == 1.0
 
 
-def tell(daemon: ChildDaemon, attributes: dict[str, str], link: tuple[bytes, bytes] | None) -> None:
+def tell(
+    daemon: ChildDaemon,
+    attributes: dict[str, str],
+    link: tuple[bytes, bytes] | None,
+    carrier: tuple[bytes, bytes] | None = None,
+) -> None:
     """Sends a span that judges another: by a link to it, or by the response's id in an event."""
     request = ExportTraceServiceRequest()
     span = request.resource_spans.add().scope_spans.add().spans.add(name="feedback")
-    span.trace_id, span.span_id = token_bytes(16), token_bytes(8)
+    span.trace_id, span.span_id = carrier or (token_bytes(16), token_bytes(8))
     span.start_time_unix_nano = span.end_time_unix_nano = time.time_ns()
     told: Any = span
     if link is not None:
@@ -157,10 +162,41 @@ def test_feedback_that_comes_after_the_answer_is_shown_with_it(daemon: ChildDaem
     wait_for(daemon, trace_id, lambda record: record["answer"])
     annotation = "annotations.0.annotation."
     said = {f"{annotation}name": "thumbs", f"{annotation}label": "down"}
+    carrier = (token_bytes(16), token_bytes(8))
+    for _ in range(2):  # what is sent again is no second opinion
+        tell(daemon, said, (trace_id, spans[0][0]), carrier)
+    tell(daemon, said | {f"{annotation}label": "up"}, (trace_id, spans[0][0]))
+    record = wait_for(daemon, trace_id, lambda record: len(record["feedback"]) >= 2)
+    assert sorted((one["kind"], one["value"]) for one in record["feedback"]) == [
+        ("thumbs", 0.0), ("thumbs", 1.0),
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize("by_response", [True, False])
+def test_an_evaluation_in_a_log_record_without_a_span_finds_its_answer(
+    daemon: ChildDaemon, by_response: bool
+) -> None:
+    """By the id of the response, or by the trace that the record names."""
+    trace_id, spans = token_bytes(16), parts("Who pays the way back?")
+    response = f"chatcmpl-{token_bytes(6).hex()}"
+    spans[2][3]["gen_ai.response.id"] = response
+    logs = ExportLogsServiceRequest()
+    record = (
+        logs.resource_logs.add()
+        .scope_logs.add()
+        .log_records.add(
+            trace_id=trace_id, event_name="gen_ai.evaluation.result", time_unix_nano=time.time_ns()
+        )
+    )
+    said = {"gen_ai.evaluation.name": "tone", "gen_ai.evaluation.score.label": "fail"}
+    for key, value in (said | ({"gen_ai.response.id": response} if by_response else {})).items():
+        record.attributes.add(key=key).value.string_value = value
+    send(daemon, trace_id, list(spans))
     for _ in range(2):
-        tell(daemon, said, (trace_id, spans[0][0]))
-    record = wait_for(daemon, trace_id, lambda record: record["feedback"])
-    assert {(one["kind"], one["value"]) for one in record["feedback"]} == {("thumbs", 0.0)}
+        post(daemon, "logs", logs.SerializeToString())
+    found = wait_for(daemon, trace_id, lambda record: record["feedback"])
+    (told,) = found["feedback"]
+    assert (told["value"], told["comment"]) == (0.0, "tone: fail")
 
 
 def test_feedback_that_comes_before_the_answer_finds_it_by_its_response(

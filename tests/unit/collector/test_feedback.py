@@ -94,6 +94,36 @@ def test_an_evaluation_event_names_the_response_where_it_can(as_log: bool) -> No
     assert told.time_unix_nano == 5
 
 
+@pytest.mark.parametrize(
+    ("span_id", "response", "target"),
+    [
+        ("", "chatcmpl-1", ("", "", "chatcmpl-1")),
+        ("", "", ("c" * 32, "", "")),
+        ("e" * 16, "", ("c" * 32, "e" * 16, "")),
+    ],
+)
+def test_a_log_record_without_its_span_names_its_response_or_its_trace(
+    span_id: str, response: str, target: tuple[str, str, str]
+) -> None:
+    """It travels on another span, which it does not judge."""
+    said = {"gen_ai.evaluation.name": "relevance", "gen_ai.response.id": response}
+    log, later = (
+        LogRecord(
+            trace_id="c" * 32,
+            span_id=span_id,
+            event_name=feedback.EVENT,
+            attributes=said,
+            time_unix_nano=time,
+        )
+        for time in (6, 7)
+    )
+    found = told_of(trace(span(logs=(log, later))))
+    assert [(one.trace_id, one.span_id, one.response_id) for one in found] == [target] * 2
+    assert len({one.feedback_id for one in found}) == 2
+    moved = told_of(trace(span(span_id="1" * 16, logs=(later, log))))
+    assert {one.feedback_id for one in moved} == {one.feedback_id for one in found}
+
+
 def test_without_a_response_id_the_span_of_the_event_is_meant() -> None:
     event = Event(
         name=feedback.EVENT,
