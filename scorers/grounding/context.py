@@ -7,7 +7,6 @@ from functools import lru_cache
 from itertools import pairwise
 from math import log
 
-from scorers.alignment import most_voted
 from scorers.prepared import Prepared, prepared
 
 COMMON = 64
@@ -89,7 +88,7 @@ class Context:
         for word, weight in weighed.items():
             for place in self._places.get(word, ()):
                 votes[place] = votes.get(place, 0.0) + weight
-        return most_voted(votes, NEAREST)
+        return sorted(votes, key=votes.__getitem__, reverse=True)[:NEAREST]
 
     def is_together(self, one: str, other: str) -> bool:
         """Whether a line has both words."""

@@ -15,12 +15,20 @@ from math import log
 from scorers.grounding.claims import FORM, Claim, Weights, claims, form
 from scorers.grounding.context import Context
 from scorers.grounding.evidence import LACK, SUPPORT, Compared
+from scorers.negations import denies
 from scorers.normalise import words
 
 EVIDENCE = SUPPORT + LACK
 NEIGHBOUR = ("stem_coverage", "pair_coverage", "line_cosine", "missing")
 _SEEN = tuple(map(EVIDENCE.index, NEIGHBOUR))
-PLACE = ("chunk_lead", "new_line", "context_words", "question_coverage")
+PLACE = (
+    "chunk_lead",
+    "new_line",
+    "denies",
+    "context_words",
+    "question_coverage",
+    "answer_coverage",
+)
 MANNER = (
     *FORM,
     *PLACE,
@@ -46,7 +54,11 @@ def measure(answer: str, question: str, contents: Sequence[str], weights: Weight
     asked = dict.fromkeys(words(question))
     asked_weight = sum(map(weights.of, asked))
     known = sum([weights.of(word) for word in asked if word in context.words])
-    of_all = (log(1 + context.size), known / asked_weight if asked_weight else 0.0)
+    of_all = [
+        log(1 + context.size),
+        known / asked_weight if asked_weight else 0.0,
+        _coverage(found, context),
+    ]
     compared = [Compared(claim, context) for claim in found]
     evidence = [one.support(weights) + one.lack(frozenset(asked)) for one in compared]
     manner = _manner(compared, frozenset(asked), of_all)
@@ -58,8 +70,15 @@ def measure(answer: str, question: str, contents: Sequence[str], weights: Weight
     )
 
 
+def _coverage(found: Sequence[Claim], context: Context) -> float:
+    """The share of the weight of an answer's distinct words that the context has."""
+    weighed = {word: weight for claim in found for word, weight in claim.weighed.items()}
+    held = sum([weight for word, weight in weighed.items() if word in context.words])
+    return held / sum(weighed.values()) if weighed else 0.0
+
+
 def _manner(
-    compared: Sequence[Compared], question: frozenset[str], of_all: tuple[float, float]
+    compared: Sequence[Compared], question: frozenset[str], of_all: Sequence[float]
 ) -> list[list[float]]:
     seen: set[str] = set()
     lines: set[int] = set()
@@ -67,7 +86,8 @@ def _manner(
     for place, one in enumerate(compared):
         near = one.nearest
         row = form(one.claim, place, len(compared), question, seen)
-        rows.append([*row, near.chunk_lead, float(near.place not in lines), *of_all])
+        of_place = [near.chunk_lead, float(near.place not in lines), float(denies(one.claim.words))]
+        rows.append([*row, *of_place, *of_all])
         seen.update(one.claim.weighed)
         lines.add(near.place)
     return rows

@@ -1,0 +1,74 @@
+"""Groundedness by a small local model: does the context support every sentence of the answer?
+
+    >>> from ragvigil import Document, RagRecord
+    >>> chunk = Document(chunk_id="a", content="Card refunds take 5 to 7 business days to appear.")
+    >>> answer = "Card refunds take 5 to 7 business days. Gold members may phone Ms Adler in Oslo."
+    >>> record = RagRecord(record_id="1", trace_id="1", context=(chunk,), answer=answer)
+    >>> score = LocalGroundedness().score(record)
+    >>> score.label, [one["chunk_id"] for one in score.details["sentences"]]
+    ('unsupported', ['a', None])
+
+Each sentence is compared with the context (`grounding/evidence.py`), boosted trees say how likely
+it is supported (`models/groundedness.md`), and the value is the mean of the two weakest sentences:
+near 1 where the whole answer stands on the context. Lexical: a fact swapped for one that the
+context also holds is mostly not seen. Kind *model*, no API, on every record.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from ragvigil.model.record import Document, RagRecord
+from ragvigil.model.score import Kind, Score
+from scorers.grounding.features import Measured, measure
+from scorers.grounding.model import Model, trained
+from scorers.grounding.response import value
+from scorers.refusal import classify
+
+
+class LocalGroundedness:
+    """Scores `groundedness` with the model that comes with this version, or with one's own."""
+
+    rubric = "groundedness"
+
+    def __init__(self, model: Model | None = None) -> None:
+        self._model = model or trained()
+
+    def score(self, record: RagRecord) -> Score:
+        """How well the weakest sentences of the answer are supported, 0..1."""
+        if not record.answer or not record.answer.strip():
+            return Score.not_applicable(self.rubric, "there is no answer")
+        chunks = [chunk for chunk in record.context if chunk.content and chunk.content.strip()]
+        if not chunks:
+            return Score.not_applicable(self.rubric, "no text reached the prompt")
+        if classify(record.answer).label == "refused":
+            return Score.not_applicable(self.rubric, "the answer refused")
+        contents = [chunk.content or "" for chunk in chunks]
+        measured = measure(record.answer, record.query or "", contents, self._model.weights)
+        if not measured.rows:
+            return Score.not_applicable(self.rubric, "the answer has no words")
+        return self._scored(measured, chunks)
+
+    def _scored(self, measured: Measured, chunks: Sequence[Document]) -> Score:
+        probabilities = self._model.probabilities(measured.rows)
+        sentences = [
+            {
+                "start": claim.start,
+                "end": claim.end,
+                "supported": chance,
+                "chunk_id": chunks[place].chunk_id if place >= 0 else None,
+            }
+            for claim, chance, place in zip(
+                measured.claims, probabilities, measured.chunks, strict=True
+            )
+        ]
+        unsupported = sum(chance < self._model.threshold for chance in probabilities)
+        return Score(
+            rubric=self.rubric,
+            value=value(probabilities),
+            label="unsupported" if unsupported else "",
+            explanation=f"{unsupported} of {len(probabilities)} sentences unsupported",
+            kind=Kind.MODEL,
+            version=self._model.version,
+            details={"sentences": sentences},
+        )

@@ -1,0 +1,226 @@
+"""Trains the model of groundedness.
+
+    python -m scorers.training.groundedness FOLDER --out scorers/models/groundedness.json
+
+FOLDER holds the labelled sets as `<name>.jsonl.gz`. Gradient boosting by scikit-learn, which is
+needed here alone; the same input, version and seed give the same file.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from math import log
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from scorers.grounding.claims import Weights
+from scorers.grounding.evidence import LACK, SUPPORT
+from scorers.grounding.features import EVIDENCE, NAMES, measure
+from scorers.grounding.model import Model, Trees, written
+from scorers.normalise import words
+from scorers.training.grounded_examples import Example, examples
+
+VERSION = "1"
+LISTED = 3000
+WINDOW = 25
+"""Words of a stretch of text: how many stretches have a word says how common it is."""
+SHARE = {"dialogue": 0.2}
+"""What a source counts beside the others, 1 by default."""
+PRIOR = 0.8
+"""Share of supported sentences that probabilities are calibrated to, as in answers of services."""
+MADE = "cut_out"
+FOLDS = 5
+DIGITS = 5
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Recipe:
+    """What the trees may read and how far they grow; `is_monotone`: as `SUPPORT` and `LACK` say."""
+
+    columns: tuple[str, ...]
+    is_monotone: bool
+    trees: int
+    rate: float
+    leaves: int
+    smallest_leaf: int
+    columns_a_split: float
+    seeds: tuple[int, ...] = (0, 1)
+
+
+ANY_SERVICE = Recipe(
+    columns=EVIDENCE, is_monotone=True, trees=120, rate=0.05, leaves=8, smallest_leaf=25,
+    columns_a_split=0.4,
+)  # fmt: skip
+"""For services without labels: the evidence alone, which means the same everywhere."""
+OWN_SERVICE = Recipe(
+    columns=NAMES, is_monotone=False, trees=150, rate=0.06, leaves=12, smallest_leaf=40,
+    columns_a_split=0.3,
+)  # fmt: skip
+"""For labels of the service that is watched: also how its answers look."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Table:
+    """Sentences as rows of `NAMES`, with label, weight, group and source of each."""
+
+    rows: Any
+    labels: Any
+    weights: Any
+    groups: Sequence[str]
+    sources: Sequence[str]
+
+
+def table(given: Sequence[Example], weights: Weights) -> Table:
+    """The sentences of some examples; every source counts by the root of its size."""
+    sizes = Counter(one.source for one in given)
+    rows, labels, counts, groups, sources = [], [], [], [], []
+    for one in given:
+        measured = measure(one.answer, one.question, one.contents, weights)
+        count = SHARE.get(one.source, 1.0) / sizes[one.source] ** 0.5
+        for row in measured.rows:
+            rows.append(row)
+            labels.append(one.is_supported)
+            counts.append(count / len(measured.rows))
+            groups.append(one.group)
+            sources.append(one.source)
+    counted = np.array(counts)
+    return Table(
+        rows=np.array(rows),
+        labels=np.array(labels),
+        weights=counted / counted.mean(),
+        groups=groups,
+        sources=sources,
+    )
+
+
+def fit(rows: Any, labels: Any, counts: Any, recipe: Recipe, weights: Weights) -> Model:
+    """A model of these sentences, not calibrated: one forest for each seed, averaged."""
+    from sklearn.ensemble import (  # type: ignore[import-untyped]
+        HistGradientBoostingClassifier,
+    )
+
+    chosen = [NAMES.index(name) for name in recipe.columns]
+    grown = []
+    for seed in recipe.seeds:
+        forest = HistGradientBoostingClassifier(
+            max_iter=recipe.trees,
+            learning_rate=recipe.rate,
+            max_leaf_nodes=recipe.leaves,
+            min_samples_leaf=recipe.smallest_leaf,
+            l2_regularization=5.0,
+            max_features=recipe.columns_a_split,
+            monotonic_cst=[_direction(name) for name in recipe.columns]
+            if recipe.is_monotone
+            else None,
+            early_stopping=False,
+            random_state=seed,
+        )
+        grown.append(forest.fit(rows[:, chosen], labels, sample_weight=counts))
+    base = sum(float(forest._baseline_prediction[0, 0]) for forest in grown) / len(grown)
+    nodes = [tree[0].nodes for forest in grown for tree in forest._predictors]
+    return Model(
+        version=VERSION,
+        columns=recipe.columns,
+        trees=_trees(nodes, len(grown)),
+        base=round(base, DIGITS),
+        slope=1.0,
+        shift=0.0,
+        weights=weights,
+        threshold=0.5,
+    )
+
+
+def _direction(name: str) -> int:
+    return 1 if name in SUPPORT else -1 if name in LACK else 0
+
+
+def _trees(grown: Sequence[Any], forests: int) -> Trees:
+    """The nodes of all trees in one row; a leaf's value is its part in the mean of the forests."""
+    feature: list[int] = []
+    left: list[int] = []
+    right: list[int] = []
+    roots: list[int] = []
+    threshold: list[float] = []
+    value: list[float] = []
+    for nodes in grown:
+        first = len(feature)
+        roots.append(first)
+        for at, node in enumerate(nodes):
+            is_leaf = bool(node["is_leaf"])
+            feature.append(0 if is_leaf else int(node["feature_idx"]))
+            threshold.append(0.0 if is_leaf else round(float(node["num_threshold"]), DIGITS))
+            left.append(first + (at if is_leaf else int(node["left"])))
+            right.append(first + (at if is_leaf else int(node["right"])))
+            value.append(round(float(node["value"]) / forests, DIGITS) if is_leaf else 0.0)
+    return Trees(
+        feature=feature, threshold=threshold, left=left, right=right, value=value, roots=roots
+    )
+
+
+def cross_fitted(of: Table, recipe: Recipe, weights: Weights) -> Any:
+    """The log odds of each sentence by a model that saw nothing of its group."""
+    from sklearn.model_selection import GroupKFold  # type: ignore[import-untyped]
+
+    odds = np.zeros(len(of.labels))
+    for kept, left in GroupKFold(FOLDS).split(of.rows, of.labels, of.groups):
+        model = fit(of.rows[kept], of.labels[kept], of.weights[kept], recipe, weights)
+        odds[left] = model.odds(of.rows[left])
+    return odds
+
+
+def calibrated(model: Model, of: Table, recipe: Recipe) -> Model:
+    """The model with slope and shift from sentences that it had not seen, at `PRIOR`."""
+    from sklearn.linear_model import LogisticRegression  # type: ignore[import-untyped]
+
+    real = np.array([source != MADE for source in of.sources])
+    odds, labels = cross_fitted(of, recipe, model.weights)[real], of.labels[real]
+    counts = of.weights[real]
+    supported = counts[labels].sum()
+    counts = np.where(labels, PRIOR / supported, (1 - PRIOR) / (counts.sum() - supported)) * counts
+    line = LogisticRegression(C=1e6).fit(odds[:, None], labels, sample_weight=counts * len(counts))
+    return replace(
+        model,
+        slope=round(float(line.coef_[0, 0]), DIGITS),
+        shift=round(float(line.intercept_[0]), DIGITS),
+    )
+
+
+def word_weights(texts: Iterable[str]) -> Weights:
+    """What the commonest words weigh: the log of how seldom a stretch of text has them."""
+    having: Counter[str] = Counter()
+    stretches = 0
+    for text in dict.fromkeys(texts):
+        found = words(text)
+        for start in range(0, len(found), WINDOW):
+            having.update(set(found[start : start + WINDOW]))
+            stretches += 1
+    ranked = sorted(having.items(), key=lambda pair: (-pair[1], pair[0]))[:LISTED]
+    by_word = {word: round(log((stretches + 1) / (count + 1)), 2) for word, count in ranked}
+    return Weights(by_word=by_word, most=max(by_word.values()))
+
+
+def train(given: Sequence[Example]) -> Model:
+    """The model of these examples."""
+    weights = word_weights(text for one in given for text in (one.answer, *one.contents))
+    of = table(given, weights)
+    model = fit(of.rows, of.labels, of.weights, ANY_SERVICE, weights)
+    return calibrated(model, of, ANY_SERVICE)
+
+
+def main() -> None:
+    """Learns from the sets in the folder named, and writes the model that scoring reads."""
+    folder, flag, target = sys.argv[1:]
+    if flag != "--out":
+        sys.exit(f"{flag} is not --out")
+    given = examples(Path(folder))
+    Path(target).write_text(written(train(given)), encoding="utf-8")
+    print(f"{Counter((one.source, one.is_supported) for one in given)} -> {target}")
+
+
+if __name__ == "__main__":
+    main()

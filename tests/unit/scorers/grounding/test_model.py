@@ -1,0 +1,75 @@
+"""The model: trees as plain numbers, and the file that ships."""
+
+from __future__ import annotations
+
+import json
+from importlib.resources import files
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from scorers.grounding.claims import Weights
+from scorers.grounding.features import EVIDENCE, NAMES
+from scorers.grounding.model import Model, Trees, read, trained, written
+from scorers.grounding.response import value
+
+STEP = Trees(
+    feature=(0, 1, 0, 0, 0),
+    threshold=(0.5, 0.25, 0.0, 0.0, 0.0),
+    left=(1, 3, 2, 3, 4),
+    right=(2, 4, 2, 3, 4),
+    value=(0.0, 0.0, 2.0, -3.0, -1.0),
+    roots=(0,),
+)
+
+
+def made(**changed: object) -> Model:
+    given = {
+        "version": "7", "columns": ("coverage", "missing"), "trees": STEP, "base": 0.5,
+        "slope": 1.0, "shift": 0.0, "weights": Weights(by_word={"the": 1.0}, most=7.0),
+        "threshold": 0.5,
+    }  # fmt: skip
+    return Model(**given | changed)  # type: ignore[arg-type]
+
+
+def row(coverage: float, missing: float) -> list[float]:
+    by_name = dict.fromkeys(NAMES, 9.0) | {"coverage": coverage, "missing": missing}
+    return [by_name[name] for name in NAMES]
+
+
+@pytest.mark.parametrize(
+    ("coverage", "missing", "odds"),
+    [(0.9, 0.0, 2.5), (0.5, 0.25, -2.5), (0.5, 0.26, -0.5), (0.51, 9.0, 2.5)],
+)
+def test_a_row_goes_left_at_or_below_a_threshold(
+    coverage: float, missing: float, odds: float
+) -> None:
+    assert made().odds([row(coverage, missing)]).tolist() == [odds]
+
+
+def test_calibration_changes_no_order() -> None:
+    rows = [row(0.9, 0), row(0.1, 0), row(0.1, 1)]
+    plain, bent = made().probabilities(rows), made(slope=0.5, shift=1.0).probabilities(rows)
+    assert sorted(range(3), key=plain.__getitem__) == sorted(range(3), key=bent.__getitem__)
+    assert plain != bent
+
+
+def test_a_written_model_reads_as_the_same() -> None:
+    again = read(written(made()))
+    rows = [row(0.9, 0), row(0.1, 0)]
+    assert again.probabilities(rows) == made().probabilities(rows)
+    assert (again.version, again.weights) == ("7", made().weights)
+
+
+def test_the_model_that_ships_is_small_plain_and_reads_evidence_alone() -> None:
+    text = files("scorers").joinpath("models/groundedness.json").read_text("utf-8")
+    assert len(text) < 300_000
+    assert json.loads(text)["version"] == trained().version
+    assert set(trained().columns) == set(EVIDENCE)
+
+
+@given(st.lists(st.floats(0, 1), min_size=1, max_size=9))
+def test_an_answer_is_as_good_as_its_two_weakest_sentences(chances: list[float]) -> None:
+    assert min(chances) <= value(chances) <= max(chances)
+    assert value(chances) == value([*chances, *[max(chances)] * (len(chances) > 1)])
