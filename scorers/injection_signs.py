@@ -34,10 +34,15 @@ NEAR = 3
 """Words between *your* and *answer*; sentences behind a question that may answer it."""
 OPENERS = 6
 """Words that may stand before the verb of a request."""
+LEAST_ORDER = 3
+"""Words of an order, the verb among them: *Answer in Finnish*."""
+WRAPPED = 40
+"""Characters of a line that may go on in the next one."""
 FEW, LONG, SMALL = 4, 30, 25
 """Words of a short sentence, of a long one, of a chunk too small to have a matter of its own."""
 TAIL = 12
 """Characters at the end of a sentence in which its stop is looked for."""
+_RUN = re.compile(r"([.!?…‽])[.!?…‽]{8,}")  # is one stop: cutting at each would be quadratic
 _QUESTION = re.compile(r"[?？؟]")
 _ENDS = re.compile(r"[?？؟]\W*$")
 _CLOSED = re.compile(r"[.!?…。！？।؟]\W*$")
@@ -61,11 +66,12 @@ class Request:
 
 @dataclass(frozen=True, slots=True)
 class _Passage:
-    """A sentence, its words, and whether it is all of its line."""
+    """A sentence and its words; is it all of its line, does it go on with one of the line above?"""
 
     text: str
     words: Sequence[str]
     is_line: bool
+    goes_on: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,19 +104,29 @@ def requests(text: str) -> tuple[Request, ...]:
 
 def _passages(text: str) -> Iterator[_Passage]:
     """Lines cut into sentences; what holds no word is left out."""
-    for line in text.splitlines():
-        places = cuts(line)
-        for begin, end in places:
+    above = ""
+    for line in _RUN.sub(r"\1", text).splitlines():
+        goes_on = len(above) >= WRAPPED and line.lstrip()[:1].islower() and not _is_closed(above)
+        for begin, end in cuts(line):
             if words := tokens(line[begin:end]):
-                yield _Passage(line[begin:end], words, len(places) == 1 or end - begin == len(line))
+                is_line = end - begin == len(line)
+                yield _Passage(line[begin:end], words, is_line, goes_on and begin == 0)
+        above = line
+
+
+def _is_closed(text: str) -> bool:
+    return _CLOSED.search(text[-TAIL:]) is not None
 
 
 def _asking(one: _Passage) -> _Signs:
     """How a sentence asks; nothing where it does not."""
     listed = _words()
     begin, is_asked = _begin(one.words, listed)
-    verb = one.words[begin] if begin < len(one.words) else ""
-    found = {kind for kind in _VERBS if verb in listed.single[kind]}
+    order = one.words[begin : begin + LEAST_ORDER]
+    verb = order[0] if order else ""
+    is_verb = not one.goes_on and len(order) == LEAST_ORDER
+    is_verb = is_verb and order[1] not in listed.single["noun"]
+    found = {kind for kind in _VERBS if is_verb and verb in listed.single[kind]}
     if _QUESTION.search(one.text):
         found.add("question" if _ENDS.search(one.text[-TAIL:]) else "question_inside")
     if _is_of_your_reply(one.words, listed):
@@ -153,7 +169,8 @@ def _is_of_your_reply(words: Sequence[str], listed: _Words) -> bool:
 
 
 def _runs(kind: str, text: str, listed: _Words) -> bool:
-    return any(run in text for run in listed.runs.get(kind, ()))
+    bare = "".join(text.split())
+    return any(run in bare for run in listed.runs.get(kind, ()))
 
 
 def _said(one: _Passage) -> _Signs:
@@ -174,7 +191,7 @@ def _shape(one: _Passage) -> _Signs:
         found.add("item")
     if text.lstrip()[:1].islower():
         found.add("lower")
-    if not _CLOSED.search(text[-TAIL:]):
+    if not _is_closed(text):
         found.add("open")
     if len(one.words) < FEW:
         found.add("short")

@@ -58,7 +58,7 @@ ANY_SERVICE = Recipe(
 )  # fmt: skip
 """For services without labels: the evidence alone, which means the same everywhere."""
 OWN_SERVICE = Recipe(
-    columns=NAMES, is_monotone=False, trees=150, rate=0.06, leaves=12, smallest_leaf=40,
+    columns=NAMES, is_monotone=False, trees=300, rate=0.03, leaves=16, smallest_leaf=30,
     columns_a_split=0.3,
 )  # fmt: skip
 """For labels of the service that is watched: also how its answers look."""

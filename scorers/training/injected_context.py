@@ -68,10 +68,11 @@ class Lesson:
 
     def start_from(self, model: Model) -> None:
         """Lets every later fold begin at these weights: it then takes few steps."""
-        weights = [
-            model.weights[one[0]] if len(one) == 1 else model.pairs[one[0], one[1]]
-            for one in self.names
-        ]
+        known: dict[tuple[str, ...], float] = {
+            (one,): value for one, value in model.weights.items()
+        }
+        known.update(model.pairs.items())
+        weights = [known.get(one, 0.0) for one in self.names]
         self.start = np.array([model.bias, *weights])
 
 

@@ -30,7 +30,8 @@ ANSWERS = ("delucionqa_refusal",)
 QUESTIONS = ("clapnq_dev", "delucionqa_refusal", "mtrag_un", "clinc150", "banking77")
 PROMPTS = ("halueval_general", "clinc150", "delucionqa_refusal", "mtrag_un")
 ASKS = {
-    "what", "how", "why", "who", "when", "where", "which", "is", "are", "do", "does", "can", "could",
+    "what", "how", "why", "who", "when", "where", "which", "is", "are", "do", "does", "can",
+    "could",
 }  # fmt: skip
 WINDOW = 4
 """Sentences of a small chunk."""
@@ -50,6 +51,7 @@ class Example:
     be on both sides of a split.
     """
 
+    text: str
     source: str
     group: str
     kind: str | None
@@ -63,7 +65,7 @@ def example(text: str, attack: str | None, *, source: str, group: str, kind: str
     whole = " ".join((attack or "").split())
     inside = tuple(bool(whole) and " ".join(one.text.split()) in whole for one in found)
     signs = tuple(tuple(sorted(one.signs)) for one in found)
-    return Example(source=source, group=group, kind=kind, signs=signs, planted=inside)
+    return Example(text=text, source=source, group=group, kind=kind, signs=signs, planted=inside)
 
 
 def rows_of(folder: Path, name: str) -> list[dict[str, Any]]:
