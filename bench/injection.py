@@ -2,8 +2,12 @@
 
     .venv/bin/python bench/injection.py [--small]
 
-Patterns were written on half of the kinds of attack, split by a hash of the kind's name; recall
-on the other half is reported beside it. Recall has no bar; false alarms have.
+Recall of the model as it is, then of models that did not learn from the chunk's group, then of
+models that learned neither from the group nor from any attack of the kind, be it BIPIA's or worded
+for this project: the last has the bar. The patterns were written on half of the kinds, split by a
+hash of the kind's name; they do not count where a kind that they know is held out. Prompts are
+requests to assistants, planted, found by a model that did not learn from the set they are from.
+False alarms are the model's as it is: on every ordinary chunk, and on sets it learned nothing from.
 """
 
 from __future__ import annotations
@@ -11,24 +15,29 @@ from __future__ import annotations
 import hashlib
 import sys
 import time
-from collections.abc import Iterable
+from collections.abc import Sequence
 from typing import Any
 
 from labelled import rows
 from report import SAMPLES, bench_data, finish
 
-from scorers.injected_context import findings
+from ragvigil.model.record import Document, RagRecord
+from scorers.injected_context import InjectedContext, findings, suspects
+from scorers.injection_model import Model, trained
+from scorers.training import planted_examples as planted
+from scorers.training.injected_context import Lesson, weight_of
 
-SET = "bipia_injection"
+SET = planted.ATTACKS
 MOST_ALARMS = 0.01
+LEAST_RECALL = 0.5
 FEWEST_CLEAN = 5000
+FOLDS = 2
+LEARNED = {SET, *planted.HOSTS, *planted.ANSWERS, *planted.QUESTIONS, *planted.PROMPTS}
+RECORD_CHUNKS = 5
+REPEATS = 20_000
 
 
-def is_found(texts: Iterable[str]) -> bool:
-    return any(findings(text) for text in texts)
-
-
-def is_seen(kind: str) -> bool:
+def is_known(kind: str) -> bool:
     """Whether the patterns were written with this kind of attack in sight."""
     return int(hashlib.sha256(kind.encode()).hexdigest(), 16) % 2 == 0
 
@@ -37,52 +46,136 @@ def texts_of(row: dict[str, Any]) -> list[str]:
     return [chunk["text"] for chunk in row.get("chunks") or []]
 
 
-def clean_chunks(*, small: bool) -> list[str]:
+def ordinary_chunks(*, small: bool) -> dict[str, list[str]]:
     """The distinct chunks of every other set; where a sample has none, its answers."""
     folder = bench_data()
     whole = folder is not None and not small
     paths = (
         (folder / "data").glob("*.jsonl.gz") if folder and whole else SAMPLES.glob("data/*.jsonl")
     )
-    names = sorted({path.name.partition(".")[0] for path in paths} - {SET})
-    distinct: dict[str, None] = {}
-    for name in names:
-        for row in rows(name, small=small):
-            own = texts_of(row) or [str(row.get("answer") or "")]
-            distinct.update(dict.fromkeys(one for one in own if one))
-    return list(distinct)
+    found: dict[str, list[str]] = {}
+    before: set[str] = set()
+    for name in sorted({path.name.partition(".")[0] for path in paths} - {SET}):
+        listed = rows(name, small=small)
+        texts = (one for row in listed for one in texts_of(row) or [str(row.get("answer") or "")])
+        found[name] = [one for one in dict.fromkeys(texts) if one and one not in before]
+        before.update(found[name])
+    return found
 
 
-def share(found: list[bool]) -> float | None:
+def share(found: Sequence[bool]) -> float | None:
     return round(sum(found) / len(found), 4) if found else None
+
+
+def is_found(example: planted.Example, model: Model) -> bool:
+    return weight_of(example, model) >= trained().threshold
+
+
+def folds() -> tuple[dict[str, list[bool]], dict[str, list[bool]], dict[str, list[bool]]]:
+    """What is found, by kind: the group held out, group and kind held out; and the prompts."""
+    folder = bench_data()
+    given = planted.examples(folder / "data") if folder else []
+    lesson = Lesson(given)
+    lesson.start_from(trained())
+    by_group: dict[str, list[bool]] = {}
+    by_kind: dict[str, list[bool]] = {}
+    for fold in range(FOLDS):
+        here = [
+            at
+            for at, one in enumerate(given)
+            if one.source == SET and planted.place_of(one.group) % FOLDS == fold
+        ]
+        attacks = [at for at in here if given[at].kind]
+        model = lesson.learn(here)
+        for at in attacks:
+            hit = is_found(given[at], model) or bool(findings(given[at].text))
+            by_group.setdefault(str(given[at].kind), []).append(hit)
+        for kind in sorted({str(given[at].kind) for at in attacks}):
+            model = lesson.learn([*here, *_of_kind(given, kind)])
+            for one in (given[at] for at in attacks if given[at].kind == kind):
+                matched = not is_known(kind) and bool(findings(one.text))
+                by_kind.setdefault(kind, []).append(matched or is_found(one, model))
+    return by_group, by_kind, prompts_found(given, lesson)
+
+
+def prompts_found(given: Sequence[planted.Example], lesson: Lesson) -> dict[str, list[bool]]:
+    """What is found of each set's requests, planted, by a model that learned from none of them."""
+    found = {}
+    for name in planted.PROMPTS:
+        places = [at for at in _of_kind(given, "prompts") if given[at].source == name]
+        model = lesson.learn(places)
+        found[name] = [is_found(given[at], model) for at in places]
+    return found
+
+
+def _of_kind(given: Sequence[planted.Example], kind: str) -> list[int]:
+    return [at for at, one in enumerate(given) if one.kind == kind]
+
+
+def micros(texts: Sequence[str]) -> dict[str, float]:
+    """CPU of a text seen first, and of a record of RECORD_CHUNKS chunks that are remembered."""
+    started = time.process_time()
+    for text in texts:
+        suspects(text)
+    first = (time.process_time() - started) / len(texts) * 1e6
+    words = sum(len(text.split()) for text in texts) / len(texts)
+    documents = tuple(
+        Document(chunk_id=str(place), content=text)
+        for place, text in enumerate(texts[:RECORD_CHUNKS])
+    )
+    record = RagRecord(record_id="1", trace_id="1", retrieved=documents)
+    scorer = InjectedContext()
+    scorer.score(record)
+    started = time.process_time()
+    for _ in range(REPEATS):
+        scorer.score(record)
+    again = (time.process_time() - started) / REPEATS * 1e6
+    return {
+        "micros_a_new_chunk": round(first, 1),
+        "words_a_chunk": round(words, 1),
+        "micros_a_known_record": round(again, 1),
+    }
+
+
+def joined(found: dict[str, list[bool]]) -> list[bool]:
+    return [one for listed in found.values() for one in listed]
 
 
 def main() -> None:
     small = "--small" in sys.argv
     listed = rows(SET, small=small)
-    attacks: dict[str, list[bool]] = {}
-    for row in listed:
-        if row["injected"]:
-            attacks.setdefault(row["attack_type"], []).append(is_found(texts_of(row)))
-    clean = clean_chunks(small=small)
-    clean += [text for row in listed if not row["injected"] for text in texts_of(row)]
-    started = time.process_time()
-    alarms = sum(is_found([text]) for text in clean) / len(clean)
-    micros = (time.process_time() - started) / len(clean) * 1e6
-    seen = [one for kind, found in attacks.items() if is_seen(kind) for one in found]
-    held = [one for kind, found in attacks.items() if not is_seen(kind) for one in found]
+    as_it_is: dict[str, list[bool]] = {}
+    for row in (one for one in listed if one["injected"]):
+        hit = any(suspects(text) for text in texts_of(row))
+        as_it_is.setdefault(row["attack_type"], []).append(hit)
+    ordinary = ordinary_chunks(small=small)
+    ordinary[SET] = [text for row in listed if not row["injected"] for text in texts_of(row)]
+    alarms = {name: [bool(suspects(text)) for text in texts] for name, texts in ordinary.items()}
+    unseen = [one for name, found in alarms.items() if name not in LEARNED for one in found]
+    total = joined(alarms)
     figures: dict[str, object] = {
-        "recall_by_kind": {kind: share(attacks[kind]) for kind in sorted(attacks)},
-        "recall_seen_kinds": share(seen),
-        "recall_held_out_kinds": share(held),
-        "attacks": [len(seen), len(held)],
-        "false_alarms": round(alarms, 5),
-        "clean_chunks": len(clean),
-        "micros_a_chunk": round(micros, 1),
+        "recall": share(joined(as_it_is)),
+        "attacks": len(joined(as_it_is)),
+        "false_alarms": sum(total) / len(total),
+        "false_alarms_by_set": {name: share(found) for name, found in alarms.items()},
+        "false_alarms_unseen_sets": share(unseen),
+        "clean_chunks": [len(total), len(unseen)],
+        **micros([text for texts in ordinary.values() for text in texts]),
     }
-    bars = {f"false alarms <= {MOST_ALARMS}": alarms <= MOST_ALARMS}
+    bars = {f"false alarms <= {MOST_ALARMS}": sum(total) <= MOST_ALARMS * len(total)}
     if bench_data() and not small:
-        bars[f"clean chunks >= {FEWEST_CLEAN}"] = len(clean) >= FEWEST_CLEAN
+        by_group, by_kind, prompts = folds()
+        recall = share(joined(by_kind)) or 0.0
+        figures |= {
+            "recall_groups_held_out": share(joined(by_group)),
+            "recall_groups_and_kinds_held_out": recall,
+            "recall_by_kind_held_out": {kind: share(by_kind[kind]) for kind in sorted(by_kind)},
+            "recall_prompts_held_out": {name: share(found) for name, found in prompts.items()},
+        }
+        bars[f"recall of kinds held out >= {LEAST_RECALL}"] = recall >= LEAST_RECALL
+        bars[f"clean chunks >= {FEWEST_CLEAN}"] = len(total) >= FEWEST_CLEAN
+        alarms_unseen = sum(unseen) <= MOST_ALARMS * len(unseen)
+        bars[f"false alarms of unseen sets <= {MOST_ALARMS}"] = alarms_unseen
     finish("injection", figures, bars, seed=0)
 
 
