@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from collector.claims.claim import Field, SpanRole
+from collector.claims.claim import UNNAMED, Field, SpanRole
+from collector.claims.merge import Reading
 from collector.claims.recover import text
 from collector.claims.registry import Registered, registered
 from collector.record import boundaries, context, evidence, measures, spoken
@@ -147,21 +148,22 @@ def _error(extent: Extent) -> str | None:
     """Why the answer failed: the root's error, else the answering model's; None if it did not."""
     for node in (extent.root, extent.answering):
         if node is not None and has_failed(node) and node.reading is not None:
-            return _message(node.reading.span)
+            return _message(node.reading)
     lost = [node for node in extent.nodes if node.role is SpanRole.RETRIEVER and has_failed(node)]
-    return _message(lost[0].reading.span) if lost and lost[0].reading is not None else None
+    return _message(lost[0].reading) if lost and lost[0].reading is not None else None
 
 
-def _message(span: Span) -> str:
-    """A span's error in words: its status message, else its exception, else its error type."""
-    if span.status_message:
-        return span.status_message
+def _message(reading: Reading) -> str:
+    """A span's error in words: its status message or what a vendor says, else its exception."""
+    span, said = reading.span, text(reading.get(Field.ERROR))
+    if span.status_message or (said and said != UNNAMED):
+        return span.status_message or said
     for event in span.events:
         if event.name == "exception":
             kind = text(event.attributes.get("exception.type"))
             what = text(event.attributes.get("exception.message"))
-            return f"{kind}: {what}" if kind and what else kind or what or "error"
-    return text(span.attributes.get("error.type")) or "error"
+            return f"{kind}: {what}" if kind and what else kind or what or UNNAMED
+    return text(span.attributes.get("error.type")) or UNNAMED
 
 
 def _truncated(spans: Sequence[Span], found: Found) -> tuple[str, ...]:

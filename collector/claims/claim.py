@@ -82,6 +82,13 @@ class Field(StrEnum):
     RESPONSE_ID = "response_id"
     FIRST_TOKEN_SECONDS = "first_token_seconds"
     """Seconds from the start of an LLM span to its first token [float]."""
+    ERROR = "error"
+    """Why the span failed, where a vendor says so beside the span's own status; `UNNAMED` where it
+    gives no reason [str]."""
+
+
+UNNAMED = "error"
+"""The reason of a failure that gives none."""
 
 
 class Withheld(Enum):

@@ -13,7 +13,7 @@ from contextlib import suppress
 from datetime import UTC, datetime
 from functools import partial
 
-from collector.claims.claim import Claim, Field, Listing, SpanRole, Withheld
+from collector.claims.claim import UNNAMED, Claim, Field, Listing, SpanRole, Withheld
 from collector.claims.recover import as_container, number, text, whole
 from collector.claims.traced import (
     asked,
@@ -73,6 +73,9 @@ def claims(span: Span) -> Iterator[Claim]:
     for key in attributes.keys() & SCALARS.keys():
         claimed, read, precedence = SCALARS[key]
         yield Claim(claimed, read(attributes[key]), precedence)
+    if text(attributes.get("langfuse.observation.level")).upper() == "ERROR":
+        why = plain(attributes.get("langfuse.observation.status_message"))
+        yield Claim(Field.ERROR, why or UNNAMED, 5)
     if role is SpanRole.LLM:
         yield from _generation(span)
     if role in (SpanRole.LLM, SpanRole.EMBEDDING, SpanRole.RERANKER):

@@ -178,8 +178,10 @@ def _answering(root: Node, models: list[Node]) -> Node | None:
 
 
 def has_failed(node: Node) -> bool:
-    """Whether the span ended with an error."""
-    return node.reading is not None and node.reading.span.status is StatusCode.ERROR
+    """Whether the span ended with an error, by its status or by what a vendor says of it."""
+    if node.reading is None:
+        return False
+    return node.reading.span.status is StatusCode.ERROR or node.reading.get(Field.ERROR) is not None
 
 
 def reply_text(leaf: Node) -> str:

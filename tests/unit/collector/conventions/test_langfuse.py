@@ -12,7 +12,7 @@ from hypothesis import given as drawn_from
 from collector.conventions import langfuse
 from collector.records import records
 from ragvigil.model.record import Absent, RagRecord
-from ragvigil.model.span import AttributeValue, Span, SpanKind
+from ragvigil.model.span import AttributeValue, Span, SpanKind, StatusCode
 from tests.garbage import said_of, spans_of
 from tests.traces import ANSWER, DOCUMENTS, PROMPT, QUESTION, SECOND, span, trace
 
@@ -270,3 +270,39 @@ SAID = (
 @drawn_from(spans_of(langfuse, said=SAID))
 def test_any_span_can_be_read(one: Span) -> None:
     said_of(langfuse, one)
+
+
+LEVEL, SAID = "observation.level", "observation.status_message"
+
+
+@pytest.mark.parametrize(
+    ("level", "said", "expected"),
+    [
+        ("ERROR", "rate limit", "rate limit"),
+        ("ERROR", None, "error"),
+        ("WARNING", "slow", None),
+        ("DEFAULT", None, None),
+    ],
+)
+def test_a_level_of_error_is_the_records_error_with_its_message(
+    level: str, said: str | None, expected: str | None
+) -> None:
+    """The SDK sets the level where the user's code caught the exception: the status is unset."""
+    told: dict[str, AttributeValue] = {LEVEL: level} | ({SAID: said} if said else {})
+    assert read(root(**told), retrieval(), generation()).error == expected
+    assert read(root(), retrieval(), generation(**told)).error == expected
+
+
+def test_an_answer_that_failed_by_its_level_is_absent_for_that_reason() -> None:
+    failed = generation(returned="", **{LEVEL: "ERROR", SAID: "rate limit"})
+    silent = replace(root(), attributes={**root().attributes, OUT: ""})
+    record = read(silent, retrieval(), failed)
+    assert (record.answer, record.absent["answer"]) == (None, Absent.ERRORED)
+    assert record.error == "rate limit"
+
+
+def test_the_spans_own_message_says_more_than_the_level() -> None:
+    failed = replace(
+        root(**{LEVEL: "ERROR"}), status=StatusCode.ERROR, status_message="connection reset"
+    )
+    assert read(failed, retrieval(), generation()).error == "connection reset"
