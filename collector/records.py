@@ -79,6 +79,9 @@ def _retrieved(gathered: Evidence, shown: Context) -> tuple[Document, ...] | Non
         if any(one.content is None for one in gathered.retrieved):
             return complete_from(gathered.retrieved, shown.documents)
         return gathered.retrieved
+    total = gathered.partial.total if gathered.partial is not None else 0
+    if total and total != len(shown.documents):
+        return None  # the prompt shows a part of what was found
     from_prompt = shown.source in (ContextSource.PROMPT, ContextSource.DECLARED)
     if from_prompt and gathered.why_reranked is Absent.NOT_RUN:
         return shown.documents if gathered.why is not Absent.ERRORED else None

@@ -109,12 +109,14 @@ class Message(NamedTuple):
 class Listing(NamedTuple):
     """An ordered list of documents; `complete` is False where some were cut off.
 
-    `slots` are the original 0-based positions of the documents where some are missing.
+    `slots` are the original 0-based positions of the documents where some are missing, `total` how
+    many there were where that is known.
     """
 
     documents: tuple[Document, ...]
     complete: bool = True
     slots: tuple[int, ...] = ()
+    total: int = 0
 
 
 class Claim(NamedTuple):

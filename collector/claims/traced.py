@@ -160,7 +160,7 @@ def tool_returned(value: object) -> Listing | None:
     >>> [d.chunk_id for d in tool_returned('{"content": "[a-1] First.\\\\n[b-2] Two."}').documents]
     ['a-1', 'b-2']
     >>> tool_returned('{"documents": []}'), tool_returned('{"results": []}')
-    (Listing(documents=(), complete=True, slots=()), None)
+    (Listing(documents=(), complete=True, slots=(), total=0), None)
     """
     value = decoded(value)
     if isinstance(value, dict):

@@ -62,7 +62,8 @@ def _documents(listed: object, count: int | None) -> Listing | Withheld | None:
     if not drafts:
         return None
     whole_list = complete and count == len(drafts) and not _is_cut(drafts)
-    return listing(_apart(drafts), complete=whole_list)
+    found = listing(_apart(drafts), complete=whole_list)
+    return found._replace(total=count or 0) if isinstance(found, Listing) else found
 
 
 def _is_cut(drafts: list[Draft]) -> bool:

@@ -143,10 +143,13 @@ def _from_prompt(texts: Sequence[str], prompt: str, partial: Listing | None) -> 
 def _agreed(documents: tuple[Document, ...], partial: Listing) -> tuple[Document, ...] | None:
     """The prompt's chunks where those that are known stand at their own positions.
 
-    The last known one must be the last of all: otherwise nothing tells how many were cut off.
+    The last known one must be the last of all, or as many as there were are shown: otherwise
+    nothing tells how many were cut off.
     """
     slots = partial.slots or tuple(range(len(partial.documents)))
-    if not slots or slots[-1] != len(documents) - 1:
+    if not slots or slots[-1] >= len(documents):
+        return None
+    if slots[-1] != len(documents) - 1 and partial.total != len(documents):
         return None
     merged = list(documents)
     for slot, known in zip(slots, partial.documents, strict=False):

@@ -70,6 +70,40 @@ def test_documents_beyond_the_third_make_the_list_incomplete() -> None:
     assert record.absent["retrieved"] is Absent.TRUNCATED
 
 
+MORE = [*DOCUMENTS, ("acct-04", "An account is locked after 6 failed attempts."),
+        ("acct-05", "A locked account opens again after an hour.")]  # fmt: skip
+
+
+def shows(documents: list[tuple[str, str]]) -> str:
+    chunks = "\n\n".join(f"[{name}] {text}" for name, text in documents)
+    return f"Context:\n{chunks}\n\nQuestion: {QUESTION}"
+
+
+def test_a_prompt_that_shows_as_many_as_were_found_completes_the_list() -> None:
+    listed = LISTED[:3]
+    record = record_of(found(listed, count=len(MORE)), chat(shows(MORE)))
+    assert [(one.chunk_id, one.content) for one in record.context] == MORE
+    assert [one.chunk_id for one in record.retrieved] == [name for name, _ in MORE]
+    assert "retrieved" not in record.absent
+
+
+@pytest.mark.parametrize(
+    "shown",
+    [MORE[:-1], [*reversed(MORE)], [*MORE, ("x-9", "One more than were found.")]],
+    ids=["fewer", "reordered", "more"],
+)
+def test_a_prompt_that_shows_others_completes_nothing(shown: list[tuple[str, str]]) -> None:
+    record = record_of(found(LISTED[:3], count=len(MORE)), chat(shows(shown)))
+    assert record.retrieved == ()
+    assert record.absent["retrieved"] is Absent.TRUNCATED
+
+
+def test_a_prompt_of_the_listed_ones_is_the_context_and_not_all_that_was_found() -> None:
+    record = record_of(found(LISTED, count=5), chat(shows(list(DOCUMENTS))))
+    assert [one.chunk_id for one in record.context] == NAMES
+    assert record.absent["retrieved"] is Absent.TRUNCATED
+
+
 def test_texts_that_were_cut_are_no_texts() -> None:
     cut = [{"content": f"{text[:40]}...", "id": name} for name, text in DOCUMENTS]
     record = record_of(found(cut), chat(HIDING_PROMPT))
