@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import re
+from collections import Counter, defaultdict
 from collections.abc import Sequence
 from functools import cached_property
 from pathlib import PurePosixPath
 
-from collector.claims.prompt_match import positions
+from collector.claims.prompt_chunks import blocks, named
+from collector.claims.prompt_match import SPACES, positions
 from ragvigil.model.record import Document
 
 NAME_KEYS = (
@@ -22,6 +24,7 @@ LABEL = re.compile(
 LABEL_REACH = 80
 TEXT_LENGTH = 24
 """Shorter texts are names, not a chunk's text."""
+UNIQUE = frozenset({"uuid", "hex"})
 
 
 def shape(identifier: str) -> str:
@@ -59,6 +62,8 @@ class Targets:
     def _names(self) -> dict[str, Document]:
         """Chunks by everything else that they are called; ids in other case come first."""
         found = {key.casefold(): one for key, one in self._ids.items()}
+        for label, document in self._labelled.items():
+            found.setdefault(label.casefold(), document)
         for document in self._ids.values():
             for name in _names(document):
                 found.setdefault(name.casefold(), document)
@@ -66,7 +71,35 @@ class Targets:
 
     @cached_property
     def _shapes(self) -> set[str]:
-        return {shape(key) for key, one in self._ids.items() if key != one.text_hash}
+        ids = {shape(key) for key, one in self._ids.items() if key != one.text_hash}
+        labels = map(shape, self._labelled)
+        return ids | {one for one in labels if one in UNIQUE or "9" in one}  # `[note]` is a word
+
+    @cached_property
+    def _unnamed(self) -> dict[str, Document]:
+        return {one.chunk_id: one for one in self.context if one.chunk_id == one.text_hash}
+
+    @cached_property
+    def _shown(self) -> list[tuple[str | None, str]]:
+        """Labels and texts of the prompt's blocks, where chunks without an id ask for them."""
+        if not self._unnamed or not self._prompt:
+            return []
+        return [(named(one.label), _squeezed(one.text)) for one in blocks((self._prompt,))]
+
+    @cached_property
+    def _labelled(self) -> dict[str, Document]:
+        """Chunks that came as texts alone, under the ids that the prompt puts before them.
+
+        Only what is certain: one block under that label, and the chunk in no other block.
+        """
+        held: dict[str, list[Document]] = defaultdict(list)
+        for document in self._unnamed.values():
+            content = _squeezed(document.content or "")
+            under = [label for label, text in self._shown if content and _is_same(text, content)]
+            if len(under) == 1 and under[0]:
+                held[under[0]].append(document)
+        times = Counter(label for label, _ in self._shown)
+        return {label: one[0] for label, one in held.items() if len(one) == 1 == times[label]}
 
     @cached_property
     def _numbers_are_ids(self) -> bool:
@@ -82,8 +115,12 @@ class Targets:
         )
 
     def looks_like_id(self, written: str) -> bool:
-        """Whether it has the form of the record's own ids: then an unknown one is made up."""
-        return shape(written.strip()) in self._shapes
+        """Whether it has the form of the record's own ids: then an unknown one is made up.
+
+        What the prompt itself shows is not: which chunk it names is then only not certain.
+        """
+        name = written.strip()
+        return shape(name) in self._shapes and all(name != label for label, _ in self._shown)
 
     def by_number(self, number: int, *, zero_based: bool = False) -> tuple[Document | None, int]:
         """The chunk under a number, and the 0-based position that the number names.
@@ -112,6 +149,15 @@ class Targets:
             if len(self._labels) != len(self.context):
                 self._labels = {}
         return self._labels
+
+
+def _squeezed(text: str) -> str:
+    return SPACES.sub(" ", text).strip()
+
+
+def _is_same(text: str, content: str) -> bool:
+    """Whether a prompt's block holds a chunk; a chunk may begin with the label itself."""
+    return content in text or (len(text) >= TEXT_LENGTH and text in content)
 
 
 def _names(document: Document) -> list[str]:

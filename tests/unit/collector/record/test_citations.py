@@ -6,6 +6,7 @@ import json
 
 import pytest
 
+from collector.claims.documents import build, draft
 from collector.record.citations import Answered, citations
 from ragvigil.model.record import Citation, Document
 
@@ -186,3 +187,59 @@ def test_what_the_users_code_declares_is_taken_as_it_is() -> None:
     (found,) = all_of("Locked [1].", declared=declared)
     assert (found.chunk_id, found.quote, found.claim_end) == ("acct-03", "6 failed attempts", 6)
     assert found.style == "declared"
+
+
+def unnamed(*contents: str) -> tuple[Document, ...]:
+    """Chunks as a retriever that sends texts alone: their hash is all the id they have."""
+    return build([draft(None, one) for one in contents])
+
+
+TEXTS = [one.content or "" for one in CHUNKS]
+LABELLED = "\n\n".join(f"[{one.chunk_id}] {one.content}" for one in CHUNKS)
+TEMPLATE = "Context:\n{}\n\nQuestion: How long?"
+
+
+def resolved(answer: str, shown: str, *contents: str) -> list[str | None]:
+    """The texts of the chunks that the answer's markers resolve to."""
+    context = unnamed(*contents)
+    texts = {one.chunk_id: one.content for one in context}
+    found = citations(Answered(answer=answer, context=context, prompt=TEMPLATE.format(shown)))
+    return [texts[one.chunk_id] if one.chunk_id else None for one in found]
+
+
+@pytest.mark.parametrize(
+    "shown",
+    [
+        LABELLED,
+        "\n".join(f'<document id="{one.chunk_id}">{one.content}</document>' for one in CHUNKS),
+        "\n".join(f"Source: {one.chunk_id}\n{one.content}\n" for one in CHUNKS),
+    ],
+    ids=["brackets", "elements", "headers"],
+)
+def test_the_prompts_labels_name_chunks_that_came_without_an_id(shown: str) -> None:
+    answer = "It is locked [acct-03]. Within 30 days [refund-01]."
+    assert resolved(answer, shown, *TEXTS) == [TEXTS[2], TEXTS[0]]
+    assert resolved("Within 30 days [refund-77].", shown, *TEXTS) == [None]
+
+
+def test_a_label_that_is_not_certain_stays_unresolved() -> None:
+    """Two blocks under one label, one text under two labels, a text that the prompt rewrote.
+
+    The prompt shows what these name: so they are no citations of something made up either.
+    """
+    twice = LABELLED.replace("ship-02", "refund-01")
+    assert resolved("Within 30 days [refund-01].", twice, *TEXTS) == []
+    repeated = f"{LABELLED}\n\n[refund-09] {TEXTS[0]}"
+    assert resolved("30 days [refund-01], [ship-02].", repeated, *TEXTS) == [TEXTS[1]]
+    rewritten = LABELLED.replace("3.90 EUR", "four euros")
+    assert resolved("30 days [refund-01], [ship-02].", rewritten, *TEXTS) == [TEXTS[0]]
+
+
+def test_a_chunks_own_id_is_stronger_than_a_label() -> None:
+    shown = "\n\n".join(f"[other-{n}] {one.content}" for n, one in enumerate(CHUNKS))
+    assert cited("30 days [refund-01].", prompt=TEMPLATE.format(shown)) == ["refund-01"]
+
+
+def test_a_label_that_is_a_plain_word_makes_no_citation_of_other_words() -> None:
+    shown = f"[returns] {TEXTS[0]}\n\n[shipping] {TEXTS[1]}"
+    assert resolved("As [sic] written [returns].", shown, *TEXTS[:2]) == [TEXTS[0]]
