@@ -174,6 +174,16 @@ def test_a_table_that_is_not_there_is_told_in_one_line(url: str) -> None:
     assert "\n" not in str(told.value)
 
 
+def test_a_table_of_before_scopes_is_told_in_one_line(url: str) -> None:
+    client = clickhouse_connect.get_client(dsn=url, autogenerate_session_id=False)
+    shape = SHAPE.replace("ScopeName String, ScopeVersion String,", "")
+    client.command(shape.format(table="otel_oldest", **TABLES["otel_older"]))
+    client.close()
+    with pytest.raises(NotImportable, match=r"otel_oldest: cannot be read: .*ScopeName") as told:
+        list(pieces(f"{url}?table=otel_oldest", 0))
+    assert "\n" not in str(told.value)
+
+
 def test_a_server_that_does_not_answer_is_told_in_one_line(tmp_path: Path) -> None:
     with pytest.raises(NotImportable, match="otel_traces: cannot be read: "):
         list(pieces(Server(tmp_path).url, 0))
