@@ -51,6 +51,7 @@ class Claim:
     words: list[str]
     weighed: dict[str, float]
     weight: float
+    names: list[str]
     is_refusing: bool
 
     def weigh(self, some: Iterable[str]) -> float:
@@ -74,10 +75,17 @@ def claims(answer: str, weights: Weights) -> list[Claim]:
                     words=said,
                     weighed=weighed,
                     weight=sum(weighed.values()),
+                    names=_names(one.text, weighed),
                     is_refusing=one.start in refusing,
                 )
             )
     return found
+
+
+def _names(text: str, said: Iterable[str]) -> list[str]:
+    """The words of the names in a sentence: capital letters that do not begin it."""
+    found = {word for name in NAME.findall(text) for word in words(name)}
+    return [word for word in said if word in found] if found else []
 
 
 FORM = (
@@ -96,13 +104,13 @@ def form(
     return [
         log(1 + len(asked.words)),
         log(1 + sum(map(is_number, weighed))),
-        log(1 + len(names(asked))),
+        log(1 + len(asked.names)),
         float(place == 0),
         float(place == count - 1 > 0),
         place / max(1, count - 1),
         log(count),
-        log(1 + sum(word in HEDGES for word in asked.words)),
-        log(1 + sum(word in ABOUT_TEXTS for word in asked.words)),
+        log(1 + len(HEDGES.intersection(weighed))),
+        log(1 + len(ABOUT_TEXTS.intersection(weighed))),
         float(asked.is_refusing),
         float(bare.endswith((":", "："))),
         float(ITEM.match(asked.text) is not None),
@@ -111,9 +119,3 @@ def form(
         sum([value for word, value in weighed.items() if word in question]) / weight,
         sum([value for word, value in weighed.items() if word in seen]) / weight,
     ]
-
-
-def names(asked: Claim) -> list[str]:
-    """The distinct words of the names in a claim: capital letters inside a sentence."""
-    found = {word for name in NAME.findall(asked.text) for word in words(name)}
-    return [word for word in asked.weighed if word in found]

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import pairwise
 from math import log, sqrt
 
-from scorers.grounding.claims import Claim, Weights, names
+from scorers.grounding.claims import Claim, Weights
 from scorers.grounding.context import Context
 from scorers.grounding.nearest import Nearest
 from scorers.negations import denies
@@ -71,7 +71,6 @@ class Compared:
         line = self.nearest.line
         on_line = line.distinct if line else frozenset[str]()
         numbers = [word for word in claim.weighed if is_number(word)]
-        named = names(claim)
         return [
             log(1 + claim.weigh(self.unlike)),
             log(1 + claim.weigh([word for word in self.unlike if word not in question])),
@@ -82,8 +81,8 @@ class Compared:
             log(1 + sum(word in self.missing for word in numbers)),
             _share([word not in on_line for word in numbers]),
             log(1 + self._number_pairs_missing()),
-            log(1 + sum(word in self.missing for word in named)),
-            _share([word not in on_line for word in named]),
+            log(1 + sum(word in self.missing for word in claim.names)),
+            _share([word not in on_line for word in claim.names]),
             float(line is not None and denies(claim.words) != denies(line.words)),
         ]
 

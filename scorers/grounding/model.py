@@ -83,11 +83,14 @@ class Model:
     weights: Weights
     threshold: float
 
+    @cached_property
+    def _chosen(self) -> list[int]:
+        return [NAMES.index(name) for name in self.columns]
+
     def odds(self, rows: Sequence[Sequence[float]]) -> Any:
         """The log odds of each row of `NAMES`, not calibrated."""
-        chosen = [NAMES.index(name) for name in self.columns]
         table = np.array(rows, dtype=np.float64).reshape(len(rows), len(NAMES))
-        return self.base + self.trees.sums(table[:, chosen])
+        return self.base + self.trees.sums(table[:, self._chosen])
 
     def probabilities(self, rows: Sequence[Sequence[float]]) -> list[float]:
         """For each row of `NAMES`, how likely the sentence is supported."""
