@@ -157,7 +157,7 @@ def main() -> None:
     parser.add_argument("--small", action="store_true")
     parser.add_argument("--seed", type=int, default=21)
     options = parser.parse_args()
-    kills, count = (3, 5) if options.small else (50, 120)
+    kills, count = (3, 5) if options.small else (50, 80)
     requests = otlp_requests.make(otlp_requests.TRACES_A_REQUEST * count, seed=options.seed)
     with tempfile.TemporaryDirectory() as name:
         folder, log = Path(name) / "data", Path(name) / "calls"
