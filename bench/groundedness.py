@@ -4,8 +4,9 @@
 
 The recipe is learned again on RAGTruth QA, questions never split, each answer scored by a model
 that saw nothing of its question. Length-controlled: pairs of answers are compared within tenths of
-answer length (words) alone. The model as shipped learned from none of these sets; of WiCE half the
-pages are kept for measuring. SummEdits changes a word or two: expect chance there.
+answer length (words) alone. The model as shipped learned from none of the sets that have a bar; of
+WiCE half the pages are kept for measuring. SummEdits changes a word or two: expect near chance, and
+its unedited summaries, like the conversations of BEGIN, were partly learned from.
 """
 
 from __future__ import annotations
