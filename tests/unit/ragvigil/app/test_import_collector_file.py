@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from backports import zstd
 from google.protobuf.json_format import MessageToDict
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceRequest
 
@@ -151,6 +151,7 @@ def test_what_the_exporter_leaves_empty_is_absent(tmp_path: Path) -> None:
     assert [one.name for one in found.events] == ["e"]
 
 
+@settings(deadline=None)
 @given(st.lists(st.integers(1, 400), min_size=1, max_size=12), st.data())
 def test_a_run_that_was_stopped_goes_on_without_loss_or_repetition(
     tmp_path_factory: pytest.TempPathFactory, sizes: list[int], data: st.DataObject
