@@ -117,7 +117,7 @@ def _insert(client: Client, table: str, rows: list[Row], columns: Mapping[str, s
 
 def _others(requests: list[bytes]) -> list[dict[str, list[Row]]]:
     """For each request, what the daemon writes of it into the tables beside `spans`."""
-    runner = Runner(load_scorers())
+    runner = Runner(load_scorers()).lean()  # as the daemon does under such a load
     rows = TraceRows(facts(runner))
     found = []
     for body in requests:

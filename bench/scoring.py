@@ -96,7 +96,8 @@ def main() -> None:
     small = "--small" in sys.argv
     count = 20 if small else 300
     rng = random.Random(SEED)
-    runner = Runner(load_scorers())
+    every = Runner(load_scorers())
+    runner = every.lean()
     collect_seldom()
     kinds = {"two_good": (2, 0), "five_bad": (0, 5)}
     median_ms(runner, [record(rng, good=1, bad=1) for _ in range(5)])
@@ -105,6 +106,8 @@ def main() -> None:
         made = [record(rng, good=good, bad=bad) for _ in range(count)]
         figures[f"{name}_cold_ms"] = round(median_ms(runner, made), 3)
         figures[f"{name}_warm_ms"] = round(median_ms(runner, made, again=True), 3)
+    made = [record(rng, good=2, bad=0) for _ in range(count)]
+    figures["with_local_models_ms"] = round(median_ms(every, made), 3)
     sizes = {
         size: median_ms(
             runner, [record(rng, good=1, bad=1, size=size) for _ in range(max(5, count // 10))]

@@ -30,6 +30,7 @@ class LocalGroundedness:
     """Scores `groundedness` with the model that comes with this version, or with one's own."""
 
     rubric = "groundedness"
+    kind = Kind.MODEL
 
     def __init__(self, model: Model | None = None) -> None:
         self._model = model or trained()

@@ -91,6 +91,14 @@ class Runner:
         """The same runner, with a judge that speaks for these rubrics."""
         return Runner(self._scorers, self._settings, judged=judged)
 
+    def lean(self) -> Runner:
+        """The same runner without scorers whose attribute `kind` is model.
+
+        These take longer than all others together: for when there is no time for them.
+        """
+        code = [one for one in self._scorers if getattr(one, "kind", Kind.CODE) is Kind.CODE]
+        return Runner(code, self._settings)
+
     def score_all(self, record: RagRecord) -> tuple[Score, ...]:
         """One score per scorer; a needed field that is absent makes it not applicable."""
         return tuple(self._score(scorer, record) for scorer in self._scorers)

@@ -21,8 +21,6 @@ from ragvigil.store.store import Store
 HEARD_SECONDS = 600.0
 """What users said so long before the start is heard again: a record is queued once all the same."""
 PACE_DAYS, DAY = 7, 86_400
-BEHIND_SPANS = 2_000
-"""With more spans unread in the spool than this, the core has no time for local models."""
 
 
 class Later:
@@ -74,9 +72,9 @@ class Later:
         self._judging.offer(outcomes)
         self._local.offer(outcomes)
 
-    def fell_behind(self, spans: int) -> None:
-        """How many spans wait in the spool: local models give way to them."""
-        self._local.is_behind = spans > BEHIND_SPANS
+    def give_way(self, is_behind: bool) -> None:
+        """Whether the core has no time to spare for local models."""
+        self._local.is_behind = is_behind
 
     def hear(self) -> None:
         """Judges some of the records that users have complained about since the last time."""

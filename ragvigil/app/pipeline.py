@@ -30,6 +30,8 @@ from scorers.record_shape import measure
 from scorers.runner import Runner
 
 FRAMES_A_TURN = 16
+BEHIND_SPANS = 2_000
+"""With more spans unread in the spool than this, there is no time for local models."""
 CLOSINGS_A_TURN = 64
 IDLE_SECONDS = 0.02
 MEMORY_LOOK_SECONDS = 1.0
@@ -72,6 +74,7 @@ class Pipeline:
         memory_limit_bytes: int | None = None,
     ) -> None:
         self.parts = parts
+        self._lean, self._is_behind = parts.runner.lean(), False
         self._clock = clock
         self._next_seq = parts.reader.checkpoint_of("core") + 1
         self.started_at = self._next_seq - 1
@@ -120,7 +123,8 @@ class Pipeline:
                 break
         behind = self.parts.reader.mark().spans - self.spans_read
         metrics.SPOOL_BEHIND.set(behind)
-        self.parts.later.fell_behind(behind)
+        self._is_behind = behind > BEHIND_SPANS
+        self.parts.later.give_way(self._is_behind)
         return read
 
     def _relieve(self, now: float) -> list[Closing]:
@@ -195,7 +199,9 @@ class Pipeline:
         record = found if route == found.route else replace(found, route=route)
         for what in record.truncated:
             metrics.TRUNCATED.labels(what).inc()
-        scores = self.parts.runner.score_all(record)
+        if self._is_behind:
+            metrics.LEAN.inc()
+        scores = (self._lean if self._is_behind else self.parts.runner).score_all(record)
         return ScoredRecord(record=record, scores=scores, shape=measure(record))
 
     def _checkpoint(self, now: float) -> None:

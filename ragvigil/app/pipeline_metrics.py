@@ -23,6 +23,10 @@ REPLAYED = Counter(
     "ragvigil_replayed_traces", "Traces read again after a restart and found already stored."
 )
 OPEN_TRACES = Gauge("ragvigil_open_traces", "Traces waiting for their last span.")
+LEAN = Counter(
+    "ragvigil_records_lean",
+    "Records scored without local models, because too many spans waited in the spool.",
+)
 SPOOL_BEHIND = Gauge("ragvigil_spool_behind_spans", "Spans acknowledged and not read yet.")
 SCORING = Histogram(
     "ragvigil_scoring_seconds",

@@ -97,9 +97,7 @@ class Judge:
             task.cancel()
         await asyncio.gather(*self._tasks, return_exceptions=True)
 
-    async def ask(
-        self, records: Sequence[RagRecord], purpose: Purpose
-    ) -> list[tuple[Score, ...]]:
+    async def ask(self, records: Sequence[RagRecord], purpose: Purpose) -> list[tuple[Score, ...]]:
         """The scores of each of these records, asked anew; nothing is written."""
         asker = replace(self._asker, is_fresh=True)
         asked = await asyncio.gather(

@@ -116,6 +116,13 @@ def test_a_bar_holds_for_code_and_judges_and_no_bar_fails_nothing(
     assert not score.fails(None)
 
 
+def test_a_lean_runner_leaves_local_models_out() -> None:
+    every = Runner(load_scorers())
+    rubrics = {one.rubric for one in every.score_all(RECORD)}
+    lean = {one.rubric for one in every.lean().score_all(RECORD)}
+    assert rubrics - lean == {"groundedness"}
+
+
 def test_code_is_no_proxy_for_a_judge() -> None:
     runner = Runner(load_scorers()).behind({"refusal"})
     assert {one.stream for one in runner.score_all(RECORD)} == {Stream.BASE}

@@ -11,7 +11,13 @@ import pytest
 
 from collector.settings import CollectorSettings, RouteSettings
 from ragvigil.app import pipeline_metrics as metrics
-from ragvigil.app.pipeline import AHEAD_NANOS, BEHIND_NANOS, CHECKPOINT_SECONDS, time_of
+from ragvigil.app.pipeline import (
+    AHEAD_NANOS,
+    BEHIND_NANOS,
+    CHECKPOINT_SECONDS,
+    FRAMES_A_TURN,
+    time_of,
+)
 from ragvigil.model.span import SpanKind
 from ragvigil.store import records
 from ragvigil.store.store import Store
@@ -316,3 +322,19 @@ def test_a_trace_is_counted_at_its_end_unless_its_clock_is_not_believable() -> N
         (ended - AHEAD_NANOS - 1, ended - AHEAD_NANOS - 1),
     ):
         assert time_of(replace(trace_of(1), received_unix_nano=received)) == expected
+
+
+async def test_with_spans_waiting_in_the_spool_records_are_scored_without_local_models(
+    core: Core, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("ragvigil.app.pipeline.BEHIND_SPANS", 0)
+    await core.send(1, answer())
+    core.pipeline.step()
+    for number in range(2, 2 + FRAMES_A_TURN + 4):  # more than one turn reads
+        await core.send(number, answer())
+    core.now += QUIET
+    core.pipeline.step()
+    core.pass_time(QUIET)
+    grounded = {row["trace_id"] for row in core.rows("scores") if row["rubric"] == "groundedness"}
+    cited = {row["trace_id"] for row in core.rows("scores") if row["rubric"] == "citation_validity"}
+    assert cited - grounded == {hexed(1)}

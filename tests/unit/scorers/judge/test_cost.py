@@ -38,7 +38,10 @@ def test_longer_chunks_cost_more_and_nothing_retrieved_costs_less() -> None:
     assert total(replace(SIZES, chunks=0, retrieved=0, citations=0)) < total(SIZES)
 
 
-@given(st.builds(Sizes, **{name: st.floats(0, 5000) for name in ("question", "answer", "chunk")},
-                 **{name: st.floats(0, 30) for name in ("chunks", "retrieved", "citations")}))  # fmt: skip
+CHARACTERS = {name: st.floats(0, 5000) for name in ("question", "answer", "chunk")}
+COUNTS = {name: st.floats(0, 30) for name in ("chunks", "retrieved", "citations")}
+
+
+@given(st.builds(Sizes, **CHARACTERS, **COUNTS))
 def test_records_of_any_size_have_a_cost(sizes: Sizes) -> None:
     assert all(one.usage.input_tokens >= 0 for one in estimate(FAMILIES, sizes, 20_000))
