@@ -85,6 +85,8 @@ class _Words:
 
 def requests(text: str) -> tuple[Request, ...]:
     """The sentences of a chunk that ask for something, in order."""
+    if text.isascii() and not _may_ask(text):
+        return ()
     passages = list(_passages(text))
     asking = {place: asks for place, one in enumerate(passages) if (asks := _asking(one))}
     if not asking:
@@ -100,6 +102,17 @@ def requests(text: str) -> tuple[Request, ...]:
         signs = asks | _said(one) | _shape(one) | about | where | matter
         found.append(Request(text=one.text.strip(), signs=signs))
     return tuple(found)
+
+
+def _may_ask(text: str) -> bool:
+    """Whether an ASCII text has any word that `_asking` looks for."""
+    return "?" in text or not _asking_words().isdisjoint(tokens(text))
+
+
+@cache
+def _asking_words() -> frozenset[str]:
+    single = _words().single
+    return frozenset().union(single["reply"], *(single[kind] for kind in _VERBS))
 
 
 def _passages(text: str) -> Iterator[_Passage]:
