@@ -169,6 +169,7 @@ def _plain(score: Score) -> dict[str, object]:
     return {
         "rubric": score.rubric,
         "layer": score.layer,
+        "kind": score.kind,
         "value": score.value,
         "label": score.label,
         "explanation": score.explanation,
