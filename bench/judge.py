@@ -23,6 +23,7 @@ import judge_latency
 import judge_spending
 from judge_court import in_session
 from judge_stand_in import standing_in
+from prometheus_client import REGISTRY
 from report import finish, peak_rss_mb, progress
 
 from ragvigil.llm.settings import LlmSettings
@@ -86,12 +87,13 @@ async def _calls_per_second(address: str, rubrics: tuple[str, ...], count: int) 
         session = in_session(settings, clock=time.time, rubrics=rubrics, folder=Path(folder))
         async with session as (court, judge):
             court.add(_different(count))
+            before = _replied()
             started, cpu = time.perf_counter(), time.process_time()
             while len(court.queue):
                 await judge.step()
             seconds, cpu = time.perf_counter() - started, time.process_time() - cpu
             scores = list(court.scores())
-    asked = sum(1 for one in scores if one.scorer == settings.model and "verdicts" in one.details)
+    asked = _replied() - before
     return {
         "records": count,
         "judged": len(court.written),
@@ -100,6 +102,11 @@ async def _calls_per_second(address: str, rubrics: tuple[str, ...], count: int) 
         "calls_per_second": round(asked / seconds, 1),
         "cpu_ms_a_call": round(cpu / asked * 1e3, 2),
     }
+
+
+def _replied() -> float:
+    """Calls that the client got a reply to, since this process began."""
+    return REGISTRY.get_sample_value("ragvigil_llm_attempts_total", {"result": "replied"}) or 0.0
 
 
 def _different(count: int) -> list[RagRecord]:
