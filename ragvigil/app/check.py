@@ -77,7 +77,7 @@ def _about_the_judge(judge: JudgeSettings) -> Iterator[Warning]:
             key="[judge] daily_money",
             explanation="a day of judging has no limit; `ragvigil judge cost` says what it costs",
         )
-    if not judge.sample_rate and not any(judge.routes.values()):
+    if not judge.is_sampling:
         yield Warning(
             key="[judge] sample_rate",
             explanation="the judge is off for every route: no rubric of a model says anything",

@@ -84,8 +84,8 @@ class Judging:
 
     @property
     def judged(self) -> frozenset[str]:
-        """The rubrics that the judge speaks for; none while it is off."""
-        if self._queue is None:
+        """The rubrics that the judge speaks for; none while it is off, or samples nothing."""
+        if self._queue is None or not self._settings.is_sampling:
             return frozenset()
         asked = families(load_rubrics(), self._settings.rubrics)
         return frozenset(rubric.name for family in asked for rubric in family)
@@ -156,7 +156,7 @@ class Judging:
         if self._queue is None:
             return {"on": False, "reason": self.reason}
         return {
-            "on": bool(self._settings.sample_rate or self._settings.routes),
+            "on": self._settings.is_sampling,
             "model": self._settings.model,
             "sample_rate": self._settings.sample_rate,
             "waiting": len(self._queue),

@@ -82,6 +82,11 @@ class JudgeSettings(LlmSettings):
             _checked(rate, f"{route} = {rate}", info)
         return routes
 
+    @property
+    def is_sampling(self) -> bool:
+        """Whether the base rate of any route is over 0."""
+        return any((self.sample_rate, *self.routes.values()))
+
     def rate_of(self, route: str) -> float:
         """The base rate of a route."""
         return self.routes.get(route, self.sample_rate)

@@ -135,6 +135,15 @@ def test_a_complaint_does_not_move_a_sampled_record_out_of_the_sample(
     assert [one.stream for one in queued(judge, folder)] == [Stream.BASE]
 
 
+def test_a_judge_that_samples_nothing_speaks_for_no_rubric(store: Store, folder: Path) -> None:
+    off = judging(store, folder, sample_rate=0.0)
+    assert (off.judged, off.status()["on"]) == (frozenset(), False)
+    off.stop()
+    on = judging(store, folder, sample_rate=0.0, routes={"/ask": 0.1})
+    assert "groundedness" in on.judged
+    on.stop()
+
+
 def test_a_family_is_what_is_asked_and_what_is_computed_from_its_grades() -> None:
     found = {one.asked.name: [rubric.name for rubric in one] for one in families(load_rubrics())}
     assert set(found["context_relevance"]) == {
