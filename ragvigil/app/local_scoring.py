@@ -103,7 +103,7 @@ class LocalScoring:
     def step(self) -> bool:
         """Scores and writes a few records, if there is time; whether there was anything to do."""
         self._adapt()
-        if not self._waiting or not self._inference.has_time():
+        if self.is_behind or not self._waiting or not self._inference.has_time():
             return False
         taken = [self._waiting.popleft() for _ in range(min(BATCH_RECORDS, len(self._waiting)))]
         verdicts = []

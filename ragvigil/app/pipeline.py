@@ -30,8 +30,8 @@ from scorers.record_shape import measure
 from scorers.runner import Runner
 
 FRAMES_A_TURN = 16
-BEHIND_SPANS = 2_000
-"""With more spans unread in the spool than this, there is no time for local models."""
+BEHIND_SPANS, BEHIND_CLOSINGS = 2_000, 256
+"""With more spans unread, or traces to score at once, there is no time for local models."""
 CLOSINGS_A_TURN = 64
 IDLE_SECONDS = 0.02
 MEMORY_LOOK_SECONDS = 1.0
@@ -100,6 +100,7 @@ class Pipeline:
         now = self._clock()
         read = self._read(now)
         closings = self.parts.runs.close_due(now) + self._relieve(now)
+        self._give_way(len(closings))
         for first in range(0, len(closings), CLOSINGS_A_TURN):
             self._settle(closings[first : first + CLOSINGS_A_TURN])
             self.parts.sink.advance(self._clock())
@@ -121,11 +122,17 @@ class Pipeline:
             read += 1
             if read == FRAMES_A_TURN:
                 break
-        behind = self.parts.reader.mark().spans - self.spans_read
-        metrics.SPOOL_BEHIND.set(behind)
-        self._is_behind = behind > BEHIND_SPANS
-        self.parts.later.give_way(self._is_behind)
+        metrics.SPOOL_BEHIND.set(self._unread())
         return read
+
+    def _unread(self) -> int:
+        """Spans acknowledged and not read yet."""
+        return self.parts.reader.mark().spans - self.spans_read
+
+    def _give_way(self, closings: int) -> None:
+        """Whether what waits leaves time for local models, here and in their own thread."""
+        self._is_behind = self._unread() > BEHIND_SPANS or closings > BEHIND_CLOSINGS
+        self.parts.later.give_way(self._is_behind)
 
     def _relieve(self, now: float) -> list[Closing]:
         """Closes the oldest traces early while memory is short."""

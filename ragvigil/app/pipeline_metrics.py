@@ -25,7 +25,7 @@ REPLAYED = Counter(
 OPEN_TRACES = Gauge("ragvigil_open_traces", "Traces waiting for their last span.")
 LEAN = Counter(
     "ragvigil_records_lean",
-    "Records scored without local models, because too many spans waited in the spool.",
+    "Records scored without local models, because too much waited.",
 )
 SPOOL_BEHIND = Gauge("ragvigil_spool_behind_spans", "Spans acknowledged and not read yet.")
 SCORING = Histogram(
