@@ -30,8 +30,9 @@ bench: $(READY) ## every promise about speed, size and accuracy, at full size
 	@for b in $$(grep -l 'finish(' bench/*.py | grep -v report.py); do \
 		echo "== $$b"; $(BIN)/python $$b || failed=1; done; test -z "$$failed"
 
-storm: $(READY) ## kill -9 thirty times under load
+storm: $(READY) ## kill -9 thirty times under load, and fifty times while the judge works
 	@$(BIN)/python bench/kill_storm.py
+	@$(BIN)/python bench/judge_storm.py
 
 docs: $(READY) ## settings and metrics tables of the READMEs, from the code
 	@$(BIN)/python -m tests.house.tables --write
