@@ -111,7 +111,8 @@ def drained(daemon: ChildDaemon, spans: int) -> dict[str, int]:
 def stored_effects(data_dir: Path) -> dict[str, int]:
     """What lies in the store: distinct spans and records, and what the roll-ups counted.
 
-    Every record has one score of each rubric, so each rubric's roll-ups must count every record.
+    Every record has one score of each rubric that code scores, so the roll-ups of each of these
+    must count every record. Local models leave records out under such a load.
     """
     from ragvigil.store.connection import connect
     from ragvigil.store.settings import StoreSettings
@@ -121,10 +122,11 @@ def stored_effects(data_dir: Path) -> dict[str, int]:
     effects = {
         "spans": ask("SELECT count() FROM spans FINAL").result_rows[0][0],
         "records": ask("SELECT count() FROM records FINAL").result_rows[0][0],
-        "scores": ask("SELECT count() FROM scores FINAL").result_rows[0][0],
+        "scores": ask("SELECT count() FROM scores FINAL WHERE kind = 'code'").result_rows[0][0],
     }
     counted = ask(
-        "SELECT sum(n + not_applicable + absent) FROM rollups FINAL GROUP BY rubric"
+        "SELECT sum(n + not_applicable + absent) FROM rollups FINAL "
+        "WHERE rubric IN (SELECT rubric FROM scores WHERE kind = 'code') GROUP BY rubric"
     ).result_rows
     clients.close()
     return effects | {"rubrics": len(counted), "rollup_records": min(row[0] for row in counted)}
