@@ -1,7 +1,7 @@
 """The core process: assembly, scoring, store, jobs, API. Started and watched by the intake.
 
 Start: directory, store, pipeline, jobs, web. Stop, on SIGTERM or when the intake is gone: web,
-jobs, pipeline (its last batch and checkpoint), store.
+pipeline (its last batch and checkpoint), jobs, store.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ from ragvigil.app.calibration import Calibration
 from ragvigil.app.control import serve_answers
 from ragvigil.app.directory import hold
 from ragvigil.app.duties import duties
-from ragvigil.app.jobs import start
+from ragvigil.app.jobs import start, stop_jobs
 from ragvigil.app.logs import configure_logs
 from ragvigil.app.parts import assemble
 from ragvigil.app.pipeline import Pipeline
@@ -75,7 +75,8 @@ def run(settings: Settings, line: socket.socket, stop: threading.Event) -> None:
         status = Status(store=store, pipeline=pipeline, books=books)
         answers = {"metrics": lambda: generate_latest(REGISTRY), "status": status.short}
         _thread("control", _answer, line, answers, stop)
-        scheduler = start(duties(settings, store, pipeline, books, scores))
+        jobs = duties(settings, store, pipeline, books, scores)
+        scheduler = start(jobs)
         judging = Calibration(store, sorted(load_rubrics()), runner.fails_below)
         with serve_web(settings, store, status, judging):
             status.is_ready = True
@@ -85,7 +86,7 @@ def run(settings: Settings, line: socket.socket, stop: threading.Event) -> None:
             pipeline.run(stop)
             status.is_ready = False
             pipeline.parts.later.stop()
-        scheduler.shutdown(wait=False)
+        stop_jobs(scheduler, jobs)
     finally:
         store.close()
     log.info("core stopped")

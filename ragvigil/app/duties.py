@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 import time
 
 import structlog
@@ -33,13 +34,15 @@ class RollUps:
     def __init__(self, store: Store, dirty: set[int], since: float) -> None:
         self._store, self._dirty = store, dirty
         self._left = set(rollups.minutes_received(store, since))
+        self._lock = threading.Lock()
 
     def run(self) -> None:
         """Counts every dirty minute again; what fails stays dirty."""
-        taken = self._left | {self._dirty.pop() for _ in range(len(self._dirty))}
-        self._left = taken
-        rollups.recompute(self._store, taken, version=time.time_ns())
-        self._left = set()
+        with self._lock:
+            taken = self._left | {self._dirty.pop() for _ in range(len(self._dirty))}
+            self._left = taken
+            rollups.recompute(self._store, taken, version=time.time_ns())
+            self._left = set()
 
 
 def duties(
@@ -63,7 +66,12 @@ def duties(
             log.warning("store is full: oldest rows dropped", table=table, rows=rows)
 
     return [
-        Job(name="rollups", every_seconds=ROLLUP_SECONDS, function=rolling.run),
+        Job(
+            name="rollups",
+            every_seconds=ROLLUP_SECONDS,
+            function=rolling.run,
+            runs_at_stop=True,
+        ),
         Job(name="deltas", every_seconds=DELTA_SECONDS, function=deltas),
         Job(name="books", every_seconds=BOOKS_SECONDS, function=balance),
         Job(

@@ -19,11 +19,12 @@ log = structlog.get_logger()
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Job:
-    """One periodic duty."""
+    """One periodic duty. What `runs_at_stop` runs once more when all else has ended."""
 
     name: str
     every_seconds: float
     function: Callable[[], object]
+    runs_at_stop: bool = False
 
 
 def start(jobs: list[Job]) -> BackgroundScheduler:
@@ -40,6 +41,14 @@ def start(jobs: list[Job]) -> BackgroundScheduler:
         scheduler.add_job(_counted(job), "interval", seconds=job.every_seconds, id=job.name)
     scheduler.start()
     return scheduler
+
+
+def stop_jobs(scheduler: BackgroundScheduler, jobs: list[Job]) -> None:
+    """Ends the schedule, not waiting for what runs, and does the last duties."""
+    scheduler.shutdown(wait=False)
+    for job in jobs:
+        if job.runs_at_stop:
+            _counted(job)()
 
 
 def _counted(job: Job) -> Callable[[], None]:

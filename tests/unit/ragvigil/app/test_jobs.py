@@ -6,7 +6,7 @@ from threading import Event
 
 from prometheus_client import REGISTRY
 
-from ragvigil.app.jobs import Job, start
+from ragvigil.app.jobs import Job, start, stop_jobs
 
 SOON = 0.01
 
@@ -71,3 +71,20 @@ def test_a_job_that_takes_longer_than_its_period_never_runs_beside_itself() -> N
     assert enough.wait(30)
     scheduler.shutdown()
     assert max(most) == 1
+
+
+def test_a_job_that_runs_at_stop_does_its_last_duty_though_another_one_fails() -> None:
+    done: list[str] = []
+
+    def fail() -> None:
+        raise RuntimeError("the store is away")
+
+    jobs = [
+        Job(name="fails_last", every_seconds=3600, function=fail, runs_at_stop=True),
+        Job(
+            name="last", every_seconds=3600, function=lambda: done.append("last"), runs_at_stop=True
+        ),
+        Job(name="not_last", every_seconds=3600, function=lambda: done.append("not last")),
+    ]
+    stop_jobs(start(jobs), jobs)
+    assert done == ["last"]
