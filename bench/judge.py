@@ -127,13 +127,14 @@ def latency(seed: int, small: bool) -> Part:
     found = judge_latency.latency(seed, small=small)
     bars = {
         "every request acknowledged": found["requests"] == found["requests_expected"],
-        "the judge was asked meanwhile": found["judge_calls"] != 0,
+        "the judge was asked meanwhile": all(
+            calls for name, calls in found["judge_calls"].items() if name != "off"
+        ),
     }
     if not small:
-        on, allowed = found["median_ms_on"], found["allowed_ms"]
-        assert isinstance(on, float)
-        assert isinstance(allowed, float)
-        bars["p99 acknowledgement <= 1.2 x + 5 ms of that without judge"] = on <= allowed
+        bars["p99 acknowledgement <= 1.2 x + 5 ms of that without judge"] = (
+            found["median_ms"]["sampled"] <= found["allowed_ms"]
+        )
     return found, bars
 
 
