@@ -8,6 +8,13 @@ from typing import Annotated
 
 from pydantic import BaseModel, ConfigDict, Field, SecretStr, ValidationInfo, field_validator
 
+from alerts.watch_settings import (
+    AuditSettings,
+    BrokenSettings,
+    IncidentSettings,
+    MovedSettings,
+    NoticeSettings,
+)
 from ragvigil.model.endpoint import require_file, require_guarded, require_pair
 
 Share = Annotated[float, Field(ge=0, le=1)]
@@ -63,6 +70,11 @@ class AlertsSettings(BaseModel):
         description="pinned release baseline by service (`*` for all): the time range "
         "START/END, ISO 8601, whose means are the reference",
     )
+    notices: NoticeSettings = NoticeSettings()
+    broken: BrokenSettings = BrokenSettings()
+    moved: MovedSettings = MovedSettings()
+    audit: AuditSettings = AuditSettings()
+    incidents: IncidentSettings = IncidentSettings()
 
     @field_validator("rates")
     @classmethod

@@ -1,0 +1,82 @@
+"""Incidents: everything that one cause made worse, told once."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+from ragvigil.model.finding import Finding
+from ragvigil.model.notice import Cause, Notice
+
+
+class IncidentState(StrEnum):
+    """Where a person or the daemon has left it."""
+
+    OPEN = "open"
+    ACKNOWLEDGED = "acknowledged"
+    SNOOZED = "snoozed"
+    RESOLVED = "resolved"
+
+
+class Verb(StrEnum):
+    """What is done to an incident; the daemon's own are OPENED, JOINED, ESCALATED, CLEARED."""
+
+    OPENED = "opened"
+    JOINED = "joined"
+    """Another finding or notice belongs to it."""
+    ESCALATED = "escalated"
+    """From a ticket to a page."""
+    CLEARED = "cleared"
+    """Nothing of it lasts any more; it resolves by itself."""
+    ACKNOWLEDGE = "acknowledge"
+    SNOOZE = "snooze"
+    EXPECTED = "expected"
+    """The new level is meant: it is the level from now on."""
+    FALSE_PAGE = "false_page"
+    """Nothing was wrong; counts against the precision of pages."""
+    RESOLVE = "resolve"
+
+
+class Severity(StrEnum):
+    """Whether it wakes somebody."""
+
+    PAGE = "page"
+    TICKET = "ticket"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class IncidentEvent:
+    """One step in the life of an incident; `actor` is a person's name, or empty for the daemon."""
+
+    incident_id: str
+    time_unix_nano: int
+    verb: Verb
+    actor: str = ""
+    text: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Incident:
+    """One cause, whatever the number of rubrics and routes.
+
+    `since_unix_nano` is the earliest onset of its findings. `suspects` are the changes that
+    precede it, the likeliest first. `cause` is None while undetermined. `paged_unix_nano` is 0
+    where it never paged; `is_false_page` and `is_expected` are what people said of it.
+    """
+
+    incident_id: str
+    service: str
+    environment: str
+    state: IncidentState
+    severity: Severity
+    opened_unix_nano: int
+    since_unix_nano: int
+    findings: tuple[Finding, ...]
+    suspects: tuple[Notice, ...] = ()
+    cause: Cause | None = None
+    paged_unix_nano: int = 0
+    resolved_unix_nano: int = 0
+    snoozed_until_unix_nano: int = 0
+    assignee: str = ""
+    is_false_page: bool = False
+    is_expected: bool = False
