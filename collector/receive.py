@@ -65,9 +65,16 @@ class Gate:
         self.aside = ThreadPoolExecutor(max_workers=1, thread_name_prefix="decode")
 
     @classmethod
-    def open(cls, settings: CollectorSettings, *, spool: Spool, redactor: Redactor) -> Gate:
+    def open(
+        cls,
+        settings: CollectorSettings,
+        *,
+        spool: Spool,
+        redactor: Redactor,
+        clock: Callable[[], int] = time.time_ns,
+    ) -> Gate:
         """The gate of these settings, accepting."""
-        return cls(spool=spool, redactor=redactor, limits=settings.limits)
+        return cls(spool=spool, redactor=redactor, limits=settings.limits, clock=clock)
 
     def close(self) -> None:
         """Refuses whatever comes from now on; requests already inside are finished."""

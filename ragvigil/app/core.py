@@ -13,6 +13,7 @@ import sys
 import threading
 import time
 from collections.abc import Iterator
+from datetime import UTC, datetime
 
 import structlog
 from prometheus_client import (
@@ -29,6 +30,7 @@ from alerts.metrics import ScoreMetrics
 from ragvigil.app import memory
 from ragvigil.app.books import Books
 from ragvigil.app.calibration import Calibration
+from ragvigil.app.clock import Pace, pace
 from ragvigil.app.control import serve_answers
 from ragvigil.app.directory import hold
 from ragvigil.app.duties import duties
@@ -58,27 +60,27 @@ def main(line: socket.socket) -> None:
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, lambda *_: stop.set())
     with hold(settings.data_dir, "core", PREDECESSOR_SECONDS):
-        run(settings, line, stop)
+        run(settings, line, stop, pace())
 
 
-def run(settings: Settings, line: socket.socket, stop: threading.Event) -> None:
+def run(settings: Settings, line: socket.socket, stop: threading.Event, clock: Pace) -> None:
     """Everything the core is, from the store's opening to its closing."""
     started = time.monotonic()
     _own_process_metrics()
     runner = Runner(load_scorers(settings.scorers), settings.scorers)
-    scores = ScoreMetrics(settings.metrics, runner.fails_below, time.time)
+    scores = ScoreMetrics(settings.metrics, runner.fails_below, clock.now)
     REGISTRY.register(scores)
-    store = Store.open(settings.store, settings.data_dir, epoch=int(time.time()))
+    store = Store.open(settings.store, settings.data_dir, epoch=int(time.time()), clock=clock.now)
     try:
-        pipeline = Pipeline(assemble(settings, store, runner, scores))
+        pipeline = Pipeline(assemble(settings, store, runner, scores, clock.now))
         books = Books(settings.data_dir / "spool", store, pipeline)
-        status = Status(store=store, pipeline=pipeline, books=books)
+        status = Status(store=store, pipeline=pipeline, books=books, clock=clock.now)
         answers = {"metrics": lambda: generate_latest(REGISTRY), "status": status.short}
         _thread("control", _answer, line, answers, stop)
-        jobs = duties(settings, store, pipeline, books, scores)
-        scheduler = start(jobs)
-        judging = Calibration(store, sorted(load_rubrics()), runner.fails_below)
-        with serve_web(settings, store, status, judging):
+        jobs = duties(settings, store, pipeline, books, scores, clock.now)
+        scheduler = start(jobs, clock.factor)
+        judging = Calibration(store, sorted(load_rubrics()), runner.fails_below, clock=clock.now)
+        with serve_web(settings, store, status, judging, clock):
             status.is_ready = True
             log.info("core ready", seconds=round(time.monotonic() - started, 2))
             memory.collect_seldom()
@@ -111,7 +113,7 @@ def _own_process_metrics() -> None:
 
 @contextlib.contextmanager
 def serve_web(
-    settings: Settings, store: Store, status: Status, judging: Calibration
+    settings: Settings, store: Store, status: Status, judging: Calibration, clock: Pace
 ) -> Iterator[None]:
     """The API and pages, in a thread with a loop of its own."""
     import uvicorn
@@ -120,7 +122,13 @@ def serve_web(
 
     host, port = split(settings.web.endpoint)
     config = uvicorn.Config(
-        api(store, status, settings.web, judging=judging),
+        api(
+            store,
+            status,
+            settings.web,
+            judging=judging,
+            clock=lambda: datetime.fromtimestamp(clock.now(), UTC),
+        ),
         host=host,
         port=port,
         lifespan="off",

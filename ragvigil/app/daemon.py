@@ -23,6 +23,7 @@ from collector.http import serve_http
 from collector.receive import Gate
 from collector.redaction.redact import Redactor, installation_key
 from collector.spool.spool import SpoolWriter
+from ragvigil.app.clock import Pace, pace
 from ragvigil.app.directory import DirectoryTaken, hold
 from ragvigil.app.exposition import Exposition
 from ragvigil.app.logs import configure_logs
@@ -40,23 +41,25 @@ def main() -> int:
     configure_logs()
     disable_created_metrics()  # type: ignore[no-untyped-call]
     try:
-        settings = load()
+        settings, clock = load(), pace()
         lock = hold(settings.data_dir, "daemon")
         require_free(settings)
     except (SettingsError, DirectoryTaken, PortTaken) as error:
         print(error, file=sys.stderr)
         return 2
     with lock:
-        asyncio.run(run(settings))
+        asyncio.run(run(settings, clock))
     return 0
 
 
-async def run(settings: Settings) -> None:
+async def run(settings: Settings, clock: Pace) -> None:
     """Serves until a signal says stop; returns with everything acknowledged on disk."""
     stop = _stop_signal()
     started = time.monotonic()
     spool = await SpoolWriter.open(settings.data_dir / "spool")
-    gate = Gate.open(settings.collector, spool=spool, redactor=_redactor(settings))
+    gate = Gate.open(
+        settings.collector, spool=spool, redactor=_redactor(settings), clock=clock.now_nanos
+    )
     core = Core()
     core.start()
     async with contextlib.AsyncExitStack() as stack:

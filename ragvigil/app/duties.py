@@ -12,6 +12,7 @@ from alerts.run import DeltaJob
 from ragvigil.app import pipeline_metrics as metrics
 from ragvigil.app.books import Books
 from ragvigil.app.calibration import Calibration
+from ragvigil.app.clock import Clock
 from ragvigil.app.jobs import Job
 from ragvigil.app.pipeline import Pipeline
 from ragvigil.app.settings import Settings
@@ -46,15 +47,20 @@ class RollUps:
 
 
 def duties(
-    settings: Settings, store: Store, pipeline: Pipeline, books: Books, scores: ScoreMetrics
+    settings: Settings,
+    store: Store,
+    pipeline: Pipeline,
+    books: Books,
+    scores: ScoreMetrics,
+    clock: Clock = time.time,
 ) -> list[Job]:
     """Every job with its period."""
     late = settings.collector.assembly.late_seconds
-    rolling = RollUps(store, pipeline.parts.sink.dirty_minutes, time.time() - 2 * late)
+    rolling = RollUps(store, pipeline.parts.sink.dirty_minutes, clock() - 2 * late)
     ticking = DeltaJob(store, settings.alerts, failing=pipeline.parts.runner.fails_below)
 
     def deltas() -> None:
-        scores.show(ticking.run(time.time()).newest)
+        scores.show(ticking.run(clock()).newest)
 
     def balance() -> None:
         metrics.LEDGER_MISMATCH.set(books.mismatch())
@@ -77,7 +83,9 @@ def duties(
         Job(
             name="calibration",
             every_seconds=BOOKS_SECONDS,
-            function=Calibration(store, (), pipeline.parts.runner.fails_below).show_metrics,
+            function=Calibration(
+                store, (), pipeline.parts.runner.fails_below, clock=clock
+            ).show_metrics,
         ),
         Job(name="canary", every_seconds=CANARY_SECONDS, function=pipeline.parts.later.canary.run),
         Job(name="complaints", every_seconds=BOOKS_SECONDS, function=pipeline.parts.later.hear),

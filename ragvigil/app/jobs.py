@@ -16,6 +16,9 @@ if TYPE_CHECKING:
 
 log = structlog.get_logger()
 
+LEAST_SECONDS = 0.5
+"""No job runs more often, however fast the clock."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Job:
@@ -27,8 +30,11 @@ class Job:
     runs_at_stop: bool = False
 
 
-def start(jobs: list[Job]) -> BackgroundScheduler:
-    """Starts the scheduler; a job that was due while the process was busy still runs, once."""
+def start(jobs: list[Job], factor: float = 1.0) -> BackgroundScheduler:
+    """Starts the scheduler; a job that was due while the process was busy still runs, once.
+
+    `factor` is how much faster than the machine's clock the daemon's runs.
+    """
     from apscheduler.executors.pool import ThreadPoolExecutor
     from apscheduler.schedulers.background import BackgroundScheduler
 
@@ -38,7 +44,7 @@ def start(jobs: list[Job]) -> BackgroundScheduler:
         timezone="UTC",
     )
     for job in jobs:
-        scheduler.add_job(_counted(job), "interval", seconds=job.every_seconds, id=job.name)
+        scheduler.add_job(_counted(job), "interval", seconds=_period(job, factor), id=job.name)
     scheduler.start()
     return scheduler
 
@@ -49,6 +55,10 @@ def stop_jobs(scheduler: BackgroundScheduler, jobs: list[Job]) -> None:
     for job in jobs:
         if job.runs_at_stop:
             _counted(job)()
+
+
+def _period(job: Job, factor: float) -> float:
+    return job.every_seconds if factor == 1 else max(LEAST_SECONDS, job.every_seconds / factor)
 
 
 def _counted(job: Job) -> Callable[[], None]:

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, TypeAlias
 
 import structlog
 
+from ragvigil.app.clock import Clock
 from ragvigil.llm.outcome import Purpose
 from ragvigil.model.outcome import Outcome, ScoredRecord
 from ragvigil.model.record import RagRecord
@@ -71,7 +72,10 @@ class Judging:
         fails_below: Mapping[str, float],
         golden: Path | None,
         deliver: Deliver,
+        *,
+        clock: Clock = time.time,
     ) -> None:
+        self._clock = clock
         self._settings, self._store, self._golden = settings, store, golden
         self._fails_below, self._deliver = fails_below, deliver
         self._stop = Event()
@@ -199,7 +203,7 @@ class Judging:
             content=content_of(record),
             stream=chosen.stream,
             probability=chosen.probability,
-            due=time.time() + self._settings.wait_seconds,
+            due=self._clock() + self._settings.wait_seconds,
         )
 
     def _run(self) -> None:
@@ -238,7 +242,7 @@ class Judging:
             asked,
             read=partial(judged.read, self._store),
             write=self._deliver,
-            clock=time.time,
+            clock=self._clock,
             rounds=settings.rounds,
             at_once=settings.concurrency,
             budget=client.budget,

@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 
 from alerts.metrics import ScoreMetrics
 from ragvigil.app.canary_job import CanaryJob
+from ragvigil.app.clock import Clock
 from ragvigil.app.judging import Judging
 from ragvigil.app.local_scoring import LocalScoring
 from ragvigil.app.settings import Settings
@@ -33,10 +34,12 @@ class Later:
         facts: Mapping[str, RubricFacts],
         scores: ScoreMetrics,
         dirty_minutes: set[int],
+        clock: Clock = time.time,
     ) -> None:
         self._store, self._facts, self._scores = store, facts, scores
         self._dirty_minutes = dirty_minutes
-        self._heard = time.time() - HEARD_SECONDS
+        self._clock = clock
+        self._heard = clock() - HEARD_SECONDS
         judge = settings.judge
         self._judging = Judging(
             judge,
@@ -45,9 +48,15 @@ class Later:
             {name: one.fails_below for name, one in facts.items() if one.fails_below is not None},
             settings.scorers.golden,
             self._deliver,
+            clock=clock,
         )
         self.canary = CanaryJob(
-            store, self._judging, facts, model=judge.model, every_hours=judge.canary_hours
+            store,
+            self._judging,
+            facts,
+            model=judge.model,
+            every_hours=judge.canary_hours,
+            clock=clock,
         )
         self._local = LocalScoring(
             Inference(settings.inference),
@@ -78,14 +87,14 @@ class Later:
 
     def hear(self) -> None:
         """Judges some of the records that users have complained about since the last time."""
-        now = time.time()
+        now = self._clock()
         self._judging.suspect(self._heard)
         self._heard = now
 
     def pace(self) -> None:
         """Spends the judge's day as the traffic of the last week came, hour by hour."""
         if self.judged:
-            since = int(time.time() - PACE_DAYS * DAY)
+            since = int(self._clock() - PACE_DAYS * DAY)
             self._judging.pace(traffic.by_hour(traffic.since(self._store, since)))
 
     def start(self) -> None:

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import re
+import time
 
 from alerts.metrics import ScoreMetrics
 from collector.fetch import TraceFetcher
 from collector.record.route import RouteCap, RouteRules
 from collector.spool.reader import SpoolReader
 from ragvigil.app import plugins
+from ragvigil.app.clock import Clock
 from ragvigil.app.later import Later
 from ragvigil.app.pipeline import Parts
 from ragvigil.app.runs import Runs
@@ -29,11 +31,17 @@ def facts(runner: Runner) -> dict[str, RubricFacts]:
     }
 
 
-def assemble(settings: Settings, store: Store, runner: Runner, scores: ScoreMetrics) -> Parts:
+def assemble(
+    settings: Settings,
+    store: Store,
+    runner: Runner,
+    scores: ScoreMetrics,
+    clock: Clock = time.time,
+) -> Parts:
     """The pipeline's parts, ready to run from the last checkpoint; says which plug-ins are not."""
     plugins.announce()
     dirty: set[int] = set()
-    later = Later(settings, store, facts(runner), scores, dirty)
+    later = Later(settings, store, facts(runner), scores, dirty, clock)
     reader = SpoolReader(settings.data_dir / "spool")
     done = reader.checkpoint_of("core")
     routes = settings.collector.routes
@@ -54,6 +62,7 @@ def assemble(settings: Settings, store: Store, runner: Runner, scores: ScoreMetr
             placed=ledger.sums(store),
             dirty_minutes=dirty,
             offer=later.offer,
+            clock_unix=clock,
         ),
         look_up=lambda trace_ids: traces.look_up(store, trace_ids),
         later=later,

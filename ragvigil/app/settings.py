@@ -39,7 +39,7 @@ EXPECTED = {
 """By the kind of a wrong value, what is allowed, where pydantic would speak of Python."""
 SECRET = ("token", "key", "url")
 """Words in the names of keys whose values are not repeated."""
-NOT_SETTINGS = {CONFIG, "RAGVIGIL_BENCH_DATA"}
+NOT_SETTINGS = {CONFIG, "RAGVIGIL_BENCH_DATA", "RAGVIGIL_CLOCK"}
 
 
 class SettingsError(Exception):

@@ -8,6 +8,7 @@ from collections.abc import Mapping
 
 from ragvigil.app import plugins
 from ragvigil.app.books import Books
+from ragvigil.app.clock import Clock
 from ragvigil.app.doctor import Alike, diagnose
 from ragvigil.app.pipeline import Pipeline
 from ragvigil.store import records
@@ -19,9 +20,11 @@ DOCTOR_SECONDS = 24 * 3600
 class Status:
     """The API's `StatusSource`, and the short answer for `/readyz`."""
 
-    def __init__(self, *, store: Store, pipeline: Pipeline, books: Books) -> None:
+    def __init__(
+        self, *, store: Store, pipeline: Pipeline, books: Books, clock: Clock = time.time
+    ) -> None:
         self._store, self._pipeline, self._books = store, pipeline, books
-        self._started = time.time()
+        self._clock, self._started = clock, time.monotonic()
         self.is_ready = False
 
     def short(self) -> bytes:
@@ -34,7 +37,7 @@ class Status:
         return {
             "daemon": {
                 "ready": self.is_ready,
-                "up_seconds": round(time.time() - self._started),
+                "up_seconds": round(time.monotonic() - self._started),
                 "open_traces": self._pipeline.parts.runs.open_traces(),
             },
             "spans": self._books.spans(),
@@ -55,7 +58,7 @@ class Status:
 
     def doctor(self) -> list[dict[str, object]]:
         """What the spans of the last day lack, by service and instrumentor."""
-        rows = records.absences(self._store, int(time.time()) - DOCTOR_SECONDS)
+        rows = records.absences(self._store, int(self._clock()) - DOCTOR_SECONDS)
         kinds = [
             Alike(
                 service=str(row["service"]),
