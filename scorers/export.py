@@ -1,0 +1,222 @@
+"""Results as others read them: OpenTelemetry's events, OpenInference's EVALUATOR spans.
+
+Source: open-telemetry/semantic-conventions-genai, event `gen_ai.evaluation.result`; OpenInference,
+"Annotations and Evaluations". What neither has a name for is under `ragvigil.`.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from hashlib import blake2b
+from typing import TypeAlias
+
+from ragvigil.llm.guard import MARK
+from ragvigil.model.evaluation import OWN, SCOPE
+from ragvigil.model.record import RagRecord
+from ragvigil.model.score import Kind, Score
+from scorers.export_settings import ExportSettings
+from scorers.rubric import Rubric
+
+EXPLANATION_CHARACTERS, LABEL_CHARACTERS = 1000, 200
+ANNOTATORS = {Kind.CODE: "CODE", Kind.MODEL: "CODE", Kind.JUDGE: "LLM", Kind.HUMAN: "HUMAN"}
+"""OpenInference's words: a local model of ours is statistics, not a language model."""
+Plain: TypeAlias = "str | int | float | bool"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Result:
+    """One rubric's result; `value` is None where it is a label alone or does not apply."""
+
+    name: str
+    value: float | None
+    label: str
+    explanation: str
+    annotator: str
+    details: Mapping[str, Plain]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Evaluated:
+    """The results of one answer. `span_id` is the root of its record; ids as numbers.
+
+    `response_id` is empty where several replies of models made the answer: the span names it.
+    """
+
+    trace_id: int
+    span_id: int
+    response_id: str
+    time_unix_nano: int
+    results: tuple[Result, ...]
+    details: Mapping[str, Plain]
+
+    @property
+    def digest(self) -> int:
+        """The same for the same results of the same answer: 64 bit, in every process."""
+        said = [(one.name, one.details[OWN], one.value, one.label) for one in self.results]
+        text = repr((self.trace_id, self.span_id, said))
+        return int.from_bytes(blake2b(text.encode(errors="replace"), digest_size=8).digest(), "big")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Facts:
+    """What a result says of its rubric; `hash`, 16 hex digits, changes with anything in it."""
+
+    version: str
+    hash: str
+    is_label: bool
+
+
+class NoSpan(ValueError):
+    """The answer has no ids that OpenTelemetry knows."""
+
+
+def facts_of(rubrics: Mapping[str, Rubric]) -> dict[str, Facts]:
+    """The facts of each rubric, by name."""
+    return {
+        name: Facts(version=rubric.version, hash=_hash(rubric), is_label=rubric.scale == "label")
+        for name, rubric in rubrics.items()
+    }
+
+
+def wanted(
+    scores: Sequence[Score], facts: Mapping[str, Facts], settings: ExportSettings
+) -> list[Score]:
+    """The scores that the settings let leave."""
+    return [
+        one
+        for one in scores
+        if (not settings.rubrics or one.rubric in settings.rubrics)
+        and one.stream in settings.streams
+        and (settings.not_applicable or _applies(one, facts.get(one.rubric)))
+    ]
+
+
+def evaluated(
+    record: RagRecord,
+    scores: Sequence[Score],
+    facts: Mapping[str, Facts],
+    *,
+    now_unix_nano: int,
+    explanations: bool,
+) -> Evaluated:
+    """The results of an answer as they leave. Raises NoSpan."""
+    return Evaluated(
+        trace_id=_number(record.trace_id, 32),
+        span_id=_number(record.record_id, 16),
+        response_id=record.response_ids[0] if len(record.response_ids) == 1 else "",
+        time_unix_nano=now_unix_nano,
+        results=tuple(_result(one, facts.get(one.rubric), explanations) for one in scores),
+        details=_filled({
+            "ragvigil.service": record.service,
+            "ragvigil.environment": record.environment,
+            "ragvigil.route": record.route,
+            "ragvigil.generation": record.generation,
+        }),
+    )  # fmt: skip
+
+
+def event_attributes(answer: Evaluated, result: Result) -> dict[str, Plain]:
+    """Attributes of one `gen_ai.evaluation.result`; what there is not is absent."""
+    return _filled({
+        "gen_ai.evaluation.name": result.name,
+        "gen_ai.evaluation.score.value": result.value,
+        "gen_ai.evaluation.score.label": result.label,
+        "gen_ai.evaluation.explanation": result.explanation,
+        "gen_ai.response.id": answer.response_id,
+    }) | {**answer.details, **result.details}  # fmt: skip
+
+
+def span_attributes(answer: Evaluated) -> dict[str, Plain]:
+    """Attributes of one EVALUATOR span with all results of an answer."""
+    attributes: dict[str, Plain] = {
+        "openinference.span.kind": "EVALUATOR",
+        OWN: SCOPE,
+        **answer.details,
+    }
+    for place, result in enumerate(answer.results):
+        for key, value in _evaluation(result):
+            attributes[f"evaluations.{place}.evaluation.{key}"] = value
+    return attributes
+
+
+def span_ids(answer: Evaluated) -> tuple[int, int]:
+    """Trace and span id of the EVALUATOR span: of our own mark, and the same when sent again."""
+    return int(f"{MARK}{answer.digest or 1:016x}", 16), answer.digest or 1
+
+
+def _hash(rubric: Rubric) -> str:
+    said = json.dumps(asdict(rubric), sort_keys=True, default=str)
+    return blake2b(said.encode(), digest_size=8).hexdigest()
+
+
+def _evaluation(result: Result) -> Iterator[tuple[str, Plain]]:
+    yield "name", result.name
+    if result.value is not None:
+        yield "score", result.value
+    if result.label:
+        yield "label", result.label
+    # A result needs one of the three: what does not apply says so.
+    explanation = result.explanation or (
+        "not applicable" if result.value is None and not result.label else ""
+    )
+    if explanation:
+        yield "explanation", explanation
+    yield "annotator_kind", result.annotator
+    yield "identifier", str(result.details[OWN])
+    yield "metadata", json.dumps(dict(result.details), ensure_ascii=False)
+
+
+def _result(score: Score, facts: Facts | None, explanations: bool) -> Result:
+    applies = _applies(score, facts)
+    return Result(
+        name=score.rubric,
+        value=score.value,
+        label=_whole(score.label[:LABEL_CHARACTERS]),
+        explanation=_whole(score.explanation[:EXPLANATION_CHARACTERS]) if explanations else "",
+        annotator=ANNOTATORS[score.kind],
+        details=_filled({
+            OWN: score.scorer or score.rubric,
+            "ragvigil.evaluator.version": score.version,
+            "ragvigil.rubric.version": facts.version if facts else "",
+            "ragvigil.rubric.hash": facts.hash if facts else "",
+            "ragvigil.layer": score.layer.value,
+            "ragvigil.kind": score.kind.value,
+            "ragvigil.stream": score.stream.value,
+            "ragvigil.inclusion_probability": score.inclusion_probability,
+            "ragvigil.not_applicable": None if applies else True,
+            "ragvigil.absent": score.absent,
+        }),
+    )  # fmt: skip
+
+
+def _applies(score: Score, facts: Facts | None) -> bool:
+    """Whether there is a value, or a label of a rubric whose result is one."""
+    if score.value is not None:
+        return True
+    is_label = facts is None or facts.is_label
+    return is_label and bool(score.label) and not score.absent
+
+
+def _number(text: str, digits: int) -> int:
+    try:
+        number = int(text, 16) if len(text) == digits and text.isalnum() else 0
+    except ValueError:
+        number = 0
+    if not number:
+        raise NoSpan(f"{text} is not {digits} hexadecimal digits")
+    return number
+
+
+def _filled(attributes: Mapping[str, Plain | None]) -> dict[str, Plain]:
+    """What there is; a lone surrogate, which no message can hold, is replaced."""
+    return {
+        key: _whole(value) if isinstance(value, str) else value
+        for key, value in attributes.items()
+        if value is not None and value != ""
+    }
+
+
+def _whole(text: str) -> str:
+    return text.encode("utf-8", "replace").decode("utf-8")
