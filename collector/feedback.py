@@ -4,7 +4,7 @@ Read are OpenInference's annotations (on the judged span, or on a carrier span t
 OpenTelemetry's `gen_ai.evaluation.result` (span event, attributes, log record with a span or with
 no more than a trace), traceAI's target span and Logfire's feedback spans. The answer may be stored
 before or after: the store matches them when it is read. Nothing here is a score of ours: a model's
-evaluation keeps its source.
+evaluation keeps its source, and results that this house has exported are passed over and counted.
 """
 
 from __future__ import annotations
@@ -16,8 +16,11 @@ from functools import lru_cache
 from hashlib import blake2b
 from math import isfinite
 
+from prometheus_client import Counter
+
 from collector.claims.flat import CACHED_NAMES, columns
 from collector.claims.recover import number, text
+from ragvigil.model.evaluation import EVENT, is_own_result
 from ragvigil.model.span import Attributes, LogRecord, Span, Trace
 from ragvigil.store.feedback import LANGFUSE_SCORES, Told
 
@@ -25,7 +28,10 @@ TELLING = re.compile(
     r"(?:trace\.|session\.)?(?:annotations|evaluations)\.|gen_ai\.evaluation\.|logfire\.feedback\."
 )
 """How the names begin that tell of feedback."""
-EVENT = "gen_ai.evaluation.result"
+OWN_RESULTS = Counter(
+    "ragvigil_own_results_ignored",
+    "Results of our own that came back after their export: neither feedback nor a new score.",
+)
 LOOSE = "log:"
 """How the place of a log record begins that has no span of its own in the trace."""
 ANNOTATIONS = {"annotations.": "annotation.", "evaluations.": "evaluation."}
@@ -58,7 +64,19 @@ class Target:
 
 def told_of(trace: Trace) -> tuple[Told, ...]:
     """All feedback that a trace carries; the same spans always give the same ids."""
-    return tuple(told for span in trace.spans if _may_tell(span) for told in _of_span(span))
+    return tuple(
+        told
+        for span in trace.spans
+        if _may_tell(span) and not _is_own(span)
+        for told in _of_span(span)
+    )
+
+
+def _is_own(span: Span) -> bool:
+    """Whether a span brings results of our own; then they are counted."""
+    is_own = is_own_result(span.scope, span.attributes)
+    OWN_RESULTS.inc(is_own)
+    return is_own
 
 
 def _may_tell(span: Span) -> bool:
@@ -89,7 +107,7 @@ def _of_span(span: Span) -> Iterator[Told]:
                 span, f"event{place}", event.attributes, _itself(span), event.time_unix_nano
             )
     for place, log in enumerate(span.logs):
-        if log.event_name == EVENT:
+        if log.event_name == EVENT and not is_own_result(log.scope, log.attributes):
             named = f"log{place}" if log.span_id == span.span_id else _content(log)
             own = Target(trace_id=log.trace_id, span_id=log.span_id)
             yield from _evaluation(span, named, _fields(log), own, log.time_unix_nano)

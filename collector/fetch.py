@@ -22,11 +22,13 @@ from opentelemetry.proto.resource.v1.resource_pb2 import Resource as ProtoResour
 from opentelemetry.proto.trace.v1.trace_pb2 import Span as ProtoSpan
 
 from collector.arrivals import Arrival, Closing, LogArrival, LogRef, SpanRef
-from collector.feedback import EVENT as EVALUATION
+from collector.feedback import OWN_RESULTS
 from collector.spans import iterate, to_log, to_resource, to_scope, to_span
 from collector.spool.directory import FrameGone
 from collector.spool.frames import Frame
 from collector.spool.reader import SpoolReader
+from ragvigil.model.evaluation import EVENT as EVALUATION
+from ragvigil.model.evaluation import OWN, SCOPE
 from ragvigil.model.span import LogRecord, Resource, Scope, Signal, Span, Trace
 
 CACHE_BYTES = 16 << 20
@@ -221,9 +223,12 @@ def _span_arrivals(frame: Frame, parsed: _Parsed) -> Iterator[Arrival]:
 
 
 def _log_arrivals(frame: Frame, parsed: _Parsed) -> Iterator[LogArrival]:
-    for index, (_, _, log) in enumerate(parsed.items):
+    for index, (_, scope, log) in enumerate(parsed.items):
         trace_id, span_id = log.trace_id, log.span_id
         if len(trace_id) != 16:
+            continue
+        if _is_own(scope, log):  # joined, it would have its trace scored and exported once more
+            OWN_RESULTS.inc()
             continue
         if len(span_id) != 8 or span_id == _NO_SPAN:
             if not _is_evaluation(log):
@@ -239,6 +244,13 @@ def _log_arrivals(frame: Frame, parsed: _Parsed) -> Iterator[LogArrival]:
             received_unix_nano=frame.received_unix_nano,
             ended_unix_nano=log.time_unix_nano or log.observed_time_unix_nano,
         )
+
+
+def _is_own(scope: Any, log: Any) -> bool:
+    """Whether a log record is a result that this house has exported."""
+    if scope.name != SCOPE and not any(one.key == OWN for one in log.attributes):
+        return False
+    return _is_evaluation(log)
 
 
 def _is_evaluation(log: Any) -> bool:

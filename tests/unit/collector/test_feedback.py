@@ -6,10 +6,21 @@ import doctest
 
 import pytest
 from hypothesis import given
+from prometheus_client import REGISTRY
 
 from collector import feedback
 from collector.feedback import told_of
-from ragvigil.model.span import Closed, Event, Link, LogRecord, Span, Trace
+from ragvigil.model.evaluation import EVENT
+from ragvigil.model.span import (
+    AttributeValue,
+    Closed,
+    Event,
+    Link,
+    LogRecord,
+    Scope,
+    Span,
+    Trace,
+)
 from tests.generated_traces import traces
 from tests.traces import rag_trace
 
@@ -84,10 +95,10 @@ def test_an_evaluation_event_names_the_response_where_it_can(as_log: bool) -> No
         trace_id="c" * 32,
         span_id="d" * 16,
         time_unix_nano=5,
-        event_name=feedback.EVENT,
+        event_name=EVENT,
         body=fields,
     )
-    event = Event(name=feedback.EVENT, time_unix_nano=5, attributes=fields)
+    event = Event(name=EVENT, time_unix_nano=5, attributes=fields)
     one = span(logs=(log,)) if as_log else span(events=(event,))
     (told,) = told_of(trace(one))
     assert (told.response_id, told.trace_id, told.value) == ("chatcmpl-1", "", 0.5)
@@ -111,7 +122,7 @@ def test_a_log_record_without_its_span_names_its_response_or_its_trace(
         LogRecord(
             trace_id="c" * 32,
             span_id=span_id,
-            event_name=feedback.EVENT,
+            event_name=EVENT,
             attributes=said,
             time_unix_nano=time,
         )
@@ -126,7 +137,7 @@ def test_a_log_record_without_its_span_names_its_response_or_its_trace(
 
 def test_without_a_response_id_the_span_of_the_event_is_meant() -> None:
     event = Event(
-        name=feedback.EVENT,
+        name=EVENT,
         time_unix_nano=5,
         attributes={"gen_ai.evaluation.name": "n", "gen_ai.evaluation.score.label": "pass"},
     )
@@ -182,3 +193,48 @@ def test_it_is_total_and_the_same_twice(trace: Trace) -> None:
     assert found == told_of(trace)
     assert len({one.feedback_id for one in found}) <= len(found)
     assert all(one.value is None or 0 <= one.value <= 1 for one in found)
+
+
+OWN_ATTRIBUTES = {
+    "gen_ai.evaluation.name": "groundedness",
+    "gen_ai.evaluation.score.value": 0.25,
+    "ragvigil.evaluator": "groundedness",
+}
+
+
+def own_results() -> float:
+    return REGISTRY.get_sample_value("ragvigil_own_results_ignored_total") or 0.0
+
+
+@pytest.mark.parametrize(
+    ("scope", "attributes"),
+    [
+        (Scope(name="ragvigil"), {"evaluations.0.evaluation.name": "a"}),
+        (Scope(name="renamed"), {"evaluations.0.evaluation.name": "a", "ragvigil.evaluator": "x"}),
+        (Scope(), OWN_ATTRIBUTES),
+    ],
+)
+def test_a_result_of_our_own_that_comes_back_as_a_span_is_no_feedback(
+    scope: Scope, attributes: dict[str, AttributeValue]
+) -> None:
+    before = own_results()
+    own = span(scope=scope, attributes=attributes, links=(Link(trace_id=ANSWER, span_id=ROOT),))
+    assert told_of(trace(own)) == ()
+    assert own_results() == before + 1
+
+
+def test_a_result_of_our_own_among_log_records_is_no_feedback_and_others_are() -> None:
+    def said(scope: str, attributes: dict[str, AttributeValue]) -> LogRecord:
+        return LogRecord(
+            trace_id="c" * 32,
+            span_id="d" * 16,
+            time_unix_nano=5,
+            event_name=EVENT,
+            attributes=attributes,
+            scope=Scope(name=scope),
+        )
+
+    others = {"gen_ai.evaluation.name": "thumbs", "gen_ai.evaluation.score.value": 1}
+    logs = (said("ragvigil", OWN_ATTRIBUTES), said("", OWN_ATTRIBUTES), said("helpdesk", others))
+    (told,) = told_of(trace(span(logs=logs)))
+    assert told.comment == "thumbs"

@@ -7,12 +7,14 @@ from pathlib import Path
 import pytest
 from opentelemetry.proto.collector.logs.v1.logs_service_pb2 import ExportLogsServiceRequest
 from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceRequest
+from prometheus_client import REGISTRY
 
 from collector.arrivals import Arrival, Closing
 from collector.assembly import Assembly, AssemblyLimits
 from collector.fetch import TraceFetcher, Unfetched
 from collector.spool.reader import SpoolReader
 from collector.spool.spool import SpoolWriter
+from ragvigil.model.evaluation import EVENT
 from ragvigil.model.span import Closed, Signal
 
 TRACE = b"t" * 16
@@ -144,3 +146,28 @@ async def test_equal_log_records_of_two_requests_are_one(tmp_path: Path) -> None
     (closing,) = closings_of(tmp_path, fetcher)
     (span,) = fetcher.fetch(closing).spans
     assert [record.body for record in span.logs] == ["once"]
+
+
+@pytest.mark.parametrize(
+    ("scope", "attribute"), [("ragvigil", ""), ("renamed", "ragvigil.evaluator")]
+)
+async def test_a_result_of_our_own_that_comes_back_never_reaches_its_trace(
+    tmp_path: Path, scope: str, attribute: str
+) -> None:
+    request = ExportLogsServiceRequest()
+    scoped = request.resource_logs.add().scope_logs.add()
+    scoped.scope.name = scope
+    own = scoped.log_records.add(trace_id=TRACE, span_id=b"answer00", event_name=EVENT)
+    if attribute:
+        own.attributes.add(key=attribute).value.string_value = "judge"
+    other = request.resource_logs.add().scope_logs.add()
+    other.log_records.add(trace_id=TRACE, span_id=b"answer00", event_name=EVENT)
+    spans = request_of((b"answer00", b"", 30))
+    frames = (Signal.LOGS, request.SerializeToString(), 2), (Signal.TRACES, spans, 1)
+    await put(tmp_path, *frames)
+    before = REGISTRY.get_sample_value("ragvigil_own_results_ignored_total") or 0.0
+    fetcher = TraceFetcher(SpoolReader(tmp_path))
+    (closing,) = closings_of(tmp_path, fetcher)
+    (answer,) = fetcher.fetch(closing).spans
+    assert [one.attributes for one in answer.logs] == [{}]
+    assert REGISTRY.get_sample_value("ragvigil_own_results_ignored_total") == before + 1
