@@ -1,0 +1,190 @@
+"""Sends results by an exporter of the OpenTelemetry SDK, as log records or as EVALUATOR spans.
+
+The exporters retry by themselves within their timeout and say no more than yes or no; why, they
+write into Python's log, which is heard here so that it cannot flood ours. Redirects are refused and
+proxies of the environment left alone: results go to the configured address and to no other.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from ragvigil.llm.guard import untraced
+from ragvigil.model.evaluation import EVENT, SCOPE
+from scorers.export import Evaluated, event_attributes, span_attributes, span_ids
+from scorers.export_settings import ExportSettings, read_headers
+
+if TYPE_CHECKING:
+    import requests
+    from opentelemetry.sdk._logs import ReadableLogRecord
+    from opentelemetry.sdk.trace import ReadableSpan
+
+EXPORTERS = "opentelemetry.exporter"
+SIGNALS = {"events": "logs", "spans": "traces"}
+NO_PROXY = (("grpc.enable_http_proxy", 0),)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Sent:
+    """What became of a request: `failed` says why the receiver did not take it, or is empty.
+
+    `rejected` of its results the receiver took with the rest and did not want (HTTP alone says).
+    """
+
+    failed: str = ""
+    rejected: int = 0
+
+
+class OtlpSender:
+    """One receiver; for one thread. Opening it imports the SDK. Raises OSError, ValueError."""
+
+    def __init__(self, settings: ExportSettings) -> None:
+        from opentelemetry.sdk.resources import Resource
+        from opentelemetry.sdk.util.instrumentation import InstrumentationScope
+
+        self._form = settings.form
+        self._resource = Resource({"service.name": SCOPE})
+        self._scope = InstrumentationScope(SCOPE)
+        self._rejected = 0
+        self._exporter = self._open(settings)
+        self._heard = _Heard()
+        self._log = logging.getLogger(EXPORTERS)
+        self._log.addHandler(self._heard)
+        self._log.propagate = False
+
+    def send(self, batch: Sequence[Evaluated]) -> Sent:
+        """Sends the results of a few answers; takes up to the timeout."""
+        self._heard.first, self._rejected = "", 0
+        items = list(self._records(batch) if self._form == "events" else self._spans(batch))
+        try:
+            with untraced():
+                done = self._exporter.export(items)
+        except (ValueError, TypeError, RuntimeError) as error:  # closed meanwhile, or not encodable
+            return Sent(failed=f"{type(error).__name__}: {error}"[:300])
+        if done.name != "SUCCESS":
+            return Sent(failed=self._heard.first or "the exporter does not say why")
+        results = sum(len(one.results) for one in batch)
+        is_some = self._rejected and self._form == "events"
+        return Sent(rejected=min(self._rejected, results) if is_some else 0)
+
+    def close(self) -> None:
+        """Ends a request that is being sent, and the connection."""
+        self._exporter.shutdown()
+        self._log.removeHandler(self._heard)
+
+    def _records(self, batch: Sequence[Evaluated]) -> Iterator[ReadableLogRecord]:
+        from opentelemetry._logs import LogRecord, SeverityNumber
+        from opentelemetry.sdk._logs import ReadableLogRecord
+        from opentelemetry.trace import NonRecordingSpan, set_span_in_context
+
+        for answer in batch:
+            judged = NonRecordingSpan(_context(answer.trace_id, answer.span_id))
+            context = set_span_in_context(judged)
+            for result in answer.results:
+                record = LogRecord(
+                    timestamp=answer.time_unix_nano,
+                    observed_timestamp=answer.time_unix_nano,
+                    context=context,
+                    severity_number=SeverityNumber.INFO,
+                    event_name=EVENT,
+                    attributes=event_attributes(answer, result),
+                )
+                yield ReadableLogRecord(record, self._resource, self._scope)
+
+    def _spans(self, batch: Sequence[Evaluated]) -> Iterator[ReadableSpan]:
+        from opentelemetry.sdk.trace import ReadableSpan
+        from opentelemetry.trace import Link
+
+        for answer in batch:
+            yield ReadableSpan(
+                name=f"evaluate {answer.details.get('ragvigil.route', '')}".rstrip(),
+                context=_context(*span_ids(answer)),
+                resource=self._resource,
+                instrumentation_scope=self._scope,
+                attributes=span_attributes(answer),
+                links=(Link(_context(answer.trace_id, answer.span_id)),),
+                start_time=answer.time_unix_nano,
+                end_time=answer.time_unix_nano,
+            )
+
+    def _open(self, settings: ExportSettings) -> Any:
+        if settings.protocol == "grpc":
+            return _grpc_exporter(settings)
+        return _http_exporter(settings, self._session())
+
+    def _session(self) -> requests.Session:
+        import requests
+
+        session = requests.Session()
+        session.trust_env = False
+        session.hooks["response"].append(self._read)
+        return session
+
+    def _read(self, reply: requests.Response, *_: object, **__: object) -> None:
+        """Takes a redirect for the failure that it is, and remembers what was rejected."""
+        import requests
+        from google.protobuf.message import DecodeError
+        from opentelemetry.proto.collector.logs.v1.logs_service_pb2 import ExportLogsServiceResponse
+
+        if reply.is_redirect or 300 <= reply.status_code < 400:
+            raise requests.exceptions.TooManyRedirects(f"redirected ({reply.status_code})")
+        if reply.status_code == 200 and self._form == "events":
+            try:
+                said = ExportLogsServiceResponse.FromString(reply.content)
+            except DecodeError:  # JSON, or a proxy's page: the status is what counts
+                return
+            self._rejected = max(0, said.partial_success.rejected_log_records)
+
+
+class _Heard(logging.Handler):
+    """Remembers the first that exporters say of a request: the later lines tell of retries."""
+
+    first = ""
+
+    def emit(self, record: logging.LogRecord) -> None:
+        """Keeps a line, cut."""
+        self.first = self.first or " ".join(record.getMessage().split())[:300]
+
+
+def _context(trace_id: int, span_id: int) -> Any:
+    from opentelemetry.trace import SpanContext, TraceFlags
+
+    return SpanContext(trace_id, span_id, is_remote=True, trace_flags=TraceFlags(1))
+
+
+def _grpc_exporter(settings: ExportSettings) -> Any:
+    import grpc
+    from opentelemetry.exporter.otlp.proto.grpc._log_exporter import OTLPLogExporter
+    from opentelemetry.exporter.otlp.proto.grpc.trace_exporter import OTLPSpanExporter
+
+    roots = settings.ca_file.read_bytes() if settings.ca_file else None
+    exporter: Any = OTLPLogExporter if settings.form == "events" else OTLPSpanExporter
+    return exporter(
+        endpoint=settings.endpoint,
+        insecure=not settings.is_encrypted,
+        credentials=grpc.ssl_channel_credentials(roots) if settings.is_encrypted else None,
+        headers=read_headers(settings.headers_file),
+        timeout=settings.timeout_seconds,
+        compression=grpc.Compression.Gzip,
+        channel_options=NO_PROXY,
+    )
+
+
+def _http_exporter(settings: ExportSettings, session: requests.Session) -> Any:
+    from opentelemetry.exporter.otlp.proto.http import Compression
+    from opentelemetry.exporter.otlp.proto.http._log_exporter import OTLPLogExporter
+    from opentelemetry.exporter.otlp.proto.http.trace_exporter import OTLPSpanExporter
+
+    path = f"/v1/{SIGNALS[settings.form]}"
+    exporter: Any = OTLPLogExporter if settings.form == "events" else OTLPSpanExporter
+    return exporter(
+        endpoint=settings.endpoint.removesuffix(path) + path,
+        certificate_file=str(settings.ca_file) if settings.ca_file else None,
+        headers=read_headers(settings.headers_file),
+        timeout=settings.timeout_seconds,
+        compression=Compression.Gzip,
+        session=session,
+    )

@@ -1,0 +1,226 @@
+"""Results leave by OTLP: a bounded queue, a thread of its own, and nothing that anybody waits for.
+
+Offers only append; what finds the queue full is counted and left out. A receiver that does not take
+a request gets it again after pauses that double, a few times; the log has one line when it begins
+to fail and one when it works again.
+"""
+
+from __future__ import annotations
+
+import time
+from collections import OrderedDict, deque
+from collections.abc import Callable, Sequence
+from threading import Event, Thread
+from typing import Protocol
+
+import structlog
+
+from ragvigil.app.export_sender import OtlpSender, Sent
+from ragvigil.model.outcome import Outcome
+from ragvigil.model.record import RagRecord
+from ragvigil.model.score import Score
+from ragvigil.store.judged import StoredRecord
+from scorers.export import Evaluated, NoSpan, evaluated, facts_of, wanted
+from scorers.export_metrics import DROPPED, EXPORTED, FAILURES, WAITING, Dropped
+from scorers.export_settings import ExportSettings
+from scorers.rubric import load_rubrics
+
+log = structlog.get_logger()
+
+BATCH_RESULTS = 512
+ATTEMPTS = 3
+PAUSE_SECONDS, MOST_PAUSE_SECONDS = 1.0, 60.0
+IDLE_SECONDS = 0.5
+REMEMBERED_ANSWERS = 20_000
+"""A late span has an answer scored again within minutes; equal results are not sent twice."""
+
+
+class Sender(Protocol):
+    """Sends results to one receiver."""
+
+    def send(self, batch: Sequence[Evaluated]) -> Sent:
+        """What became of the request."""
+
+    def close(self) -> None:
+        """Ends a request that is being sent."""
+
+
+class Exporting:
+    """Offers may come from any thread. Without an endpoint it takes nothing and imports nothing.
+
+    `clock_unix_nano` gives the time that results bear.
+    """
+
+    def __init__(
+        self,
+        settings: ExportSettings,
+        *,
+        open_sender: Callable[[ExportSettings], Sender] = OtlpSender,
+        clock: Callable[[], float] = time.monotonic,
+        clock_unix_nano: Callable[[], int] = time.time_ns,
+    ) -> None:
+        self._settings, self._open_sender = settings, open_sender
+        self._clock, self._clock_unix_nano = clock, clock_unix_nano
+        self._facts = facts_of(load_rubrics()) if settings.endpoint else {}
+        self._waiting: deque[Evaluated] = deque()
+        self._known: OrderedDict[int, None] = OrderedDict()
+        self._batch: list[Evaluated] = []
+        self._failed = 0
+        self._is_failing = False
+        self._stop = Event()
+        self._deadline = float("inf")
+        self._sender: Sender | None = None
+        self._thread: Thread | None = None
+
+    def offer(self, outcomes: Sequence[Outcome]) -> None:
+        """Takes the results of stored outcomes; never waits."""
+        if not self._settings.endpoint:
+            return
+        for outcome in outcomes:
+            if self._settings.backfill or not outcome.trace.backfill:
+                for scored in outcome.records:
+                    self._take(scored.record, scored.scores)
+
+    def offer_later(self, verdicts: Sequence[tuple[StoredRecord, Sequence[Score]]]) -> None:
+        """Takes results that a judge or local models gave after the record was stored."""
+        if not self._settings.endpoint:
+            return
+        for stored, scores in verdicts:
+            if self._settings.backfill or not stored.stamp.backfill:
+                self._take(stored.record, scores)
+
+    def start(self) -> None:
+        """Begins to send, and says in one line what leaves for where."""
+        settings = self._settings
+        if not settings.endpoint:
+            return
+        self._sender = self._open_sender(settings)
+        log.info(
+            "export on: results leave for its address"
+            + (", with explanations, which may quote texts" if settings.explanations else ""),
+            address=settings.endpoint,
+            protocol=settings.protocol,
+            form=settings.form,
+            encrypted=settings.is_encrypted,
+            streams=[one.value for one in settings.streams],
+            rubrics=list(settings.rubrics) or "all",
+        )
+        for name in sorted(set(settings.rubrics) - set(self._facts)):
+            log.warning("export: no rubric has this name", rubric=name)
+        self._thread = Thread(target=self._run, name="export", daemon=True)
+        self._thread.start()
+
+    def stop(self, seconds: float = 5.0) -> None:
+        """Sends what waits while that succeeds, and ends within `seconds`; the rest is counted."""
+        if self._sender is None or self._thread is None:
+            return
+        self._deadline = self._clock() + seconds
+        self._stop.set()
+        self._thread.join(seconds)
+        self._sender.close()
+        self._thread.join(1.0)
+        left = [*self._batch, *self._waiting]
+        _drop(Dropped.SHUTDOWN, sum(len(one.results) for one in left))
+
+    def status(self) -> dict[str, object]:
+        """What it does, for `status`."""
+        if not self._settings.endpoint:
+            return {"on": False}
+        return {
+            "on": True,
+            "address": self._settings.endpoint,
+            "failing": self._is_failing,
+            "waiting": len(self._waiting) + len(self._batch),
+        }
+
+    def step(self) -> bool:
+        """Sends one batch; whether there was one and the receiver took it."""
+        if not self._batch:
+            self._batch = self._next_batch()
+        WAITING.set(len(self._waiting) + len(self._batch))
+        if not self._batch or self._sender is None:
+            return False
+        sent = self._sender.send(self._batch)
+        if sent.failed:
+            self._put_off(sent.failed)
+            return False
+        self._settle(sent)
+        return True
+
+    def pause_seconds(self) -> float:
+        """How long to leave the receiver alone."""
+        if not self._is_failing:
+            return IDLE_SECONDS
+        return float(min(MOST_PAUSE_SECONDS, PAUSE_SECONDS * 2 ** min(self._failed - 1, 10)))
+
+    def _take(self, record: RagRecord, scores: Sequence[Score]) -> None:
+        leaving = wanted(scores, self._facts, self._settings)
+        if not leaving:
+            return
+        if len(self._waiting) >= self._settings.max_queue:
+            _drop(Dropped.QUEUE_FULL, len(leaving))
+            return
+        try:
+            answer = evaluated(
+                record,
+                leaving,
+                self._facts,
+                now_unix_nano=self._clock_unix_nano(),
+                explanations=self._settings.explanations,
+            )
+        except NoSpan:
+            _drop(Dropped.NO_SPAN, len(leaving))
+            return
+        self._waiting.append(answer)
+
+    def _next_batch(self) -> list[Evaluated]:
+        batch: list[Evaluated] = []
+        results = 0
+        while self._waiting and results < BATCH_RESULTS:
+            answer = self._waiting.popleft()
+            if self._is_known(answer):
+                _drop(Dropped.UNCHANGED, len(answer.results))
+                continue
+            batch.append(answer)
+            results += len(answer.results)
+        return batch
+
+    def _is_known(self, answer: Evaluated) -> bool:
+        digest = answer.digest
+        is_known = digest in self._known
+        self._known[digest] = None
+        self._known.move_to_end(digest)
+        if len(self._known) > REMEMBERED_ANSWERS:
+            self._known.popitem(last=False)
+        return is_known
+
+    def _put_off(self, reason: str) -> None:
+        FAILURES.inc()
+        self._failed += 1
+        if not self._is_failing:
+            self._is_failing = True
+            log.warning("export fails", address=self._settings.endpoint, reason=reason)
+        if self._failed % ATTEMPTS == 0:
+            _drop(Dropped.FAILED, sum(len(one.results) for one in self._batch))
+            self._batch = []
+
+    def _settle(self, sent: Sent) -> None:
+        results = sum(len(one.results) for one in self._batch)
+        self._batch, self._failed = [], 0
+        EXPORTED.inc(results - sent.rejected)
+        _drop(Dropped.REJECTED, sent.rejected)
+        if self._is_failing:
+            self._is_failing = False
+            log.info("export works again", address=self._settings.endpoint)
+
+    def _run(self) -> None:
+        while not self._stop.is_set():
+            if not self.step():
+                self._stop.wait(self.pause_seconds())
+        while self._clock() < self._deadline and self.step():
+            continue
+
+
+def _drop(reason: Dropped, results: int) -> None:
+    if results:
+        DROPPED.labels(reason.value).inc(results)

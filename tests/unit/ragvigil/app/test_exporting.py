@@ -1,0 +1,253 @@
+"""Results leave without anybody waiting: bounded, tried a few times, counted where lost."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+
+import pytest
+from prometheus_client import REGISTRY
+
+from ragvigil.app.export_sender import Sent
+from ragvigil.app.exporting import ATTEMPTS, BATCH_RESULTS, Exporting
+from ragvigil.model.outcome import Outcome
+from ragvigil.model.score import Kind, Score, Stream
+from ragvigil.store.judged import StoredRecord
+from ragvigil.store.traces import stamp_of
+from scorers.export import Evaluated
+from scorers.export_settings import ExportSettings
+from tests.outcomes import outcome_of
+
+SOMEWHERE = "http://127.0.0.1:4317"
+
+
+@dataclass(kw_only=True)
+class Receiver:
+    """Takes results as the test says; `blocks` seconds each time."""
+
+    failure: str = ""
+    rejects: int = 0
+    blocks: float = 0.0
+    taken: list[Evaluated] = field(default_factory=list)
+    requests: int = 0
+    is_closed: bool = False
+
+    def send(self, batch: Sequence[Evaluated]) -> Sent:
+        self.requests += 1
+        deadline = time.monotonic() + self.blocks
+        while not self.is_closed and time.monotonic() < deadline:
+            time.sleep(0.01)
+        if self.failure or self.is_closed:
+            return Sent(failed=self.failure or "closed")
+        self.taken += batch
+        return Sent(rejected=self.rejects)
+
+    def close(self) -> None:
+        self.is_closed = True
+
+
+@dataclass(kw_only=True)
+class Counts:
+    """What the export counted since it was made."""
+
+    before: dict[str, float] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        self.before = self._now()
+
+    def since(self) -> dict[str, float]:
+        return {
+            name: now - was
+            for name, now in self._now().items()
+            if (was := self.before.get(name, 0.0)) != now
+        }
+
+    def _now(self) -> dict[str, float]:
+        return {
+            sample.labels.get("reason", metric.name.removeprefix("ragvigil_")): sample.value
+            for metric in REGISTRY.collect()
+            if metric.name.startswith("ragvigil_export") and metric.type == "counter"
+            for sample in metric.samples
+            if sample.name.endswith("_total")
+        }
+
+
+def opened(receiver: Receiver, **settings: object) -> Exporting:
+    """An export whose thread is the test's."""
+    given = ExportSettings.model_validate({"endpoint": SOMEWHERE} | settings)
+    exporting = Exporting(given, open_sender=lambda _: receiver, clock_unix_nano=lambda: 7)
+    exporting._sender = receiver
+    return exporting
+
+
+def test_a_record_with_its_results_leaves_once_and_says_which_span_it_judges() -> None:
+    receiver, counts = Receiver(), Counts()
+    exporting = opened(receiver)
+    outcome = outcome_of(1)
+    exporting.offer([outcome])
+    assert exporting.step()
+    assert not exporting.step()
+    (answer,) = receiver.taken
+    assert f"{answer.trace_id:032x}" == outcome.trace.trace_id
+    assert f"{answer.span_id:016x}" == outcome.records[0].record.record_id
+    assert answer.time_unix_nano == 7
+    assert [one.name for one in answer.results] == ["citation_validity", "refusal"]
+    assert counts.since() == {"exported_results": 2.0}
+
+
+def test_without_an_address_nothing_is_taken() -> None:
+    exporting = Exporting(ExportSettings())
+    exporting.offer([outcome_of(1)])
+    exporting.start()
+    assert exporting.status() == {"on": False}
+    exporting.stop()
+
+
+def test_what_finds_the_queue_full_is_counted_and_left_out() -> None:
+    receiver, counts = Receiver(), Counts()
+    exporting = opened(receiver, max_queue=2)
+    exporting.offer([outcome_of(number) for number in range(1, 6)])
+    assert exporting.step()
+    assert len(receiver.taken) == 2
+    assert counts.since() == {"exported_results": 4.0, "queue_full": 6.0}
+
+
+def test_a_request_is_tried_a_few_times_and_then_given_up_for_the_next() -> None:
+    receiver, counts = Receiver(failure="503"), Counts()
+    exporting = opened(receiver)
+    exporting.offer([outcome_of(1)])
+    pauses = []
+    for _ in range(ATTEMPTS):
+        assert not exporting.step()
+        pauses.append(exporting.pause_seconds())
+    assert pauses == [1.0, 2.0, 4.0]
+    assert counts.since() == {"export_failures": 3.0, "failed": 2.0}
+    receiver.failure = ""
+    exporting.offer([outcome_of(2)])
+    assert exporting.step()
+    assert [one.trace_id for one in receiver.taken] == [2]
+    assert exporting.status()["failing"] is False
+
+
+def test_a_request_that_failed_arrives_when_the_receiver_is_back() -> None:
+    receiver = Receiver(failure="503")
+    exporting = opened(receiver)
+    exporting.offer([outcome_of(1)])
+    assert not exporting.step()
+    assert exporting.status() == {
+        "on": True, "address": SOMEWHERE, "failing": True, "waiting": 1,
+    }  # fmt: skip
+    receiver.failure = ""
+    assert exporting.step()
+    assert len(receiver.taken) == 1
+
+
+def test_a_receiver_that_fails_on_makes_one_line_in_the_log(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    receiver = Receiver(failure="refused")
+    exporting = opened(receiver)
+    for number in range(1, 5):
+        exporting.offer([outcome_of(number)])
+        exporting.step()
+    receiver.failure = ""
+    exporting.step()
+    said = capsys.readouterr().out
+    assert said.count("export fails") == 1
+    assert said.count("export works again") == 1
+
+
+def test_results_that_a_receiver_rejects_are_no_exported_ones() -> None:
+    counts = Counts()
+    exporting = opened(Receiver(rejects=1))
+    exporting.offer([outcome_of(1)])
+    exporting.step()
+    assert counts.since() == {"exported_results": 1.0, "rejected": 1.0}
+
+
+def test_an_answer_that_is_scored_again_the_same_is_not_sent_again() -> None:
+    receiver, counts = Receiver(), Counts()
+    exporting = opened(receiver)
+    for value in (0.25, 0.25, 0.5):
+        exporting.offer([outcome_of(1, value=value)])
+        exporting.step()
+    assert [one.results[0].value for one in receiver.taken] == [0.25, 0.5]
+    assert counts.since() == {"exported_results": 4.0, "unchanged": 2.0}
+
+
+def test_replayed_traffic_stays_unless_it_is_asked_for() -> None:
+    live = outcome_of(1)
+    replayed = replace(live, trace=replace(live.trace, backfill="last year"))
+    stored = StoredRecord(record=replayed.records[0].record, stamp=stamp_of(replayed, ("", 0)))
+    for asked in (False, True):
+        receiver = Receiver()
+        exporting = opened(receiver, backfill=asked)
+        exporting.offer([replayed])
+        exporting.offer_later([(stored, [Score(rubric="groundedness", value=1.0)])])
+        exporting.step()
+        assert len(receiver.taken) == 2 * asked
+
+
+def test_what_a_judge_says_later_leaves_with_its_stream_and_probability() -> None:
+    receiver = Receiver()
+    exporting = opened(receiver)
+    outcome: Outcome = outcome_of(1)
+    stored = StoredRecord(record=outcome.records[0].record, stamp=stamp_of(outcome, ("", 0)))
+    score = Score(
+        rubric="groundedness",
+        value=0.5,
+        scorer="openai:gpt-x",
+        kind=Kind.JUDGE,
+        stream=Stream.AUDIT,
+        inclusion_probability=0.05,
+    )
+    exporting.offer_later([(stored, [score])])
+    exporting.step()
+    details = receiver.taken[0].results[0].details
+    assert details["ragvigil.stream"] == "audit"
+    assert details["ragvigil.inclusion_probability"] == 0.05
+    assert details["ragvigil.evaluator"] == "openai:gpt-x"
+
+
+def test_a_request_is_bounded_by_results() -> None:
+    receiver = Receiver()
+    exporting = opened(receiver)
+    exporting.offer([outcome_of(number) for number in range(1, BATCH_RESULTS + 1)])
+    assert exporting.step()
+    assert sum(len(one.results) for one in receiver.taken) == BATCH_RESULTS
+
+
+def test_an_answer_without_ids_of_opentelemetry_is_counted_and_left_out() -> None:
+    counts = Counts()
+    exporting = opened(Receiver())
+    outcome = outcome_of(1)
+    record = replace(outcome.records[0].record, trace_id="not-hex")
+    exporting.offer([replace(outcome, records=(replace(outcome.records[0], record=record),))])
+    assert not exporting.step()
+    assert counts.since() == {"no_span": 2.0}
+
+
+def test_its_thread_sends_what_waits_before_it_ends() -> None:
+    receiver = Receiver()
+    exporting = opened(receiver)
+    exporting.start()
+    exporting.offer([outcome_of(number) for number in range(1, 2 * BATCH_RESULTS)])
+    exporting.stop(30)
+    assert len(receiver.taken) == 2 * BATCH_RESULTS - 1
+    assert receiver.is_closed
+
+
+def test_a_receiver_that_hangs_delays_neither_offers_nor_the_end() -> None:
+    receiver, counts = Receiver(blocks=600), Counts()
+    exporting = opened(receiver, max_queue=10)
+    exporting.start()
+    exporting.offer([outcome_of(1)])
+    while not receiver.requests:
+        time.sleep(0.01)
+    exporting.offer([outcome_of(number) for number in range(2, 100)])
+    exporting.stop(0.1)
+    lost = counts.since()
+    assert lost["queue_full"] == 2 * 88
+    assert lost["shutdown"] == 2 * 11
+    assert receiver.taken == []
