@@ -24,7 +24,11 @@ from ragvigil.app.replay import GaveUp, Outgoing, Sending, Tally, send_all
 from ragvigil.model.span import Signal
 
 SHOWN = 5
-NO_JUDGE = "--judge: there is no judge yet; what is imported is scored and never judged"
+THE_DAEMON_JUDGES = (
+    "--judge: the daemon's settings alone decide that: with [judge] model and "
+    "[judge] backfill = true it judges its sample of what is imported (`ragvigil judge cost` tells "
+    "first what a day of live traffic costs); set them, restart it, and import without --judge"
+)
 
 
 def import_source(
@@ -46,7 +50,7 @@ def import_source(
     tally = Tally()
     try:
         if judge:
-            raise NotImportable(NO_JUDGE)
+            raise NotImportable(THE_DAEMON_JUDGES)
         source, wanted = source_of(form, named), window(since, until)
         kept = state or source.note
         taken = Taken(load(source.head, wanted, kept), None if dry_run else kept, wanted)

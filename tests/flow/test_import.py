@@ -200,7 +200,7 @@ def test_what_lies_outside_of_the_times_is_counted_and_not_sent(
 @pytest.mark.parametrize(
     ("form", "options", "message"),
     [
-        ("collector_file", ("--judge",), "there is no judge yet"),
+        ("collector_file", ("--judge",), "[judge] backfill = true it judges its sample"),
         ("zipkin", (), "zipkin: is none of the formats collector_file,"),
         ("collector_clickhouse", (), "reads http(s)://user:password@host:8123/database"),
         ("collector_file", ("--since", "yesterday"), "--since: 'yesterday' is no time like"),
