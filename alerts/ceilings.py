@@ -1,0 +1,213 @@
+"""Rates against their ceilings: how many of how many, and whether that is too many. Pure.
+
+A rate counts as over when two things hold in one of the windows: at 95 % it lies over its ceiling,
+and so many would be too rare under what is usual for the route to happen once in years of looking
+every minute. Both by the Chernoff bound of the binomial tail, P(X >= k) <= exp(-n KL(k/n, p))
+(Hoeffding 1963), which is never too small. Until a route has a past, its ceiling counts as usual.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from math import log, sqrt
+
+import numpy as np
+
+from alerts.signal_minutes import HOUR, SignalMinutes
+from alerts.signals import BY_SIGNAL, POOL, Accepted
+from alerts.watch_settings import BrokenSettings, RouteCeilings
+from alerts.windows import Floats
+
+WINDOWS = (5, 10, 15, 30)
+"""Minutes that are looked at, shortest first."""
+OVER = log(20)
+"""Evidence that the ceiling is exceeded: 95 %."""
+UNUSUAL = log(1e7)
+"""Evidence against the usual rate: years of looks at some dozens of rates."""
+USUAL_HOURS, USUAL_MARGIN, LEAST_USUAL = 168, 1.25, 0.005
+
+Scope = tuple[str, str, str, str]
+"""Service, environment, signal, route or POOL."""
+
+
+def evidence(failed: float, n: float, rate: float) -> float:
+    """n KL(failed/n, rate), the logarithm of one over a bound of the tail; 0 at or under the rate.
+
+    >>> round(evidence(5, 5, 0.2), 2), evidence(1, 10, 0.2)
+    (8.05, 0.0)
+    """
+    if not n or failed <= n * rate:
+        return 0.0
+    if rate <= 0:
+        return float("inf")
+    share = failed / n
+    rest = (1 - share) * log((1 - share) / (1 - rate)) if share < 1 else 0.0
+    return n * (share * log(share / rate) + rest)
+
+
+def wilson(failed: float, n: float, z: float = 1.96) -> tuple[float, float]:
+    """Wilson's interval of a share (1927); everything from 0 to 1 where there is nothing.
+
+    >>> tuple(round(bound, 3) for bound in wilson(3, 100))
+    (0.01, 0.085)
+    """
+    if not n:
+        return 0.0, 1.0
+    share, z2 = failed / n, z * z / n
+    middle, half = share + z2 / 2, z * sqrt(share * (1 - share) / n + z2 / (4 * n))
+    return max(0.0, (middle - half) / (1 + z2)), min(1.0, (middle + half) / (1 + z2))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Group:
+    """One rate of a service: its routes, and their places among the series."""
+
+    service: str
+    environment: str
+    signal: str
+    routes: tuple[str, ...]
+    places: tuple[int, ...]
+
+    def scope(self, route: str) -> Scope:
+        """The scope of one route, or of all (POOL)."""
+        return (self.service, self.environment, self.signal, route)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Counted:
+    """A rate over one window: `failed` of `n`; `routes` are those that are over by themselves.
+
+    `usual` is at most the ceiling. `worst` is the largest part of `failed` that one route has,
+    and `worst_n` its requests.
+    """
+
+    n: float
+    failed: float
+    ceiling: float
+    usual: float
+    routes: tuple[str, ...]
+    worst: float
+    worst_n: float
+
+    @property
+    def share(self) -> float:
+        """Failed over all, 0 where there is none."""
+        return self.failed / self.n if self.n else 0.0
+
+    @property
+    def is_over(self) -> bool:
+        """Whether it is proven."""
+        return (
+            evidence(self.failed, self.n, self.ceiling) >= OVER
+            and evidence(self.failed, self.n, self.usual) >= UNUSUAL
+        )
+
+    @property
+    def is_shared(self) -> bool:
+        """Whether the rate is over its ceiling without the worst route too."""
+        rest = self.n - self.worst_n
+        return rest > 0 and self.failed - self.worst > rest * self.ceiling
+
+
+def groups(table: SignalMinutes) -> list[Group]:
+    """The rates that a table holds, each with all its routes."""
+    found: dict[tuple[str, str, str], list[int]] = {}
+    for place, one in enumerate(table.series):
+        if one.rubric in BY_SIGNAL:
+            found.setdefault((one.service, one.environment, one.rubric), []).append(place)
+    return [
+        Group(
+            service=service,
+            environment=environment,
+            signal=signal,
+            routes=tuple(table.series[place].route for place in places),
+            places=tuple(places),
+        )
+        for (service, environment, signal), places in found.items()
+    ]
+
+
+class Ceilings:
+    """What the settings and accepted levels allow."""
+
+    def __init__(self, settings: BrokenSettings, accepted: Accepted) -> None:
+        self._settings, self._accepted = settings, accepted
+        self._known: dict[Scope, float] = {}
+
+    def of(self, scope: Scope) -> float:
+        """The ceiling of one route; an accepted level raises it and never lowers it."""
+        if scope not in self._known:
+            self._known[scope] = max(self._set(scope), self._accepted.get(scope, 0.0))
+        return self._known[scope]
+
+    def pooled(self, group: Group, routes: Mapping[str, float]) -> float:
+        """The ceiling of routes together, by their requests."""
+        total = sum(routes.values())
+        known = (self.of(group.scope(route)) * n for route, n in routes.items())
+        mean = sum(known) / total if total else 1.0
+        return max(mean, self._accepted.get(group.scope(POOL), 0.0))
+
+    def is_accepted(self, scope: Scope) -> bool:
+        """Whether somebody said that another level is expected here."""
+        return scope in self._accepted
+
+    def seconds(self, scope: Scope) -> float:
+        """What a request of a route may take; of all routes, the usual."""
+        named = (one.latency_seconds for one in self._overrides(scope))
+        return next((one for one in named if one is not None), self._settings.latency_seconds)
+
+    def _set(self, scope: Scope) -> float:
+        key = BY_SIGNAL[scope[2]].setting
+        named = (getattr(one, key) for one in self._overrides(scope))
+        found = next((one for one in named if one is not None), getattr(self._settings, key))
+        return float(found)
+
+    def _overrides(self, scope: Scope) -> Iterator[RouteCeilings]:
+        service, _, _, route = scope
+        joined = f"{service}{route}" if route.startswith("/") else f"{service}/{route}"
+        for name in (joined, route):
+            if name in self._settings.routes:
+                yield self._settings.routes[name]
+
+
+def usual(table: SignalMinutes, end: int) -> Floats:
+    """Requests and failures of the week before the last two hours, shape (2, series)."""
+    hours = table.by_hour(end // HOUR * HOUR - HOUR, USUAL_HOURS)
+    return np.asarray(hours[:2].sum(axis=1))
+
+
+def counted(
+    group: Group, places: Sequence[int], sums: Floats, past: Floats, ceilings: Ceilings
+) -> Counted:
+    """Routes of a group taken together; `sums` are of one window, shape (3, series)."""
+    n = {place: float(sums[0, group.places[place]]) for place in places}
+    failed = {place: float(sums[1, group.places[place]]) for place in places}
+    routes = {group.routes[place]: requests for place, requests in n.items()}
+    is_one = len(places) == 1
+    ceiling = (
+        ceilings.of(group.scope(group.routes[places[0]]))
+        if is_one
+        else ceilings.pooled(group, routes)
+    )
+    worst = max(places, key=lambda place: failed[place])
+    total = sum(n.values())
+    weighted = sum(_usual(past[:, group.places[place]], ceiling) * n[place] for place in places)
+    return Counted(
+        n=total,
+        failed=sum(failed.values()),
+        ceiling=ceiling,
+        usual=weighted / total if total else ceiling,
+        routes=tuple(
+            group.routes[place]
+            for place in places
+            if failed[place] > n[place] * ceilings.of(group.scope(group.routes[place]))
+        ),
+        worst=failed[worst],
+        worst_n=n[worst],
+    )
+
+
+def _usual(past: Floats, ceiling: float) -> float:
+    high = wilson(float(past[1]), float(past[0]), z=2.33)[1]
+    return min(ceiling, max(LEAST_USUAL, high * USUAL_MARGIN))

@@ -1,0 +1,240 @@
+"""The signals of the watch: which rates and numbers are followed, and what each says. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from hashlib import sha256
+
+from alerts.watch_settings import BrokenSettings, MovedSettings
+from ragvigil.model.finding import Finding, FindingKind
+from ragvigil.model.notice import Cause
+from ragvigil.model.score import Layer
+from ragvigil.store.signals import ERROR, SLOW, Wanted
+
+POOL = "*"
+"""In place of a route: all routes of a service together."""
+
+Accepted = Mapping[tuple[str, str, str, str], float]
+"""Levels that are expected, by (service, environment, signal, route); POOL for all routes."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Rate:
+    """A share of requests with an absolute ceiling.
+
+    `setting` is its key in `[alerts.broken]`; `words` say what the requests do.
+    """
+
+    signal: str
+    setting: str
+    words: str
+    layer: Layer
+    causes: tuple[Cause, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Number:
+    """A number with a past of its own.
+
+    `is_logged` compares logarithms: for what is positive and has a long tail. `is_anchored` is
+    false where 0 means nothing, so that a change in percent says nothing either.
+    """
+
+    signal: str
+    words: str
+    unit: str
+    layer: Layer = Layer.CROSS_CUTTING
+    causes: tuple[Cause, ...] = ()
+    is_logged: bool = False
+    is_anchored: bool = True
+
+
+RATES = (
+    Rate(
+        signal="retrieval_shape:empty",
+        setting="empty_retrieval",
+        words="retrievals return nothing",
+        layer=Layer.RETRIEVAL,
+        causes=(Cause.RETRIEVAL, Cause.CORPUS),
+    ),
+    Rate(signal=ERROR, setting="errors", words="requests fail", layer=Layer.CROSS_CUTTING),
+    Rate(
+        signal="citation_validity:failed",
+        setting="invalid_citations",
+        words="answers cite what is not there",
+        layer=Layer.CROSS_CUTTING,
+        causes=(Cause.GENERATION,),
+    ),
+    Rate(
+        signal="refusal:refused",
+        setting="refusals",
+        words="answers refuse",
+        layer=Layer.GENERATION,
+        causes=(Cause.RETRIEVAL, Cause.GENERATION, Cause.CORPUS),
+    ),
+    Rate(
+        signal="answer_complete_text:failed",
+        setting="truncation",
+        words="answers are cut off",
+        layer=Layer.GENERATION,
+        causes=(Cause.GENERATION,),
+    ),
+    Rate(
+        signal="injected_context:failed",
+        setting="injected_context",
+        words="retrievals hold instructions to the model",
+        layer=Layer.CROSS_CUTTING,
+        causes=(Cause.CORPUS,),
+    ),
+    Rate(
+        signal=SLOW,
+        setting="slow",
+        words="requests take longer than {seconds:g} s",
+        layer=Layer.CROSS_CUTTING,
+    ),
+)
+BY_SIGNAL = {rate.signal: rate for rate in RATES}
+
+_RETRIEVED = (Cause.RETRIEVAL, Cause.CORPUS)
+_NUMBERS = (
+    Number(
+        signal="chunk_utilization",
+        words="the share of the context that answers use",
+        unit="answers",
+        layer=Layer.RETRIEVAL,
+        causes=(Cause.RETRIEVAL, Cause.GENERATION),
+    ),
+    Number(
+        signal="citation_coverage",
+        words="the share of claims with a citation",
+        unit="answers",
+        layer=Layer.GENERATION,
+        causes=(Cause.GENERATION,),
+    ),
+    Number(
+        signal="citations",
+        words="citations per answer",
+        unit="answers",
+        layer=Layer.GENERATION,
+        causes=(Cause.GENERATION,),
+    ),
+    Number(
+        signal="answer_words",
+        words="words of a typical answer",
+        unit="answers",
+        layer=Layer.GENERATION,
+        causes=(Cause.GENERATION,),
+        is_logged=True,
+    ),
+    Number(
+        signal="context_tokens",
+        words="tokens of a typical context",
+        unit="requests",
+        layer=Layer.RETRIEVAL,
+        causes=_RETRIEVED,
+        is_logged=True,
+    ),
+    Number(
+        signal="context_chunks",
+        words="chunks per context",
+        unit="requests",
+        layer=Layer.RETRIEVAL,
+        causes=(Cause.RETRIEVAL,),
+    ),
+    Number(
+        signal="chunk_characters",
+        words="characters of a typical chunk",
+        unit="requests",
+        layer=Layer.RETRIEVAL,
+        causes=_RETRIEVED,
+        is_logged=True,
+    ),
+    Number(
+        signal="top_score",
+        words="the retriever's best score",
+        unit="requests",
+        layer=Layer.RETRIEVAL,
+        causes=_RETRIEVED,
+        is_anchored=False,
+    ),
+    Number(
+        signal="score_gap",
+        words="the gap between best and last retrieval score",
+        unit="requests",
+        layer=Layer.RETRIEVAL,
+        causes=_RETRIEVED,
+        is_anchored=False,
+    ),
+    Number(
+        signal="groundedness",
+        words="groundedness by the local model",
+        unit="answers",
+        layer=Layer.GENERATION,
+        causes=(Cause.GENERATION, Cause.RETRIEVAL),
+    ),
+    Number(
+        signal="context_relevance",
+        words="relevance of the context by the local model",
+        unit="requests",
+        layer=Layer.RETRIEVAL,
+        causes=_RETRIEVED,
+    ),
+    Number(
+        signal="answer_relevance",
+        words="relevance of the answers by the local model",
+        unit="answers",
+        layer=Layer.GENERATION,
+        causes=(Cause.GENERATION,),
+    ),
+    Number(
+        signal="seconds_total",
+        words="seconds of a typical request",
+        unit="requests",
+        is_logged=True,
+    ),
+    Number(
+        signal="cost_usd", words="dollars of a typical request", unit="requests", is_logged=True
+    ),
+)
+NUMBERS = {number.signal: number for number in _NUMBERS}
+
+
+def number(signal: str) -> Number:
+    """What is known of a numeric signal; a plain number where nothing is."""
+    return NUMBERS.get(signal) or Number(signal=signal, words=signal, unit="requests")
+
+
+def wanted(broken: BrokenSettings, moved: MovedSettings) -> Wanted:
+    """What is to be summed for all signals."""
+    return Wanted(
+        rates=[rate.signal for rate in RATES if rate.signal not in (ERROR, SLOW)],
+        rubrics=moved.rubrics,
+        local=moved.local_rubrics,
+        measures=moved.measures,
+        logged=[name for name in moved.measures if number(name).is_logged],
+        slow_seconds=broken.latency_seconds,
+        slow_routes={
+            route: one.latency_seconds
+            for route, one in broken.routes.items()
+            if one.latency_seconds is not None
+        },
+    )
+
+
+def scope_of(routes: tuple[str, ...]) -> str:
+    """The route of a finding, POOL where it has several: the last part of a key of `Accepted`."""
+    return routes[0] if len(routes) == 1 else POOL
+
+
+def accepted_key(finding: Finding) -> tuple[str, str, str, str]:
+    """Under which key of `Accepted` the level of this finding is looked up."""
+    return (finding.service, finding.environment, finding.signal, scope_of(finding.routes))
+
+
+def finding_id(
+    kind: FindingKind, service: str, environment: str, signal: str, scope: str, onset: int
+) -> str:
+    """The same again for the same onset (start of its minute, seconds)."""
+    parts = (kind, service, environment, signal, scope, str(onset))
+    return sha256("\x1f".join(parts).encode()).hexdigest()[:16]

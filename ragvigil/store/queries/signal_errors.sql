@@ -1,0 +1,9 @@
+SELECT
+    cityHash64(service, environment, route, signal, segment) AS series,
+    service, environment, route, 'error' AS signal, '' AS segment,
+    intDiv(toUnixTimestamp(minute), {bin:UInt32}) * {bin:UInt32} AS start,
+    toFloat64(count()) AS n, toFloat64(countIf(ifNull(error, '') != '')) AS total, total AS squares
+FROM records FINAL
+WHERE minute >= toDateTime({first:UInt32}, 'UTC') AND minute < toDateTime({end:UInt32}, 'UTC')
+    AND (empty({minutes:Array(UInt32)}) OR toUnixTimestamp(minute) IN {minutes:Array(UInt32)})
+GROUP BY service, environment, route, start
