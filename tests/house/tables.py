@@ -29,7 +29,7 @@ READMES: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
         ("scorers", "judge"),
         ("scorers.metrics", "scorers.judge.metrics", "scorers.calibration.metrics"),
     ),
-    "alerts/README.md": (("alerts", "metrics"), ("alerts.metrics",)),
+    "alerts/README.md": (("alerts", "metrics"), ("alerts.metrics", "alerts.watch_families")),
     "ragvigil/README.md": (
         ("store", "inference", "web"),
         (
@@ -39,6 +39,7 @@ READMES: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
             "ragvigil.app.local_scoring",
             "ragvigil.app.canary_job",
             "ragvigil.app.supervise",
+            "ragvigil.app.disk_metrics",
             "ragvigil.app.pipeline_metrics",
             "ragvigil.app.plugins",
         ),
