@@ -15,6 +15,7 @@ from typing import Protocol
 
 import structlog
 
+from ragvigil.app.clock import Clock
 from ragvigil.app.export_sender import OtlpSender, Sent
 from ragvigil.model.outcome import Outcome
 from ragvigil.model.record import RagRecord
@@ -48,7 +49,7 @@ class Sender(Protocol):
 class Exporting:
     """Offers may come from any thread. Without an endpoint it takes nothing and imports nothing.
 
-    `clock_unix_nano` gives the time that results bear.
+    `clock` gives the time that results bear.
     """
 
     def __init__(
@@ -56,11 +57,11 @@ class Exporting:
         settings: ExportSettings,
         *,
         open_sender: Callable[[ExportSettings], Sender] = OtlpSender,
-        clock: Callable[[], float] = time.monotonic,
-        clock_unix_nano: Callable[[], int] = time.time_ns,
+        clock: Clock = time.time,
+        monotonic: Callable[[], float] = time.monotonic,
     ) -> None:
         self._settings, self._open_sender = settings, open_sender
-        self._clock, self._clock_unix_nano = clock, clock_unix_nano
+        self._clock, self._monotonic = clock, monotonic
         self._facts = facts_of(load_rubrics()) if settings.endpoint else {}
         self._waiting: deque[Evaluated] = deque()
         self._known: OrderedDict[int, None] = OrderedDict()
@@ -114,7 +115,7 @@ class Exporting:
         """Sends what waits while that succeeds, and ends within `seconds`; the rest is counted."""
         if self._sender is None or self._thread is None:
             return
-        self._deadline = self._clock() + seconds
+        self._deadline = self._monotonic() + seconds
         self._stop.set()
         self._thread.join(seconds)
         self._sender.close()
@@ -165,7 +166,7 @@ class Exporting:
                 record,
                 leaving,
                 self._facts,
-                now_unix_nano=self._clock_unix_nano(),
+                now_unix_nano=int(self._clock() * 1e9),
                 explanations=self._settings.explanations,
             )
         except NoSpan:
@@ -217,7 +218,7 @@ class Exporting:
         while not self._stop.is_set():
             if not self.step():
                 self._stop.wait(self.pause_seconds())
-        while self._clock() < self._deadline and self.step():
+        while self._monotonic() < self._deadline and self.step():
             continue
 
 

@@ -76,7 +76,7 @@ class Counts:
 def opened(receiver: Receiver, **settings: object) -> Exporting:
     """An export whose thread is the test's."""
     given = ExportSettings.model_validate({"endpoint": SOMEWHERE} | settings)
-    exporting = Exporting(given, open_sender=lambda _: receiver, clock_unix_nano=lambda: 7)
+    exporting = Exporting(given, open_sender=lambda _: receiver, clock=lambda: 7.0)
     exporting._sender = receiver
     return exporting
 
@@ -91,7 +91,7 @@ def test_a_record_with_its_results_leaves_once_and_says_which_span_it_judges() -
     (answer,) = receiver.taken
     assert f"{answer.trace_id:032x}" == outcome.trace.trace_id
     assert f"{answer.span_id:016x}" == outcome.records[0].record.record_id
-    assert answer.time_unix_nano == 7
+    assert answer.time_unix_nano == 7 * 10**9
     assert [one.name for one in answer.results] == ["citation_validity", "refusal"]
     assert counts.since() == {"exported_results": 2.0}
 
