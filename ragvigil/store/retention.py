@@ -28,6 +28,9 @@ KEPT = {
     "labels": ("deltas_days", "toDate(received)"),
     "canary_members": ("deltas_days", "toDate(chosen)"),
     "canary_scores": ("deltas_days", "toDate(received)"),
+    "findings": ("deltas_days", "toDate(written)"),
+    "incidents": ("deltas_days", "toDate(written)"),
+    "incident_events": ("deltas_days", "toDate(written)"),
 }
 DROPPED_FIRST = ("spans", "record_shapes", "records", "scores", "traces")
 """What goes when the store is too large, whole days of one table before the next table."""
