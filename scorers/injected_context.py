@@ -12,7 +12,8 @@ The share of chunks without one. Orders to a reader, as manuals are full of, are
 speaks of the model's own instructions, role, answer or tools, or hides its text. Patterns are data,
 per language (`injection_patterns.toml`). Where no pattern is found, a small model looks for a
 request that does not belong to its chunk (`injection_model.py`): kind `off_topic_instruction`.
-Range 0..1.
+What the model alone has found is a model's score: it lowers the mean and fails no record, for one
+chunk that it takes for an order comes back in every answer that is made from it. Range 0..1.
 """
 
 from __future__ import annotations
@@ -25,7 +26,7 @@ from importlib.resources import files
 from typing import Any
 
 from ragvigil.model.record import RagRecord
-from ragvigil.model.score import Score
+from ragvigil.model.score import Kind, Score
 from scorers.chunk_utilization import CACHED_CHARACTERS, CACHED_CHUNKS
 from scorers.injection_model import most_planted
 
@@ -65,6 +66,7 @@ class InjectedContext:
             rubric=self.rubric,
             value=1 - len(hits) / len(chunks),
             label=",".join(kinds),
+            kind=Kind.MODEL if kinds == [OFF_TOPIC] else Kind.CODE,
             explanation=said[0] if said else f"no instruction in {len(chunks)} chunks",
             details={"chunks": [_evidence(name, found) for name, found in hits]},
         )
