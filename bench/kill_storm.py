@@ -31,6 +31,7 @@ from ragvigil.app.child_daemon import ChildDaemon, free_port, start
 READY_SECONDS = 10.0
 PAUSE_SECONDS = 0.08
 DRAIN_SECONDS = 240.0
+BY_CODE = "rubric IN (SELECT rubric FROM scores WHERE kind = 'code')"
 
 
 @dataclass(slots=True)
@@ -122,11 +123,11 @@ def stored_effects(data_dir: Path) -> dict[str, int]:
     effects = {
         "spans": ask("SELECT count() FROM spans FINAL").result_rows[0][0],
         "records": ask("SELECT count() FROM records FINAL").result_rows[0][0],
-        "scores": ask("SELECT count() FROM scores FINAL WHERE kind = 'code'").result_rows[0][0],
+        "scores": ask(f"SELECT count() FROM scores FINAL WHERE {BY_CODE}").result_rows[0][0],
     }
     counted = ask(
         "SELECT sum(n + not_applicable + absent) FROM rollups FINAL "
-        "WHERE rubric IN (SELECT rubric FROM scores WHERE kind = 'code') GROUP BY rubric"
+        f"WHERE {BY_CODE} GROUP BY rubric"
     ).result_rows
     clients.close()
     return effects | {"rubrics": len(counted), "rollup_records": min(row[0] for row in counted)}
