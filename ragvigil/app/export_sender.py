@@ -18,9 +18,10 @@ from scorers.export import Evaluated, event_attributes, span_attributes, span_id
 from scorers.export_settings import ExportSettings, read_headers
 
 if TYPE_CHECKING:
-    import requests
     from opentelemetry.sdk._logs import ReadableLogRecord
     from opentelemetry.sdk.trace import ReadableSpan
+
+    from ragvigil.app.export_session import Session
 
 EXPORTERS = "opentelemetry.exporter"
 SIGNALS = {"events": "logs", "spans": "traces"}
@@ -48,7 +49,7 @@ class OtlpSender:
         self._form = settings.form
         self._resource = Resource({"service.name": SCOPE})
         self._scope = InstrumentationScope(SCOPE)
-        self._rejected = 0
+        self._session: Session | None = None
         self._exporter = self._open(settings)
         self._heard = _Heard()
         self._log = logging.getLogger(EXPORTERS)
@@ -57,7 +58,9 @@ class OtlpSender:
 
     def send(self, batch: Sequence[Evaluated]) -> Sent:
         """Sends the results of a few answers; takes up to the timeout."""
-        self._heard.first, self._rejected = "", 0
+        self._heard.first = ""
+        if self._session is not None:
+            self._session.forget()
         items = list(self._records(batch) if self._form == "events" else self._spans(batch))
         try:
             with untraced():
@@ -65,10 +68,10 @@ class OtlpSender:
         except (ValueError, TypeError, RuntimeError) as error:  # closed meanwhile, or not encodable
             return Sent(failed=f"{type(error).__name__}: {error}"[:300])
         if done.name != "SUCCESS":
-            return Sent(failed=self._heard.first or "the exporter does not say why")
+            said = self._session.said if self._session is not None else ""
+            return Sent(failed=(said or self._heard.first or "for no known reason")[:300])
         results = sum(len(one.results) for one in batch)
-        is_some = self._rejected and self._form == "events"
-        return Sent(rejected=min(self._rejected, results) if is_some else 0)
+        return Sent(rejected=min(self._session.rejected, results) if self._session else 0)
 
     def close(self) -> None:
         """Ends a request that is being sent, and the connection."""
@@ -113,30 +116,10 @@ class OtlpSender:
     def _open(self, settings: ExportSettings) -> Any:
         if settings.protocol == "grpc":
             return _grpc_exporter(settings)
-        return _http_exporter(settings, self._session())
+        from ragvigil.app.export_session import Session
 
-    def _session(self) -> requests.Session:
-        import requests
-
-        session = requests.Session()
-        session.trust_env = False
-        session.hooks["response"].append(self._read)
-        return session
-
-    def _read(self, reply: requests.Response, *_: object, **__: object) -> None:
-        """Takes a redirect for the failure that it is, and remembers what was rejected."""
-        import requests
-        from google.protobuf.message import DecodeError
-        from opentelemetry.proto.collector.logs.v1.logs_service_pb2 import ExportLogsServiceResponse
-
-        if reply.is_redirect or 300 <= reply.status_code < 400:
-            raise requests.exceptions.TooManyRedirects(f"redirected ({reply.status_code})")
-        if reply.status_code == 200 and self._form == "events":
-            try:
-                said = ExportLogsServiceResponse.FromString(reply.content)
-            except DecodeError:  # JSON, or a proxy's page: the status is what counts
-                return
-            self._rejected = max(0, said.partial_success.rejected_log_records)
+        self._session = Session()
+        return _http_exporter(settings, self._session)
 
 
 class _Heard(logging.Handler):
@@ -146,7 +129,7 @@ class _Heard(logging.Handler):
 
     def emit(self, record: logging.LogRecord) -> None:
         """Keeps a line, cut."""
-        self.first = self.first or " ".join(record.getMessage().split())[:300]
+        self.first = self.first or " ".join(record.getMessage().split())
 
 
 def _context(trace_id: int, span_id: int) -> Any:
@@ -173,7 +156,7 @@ def _grpc_exporter(settings: ExportSettings) -> Any:
     )
 
 
-def _http_exporter(settings: ExportSettings, session: requests.Session) -> Any:
+def _http_exporter(settings: ExportSettings, session: Session) -> Any:
     from opentelemetry.exporter.otlp.proto.http import Compression
     from opentelemetry.exporter.otlp.proto.http._log_exporter import OTLPLogExporter
     from opentelemetry.exporter.otlp.proto.http.trace_exporter import OTLPSpanExporter

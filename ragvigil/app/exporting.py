@@ -95,7 +95,11 @@ class Exporting:
         settings = self._settings
         if not settings.endpoint:
             return
-        self._sender = self._open_sender(settings)
+        try:
+            self._sender = self._open_sender(settings)
+        except (OSError, ValueError) as error:  # a file of the settings is gone: the rest goes on
+            log.error("export off", reason=str(error))
+            return
         log.info(
             "export on: results leave for its address"
             + (", with explanations, which may quote texts" if settings.explanations else ""),
