@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from alerts.confidence import LEAST, bounds, could_show, differences
+from alerts.confidence import LEAST, bounds, differences
 from ragvigil.model.audit import AuditResult, AuditState, Pair, Side
 from ragvigil.model.notice import Cause
 

@@ -31,6 +31,8 @@ KEPT = {
     "findings": ("deltas_days", "toDate(written)"),
     "incidents": ("deltas_days", "toDate(written)"),
     "incident_events": ("deltas_days", "toDate(written)"),
+    "audits": ("deltas_days", "toDate(written)"),
+    "audit_scores": ("deltas_days", "toDate(written)"),
 }
 DROPPED_FIRST = ("spans", "record_shapes", "records", "scores", "traces")
 """What goes when the store is too large, whole days of one table before the next table."""
