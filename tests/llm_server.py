@@ -26,7 +26,10 @@ from typing import Any
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Fault:
-    """What happens to one call instead of the judge's reply, or on the way to it."""
+    """What happens to one call instead of the judge's reply, or on the way to it.
+
+    With `refuses` only calls that ask for a reply in one of these forms meet it.
+    """
 
     status: int = 200
     headers: Mapping[str, str] = field(default_factory=dict)
@@ -42,6 +45,7 @@ class Fault:
     is_refusal: bool = False
     is_truncated: bool = False
     is_without_usage: bool = False
+    refuses: tuple[str, ...] = ()
 
     def __str__(self) -> str:
         """Only what differs from a good reply: the name of a test."""
@@ -60,6 +64,12 @@ class Call:
     path: str
     headers: Mapping[str, str]
     body: Mapping[str, Any]
+
+    @property
+    def form(self) -> str:
+        """How the reply's form is asked for in OpenAI's protocol."""
+        asked: str = self.body.get("response_format", {}).get("type", "text")
+        return asked
 
     @property
     def prompt(self) -> str:
@@ -112,6 +122,8 @@ class LlmServer:
         call = await _read(reader)
         self.calls.append(call)
         fault = (self.faults.pop(0) if self.faults else self.every) or Fault()
+        if fault.refuses and call.form not in fault.refuses:
+            fault = Fault()
         await asyncio.sleep(fault.seconds or self._seconds)
         if fault.is_reset:
             linger = struct.pack("ii", 1, 0)

@@ -12,6 +12,7 @@ from ragvigil.llm.breaker import Breaker, BreakerState
 from ragvigil.llm.budget import Budget, Reservation
 from ragvigil.llm.outcome import FailureKind, Purpose, Setback, Usage
 from ragvigil.llm.provider import Endpoint, Sent
+from ragvigil.llm.reply_form import ReplyForm
 
 NO_BUDGET = Setback(kind=FailureKind.BUDGET, detail="the budget allows no further call by now")
 BREAKER_OPEN = Setback(kind=FailureKind.BREAKER_OPEN, detail="the endpoint is left alone")
@@ -30,7 +31,12 @@ class Attempts:
         self._next_start = 0.0
 
     async def make(
-        self, prompt: str, form: type[BaseModel], purpose: Purpose, timeout_seconds: float
+        self,
+        prompt: str,
+        form: type[BaseModel],
+        purpose: Purpose,
+        timeout_seconds: float,
+        reply_form: ReplyForm,
     ) -> tuple[Sent | Setback, Usage]:
         """Asks once; returns what came of it and what it cost.
 
@@ -48,7 +54,7 @@ class Attempts:
         metrics.IN_FLIGHT.inc()
         try:
             await self._wait_for_turn()
-            got = await self._sent(prompt, form, timeout_seconds)
+            got = await self._sent(prompt, form, timeout_seconds, reply_form)
         finally:
             metrics.IN_FLIGHT.dec()
             used = _used(got, most)
@@ -63,11 +69,11 @@ class Attempts:
         await asyncio.sleep(self._next_start - now)
 
     async def _sent(
-        self, prompt: str, form: type[BaseModel], timeout_seconds: float
+        self, prompt: str, form: type[BaseModel], timeout_seconds: float, reply_form: ReplyForm
     ) -> Sent | Setback:
         try:
             async with asyncio.timeout(timeout_seconds):
-                return await self._endpoint.send(prompt, form)
+                return await self._endpoint.send(prompt, form, reply_form)
         except TimeoutError:
             return Setback(
                 kind=FailureKind.TIMEOUT,

@@ -28,6 +28,7 @@ from ragvigil.llm.cache import Cache
 from ragvigil.llm.outcome import Answer, Failure, FailureKind, Purpose, Reply, Setback, Usage
 from ragvigil.llm.provider import Endpoint, Sent
 from ragvigil.llm.reading import read_reply
+from ragvigil.llm.reply_form import ReplyForm
 from ragvigil.llm.retry import Backoff
 from ragvigil.llm.settings import LlmSettings, price_of
 
@@ -47,12 +48,16 @@ TOO_LATE = Setback(kind=FailureKind.TIMEOUT, detail="no time was left for a furt
 
 @dataclass(slots=True)
 class _Course:
-    """How far one question has come; `ends` is its deadline on the loop's clock."""
+    """How far one question has come; `ends` is its deadline on the loop's clock.
+
+    `asked_in` is the form of reply of its next attempt; None is the endpoint's choice.
+    """
 
     ends: float
     attempts: int = 0
     retries: int = 0
     problem: str = ""
+    asked_in: ReplyForm | None = None
     usage: Usage = field(default_factory=Usage)
 
     def failed(self, setback: Setback) -> Failure:
@@ -147,13 +152,19 @@ class Client:
         patience = min(self._settings.timeout_seconds, course.ends - _now())
         if patience <= 0:
             return TOO_LATE
-        got, used = await self._attempts.make(prompt, form, purpose, patience)
+        asked_in = course.asked_in or self._endpoint.forms.first
+        got, used = await self._attempts.make(prompt, form, purpose, patience, asked_in)
+        if isinstance(got, Setback) and got.refuses_form:
+            metrics.FORMS_REFUSED.labels(form=asked_in).inc()
+            course.asked_in = self._endpoint.forms.looser(asked_in)
         course.attempts += got not in (NO_BUDGET, BREAKER_OPEN)
         course.usage += used
         return got
 
     async def _goes_on(self, setback: Setback, course: _Course) -> bool:
         """Whether to ask again, after the pause that it takes."""
+        if setback.refuses_form:
+            return course.asked_in is not None
         if not setback.passes:
             return False
         if setback.kind is FailureKind.UNPARSEABLE:

@@ -14,6 +14,11 @@ ATTEMPTS = Counter(
 REPAIRS = Counter(
     "ragvigil_llm_repairs", "Replies that were not in the asked form and were asked for again."
 )
+FORMS_REFUSED = Counter(
+    "ragvigil_llm_forms_refused",
+    "Requests whose form of reply the server does not know; they are asked again in a looser one.",
+    ["form"],
+)
 CACHE_HITS = Counter("ragvigil_llm_cache_hits", "Questions answered without a call.", ["purpose"])
 CACHE_ERRORS = Counter("ragvigil_llm_cache_errors", "Replies that could not be read or kept.")
 TOKENS = Counter(

@@ -79,7 +79,8 @@ class Setback:
     """An attempt without an answer.
 
     `passes`: asking again may help. `is_outage`: it speaks against the endpoint, not against the
-    question. `is_paid`: the provider may have done the work. `asked_pause`: seconds it asks for.
+    question. `is_paid`: the provider may have done the work. `refuses_form`: the server does not
+    know the form that was asked for. `asked_pause`: seconds it asks for.
     """
 
     kind: FailureKind
@@ -87,4 +88,5 @@ class Setback:
     passes: bool = False
     is_outage: bool = False
     is_paid: bool = False
+    refuses_form: bool = False
     asked_pause: float | None = None

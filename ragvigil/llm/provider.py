@@ -19,7 +19,8 @@ from pydantic import BaseModel
 
 from ragvigil.llm.guard import untraced
 from ragvigil.llm.outcome import Setback, Usage
-from ragvigil.llm.settings import PROVIDERS, LlmSettings, api_key
+from ragvigil.llm.reply_form import ReplyForm, ReplyForms
+from ragvigil.llm.settings import PROVIDERS, LlmSettings, api_key, reply_forms
 
 if TYPE_CHECKING:
     from httpx2 import AsyncClient
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
 
 OVERHEAD_TOKENS = 1024
 """What a protocol adds to a prompt: roles, the tool or the form around the schema."""
+WITH_SCHEMA = "\n\nReply with one JSON object that fits this JSON schema, and with nothing else:\n"
 MOST_TOKENS = 1_000_000_000
 """More than this no call uses, whatever a provider says."""
 
@@ -59,6 +61,7 @@ class Endpoint:
         self._clock = clock
         self._http = _http(settings, chance)
         self._model = _opened(settings, self._http)
+        self.forms = ReplyForms(reply_forms(settings))
 
     @property
     def address(self) -> str:
@@ -74,22 +77,31 @@ class Endpoint:
             output_tokens=self._settings.max_output_tokens,
         )
 
-    async def send(self, prompt: str, form: type[BaseModel]) -> Sent | Setback:
+    async def send(
+        self, prompt: str, form: type[BaseModel], reply_form: ReplyForm
+    ) -> Sent | Setback:
         """Asks once. Never raises for what the provider does; only cancelling ends it early."""
         from pydantic_ai.messages import ModelRequest
         from pydantic_ai.settings import ModelSettings
 
-        from ragvigil.llm.setback import setback_of
+        from ragvigil.llm.setback import may_be_the_form, setback_of
 
+        wanted = _asking_for(form, self._model, reply_form)
         asked = ModelSettings(temperature=0.0, max_tokens=self._settings.max_output_tokens)
-        messages = [ModelRequest.user_text_prompt(prompt)]
+        said = prompt if reply_form is ReplyForm.JSON_SCHEMA else prompt + _in_words(form)
+        messages = [ModelRequest.user_text_prompt(said)]
         # The border with the SDKs: what they raise for a body of the wrong form is any exception.
         try:
             with untraced():
-                got = await self._model.request([*messages], asked, _asking_for(form, self._model))
-            return _sent(got)
+                got = await self._model.request([*messages], asked, wanted)
+            sent = _sent(got)
         except Exception as error:
-            return setback_of(error, self._clock())
+            setback = setback_of(error, self._clock(), prompt)
+            if may_be_the_form(error):
+                self.forms.failed(reply_form, is_named=setback.refuses_form)
+            return setback
+        self.forms.worked(reply_form)
+        return sent
 
     async def close(self) -> None:
         """Closes the connections."""
@@ -120,13 +132,29 @@ def _schema(form: type[BaseModel]) -> dict[str, Any]:
     return form.model_json_schema()
 
 
-def _asking_for(form: type[BaseModel], model: Model) -> ModelRequestParameters:
-    """The form as the provider's own strict schema, else as a tool that must be called."""
+def _in_words(form: type[BaseModel]) -> str:
+    return WITH_SCHEMA + json.dumps(_schema(form))
+
+
+def _asking_for(
+    form: type[BaseModel], model: Model, reply_form: ReplyForm
+) -> ModelRequestParameters:
+    """The form as the provider's own strict schema, else as a tool that must be called.
+
+    Where the schema stands in the prompt, as any JSON object, or as text.
+    """
     from pydantic_ai.models import ModelRequestParameters
     from pydantic_ai.output import OutputObjectDefinition
     from pydantic_ai.tools import ToolDefinition
 
     schema = _schema(form)
+    if reply_form is ReplyForm.TEXT:
+        return ModelRequestParameters()
+    if reply_form is ReplyForm.JSON_OBJECT:
+        plain = OutputObjectDefinition(json_schema=schema, name="answer")
+        return ModelRequestParameters(
+            output_mode="prompted", output_object=plain, prompted_output_template=False
+        )
     if model.profile.get("supports_json_schema_output", False):
         described = OutputObjectDefinition(json_schema=schema, name="answer", strict=True)
         return ModelRequestParameters(output_mode="native", output_object=described)

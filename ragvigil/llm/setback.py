@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from pydantic_ai import exceptions as errors
 
 from ragvigil.llm.outcome import FailureKind, Setback
+from ragvigil.llm.reply_form import names_the_form
 from ragvigil.llm.retry import asked_pause
 from ragvigil.llm.transport import ReplyTooLarge
 
@@ -23,11 +24,14 @@ OUT_OF_ORDER = Setback(
 )
 FLAGGED = {"content_filter", "content_policy_violation", "ResponsibleAIPolicyViolation"}
 """Codes of errors that mean a refusal: OpenAI, Azure."""
+FORM_STATUS = {400, 422, 500, 501}
+"""A form that is not known should be a 400; llama_cpp.server makes it a 500."""
+REFUSED_FORM = "the server refuses this form of reply (reply_form)"
 CODE = re.compile(r"[A-Za-z][\w.-]{0,59}", re.ASCII)
 """A code that is a name; anything else may hold what nobody should read in a log."""
 
 
-def setback_of(error: Exception, now: float) -> Setback:
+def setback_of(error: Exception, now: float, prompt: str = "") -> Setback:
     """The setback that an exception of the SDKs stands for; `now` is Unix time."""
     if any(isinstance(one, ReplyTooLarge) for one in _chain(error)):
         return Setback(
@@ -36,7 +40,7 @@ def setback_of(error: Exception, now: float) -> Setback:
     if isinstance(error, errors.ContentFilterError):
         return Setback(kind=FailureKind.REFUSED, detail="the provider's filter", is_paid=True)
     if isinstance(error, errors.ModelHTTPError):
-        return _of_status(error, now)
+        return _of_status(error, now, prompt)
     if isinstance(error, errors.ModelTimeoutError | errors.ModelRequestTimeout):
         return Setback(
             kind=FailureKind.TIMEOUT,
@@ -56,8 +60,16 @@ def setback_of(error: Exception, now: float) -> Setback:
     return OUT_OF_ORDER
 
 
-def _of_status(error: errors.ModelHTTPError, now: float) -> Setback:
+def may_be_the_form(error: Exception) -> bool:
+    """Whether a server may say this because of the form of reply that it was asked for."""
+    return isinstance(error, errors.ModelHTTPError) and error.status_code in FORM_STATUS
+
+
+def _of_status(error: errors.ModelHTTPError, now: float, prompt: str) -> Setback:
     kind, passes, is_outage = _class_of(error)
+    is_open = kind is FailureKind.UNAVAILABLE and may_be_the_form(error)
+    if is_open and names_the_form(f"{error.body}", prompt):
+        return Setback(kind=kind, detail=f"{_detail(error)}: {REFUSED_FORM}", refuses_form=True)
     return Setback(
         kind=kind,
         detail=_detail(error),

@@ -7,11 +7,13 @@ import re
 from collections.abc import Mapping
 from datetime import date
 from pathlib import Path
+from typing import Literal
 from urllib.parse import urlsplit
 
 from pydantic import BaseModel, ConfigDict, Field, SecretStr, ValidationInfo, field_validator
 
 from ragvigil.llm.prices import Price, find_price
+from ragvigil.llm.reply_form import ReplyForm, forms_of
 from ragvigil.model.endpoint import require_file
 
 PROVIDERS = {"openai": "OPENAI_API_KEY", "anthropic": "ANTHROPIC_API_KEY", "bedrock": None}
@@ -49,6 +51,13 @@ class LlmSettings(BaseModel):
         description="key of the API; else that of OPENAI_API_KEY or ANTHROPIC_API_KEY",
     )
     key_file: Path | None = Field(default=None, description="file that holds the key instead")
+    reply_form: Literal["auto", "json_schema", "json_object", "text"] = Field(
+        default="auto",
+        description="how the form of a reply is asked for: the provider's strict schema, any JSON "
+        "object (of OpenAI's protocol only), or text; the last two put the schema into the prompt. "
+        "`auto` begins with the first and takes the next where a server refuses one. Replies are "
+        "read by the same strict rules whatever it is",
+    )
     timeout_seconds: float = Field(
         default=30.0, gt=0, le=600, description="patience with one reply, down to its last byte"
     )
@@ -108,6 +117,15 @@ class LlmSettings(BaseModel):
             raise ValueError("must be http://host:port/path, https://..., or empty")
         return url
 
+    @field_validator("reply_form")
+    @classmethod
+    def _protocol_has_it(cls, form: str, info: ValidationInfo) -> str:
+        provider = info.data.get("model", "").partition(":")[0]
+        known = forms_of(provider)
+        if provider and form != "auto" and form not in known:
+            raise ValueError(f"{form} is not one of auto, {', '.join(known)} for {provider}")
+        return form
+
     @field_validator("key_file")
     @classmethod
     def _file_exists(cls, path: Path | None) -> Path | None:
@@ -129,6 +147,13 @@ class LlmSettings(BaseModel):
         if _price(model, prices, date.max) is None:
             raise ValueError(f"{model} has no known price; give it one in prices, or use tokens")
         return money
+
+
+def reply_forms(settings: LlmSettings) -> tuple[ReplyForm, ...]:
+    """The forms of reply that may be asked for, strictest first."""
+    if settings.reply_form != "auto":
+        return (ReplyForm(settings.reply_form),)
+    return forms_of(settings.model.partition(":")[0])
 
 
 def price_of(settings: LlmSettings, day: date) -> Price | None:
