@@ -126,12 +126,16 @@ class Judging:
         )
 
     def judge_now(
-        self, records: Sequence[RagRecord], purpose: Purpose
+        self, records: Sequence[RagRecord], purpose: Purpose, rubrics: Sequence[str] = ()
     ) -> list[tuple[Score, ...]] | None:
-        """The scores of each record, asked anew; None while there is no judge. Blocks."""
+        """The scores of each record, asked anew; None while there is no judge. Blocks.
+
+        `rubrics` are those to be asked of the configured ones; empty is all.
+        """
         if self._loop is None or self._judge is None or self._stop.is_set():
             return None
-        asked = asyncio.run_coroutine_threadsafe(self._judge.ask(records, purpose), self._loop)
+        asking = self._judge.ask(records, purpose, rubrics)
+        asked = asyncio.run_coroutine_threadsafe(asking, self._loop)
         return asked.result()
 
     def pace(self, hours: Sequence[int]) -> None:

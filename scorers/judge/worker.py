@@ -97,13 +97,21 @@ class Judge:
             task.cancel()
         await asyncio.gather(*self._tasks, return_exceptions=True)
 
-    async def ask(self, records: Sequence[RagRecord], purpose: Purpose) -> list[tuple[Score, ...]]:
-        """The scores of each of these records, asked anew; nothing is written."""
+    async def ask(
+        self, records: Sequence[RagRecord], purpose: Purpose, rubrics: Collection[str] = ()
+    ) -> list[tuple[Score, ...]]:
+        """The scores of each of these records, asked anew; nothing is written.
+
+        `rubrics` are those to be asked of the judge's own; empty is all.
+        """
         asker = replace(self._asker, is_fresh=True)
+        families = [one for one in self._families if not rubrics or one.asked.name in rubrics]
         asked = await asyncio.gather(
-            *(asker.ask(one, family, purpose) for one in records for family in self._families)
+            *(asker.ask(one, family, purpose) for one in records for family in families)
         )
-        each = len(self._families)
+        each = len(families)
+        if not each:
+            return [() for _ in records]
         return [
             tuple(score for one in asked[start : start + each] for score in one.scores)
             for start in range(0, len(asked), each)

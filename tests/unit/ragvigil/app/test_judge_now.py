@@ -1,0 +1,64 @@
+"""Records judged at once, for who asks: by all configured rubrics or by the named ones."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from ragvigil.app.judging import Judging
+from ragvigil.llm.outcome import Purpose
+from ragvigil.store.store import Store
+from scorers.judge.settings import JudgeSettings
+from tests.content_judge import ContentJudge
+from tests.llm_server import LlmServer, serving
+from tests.outcomes import outcome_of
+
+RECORDS = [outcome_of(number).records[0].record for number in (1, 2)]
+
+
+@pytest.fixture
+def server() -> Iterator[LlmServer]:
+    with serving(ContentJudge().answer) as server:
+        yield server
+
+
+@pytest.fixture
+def judging(store: Store, server: LlmServer, tmp_path: Path) -> Iterator[Judging]:
+    settings = JudgeSettings(
+        model="openai:m",
+        base_url=server.openai,
+        rubrics=("answer_relevance", "context_relevance"),
+        retries=0,
+    )
+    judging = Judging(settings, store, tmp_path, {}, None, lambda _: None)
+    judging.start()
+    deadline = time.monotonic() + 30
+    while judging._judge is None and time.monotonic() < deadline:
+        time.sleep(0.01)
+    yield judging
+    judging.stop()
+
+
+def rubrics_of(judging: Judging, *rubrics: str) -> list[set[str]]:
+    said = judging.judge_now(RECORDS, Purpose.AUDIT, rubrics)
+    assert said is not None
+    return [{score.rubric for score in scores} for scores in said]
+
+
+def test_all_configured_rubrics_are_asked_where_none_is_named(judging: Judging) -> None:
+    (first, second) = rubrics_of(judging)
+    assert first == second
+    assert {"answer_relevance", "context_relevance"} <= first
+
+
+def test_only_the_named_ones_are_asked_and_paid_for(judging: Judging, server: LlmServer) -> None:
+    assert rubrics_of(judging, "answer_relevance") == [{"answer_relevance"}] * 2
+    assert len(server.calls) == len(RECORDS)
+
+
+def test_a_rubric_that_is_not_configured_is_not_asked(judging: Judging, server: LlmServer) -> None:
+    assert rubrics_of(judging, "completeness") == [set(), set()]
+    assert server.calls == []
