@@ -133,6 +133,9 @@ def span_attributes(answer: Evaluated) -> dict[str, Plain]:
     attributes: dict[str, Plain] = {
         "openinference.span.kind": "EVALUATOR",
         OWN: SCOPE,
+        # Langfuse and others ignore links: the ids are said once more where a search finds them.
+        "ragvigil.judged.trace_id": f"{answer.trace_id:032x}",
+        "ragvigil.judged.span_id": f"{answer.span_id:016x}",
         **answer.details,
     }
     for place, result in enumerate(answer.results):

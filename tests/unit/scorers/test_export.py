@@ -149,6 +149,8 @@ def test_an_evaluator_span_has_all_results_of_an_answer_and_a_trace_of_our_own()
     assert span_ids(exported(JUDGED, coded)) == (trace_id, span_id), "sent again it is the same"
     said = span_attributes(answer)
     assert said["openinference.span.kind"] == "EVALUATOR"
+    assert said["ragvigil.judged.trace_id"] == RECORD.trace_id
+    assert said["ragvigil.judged.span_id"] == RECORD.record_id
     assert said["evaluations.0.evaluation.name"] == "groundedness"
     assert said["evaluations.0.evaluation.score"] == 0.25
     assert said["evaluations.0.evaluation.annotator_kind"] == "LLM"

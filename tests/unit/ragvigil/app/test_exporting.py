@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
@@ -251,3 +253,19 @@ def test_a_receiver_that_hangs_delays_neither_offers_nor_the_end() -> None:
     assert lost["queue_full"] == 2 * 88
     assert lost["shutdown"] == 2 * 11
     assert receiver.taken == []
+
+
+@pytest.mark.parametrize("module", ["ragvigil.app.core", "ragvigil.app.exporting"])
+def test_without_an_address_neither_the_sdk_nor_an_exporter_is_loaded(module: str) -> None:
+    code = (
+        f"import sys, {module}\n"
+        "from ragvigil.app.exporting import Exporting\n"
+        "from scorers.export_settings import ExportSettings\n"
+        "export = Exporting(ExportSettings())\n"
+        "export.start()\n"
+        "print(*sys.modules)"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    loaded = set(done.stdout.split())
+    assert "ragvigil.app.export_sender" in loaded
+    assert not {"opentelemetry.sdk", "opentelemetry.exporter", "requests"} & loaded
