@@ -77,9 +77,7 @@ class ExportSettings(BaseModel):
         if parts.username or parts.password or parts.query or parts.fragment:
             raise ValueError("an address only: what is secret belongs into headers_file")
         if info.data.get("protocol") == "grpc" and parts.path.strip("/"):
-            raise ValueError(
-                'has a path, which gRPC has not: remove it, or protocol = "http/protobuf"'
-            )
+            raise ValueError('gRPC has no path: remove it, or set protocol = "http/protobuf"')
         return url.rstrip("/")
 
     @field_validator("headers_file")
