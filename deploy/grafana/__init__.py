@@ -1,0 +1,1 @@
+"""Grafana dashboards, written by code: `python -m deploy.grafana.make --write`."""

@@ -1,0 +1,147 @@
+"""The daemon itself: is anything lost, late, full or failing."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from deploy.grafana.board import board, from_labels
+from deploy.grafana.chart import Limits, Query, Section, Unit
+from deploy.grafana.daemon_data import INTAKE, PIPELINE, STORE
+from deploy.grafana.instances import NONE_YET, ON, hourly, lines, number, quantile, rate
+
+HEALTH = Section(
+    title="Is data at risk?",
+    charts=(
+        number(
+            "Core answers",
+            "Whether the process that scores and stores runs. The intake acknowledges "
+            "without it: what it takes waits in the spool.",
+            "It is restarted by itself; if not, read the daemon's log.",
+            f"min(ragvigil_core_up{{{ON}}})",
+            Limits(red=1, low_is_bad=True),
+            states={0: "no", 1: "yes"},
+        ),
+        number(
+            "Ledger mismatch",
+            "Acknowledged spans that are neither stored, duplicate, quarantined nor in the "
+            "spool. 0 is right.",
+            "Any other number for more than minutes is a defect: `ragvigil status`, and "
+            "report it with the log.",
+            f"max(abs(ragvigil_ledger_mismatch_spans{{{ON}}}))",
+            Limits(red=1),
+        ),
+        number(
+            "Store's writer stands still",
+            "Whether writing stopped because the database refused too many rows.",
+            "The spool keeps what arrives. Read the log for the refusal; then restart.",
+            f"max(ragvigil_store_writer_stopped{{{ON}}})",
+            Limits(red=1),
+            states={0: "no", 1: "yes"},
+        ),
+        number(
+            "Core restarts, 24 h",
+            "Starts of the core process, the first one of a daemon not counted.",
+            "More than one: look for memory limits and for the reason in the log.",
+            f"sum(increase(ragvigil_core_starts_total{{{ON}}}[24h]))",
+            Limits(orange=1, red=3),
+        ),
+        number(
+            "Rows dropped, 24 h",
+            "Rows deleted early to stay under [store] max_bytes." + NONE_YET,
+            "Give the store more room, or keep data for fewer days.",
+            f"sum(increase(ragvigil_store_rows_dropped_total{{{ON}}}[24h]))",
+            Limits(orange=1),
+        ),
+        number(
+            "Alert test",
+            "Whether `ragvigil alert test` is under way: the alert must reach somebody.",
+            "No alert arrived: follow the runbook in alerts/README.md.",
+            f"max(ragvigil_alert_test{{{ON}}})",
+            Limits(orange=1),
+            states={0: "no", 1: "under way"},
+        ),
+    ),
+)
+
+PROCESS = Section(
+    title="Processes and jobs",
+    charts=(
+        lines(
+            "Memory",
+            "Resident memory of intake, core and model process.",
+            "Near the container's limit: raise it. The core closes traces early before.",
+            # Of the processes that Prometheus scrapes, those that are ragvigil's.
+            Query(
+                expr=f"process_resident_memory_bytes{{{ON}}} "
+                "and on (job, instance) ragvigil_core_up",
+                name="intake {{instance}}",
+            ),
+            Query(
+                expr=f"ragvigil_core_process_resident_memory_bytes{{{ON}}}",
+                name="core {{instance}}",
+            ),
+            Query(expr=f"ragvigil_inference_memory_bytes{{{ON}}} > 0", name="models {{instance}}"),
+            unit=Unit.BYTES,
+        ),
+        lines(
+            "CPU",
+            "Cores used by intake, core and model process.",
+            "At the number of cores: acknowledgements slow down; give it one more.",
+            Query(
+                expr=f"rate(process_cpu_seconds_total{{{ON}}}[$__rate_interval]) "
+                "and on (job, instance) ragvigil_core_up",
+                name="intake {{instance}}",
+            ),
+            Query(
+                expr=rate("ragvigil_core_process_cpu_seconds_total", "instance"),
+                name="core {{instance}}",
+            ),
+            Query(
+                expr=rate("ragvigil_inference_cpu_seconds_total", "instance"),
+                name="models {{instance}}",
+            ),
+        ),
+        lines(
+            "Ends of the model process and calls without answer, last hour",
+            "Of the local models, by reason." + NONE_YET,
+            "memory: raise [inference]'s limit; without it scores go on, less often.",
+            Query(
+                expr=hourly("ragvigil_inference_restarts_total", "reason"),
+                name="ended: {{reason}}",
+            ),
+            Query(
+                expr=hourly("ragvigil_inference_unavailable_total", "reason"),
+                name="no answer: {{reason}}",
+            ),
+        ),
+        lines(
+            "Jobs that failed, last hour",
+            "Runs of periodic jobs that raised; they are run again." + NONE_YET,
+            "The log has the reason. Deltas: means stand still meanwhile.",
+            Query(expr=hourly("ragvigil_job_failures_total", "job"), name="{{job}}"),
+            limits=Limits(orange=1),
+            width=12,
+        ),
+        lines(
+            "Time of a job",
+            "95 % of the runs of each periodic job are faster.",
+            "Longer than its period: the store is slow or series are many.",
+            Query(expr=quantile(0.95, "ragvigil_job_seconds", "job"), name="{{job}}"),
+            unit=Unit.SECONDS,
+            width=12,
+        ),
+    ),
+)
+
+
+def dashboard() -> dict[str, Any]:
+    """Ledger, intake, pipeline, store, jobs, memory."""
+    return board(
+        uid="ragvigil-daemon",
+        title="ragvigil: the daemon",
+        says="Is acknowledged data safe, and does the daemon keep up: ledger, spool, store, "
+        "acknowledgement, memory, jobs, late spans.",
+        variables=(from_labels("instance", "instance", "ragvigil_core_up", several=True),),
+        sections=(HEALTH, INTAKE, PIPELINE, STORE, PROCESS),
+        since="now-6h",
+    )

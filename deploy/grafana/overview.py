@@ -1,0 +1,248 @@
+"""The overview: is something broken, and in which layer. A row per layer, never mixed."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from deploy.grafana.board import SCOPE, board, from_labels, noticed, window
+from deploy.grafana.chart import Chart, Limits, Query, Section, Shape, Unit
+
+LAYERS = {
+    "retrieval": "Retrieval: did the right chunks come back?",
+    "generation": "Generation: did the answer do right by them?",
+    "cross_cutting": "Cross-cutting: citations, injected text, and what belongs to no one layer",
+}
+OPEN = f"ragvigil_incident_open{{{SCOPE}}} == 1"
+PLACE = "service, environment, route"
+
+
+def dashboard() -> dict[str, Any]:
+    """Incidents and broken signals first, then a row per layer."""
+    scored = "ragvigil_score_count_total"
+    return board(
+        uid="ragvigil-overview",
+        title="ragvigil: overview by layer",
+        says="Open incidents, signals against their ceilings, and the rubrics of each layer. "
+        "Rubrics of different layers are never averaged. The marks are notices of changes.",
+        variables=(
+            from_labels("service", "service", scored, several=True),
+            from_labels(
+                "environment", "environment", f'{scored}{{service=~"$service"}}', several=True
+            ),
+            window(),
+        ),
+        sections=(_now(), _signals(), *(_layer(name, title) for name, title in LAYERS.items())),
+        marks=noticed(SCOPE),
+    )
+
+
+def _now() -> Section:
+    return Section(title="Now", charts=(*_numbers(), _incidents()))
+
+
+def _numbers() -> tuple[Chart, ...]:
+    return (
+        _number(
+            "Open incidents",
+            "Incidents that are open and not snoozed; 0 only where the daemon answers.",
+            "Read them in the table beside; `ragvigil incidents show ID` has the traces.",
+            f"count({OPEN}) or 0 * max(ragvigil_core_up == 1)",
+            limits=Limits(orange=1),
+        ),
+        _number(
+            "Watching",
+            "Whether the core process runs and answers.",
+            "Not watching: look at the daemon's log; see the daemon dashboard.",
+            "min(ragvigil_core_up)",
+            limits=Limits(red=1, low_is_bad=True),
+            states={0: "no", 1: "yes"},
+        ),
+        _number(
+            "Audits open",
+            "Comparisons by the judge, before against after a change, that are under way.",
+            "Nothing; a confirmed drop becomes an incident.",
+            f"sum(ragvigil_audit_open{{{SCOPE}}})",
+        ),
+        _number(
+            "False pages, 30 days",
+            "Pages that somebody marked as false.",
+            "Where they pile up, look at which rubric or signal they come from.",
+            "sum(increase(ragvigil_false_pages_total[30d]))",
+            limits=Limits(orange=1),
+        ),
+    )
+
+
+def _number(title: str, says: str, todo: str, expr: str, **more: Any) -> Chart:
+    query = (Query(expr=expr),)
+    shape, unit = Shape.NUMBER, Unit.STATE
+    return Chart(
+        title=title,
+        says=says,
+        todo=todo,
+        shape=shape,
+        unit=unit,
+        queries=query,
+        width=6,
+        height=4,
+        **more,
+    )
+
+
+def _incidents() -> Chart:
+    labels = "incident, service, environment, severity, layer"
+    words = "incident, worse, since, routes, changed, cause, traces"
+    joined = (
+        f"max by ({labels}) ({OPEN}) * on (incident) "
+        "group_right (service, environment, severity, layer) "
+        f"max by ({words}) (ragvigil_incident_message)"
+    )
+    return Chart(
+        title="Open incidents",
+        says="What is worse, since when, on which routes, what changed then, which layer is to "
+        "blame, and traces that show it. Empty: none is open, or nothing watches (see beside).",
+        todo="Open the route, read a trace (`ragvigil trace ID`), then `ragvigil incidents "
+        "ack|snooze|expected|false-page|resolve ID`.",
+        shape=Shape.TABLE,
+        unit=Unit.STATE,
+        queries=(Query(expr=joined, name="open"),),
+        hidden_columns=("open",),
+        width=24,
+    )
+
+
+def _signals() -> Section:
+    value = f"max by ({PLACE}, signal) (ragvigil_signal{{{SCOPE}}})"
+    ceiling = "max by (signal) (ragvigil_signal_ceiling)"
+    share = Chart(
+        title="Signals as a share of their ceilings",
+        says="Rates on all traffic (empty retrievals, errors, refusals, truncated answers and so "
+        "on) and latency, each divided by the ceiling above which it counts as broken.",
+        todo="Above 100 % an incident opens within minutes. Look at the route, and at what was "
+        "noticed just before.",
+        shape=Shape.LINES,
+        unit=Unit.SHARE,
+        queries=(
+            Query(
+                expr=f"{value} / on (signal) group_left () ({ceiling} > 0)",
+                name="{{signal}} {{service}} {{route}}",
+            ),
+        ),
+        limits=Limits(orange=0.7, red=1),
+        links_to_route=True,
+        lowest=0,
+    )
+    return Section(title="Broken signals", charts=(share, _signal_table(value, ceiling)))
+
+
+def _signal_table(value: str, ceiling: str) -> Chart:
+    return Chart(
+        title="Signals over their ceilings now",
+        says="Signals that are over their ceilings, with both numbers: a share, or seconds "
+        "where the signal is a time. Empty: none is, or none is measured.",
+        todo="Start with the one that is the furthest over; its route is a link.",
+        shape=Shape.TABLE,
+        unit=Unit.PLAIN,
+        queries=(
+            Query(expr=f"{value} > on (signal) group_left () {ceiling}", name="now"),
+            Query(
+                expr=f"0 * ({value} > on (signal) group_left () {ceiling}) "
+                f"+ on (signal) group_left () {ceiling}",
+                name="ceiling",
+            ),
+        ),
+        limits=Limits(),
+        links_to_route=True,
+    )
+
+
+def _layer(layer: str, title: str) -> Section:
+    scope = f'{SCOPE}, layer="{layer}"'
+    charts = (_means(layer, scope), _failing(layer, scope), _watched(scope), _moved(scope))
+    return Section(title=title, charts=charts)
+
+
+def _means(layer: str, scope: str) -> Chart:
+    by = "service, environment, rubric"
+    mean = f'ragvigil_score_mean{{{scope}, window="$window"}}'
+    records = f'ragvigil_score_records{{{scope}, window="$window"}}'
+    pooled = f"sum by ({by}) ({mean} * {records}) / (sum by ({by}) ({records} and {mean}) > 0)"
+    return Chart(
+        title=f"Mean of each rubric: {layer}",
+        says="Each rubric by itself, its routes weighted by their records. 100 % is good. "
+        "A mean of which too little could be seen is left out.",
+        todo="A line that fell: look in the table below for the route that moved.",
+        shape=Shape.LINES,
+        unit=Unit.SHARE,
+        queries=(Query(expr=pooled, name="{{rubric}} {{service}} {{environment}}"),),
+        lowest=0,
+        highest=1,
+    )
+
+
+def _failing(layer: str, scope: str) -> Chart:
+    by = "service, environment, rubric"
+    failed, count = (
+        f"sum by ({by}) (increase(ragvigil_score_{name}_total{{{scope}}}[1h]))"
+        for name in ("failed", "count")
+    )
+    return Chart(
+        title=f"Failing answers of the last hour: {layer}",
+        says="Share of the scored answers that fail each rubric, all routes together.",
+        todo="Open the route dashboard: it shows where, and with which label.",
+        shape=Shape.LINES,
+        unit=Unit.SHARE,
+        queries=(
+            Query(expr=f"{failed} / ({count} > 0)", name="{{rubric}} {{service}} {{environment}}"),
+        ),
+        lowest=0,
+    )
+
+
+def _watched(scope: str) -> Chart:
+    moved = f"ragvigil_score_moved{{{scope}}}"
+    return Chart(
+        title="Series that fell",
+        says="Rubrics on routes whose 6-hour mean lies below its baseline, interval included; "
+        "below it, how many are watched.",
+        todo="Those that fell stand in the table beside.",
+        shape=Shape.NUMBER,
+        unit=Unit.STATE,
+        queries=(
+            Query(expr=f"count({moved} < 0) or 0 * count({moved})", name="fell"),
+            Query(expr=f"count({moved})", name="watched"),
+        ),
+        width=4,
+    )
+
+
+def _moved(scope: str) -> Chart:
+    six_hours = f'{scope}, window="6h"'
+    by = f"{PLACE}, rubric"
+    moved = f"(ragvigil_score_moved{{{six_hours}}} != 0)"
+    names = {
+        "delta": "delta",
+        "delta_low": "at least",
+        "delta_high": "at most",
+        "mean": "mean",
+        "records": "records",
+    }
+    return Chart(
+        title="What moved in 6 hours",
+        says="Mean less baseline, with its 95 % interval, of every rubric and route whose "
+        "interval lies wholly beyond the threshold. Empty: nothing moved, or nothing is watched.",
+        todo="The route is a link. `ragvigil deltas` names the reasons in words.",
+        shape=Shape.TABLE,
+        unit=Unit.SHARE,
+        queries=tuple(
+            Query(
+                expr=f"max by ({by}) (ragvigil_score_{metric}{{{six_hours}}} and {moved})",
+                name=name,
+            )
+            for metric, name in names.items()
+        ),
+        columns={"records": Unit.PLAIN},
+        limits=Limits(),
+        links_to_route=True,
+        width=20,
+    )

@@ -1,0 +1,206 @@
+"""Every query of every dashboard against a real Prometheus that scrapes a real daemon."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import re
+import shutil
+import subprocess
+import time
+from collections.abc import Iterator, Mapping
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+import yaml
+
+from deploy.grafana import make
+from ragvigil.app.child_daemon import ChildDaemon, free_port, running
+from ragvigil.app.demo import HELPDESK
+from ragvigil.app.recording import read_recording
+from ragvigil.app.replay import Sending, Tally, send_all
+from ragvigil.app.schedule import Plan, requests, schedule, templates
+from tests.grafana_boards import LABEL_VALUES, Asked, Board, queries, substituted, variables
+
+ROOT = Path(__file__).resolve().parents[2]
+PROMETHEUS = shutil.which("prometheus")
+GRAFANAS_OWN = {"__rate_interval": "10s", "__interval": "10s", "daily_money": "5"}
+FEW_MINUTES = 300
+
+pytestmark = pytest.mark.skipif(
+    PROMETHEUS is None, reason="there is no `prometheus` here (Debian: apt-get install prometheus)"
+)
+
+MAY_BE_EMPTY = {
+    "What moved in 6 hours": "nothing may have moved",
+    "Size on disk": "measured every few minutes",
+    "Memory": "the model process may not have been needed",
+    "Labels, last hour": "the chosen route may have got none in the meantime",
+}
+"""Panels that may show nothing although their metrics have series."""
+
+
+class Prometheus:
+    """A server of this test's own on one daemon."""
+
+    def __init__(self, url: str) -> None:
+        self._url = url
+
+    def get(self, path: str, **parameters: str) -> Any:
+        """The `data` of a reply. Raises AssertionError with Prometheus' own words."""
+        reply = httpx.get(f"{self._url}/api/v1/{path}", params=parameters, timeout=20).json()
+        assert reply["status"] == "success", f"{parameters}: {reply.get('error')}"
+        return reply["data"]
+
+    def asked(self, query: Asked, values: Mapping[str, str]) -> list[Any]:
+        """Series of a query, as its panel asks it."""
+        expr = substituted(query.expr, values)
+        if query.is_instant:
+            return list(self.get("query", query=expr)["result"])
+        now = time.time()
+        span = {"start": str(now - FEW_MINUTES), "end": str(now), "step": "5"}
+        return list(self.get("query_range", query=expr, **span)["result"])
+
+    def values(self, metric: str, label: str) -> list[str]:
+        """What Grafana's `label_values(metric, label)` offers."""
+        found = self.get("query", query=f"group by ({label}) ({metric})")["result"]
+        return sorted(one["metric"].get(label, "") for one in found)
+
+    def wait_for(self, expr: str, seconds: float = 60) -> None:
+        """Until `expr` has a series."""
+        deadline = time.monotonic() + seconds
+        while not self.get("query", query=expr)["result"]:
+            assert time.monotonic() < deadline, f"no series of {expr}"
+            time.sleep(0.3)
+
+
+@pytest.fixture(scope="module")
+def daemon(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ChildDaemon]:
+    settings = {"RAGVIGIL_CONFIG": os.devnull}
+    with running(tmp_path_factory.mktemp("dashboards"), settings=settings) as started:
+        yield started
+
+
+@pytest.fixture(scope="module")
+def prometheus(
+    daemon: ChildDaemon, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[Prometheus]:
+    """The server, once the daemon has scored a day of the help desk's traffic under its eyes."""
+    folder = tmp_path_factory.mktemp("prometheus")
+    address = f"127.0.0.1:{free_port()}"
+    command = [
+        str(PROMETHEUS),
+        f"--config.file={_config(folder, daemon)}",
+        f"--storage.tsdb.path={folder / 'data'}",
+        f"--web.listen-address={address}",
+    ]
+    with (folder / "log").open("wb") as log:
+        process = subprocess.Popen(command, stdout=log, stderr=log)
+    try:
+        yield _after_traffic(Prometheus(f"http://{address}"), address, daemon)
+    finally:
+        process.terminate()
+        process.wait(20)
+
+
+def _config(folder: Path, daemon: ChildDaemon) -> Path:
+    """The configuration of deploy/ for one daemon on loopback, scraped every second."""
+    given = yaml.safe_load((ROOT / "deploy/prometheus/prometheus.yml").read_text())
+    (job,) = given["scrape_configs"]
+    job["static_configs"] = [{"targets": [daemon.metrics]}]
+    del job["authorization"], given["rule_files"], given["alerting"]
+    given["global"] = {"scrape_interval": "1s"}
+    path = folder / "prometheus.yml"
+    path.write_text(yaml.safe_dump(given))
+    return path
+
+
+def _after_traffic(prometheus: Prometheus, address: str, daemon: ChildDaemon) -> Prometheus:
+    deadline = time.monotonic() + 30
+    while not _is_ready(address):
+        assert time.monotonic() < deadline, "prometheus does not start"
+        time.sleep(0.1)
+    plan = Plan(ends_unix_nano=time.time_ns(), days=1, traces_per_hour=24)
+    recordings = (HELPDESK / "recorded" / name for name in ("healthy", "fabricated_quotes"))
+    healthy, faulty = (templates(read_recording(folder)) for folder in recordings)
+    bodies = iter(list(requests(list(schedule(healthy, faulty, plan)), plan)))
+    target = Sending(target=f"http://{daemon.http}", backfill="dashboards", give_up_seconds=60)
+    # In two parts: a counter that comes into being at its final height has not risen.
+    for several in (islice(bodies, 6), bodies):
+        asyncio.run(send_all(several, target, Tally()))
+        prometheus.wait_for("ragvigil_score_count_total")
+        time.sleep(2)
+    prometheus.wait_for("ragvigil_score_delta_low")
+    return prometheus
+
+
+def _is_ready(address: str) -> bool:
+    try:
+        return httpx.get(f"http://{address}/-/ready", timeout=5).status_code == 200
+    except httpx.TransportError:
+        return False
+
+
+def _chosen(board: Board, prometheus: Prometheus) -> dict[str, str]:
+    """A value of each variable: everything where that is offered, else the first there is."""
+    values = dict(GRAFANAS_OWN)
+    for variable in variables(board):
+        name, query = variable["name"], variable.get("query")
+        found = LABEL_VALUES.fullmatch(query) if isinstance(query, str) else None
+        if found is not None:
+            offered = prometheus.values(substituted(found["metric"], values), found["label"])
+            assert offered, f"{query} offers nothing"
+            values[name] = ".*" if variable["includeAll"] else offered[0]
+        elif variable["type"] == "custom":
+            values[name] = variable["current"]["value"]
+    return values
+
+
+def _has_series(prometheus: Prometheus, expr: str) -> bool:
+    metrics = set(re.findall(r"\b(?:ragvigil|process)_\w+", expr))
+    return all(prometheus.get("query", query=metric)["result"] for metric in metrics)
+
+
+@pytest.mark.parametrize("name", make.BOARDS)
+def test_every_query_is_answered_and_has_series_where_its_metrics_have(
+    name: str, prometheus: Prometheus
+) -> None:
+    board = json.loads((make.FOLDER / f"{name}.json").read_text(encoding="utf-8"))
+    values = _chosen(board, prometheus)
+    shown = 0
+    for query in queries(board):
+        series = prometheus.asked(query, values)
+        if query.panel not in MAY_BE_EMPTY and _has_series(prometheus, query.expr):
+            assert series, f"{query.panel}: {substituted(query.expr, values)}"
+        shown += bool(series)
+    assert shown, name
+
+
+@pytest.mark.parametrize(
+    "metric",
+    [
+        "ragvigil_score_mean",
+        "ragvigil_score_baseline",
+        "ragvigil_score_delta_low",
+        "ragvigil_score_detection_limit",
+        "ragvigil_score_labels_total",
+        "ragvigil_items_accepted_total",
+        "ragvigil_acknowledgement_seconds_bucket",
+        "ragvigil_ledger_mismatch_spans",
+        "ragvigil_core_process_resident_memory_bytes",
+        "ragvigil_judge_waiting",
+    ],
+)
+def test_what_the_dashboards_are_about_is_there_after_traffic(
+    metric: str, prometheus: Prometheus
+) -> None:
+    assert prometheus.get("query", query=metric)["result"]
+    assert any(
+        metric in asked.expr
+        for text in make.written().values()
+        for asked in queries(json.loads(text))
+    )

@@ -1,0 +1,117 @@
+"""The dashboards as files: made by the code, explained, and true to the house's rules."""
+
+from __future__ import annotations
+
+import json
+import re
+from typing import Any
+
+import pytest
+
+from deploy.grafana import make
+from deploy.grafana.overview import LAYERS
+from ragvigil.model.score import Layer
+from tests.grafana_boards import panels, queries, substituted, variables
+from tests.house.tables import READMES, _metrics
+
+BOARDS = {name: json.loads(text) for name, text in make.written().items()}
+GRAFANAS_OWN = {"__rate_interval": "1m", "__interval": "1m", "__range": "1h"}
+
+
+def declared() -> set[str]:
+    """Every metric that the daemon can expose, histograms by the names of their series."""
+    modules = {module for _, several in READMES.values() for module in several}
+    processes = {"process_resident_memory_bytes", "process_cpu_seconds_total"}
+    names = processes | {f"ragvigil_core_{name}" for name in processes}
+    for module in modules | {"alerts.watch_families"}:
+        for name, kind, _, _ in _metrics(module):
+            names |= {f"{name}_bucket"} if kind == "histogram" else {name}
+    return names
+
+
+def every(of: str) -> list[Any]:
+    found = {
+        "panel": [(name, panel) for name, board in BOARDS.items() for panel in panels(board)],
+        "query": [(name, asked) for name, board in BOARDS.items() for asked in queries(board)],
+    }
+    return found[of]
+
+
+@pytest.mark.parametrize("name", BOARDS)
+def test_the_committed_file_is_what_the_code_makes(name: str) -> None:
+    committed = (make.FOLDER / name).read_text(encoding="utf-8")
+    assert committed == make.written()[name], "python -m deploy.grafana.make --write"
+
+
+def test_no_other_dashboard_lies_beside_them() -> None:
+    assert {path.name for path in make.FOLDER.iterdir()} == set(BOARDS)
+
+
+def test_ids_are_unique_and_links_lead_to_one_of_them() -> None:
+    ids = [board["uid"] for board in BOARDS.values()]
+    assert len(set(ids)) == len(ids)
+    linked = set(re.findall(r'"/d/([\w-]+)', json.dumps(BOARDS)))
+    assert linked
+    assert linked <= set(ids)
+
+
+@pytest.mark.parametrize(
+    ("name", "panel"), every("panel"), ids=lambda value: value if isinstance(value, str) else ""
+)
+def test_every_panel_says_what_it_shows_and_what_to_do(name: str, panel: dict[str, Any]) -> None:
+    shows, _, todo = panel["description"].partition("**What to do:** ")
+    assert len(shows) > 20, name
+    assert len(todo) > 10, name
+    defaults = panel["fieldConfig"]["defaults"]
+    assert defaults["unit"]
+    assert defaults["thresholds"]["steps"]
+    assert defaults["noValue"] == "no data"
+
+
+@pytest.mark.parametrize(
+    ("name", "panel"), every("panel"), ids=lambda value: value if isinstance(value, str) else ""
+)
+def test_no_panel_leaves_the_grid_or_lies_on_another(name: str, panel: dict[str, Any]) -> None:
+    place = panel["gridPos"]
+    assert place["x"] + place["w"] <= 24
+    cells = {(place["x"] + x, place["y"] + y) for x in range(place["w"]) for y in range(place["h"])}
+    for other in panels(BOARDS[name]):
+        at = other["gridPos"]
+        if other["id"] != panel["id"]:
+            corners = {(at["x"] + x, at["y"] + y) for x in range(at["w"]) for y in range(at["h"])}
+            assert not cells & corners, other["title"]
+
+
+def test_every_metric_that_is_asked_for_exists() -> None:
+    known = declared()
+    for name, asked in every("query"):
+        named = set(re.findall(r"\b(?:ragvigil|process)_\w+", asked.expr))
+        assert named <= known, f"{name}, {asked.panel}"
+
+
+def test_every_variable_that_is_used_is_offered() -> None:
+    for name, board in BOARDS.items():
+        offered = {one["name"]: "" for one in variables(board)} | GRAFANAS_OWN
+        for asked in queries(board):
+            substituted(asked.expr, offered)
+        assert offered, name
+
+
+def test_no_query_makes_up_a_number_where_there_is_none() -> None:
+    for name, asked in every("query"):
+        assert not re.search(r"or\s+vector\(|absent\(", asked.expr), f"{name}, {asked.panel}"
+
+
+def test_there_is_a_row_for_each_layer() -> None:
+    assert set(LAYERS) == {layer.value for layer in Layer}
+    rows = [panel["title"] for panel in BOARDS["overview.json"]["panels"] if panel["type"] == "row"]
+    assert set(LAYERS.values()) <= set(rows)
+
+
+def test_no_mean_is_taken_over_rubrics_or_layers() -> None:
+    for name, asked in every("query"):
+        if re.search(r"ragvigil_score_(mean|baseline|delta|sum|failed|coverage)", asked.expr):
+            assert "avg" not in asked.expr, f"{name}, {asked.panel}"
+            for labels in re.findall(r"(?:sum|min|max) by \(([^)]*)\)", asked.expr):
+                assert "rubric" in labels, f"{name}, {asked.panel}"
+            assert not re.search(r"\b(sum|min|max) ?\((?! *by)", asked.expr), asked.panel
