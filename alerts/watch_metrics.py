@@ -8,9 +8,7 @@ No label is a trace id; the message of an open incident holds up to five of them
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from threading import Lock
 from typing import Protocol
 
@@ -19,6 +17,7 @@ from prometheus_client.registry import Collector
 
 from alerts.metrics import Family, Key, RouteCap
 from alerts.settings import MetricsSettings
+from alerts.signal_gauges import Reading
 from alerts.watch_families import (
     ALERT_TEST,
     AUDIT_OPEN,
@@ -37,10 +36,11 @@ from alerts.watch_families import (
 from ragvigil.model.incident import Incident, IncidentState, Severity
 from ragvigil.model.notice import Notice
 
-MAX_SIGNALS = 50
 MAX_CHARACTERS = 300
 STALE_SECONDS = 600
 UNDETERMINED = "undetermined"
+RESULTS = ("confirmed", "ruled_out", "undecided")
+NONE_KNOWN: Mapping[str, float] = {}
 
 Metric = CounterMetricFamily | GaugeMetricFamily
 Samples = Mapping[Family, Mapping[Key, float]]
@@ -65,21 +65,6 @@ class Message(Protocol):
     def link(self) -> str: ...
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Reading:
-    """The newest value of a signal on a route; None where nothing was seen.
-
-    `ceiling` is the value over which it counts as broken, None for a signal without one.
-    """
-
-    service: str
-    environment: str
-    route: str
-    signal: str
-    value: float | None
-    ceiling: float | None = None
-
-
 class WatchMetrics(Collector):
     """The collector to register in the core; other threads feed it.
 
@@ -94,13 +79,14 @@ class WatchMetrics(Collector):
             INCIDENTS: {(severity.value,): 0.0 for severity in Severity},
             FALSE_PAGES: {(): 0.0},
             NOTICES: {},
-            AUDITS: {},
+            AUDITS: {(result,): 0.0 for result in RESULTS},
         }
         self._counted: set[tuple[Family, str, str]] = set()
         self._is_first = True
         self._incidents: Sequence[Incident] = ()
         self._messages: Mapping[str, Message] = {}
         self._readings: tuple[Reading, ...] = ()
+        self._ceilings: Mapping[str, float] = {}
         self._read_at = self._started
         self._audits: Mapping[Key, float] = {}
         self._test_until = 0.0
@@ -133,15 +119,21 @@ class WatchMetrics(Collector):
                 place = self._cap.labels(one.service, one.environment, one.route)
                 self._increase(NOTICES, (*place, one.kind.value))
 
-    def show_signals(self, readings: Iterable[Reading]) -> None:
-        """Takes the newest values; they replace the ones before, and vanish after ten minutes."""
+    def show_signals(
+        self, readings: Iterable[Reading], ceilings: Mapping[str, float] = NONE_KNOWN
+    ) -> None:
+        """Takes the newest values, and the values over which signals count as broken.
+
+        They replace the ones before, and vanish after ten minutes.
+        """
         with self._lock:
             self._readings, self._read_at = tuple(readings), self._clock()
+            self._ceilings = dict(ceilings)
 
     def show_audits(
         self, under_way: Mapping[tuple[str, str], int], ended: Iterable[str] = ()
     ) -> None:
-        """Takes how many audits run by service and environment, and the results of new ends."""
+        """Takes how many audits run by service and environment, and how new ones ended."""
         with self._lock:
             self._audits = {key: float(count) for key, count in under_way.items()}
             for result in ended:
@@ -181,19 +173,13 @@ class WatchMetrics(Collector):
         }
 
     def _signals(self, now: float) -> Samples:
-        fresh = self._readings if now - self._read_at <= STALE_SECONDS else ()
-        names = set(itertools.islice(dict.fromkeys(one.signal for one in fresh), MAX_SIGNALS))
-        kept = [one for one in fresh if one.signal in names]
-        worst: dict[Key, float] = {}
-        for one in kept:
-            if one.value is not None:
-                place = self._cap.labels(one.service, one.environment, one.route)
-                key = (*place, one.signal)
-                worst[key] = max(one.value, worst.get(key, one.value))
-        ceilings: dict[Key, float] = {
-            (one.signal,): one.ceiling for one in kept if one.ceiling is not None
-        }
-        return {SIGNAL: worst, CEILING: ceilings}
+        if now - self._read_at > STALE_SECONDS:
+            return {SIGNAL: {}, CEILING: {}}
+        highest: dict[Key, float] = {}
+        for one in self._readings:
+            key = (*self._cap.labels(one.service, one.environment, one.route), one.signal)
+            highest[key] = max(one.value, highest.get(key, one.value))
+        return {SIGNAL: highest, CEILING: {(name,): of for name, of in self._ceilings.items()}}
 
     def _count_incident(self, one: Incident, by: float) -> None:
         if one.severity is Severity.PAGE or one.paged_unix_nano:

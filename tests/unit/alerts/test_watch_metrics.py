@@ -14,8 +14,9 @@ from prometheus_client.parser import text_string_to_metric_families
 from prometheus_client.samples import Sample
 
 from alerts.settings import MetricsSettings
+from alerts.signal_gauges import Reading
 from alerts.watch_families import FAMILIES, MAX_INCIDENTS
-from alerts.watch_metrics import MAX_CHARACTERS, MAX_SIGNALS, STALE_SECONDS, Reading, WatchMetrics
+from alerts.watch_metrics import MAX_CHARACTERS, STALE_SECONDS, WatchMetrics
 from ragvigil.model.incident import Incident, IncidentState, Severity
 from ragvigil.model.notice import Cause, ChangeKind, Notice
 
@@ -202,22 +203,18 @@ def test_notices_are_counted_by_kind_and_routes_are_capped() -> None:
 
 def test_a_signal_has_its_value_and_its_ceiling() -> None:
     watch = Watch()
-    watch.metrics.show_signals([reading(ceiling=0.2), reading("answer_words", value=80.0)])
+    watch.metrics.show_signals(
+        [reading(), reading("answer_words", value=80.0)], {"refusal:refused": 0.2}
+    )
     assert watch.value("ragvigil_signal", signal="refusal:refused", route="/refunds") == 0.25
     assert watch.value("ragvigil_signal_ceiling", signal="refusal:refused") == 0.2
     assert watch.value("ragvigil_signal_ceiling", signal="answer_words") is None
 
 
-def test_a_signal_of_nothing_has_no_series() -> None:
-    watch = Watch()
-    watch.metrics.show_signals([reading(value=None)])
-    assert watch.value("ragvigil_signal") is None
-
-
 @pytest.mark.parametrize(("age", "is_shown"), [(STALE_SECONDS, True), (STALE_SECONDS + 1, False)])
 def test_old_signals_vanish(age: int, is_shown: bool) -> None:
     watch = Watch()
-    watch.metrics.show_signals([reading(ceiling=0.1)])
+    watch.metrics.show_signals([reading()], {"refusal:refused": 0.1})
     watch.now = START + age
     assert bool(watch.samples("ragvigil_signal")) is is_shown
     assert bool(watch.samples("ragvigil_signal_ceiling")) is is_shown
@@ -231,15 +228,9 @@ def test_of_routes_that_share_a_label_the_highest_value_speaks() -> None:
     assert watch.value("ragvigil_signal", route="__other__") == 0.9
 
 
-def test_signals_are_bounded() -> None:
-    watch = Watch()
-    watch.metrics.show_signals([reading(f"s{n}", ceiling=1.0) for n in range(MAX_SIGNALS + 9)])
-    assert len(watch.samples("ragvigil_signal")) == MAX_SIGNALS
-    assert len(watch.samples("ragvigil_signal_ceiling")) == MAX_SIGNALS
-
-
 def test_audits_are_shown_while_they_run_and_counted_when_they_end() -> None:
     watch = Watch()
+    assert watch.value("ragvigil_audits_total", result="undecided") == 0
     watch.metrics.show_audits({("desk", "prod"): 2})
     assert watch.value("ragvigil_audit_open", service="desk") == 2
     watch.metrics.show_audits({}, ended=["undecided", "confirmed"])
@@ -287,7 +278,7 @@ def test_promtool_finds_nothing_to_complain_of() -> None:
     watch = Watch()
     watch.metrics.show_incidents([incident()], {"i1": Text()})
     watch.metrics.add_notices([notice()])
-    watch.metrics.show_signals([reading(ceiling=0.2)])
+    watch.metrics.show_signals([reading()], {"refusal:refused": 0.2})
     watch.metrics.show_audits({("desk", "prod"): 1}, ended=["undecided"])
     done = subprocess.run(
         ["promtool", "check", "metrics"],
