@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import shutil
+import subprocess
 import threading
 import time
 from collections.abc import AsyncIterator, Iterator
@@ -272,3 +274,36 @@ async def test_a_receiver_that_is_gone_does_not_delay_the_end(protocol: str) -> 
     await asyncio.to_thread(sending.stop, 0.5)
     assert counted("export_dropped", reason="shutdown") == lost + 2
     assert not any(thread.name == "export" for thread in threading.enumerate())
+
+
+@pytest.fixture(scope="module")
+def certificate(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
+    """A certificate of 127.0.0.1 that nobody else signed, and its key."""
+    if shutil.which("openssl") is None:
+        pytest.skip("needs openssl")
+    folder = tmp_path_factory.mktemp("tls")
+    made = folder / "certificate.pem", folder / "key.pem"
+    asked = (
+        "openssl req -x509 -newkey rsa:2048 -nodes -days 2 -subj /CN=127.0.0.1 "
+        f"-addext subjectAltName=IP:127.0.0.1 -out {made[0]} -keyout {made[1]}"
+    )
+    subprocess.run(asked.split(), check=True, capture_output=True)
+    return made
+
+
+@pytest.mark.parametrize("protocol", PROTOCOLS)
+async def test_over_tls_only_a_receiver_whose_authority_is_known_gets_results(
+    protocol: str, certificate: tuple[Path, Path]
+) -> None:
+    given = CollectorSettings(tls_certificate=certificate[0], tls_key=certificate[1])
+    async with listening(given) as server:
+        port = (server.grpc if protocol == "grpc" else server.http).rpartition(":")[2]
+        address = {"endpoint": f"https://127.0.0.1:{port}", "timeout_seconds": 1.0}
+        with exporting(settings_of(server, protocol, **address)) as sending:
+            sending.offer([outcome_of(1)])
+            await until(lambda: sending.status()["failing"])
+        assert server.spool.kept == []
+        known = settings_of(server, protocol, **address, ca_file=certificate[0])
+        with exporting(known) as sending:
+            sending.offer([outcome_of(1)])
+            await until(lambda: server.spool.kept)
