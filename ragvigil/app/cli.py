@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from ragvigil.app.alert_command import alert
 from ragvigil.app.labels_command import labels
 from ragvigil.app.options import Config, Json
 
@@ -29,6 +30,7 @@ app.add_typer(judge, name="judge")
 rubric = typer.Typer(help="What is scored, and how a model is asked.", no_args_is_help=True)
 app.add_typer(rubric, name="rubric")
 app.add_typer(labels, name="labels")
+app.add_typer(alert, name="alert")
 
 RubricFile = Annotated[str, typer.Argument(help="A rubric's TOML file, or the name of one.")]
 

@@ -14,7 +14,7 @@ from starlette.staticfiles import StaticFiles
 from starlette.types import ASGIApp
 
 from ragvigil.model.endpoint import split_endpoint
-from ragvigil.web import deltas, home, judges, labels, posted, records, service, traffic
+from ragvigil.web import alerts, deltas, home, judges, labels, posted, records, service, traffic
 from ragvigil.web.errors import RESPONSES, handle_errors
 from ragvigil.web.guard import Guard
 from ragvigil.web.permissions import Access
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from ragvigil.store.store import Store
 
 HERE = Path(__file__).parent
-PARTS = (records, deltas, traffic, service, posted, labels, judges, home)
+PARTS = (records, deltas, traffic, service, posted, labels, judges, alerts, home)
 LOOPBACK = ("localhost", "127.0.0.1", "::1")
 
 
@@ -50,13 +50,14 @@ def api(
     settings: WebSettings,
     *,
     judging: service.JudgeSource | None = None,
+    alerting: alerts.AlertSource | None = None,
     clock: Callable[[], datetime] = lambda: datetime.now(UTC),
 ) -> ASGIApp:
     """The application behind its guard, to be served by any ASGI server.
 
     Raises ValueError or OSError where `tokens_file` cannot be read.
     """
-    app = application(store, status, settings, judging=judging, clock=clock)
+    app = application(store, status, settings, judging=judging, alerting=alerting, clock=clock)
     return Guard(app, app.state.access, hosts(settings), settings.max_body_bytes)
 
 
@@ -66,6 +67,7 @@ def application(
     settings: WebSettings,
     *,
     judging: service.JudgeSource | None = None,
+    alerting: alerts.AlertSource | None = None,
     clock: Callable[[], datetime] = lambda: datetime.now(UTC),
 ) -> FastAPI:
     """The routes without their guard."""
@@ -83,6 +85,7 @@ def application(
     app.state.store = store
     app.state.status = status
     app.state.judges = judging or service.NoJudges()
+    app.state.alerts = alerting
     app.state.clock = clock
     app.state.base = settings.external_url
     app.state.routers = [part.router for part in PARTS]

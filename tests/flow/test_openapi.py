@@ -44,6 +44,7 @@ OPERATIONS = [
     ("GET", "/api/v1/estimates"),
     ("GET", "/api/v1/judges"),
     ("GET", "/api/v1/disagreements"),
+    ("POST", "/api/v1/alerts/test"),
 ]
 
 
