@@ -25,6 +25,8 @@ from alerts.watch_settings import BrokenSettings
 from alerts.windows import Floats
 from ragvigil.model.finding import Finding, FindingKind
 
+LEAST_FAILED = 4
+"""Fewer prove nothing, whatever is usual; saves most of the work."""
 CLEAR_WINDOWS = (15, 30, 60, 120)
 """Minutes; a rate is judged by the shortest of these that has enough requests."""
 ONSET_MINUTES = 120
@@ -107,7 +109,8 @@ class Broken:
 
         A route with a finding of its own says nothing of the others.
         """
-        if group.scope(POOL) in self._open:
+        longest = windows[-1][1, list(group.places)]
+        if longest.sum() < LEAST_FAILED or group.scope(POOL) in self._open:
             return
         free = [
             place
@@ -119,6 +122,8 @@ class Broken:
             yield group.scope(POOL), pooled
             return
         for place in free:
+            if longest[place] < LEAST_FAILED:
+                continue
             single = self._proven(group, [place], windows, past, ceilings)
             if single is not None:
                 yield group.scope(group.routes[place]), single

@@ -75,7 +75,9 @@ class SignalJob:
             self._read_past()
             return []
         found = stored.changes(
-            self._store, self._seen.version - (not self._is_complete), self._table.first_hour
+            self._store,
+            max(0, self._seen.version - (not self._is_complete)),
+            self._table.first_hour,
         )
         minutes = {*found.minutes, *self._ahead}
         self._ahead = {minute for minute in minutes if minute >= self._table.end}

@@ -1,0 +1,78 @@
+"""Requests of a service as the store gets them: what went wrong, and what was measured."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field, replace
+from itertools import count
+
+from ragvigil.model.outcome import Outcome
+from ragvigil.model.score import Kind, Layer, Score, Stream
+from ragvigil.store import rollups
+from ragvigil.store.store import Store
+from ragvigil.store.traces import RubricFacts, TraceRows
+from tests.outcomes import NOW, SECOND, outcome_of
+
+VERSIONS = count(NOW)
+
+FACTS = {
+    name: RubricFacts(version="1", fails_below=1.0)
+    for name in ("citation_validity", "answer_complete_text", "injected_context")
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Served:
+    """One request at `time` (seconds); the defaults are a good one."""
+
+    number: int
+    time: int
+    route: str = "/ask"
+    validity: float | None = 1.0
+    label: str = "answered"
+    retrieval: str = ""
+    error: str | None = None
+    local: float | None = None
+    measures: dict[str, float] = field(default_factory=lambda: {"answer_words": 90.0})
+
+    def outcome(self) -> Outcome:
+        """The closed and scored trace."""
+        made = outcome_of(
+            self.number,
+            route=self.route,
+            time_unix_nano=self.time * SECOND,
+            received=self.time * SECOND,
+        )
+        scores = [
+            Score(rubric="citation_validity", value=self.validity, scorer="c", version="1"),
+            Score(rubric="refusal", label=self.label, layer=Layer.GENERATION),
+            Score(
+                rubric="retrieval_shape",
+                value=0.0 if self.retrieval else 1.0,
+                label=self.retrieval,
+                layer=Layer.RETRIEVAL,
+            ),
+        ]
+        if self.local is not None:
+            scores.append(
+                Score(
+                    rubric="groundedness",
+                    value=self.local,
+                    kind=Kind.MODEL,
+                    stream=Stream.PROXY,
+                    scorer="m",
+                )
+            )
+        one = made.records[0]
+        record = replace(one.record, error=self.error)
+        scored = replace(one, record=record, scores=tuple(scores), shape=self.measures)
+        return replace(made, records=(scored,))
+
+
+def write(store: Store, served: Iterable[Served]) -> None:
+    """Stores the requests and counts their minutes again, as the daemon does."""
+    rows = TraceRows(FACTS)
+    for one in served:
+        rows.add(one.outcome())
+    written = store.write(rows.take())
+    rollups.recompute(store, written.minutes, version=next(VERSIONS))
