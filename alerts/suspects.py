@@ -1,0 +1,160 @@
+"""Which changes may explain findings: those shortly before the onset, the likeliest first.
+
+A full switch has no control group, so a suspect coincides with what it precedes; whether it caused
+that, nobody can tell from here.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Iterable
+from math import isclose
+
+from alerts.cause import ANY, possible
+from alerts.deltas import worsening
+from alerts.watch_settings import IncidentSettings, MovedSettings
+from ragvigil.model.finding import Finding, FindingKind
+from ragvigil.model.notice import CAUSES, ChangeKind, Notice
+
+MINUTE = 60 * 10**9
+EARLY = 10 * MINUTE
+"""A change may be seen a little after the onset, which is an estimate."""
+MOST_SUSPECTS = 20
+NUMBER = re.compile(r"(?<![\w.])\d+(?:\.\d+)?(?![\w.-])")
+"""A number that stands alone: none in the name of a model."""
+CITATIONS = "citations"
+MEASURES = frozenset(MovedSettings().measures) - {CITATIONS}
+"""Numbers of which neither more nor less is better."""
+
+
+def suspects(
+    findings: Collection[Finding], changes: Iterable[Notice], settings: IncidentSettings
+) -> tuple[Notice, ...]:
+    """The changes that precede any of the findings on its routes, the likeliest first.
+
+    What put one of them back stands at the end.
+    """
+    known = tuple({one.notice_id: one for one in changes}.values())
+    ranks: dict[str, tuple[int, int, str]] = {}
+    for finding in findings:
+        for change in known:
+            if follows(finding, change, settings) and not is_fix(change, known):
+                rank = _rank(finding, change)
+                ranks[change.notice_id] = min(rank, ranks.get(change.notice_id, rank))
+    named = [one for one in known if one.notice_id in ranks]
+    named = sorted(named, key=lambda one: ranks[one.notice_id])[:MOST_SUSPECTS]
+    fixes = [one for one in known if is_fix(one, named)]
+    return (*named, *sorted(fixes, key=lambda one: (one.since_unix_nano, one.notice_id)))
+
+
+def anchor(
+    finding: Finding, changes: Iterable[Notice], settings: IncidentSettings
+) -> Notice | None:
+    """The likeliest change before one finding, a fix included; None where nothing changed."""
+    near = [one for one in changes if follows(finding, one, settings)]
+    return min(near, key=lambda one: _rank(finding, one), default=None)
+
+
+def follows(finding: Finding, change: Notice, settings: IncidentSettings) -> bool:
+    """Whether the onset lies shortly after the change, on a route of it.
+
+    A change without a route or an environment is one of all of them.
+    """
+    lag = finding.since_unix_nano - change.since_unix_nano
+    return (
+        change.service == finding.service
+        and change.environment in ("", finding.environment)
+        and (not change.route or not any(finding.routes) or change.route in finding.routes)
+        and -EARLY <= lag <= settings.follows_minutes * MINUTE
+    )
+
+
+def is_one_change(first: Notice, second: Notice, settings: IncidentSettings) -> bool:
+    """Whether two notices of a service are one rollout: together in time, whatever the route."""
+    apart = abs(first.since_unix_nano - second.since_unix_nano)
+    return first.notice_id == second.notice_id or apart <= settings.within_minutes * MINUTE
+
+
+def is_fix(change: Notice, others: Iterable[Notice]) -> bool:
+    """Whether `change` puts back what one of the others, earlier, had changed."""
+    return any(
+        change.kind is one.kind
+        and change.service == one.service
+        and change.route == one.route
+        and one.since_unix_nano < change.since_unix_nano
+        and _swaps(change, one)
+        for one in others
+    )
+
+
+def _swaps(fix: Notice, change: Notice) -> bool:
+    if fix.kind is ChangeKind.DOCUMENTS:
+        put_back = (fix.evidence.get("new_documents"), fix.evidence.get("gone_documents"))
+        taken = (change.evidence.get("gone_documents"), change.evidence.get("new_documents"))
+        return put_back == taken and any(put_back)
+    return _is_alike(fix.before, change.after) and _is_alike(fix.after, change.before)
+
+
+def _is_alike(first: str, second: str) -> bool:
+    """The same words, and measured numbers that differ by a tenth at most.
+
+    >>> _is_alike("chunks of 118 characters", "chunks of 120 characters")
+    True
+    >>> _is_alike("small", "large"), _is_alike("", "")
+    (False, False)
+    """
+    if NUMBER.sub("#", first) != NUMBER.sub("#", second):
+        return False
+    pairs = zip(NUMBER.findall(first), NUMBER.findall(second), strict=True)
+    return bool(first) and all(isclose(float(a), float(b), rel_tol=0.1) for a, b in pairs)
+
+
+def goes_back(finding: Finding, others: Iterable[Finding]) -> bool:
+    """Whether a move is the way back: the first move of its signal and route went the other way."""
+    moves = [
+        one
+        for one in others
+        if (one.kind, one.signal) == (finding.kind, finding.signal)
+        and one.since_unix_nano < finding.since_unix_nano
+        and share_a_route(one, finding)
+    ]
+    if finding.kind is not FindingKind.MOVED or not moves:
+        return False
+    first = min(moves, key=lambda one: (one.since_unix_nano, one.finding_id))
+    return direction(first) * direction(finding) < 0
+
+
+def is_good_or_neutral(finding: Finding) -> bool:
+    """Whether a move is not for the worse: a rubric that rose, or a number without a good side."""
+    return finding.kind is FindingKind.MOVED and direction(finding) * _worse_side(finding) <= 0
+
+
+def _worse_side(finding: Finding) -> int:
+    """-1 where less is worse, 1 where more is, 0 where neither."""
+    if finding.signal == CITATIONS:
+        return -1
+    levels = [one for one in (finding.value, finding.reference) if one is not None]
+    is_score = all(0 <= one <= 1 for one in levels) and finding.signal not in MEASURES
+    return worsening(finding.signal) if is_score else 0
+
+
+def direction(finding: Finding) -> int:
+    """1 where the value stands over the reference, -1 under it, 0 where that is unknown."""
+    if finding.value is None or finding.reference is None:
+        return 0
+    return (finding.value > finding.reference) - (finding.value < finding.reference)
+
+
+def share_a_route(first: Finding, second: Finding) -> bool:
+    """Whether both speak of one route; a finding without routes speaks of all."""
+    if not any(first.routes) or not any(second.routes):
+        return True
+    return not set(first.routes).isdisjoint(second.routes)
+
+
+def _rank(finding: Finding, change: Notice) -> tuple[int, int, str]:
+    causes = CAUSES[change.kind]
+    told = possible(finding)
+    fits = bool(told & set(causes)) and told != ANY
+    fit = 0 if fits else 1 if not causes or told == ANY else 2
+    return (fit, abs(finding.since_unix_nano - change.since_unix_nano), change.notice_id)
