@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import sqlite3
+from dataclasses import dataclass
 
 from pydantic import BaseModel
 
@@ -21,30 +22,42 @@ START_GAP_SECONDS = 0.003
 and wait for one another to be read: at 200 ms and 32 places that took a third of the rate."""
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Attempt:
+    """What is asked, in which form, who pays, and how long it may take.
+
+    `ends` is the question's deadline on the loop's clock, `timeout_seconds` the patience with a
+    reply.
+    """
+
+    prompt: str
+    form: type[BaseModel]
+    reply_form: ReplyForm
+    purpose: Purpose
+    timeout_seconds: float
+    ends: float
+
+
 class Attempts:
-    """Makes attempts at an endpoint, within a budget."""
+    """Makes attempts at an endpoint, within a budget. Belongs to one event loop."""
 
     def __init__(self, endpoint: Endpoint, *, budget: Budget, breaker: Breaker) -> None:
         self._endpoint = endpoint
         self._budget = budget
         self._breaker = breaker
         self._next_start = 0.0
+        self._settled = asyncio.Event()
 
-    async def make(
-        self,
-        prompt: str,
-        form: type[BaseModel],
-        purpose: Purpose,
-        timeout_seconds: float,
-        reply_form: ReplyForm,
-    ) -> tuple[Sent | Setback, Usage]:
+    async def make(self, attempt: Attempt) -> tuple[Sent | Setback, Usage]:
         """Asks once; returns what came of it and what it cost.
 
         An attempt of which nobody knows what it used costs the most that it could. One that is
-        cancelled is accounted for all the same.
+        cancelled is accounted for all the same. Where calls under way hold what the budget has
+        left, it waits until they are settled.
         """
-        most = self._endpoint.most_usage(prompt, form)
-        made = self._reserve(most, purpose)
+        most = self._endpoint.most_usage(attempt.prompt, attempt.form)
+        purpose = attempt.purpose
+        made = await self._reserved(most, attempt)
         if made is None:
             return NO_BUDGET, Usage()
         if not self._breaker.enter():
@@ -54,7 +67,7 @@ class Attempts:
         metrics.IN_FLIGHT.inc()
         try:
             await self._wait_for_turn()
-            got = await self._sent(prompt, form, timeout_seconds, reply_form)
+            got = await self._sent(attempt)
         finally:
             metrics.IN_FLIGHT.dec()
             used = _used(got, most)
@@ -68,16 +81,15 @@ class Attempts:
         self._next_start = max(now, self._next_start + START_GAP_SECONDS)
         await asyncio.sleep(self._next_start - now)
 
-    async def _sent(
-        self, prompt: str, form: type[BaseModel], timeout_seconds: float, reply_form: ReplyForm
-    ) -> Sent | Setback:
+    async def _sent(self, attempt: Attempt) -> Sent | Setback:
+        patience = min(attempt.timeout_seconds, attempt.ends - asyncio.get_running_loop().time())
         try:
-            async with asyncio.timeout(timeout_seconds):
-                return await self._endpoint.send(prompt, form, reply_form)
+            async with asyncio.timeout(patience):
+                return await self._endpoint.send(attempt.prompt, attempt.form, attempt.reply_form)
         except TimeoutError:
             return Setback(
                 kind=FailureKind.TIMEOUT,
-                detail=f"no whole reply within {timeout_seconds:.0f} s",
+                detail=f"no whole reply within {patience:.0f} s",
                 passes=True,
                 is_outage=True,
                 is_paid=True,
@@ -93,6 +105,27 @@ class Attempts:
             self._breaker.succeeded()
         metrics.BREAKER_OPEN.set(self._breaker.state is not BreakerState.CLOSED)
 
+    async def _reserved(self, most: Usage, attempt: Attempt) -> Reservation | None:
+        """The reservation, as soon as there is one; None where nothing is left, or at `ends`."""
+        while (made := self._reserve(most, attempt.purpose)) is None:
+            if not self._fits_later(most, attempt.purpose):
+                return None
+            metrics.BUDGET_WAITS.inc()
+            self._settled.clear()
+            try:
+                async with asyncio.timeout_at(attempt.ends):
+                    await self._settled.wait()
+            except TimeoutError:
+                return None
+        return made
+
+    def _fits_later(self, most: Usage, purpose: Purpose) -> bool:
+        try:
+            return self._budget.fits_later(most, purpose)
+        except sqlite3.Error:
+            metrics.BOOK_ERRORS.inc()
+            return False
+
     def _reserve(self, most: Usage, purpose: Purpose) -> Reservation | None:
         try:
             return self._budget.reserve(most, purpose)
@@ -106,6 +139,7 @@ class Attempts:
         except sqlite3.Error:  # the reservation stays in the book, which is more
             metrics.BOOK_ERRORS.inc()
             money = made.spending.money
+        self._settled.set()
         metrics.MONEY.labels(purpose=purpose).inc(money)
         kinds = ("assumed", "assumed") if used.assumed else ("input", "output")
         for kind, count in zip(kinds, (used.input_tokens, used.output_tokens), strict=True):

@@ -21,6 +21,7 @@ DAY_SECONDS = 86_400.0
 AHEAD_SECONDS = 600.0
 """The sample may run this far ahead of the traffic: the first call of a day needs it."""
 EVEN = (1.0,) * 24
+NOTHING = Spending()
 NO_PRICE = Price(input=0.0, output=0.0)
 
 
@@ -73,6 +74,7 @@ class Budget:
         self._clock = clock
         self._book = book or Book()
         self._hours: tuple[float, ...] = EVEN
+        self._under_way: dict[tuple[date, Pot], Spending] = {}
         self._price(self._now().date())
 
     def pace(self, hours: Sequence[float]) -> None:
@@ -93,11 +95,21 @@ class Budget:
         if not self._fits(after, pot, now):
             return None
         self._book.write(made.day, pot, after)
+        self._holds(made, made.spending)
         return made
+
+    def fits_later(self, most: Usage, purpose: Purpose) -> bool:
+        """Whether the call would fit if those under way cost nothing: then waiting may help."""
+        now = self._now()
+        day, pot = now.date(), pot_of(purpose)
+        held = self._under_way.get((day, pot), NOTHING)
+        needed = _spending(most, self._price(day))
+        return held != NOTHING and self._fits(self._book.read(day, pot) - held + needed, pot, now)
 
     def settle(self, made: Reservation, used: Usage) -> Spending:
         """Replaces a reservation by what was used, and returns that."""
         real = _spending(used, made.price)
+        self._holds(made, NOTHING - made.spending)
         before = self._book.read(made.day, made.pot)
         self._book.write(made.day, made.pot, before - made.spending + real)
         return real
@@ -113,6 +125,13 @@ class Budget:
     def close(self) -> None:
         """Gives the book's file back."""
         self._book.close()
+
+    def _holds(self, made: Reservation, more: Spending) -> None:
+        """Counts what calls under way hold; without any it is nothing, not a rest of rounding."""
+        key = made.day, made.pot
+        held = self._under_way.pop(key, NOTHING) + more
+        if held.tokens > 0:
+            self._under_way[key] = held
 
     def _fits(self, after: Spending, pot: Pot, now: datetime) -> bool:
         tokens, money = self._allowed(pot, now)

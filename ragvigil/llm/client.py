@@ -20,7 +20,7 @@ from pathlib import Path
 from pydantic import BaseModel
 
 from ragvigil.llm import metrics
-from ragvigil.llm.attempts import BREAKER_OPEN, NO_BUDGET, Attempts
+from ragvigil.llm.attempts import BREAKER_OPEN, NO_BUDGET, Attempt, Attempts
 from ragvigil.llm.book import Book
 from ragvigil.llm.breaker import Breaker
 from ragvigil.llm.budget import Budget, Limits
@@ -149,11 +149,18 @@ class Client:
     async def _attempt(
         self, prompt: str, form: type[BaseModel], purpose: Purpose, course: _Course
     ) -> Sent | Setback:
-        patience = min(self._settings.timeout_seconds, course.ends - _now())
-        if patience <= 0:
+        if _now() >= course.ends:
             return TOO_LATE
         asked_in = course.asked_in or self._endpoint.forms.first
-        got, used = await self._attempts.make(prompt, form, purpose, patience, asked_in)
+        attempt = Attempt(
+            prompt=prompt,
+            form=form,
+            reply_form=asked_in,
+            purpose=purpose,
+            timeout_seconds=self._settings.timeout_seconds,
+            ends=course.ends,
+        )
+        got, used = await self._attempts.make(attempt)
         if isinstance(got, Setback) and got.refuses_form:
             metrics.FORMS_REFUSED.labels(form=asked_in).inc()
             course.asked_in = self._endpoint.forms.looser(asked_in)

@@ -27,6 +27,10 @@ TOKENS = Counter(
     ["purpose", "kind"],
 )
 MONEY = Counter("ragvigil_llm_dollars", "US dollars spent, by the known prices.", ["purpose"])
+BUDGET_WAITS = Counter(
+    "ragvigil_llm_budget_waits",
+    "Times that a call waited because calls under way held what the budget had left.",
+)
 BOOK_ERRORS = Counter(
     "ragvigil_llm_book_errors", "Times that the day's spending could not be written down."
 )

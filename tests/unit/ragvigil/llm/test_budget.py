@@ -68,6 +68,30 @@ def test_no_order_of_calls_spends_more_than_the_budget(
         assert spent.money <= limit * 4e-6 + 1e-6
 
 
+@given(
+    st.integers(0, 3000),
+    st.lists(st.tuples(st.integers(1, 800), st.floats(0, 1), st.booleans()), max_size=40),
+    st.integers(1, 1500),
+)
+def test_a_call_that_is_said_to_fit_later_fits_when_the_others_cost_nothing(
+    limit: int, calls: list[tuple[int, float, bool]], wanted: int
+) -> None:
+    under_test = budget(Clock(23.9), tokens=limit, money=limit * 1e-6)
+    under_way = []
+    for size, part, settles_now in calls:
+        made = under_test.reserve(tokens(size), Purpose.SAMPLE)
+        if made is not None and settles_now:
+            under_test.settle(made, tokens(int(size * part)))
+        elif made is not None:
+            under_way.append(made)
+    later = under_test.fits_later(tokens(wanted), Purpose.SAMPLE)
+    for made in under_way:
+        under_test.settle(made, tokens(0))
+    fits = under_test.reserve(tokens(wanted), Purpose.SAMPLE) is not None
+    assert later is (fits and bool(under_way))
+    assert not under_test.fits_later(tokens(wanted), Purpose.AUDIT)
+
+
 def test_a_call_that_uses_less_than_it_reserved_gives_the_rest_back() -> None:
     under_test = budget(Clock(23.9), tokens=100)
     made = under_test.reserve(tokens(90), Purpose.SAMPLE)

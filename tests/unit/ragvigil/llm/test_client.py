@@ -446,7 +446,7 @@ async def test_the_provider_never_sees_more_tokens_than_the_budget(
     server: LlmServer, model: str, fault: Fault | None
 ) -> None:
     server.every = fault
-    budget = 40_000
+    budget = 15_000
     async with asking(
         server, model=model, daily_tokens=budget, reserved_share=0, timeout_seconds=0.3,
         max_output_tokens=500, concurrency=8,
