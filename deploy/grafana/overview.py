@@ -14,6 +14,8 @@ LAYERS = {
 }
 OPEN = f"ragvigil_incident_open{{{SCOPE}}} == 1"
 PLACE = "service, environment, route"
+SCORES, RATES = 'rubric!~".+:.+"', 'rubric=~".+:.+"'
+"""A series named `rubric:label` is the share of the answers with that label, not a score."""
 
 
 def dashboard() -> dict[str, Any]:
@@ -158,15 +160,11 @@ def _signal_table(value: str, ceiling: str) -> Chart:
 
 def _layer(layer: str, title: str) -> Section:
     scope = f'{SCOPE}, layer="{layer}"'
-    charts = (_means(layer, scope), _failing(layer, scope), _watched(scope), _moved(scope))
+    charts = (_means(layer, scope), _shares(layer, scope), _watched(scope), _moved(scope))
     return Section(title=title, charts=charts)
 
 
 def _means(layer: str, scope: str) -> Chart:
-    by = "service, environment, rubric"
-    mean = f'ragvigil_score_mean{{{scope}, window="$window"}}'
-    records = f'ragvigil_score_records{{{scope}, window="$window"}}'
-    pooled = f"sum by ({by}) ({mean} * {records}) / (sum by ({by}) ({records} and {mean}) > 0)"
     return Chart(
         title=f"Mean of each rubric: {layer}",
         says="Each rubric by itself, its routes weighted by their records. 100 % is good. "
@@ -174,43 +172,49 @@ def _means(layer: str, scope: str) -> Chart:
         todo="A line that fell: look in the table below for the route that moved.",
         shape=Shape.LINES,
         unit=Unit.SHARE,
-        queries=(Query(expr=pooled, name="{{rubric}} {{service}} {{environment}}"),),
+        queries=(_pooled(f"{scope}, {SCORES}"),),
         lowest=0,
         highest=1,
     )
 
 
-def _failing(layer: str, scope: str) -> Chart:
-    by = "service, environment, rubric"
-    failed, count = (
-        f"sum by ({by}) (increase(ragvigil_score_{name}_total{{{scope}}}[1h]))"
-        for name in ("failed", "count")
-    )
+def _shares(layer: str, scope: str) -> Chart:
     return Chart(
-        title=f"Failing answers of the last hour: {layer}",
-        says="Share of the scored answers that fail each rubric, all routes together.",
-        todo="Open the route dashboard: it shows where, and with which label.",
+        title=f"Shares of answers by label: {layer}",
+        says="Share of the scored answers that fail a rubric (`rubric:failed`), or that have a "
+        "label which [alerts] rates follows, as `refusal:refused`; routes weighted by records.",
+        todo="A line that rose: look in the table below for the route; its dashboard has the "
+        "labels that say in which way answers fail.",
         shape=Shape.LINES,
         unit=Unit.SHARE,
-        queries=(
-            Query(expr=f"{failed} / ({count} > 0)", name="{{rubric}} {{service}} {{environment}}"),
-        ),
+        queries=(_pooled(f"{scope}, {RATES}"),),
         lowest=0,
+        highest=1,
     )
+
+
+def _pooled(scope: str) -> Query:
+    """One rubric over its routes, weighted by records; service and environment stay apart."""
+    by = "service, environment, rubric"
+    mean = f'ragvigil_score_mean{{{scope}, window="$window"}}'
+    records = f'ragvigil_score_records{{{scope}, window="$window"}}'
+    pooled = f"sum by ({by}) ({mean} * {records}) / (sum by ({by}) ({records} and {mean}) > 0)"
+    return Query(expr=pooled, name="{{rubric}} {{service}} {{environment}}")
 
 
 def _watched(scope: str) -> Chart:
-    moved = f"ragvigil_score_moved{{{scope}}}"
+    means, shares = (f"ragvigil_score_moved{{{scope}, {kind}}}" for kind in (SCORES, RATES))
     return Chart(
-        title="Series that fell",
-        says="Rubrics on routes whose 6-hour mean lies below its baseline, interval included; "
-        "below it, how many are watched.",
-        todo="Those that fell stand in the table beside.",
+        title="Moved in 6 hours",
+        says="Rubrics on routes whose 6-hour mean fell below its baseline, interval included, "
+        "shares of labels that rose above theirs, and how many of both are watched.",
+        todo="Those that moved stand in the table beside.",
         shape=Shape.NUMBER,
         unit=Unit.STATE,
         queries=(
-            Query(expr=f"count({moved} < 0) or 0 * count({moved})", name="fell"),
-            Query(expr=f"count({moved})", name="watched"),
+            Query(expr=f"count({means} < 0) or 0 * count({means})", name="means that fell"),
+            Query(expr=f"count({shares} > 0) or 0 * count({shares})", name="shares that rose"),
+            Query(expr=f"count(ragvigil_score_moved{{{scope}}})", name="watched"),
         ),
         width=4,
     )

@@ -6,11 +6,11 @@ from typing import Any
 
 from deploy.grafana.board import board, from_labels, noticed, window
 from deploy.grafana.chart import Chart, Limits, Query, Section, Shape, Unit
-from deploy.grafana.overview import LAYERS
+from deploy.grafana.overview import LAYERS, SCORES
 
 ROUTE = 'service="$service", environment="$environment", route="$route"'
 SHOWN = f'{ROUTE}, window="$window"'
-SEEN_OVER_A_DAY = f'{ROUTE}, window="24h"'
+SEEN_OVER_A_DAY = f'{ROUTE}, window="24h", {SCORES}'
 
 
 def dashboard() -> dict[str, Any]:
@@ -61,7 +61,8 @@ def _rubrics() -> Chart:
     return Chart(
         title="Rubrics over $window",
         says="Mean, baseline (the same hours of earlier days, or the past), the difference with "
-        "its 95 % interval, the share of records that could be scored, and their number.",
+        "its 95 % interval, the share of records that could be scored, and their number. "
+        "A row named `rubric:label` is the share of the answers with that label.",
         todo="A difference whose whole interval is below 0 is a drop. Low coverage: "
         "`ragvigil doctor` names the missing field and the line that sends it.",
         shape=Shape.TABLE,
@@ -93,7 +94,7 @@ def _detection_limits() -> Chart:
 
 
 def _sustained() -> Chart:
-    drop = f"max by (rubric, window) (ragvigil_score_sustained_drop{{{ROUTE}}})"
+    drop = f"max by (rubric, window) (ragvigil_score_sustained_drop{{{ROUTE}, {SCORES}}})"
     return Chart(
         title="Drops that last",
         says="Rubrics whose 30- or 90-minute mean stayed down for as long as the window is.",
@@ -132,6 +133,8 @@ def _rubric(layer: str) -> Chart:
             Query(expr=low, name="lower"),
             Query(expr=high, name="upper"),
         ),
+        lowest=0,
+        highest=1,
         band=("lower", "upper"),
         dashed="baseline",
         repeat=layer,
