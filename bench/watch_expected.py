@@ -5,7 +5,7 @@ scored by code and by the stand-in judge, beside the healthy service.
 from __future__ import annotations
 
 import asyncio
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from statistics import fmean
@@ -15,6 +15,8 @@ from opentelemetry.exporter.otlp.proto.common.trace_encoder import encode_spans
 from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
 from report import progress
 
+from alerts.signals import RATES
+from alerts.watch_settings import BrokenSettings
 from collector.records import records
 from collector.spans import decode_spans
 from examples.helpdesk.corpus import Question, load_questions
@@ -37,21 +39,34 @@ Means = dict[str, float]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Truth:
-    """A fault's mean of each rubric less that of the healthy service; `failing` by code, shares."""
+    """What a fault does: `change` of each judged rubric's mean, `rates` of the broken signals."""
 
     fault: str
     change: Means
-    failing: Means
+    rates: Means
 
     @property
     def drops(self) -> Means:
         """The judged rubrics that fall by at least ten points."""
-        judged = {family.asked.name for family in judged_families()}
-        return {
-            name: round(change, 3)
-            for name, change in self.change.items()
-            if name in judged and change <= -LEAST_DROP
-        }
+        return {name: one for name, one in self.change.items() if one <= -LEAST_DROP}
+
+    @property
+    def broken(self) -> Means:
+        """The rates that are over their ceilings."""
+        ceilings = BrokenSettings()
+        over = {one.signal: getattr(ceilings, one.setting) for one in RATES}
+        return {name: rate for name, rate in self.rates.items() if rate > over[name]}
+
+    @property
+    def must_page(self) -> bool:
+        """Whether somebody is to be woken."""
+        return bool(self.drops or self.broken)
+
+    @property
+    def because(self) -> str:
+        """Why, in figures."""
+        said = [f"{name} {rate:.0%}" for name, rate in self.broken.items()]
+        return ", ".join([*said, *(f"{name} {drop:+.2f}" for name, drop in self.drops.items())])
 
 
 def records_of(switches: Sequence[str], questions: Iterable[Question]) -> list[RagRecord]:
@@ -89,28 +104,34 @@ async def truths(faults: Sequence[Fault], *, questions: int | None = None) -> di
                 {"model": MODEL, "base_url": server.openai, "key": "none", "cache_entries": 0}
             )
         )
-        healthy, failing = await _means(client, records_of([], asked))
+        healthy = await _judged(client, records_of([], asked))
         found = {}
         for fault in faults:
-            means, failed = await _means(client, records_of([fault.value], asked))
+            made = records_of([fault.value], asked)
+            means = await _judged(client, made)
             change = {name: means[name] - healthy[name] for name in means if name in healthy}
-            more = {name: failed[name] - failing.get(name, 0.0) for name in failed}
-            found[fault.value] = Truth(fault=fault.value, change=change, failing=more)
-            progress(f"{fault.value}: {found[fault.value].drops}")
+            truth = Truth(fault=fault.value, change=change, rates=_rates(made))
+            progress(f"{fault.value}: {truth.because or 'no page'}")
+            found[fault.value] = truth
         await client.close()
     return found
 
 
-async def _means(client: Client, found: Sequence[RagRecord]) -> tuple[Means, Means]:
-    """Mean of every rubric, and the share of records that fail each that code scores."""
+def _rates(found: Sequence[RagRecord]) -> Means:
+    """The share of records of each broken signal that code tells."""
     runner = Runner(load_scorers())
-    values: dict[str, list[float]] = defaultdict(list)
-    fails: dict[str, list[float]] = defaultdict(list)
+    counted: Counter[str] = Counter()
     for record in found:
         for score in runner.score_all(record):
-            if score.value is not None:
-                values[score.rubric].append(score.value)
-                fails[score.rubric].append(score.fails(runner.fails_below.get(score.rubric)))
+            said = {one.strip() for one in score.label.split(",")} - {""}
+            said |= {"failed"} if score.fails(runner.fails_below.get(score.rubric)) else set()
+            counted.update(f"{score.rubric}:{one}" for one in said)
+    return {one.signal: counted[one.signal] / len(found) for one in RATES if ":" in one.signal}
+
+
+async def _judged(client: Client, found: Sequence[RagRecord]) -> Means:
+    """The mean of every judged rubric, and of those derived from their grades."""
+    values: dict[str, list[float]] = defaultdict(list)
     asker = asker_of(client, MODEL, seed=0)
     for start in range(0, len(found), AT_ONCE):
         asking = [
@@ -122,8 +143,4 @@ async def _means(client: Client, found: Sequence[RagRecord]) -> tuple[Means, Mea
             for score in answered.scores:
                 if score.value is not None:
                     values[score.rubric].append(score.value)
-    return _each_mean(values), _each_mean(fails)
-
-
-def _each_mean(values: dict[str, list[float]]) -> Means:
     return {name: fmean(each) for name, each in values.items()}
