@@ -14,7 +14,18 @@ from starlette.staticfiles import StaticFiles
 from starlette.types import ASGIApp
 
 from ragvigil.model.endpoint import split_endpoint
-from ragvigil.web import alerts, deltas, home, judges, labels, posted, records, service, traffic
+from ragvigil.web import (
+    alerts,
+    deltas,
+    home,
+    judges,
+    labels,
+    operating,
+    posted,
+    records,
+    service,
+    traffic,
+)
 from ragvigil.web.errors import RESPONSES, handle_errors
 from ragvigil.web.guard import Guard
 from ragvigil.web.permissions import Access
@@ -24,7 +35,7 @@ if TYPE_CHECKING:
     from ragvigil.store.store import Store
 
 HERE = Path(__file__).parent
-PARTS = (records, deltas, traffic, service, posted, labels, judges, alerts, home)
+PARTS = (records, deltas, traffic, service, posted, labels, judges, alerts, operating, home)
 LOOPBACK = ("localhost", "127.0.0.1", "::1")
 
 
@@ -51,13 +62,22 @@ def api(
     *,
     judging: service.JudgeSource | None = None,
     alerting: alerts.AlertSource | None = None,
+    pointing: operating.OperatingSource | None = None,
     clock: Callable[[], datetime] = lambda: datetime.now(UTC),
 ) -> ASGIApp:
     """The application behind its guard, to be served by any ASGI server.
 
     Raises ValueError or OSError where `tokens_file` cannot be read.
     """
-    app = application(store, status, settings, judging=judging, alerting=alerting, clock=clock)
+    app = application(
+        store,
+        status,
+        settings,
+        judging=judging,
+        alerting=alerting,
+        pointing=pointing,
+        clock=clock,
+    )
     return Guard(app, app.state.access, hosts(settings), settings.max_body_bytes)
 
 
@@ -68,6 +88,7 @@ def application(
     *,
     judging: service.JudgeSource | None = None,
     alerting: alerts.AlertSource | None = None,
+    pointing: operating.OperatingSource | None = None,
     clock: Callable[[], datetime] = lambda: datetime.now(UTC),
 ) -> FastAPI:
     """The routes without their guard."""
@@ -86,6 +107,7 @@ def application(
     app.state.status = status
     app.state.judges = judging or service.NoJudges()
     app.state.alerts = alerting
+    app.state.operating = pointing
     app.state.clock = clock
     app.state.base = settings.external_url
     app.state.routers = [part.router for part in PARTS]

@@ -45,6 +45,7 @@ OPERATIONS = [
     ("GET", "/api/v1/judges"),
     ("GET", "/api/v1/disagreements"),
     ("POST", "/api/v1/alerts/test"),
+    ("GET", "/api/v1/operating-points"),
 ]
 
 

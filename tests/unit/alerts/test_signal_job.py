@@ -67,7 +67,7 @@ def test_a_finding_clears_when_the_rate_was_under_its_ceiling_for_long_enough(st
     job = SignalJob(store, SETTINGS)
     states = [
         (one.finding_id, one.is_open)
-        for minute in range(0, 70)
+        for minute in range(70)
         for one in job.run(NOON + minute * MINUTE + 31)
     ]
     assert len({name for name, _ in states}) == 1
@@ -174,7 +174,8 @@ def test_a_number_that_shifts_is_a_ticket_with_the_level_before(store: Store) ->
     assert finding.causes == (Cause.GENERATION,)
     assert finding.words.startswith("words of a typical answer fell from ")
     assert finding.reference == pytest.approx(93, abs=8)
-    assert finding.value is not None and finding.value < 75
+    assert finding.value is not None
+    assert finding.value < 75
     assert len(finding.traces) == 5
 
 
