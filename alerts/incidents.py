@@ -102,8 +102,7 @@ class _Turn:
         newer = seen.get(one.finding_id)
         if newer is None or incident.state is not IncidentState.RESOLVED or one.is_open:
             return True
-        is_old_news = one.kind is FindingKind.AUDIT and newer.seen_unix_nano <= one.seen_unix_nano
-        return is_old_news or self._moment.may_reopen(incident)
+        return one.kind is FindingKind.AUDIT or self._moment.may_reopen(incident)
 
     def _update(self, incident: Incident, seen: dict[str, Finding]) -> None:
         findings = refreshed(incident, seen, self._moment.now, self._moment.settings)

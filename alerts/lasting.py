@@ -70,7 +70,7 @@ def _newer(held: Finding, news: Finding, now: int) -> Finding:
     """A finding that cleared keeps what it said while it lasted."""
     if not news.is_open:
         return replace(held, cleared_unix_nano=held.cleared_unix_nano or news.cleared_unix_nano)
-    if held.kind is FindingKind.AUDIT and news.seen_unix_nano <= held.seen_unix_nano:
+    if held.kind is FindingKind.AUDIT:
         return held
     return confirmed(news, now)
 

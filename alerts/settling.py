@@ -79,7 +79,7 @@ def _silent(_: Incident, __: Verb, ___: str) -> None:
 
 def _explained(incident: Incident, moment: Moment, tell: Tell) -> Incident:
     findings = moment.worse(incident)
-    changes = suspects(findings, moment.changes, moment.settings)
+    changes = suspects(findings, moment.changes, moment.settings, earlier=incident.suspects)
     known = {one.notice_id for one in incident.suspects}
     for one in changes:
         if one.notice_id not in known:

@@ -19,7 +19,8 @@ from ragvigil.model.notice import CAUSES, ChangeKind, Notice
 MINUTE = 60 * 10**9
 EARLY = 10 * MINUTE
 """A change may be seen a little after the onset, which is an estimate."""
-MOST_SUSPECTS = 20
+MOST_SUSPECTS = 40
+LAST = 3
 NUMBER = re.compile(r"(?<![\w.])\d+(?:\.\d+)?(?![\w.-])")
 """A number that stands alone: none in the name of a model."""
 CITATIONS = "citations"
@@ -28,20 +29,24 @@ MEASURES = frozenset(MovedSettings().measures) - {CITATIONS}
 
 
 def suspects(
-    findings: Collection[Finding], changes: Iterable[Notice], settings: IncidentSettings
+    findings: Collection[Finding],
+    changes: Iterable[Notice],
+    settings: IncidentSettings,
+    *,
+    earlier: Collection[Notice] = (),
 ) -> tuple[Notice, ...]:
     """The changes that precede any of the findings on its routes, the likeliest first.
 
-    What put one of them back stands at the end.
+    A suspect of earlier stays one, after the others. What put one back stands at the end.
     """
     known = tuple({one.notice_id: one for one in changes}.values())
-    ranks: dict[str, tuple[int, int, str]] = {}
+    ranks = {one.notice_id: (LAST, 0, one.notice_id) for one in earlier}
     for finding in findings:
         for change in known:
             if follows(finding, change, settings) and not is_fix(change, known):
                 rank = _rank(finding, change)
                 ranks[change.notice_id] = min(rank, ranks.get(change.notice_id, rank))
-    named = [one for one in known if one.notice_id in ranks]
+    named = [one for one in known if one.notice_id in ranks and not is_fix(one, known)]
     named = sorted(named, key=lambda one: ranks[one.notice_id])[:MOST_SUSPECTS]
     fixes = [one for one in known if is_fix(one, named)]
     return (*named, *sorted(fixes, key=lambda one: (one.since_unix_nano, one.notice_id)))

@@ -283,7 +283,7 @@ turns = st.lists(
 )
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=80, deadline=None)
 @given(turns=turns, order=st.randoms(use_true_random=False))
 def test_folding_is_idempotent_and_blind_to_order_and_pages_at_most_once_an_incident(
     turns: list[tuple[list[Finding], list[Notice], int]], order: object
@@ -309,7 +309,7 @@ def test_folding_is_idempotent_and_blind_to_order_and_pages_at_most_once_an_inci
         assert len(ids) == len(set(ids))
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=40, deadline=None)
 @given(findings=st.lists(found, max_size=8, unique_by=lambda one: one.finding_id))
 def test_every_open_finding_is_in_one_incident(findings: list[Finding]) -> None:
     incidents, _ = folded((), findings, 230)
