@@ -5,7 +5,7 @@ from __future__ import annotations
 from alerts.metrics import Family
 
 MAX_INCIDENTS = 50
-LINES = ("worse", "since", "routes", "changed", "cause", "traces")
+PARTS = ("worse", "since", "routes", "changed", "cause", "traces", "link")
 
 INCIDENT_OPEN = Family(
     name="ragvigil_incident_open",
@@ -16,8 +16,8 @@ INCIDENT_OPEN = Family(
 INCIDENT_MESSAGE = Family(
     name="ragvigil_incident_message",
     kind="gauge",
-    labels=("incident", *LINES),
-    help="1 for the same incidents; the labels are the lines that a person reads.",
+    labels=("incident", *PARTS),
+    help="1 for the same incidents; the labels are the parts of what a person reads.",
 )
 INCIDENTS_HIDDEN = Family(
     name="ragvigil_incidents_hidden",

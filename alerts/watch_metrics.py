@@ -10,11 +10,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from threading import Lock
-from typing import Protocol
 
 from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily
 from prometheus_client.registry import Collector
 
+from alerts.message import Message
 from alerts.metrics import Family, Key, RouteCap
 from alerts.settings import MetricsSettings
 from alerts.signal_gauges import Reading
@@ -31,6 +31,7 @@ from alerts.watch_families import (
     INCIDENTS_HIDDEN,
     MAX_INCIDENTS,
     NOTICES,
+    PARTS,
     SIGNAL,
 )
 from ragvigil.model.incident import Incident, IncidentState, Severity
@@ -44,25 +45,6 @@ NONE_KNOWN: Mapping[str, float] = {}
 
 Metric = CounterMetricFamily | GaugeMetricFamily
 Samples = Mapping[Family, Mapping[Key, float]]
-
-
-class Message(Protocol):
-    """The message of an incident, a line a field; an empty one is left out where it is shown."""
-
-    @property
-    def worse(self) -> str: ...
-    @property
-    def since(self) -> str: ...
-    @property
-    def routes(self) -> str: ...
-    @property
-    def changed(self) -> str: ...
-    @property
-    def cause(self) -> str: ...
-    @property
-    def traces(self) -> str: ...
-    @property
-    def link(self) -> str: ...
 
 
 class WatchMetrics(Collector):
@@ -217,12 +199,7 @@ def _open_key(one: Incident) -> Key:
 
 
 def _message_key(incident_id: str, message: Message) -> Key:
-    """The link stands at the end of the line of the traces."""
-    traces = f"{message.traces} {message.link}".strip()
-    return (
-        incident_id, message.worse, message.since, message.routes, message.changed,
-        message.cause, traces,
-    )  # fmt: skip
+    return (incident_id, *(getattr(message, part) for part in PARTS))
 
 
 def _line(text: str) -> str:

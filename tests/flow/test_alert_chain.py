@@ -21,6 +21,7 @@ from typing import Any
 import pytest
 from prometheus_client import CollectorRegistry, Gauge, start_http_server
 
+from alerts.message import Message, lines
 from alerts.settings import MetricsSettings
 from alerts.watch_metrics import WatchMetrics
 from ragvigil.model.incident import Incident, IncidentState, Severity
@@ -33,22 +34,17 @@ QUIET_SECONDS = 4.0
 """Several scrapes, evaluations and group intervals, of a second each."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Text:
-    """Six lines as an incident tells them; the route holds what YAML, Go and chats care for."""
-
-    worse: str = "groundedness fell by 10 [5, 15] points, 200 answers"
-    since: str = "since 09:40 UTC"
-    routes: str = 'on /refunds "a\\b", <!channel>'
-    changed: str = "then: re-chunked on /refunds, since 09:38"
-    cause: str = "layer: retrieval"
-    traces: str = "traces: 0a 0b 0c 0d 0e"
-    link: str = "https://watch.example/incidents/i1"
-
-    def lines(self) -> str:
-        """As they must arrive."""
-        last = f"{self.traces} {self.link}"
-        return "\n".join([self.worse, self.since, self.routes, self.changed, self.cause, last])
+TEXT = Message(
+    worse="groundedness fell by 10 points [5, 15] to 0.72, n 200",
+    since="Sat 21 Nov 09:40 UTC",
+    routes='/refunds "a\\b", <!channel> (desk prod)',
+    changed="re-chunked on /refunds; coincides, 2 min before",
+    cause="retrieval; look at chunker, embedder",
+    traces=", ".join(f"{number:032x}" for number in range(5)),
+    link="https://watch.example/incidents/i1",
+)
+"""The route holds what YAML, Go and chats care for."""
+SIX_LINES = "\n".join(lines(TEXT))
 
 
 @dataclass(slots=True)
@@ -212,14 +208,15 @@ def incident(name: str, severity: Severity, cause: Cause | None = None) -> Incid
 
 
 def test_one_incident_is_one_page_of_six_lines_and_then_resolved(chain: Chain) -> None:
-    people, text = chain.people, Text()
-    chain.watch.show_incidents([incident("i1", Severity.PAGE)], {"i1": text})
+    people = chain.people
+    chain.watch.show_incidents([incident("i1", Severity.PAGE)], {"i1": TEXT})
     until(lambda: people.pages("trigger"))
-    chain.watch.show_incidents([incident("i1", Severity.PAGE, Cause.RETRIEVAL)], {"i1": text})
+    chain.watch.show_incidents([incident("i1", Severity.PAGE, Cause.RETRIEVAL)], {"i1": TEXT})
     time.sleep(QUIET_SECONDS)
     (page,) = people.pages("trigger")
-    assert page["payload"]["custom_details"]["message"] == text.lines()
-    assert page["payload"]["summary"] == f"desk (prod): {text.worse}"
+    assert len(SIX_LINES.splitlines()) == 6
+    assert page["payload"]["custom_details"]["message"] == SIX_LINES
+    assert page["payload"]["summary"] == f"desk (prod): {TEXT.worse}"
     assert page["payload"]["severity"] == "critical"
 
     chain.watch.show_incidents([], {})
@@ -234,10 +231,10 @@ def test_one_incident_is_one_page_of_six_lines_and_then_resolved(chain: Chain) -
 def test_a_page_that_nobody_watches_holds_tickets_back_and_the_test_reaches_the_pager(
     chain: Chain,
 ) -> None:
-    people, text = chain.people, Text()
+    people = chain.people
     chain.core_up.set(0)
     until(lambda: people.pages("trigger"))
-    chain.watch.show_incidents([incident("i2", Severity.TICKET)], {"i2": text})
+    chain.watch.show_incidents([incident("i2", Severity.TICKET)], {"i2": TEXT})
     time.sleep(QUIET_SECONDS)
     (page,) = people.pages("trigger")
     assert "the core is down" in page["payload"]["summary"]
@@ -245,7 +242,7 @@ def test_a_page_that_nobody_watches_holds_tickets_back_and_the_test_reaches_the_
 
     chain.core_up.set(1)
     until(people.chats)
-    assert people.chats()[0] == f"desk (prod): {text.worse}\n{text.lines()}".replace(
+    assert people.chats()[0] == f"desk (prod): {TEXT.worse}\n{SIX_LINES}".replace(
         "<!channel>", "!channel"
     )
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shutil
 import subprocess
-from dataclasses import dataclass
+from dataclasses import asdict, replace
 
 import pytest
 from hypothesis import given
@@ -13,6 +13,7 @@ from prometheus_client import CollectorRegistry, generate_latest
 from prometheus_client.parser import text_string_to_metric_families
 from prometheus_client.samples import Sample
 
+from alerts.message import Message
 from alerts.settings import MetricsSettings
 from alerts.signal_gauges import Reading
 from alerts.watch_families import FAMILIES, MAX_INCIDENTS
@@ -24,17 +25,15 @@ START = 1_767_225_600
 NANO = 10**9
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Text:
-    """The six lines of a message, and the link."""
-
-    worse: str = "groundedness fell by 10 [5, 15] points, 200 answers"
-    since: str = "since 09:40 UTC"
-    routes: str = "on /refunds"
-    changed: str = "then: re-chunked"
-    cause: str = "retrieval"
-    traces: str = f"traces {'ab' * 16}"
-    link: str = "https://watch.example/incidents/i1"
+TEXT = Message(
+    worse="groundedness fell by 10 points [5, 15] to 0.72, n 200",
+    since="Sat 21 Nov 09:40 UTC",
+    routes="/refunds (desk prod)",
+    changed="re-chunked on /refunds; coincides, 2 min before",
+    cause="retrieval; look at chunker, embedder",
+    traces="ab" * 16,
+    link="https://watch.example/incidents/i1",
+)
 
 
 class Watch:
@@ -94,7 +93,7 @@ def reading(signal: str = "refusal:refused", **fields: object) -> Reading:
 
 def test_an_open_incident_is_one_series_with_its_message_beside_it() -> None:
     watch = Watch()
-    watch.metrics.show_incidents([incident(cause=Cause.RETRIEVAL)], {"i1": Text()})
+    watch.metrics.show_incidents([incident(cause=Cause.RETRIEVAL)], {"i1": TEXT})
     (opened,) = watch.samples("ragvigil_incident_open")
     assert opened.value == 1
     assert opened.labels == {
@@ -102,8 +101,7 @@ def test_an_open_incident_is_one_series_with_its_message_beside_it() -> None:
         "layer": "retrieval",
     }  # fmt: skip
     (message,) = watch.samples("ragvigil_incident_message")
-    assert message.labels["worse"] == Text().worse
-    assert message.labels["traces"] == f"{Text().traces} {Text().link}"
+    assert message.labels == {"incident": "i1", **asdict(TEXT)}
 
 
 def test_a_cause_that_is_not_known_is_undetermined() -> None:
@@ -126,7 +124,7 @@ def test_what_is_snoozed_or_resolved_is_not_open(state: IncidentState, is_expose
     watch = Watch()
     until = (START + 3600) * NANO
     shown = incident(state=state, snoozed_until_unix_nano=until)
-    watch.metrics.show_incidents([shown], {"i1": Text()})
+    watch.metrics.show_incidents([shown], {"i1": TEXT})
     assert bool(watch.samples("ragvigil_incident_open")) is is_exposed
     assert bool(watch.samples("ragvigil_incident_message")) is is_exposed
 
@@ -143,7 +141,7 @@ def test_a_snooze_ends_at_its_time_without_being_told() -> None:
 
 def test_an_incident_that_is_not_shown_again_vanishes() -> None:
     watch = Watch()
-    watch.metrics.show_incidents([incident()], {"i1": Text()})
+    watch.metrics.show_incidents([incident()], {"i1": TEXT})
     watch.metrics.show_incidents([], {})
     assert watch.value("ragvigil_incident_open") is None
     assert not watch.samples("ragvigil_incident_message")
@@ -152,7 +150,7 @@ def test_an_incident_that_is_not_shown_again_vanishes() -> None:
 def test_incidents_beyond_the_bound_are_counted_and_pages_come_first() -> None:
     watch = Watch()
     tickets = [incident(f"t{n}", severity=Severity.TICKET, opened_unix_nano=n) for n in range(60)]
-    watch.metrics.show_incidents([*tickets, incident("page")], {"page": Text(), "t59": Text()})
+    watch.metrics.show_incidents([*tickets, incident("page")], {"page": TEXT, "t59": TEXT})
     assert len(watch.samples("ragvigil_incident_open")) == MAX_INCIDENTS
     assert watch.value("ragvigil_incident_open", incident="page") == 1
     assert [one.labels["incident"] for one in watch.samples("ragvigil_incident_message")] == [
@@ -250,7 +248,7 @@ def test_the_test_alert_ends_at_its_time() -> None:
 
 def test_no_label_is_named_after_a_trace_and_no_other_series_holds_one() -> None:
     watch = Watch()
-    watch.metrics.show_incidents([incident()], {"i1": Text()})
+    watch.metrics.show_incidents([incident()], {"i1": TEXT})
     holding = [line for line in watch.text().splitlines() if "ab" * 16 in line]
     assert len(holding) == 1
     assert holding[0].startswith("ragvigil_incident_message{")
@@ -259,7 +257,7 @@ def test_no_label_is_named_after_a_trace_and_no_other_series_holds_one() -> None
 @given(st.text(max_size=2 * MAX_CHARACTERS))
 def test_whatever_a_message_holds_is_one_line_of_bounded_length(text: str) -> None:
     watch = Watch()
-    watch.metrics.show_incidents([incident()], {"i1": Text(changed=text)})
+    watch.metrics.show_incidents([incident()], {"i1": replace(TEXT, changed=text)})
     (message,) = watch.samples("ragvigil_incident_message")
     changed = message.labels["changed"]
     assert len(changed.splitlines()) <= 1
@@ -276,7 +274,7 @@ def test_every_family_has_help_and_is_listed() -> None:
 @pytest.mark.skipif(shutil.which("promtool") is None, reason="promtool is not installed")
 def test_promtool_finds_nothing_to_complain_of() -> None:
     watch = Watch()
-    watch.metrics.show_incidents([incident()], {"i1": Text()})
+    watch.metrics.show_incidents([incident()], {"i1": TEXT})
     watch.metrics.add_notices([notice()])
     watch.metrics.show_signals([reading()], {"refusal:refused": 0.2})
     watch.metrics.show_audits({("desk", "prod"): 1}, ended=["undecided"])
