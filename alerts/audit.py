@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from alerts.confidence import LEAST, bounds, differences
+from alerts.confidence import LEAST, Differences, bounds, differences
 from ragvigil.model.audit import AuditResult, AuditState, Pair, Side
 from ragvigil.model.notice import Cause
 
@@ -28,12 +28,16 @@ GENERATION = frozenset({"groundedness", "completeness", "answer_relevance", "chu
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Plan:
-    """What an audit judges: `first`, then `then` on the same pairs; at most `records` pairs."""
+    """What an audit judges: `first`, then `then` on the same pairs; at most `records` pairs.
+
+    It gives up after `hours`.
+    """
 
     first: tuple[str, ...]
     then: tuple[str, ...] = ()
     records: int = 300
     smallest_drop: float = 0.04
+    hours: float = 6.0
 
     def alpha(self, rubric: str) -> float:
         """The false confirmations that one rubric may use."""
@@ -44,27 +48,31 @@ class Plan:
         return FALSE_CONFIRMATIONS * FIRST_SHARE / len(self.first)
 
 
+def seen(pairs: Sequence[Pair], rubric: str) -> Differences:
+    """After minus before, of the pairs that have both values."""
+    return differences(after - before for before, after in _values(pairs, rubric))
+
+
 def update(before: AuditResult, pairs: Sequence[Pair], plan: Plan, now: int) -> AuditResult:
     """One rubric after a look at all pairs so far; one that is decided stays as it is."""
     if before.state is not AuditState.RUNNING:
         return before
-    found = list(_values(pairs, before.rubric))
-    if not found:
+    found = seen(pairs, before.rubric)
+    if not found.n:
         return before
-    seen = differences(after - first for first, after in found)
-    low, high = bounds(seen, INTERVAL)
-    mean = sum(first for first, _ in found) / seen.n
+    low, high = bounds(found, INTERVAL)
+    mean = sum(first for first, _ in _values(pairs, before.rubric)) / found.n
     updated = replace(
         before,
-        n=seen.n,
+        n=found.n,
         before=mean,
-        after=mean + seen.mean,
-        change=seen.mean,
+        after=mean + found.mean,
+        change=found.mean,
         low=low,
         high=high,
     )
-    _, surely = bounds(seen, plan.alpha(before.rubric))
-    if seen.n < LEAST:
+    _, surely = bounds(found, plan.alpha(before.rubric))
+    if found.n < LEAST:
         return updated
     if surely < -SLACK:
         return replace(updated, state=AuditState.DROPPED, decided_unix_nano=now)

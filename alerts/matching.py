@@ -26,6 +26,9 @@ CHARACTERS = 400
 """Of a question; what follows is rarely what was asked."""
 OTHER_ROUTE = 0.5
 """A question on another route must be this much more alike."""
+USUAL = 0.05
+"""Of the questions from before, those that nothing else from before is like."""
+SAMPLE = 200
 WORD = re.compile(r"\w+")
 
 
@@ -60,7 +63,8 @@ def vectors(questions: Sequence[str], rarity: Matrix) -> Matrix:
         places = list(parts(question))
         found[row, places] = rarity[places]
     length = np.linalg.norm(found, axis=1, keepdims=True)
-    return found / np.where(length > 0, length, 1)
+    found /= np.where(length > 0, length, 1)
+    return found
 
 
 def rarity(questions: Sequence[str]) -> Matrix:
@@ -75,6 +79,28 @@ def likeness(after: Sequence[str], before: Sequence[str]) -> Matrix:
     """How alike each two questions are, 0..1; shape (after, before)."""
     weights = rarity(before)
     return vectors(after, weights) @ vectors(before, weights).T
+
+
+def least_alike(before: Sequence[str]) -> float:
+    """How like its nearest other one a question from before is, but for the strangest 5 %."""
+    return least_of(likeness(before[:SAMPLE], before))
+
+
+def least_of(alike: Matrix) -> float:
+    """The same of a matrix whose first questions are both rows and columns."""
+    others = alike.copy()
+    np.fill_diagonal(others, -1.0)
+    return float(np.quantile(others.max(axis=1), USUAL)) if others.size else 0.0
+
+
+def comparable(alike: Matrix, least: float) -> npt.NDArray[np.bool_]:
+    """Which after-records ask what was asked before; shape (after,).
+
+    A topic that is new has no before, so what it scores tells nothing of the change. Where most
+    are new the questions themselves have changed, and all are compared as they are.
+    """
+    known: npt.NDArray[np.bool_] = alike.max(axis=1, initial=0.0) >= least
+    return known if 2 * known.sum() >= len(known) else np.ones_like(known)
 
 
 def match(alike: Matrix, after_routes: Sequence[str], before_routes: Sequence[str]) -> list[Match]:

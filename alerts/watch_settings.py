@@ -153,11 +153,6 @@ class AuditSettings(BaseModel):
     hours: float = Field(
         default=6.0, gt=0, le=48, description="hours after which an audit ends undecided"
     )
-    open_hours: float = Field(
-        default=24.0,
-        gt=0,
-        description="hours for which a confirmed drop stands, unless a later audit shows a gain",
-    )
 
 
 class IncidentSettings(BaseModel):

@@ -20,7 +20,7 @@ from report import finish, progress
 
 from alerts.audit import Plan, update, wanted
 from alerts.confidence import could_show
-from alerts.matching import likeness, match
+from alerts.matching import SAMPLE, comparable, least_of, likeness, match
 from alerts.windows import Floats, Ints
 from ragvigil.model.audit import AuditResult, AuditState, Pair, Side, Verdict
 from ragvigil.model.score import Layer
@@ -178,6 +178,8 @@ def audited(
         for rubric, layer in zip(RUBRICS, LAYERS, strict=True)
     ]
     free = np.arange(len(before.question))
+    among = questions.alike[np.ix_(before.question[:SAMPLE], before.question)]
+    least, taken = least_of(among), 0
     pairs: list[Pair] = []
     confirmed: dict[str, float] = {}
     minute = NOTICED_MINUTES
@@ -185,8 +187,11 @@ def audited(
         running = wanted(results, plan, len(pairs))
         if not running:
             break
-        here = min(int(np.searchsorted(come, minute)), len(pairs) + LOOK_PAIRS)
-        fresh = np.arange(len(pairs), here)
+        here = min(int(np.searchsorted(come, minute)), taken + LOOK_PAIRS)
+        fresh, taken = np.arange(taken, here), max(taken, here)
+        if len(fresh):
+            whole = questions.alike[np.ix_(after.question[fresh], before.question)]
+            fresh = fresh[comparable(whole, least)]
         if len(fresh):
             alike = questions.alike[np.ix_(after.question[fresh], before.question[free])]
             found = match(alike, list(after.route[fresh]), list(before.route[free]))
