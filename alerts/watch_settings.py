@@ -172,6 +172,12 @@ class IncidentSettings(BaseModel):
         le=1440,
         description="how long after a change an onset may still be due to it",
     )
+    undeclared_hours: int = Field(
+        default=12,
+        ge=1,
+        le=24,
+        description="hours after which a change that no release declared is the usual state",
+    )
     clear_minutes: int = Field(
         default=10,
         ge=0,

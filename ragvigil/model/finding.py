@@ -12,6 +12,8 @@ from ragvigil.model.score import Layer
 class FindingKind(StrEnum):
     """What found it, which is how much it weighs."""
 
+    CHANGED = "changed"
+    """A change that no release declared; a ticket."""
     BROKEN = "broken"
     """A rate on all traffic is over its absolute ceiling; pages."""
     MOVED = "moved"
