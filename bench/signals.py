@@ -1,0 +1,310 @@
+"""Broken and moved signals: false findings on unchanged traffic, minutes to find, cost of a tick.
+
+    python bench/signals.py [--small] [--seed N]
+
+Unchanged traffic of four weeks (two days with --small): 400 requests an hour over five routes,
+by the hour of the day, with usual rates, levels that differ by route and drift from hour to hour.
+Then every rate that rises to 30, 60 or 100 % and every number that shifts by 10, 20 or 40 %, on
+one route or all. Then one tick of 500 series through the embedded store.
+"""
+
+from __future__ import annotations
+
+import sys
+import tempfile
+import time
+from collections import Counter
+from collections.abc import Collection, Iterator
+from dataclasses import dataclass, field
+from math import pi
+from pathlib import Path
+
+import numpy as np
+from report import finish, peak_rss_mb, progress
+from signals_tick import tick_cost
+
+from alerts.broken import Broken
+from alerts.moved import Moved
+from alerts.settings import AlertsSettings
+from alerts.signal_minutes import HOUR, MINUTE, SignalMinutes
+from alerts.signals import NUMBERS
+from alerts.windows import Floats, Ints
+from ragvigil.model.delta import Series
+from ragvigil.model.finding import Finding, FindingKind
+from ragvigil.store.signals import Sums
+
+SEED = 17
+START = 1_767_225_600
+ROUTES = 5
+AN_HOUR = 400
+DAY = 86_400
+USUAL = {
+    "retrieval_shape:empty": 0.02,
+    "error": 0.01,
+    "citation_validity:failed": 0.03,
+    "refusal:refused": 0.05,
+    "answer_complete_text:failed": 0.01,
+    "injected_context:failed": 0.002,
+    "seconds_total:slow": 0.01,
+}
+LEVELS = {
+    "chunk_utilization": (0.45, 0.2),
+    "citation_coverage": (0.7, 0.25),
+    "citations": (2.4, 1.3),
+    "answer_words": (4.6, 0.6),
+    "context_tokens": (7.2, 0.4),
+    "context_chunks": (4.8, 0.6),
+    "chunk_characters": (6.6, 0.3),
+    "top_score": (0.78, 0.07),
+    "score_gap": (0.15, 0.06),
+    "groundedness": (0.85, 0.18),
+    "context_relevance": (0.6, 0.22),
+    "answer_relevance": (0.75, 0.18),
+    "seconds_total": (0.9, 0.6),
+    "cost_usd": (-5.5, 0.5),
+}
+"""Mean and standard deviation; of logarithms where a number is compared by them."""
+FALSE_MOVES = 4
+TICK_SECONDS, TICK_MB = 1.0, 50.0
+
+
+Found = dict[str, float | None]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Change:
+    """From `at` on (seconds): the rate to which a signal rises, or the share by which it shifts."""
+
+    signal: str = ""
+    at: int = 0
+    by: float = 0.0
+    routes: tuple[int, ...] = field(default=tuple(range(ROUTES)))
+
+
+def stream(
+    rng: np.random.Generator, seconds: int, change: Change, signals: Collection[str]
+) -> Iterator[Sums]:
+    """Sums per minute and series, a signal at a time."""
+    times, routes = requests(rng, seconds)
+    touched = np.isin(routes, change.routes) & (times >= change.at)
+    hours = ((times - START) // HOUR).astype(np.int64)
+    minute = (times // MINUTE * MINUTE).astype(np.int64)
+    for signal, rate in USUAL.items():
+        if signal not in signals:
+            continue
+        wave = np.exp(0.2 * rng.standard_normal(int(hours.max()) + 1))
+        share = np.minimum(1, rate * wave[hours] * (0.7 + 0.15 * routes))
+        if signal == change.signal:
+            share = np.where(touched, change.by, share)
+        values = (rng.random(len(times)) < share).astype(float)
+        yield summed(signal, routes, minute, values)
+    for signal, (mean, sd) in LEVELS.items():
+        if signal not in signals:
+            continue
+        values = numbers(rng, mean, sd, hours, routes)
+        if signal == change.signal:
+            # By its own mean, so that a score near 1 can fall only.
+            shift = np.log(1 + change.by) if NUMBERS[signal].is_logged else -change.by * mean
+            values = values + touched * shift
+        yield summed(signal, routes, minute, values)
+
+
+def requests(rng: np.random.Generator, seconds: int) -> tuple[Floats, Ints]:
+    """Times and routes; every route has a day of its own, so that the mix changes."""
+    count = int(seconds / HOUR * AN_HOUR * 1.7)
+    times = np.sort(START + rng.random(count) * seconds)
+    routes = rng.integers(0, ROUTES, count)
+    day = (times % DAY) / DAY
+    kept = 1 + 0.7 * np.sin(2 * pi * (day - 0.3 - 0.06 * routes))
+    is_kept = rng.random(count) < kept / 1.7
+    return times[is_kept], routes[is_kept]
+
+
+def numbers(rng: np.random.Generator, mean: float, sd: float, hours: Ints, routes: Ints) -> Floats:
+    """Values around a level by route, with a wave over the day and a drift of single hours."""
+    count = int(hours.max()) + 1
+    shared = 0.05 * rng.standard_normal(count)
+    own = 0.05 * rng.standard_normal((count, ROUTES))
+    by_day = 0.08 * np.sin(2 * pi * hours / 24 + 1)
+    level = 0.4 * (routes - 2) + shared[hours] + own[hours, routes] + by_day
+    return np.asarray(mean + sd * (level + rng.standard_normal(len(hours))))
+
+
+def summed(signal: str, routes: Ints, minute: Ints, values: Floats) -> Sums:
+    """Sums of one signal by route and minute."""
+    keys, inverse = np.unique(np.stack([routes, minute]), axis=1, return_inverse=True)
+    inverse = inverse.ravel()
+    return Sums(
+        series=tuple(
+            Series(service="shop", environment="live", route=f"/r{route}", rubric=signal)
+            for route in range(ROUTES)
+        ),
+        index=keys[0].astype(np.int64),
+        start=keys[1].astype(np.int64),
+        n=np.bincount(inverse).astype(float),
+        total=np.bincount(inverse, weights=values),
+        squares=np.bincount(inverse, weights=values**2),
+    )
+
+
+class Replay:
+    """Sums put into a table minute by minute."""
+
+    def __init__(self, sums: list[Sums]) -> None:
+        self.table = SignalMinutes()
+        self._series = tuple(one for part in sums for one in part.series)
+        first = np.cumsum([0, *(len(part.series) for part in sums)])
+        order = np.argsort(np.concatenate([part.start for part in sums]), kind="stable")
+        joined = [
+            np.concatenate([part.index + base for part, base in zip(sums, first, strict=False)])
+        ]
+        joined += [
+            np.concatenate([getattr(part, name) for part in sums])
+            for name in ("start", "n", "total", "squares")
+        ]
+        self._index, self._start, *self._values = (one[order] for one in joined)
+
+    def minute(self, minute: int) -> None:
+        """Adds one minute."""
+        self.table.advance(minute + MINUTE)
+        self.table.put_minutes([self._between(minute, minute + MINUTE)], [minute])
+
+    def past(self, end: int) -> None:
+        """Adds everything before `end`, a full hour, at once."""
+        self.table.advance(end)
+        minutes = range(self.table.first_minute, end, MINUTE)
+        hours = range(self.table.first_hour, self.table.first_minute, HOUR)
+        self.table.put_hours([self._between(hours.start, hours.stop)], hours)
+        self.table.put_minutes([self._between(minutes.start, end)], minutes)
+
+    def _between(self, start: int, end: int) -> Sums:
+        part = slice(*np.searchsorted(self._start, [start, end]))
+        n, total, squares = (one[part] for one in self._values)
+        return Sums(
+            series=self._series,
+            index=self._index[part],
+            start=self._start[part],
+            n=n,
+            total=total,
+            squares=squares,
+        )
+
+
+def unchanged(rng: np.random.Generator, days: int) -> dict[str, float]:
+    """Findings on traffic that never changes."""
+    settings = AlertsSettings()
+    replay = Replay(list(stream(rng, days * DAY, Change(), {*USUAL, *LEVELS})))
+    broken, moved = Broken(settings.broken), Moved(settings.moved)
+    found: dict[str, Finding] = {}
+    started = time.process_time()
+    for minute in range(START, START + days * DAY, MINUTE):
+        replay.minute(minute)
+        end = minute + MINUTE
+        for one in (*broken.step(replay.table, [end], {}), *moved.step(replay.table, end, {})):
+            found.setdefault(one.finding_id, one)
+    for one in found.values():
+        progress(f"{(one.since_unix_nano / 1e9 - START) / DAY:.2f} d {one.routes} {one.words}")
+    kinds = Counter(one.kind for one in found.values())
+    return {
+        "days": days,
+        "broken": kinds[FindingKind.BROKEN],
+        "moved": kinds[FindingKind.MOVED],
+        "ms_a_tick": round((time.process_time() - started) / (days * DAY / MINUTE) * 1e3, 2),
+    }
+
+
+def minutes_to_find(rng: np.random.Generator, change: Change, *, most: int) -> int | None:
+    """Minutes from the change until its finding, None where none came within `most`."""
+    settings = AlertsSettings()
+    at = change.at
+    replay = Replay(list(stream(rng, at - START + most * MINUTE, change, {change.signal})))
+    replay.past(at // HOUR * HOUR)
+    broken, moved = Broken(settings.broken), Moved(settings.moved)
+    for minute in range(at // HOUR * HOUR, at + most * MINUTE, MINUTE):
+        replay.minute(minute)
+        end = minute + MINUTE
+        if end <= at:
+            continue
+        found = (
+            broken.step(replay.table, [end], {})
+            if change.signal in USUAL
+            else moved.step(replay.table, end, {})
+        )
+        if any(one.signal == change.signal for one in found):
+            return (end - at) // MINUTE
+    return None
+
+
+def times_to_find(
+    rng: np.random.Generator, signals: list[str], by: float, *, routes: int, repeats: int, most: int
+) -> Found:
+    """Median and 90th percentile over signals and repeats, at any time of the day."""
+    taken: list[float] = []
+    for signal in signals:
+        for _ in range(repeats):
+            at = START + 4 * DAY + int(rng.integers(0, DAY // MINUTE)) * MINUTE
+            change = Change(signal=signal, at=at, by=by, routes=tuple(range(routes)))
+            found = minutes_to_find(rng, change, most=most)
+            taken.append(np.inf if found is None else found)
+    median, late = np.percentile(taken, [50, 90], method="higher")
+    return {
+        "found": round(float(np.isfinite(taken).mean()), 3),
+        "median": None if np.isinf(median) else int(median),
+        "p90": None if np.isinf(late) else int(late),
+    }
+
+
+def found_in_time(rng: np.random.Generator, small: bool) -> dict[str, dict[str, Found]]:
+    """Minutes to find every change, on one route and on all."""
+    repeats = 2 if small else 8
+    rates = {
+        f"{by:.0%} on {routes}": times_to_find(
+            rng, list(USUAL), by, routes=routes, repeats=repeats, most=60
+        )
+        for by in (0.3, 0.6, 1.0)
+        for routes in (1, ROUTES)
+    }
+    progress(str(rates))
+    shifts = {
+        f"{by:.0%} on {routes}": times_to_find(
+            rng, list(LEVELS), by, routes=routes, repeats=max(1, repeats // 2), most=120
+        )
+        for by in (0.1, 0.2, 0.4)
+        for routes in (1, ROUTES)
+    }
+    progress(str(shifts))
+    return {"broken": rates, "moved": shifts}
+
+
+def main() -> None:
+    """Runs it and prints the JSON line."""
+    small = "--small" in sys.argv
+    seed = int(sys.argv[sys.argv.index("--seed") + 1]) if "--seed" in sys.argv else SEED
+    rng = np.random.default_rng(seed)
+    with tempfile.TemporaryDirectory() as folder:
+        tick = tick_cost(Path(folder), days=1 if small else 3, ticks=5 if small else 20)
+    progress(str(tick))
+    taken = found_in_time(rng, small)
+    quiet = unchanged(rng, 2 if small else 28)
+    bars = {
+        "0 broken findings on unchanged traffic": quiet["broken"] == 0,
+        f"<= {FALSE_MOVES} moved findings on unchanged traffic": quiet["moved"] <= FALSE_MOVES,
+        "60 % on all routes: median <= 10 minutes": is_within(taken["broken"]["60% on 5"], 10),
+        "100 % on one route: median <= 10 minutes": is_within(taken["broken"]["100% on 1"], 10),
+        "60 % on one route: median <= 10 minutes": is_within(taken["broken"]["60% on 1"], 10),
+        "40 % shift on all routes: median <= 60 minutes": is_within(taken["moved"]["40% on 5"], 60),
+        f"a tick <= {TICK_SECONDS} s": tick["worst_tick_seconds"] <= TICK_SECONDS,
+        f"a tick <= {TICK_MB} MB": tick["mb"] <= TICK_MB,
+    }
+    figures = {"tick": tick, "minutes": taken, "unchanged": quiet, "peak_rss_mb": peak_rss_mb()}
+    finish("signals", figures, bars, seed=seed)
+
+
+def is_within(found: Found, minutes: int) -> bool:
+    """Whether half of the changes were found by then."""
+    median = found["median"]
+    return median is not None and median <= minutes
+
+
+if __name__ == "__main__":
+    main()
