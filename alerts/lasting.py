@@ -11,6 +11,9 @@ from ragvigil.model.finding import Finding, FindingKind
 from ragvigil.model.incident import Incident
 from ragvigil.model.notice import Notice
 
+SIGNALS = frozenset({FindingKind.BROKEN, FindingKind.MOVED, FindingKind.DRIFT})
+"""What is measured again and again, and so tells when it is over."""
+
 
 def lasting(
     incident: Incident, settings: IncidentSettings, changes: Iterable[Notice] = ()
@@ -92,7 +95,7 @@ def without_past_audits(incident: Incident, now: int, settings: IncidentSettings
 def _unless_over(one: Finding, incident: Incident, now: int, settings: IncidentSettings) -> Finding:
     if one.kind is not FindingKind.AUDIT or not one.is_open:
         return one
-    signals = [other for other in incident.findings if other.kind is not FindingKind.AUDIT]
+    signals = [other for other in incident.findings if other.kind in SIGNALS]
     ends = [other.cleared_unix_nano for other in signals]
     if ends and all(ends) and max(ends) > one.seen_unix_nano:
         return replace(one, cleared_unix_nano=max(ends))

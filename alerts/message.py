@@ -145,7 +145,8 @@ def _is_share(finding: Finding) -> bool:
 
 
 def _weight(finding: Finding) -> tuple[int, int, str]:
-    return (WEIGHT.index(finding.kind), finding.since_unix_nano, finding.finding_id)
+    place = WEIGHT.index(finding.kind) if finding.kind in WEIGHT else len(WEIGHT)
+    return (place, finding.since_unix_nano, finding.finding_id)
 
 
 def _time(unix_nano: int) -> str:

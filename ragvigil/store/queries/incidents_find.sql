@@ -12,6 +12,6 @@ WHERE (toUnixTimestamp64Nano(resolved) = 0 OR resolved >= toDateTime64({since:UI
     AND ({incident_id:String} = '' OR incident_id = {incident_id:String})
     AND ({service:String} = '' OR service = {service:String})
     AND ({state:String} = '' OR state = {state:String})
-    AND ({expected:UInt8} = 0 OR is_expected = 1)
+    AND ({expected:Bool} = 0 OR is_expected = 1)
 ORDER BY opened DESC, incident_id
 LIMIT {limit:UInt32}
