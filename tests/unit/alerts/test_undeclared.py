@@ -1,4 +1,4 @@
-"""A change that no release declared is a ticket until it is put back, declared, audited or usual."""
+"""A change that no release declared is a ticket until it is put back, audited or usual."""
 
 from __future__ import annotations
 
@@ -23,14 +23,14 @@ GONE = Notice(
     noticed_unix_nano=NOON + 5 * MINUTE,
     requests=6,
     before="fusion",
-    after="",
+    after="none",
 )
 BACK = replace(
     GONE,
     notice_id="n2",
     since_unix_nano=NOON + 60 * MINUTE,
     noticed_unix_nano=NOON + 65 * MINUTE,
-    before="",
+    before="none",
     after="fusion",
 )
 RELEASE = replace(
@@ -49,7 +49,7 @@ def test_a_change_without_a_release_is_a_ticket_that_says_what_changed() -> None
     assert found.kind is FindingKind.CHANGED
     assert found.kind not in PAGES
     assert (found.routes, found.layer, found.is_open) == (("/ask",), Layer.RETRIEVAL, True)
-    assert found.words == "reranker without a release: fusion -> nothing"
+    assert found.words == "reranker without a release: fusion -> none"
     assert found.since_unix_nano == NOON
 
 
