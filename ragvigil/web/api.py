@@ -18,6 +18,7 @@ from ragvigil.web import (
     alerts,
     deltas,
     home,
+    incidents,
     judges,
     labels,
     operating,
@@ -35,7 +36,19 @@ if TYPE_CHECKING:
     from ragvigil.store.store import Store
 
 HERE = Path(__file__).parent
-PARTS = (records, deltas, traffic, service, posted, labels, judges, alerts, operating, home)
+PARTS = (
+    records,
+    deltas,
+    traffic,
+    service,
+    posted,
+    labels,
+    judges,
+    alerts,
+    operating,
+    incidents,
+    home,
+)
 LOOPBACK = ("localhost", "127.0.0.1", "::1")
 
 
@@ -63,6 +76,7 @@ def api(
     judging: service.JudgeSource | None = None,
     alerting: alerts.AlertSource | None = None,
     pointing: operating.OperatingSource | None = None,
+    watching: incidents.IncidentSource | None = None,
     clock: Callable[[], datetime] = lambda: datetime.now(UTC),
 ) -> ASGIApp:
     """The application behind its guard, to be served by any ASGI server.
@@ -76,6 +90,7 @@ def api(
         judging=judging,
         alerting=alerting,
         pointing=pointing,
+        watching=watching,
         clock=clock,
     )
     return Guard(app, app.state.access, hosts(settings), settings.max_body_bytes)
@@ -89,6 +104,7 @@ def application(
     judging: service.JudgeSource | None = None,
     alerting: alerts.AlertSource | None = None,
     pointing: operating.OperatingSource | None = None,
+    watching: incidents.IncidentSource | None = None,
     clock: Callable[[], datetime] = lambda: datetime.now(UTC),
 ) -> FastAPI:
     """The routes without their guard."""
@@ -108,6 +124,7 @@ def application(
     app.state.judges = judging or service.NoJudges()
     app.state.alerts = alerting
     app.state.operating = pointing
+    app.state.incidents = watching
     app.state.clock = clock
     app.state.base = settings.external_url
     app.state.routers = [part.router for part in PARTS]

@@ -46,6 +46,10 @@ OPERATIONS = [
     ("GET", "/api/v1/disagreements"),
     ("POST", "/api/v1/alerts/test"),
     ("GET", "/api/v1/operating-points"),
+    ("GET", "/api/v1/incidents"),
+    ("GET", "/api/v1/incidents/{incident_id}"),
+    ("POST", "/api/v1/incidents/{incident_id}/{verb}"),
+    ("GET", "/api/v1/why"),
 ]
 
 

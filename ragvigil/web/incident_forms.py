@@ -1,0 +1,149 @@
+"""The JSON forms of incidents."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import fields
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from ragvigil.model.finding import Finding, FindingKind
+from ragvigil.model.incident import Incident, IncidentEvent, IncidentState, Severity, Verb
+from ragvigil.model.notice import Cause, ChangeKind, Notice
+from ragvigil.model.score import Layer
+from ragvigil.web.posts import Name, Text, Time
+
+EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+
+
+class FindingForm(BaseModel):
+    """One signal that is, or was, worse."""
+
+    finding_id: str
+    kind: FindingKind
+    routes: list[str]
+    signal: str
+    layer: Layer
+    causes: list[Cause]
+    value: float | None
+    reference: float | None = Field(description="the ceiling of a broken rate, else before")
+    low: float | None = Field(description="of the change, 95 %")
+    high: float | None
+    n: int
+    since: datetime | None
+    seen: datetime | None
+    cleared: datetime | None = Field(description="null while it lasts")
+    traces: list[str]
+    words: str
+
+
+class SuspectForm(BaseModel):
+    """A change that precedes an incident, or that put such a change back."""
+
+    notice_id: str
+    kind: ChangeKind
+    route: str = Field(description="empty for all routes")
+    since: datetime | None
+    share: float = Field(description="of the newest requests that show it")
+    before: str
+    after: str
+
+
+class EventForm(BaseModel):
+    """One step in the life of an incident."""
+
+    time: datetime | None
+    verb: Verb
+    actor: str = Field(description="empty for the daemon")
+    text: str
+
+
+class IncidentForm(BaseModel):
+    """Everything that one cause made worse."""
+
+    incident_id: str
+    service: str
+    environment: str
+    state: IncidentState
+    severity: Severity
+    cause: Cause | None = Field(description="null while undetermined")
+    opened: datetime | None
+    since: datetime | None = Field(description="the earliest onset")
+    paged: datetime | None
+    resolved: datetime | None
+    snoozed_until: datetime | None
+    assignee: str
+    is_false_page: bool
+    is_expected: bool
+    message: list[str] = Field(description="at most six lines")
+    findings: list[FindingForm]
+    suspects: list[SuspectForm] = Field(description="the likeliest first")
+
+
+class IncidentStoryForm(IncidentForm):
+    """An incident with everything that was done."""
+
+    events: list[EventForm]
+
+
+class PagesForm(BaseModel):
+    """How right the pages were."""
+
+    pages: int
+    judged: int = Field(description="pages of which a person said what they were")
+    false_pages: int
+    precision: float | None = Field(description="1 - false pages / judged; null before any")
+
+
+class IncidentsForm(BaseModel):
+    """Incidents, newest first."""
+
+    incidents: list[IncidentForm]
+    pages: PagesForm
+
+
+class WhyForm(BaseModel):
+    """What is wrong and why, for a person."""
+
+    lines: list[str] = Field(description="at most ten")
+
+
+class ActPost(BaseModel):
+    """What a person says of an incident."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    actor: Name = Field(default="", description="who says it")
+    text: Text = Field(default="", description="why, in words")
+    until: Time | None = Field(default=None, description="when a snooze ends")
+
+
+def incident_values(one: Incident, message: Sequence[str]) -> dict[str, Any]:
+    """The values of `IncidentForm`."""
+    return {
+        **_values(one),
+        "message": list(message),
+        "findings": [_values(held) for held in one.findings],
+        "suspects": [_values(notice) for notice in one.suspects],
+    }
+
+
+def event_form(one: IncidentEvent) -> EventForm:
+    """An event as the API shows it."""
+    return EventForm.model_validate(_values(one))
+
+
+def _values(one: Incident | Finding | Notice | IncidentEvent) -> Mapping[str, Any]:
+    """Its fields by the names of the API: times without their unit, 0 is none."""
+    values: dict[str, Any] = {}
+    for field in fields(one):
+        value = getattr(one, field.name)
+        name, is_time, _ = field.name.partition("_unix_nano")
+        values[name] = _time(value) if is_time else value
+    return values
+
+
+def _time(nanos: int) -> datetime | None:
+    return EPOCH + timedelta(microseconds=nanos // 1000) if nanos else None

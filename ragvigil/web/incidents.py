@@ -1,0 +1,154 @@
+"""What is wrong, and what people do about it: `/api/v1/incidents`, `/api/v1/why`."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Annotated, Literal, Protocol
+
+from fastapi import APIRouter, Depends, HTTPException, Query, Request
+
+from ragvigil.model.incident import Incident, Verb
+from ragvigil.store import incidents as stored
+from ragvigil.web.errors import Error
+from ragvigil.web.incident_forms import (
+    ActPost,
+    IncidentForm,
+    IncidentsForm,
+    IncidentStoryForm,
+    PagesForm,
+    WhyForm,
+    event_form,
+    incident_values,
+)
+from ragvigil.web.permissions import Permission, Requires
+from ragvigil.web.times import point_of_time
+
+router = APIRouter(prefix="/api/v1")
+
+Name = Annotated[str, Query(max_length=256)]
+
+
+class NoSuchIncident(LookupError):
+    """There is no incident of this id."""
+
+
+class VerbRefused(ValueError):
+    """The incident does not take this verb as it is; `str(error)` says why."""
+
+
+class IncidentSource(Protocol):
+    """What watches and folds findings; the composition root provides it."""
+
+    def lines(self, incident: Incident) -> Sequence[str]:
+        """The message of an incident, at most six lines."""
+        ...
+
+    def act(self, incident_id: str, verb: Verb, actor: str, text: str, until: float) -> Incident:
+        """Does what a person says; `until` in seconds since the epoch, 0 where none is given.
+
+        Raises NoSuchIncident or VerbRefused.
+        """
+        ...
+
+    def why(self, service: str, route: str) -> Sequence[str]:
+        """What is known of a route's state now, at most ten lines; empty names are all."""
+        ...
+
+
+def _source(request: Request) -> IncidentSource:
+    source: IncidentSource | None = request.app.state.incidents
+    if source is None:
+        raise HTTPException(404, "no incidents are kept here: the watch does not run")
+    return source
+
+
+@router.get(
+    "/incidents",
+    summary="What was wrong: one incident a cause, whatever the number of rubrics and routes",
+    dependencies=[Depends(Requires(Permission.READ))],
+)
+def incidents(
+    request: Request,
+    state: Literal["", "open", "acknowledged", "snoozed", "resolved"] = "",
+    service: Name = "",
+    since: Annotated[
+        str,
+        Query(
+            max_length=40,
+            description="not resolved before: ISO 8601, epoch seconds, or how long ago, like 7d",
+        ),
+    ] = "7d",
+    limit: Annotated[int, Query(ge=1, le=1000)] = 100,
+) -> IncidentsForm:
+    """Newest first; with them, how many pages there were and how many of those were right."""
+    source = _source(request)
+    start = int(point_of_time(since, request.app.state.clock()).timestamp())
+    wanted = stored.Wanted(service=service, state=state, since=start, limit=limit)
+    store = request.app.state.store
+    found = stored.find(store, wanted)
+    pages = stored.pages(store)
+    return IncidentsForm(
+        incidents=[_form(source, one) for one in found],
+        pages=PagesForm(
+            pages=pages.pages,
+            judged=pages.judged,
+            false_pages=pages.false_pages,
+            precision=pages.precision,
+        ),
+    )
+
+
+@router.get(
+    "/incidents/{incident_id}",
+    summary="One incident: its message, findings, suspects, and everything that was done",
+    dependencies=[Depends(Requires(Permission.READ))],
+)
+def incident(request: Request, incident_id: str) -> IncidentStoryForm:
+    """Events are ordered by time."""
+    source, store = _source(request), request.app.state.store
+    found = stored.find(store, stored.Wanted(incident_id=incident_id))
+    if not found:
+        raise HTTPException(404, f"there is no incident {incident_id}")
+    events = [event_form(one) for one in stored.events(store, incident_id)]
+    values = incident_values(found[0], source.lines(found[0]))
+    return IncidentStoryForm.model_validate({**values, "events": events})
+
+
+@router.post(
+    "/incidents/{incident_id}/{verb}",
+    summary="Acknowledge, snooze, call expected or a false page, resolve",
+    responses={409: {"model": Error, "description": "The incident does not take this verb."}},
+    dependencies=[Depends(Requires(Permission.TRIAGE))],
+)
+def act(
+    request: Request,
+    incident_id: str,
+    verb: Literal["acknowledge", "snooze", "expected", "false_page", "resolve"],
+    post: ActPost,
+) -> IncidentForm:
+    """`expected`: the new level is the level from now on; it and `false_page` resolve as well."""
+    source = _source(request)
+    if verb == Verb.SNOOZE and post.until is None:
+        raise HTTPException(422, "body.until: snooze needs a time to end at")
+    until = post.until.timestamp() if post.until else 0.0
+    try:
+        after = source.act(incident_id, Verb(verb), post.actor, post.text, until)
+    except NoSuchIncident as error:
+        raise HTTPException(404, str(error)) from error
+    except VerbRefused as error:
+        raise HTTPException(409, str(error)) from error
+    return _form(source, after)
+
+
+@router.get(
+    "/why",
+    summary="What is wrong right now and why, in ten lines; else what is watched and how well",
+    dependencies=[Depends(Requires(Permission.READ))],
+)
+def why(request: Request, route: Name = "", service: Name = "") -> WhyForm:
+    """Open incidents first; else the last changes, audits under way, and what could be seen."""
+    return WhyForm(lines=list(_source(request).why(service, route)))
+
+
+def _form(source: IncidentSource, one: Incident) -> IncidentForm:
+    return IncidentForm.model_validate(incident_values(one, source.lines(one)))
