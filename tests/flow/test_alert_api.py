@@ -10,7 +10,7 @@ from prometheus_client import CollectorRegistry
 
 from alerts.settings import MetricsSettings
 from alerts.watch_metrics import WatchMetrics
-from ragvigil.app.alert_command import told
+from ragvigil.app.alert_command import scrape, told
 from ragvigil.store.store import Store
 from ragvigil.web.api import api
 from ragvigil.web.settings import WebSettings
@@ -71,7 +71,12 @@ async def test_without_a_watch_nothing_is_pretended(store: Store) -> None:
 
 async def test_the_command_says_what_happens_and_where_to_look(store: Store) -> None:
     reply = await Daemon(store).client.post("/api/v1/alerts/test", json={})
-    text = told(reply.json(), "127.0.0.1:9464")
+    text = told(reply.json(), scrape(MetricsSettings()))
     for words in ("curl -s http://127.0.0.1:9464/metrics", "RagvigilTestAlert", "amtool"):
         assert words in text
     assert max(len(line) for line in text.splitlines()) <= 100
+
+
+def test_where_metrics_ask_for_a_token_the_command_shows_where_it_goes() -> None:
+    assert "Bearer TOKEN" in scrape(MetricsSettings.model_validate({"token": "secret"}))
+    assert "secret" not in scrape(MetricsSettings.model_validate({"token": "secret"}))

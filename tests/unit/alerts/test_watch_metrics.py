@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 import subprocess
 from dataclasses import asdict, replace
 
@@ -20,6 +19,7 @@ from alerts.watch_families import FAMILIES, MAX_INCIDENTS
 from alerts.watch_metrics import MAX_CHARACTERS, STALE_SECONDS, WatchMetrics
 from ragvigil.model.incident import Incident, IncidentState, Severity
 from ragvigil.model.notice import Cause, ChangeKind, Notice
+from tests.monitoring import tool
 
 START = 1_767_225_600
 NANO = 10**9
@@ -271,7 +271,6 @@ def test_every_family_has_help_and_is_listed() -> None:
         assert f"# TYPE {family.name} {family.kind}" in text
 
 
-@pytest.mark.skipif(shutil.which("promtool") is None, reason="promtool is not installed")
 def test_promtool_finds_nothing_to_complain_of() -> None:
     watch = Watch()
     watch.metrics.show_incidents([incident()], {"i1": TEXT})
@@ -279,7 +278,7 @@ def test_promtool_finds_nothing_to_complain_of() -> None:
     watch.metrics.show_signals([reading()], {"refusal:refused": 0.2})
     watch.metrics.show_audits({("desk", "prod"): 1}, ended=["undecided"])
     done = subprocess.run(
-        ["promtool", "check", "metrics"],
+        [tool("promtool"), "check", "metrics"],
         input=watch.text(),
         capture_output=True,
         text=True,
