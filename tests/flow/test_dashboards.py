@@ -32,6 +32,7 @@ ROOT = Path(__file__).resolve().parents[2]
 PROMETHEUS = shutil.which("prometheus")
 GRAFANAS_OWN = {"__rate_interval": "10s", "__interval": "10s", "daily_money": "5"}
 FEW_MINUTES = 300
+TOKEN = "a-token-of-this-test"
 
 pytestmark = pytest.mark.skipif(
     PROMETHEUS is None, reason="there is no `prometheus` here (Debian: apt-get install prometheus)"
@@ -83,7 +84,8 @@ class Prometheus:
 @pytest.fixture(scope="module")
 def daemon(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ChildDaemon]:
     with serving(ContentJudge().answer) as judge:
-        settings = {"RAGVIGIL_CONFIG": os.devnull} | _judging(judge.openai)
+        settings = {"RAGVIGIL_CONFIG": os.devnull, "RAGVIGIL_METRICS__TOKEN": TOKEN}
+        settings |= _judging(judge.openai)
         with running(tmp_path_factory.mktemp("dashboards"), settings=settings) as started:
             yield started
 
@@ -125,10 +127,13 @@ def prometheus(
 
 def _config(folder: Path, daemon: ChildDaemon) -> Path:
     """The configuration of deploy/ for one daemon on loopback, scraped every second."""
+    token = folder / "token"
+    token.write_text(TOKEN)
     given = yaml.safe_load((ROOT / "deploy/prometheus/prometheus.yml").read_text())
     (job,) = given["scrape_configs"]
     job["static_configs"] = [{"targets": [daemon.metrics]}]
-    del job["authorization"], given["rule_files"], given["alerting"]
+    job["authorization"] = {"credentials_file": str(token)}
+    del given["rule_files"], given["alerting"]
     given["global"] = {"scrape_interval": "1s"}
     path = folder / "prometheus.yml"
     path.write_text(yaml.safe_dump(given))

@@ -1,0 +1,64 @@
+"""Reads the files of deploy/ for the tests that check them."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import jsonschema_rs
+import pytest
+import yaml
+
+from ragvigil.app.child_daemon import DEFAULT_PORTS
+from ragvigil.app.settings import Settings, load
+
+ROOT = Path(__file__).resolve().parents[1]
+DEPLOY = ROOT / "deploy"
+SCHEMAS = ROOT / "tests/golden/schemas"
+PORTS = set(DEFAULT_PORTS.values())
+YAML = sorted(
+    path for path in DEPLOY.rglob("*") if path.suffix in (".yaml", ".yml") and path.is_file()
+)
+
+
+def parsed(path: str) -> Any:
+    """A YAML file of deploy/."""
+    return yaml.safe_load((DEPLOY / path).read_text(encoding="utf-8"))
+
+
+def text(path: str) -> str:
+    """A file of deploy/ as it stands."""
+    return (DEPLOY / path).read_text(encoding="utf-8")
+
+
+def problems(schema: str, document: object) -> list[str]:
+    """What a schema of tests/golden/schemas has against `document`."""
+    validator = jsonschema_rs.validator_for(json.loads((SCHEMAS / schema).read_text()))
+    return [
+        f"{'.'.join(map(str, one.instance_path))}: {one.message}"
+        for one in validator.iter_errors(document)
+    ]
+
+
+def compose() -> Any:
+    """compose.yaml."""
+    return parsed("compose.yaml")
+
+
+def services() -> dict[str, Any]:
+    """The services of compose.yaml."""
+    return dict(compose()["services"])
+
+
+def settings_of(variables: Mapping[str, str], monkeypatch: pytest.MonkeyPatch) -> Settings:
+    """What the daemon makes of these variables alone, without a settings file."""
+    for name in list(os.environ):
+        if name.startswith("RAGVIGIL_"):
+            monkeypatch.delenv(name)
+    for name, value in variables.items():
+        monkeypatch.setenv(name, value)
+    monkeypatch.setenv("RAGVIGIL_CONFIG", os.devnull)
+    return load()

@@ -1,0 +1,82 @@
+"""Every YAML file is well-formed, and every setting that deploy/ names is one of ours."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from ragvigil.app.settings import known_keys, variable
+from tests.deploy_files import (
+    DEPLOY,
+    YAML,
+)
+
+
+@pytest.mark.parametrize("path", YAML, ids=lambda path: str(path.relative_to(DEPLOY)))
+def test_every_yaml_file_is_one_document_without_repeated_keys(path: Path) -> None:
+    class Strict(yaml.SafeLoader):
+        pass
+
+    def mapping(loader: yaml.SafeLoader, node: yaml.MappingNode) -> dict[Any, Any]:
+        keys = [loader.construct_object(key) for key, _ in node.value]
+        assert len(keys) == len(set(keys)), f"{path}: {keys}"
+        return loader.construct_mapping(node, deep=True)
+
+    Strict.add_constructor(yaml.resolver.BaseResolver.DEFAULT_MAPPING_TAG, mapping)
+    assert yaml.load(path.read_text(encoding="utf-8"), Strict)
+
+
+def files_that_name_settings() -> Iterator[Path]:
+    yield from (path for path in DEPLOY.rglob("*") if path.is_file() and path.suffix != ".json")
+
+
+def test_every_variable_of_ragvigil_that_is_named_exists() -> None:
+    known = {variable(path) for path in known_keys()} | {"RAGVIGIL_CONFIG"}
+    named = {
+        (path.name, name)
+        for path in files_that_name_settings()
+        for name in re.findall(r"\bRAGVIGIL_[A-Z_]+\b", path.read_text(encoding="utf-8"))
+    }
+    assert named
+    assert not {(path, name) for path, name in named if name not in known}
+
+
+@pytest.mark.parametrize(
+    "path", sorted((DEPLOY / "examples").iterdir()), ids=lambda path: path.name
+)
+def test_every_example_passes_the_check(path: Path) -> None:
+    clean = {k: v for k, v in os.environ.items() if not k.startswith("RAGVIGIL_")}
+    command = [sys.executable, "-m", "ragvigil.app.cli", "check", "--config", str(path)]
+    ended = subprocess.run(command, env=clean, capture_output=True, text=True, timeout=60)
+    assert ended.returncode == 0, ended.stdout + ended.stderr
+    assert "the settings are valid" in ended.stdout
+
+
+def test_the_fleet_with_its_tokens_leaves_only_the_missing_tls_to_warn_of() -> None:
+    tokens = (
+        "COLLECTOR__GRPC_TOKEN",
+        "COLLECTOR__HTTP_TOKEN",
+        "METRICS__TOKEN",
+        "WEB__ADMIN_TOKEN",
+    )
+    clean = {k: v for k, v in os.environ.items() if not k.startswith("RAGVIGIL_")}
+    given = clean | {f"RAGVIGIL_{name}": "secret" for name in tokens}
+    command = [
+        sys.executable,
+        "-m",
+        "ragvigil.app.cli",
+        "check",
+        "-c",
+        str(DEPLOY / "examples/fleet.toml"),
+    ]
+    ended = subprocess.run(command, env=given, capture_output=True, text=True, timeout=60)
+    assert ended.returncode == 0, ended.stdout
+    assert "secret" not in ended.stdout

@@ -1,0 +1,58 @@
+"""The Collector tees traces and logs, queues, and spreads whole traces."""
+
+from __future__ import annotations
+
+import pytest
+
+from ragvigil.app.settings import Settings
+from tests.deploy_files import (
+    ROOT,
+    parsed,
+    text,
+)
+
+COLLECTORS = ("collector.yaml", "loadbalancing.yaml")
+
+
+@pytest.mark.parametrize("name", COLLECTORS)
+def test_every_part_of_a_pipeline_is_configured_and_every_configured_part_is_used(
+    name: str,
+) -> None:
+    said = parsed(f"otel-collector/{name}")
+    for kind in ("receivers", "processors", "exporters"):
+        used = {part for one in said["service"]["pipelines"].values() for part in one[kind]}
+        assert used == set(said[kind])
+    assert set(said["service"]["extensions"]) == set(said["extensions"])
+
+
+@pytest.mark.parametrize("name", [*COLLECTORS, "tee.yaml"])
+def test_traces_and_logs_go_to_ragvigil_and_to_another_backend(name: str) -> None:
+    pipelines = parsed(f"otel-collector/{name}")["service"]["pipelines"]
+    assert set(pipelines) == {"traces", "logs"}
+    for pipeline in pipelines.values():
+        ours = [one for one in pipeline["exporters"] if "ragvigil" in one or one == "loadbalancing"]
+        assert len(ours) == 1
+        assert len(pipeline["exporters"]) == 2
+
+
+def test_the_readme_shows_the_tee_as_it_is() -> None:
+    lines = [line for line in text("otel-collector/tee.yaml").splitlines() if line[0] != "#"]
+    shown = "\n".join(f"    {line}" for line in lines)
+    assert shown in (ROOT / "README.md").read_text(encoding="utf-8")
+
+
+def test_both_ways_to_ragvigil_queue_and_retry() -> None:
+    tee = parsed("otel-collector/collector.yaml")["exporters"]["otlp/ragvigil"]
+    spread = parsed("otel-collector/loadbalancing.yaml")["exporters"]["loadbalancing"]
+    assert spread["routing_key"] == "traceID"
+    for exporter in (tee, spread["protocol"]["otlp"]):
+        assert exporter["sending_queue"]["enabled"]
+        assert exporter["retry_on_failure"]["enabled"]
+
+
+def test_no_batch_is_larger_than_a_request_may_be() -> None:
+    most = Settings.model_fields["collector"].default.limits.max_items
+    for name in COLLECTORS:
+        assert (
+            parsed(f"otel-collector/{name}")["processors"]["batch"]["send_batch_max_size"] <= most
+        )
