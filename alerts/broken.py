@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from math import log
 
 import numpy as np
 
+from alerts.broken_words import cleared_by, opened, seen_again
 from alerts.ceilings import (
     WINDOWS,
     Ceilings,
@@ -17,16 +18,18 @@ from alerts.ceilings import (
     counted,
     groups,
     usual,
-    wilson,
 )
+from alerts.levels import latest_peak
 from alerts.signal_minutes import HOUR, MINUTE, SignalMinutes
-from alerts.signals import BY_SIGNAL, POOL, Accepted, finding_id, scope_of
+from alerts.signals import BY_SIGNAL, POOL, Accepted, scope_of
 from alerts.watch_settings import BrokenSettings
 from alerts.windows import Floats
 from ragvigil.model.finding import Finding, FindingKind
 
 LEAST_FAILED = 4
 """Fewer prove nothing, whatever is usual; saves most of the work."""
+MOST_PICKED = 50
+"""Routes of which some are picked; of more there would be too many choices."""
 CLEAR_WINDOWS = (15, 30, 60, 120)
 """Minutes; a rate is judged by the shortest of these that has enough requests."""
 ONSET_MINUTES = 120
@@ -98,8 +101,10 @@ class Broken:
                 standing[scope] = self._standing.get(scope, 0) + 1
                 if standing[scope] >= self._settings.stand_minutes:
                     onset = _onset(table, group, one, end)
-                    finding = _opened(scope, group, one, onset, end)
-                    self._open[scope] = _Open(finding=_seen(finding, one, end, ceilings), asked=end)
+                    finding = opened(scope, group, one, onset, end)
+                    self._open[scope] = _Open(
+                        finding=seen_again(finding, one, end, ceilings), asked=end
+                    )
         self._standing = standing
 
     def _over(
@@ -136,13 +141,24 @@ class Broken:
         past: Floats,
         ceilings: Ceilings,
     ) -> Counted | None:
-        """The counts of the shortest window that proves it, None where none does."""
+        """The counts of the shortest window that proves it, None where none does.
+
+        Of several routes, where all together do not, those that are over by themselves.
+        """
         for sums in windows:
             one = counted(group, places, sums, past, ceilings)
-            is_spread = len(places) == 1 or one.is_shared
-            if one.n >= self._settings.fewest_requests and one.is_over and is_spread:
+            if self._is_proven(one, 1, len(places)):
                 return one
+            if 1 < len(one.routes) < len(places) <= MOST_PICKED:
+                some = [place for place in places if group.routes[place] in one.routes]
+                picked = counted(group, some, sums, past, ceilings)
+                if self._is_proven(picked, 2 ** len(places), len(some)):
+                    return picked
         return None
+
+    def _is_proven(self, one: Counted, choices: int, routes: int) -> bool:
+        is_enough = one.n >= self._settings.fewest_requests
+        return is_enough and one.is_over_of(choices) and (routes == 1 or one.is_shared)
 
     def _go_on(
         self, table: SignalMinutes, found: Sequence[Group], now: int, ceilings: Ceilings
@@ -153,38 +169,58 @@ class Broken:
         past = usual(table, now)
         for scope, one in list(self._open.items()):
             group = by_name.get(scope[:3])
-            seen = self._now(group, scope, windows, past, ceilings) if group else None
+            seen = self._now(group, one.finding, windows, past, ceilings) if group else None
             if seen is not None and seen.n:
                 one.asked = now
             is_over = seen is not None and seen.n and seen.share > seen.ceiling
             is_expected = ceilings.is_accepted(scope) and not (seen is not None and seen.is_over)
             if is_over and seen is not None and not is_expected:
                 one.under_since = None
-                one.finding = _seen(one.finding, seen, now, ceilings)
+                one.finding = seen_again(one.finding, seen, now, ceilings)
                 continue
             if seen is not None and seen.n and one.under_since is None:
                 one.under_since = now
             if is_expected or self._is_over_with(one, now):
                 del self._open[scope]
                 self._cleared[scope] = now
-                yield _cleared(one.finding, seen, now)
+                yield cleared_by(one.finding, seen, now)
 
     def _now(
         self,
         group: Group,
-        scope: Scope,
+        finding: Finding,
         windows: Sequence[Floats],
         past: Floats,
         ceilings: Ceilings,
     ) -> Counted | None:
-        places = [place for place, route in enumerate(group.routes) if scope[3] in (route, POOL)]
+        """The routes of a finding now: together, else those among them that are still over."""
+        places = [place for place, route in enumerate(group.routes) if route in finding.routes]
         if not places:
             return None
-        for sums in windows:
+        together = self._enough(group, places, windows, past, ceilings)
+        if len(places) == 1 or together.share > together.ceiling:
+            return together
+        still = [
+            place
+            for place in places
+            if self._enough(group, [place], windows, past, ceilings).is_above
+        ]
+        return self._enough(group, still, windows, past, ceilings) if still else together
+
+    def _enough(
+        self,
+        group: Group,
+        places: Sequence[int],
+        windows: Sequence[Floats],
+        past: Floats,
+        ceilings: Ceilings,
+    ) -> Counted:
+        """The counts of the shortest window with enough requests, else of the longest."""
+        for sums in windows[:-1]:
             one = counted(group, places, sums, past, ceilings)
             if one.n >= self._settings.fewest_requests:
                 return one
-        return one
+        return counted(group, places, windows[-1], past, ceilings)
 
     def _is_over_with(self, one: _Open, now: int) -> bool:
         is_under = (
@@ -205,59 +241,4 @@ def _onset(table: SignalMinutes, group: Group, one: Counted, end: int) -> int:
         (1 - now) / (1 - before)
     )
     since = np.cumsum(gain[::-1])[::-1]
-    return end - (ONSET_MINUTES - int(np.argmax(since))) * MINUTE
-
-
-def _opened(scope: Scope, group: Group, one: Counted, onset: int, end: int) -> Finding:
-    service, environment, signal, route = scope
-    rate = BY_SIGNAL[signal]
-    pooled = one.routes if len(one.routes) > 1 else group.routes
-    return Finding(
-        finding_id=finding_id(FindingKind.BROKEN, service, environment, signal, route, onset),
-        kind=FindingKind.BROKEN,
-        service=service,
-        environment=environment,
-        routes=pooled if route == POOL else (route,),
-        signal=signal,
-        layer=rate.layer,
-        causes=rate.causes,
-        since_unix_nano=onset * 10**9,
-        seen_unix_nano=end * 10**9,
-    )
-
-
-def _seen(finding: Finding, one: Counted, now: int, ceilings: Ceilings) -> Finding:
-    """The same finding with the numbers of now; a pool keeps the routes that it had."""
-    low, high = wilson(one.failed, one.n)
-    routes = tuple(dict.fromkeys((*finding.routes, *one.routes)))
-    return replace(
-        finding,
-        routes=routes,
-        value=one.share,
-        reference=one.ceiling,
-        low=low - one.ceiling,
-        high=high - one.ceiling,
-        n=int(one.n),
-        seen_unix_nano=now * 10**9,
-        words=_words(finding, one, ceilings),
-    )
-
-
-def _words(finding: Finding, one: Counted, ceilings: Ceilings) -> str:
-    """ "38 of 41 answers cite what is not there (93 %, ceiling 30 %)"."""
-    scope = (finding.service, finding.environment, finding.signal, scope_of(finding.routes))
-    what = BY_SIGNAL[finding.signal].words.format(seconds=ceilings.seconds(scope))
-    share, ceiling = _percent(one.share), _percent(one.ceiling)
-    return f"{one.failed:.0f} of {one.n:.0f} {what} ({share}, ceiling {ceiling})"
-
-
-def _percent(share: float) -> str:
-    return f"{100 * share:.0f} %"
-
-
-def _cleared(finding: Finding, one: Counted | None, now: int) -> Finding:
-    if one is None or not one.n:
-        words = f"no requests any more; last: {finding.words}"
-    else:
-        words = f"back under the ceiling: {_percent(one.share)} of {one.n:.0f}"
-    return replace(finding, cleared_unix_nano=now * 10**9, words=words)
+    return end - latest_peak(since) * MINUTE

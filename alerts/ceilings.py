@@ -56,7 +56,8 @@ def wilson(failed: float, n: float, z: float = 1.96) -> tuple[float, float]:
         return 0.0, 1.0
     share, z2 = failed / n, z * z / n
     middle, half = share + z2 / 2, z * sqrt(share * (1 - share) / n + z2 / (4 * n))
-    return max(0.0, (middle - half) / (1 + z2)), min(1.0, (middle + half) / (1 + z2))
+    low, high = (middle - half) / (1 + z2), (middle + half) / (1 + z2)
+    return max(0.0, min(low, share)), min(1.0, max(high, share))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -96,12 +97,20 @@ class Counted:
         return self.failed / self.n if self.n else 0.0
 
     @property
+    def is_above(self) -> bool:
+        """Whether the rate lies over its ceiling at 95 %, usual or not."""
+        return evidence(self.failed, self.n, self.ceiling) >= OVER
+
+    @property
     def is_over(self) -> bool:
         """Whether it is proven."""
-        return (
-            evidence(self.failed, self.n, self.ceiling) >= OVER
-            and evidence(self.failed, self.n, self.usual) >= UNUSUAL
-        )
+        return self.is_over_of(1)
+
+    def is_over_of(self, choices: float) -> bool:
+        """Whether it is proven though these routes were picked from so many choices."""
+        return evidence(self.failed, self.n, self.ceiling) >= OVER + log(choices) and evidence(
+            self.failed, self.n, self.usual
+        ) >= UNUSUAL + log(choices)
 
     @property
     def is_shared(self) -> bool:

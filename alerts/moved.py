@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from datetime import UTC, datetime
-from math import exp, log
+from math import log
 
 import numpy as np
 
-from alerts.levels import Levels, Past, Shift, shift
+from alerts.levels import Levels, Past, Shift, latest_peak, shift
+from alerts.moved_words import change_of, hour, opened, seen_again, shown
 from alerts.signal_minutes import HOUR, MINUTE, SignalMinutes
-from alerts.signals import BY_SIGNAL, POOL, Accepted, Number, finding_id, number, scope_of
+from alerts.signals import BY_SIGNAL, POOL, Accepted, Number, number, scope_of
 from alerts.watch_settings import MovedSettings
 from alerts.windows import Floats, Ints
 from ragvigil.model.finding import Finding, FindingKind
@@ -71,7 +71,7 @@ class Moved:
         for one in known:
             if one.kind is FindingKind.MOVED and one.is_open:
                 scope = (one.service, one.environment, one.signal, scope_of(one.routes))
-                self._open[scope] = _Open(finding=one, change=_change(one))
+                self._open[scope] = _Open(finding=one, change=change_of(one))
         self._looked = 0
 
     def step(self, table: SignalMinutes, now: int, accepted: Accepted) -> tuple[Finding, ...]:
@@ -125,8 +125,8 @@ class Moved:
                     continue
                 onset = _onset(table, group, group.chosen(scope), past, found, now)
                 routes = _concerned(group, tried, sums[:, group.places], past, found)
-                finding = _opened(scope, routes, group.number, onset)
-                finding = _seen(finding, group.number, found, now)
+                finding = opened(scope, routes, group.number, onset)
+                finding = seen_again(finding, group.number, found, now)
                 self._open[scope] = _Open(finding=finding, change=found.change)
             if group.scope(POOL) in self._open:
                 return
@@ -184,7 +184,7 @@ class Moved:
                 words = self._after(one, group, seen, now, scope, accepted)
             since = one.finding.since_unix_nano // 10**9
             if not words and now - since >= NEW_LEVEL_SECONDS:
-                words = f"the new level since {_hour(since)}: {one.finding.words}"
+                words = f"the new level since {hour(since)}: {one.finding.words}"
             if words:
                 del self._open[scope]
                 yield replace(one.finding, cleared_unix_nano=now * 10**9, words=words)
@@ -213,12 +213,12 @@ class Moved:
         side = 1.0 if one.change >= 0 else -1.0
         if side * seen.change >= abs(one.change) / 2:
             one.back_since = None
-            one.finding = _seen(one.finding, group.number, seen, now)
+            one.finding = seen_again(one.finding, group.number, seen, now)
             return ""
         one.back_since = now if one.back_since is None else one.back_since
         if now - one.back_since < self._settings.clear_minutes * MINUTE:
             return ""
-        return f"back: {group.number.words} {_shown(group.number, seen.level + seen.change)}"
+        return f"back: {group.number.words} {shown(group.number, seen.level + seen.change)}"
 
 
 def _groups(table: SignalMinutes) -> list[_Group]:
@@ -269,63 +269,4 @@ def _onset(
     above = minutes[1] - minutes[0] * past.mean[chosen]
     gain = (side * above - minutes[0] * abs(found.change) / 2).sum(axis=1)
     since = np.cumsum(gain[::-1])[::-1]
-    return now - (ONSET_MINUTES - int(np.argmax(since))) * MINUTE
-
-
-def _opened(scope: Scope, routes: tuple[str, ...], signal: Number, onset: int) -> Finding:
-    service, environment, name, route = scope
-    return Finding(
-        finding_id=finding_id(FindingKind.MOVED, service, environment, name, route, onset),
-        kind=FindingKind.MOVED,
-        service=service,
-        environment=environment,
-        routes=routes if route == POOL else (route,),
-        signal=name,
-        layer=signal.layer,
-        causes=signal.causes,
-        since_unix_nano=onset * 10**9,
-    )
-
-
-def _seen(finding: Finding, signal: Number, found: Shift, now: int) -> Finding:
-    """The same finding with the numbers of now."""
-    before, value = (_natural(signal, one) for one in (found.level, found.level + found.change))
-    low, high = (
-        _natural(signal, found.level + found.change + side * 1.96 * found.error) - before
-        for side in (-1, 1)
-    )
-    fell = "fell" if found.change < 0 else "rose"
-    percent = f" ({100 * (value / before - 1):+.0f} %)" if signal.is_anchored and before else ""
-    return replace(
-        finding,
-        value=value,
-        reference=before,
-        low=low,
-        high=high,
-        n=int(found.n),
-        seen_unix_nano=now * 10**9,
-        words=f"{signal.words} {fell} from {before:.3g} to {value:.3g}{percent}, "
-        f"{found.n:.0f} {signal.unit}",
-    )
-
-
-def _change(finding: Finding) -> float:
-    """The change of a finding of an earlier life, in the unit that is compared."""
-    value, before = finding.value, finding.reference
-    if value is None or before is None:
-        return 0.0
-    if number(finding.signal).is_logged:
-        return log(value / before) if value > 0 and before > 0 else 0.0
-    return value - before
-
-
-def _natural(signal: Number, level: float) -> float:
-    return exp(level) if signal.is_logged else level
-
-
-def _shown(signal: Number, level: float) -> str:
-    return f"{_natural(signal, level):.3g}"
-
-
-def _hour(seconds: int) -> str:
-    return f"{datetime.fromtimestamp(seconds, UTC):%Y-%m-%d %H:%M} UTC"
+    return now - latest_peak(since) * MINUTE

@@ -1,0 +1,72 @@
+"""Traffic by the minute for tests of what is broken and what moved: no store, no chance."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+import numpy as np
+
+from alerts.signal_minutes import HOUR, MINUTE, SignalMinutes
+from ragvigil.model.delta import Series
+from ragvigil.store.signals import Sums
+
+START = 1_767_225_600
+"""A full hour."""
+Cell = tuple[float, float, float]
+"""Number, sum and sum of squares."""
+
+
+def named(signal: str, route: str = "/a", segment: str = "") -> Series:
+    return Series(service="shop", environment="live", route=route, rubric=signal, segment=segment)
+
+
+def sums(cells: Mapping[tuple[Series, int], Cell]) -> Sums:
+    """Sums of these cells, by series and start of their bin."""
+    series = tuple(dict.fromkeys(one for one, _ in cells))
+    n, total, squares = np.array(list(cells.values()), dtype=np.float64).reshape(-1, 3).T
+    return Sums(
+        series=series,
+        index=np.array([series.index(one) for one, _ in cells], dtype=np.int64),
+        start=np.array([start for _, start in cells], dtype=np.int64),
+        n=n,
+        total=total,
+        squares=squares,
+    )
+
+
+def rate(failed: float, n: float) -> Cell:
+    """So many of so many."""
+    return n, failed, failed
+
+
+def values(mean: float, n: float, sd: float) -> Cell:
+    """So many values of this mean and spread."""
+    return n, n * mean, n * (mean * mean + sd * sd)
+
+
+def table(
+    cells: Callable[[int], Mapping[Series, Cell]], minutes: int, *, start: int = START
+) -> SignalMinutes:
+    """A table of the minutes from `start`, each with the cells of its number."""
+    made = SignalMinutes()
+    for place in range(minutes):
+        add(made, start + place * MINUTE, cells(place))
+    return made
+
+
+def add(made: SignalMinutes, minute: int, cells: Mapping[Series, Cell]) -> None:
+    """One minute more."""
+    made.advance(minute + MINUTE)
+    made.put_minutes([sums({(one, minute): cell for one, cell in cells.items()})], [minute])
+
+
+def hours(
+    cells: Callable[[int], Mapping[Series, Cell]], count: int, *, start: int = START
+) -> SignalMinutes:
+    """A table of that many past hours, and none of the minutes after them."""
+    made = SignalMinutes()
+    made.advance(start + (count + 2) * HOUR + MINUTE)
+    for place in range(count):
+        hour = start + place * HOUR
+        made.put_hours([sums({(one, hour): cell for one, cell in cells(place).items()})], [hour])
+    return made
