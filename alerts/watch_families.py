@@ -65,7 +65,7 @@ AUDITS = Family(
     name="ragvigil_audits_total",
     kind="counter",
     labels=("result",),
-    help="Audits that ended since the process started: confirmed, ruled_out or undecided.",
+    help="Audits that ended since the process started: dropped, steady (no drop) or undecided.",
 )
 ALERT_TEST = Family(
     name="ragvigil_alert_test",

@@ -8,6 +8,7 @@ No label is a trace id; the message of an open incident holds up to five of them
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from threading import Lock
 
@@ -34,13 +35,14 @@ from alerts.watch_families import (
     PARTS,
     SIGNAL,
 )
+from ragvigil.model.audit import Audit, AuditState
 from ragvigil.model.incident import Incident, IncidentState, Severity
 from ragvigil.model.notice import Notice
 
 MAX_CHARACTERS = 300
 STALE_SECONDS = 600
 UNDETERMINED = "undetermined"
-RESULTS = ("confirmed", "ruled_out", "undecided")
+ENDS = (AuditState.DROPPED, AuditState.STEADY, AuditState.UNDECIDED)
 NONE_KNOWN: Mapping[str, float] = {}
 
 Metric = CounterMetricFamily | GaugeMetricFamily
@@ -61,7 +63,7 @@ class WatchMetrics(Collector):
             INCIDENTS: {(severity.value,): 0.0 for severity in Severity},
             FALSE_PAGES: {(): 0.0},
             NOTICES: {},
-            AUDITS: {(result,): 0.0 for result in RESULTS},
+            AUDITS: {(end.value,): 0.0 for end in ENDS},
         }
         self._counted: set[tuple[Family, str, str]] = set()
         self._is_first = True
@@ -112,14 +114,16 @@ class WatchMetrics(Collector):
             self._readings, self._read_at = tuple(readings), self._clock()
             self._ceilings = dict(ceilings)
 
-    def show_audits(
-        self, under_way: Mapping[tuple[str, str], int], ended: Iterable[str] = ()
-    ) -> None:
-        """Takes how many audits run by service and environment, and how new ones ended."""
+    def show_audits(self, audits: Iterable[Audit]) -> None:
+        """Takes the newest audits; those that ended since the process started count once."""
+        running: Counter[Key] = Counter()
         with self._lock:
-            self._audits = {key: float(count) for key, count in under_way.items()}
-            for result in ended:
-                self._increase(AUDITS, (result,))
+            for one in audits:
+                if one.is_running:
+                    running[one.service, one.environment] += 1
+                elif one.ended_unix_nano >= self._started * 1e9:
+                    self._count_once(AUDITS, (one.state.value,), one.audit_id, by=1.0)
+            self._audits = {key: float(count) for key, count in running.items()}
 
     def test_alert(self, until: float) -> None:
         """Raises the test alert until a time, seconds since the epoch."""
@@ -171,8 +175,8 @@ class WatchMetrics(Collector):
         if one.is_false_page:
             self._count_once(FALSE_PAGES, (), one.incident_id, by)
 
-    def _count_once(self, family: Family, key: Key, incident_id: str, by: float) -> None:
-        mark = (family, "".join(key), incident_id)
+    def _count_once(self, family: Family, key: Key, name: str, by: float) -> None:
+        mark = (family, "".join(key), name)
         if mark not in self._counted:
             self._counted.add(mark)
             self._increase(family, key, by)

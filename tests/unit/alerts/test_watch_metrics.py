@@ -17,6 +17,7 @@ from alerts.settings import MetricsSettings
 from alerts.signal_gauges import Reading
 from alerts.watch_families import FAMILIES, MAX_INCIDENTS
 from alerts.watch_metrics import MAX_CHARACTERS, STALE_SECONDS, WatchMetrics
+from ragvigil.model.audit import Audit, AuditState
 from ragvigil.model.incident import Incident, IncidentState, Severity
 from ragvigil.model.notice import Cause, ChangeKind, Notice
 from tests.monitoring import tool
@@ -226,14 +227,26 @@ def test_of_routes_that_share_a_label_the_highest_value_speaks() -> None:
     assert watch.value("ragvigil_signal", route="__other__") == 0.9
 
 
-def test_audits_are_shown_while_they_run_and_counted_when_they_end() -> None:
+def audit(name: str, state: AuditState, ended: int = 0) -> Audit:
+    return Audit(
+        audit_id=name, service="desk", environment="prod", anchor_unix_nano=1,
+        started_unix_nano=1, state=state, ended_unix_nano=ended * NANO,
+    )  # fmt: skip
+
+
+def test_audits_are_shown_while_they_run_and_counted_once_when_they_end() -> None:
     watch = Watch()
+    before = audit("before", AuditState.DROPPED, ended=START - 1)
+    running = AuditState.RUNNING
     assert watch.value("ragvigil_audits_total", result="undecided") == 0
-    watch.metrics.show_audits({("desk", "prod"): 2})
+    watch.metrics.show_audits([before, audit("a", running), audit("b", running)])
     assert watch.value("ragvigil_audit_open", service="desk") == 2
-    watch.metrics.show_audits({}, ended=["undecided", "confirmed"])
+    ended = audit("a", AuditState.UNDECIDED, ended=START + 9)
+    watch.metrics.show_audits([before, ended, audit("b", running)])
+    watch.metrics.show_audits([before, ended])
     assert watch.value("ragvigil_audit_open") is None
     assert watch.value("ragvigil_audits_total", result="undecided") == 1
+    assert watch.value("ragvigil_audits_total", result="dropped") == 0
 
 
 def test_the_test_alert_ends_at_its_time() -> None:
@@ -276,7 +289,7 @@ def test_promtool_finds_nothing_to_complain_of() -> None:
     watch.metrics.show_incidents([incident()], {"i1": TEXT})
     watch.metrics.add_notices([notice()])
     watch.metrics.show_signals([reading()], {"refusal:refused": 0.2})
-    watch.metrics.show_audits({("desk", "prod"): 1}, ended=["undecided"])
+    watch.metrics.show_audits([audit("a", AuditState.RUNNING)])
     done = subprocess.run(
         [tool("promtool"), "check", "metrics"],
         input=watch.text(),
