@@ -139,6 +139,12 @@ class IncidentJob:
         """What is told of an incident."""
         return message(incident, self._settings, self._url)
 
+    def changes(self) -> tuple[Notice, ...]:
+        """Notices and deploy marks of the last two days, the newest first."""
+        with self._lock:
+            known = list(self._changes.values())
+        return tuple(sorted(known, key=lambda one: (-one.since_unix_nano, one.notice_id)))
+
     def pages(self) -> PageCounts:
         """Pages so far, and how many of those that people judged were false."""
         return stored.pages(self._store)

@@ -13,7 +13,10 @@ from schemathesis.specs.openapi.checks import (
     status_code_conformance,
 )
 
+from alerts.incident_job import IncidentJob
+from alerts.watch_settings import IncidentSettings
 from ragvigil.app.calibration import Calibration
+from ragvigil.app.incident_source import Incidents
 from ragvigil.store.settings import StoreSettings
 from ragvigil.store.store import Store
 from ragvigil.web.api import api
@@ -59,7 +62,9 @@ def test_every_answer_is_one_that_the_document_describes(
 ) -> None:
     keep(store, [outcome(1, NOW - 60, value=0.5)])
     judging = Calibration(store, (), {})
-    app = api(store, Quiet(), WebSettings(allowed_hosts=("testserver",)), judging=judging)
+    web = WebSettings(allowed_hosts=("testserver",))
+    watching = Incidents(store, IncidentJob(store, IncidentSettings()), Quiet())
+    app = api(store, Quiet(), web, judging=judging, watching=watching)
     document = schemathesis.openapi.from_asgi("/api/v1/openapi.json", app)
 
     @given(case=document[path][method].as_strategy())
