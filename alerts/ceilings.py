@@ -108,9 +108,8 @@ class Counted:
 
     def is_over_of(self, choices: float) -> bool:
         """Whether it is proven though these routes were picked from so many choices."""
-        return evidence(self.failed, self.n, self.ceiling) >= OVER + log(choices) and evidence(
-            self.failed, self.n, self.usual
-        ) >= UNUSUAL + log(choices)
+        unusual = evidence(self.failed, self.n, self.usual)
+        return self.is_above and unusual >= UNUSUAL + log(choices)
 
     @property
     def is_shared(self) -> bool:
