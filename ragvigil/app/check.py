@@ -50,7 +50,7 @@ def warnings(settings: Settings) -> Iterator[Warning]:
             "acknowledged and not yet stored would be lost",
         )
     yield from _about_the_judge(settings.judge)
-    for sentence in unknown_rubrics(settings.scorers, load_rubrics()):
+    for sentence in unknown_rubrics(settings, load_rubrics()):
         yield Warning(
             key=sentence.partition(":")[0],
             explanation=f"{sentence.partition(': ')[2]}; no plug-in brings it either",

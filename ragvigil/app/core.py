@@ -85,9 +85,11 @@ def run(settings: Settings, line: socket.socket, stop: threading.Event, clock: P
             log.info("core ready", seconds=round(time.monotonic() - started, 2))
             memory.collect_seldom()
             pipeline.parts.later.start()
+            pipeline.parts.exporting.start()
             pipeline.run(stop)
             status.is_ready = False
             pipeline.parts.later.stop()
+            pipeline.parts.exporting.stop()
         stop_jobs(scheduler, jobs)
     finally:
         store.close()

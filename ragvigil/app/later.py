@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from alerts.metrics import ScoreMetrics
 from ragvigil.app.canary_job import CanaryJob
 from ragvigil.app.clock import Clock
-from ragvigil.app.judging import Judging
+from ragvigil.app.judging import Deliver, Judging
 from ragvigil.app.local_scoring import LocalScoring
 from ragvigil.app.settings import Settings
 from ragvigil.inference.process import Inference
@@ -25,7 +25,10 @@ PACE_DAYS, DAY = 7, 86_400
 
 
 class Later:
-    """Offers stored outcomes to both; `dirty_minutes` gets the minutes whose roll-ups change."""
+    """Offers stored outcomes to both; `dirty_minutes` gets the minutes whose roll-ups change.
+
+    `tell` hears of scores that are stored.
+    """
 
     def __init__(
         self,
@@ -35,10 +38,11 @@ class Later:
         scores: ScoreMetrics,
         dirty_minutes: set[int],
         clock: Clock = time.time,
+        tell: Deliver = lambda _: None,
     ) -> None:
         self._store, self._facts, self._scores = store, facts, scores
         self._dirty_minutes = dirty_minutes
-        self._clock = clock
+        self._clock, self._tell = clock, tell
         self._heard = clock() - HEARD_SECONDS
         judge = settings.judge
         self._judging = Judging(
@@ -112,6 +116,7 @@ class Later:
         self._dirty_minutes |= written.minutes
         for stored, scores in verdicts:
             self._scores.add_later(stored.record, scores)
+        self._tell(verdicts)
 
     def status(self) -> dict[str, dict[str, object]]:
         """What both do, a mapping a section."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import time
+from collections.abc import Sequence
 
 from alerts.metrics import ScoreMetrics
 from collector.fetch import TraceFetcher
@@ -11,11 +12,13 @@ from collector.record.route import RouteCap, RouteRules
 from collector.spool.reader import SpoolReader
 from ragvigil.app import plugins
 from ragvigil.app.clock import Clock
+from ragvigil.app.exporting import Exporting
 from ragvigil.app.later import Later
 from ragvigil.app.pipeline import Parts
 from ragvigil.app.runs import Runs
 from ragvigil.app.settings import Settings
 from ragvigil.app.sink import Sink
+from ragvigil.model.outcome import Outcome
 from ragvigil.store import ledger, traces
 from ragvigil.store.store import Store
 from ragvigil.store.traces import RubricFacts
@@ -41,10 +44,16 @@ def assemble(
     """The pipeline's parts, ready to run from the last checkpoint; says which plug-ins are not."""
     plugins.announce()
     dirty: set[int] = set()
-    later = Later(settings, store, facts(runner), scores, dirty, clock)
+    exporting = Exporting(settings.export, clock=clock)
+    later = Later(settings, store, facts(runner), scores, dirty, clock, exporting.offer_later)
     reader = SpoolReader(settings.data_dir / "spool")
     done = reader.checkpoint_of("core")
     routes = settings.collector.routes
+
+    def offer(outcomes: Sequence[Outcome]) -> None:
+        later.offer(outcomes)
+        exporting.offer(outcomes)
+
     rules = tuple((re.compile(rule), template) for rule, template in routes.rules.items())
     return Parts(
         reader=reader,
@@ -61,9 +70,10 @@ def assemble(
             settled_spans=ledger.spans_after(store, done),
             placed=ledger.sums(store),
             dirty_minutes=dirty,
-            offer=later.offer,
+            offer=offer,
             clock_unix=clock,
         ),
         look_up=lambda trace_ids: traces.look_up(store, trace_ids),
         later=later,
+        exporting=exporting,
     )

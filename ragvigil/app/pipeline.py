@@ -18,6 +18,7 @@ from collector.records import records
 from collector.spool.reader import SpoolReader
 from ragvigil.app import memory
 from ragvigil.app import pipeline_metrics as metrics
+from ragvigil.app.exporting import Exporting
 from ragvigil.app.later import Later
 from ragvigil.app.runs import Runs
 from ragvigil.app.sink import Sink
@@ -56,6 +57,7 @@ class Parts:
     sink: Sink
     look_up: LookUp
     later: Later
+    exporting: Exporting
 
 
 class Pipeline:

@@ -23,6 +23,7 @@ from ragvigil.inference.settings import InferenceSettings
 from ragvigil.model.plugin import others
 from ragvigil.store.settings import StoreSettings
 from ragvigil.web.settings import WebSettings
+from scorers.export_settings import ExportSettings
 from scorers.judge.settings import JudgeSettings
 from scorers.rubric import GROUP, bring, house_rubrics
 from scorers.settings import ScorersSettings
@@ -65,6 +66,7 @@ class Settings(BaseSettings):
     alerts: AlertsSettings = AlertsSettings()
     metrics: MetricsSettings = MetricsSettings()
     web: WebSettings = WebSettings()
+    export: ExportSettings = ExportSettings()
 
     @classmethod
     def settings_customise_sources(
@@ -98,19 +100,23 @@ def load(config: Path | None = None, **flags: Any) -> Settings:
     except ValidationError as error:
         raise SettingsError("\n".join(_sentences(error))) from error
     own = bring(settings.scorers.rubrics)
-    nameless = list(unknown_rubrics(settings.scorers, house_rubrics() | own))
+    nameless = list(unknown_rubrics(settings, house_rubrics() | own))
     if nameless and not others(GROUP):  # those of others are known where they are loaded
         raise SettingsError("\n".join(nameless))
     return settings
 
 
-def unknown_rubrics(settings: ScorersSettings, known: Iterable[str]) -> Iterator[str]:
-    """A sentence for each name in `[scorers]` that no rubric has."""
+def unknown_rubrics(settings: Settings, known: Iterable[str]) -> Iterator[str]:
+    """A sentence for each name in `[scorers]` and `[export]` that no rubric has."""
     names = sorted(known)
-    for key, given in (("disabled", settings.disabled), ("fails_below", settings.fails_below)):
+    for key, given in (
+        ("[scorers] disabled", settings.scorers.disabled),
+        ("[scorers] fails_below", settings.scorers.fails_below),
+        ("[export] rubrics", settings.export.rubrics),
+    ):
         for name in given:
             if name not in names:
-                yield f"[scorers] {key}: {name} is not one of {', '.join(names)}"
+                yield f"{key}: {name} is not one of {', '.join(names)}"
 
 
 def _in_file(config: Path | None, environment: Mapping[str, str]) -> dict[str, Any]:

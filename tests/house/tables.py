@@ -24,10 +24,15 @@ ROOT = Path(__file__).resolve().parents[2]
 INSTRUMENTATION = "docs/instrumentation.md"
 # README -> sections of the settings, modules that declare metrics
 READMES: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
-    "collector/README.md": (("collector",), ("collector.metrics",)),
+    "collector/README.md": (("collector",), ("collector.metrics", "collector.feedback")),
     "scorers/README.md": (
-        ("scorers", "judge"),
-        ("scorers.metrics", "scorers.judge.metrics", "scorers.calibration.metrics"),
+        ("scorers", "judge", "export"),
+        (
+            "scorers.metrics",
+            "scorers.judge.metrics",
+            "scorers.calibration.metrics",
+            "scorers.export_metrics",
+        ),
     ),
     "alerts/README.md": (("alerts", "metrics"), ("alerts.metrics", "alerts.watch_families")),
     "ragvigil/README.md": (
