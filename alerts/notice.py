@@ -90,6 +90,9 @@ class RouteNotices:
         if not self._moved:
             return ()
         since, looks = self._since, self._corpus.since(self._since)
+        for kind in VALUES:
+            if self._values[kind].is_changing(since):
+                self._moved.setdefault(kind, since)
         content = self._content(looks)
         whole = new_share(looks) >= WHOLE
         values = [kind for kind in VALUES if kind in self._moved]
@@ -121,13 +124,14 @@ class RouteNotices:
         counts = COUNTS & moved or ChangeKind.TOP_K in moved
         if counts and is_only_more_or_fewer(looks):
             return None
-        kind = of_content(looks, self._corpus.usual_new_documents)
-        if kind is not None or (CORPUS not in moved and not (SCORES | {LENGTH}) & moved):
+        certain = CORPUS in moved
+        kind = of_content(looks, self._corpus.usual_new_documents, certain=certain)
+        if kind is not None or (not certain and not (SCORES | {LENGTH}) & moved):
             return kind
         if LENGTH in moved:
             named = any(chunk.document for look in looks for chunk in look.chunks)
             return ChangeKind.RECHUNKED if named else ChangeKind.REINDEXED
-        return None if counts and CORPUS not in moved else ChangeKind.REEMBEDDED
+        return None if counts and not certain else ChangeKind.REEMBEDDED
 
     def _notice(self, kind: ChangeKind, since: Mark, looks: list[Look]) -> Notice:
         swap, evidence = self._swap(kind, since, looks)

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections import OrderedDict, deque
 from collections.abc import Iterator
 from dataclasses import dataclass
+from statistics import median
 from typing import TypeVar
 
 from alerts.fingerprint import Chunk, Fingerprint
@@ -54,6 +55,20 @@ class Look:
             for one in self.chunks
             if one.score is not None and (was := before.get(one.text)) is not None
         )
+
+    @property
+    def is_changed(self) -> bool:
+        """Whether a question that was asked before does not find quite the same."""
+        moves = self.moves
+        moved = bool(moves) and median(moves) > SAME_SCORE
+        return bool(self.new or self.lost) or moved or self.is_reordered
+
+    @property
+    def is_reordered(self) -> bool:
+        """Whether chunks that were found before and now changed places with one another."""
+        now = [one.text for one in self.chunks]
+        before = [one.text for one in self.previous or ()]
+        return [one for one in now if one in before] != [one for one in before if one in now]
 
     @property
     def new_share(self) -> float:
@@ -115,8 +130,6 @@ class Corpus:
         for look, question in self._looks:
             if look.mark >= since:
                 other._learn(look, question)
-        for rare in other._rare.values():
-            rare.clear()
         return other
 
     def _look(self, one: Fingerprint, chunks: tuple[Chunk, ...], mark: Mark) -> Look:
@@ -150,7 +163,7 @@ class Corpus:
             yield "lost_any", bool(lost)
             yield "lost_half", lost > 0.5 * len(look.previous)
             if moves := look.moves:
-                yield "moved", sorted(moves)[len(moves) // 2] > SAME_SCORE
+                yield "moved", median(moves) > SAME_SCORE
         elif not self._learning and look.chunks:
             yield "half_new", look.new_share >= 0.5
             yield "nearly_all_new", look.new_share >= 0.9

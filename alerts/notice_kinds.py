@@ -28,25 +28,29 @@ RETRIEVAL = frozenset(
 GENERATION = frozenset({ChangeKind.TEMPERATURE, ChangeKind.MAX_TOKENS})
 
 
-def of_content(looks: Sequence[Look], usual_new_documents: float = 0.0) -> ChangeKind | None:
+def of_content(
+    looks: Sequence[Look], usual_new_documents: float = 0.0, *, certain: bool = True
+) -> ChangeKind | None:
     """What became of the chunks, from the requests since the change; None where nothing is new.
 
     `usual_new_documents` is the share of chunks of unknown documents that is usual for questions
-    asked for the first time.
+    asked for the first time; these alone tell of new chunks only where that is `certain`.
     """
     again = [look for look in looks if look.previous is not None]
-    judged = again if len(again) >= FEWEST_AGAIN else looks
+    judged = again if len(again) >= FEWEST_AGAIN or not certain else looks
+    changed = [look for look in again if look.is_changed]
     is_whole = new_share(judged) >= WHOLE
-    if is_whole or (_has_new(judged) and not _is_moved(again, SLIGHT_MOVE)):
+    if is_whole or (_has_new(judged) and not _is_moved(changed, SLIGHT_MOVE)):
         usual = 0.0 if judged is again else usual_new_documents
         return _of_new(judged, usual, is_whole=is_whole)
-    if _is_moved(again, SAME_SCORE):
+    if _is_moved(changed, SAME_SCORE):
         return ChangeKind.REEMBEDDED
-    lost = {chunk.text for look in again for chunk in look.lost}
+    lost = [chunk.text for look in changed for chunk in look.lost]
     if not lost:
         return None
     found = {chunk.text for look in looks for chunk in look.chunks}
-    return ChangeKind.REEMBEDDED if len(lost & found) > 0.2 * len(lost) else ChangeKind.DOCUMENTS
+    still = sum(text in found for text in lost)
+    return ChangeKind.REEMBEDDED if still > 0.5 * len(lost) else ChangeKind.DOCUMENTS
 
 
 def new_share(looks: Sequence[Look]) -> float:
@@ -129,10 +133,12 @@ def _has_new(looks: Sequence[Look]) -> bool:
     return any(look.new for look in looks)
 
 
-def _is_moved(again: Sequence[Look], least: float) -> bool:
-    """Whether most scores of a chunk for a question moved by that share."""
-    moves = [median(found) for look in again if (found := look.moves)]
-    return bool(moves) and sum(one > least for one in moves) >= 0.5 * len(moves)
+def _is_moved(changed: Sequence[Look], least: float) -> bool:
+    """Whether most scores of a chunk for a question moved by that share; else, their order."""
+    moves = [median(found) for look in changed if (found := look.moves)]
+    if moves:
+        return sum(one > least for one in moves) >= 0.5 * len(moves)
+    return sum(look.is_reordered for look in changed) >= 0.3 * max(len(changed), 1)
 
 
 def _touched_documents(looks: Sequence[Look]) -> float:

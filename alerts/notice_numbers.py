@@ -9,8 +9,10 @@ from alerts.notice_rare import LONG_WINDOW, REFERENCE, Mark, Rare
 
 FEWEST = 100
 RENEWED = 20
-EDGES = ((0.01, 0.99), (0.2, 0.8))
-"""Shares of the past below and above which a number is remarkable: far out, or just on one side."""
+EDGES = ((0.01, 0.02), (0.1, 0.13))
+"""Shares of the past under and over which a number is remarkable, and what they may truly be."""
+CHANCE = 1e-8
+"""Numbers move a little by themselves, and there are many ways to look at them."""
 
 
 class Number:
@@ -23,7 +25,9 @@ class Number:
         self._fresh: deque[tuple[Mark, float]] = deque()
         self._edges: tuple[tuple[float, float], ...] = ()
         self._until_renewed = 0
-        self._rare = tuple(Rare(floor=low) for low, _ in EDGES for _ in ("under", "over"))
+        self._rare = tuple(
+            Rare(floor=floor, chance=CHANCE) for _, floor in EDGES for _ in ("under", "over")
+        )
 
     def push(self, number: float | None, mark: Mark) -> Mark | None:
         """Takes a number; the first request of a move where one is certain."""

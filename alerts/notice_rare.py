@@ -7,17 +7,18 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import islice
-from math import comb
+from math import comb, sqrt
 
 WINDOW = 15
 LONG_WINDOW = 60
 REFERENCE = 400
 FEWEST = 12
 """Observations of the past without which nothing is said."""
-CHANCE = 1e-6
+CHANCE = 2e-6
 """How probable it may be that a window shows so much by chance."""
 UNSEEN = 0.2
-"""What never happened in n observations is taken to happen 0.2 / (n + 1) of the time."""
+"""What never happened in n observations is taken to happen 0.2 / (n + 1) of the time; what did
+happen, two standard deviations more often than it did."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, order=True)
@@ -32,7 +33,7 @@ class Rare:
     """A stream of yes and no: is there more yes among the newest than the past explains?
 
     The newest 15 stand against up to 400 before them, and the newest 60 against those before.
-    Two things make it certain: the binomial tail of the past's share is under one in a million,
+    Two things make it certain: the binomial tail of the past's share is under two in a million,
     and no window of the past held nearly as many (what comes in bursts is no news).
 
     >>> rare, at = Rare(), Mark(number=1, time_unix_nano=0)
@@ -40,20 +41,30 @@ class Rare:
     (None, [None, None, Mark(number=1, time_unix_nano=0)])
     """
 
-    __slots__ = ("_fresh", "_in_fresh", "_in_long", "_in_past", "_marks", "_past", "floor")
+    __slots__ = ("_chance", "_floor", "_fresh", "_in_fresh", "_in_long", "_in_past", "_marks",
+                 "_past")  # fmt: skip
 
-    def __init__(self, floor: float = 0.0) -> None:
-        self.floor = floor
-        """The share that is expected at the least, whatever the past shows."""
-        self.clear()
-
-    def clear(self, flags: Iterable[bool] = ()) -> None:
-        """Forgets the past; `flags` are a new one, which is not judged."""
+    def __init__(self, flags: Iterable[bool] = (), *, floor: float = 0, chance: float = CHANCE):
+        """`flags` are a past, `floor` is the share that is usual at the least."""
+        self._floor, self._chance = floor, chance
         self._past: deque[bool] = deque(flags, maxlen=REFERENCE)
         self._fresh: deque[bool] = deque()
         self._marks: deque[Mark] = deque(maxlen=LONG_WINDOW)
-        self._in_past = sum(self._past)
-        self._in_fresh = self._in_long = 0
+        self._in_past, self._in_fresh = sum(self._past), 0
+        self._in_long = sum(islice(reversed(self._past), LONG_WINDOW - WINDOW))
+
+    @property
+    def usual(self) -> float:
+        """The share of yes in the past."""
+        return self._in_past / len(self._past) if self._past else 0.0
+
+    def before(self, mark: Mark) -> list[bool]:
+        """The past up to a request."""
+        count = sum(one < mark for one in self._marks)
+        newest = list(self._fresh)
+        known = len(self._marks) - len(newest)
+        flags = [*self._past, *newest]
+        return flags[: len(flags) - (known + len(newest) - count)]
 
     def push(self, flag: bool, mark: Mark) -> Mark | None:
         """Takes an observation; the first request of a change where one is certain now."""
@@ -90,8 +101,8 @@ class Rare:
         return self._reach([*islice(self._past, before, None), *self._fresh])
 
     def _is_news(self, count: int, window: int, in_past: int, past: int) -> bool:
-        usual = max((in_past + UNSEEN) / (past + 1), self.floor)
-        if count < 3 or usual >= 1 or tail(window, count, round(usual, 5)) > CHANCE:
+        usual = max((in_past + 2 * sqrt(in_past) + UNSEEN) / (past + 1), self._floor)
+        if count < 3 or usual >= 1 or tail(window, count, round(usual, 5)) > self._chance:
             return False
         return not in_past or count > 1 + self._most(window, past)
 

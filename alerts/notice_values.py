@@ -8,7 +8,12 @@ from dataclasses import dataclass
 from alerts.notice_rare import LONG_WINDOW, REFERENCE, WINDOW, Mark, Rare
 
 RARE_SHARE = 0.01
+RESTLESS = 0.1
+"""Where so many requests bring seldom values, these say nothing."""
+FEW_VALUES = 3
 FEWEST = 12
+FEWEST_OF_MANY = 60
+"""Requests before a value can be remarkable, where there are few and where there are many."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -39,7 +44,8 @@ class Value:
         """Takes a value; the first request with new values where a change is certain."""
         if not value:
             return None
-        known = len(self._past) >= FEWEST
+        few = len(self._usual) <= FEW_VALUES
+        known = len(self._past) >= (FEWEST if few else FEWEST_OF_MANY)
         is_new = known and self._usual[value] <= RARE_SHARE * len(self._past)
         self._fresh.append((mark, value, is_new))
         if len(self._fresh) > LONG_WINDOW:
@@ -56,13 +62,18 @@ class Value:
             share=round(sum(newest) / len(newest), 3) if newest else 1.0,
         )
 
+    def is_changing(self, since: Mark) -> bool:
+        """Whether most requests since then show new values: beside another change, no chance."""
+        shown = [is_new for mark, _, is_new in self._fresh if mark >= since]
+        return sum(shown) >= max(2, 0.5 * len(shown)) and self._rare.usual < RESTLESS
+
     def renewed(self, since: Mark) -> Value:
         """One for which what came since then is usual, and nothing else."""
         kept = [value for mark, value, _ in self._fresh if mark >= since]
         other = Value()
         for value in kept:
             other._learn(value)
-        other._rare.clear([False] * len(kept))
+        other._rare = Rare(self._rare.before(since))
         return other
 
     def _learn(self, value: str) -> None:

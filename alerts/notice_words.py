@@ -20,16 +20,10 @@ def swap_of(
     kind: ChangeKind, looks: Sequence[Look], medians: Medians
 ) -> tuple[Swap, dict[str, object]]:
     """What was and is in words, the share of requests that show it, and the numbers behind it."""
-    shows = [_shows(look) for look in looks][-WINDOW:]
+    shows = [look.is_changed for look in looks][-WINDOW:]
     share = sum(shows) / len(shows) if any(shows) else 1.0
     before, after = _words(kind, looks, medians)
     return Swap(before=before, after=after, share=round(share, 3)), _evidence(looks)
-
-
-def _shows(look: Look) -> bool:
-    """Whether a request shows that something changed."""
-    moves = look.moves
-    return bool(look.new or look.lost) or bool(moves and median(moves) > 0)
 
 
 def _words(kind: ChangeKind, looks: Sequence[Look], medians: Medians) -> tuple[str, str]:
