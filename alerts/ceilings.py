@@ -15,7 +15,7 @@ from math import log, sqrt
 import numpy as np
 
 from alerts.signal_minutes import HOUR, SignalMinutes
-from alerts.signals import BY_SIGNAL, POOL, Accepted
+from alerts.signals import BY_SIGNAL, POOL, RATES, Accepted
 from alerts.watch_settings import BrokenSettings, RouteCeilings
 from alerts.windows import Floats
 
@@ -177,6 +177,11 @@ class Ceilings:
         for name in (joined, route):
             if name in self._settings.routes:
                 yield self._settings.routes[name]
+
+
+def by_signal(settings: BrokenSettings) -> dict[str, float]:
+    """The ceiling of every rate where its route has none of its own, for gauges."""
+    return {rate.signal: float(getattr(settings, rate.setting)) for rate in RATES}
 
 
 def usual(table: SignalMinutes, end: int) -> Floats:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from alerts.broken import Broken
@@ -59,8 +59,9 @@ class SignalJob:
         moved = self._moved.step(self._table, closed, accepted)
         return tuple(self._with_traces(one) for one in (*broken, *moved))
 
-    def rates(self) -> SignalMinutes:
-        """The sums of the last minutes, for gauges."""
+    @property
+    def table(self) -> SignalMinutes:
+        """The sums of the last minutes and hours, for gauges."""
         return self._table
 
     def _ends(self, changed: Sequence[int], closed: int) -> Iterator[int]:
@@ -69,7 +70,10 @@ class SignalJob:
         yield from range(max(first + MINUTE, closed - LATEST_SECONDS), closed + 1, MINUTE)
 
     def _read(self, now: int) -> list[int]:
-        """Brings the table up to `now`; the minutes that changed, those of late records too."""
+        """Brings the table up to `now`; the minutes that differ now, those of late records too.
+
+        A judge's late score counts a minute again and changes no signal.
+        """
         self._table.advance(now + 1)
         if self._seen is None:
             self._read_past()
@@ -80,32 +84,32 @@ class SignalJob:
             self._table.first_hour,
         )
         minutes = {*found.minutes, *self._ahead}
-        self._ahead = {minute for minute in minutes if minute >= self._table.end}
-        is_news = (found.version, found.rows) != (self._seen.version, self._seen.rows)
-        if found.version:
-            self._is_complete = not is_news
-            self._seen = found
-        if not is_news and self._is_complete and not minutes:
-            return []
-        fresh = sorted(minutes - self._ahead)
-        self._read_minutes([one for one in fresh if one >= self._table.first_minute])
+        ahead = {minute for minute in minutes if minute >= self._table.end}
+        fresh = sorted(minutes - ahead)
+        changed = self._read_minutes([one for one in fresh if one >= self._table.first_minute])
         self._read_hours({one // HOUR * HOUR for one in fresh if one < self._table.first_minute})
-        return [one for one in fresh if one >= now - LATEST_SECONDS]
+        # Only now: what could not be read is read again.
+        self._ahead = ahead
+        if found.version:
+            self._is_complete = (found.version, found.rows) == (self._seen.version, self._seen.rows)
+            self._seen = found
+        return [one for one in changed if one >= now - LATEST_SECONDS]
 
     def _read_past(self) -> None:
         # The version first: what comes while the past is read is then read again.
         table, first = self._table, self._table.first_minute
-        self._seen = stored.changes(self._store, 0, table.first_hour)
+        seen = stored.changes(self._store, 0, table.first_hour)
         self._read_hours(set(range(first - (HOURS - 3) * HOUR, first, HOUR)))
         self._read_minutes(list(range(first, table.end, MINUTE)))
-        self._ahead = {one for one in self._seen.minutes if one >= table.end}
+        self._ahead = {one for one in seen.minutes if one >= table.end}
+        self._seen = seen
 
-    def _read_minutes(self, minutes: Sequence[int]) -> None:
+    def _read_minutes(self, minutes: Sequence[int]) -> list[int]:
         if not minutes:
-            return
+            return []
         end = max(minutes) + MINUTE
         found = stored.sums(self._store, self._wanted, min(minutes), end, minutes=minutes)
-        self._table.put_minutes(found, minutes)
+        return self._table.put_minutes(found, minutes)
 
     def _read_hours(self, hours: set[int]) -> None:
         """Reads whole hours, a day at once, so that neither side holds much."""
@@ -134,10 +138,3 @@ class SignalJob:
         shown = replace(finding, traces=found)
         (self._broken if finding.kind is FindingKind.BROKEN else self._moved).put(shown)
         return shown
-
-
-def levels(settings: AlertsSettings) -> Mapping[str, float]:
-    """The ceiling of every rate by its signal, for gauges."""
-    from alerts.signals import RATES
-
-    return {rate.signal: float(getattr(settings.broken, rate.setting)) for rate in RATES}

@@ -56,19 +56,24 @@ class SignalMinutes:
         if not is_alive.all():
             self._keep(np.flatnonzero(is_alive))
 
-    def put_minutes(self, sums: Sequence[Sums], minutes: Collection[int]) -> None:
-        """Replaces these minutes (starts) by what the sums say of them.
+    def put_minutes(self, sums: Sequence[Sums], minutes: Collection[int]) -> list[int]:
+        """Replaces these minutes (starts) by what the sums say of them; gives those that differ.
 
         They lie between `first_minute` and `end`.
         """
+        changed = []
         places = [self._places(one.series) for one in sums]
         fresh = np.zeros((3, MINUTES, len(self.series)))
         for one, place in zip(sums, places, strict=True):
             _add(fresh, one, place, one.start // MINUTE % MINUTES)
         for minute in minutes:
             slot, hour = minute // MINUTE % MINUTES, minute // HOUR % HOURS
+            if np.array_equal(fresh[:, slot], self._minutes[:, slot]):
+                continue
+            changed.append(minute)
             self._hours[:, hour] += fresh[:, slot] - self._minutes[:, slot]
             self._minutes[:, slot] = fresh[:, slot]
+        return changed
 
     def put_hours(self, sums: Sequence[Sums], hours: Collection[int]) -> None:
         """Replaces these hours (starts), which lie before `first_minute`."""

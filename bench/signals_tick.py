@@ -117,7 +117,7 @@ def tick_cost(folder: Path, *, days: int, ticks: int) -> dict[str, float]:
             seconds.append(time.process_time() - started)
         measured = sorted(seconds[WARM_TICKS:])
         return {
-            "series": len(job.rates().series),
+            "series": len(job.table.series),
             "first_tick_seconds": round(first, 3),
             "median_tick_seconds": round(measured[len(measured) // 2], 3),
             "worst_tick_seconds": round(measured[-1], 3),

@@ -67,3 +67,10 @@ def test_a_minute_without_anything_any_more_is_emptied() -> None:
     made.put_minutes([], [START + MINUTE])
     assert made.last(made.end, 3)[0, 0] == 4
     assert made.by_hour(START + HOUR, 1)[0, 0, 0] == 4
+
+
+def test_only_minutes_that_differ_count_as_changed() -> None:
+    made = table(lambda _: {ONE: rate(1, 2)}, 3)
+    same, other = START, START + MINUTE
+    given = sums({(ONE, same): rate(1, 2), (ONE, other): rate(2, 2)})
+    assert made.put_minutes([given], [same, other]) == [other]
