@@ -86,6 +86,7 @@ def allowed(results: Sequence[AuditResult], plan: Plan) -> int:
     in_sight = any(
         one.state is AuditState.RUNNING
         and one.change is not None
+        and one.n >= plan.records / 2
         and one.change < -plan.smallest_drop
         for one in results
     )

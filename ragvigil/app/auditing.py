@@ -64,6 +64,7 @@ class Auditing:
         self._before: dict[tuple[str, tuple[str, ...]], Before] = {}
         self._next: dict[str, float] = {}
         self._found: dict[str, Finding] = {}
+        self._over: set[str] = set()
         self._thread: Thread | None = None
         self._looked: list[Looked] = []
 
@@ -102,8 +103,7 @@ class Auditing:
             for audit in found:
                 if audit.state is AuditState.DROPPED:
                     self._tell(audit, audits.pairs_of(self._store, audit.audit_id))
-            stood = [standing(one, found, int(now * 1e9)) for one in self._found.values()]
-            self._found = {one.finding_id: one for one in stood if one.is_open}
+            self._told(self._known, now)  # those that ended before this start were told then
         return self._known
 
     def _anchors(
@@ -242,9 +242,11 @@ class Auditing:
 
     def _tell(self, audit: Audit, pairs: Sequence[Pair]) -> None:
         for one in findings(audit, pairs, self._plan(audit)):
-            self._found[one.finding_id] = one
+            if one.finding_id not in self._over:
+                self._found[one.finding_id] = one
 
     def _told(self, known: dict[str, Audit], now: float) -> tuple[Finding, ...]:
         told = [standing(one, known.values(), int(now * 1e9)) for one in self._found.values()]
+        self._over |= {one.finding_id for one in told if not one.is_open}
         self._found = {one.finding_id: one for one in told if one.is_open}
         return tuple(told)

@@ -124,10 +124,11 @@ def test_at_the_budget_the_first_rubrics_end() -> None:
 
 
 def test_a_drop_in_sight_may_cost_twice_as_much_and_no_more() -> None:
-    in_sight = [result(change=-0.06)]
+    in_sight = [result(n=150, change=-0.06)]
     assert allowed(in_sight, PLAN) == 600
-    assert allowed([result(change=-0.03)], PLAN) == 300
-    assert allowed([result(change=-0.06, state=AuditState.DROPPED)], PLAN) == 300
+    assert allowed([result(n=149, change=-0.06)], PLAN) == 300
+    assert allowed([result(n=150, change=-0.03)], PLAN) == 300
+    assert allowed([result(n=150, change=-0.06, state=AuditState.DROPPED)], PLAN) == 300
     assert wanted(in_sight, PLAN, 600) == PLAN.then
 
 
