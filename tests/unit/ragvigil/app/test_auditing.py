@@ -312,11 +312,15 @@ def test_two_a_day_and_the_last_one_for_a_change(watched: Watched) -> None:
     keep(watched.store, range(1, 1201), ANCHOR - HOUR, 3 * HOUR, routes=("/ask", "/chat", "/mail"))
     later = ANCHOR + HOUR * 2 // 3
     mail = replace(moved(later), routes=("/mail",))
+    today = watched.now
     watched.turn(moved=[moved(), mail])
     assert [one.routes for one in audits.find(watched.store)] == [("/ask",)]
-    watched.turn(notice(ChangeKind.RECHUNKED, route="/chat", since=ANCHOR + HOUR), moved=[mail])
+    watched.now = today
+    change = notice(ChangeKind.RECHUNKED, route="/chat", since=ANCHOR + 75 * 60 * SECOND)
+    watched.turn(change, moved=[mail])
     assert [one.routes for one in audits.find(watched.store)] == [("/chat",), ("/ask",)]
-    watched.turn(notice(ChangeKind.TOP_K, route="/mail", since=ANCHOR + 90 * 60 * SECOND))
+    watched.now = today
+    watched.turn(notice(route="/mail", since=ANCHOR + 90 * 60 * SECOND))
     assert len(audits.find(watched.store)) == 2
 
 
