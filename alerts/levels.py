@@ -74,6 +74,7 @@ class Levels:
         self._next_hour = -(-end // HOUR) * HOUR
         self._hours = table.by_hour(self._next_hour, HOURS)
         self._known = self._hours[:, : HOURS - RECENT_HOURS]
+        self._spreads: dict[bool, tuple[Floats, Floats]] = {}
 
     def past(self, places: Ints, minutes: int, *, until: int | None = None) -> Past:
         """The past of these series for a window of that many minutes.
@@ -89,12 +90,14 @@ class Levels:
         else:
             n, total = self._flat(places, minutes, until)
             cells = self._known[:, -DAY_HOURS:, places]
-        variance, phi = self._spread(places, is_same)
+        if is_same not in self._spreads:
+            self._spreads[is_same] = self._spread(is_same)
+        variance, phi = self._spreads[is_same]
         return Past(
             n=n,
             mean=np.nan_to_num(ratio(total, n)),
-            variance=variance,
-            phi=phi,
+            variance=variance[places],
+            phi=phi[places],
             cells_n=cells[0],
             cells_mean=np.nan_to_num(ratio(cells[1], cells[0])),
             is_same_hours=is_same,
@@ -124,9 +127,9 @@ class Levels:
         is_long = self._end - minutes * MINUTE - begun >= HOUR
         return np.where(is_long & (past[0] >= self._least_past), past, 0.0)
 
-    def _spread(self, places: Ints, is_same: bool) -> tuple[Floats, Floats]:
-        """Variance within hours, and φ of the hourly means around their profile."""
-        n, total, squares = self._known[:, :, places]
+    def _spread(self, is_same: bool) -> tuple[Floats, Floats]:
+        """Variance within hours, and φ of the hourly means around their profile, of all series."""
+        n, total, squares = self._known
         spread = np.nan_to_num(ratio(total**2, n))
         is_seen = n > 0
         freedom = np.maximum((n - is_seen).sum(axis=0), 1)

@@ -16,7 +16,12 @@ FROM
         SELECT
             records.service, records.environment, records.route, records.trace_id,
             records.record_id, told.value AS value
-        FROM (SELECT * FROM records FINAL WHERE minute >= toDateTime({since:UInt32}, 'UTC')) AS records
+        FROM
+        (
+            SELECT service, environment, route, trace_id, record_id
+            FROM records FINAL
+            WHERE minute >= toDateTime({since:UInt32}, 'UTC')
+        ) AS records
         INNER JOIN
         (
             SELECT trace_id, value
@@ -29,7 +34,9 @@ FROM
             records.record_id, told.value AS value
         FROM
         (
-            SELECT *, arrayJoin(arrayConcat(response_ids, span_ids, [record_id])) AS named
+            SELECT
+                service, environment, route, trace_id, record_id,
+                arrayJoin(arrayConcat(response_ids, span_ids, [record_id])) AS named
             FROM records FINAL
             WHERE minute >= toDateTime({since:UInt32}, 'UTC')
         ) AS records

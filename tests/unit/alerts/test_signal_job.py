@@ -193,3 +193,28 @@ def test_local_scores_are_followed_though_a_judge_speaks_for_the_rubric(store: S
 def test_nothing_stored_is_nothing_found(store: Store) -> None:
     job = SignalJob(store, SETTINGS)
     assert [job.run(NOON + minute * MINUTE) for minute in range(3)] == [(), (), ()]
+
+
+def test_what_was_read_bit_by_bit_is_what_a_new_life_reads_at_once(store: Store) -> None:
+    write(store, good(0, NOON - 9 * HOUR, 300))
+    job = SignalJob(store, SETTINGS)
+    job.run(NOON + 31)
+    # Now, a while ago, longer ago than single minutes are kept, and ahead of the clock.
+    for first, ago in ((1000, 0), (2000, -HOUR), (3000, -5 * HOUR), (4000, 10 * MINUTE)):
+        write(store, good(first, NOON + ago, 3, validity=0.0, error="x"))
+        job.run(NOON + first // 1000 * MINUTE + 31)
+    end = NOON + 15 * MINUTE
+    job.run(end + 31)
+    fresh = SignalJob(store, SETTINGS)
+    fresh.run(end + 31)
+    assert _cells(job) == _cells(fresh)
+
+
+def _cells(job: SignalJob) -> dict[object, tuple[list[float], list[float]]]:
+    """Requests and sums of every series, by the hour and in the last two hours."""
+    table = job.table
+    hours, last = table.by_hour(NOON + HOUR, 12), table.last(table.end, 120)
+    return {
+        one: (hours[:, :, place].ravel().tolist(), last[:, place].tolist())
+        for place, one in enumerate(table.series)
+    }
