@@ -39,7 +39,7 @@ KINDS = {"prompt": ChangeKind.PROMPT, "index": ChangeKind.INDEX, "model": Change
 
 
 class IncidentJob:
-    """Incidents of this daemon; safe to use from any thread.
+    """Incidents of this daemon; safe to use from any thread. `told` hears what people said.
 
     Raises StoreError where the store cannot be read or does not take what is written.
     """
@@ -50,8 +50,10 @@ class IncidentJob:
         settings: IncidentSettings,
         external_url: str = "",
         clock: Callable[[], float] = time.time,
+        told: Callable[[Incident], None] = lambda _: None,
     ) -> None:
         self._store, self._settings, self._url, self._clock = store, settings, external_url, clock
+        self._told = told
         self._lock = RLock()
         self._changes: dict[str, Notice] = {}
         self._deploys_read = 0.0
@@ -96,7 +98,8 @@ class IncidentJob:
             self._expected.pop(incident_id, None)
             if after.is_expected:
                 self._expected[incident_id] = after
-            return after
+        self._told(after)
+        return after
 
     def find(self, incident_id: str) -> Incident:
         """The incident of this id, however old. Raises UnknownIncident."""

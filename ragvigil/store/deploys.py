@@ -7,11 +7,14 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from ragvigil.store.batch import Batch, token_of
+from ragvigil.store.priority import Priority
 from ragvigil.store.record_forms import time_of
 from ragvigil.store.span_rows import nanos
 
 if TYPE_CHECKING:
     from ragvigil.store.store import Store
+
+MOST_MARKS = 1000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -60,3 +63,12 @@ def find(
     """`id, service, environment, version, kind, description, source, time`; newest first."""
     rows = store.read("deploys", {"service": service, "since": since, "limit": limit})
     return [{"time": time_of(row.pop("time_nanos")), **row} for row in rows]
+
+
+def marks(store: Store, *, since: int) -> list[Deploy]:
+    """The marks of all services since then, newest first."""
+    asked = {"service": "", "since": since, "limit": MOST_MARKS}
+    return [
+        Deploy(deploy_id=row.pop("id"), time_unix_nano=row.pop("time_nanos"), **row)
+        for row in store.read("deploys", asked, priority=Priority.TICK)
+    ]
