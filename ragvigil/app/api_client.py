@@ -36,7 +36,7 @@ def post(settings: Settings, path: str, body: object, *, role: str) -> Any:
     Raises Refused where the body is to blame, else Unreachable as `get` does.
     """
     reply = _ask(settings, "POST", path, role=role, json=body)
-    if reply.status_code in (413, 422):
+    if reply.status_code in (404, 409, 413, 422):
         raise Refused(str(reply.json()["error"]["message"]))
     if reply.status_code not in (200, 201, 202):
         raise Unreachable(f"{reply.url} answered {reply.status_code}: {reply.text[:300]}")

@@ -11,8 +11,11 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from ragvigil.app.alert_command import alert
+from ragvigil.app.incidents_command import incidents
 from ragvigil.app.labels_command import labels
+from ragvigil.app.limits_command import limits
 from ragvigil.app.options import Config, Json
+from ragvigil.app.why_command import why
 
 if TYPE_CHECKING:
     from ragvigil.app.settings import Settings
@@ -30,6 +33,9 @@ app.add_typer(judge, name="judge")
 rubric = typer.Typer(help="What is scored, and how a model is asked.", no_args_is_help=True)
 app.add_typer(rubric, name="rubric")
 app.add_typer(labels, name="labels")
+app.add_typer(incidents, name="incidents")
+app.command()(why)
+app.command()(limits)
 app.add_typer(alert, name="alert")
 
 RubricFile = Annotated[str, typer.Argument(help="A rubric's TOML file, or the name of one.")]

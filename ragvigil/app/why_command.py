@@ -1,0 +1,23 @@
+"""`ragvigil why [ROUTE]`: what is wrong right now and why, in ten lines."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from ragvigil.app.options import Config, Json
+
+
+def why(
+    route: Annotated[str | None, typer.Argument(help="This route only.")] = None,
+    config: Config = None,
+    service: Annotated[str | None, typer.Option(help="This service only.")] = None,
+    json: Json = False,
+) -> None:
+    """What is wrong and why; else what changed, what is audited, and what could be seen."""
+    from ragvigil.app import api_client, show_incidents
+    from ragvigil.app.settings import load
+
+    found = api_client.get(load(config), "why", route=route, service=service)
+    show_incidents.why(found, as_json=json)
