@@ -1,0 +1,126 @@
+"""`ragvigil incidents`, `why` and `limits`, against the API on a port of its own."""
+
+from __future__ import annotations
+
+import json
+import threading
+import time
+from collections.abc import Iterator
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+import typer
+import uvicorn
+from typer.testing import CliRunner
+
+from alerts.incident_job import IncidentJob
+from alerts.watch_settings import IncidentSettings
+from ragvigil.app.api_client import Refused
+from ragvigil.app.cli import app
+from ragvigil.app.incident_source import Incidents
+from ragvigil.app.incidents_command import _end
+from ragvigil.store.store import Store
+from ragvigil.web.api import api
+from ragvigil.web.settings import WebSettings
+from tests.flow.test_api import NOW, Quiet
+from tests.flow.test_incidents import change, finding
+
+TOKENS = {"triager_token": "tr1ager", "reader_token": "r3ader"}
+
+
+class Daemon:
+    """A job and the API in front of it; commands that talk to it."""
+
+    def __init__(self, store: Store, folder: Path) -> None:
+        self.job = IncidentJob(store, IncidentSettings(), clock=time.time)
+        source = Incidents(store, self.job, Quiet())
+        web = api(store, Quiet(), WebSettings.model_validate(TOKENS), watching=source)
+        self.server = uvicorn.Server(uvicorn.Config(web, port=0, lifespan="off", log_config=None))
+        self.thread = threading.Thread(target=self.server.run, daemon=True)
+        self.thread.start()
+        while not self.server.started:
+            time.sleep(0.01)
+        port = self.server.servers[0].sockets[0].getsockname()[1]
+        tokens = "\n".join(f'{name} = "{token}"' for name, token in TOKENS.items())
+        self.config = folder / "ragvigil.toml"
+        self.config.write_text(f'[web]\nendpoint = "127.0.0.1:{port}"\n{tokens}\n')
+
+    def say(self, *arguments: str) -> str:
+        done = CliRunner().invoke(app, [*arguments, "--config", str(self.config)])
+        if done.exception is not None and not isinstance(done.exception, SystemExit):
+            raise done.exception
+        return done.output
+
+
+@pytest.fixture
+def daemon(store: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Daemon]:
+    monkeypatch.setenv("COLUMNS", "220")
+    monkeypatch.setenv("LOGNAME", "ada")
+    made = Daemon(store, tmp_path)
+    yield made
+    made.server.should_exit = True
+    made.thread.join(5)
+
+
+def test_incidents_are_listed_shown_and_judged_under_the_users_name(daemon: Daemon) -> None:
+    assert "no incidents" in daemon.say("incidents", "list")
+    name = daemon.job.run(NOW, [finding("a")], [change()])[0].incident_id
+    assert f"{name}  open   page" in daemon.say("incidents", "list")
+    assert daemon.say("incidents", "ack", name).strip() == f"{name} is acknowledged by ada"
+    assert "snoozed until" in daemon.say("incidents", "snooze", name, "--for", "4h")
+    said = daemon.say("incidents", "false-page", name, "-m", "a load test", "--actor", "bob")
+    assert said.strip() == f"{name} is resolved, a false page"
+    shown = daemon.say("incidents", "show", name)
+    for words in ("38 of 41 answers", "prompt on /refunds", "acknowledge by ada", "a load test"):
+        assert words in shown, shown
+    assert "0 % of pages were right (1 judged, 1 in all)" in daemon.say("incidents", "list")
+    found = json.loads(daemon.say("incidents", "list", "--state", "resolved", "--json"))
+    assert [one["incident_id"] for one in found["incidents"]] == [name]
+
+
+def test_a_verb_that_does_not_fit_is_one_sentence(daemon: Daemon) -> None:
+    name = daemon.job.run(NOW, [finding("a")], [])[0].incident_id
+    daemon.say("incidents", "resolve", name)
+    with pytest.raises(Refused, match="is resolved"):
+        daemon.say("incidents", "ack", name)
+    with pytest.raises(Refused, match="there is no incident none"):
+        daemon.say("incidents", "expected", "none")
+
+
+def test_why_is_told_in_ten_lines(daemon: Daemon) -> None:
+    told = daemon.say("why").splitlines()
+    assert told[0].startswith("not watching")
+    daemon.job.run(NOW, [finding("a")], [])
+    assert any("38 of 41 answers" in line for line in daemon.say("why", "/refunds").splitlines())
+    assert len(json.loads(daemon.say("why", "--json"))["lines"]) <= 10
+
+
+def test_limits_need_no_daemon() -> None:
+    asked = ["limits", "--requests", "400", "--routes", "5", "--sample", ".07"]
+    text = CliRunner().invoke(app, asked).output
+    for layer in ("notice", "broken", "moved", "audit", "drift"):
+        assert layer in text
+    found = json.loads(CliRunner().invoke(app, [*asked, "--json"]).output)
+    assert found["service"]["requests"] == 400
+    in_a_day = next(one for one in found["limits"] if one["what"].endswith("24 h"))
+    assert round(in_a_day["pooled_points"]) == 6
+    assert CliRunner().invoke(app, ["limits", "--requests", "0"]).exit_code == 2
+
+
+@pytest.mark.parametrize(
+    ("until", "length", "expected"),
+    [("", "4h", "2026-03-01T16:00"), ("2026-03-02", "", "2026-03-02T00:00")],
+)
+def test_a_snooze_ends_at_a_time_or_after_one(until: str, length: str, expected: str) -> None:
+    end = _end(until, length, datetime(2026, 3, 1, 12, tzinfo=UTC))
+    assert end.isoformat().startswith(expected)
+    assert end.tzinfo is UTC
+
+
+@pytest.mark.parametrize(
+    ("until", "length"), [("", ""), ("2026-03-02", "4h"), ("", "4 hours"), ("soon", "")]
+)
+def test_a_snooze_without_one_clear_end_is_refused(until: str, length: str) -> None:
+    with pytest.raises(typer.BadParameter):
+        _end(until, length, datetime(2026, 3, 1, 12, tzinfo=UTC))
