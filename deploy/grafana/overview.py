@@ -63,7 +63,7 @@ def _numbers() -> tuple[Chart, ...]:
             "Audits open",
             "Comparisons by the judge, before against after a change, that are under way.",
             "Nothing; a confirmed drop becomes an incident.",
-            f"sum(ragvigil_audit_open{{{SCOPE}}})",
+            f"sum(ragvigil_audit_open{{{SCOPE}}}) or 0 * max(ragvigil_core_up == 1)",
         ),
         _number(
             "False pages, 30 days",
@@ -93,7 +93,7 @@ def _number(title: str, says: str, todo: str, expr: str, **more: Any) -> Chart:
 
 def _incidents() -> Chart:
     labels = "incident, service, environment, severity, layer"
-    words = "incident, worse, since, routes, changed, cause, traces"
+    words = "incident, worse, since, routes, changed, cause, traces, link"
     joined = (
         f"max by ({labels}) ({OPEN}) * on (incident) "
         "group_right (service, environment, severity, layer) "

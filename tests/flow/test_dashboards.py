@@ -7,17 +7,17 @@ import json
 import os
 import re
 import shutil
-import subprocess
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from itertools import islice
 from pathlib import Path
 from typing import Any
 
-import httpx
 import pytest
 import yaml
+from prometheus_client import CollectorRegistry, start_http_server
 
+from alerts.watch_families import PARTS
 from deploy.grafana import make
 from ragvigil.app.child_daemon import ChildDaemon, free_port, running
 from ragvigil.app.demo import HELPDESK
@@ -25,17 +25,19 @@ from ragvigil.app.recording import read_recording
 from ragvigil.app.replay import Sending, Tally, send_all
 from ragvigil.app.schedule import Plan, requests, schedule, templates
 from tests.content_judge import ContentJudge
-from tests.grafana_boards import LABEL_VALUES, Asked, Board, queries, substituted, variables
+from tests.grafana_boards import LABEL_VALUES, Board, queries, substituted, variables
 from tests.llm_server import serving
+from tests.open_incident import an_open_incident
+from tests.prometheus_server import Prometheus, scraping
 
 ROOT = Path(__file__).resolve().parents[2]
-PROMETHEUS = shutil.which("prometheus")
 GRAFANAS_OWN = {"__rate_interval": "10s", "__interval": "10s", "daily_money": "5"}
-FEW_MINUTES = 300
+ROUTE = "/chat"
 TOKEN = "a-token-of-this-test"
 
 pytestmark = pytest.mark.skipif(
-    PROMETHEUS is None, reason="there is no `prometheus` here (Debian: apt-get install prometheus)"
+    shutil.which("prometheus") is None,
+    reason="there is no `prometheus` here (Debian: apt-get install prometheus)",
 )
 
 MAY_BE_EMPTY = {
@@ -45,40 +47,6 @@ MAY_BE_EMPTY = {
     "Labels, last hour": "the chosen route may have got none in the meantime",
 }
 """Panels that may show nothing although their metrics have series."""
-
-
-class Prometheus:
-    """A server of this test's own on one daemon."""
-
-    def __init__(self, url: str) -> None:
-        self._client = httpx.Client(base_url=f"{url}/api/v1", timeout=20)
-
-    def get(self, path: str, **parameters: str) -> Any:
-        """The `data` of a reply. Raises AssertionError with Prometheus' own words."""
-        reply = self._client.get(path, params=parameters).json()
-        assert reply["status"] == "success", f"{parameters}: {reply.get('error')}"
-        return reply["data"]
-
-    def asked(self, query: Asked, values: Mapping[str, str]) -> list[Any]:
-        """Series of a query, as its panel asks it."""
-        expr = substituted(query.expr, values)
-        if query.is_instant:
-            return list(self.get("query", query=expr)["result"])
-        now = time.time()
-        span = {"start": str(now - FEW_MINUTES), "end": str(now), "step": "5"}
-        return list(self.get("query_range", query=expr, **span)["result"])
-
-    def values(self, metric: str, label: str) -> list[str]:
-        """What Grafana's `label_values(metric, label)` offers."""
-        found = self.get("query", query=f"group by ({label}) ({metric})")["result"]
-        return sorted(one["metric"].get(label, "") for one in found)
-
-    def wait_for(self, expr: str, seconds: float = 60) -> None:
-        """Until `expr` has a series."""
-        deadline = time.monotonic() + seconds
-        while not self.get("query", query=expr)["result"]:
-            assert time.monotonic() < deadline, f"no series of {expr}"
-            time.sleep(0.3)
 
 
 @pytest.fixture(scope="module")
@@ -104,34 +72,35 @@ def _judging(base_url: str) -> dict[str, str]:
 
 
 @pytest.fixture(scope="module")
+def watch() -> Iterator[str]:
+    """Where the metrics of the watch are served while an incident is open: `host:port`."""
+    registry = CollectorRegistry()
+    registry.register(an_open_incident(ROUTE))
+    port = free_port()
+    server, thread = start_http_server(port, "127.0.0.1", registry)
+    yield f"127.0.0.1:{port}"
+    server.shutdown()
+    server.server_close()
+    thread.join()
+
+
+@pytest.fixture(scope="module")
 def prometheus(
-    daemon: ChildDaemon, tmp_path_factory: pytest.TempPathFactory
+    daemon: ChildDaemon, watch: str, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[Prometheus]:
     """The server, once the daemon has scored a day of the help desk's traffic under its eyes."""
     folder = tmp_path_factory.mktemp("prometheus")
-    address = f"127.0.0.1:{free_port()}"
-    command = [
-        str(PROMETHEUS),
-        f"--config.file={_config(folder, daemon)}",
-        f"--storage.tsdb.path={folder / 'data'}",
-        f"--web.listen-address={address}",
-    ]
-    with (folder / "log").open("wb") as log:
-        process = subprocess.Popen(command, stdout=log, stderr=log)
-    try:
-        yield _after_traffic(Prometheus(f"http://{address}"), address, daemon)
-    finally:
-        process.terminate()
-        process.wait(20)
+    with scraping(_config(folder, daemon, watch), folder) as started:
+        yield _after_traffic(started, daemon)
 
 
-def _config(folder: Path, daemon: ChildDaemon) -> Path:
-    """The configuration of deploy/ for one daemon on loopback, scraped every second."""
+def _config(folder: Path, daemon: ChildDaemon, watch: str) -> Path:
+    """The configuration of deploy/ for these two on loopback, scraped every second."""
     token = folder / "token"
     token.write_text(TOKEN)
     given = yaml.safe_load((ROOT / "deploy/prometheus/prometheus.yml").read_text())
     (job,) = given["scrape_configs"]
-    job["static_configs"] = [{"targets": [daemon.metrics]}]
+    job["static_configs"] = [{"targets": [daemon.metrics, watch]}]
     job["authorization"] = {"credentials_file": str(token)}
     del given["rule_files"], given["alerting"]
     given["global"] = {"scrape_interval": "1s"}
@@ -140,11 +109,7 @@ def _config(folder: Path, daemon: ChildDaemon) -> Path:
     return path
 
 
-def _after_traffic(prometheus: Prometheus, address: str, daemon: ChildDaemon) -> Prometheus:
-    deadline = time.monotonic() + 30
-    while not _is_ready(address):
-        assert time.monotonic() < deadline, "prometheus does not start"
-        time.sleep(0.1)
+def _after_traffic(prometheus: Prometheus, daemon: ChildDaemon) -> Prometheus:
     plan = Plan(ends_unix_nano=time.time_ns(), days=1, traces_per_hour=12)
     recordings = (HELPDESK / "recorded" / name for name in ("healthy", "fabricated_quotes"))
     healthy, faulty = (templates(read_recording(folder)) for folder in recordings)
@@ -160,13 +125,6 @@ def _after_traffic(prometheus: Prometheus, address: str, daemon: ChildDaemon) ->
     return prometheus
 
 
-def _is_ready(address: str) -> bool:
-    try:
-        return httpx.get(f"http://{address}/-/ready", timeout=5).status_code == 200
-    except httpx.TransportError:
-        return False
-
-
 def _chosen(board: Board, prometheus: Prometheus) -> dict[str, str]:
     """A value of each variable: everything where that is offered, else the first there is."""
     values = dict(GRAFANAS_OWN)
@@ -176,7 +134,8 @@ def _chosen(board: Board, prometheus: Prometheus) -> dict[str, str]:
         if found is not None:
             offered = prometheus.values(substituted(found["metric"], values), found["label"])
             assert offered, f"{query} offers nothing"
-            values[name] = ".*" if variable["includeAll"] else offered[0]
+            one = ROUTE if ROUTE in offered else offered[0]
+            values[name] = ".*" if variable["includeAll"] else one
         elif variable["type"] == "custom":
             values[name] = variable["current"]["value"]
     return values
@@ -201,6 +160,39 @@ def test_every_query_is_answered_and_has_series_where_its_metrics_have(
     assert shown, name
 
 
+def shown(prometheus: Prometheus, board: str, panel: str, **chosen: str) -> list[Any]:
+    """Series of the first query of a panel of this title."""
+    read = json.loads((make.FOLDER / f"{board}.json").read_text(encoding="utf-8"))
+    query = next(one for one in queries(read) if one.panel == panel and one.is_instant)
+    return prometheus.asked(query, GRAFANAS_OWN | {"service": ".*", "environment": ".*"} | chosen)
+
+
+def test_the_table_of_incidents_holds_the_words_of_the_message(prometheus: Prometheus) -> None:
+    table = next(
+        asked
+        for asked in queries(make.BOARDS["overview"]())
+        if "ragvigil_incident_message" in asked.expr
+    )
+    found = prometheus.asked(table, {"service": ".*", "environment": ".*"})
+    rows = {row["metric"]["incident"]: row["metric"] for row in found}
+    words = dict.fromkeys(PARTS, "six lines")
+    named = {"incident": "i1", "severity": "page", "layer": "undetermined", "service": "helpdesk"}
+    assert rows["i1"] == words | named | {"environment": "demo"}
+
+
+def test_only_signals_over_their_ceilings_are_in_the_table_of_them(prometheus: Prometheus) -> None:
+    rows = shown(prometheus, "overview", "Signals over their ceilings now")
+    signals = {row["metric"]["signal"] for row in rows}
+    assert "refusals" in signals
+    assert not signals & {"errors", "answer_words"}
+
+
+def test_incidents_of_another_service_are_not_counted(prometheus: Prometheus) -> None:
+    for service, has_some in (("helpdesk", True), ("another", False)):
+        (row,) = shown(prometheus, "overview", "Open incidents", service=service)
+        assert (float(row["value"][1]) > 0) is has_some, service
+
+
 @pytest.mark.parametrize(
     "metric",
     [
@@ -217,6 +209,8 @@ def test_every_query_is_answered_and_has_series_where_its_metrics_have(
         "ragvigil_llm_calls_total",
         "ragvigil_llm_seconds_bucket",
         "ragvigil_judge_records_total",
+        "ragvigil_notices_total",
+        "ragvigil_signal_ceiling",
     ],
 )
 def test_what_the_dashboards_are_about_is_there_after_traffic(

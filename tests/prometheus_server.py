@@ -1,0 +1,81 @@
+"""A Prometheus of the tests' own, asked as Grafana asks it."""
+
+from __future__ import annotations
+
+import contextlib
+import subprocess
+import time
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+import httpx
+
+from ragvigil.app.child_daemon import free_port
+from tests.grafana_boards import Asked, substituted
+
+FEW_MINUTES = 300
+
+
+class Prometheus:
+    """A server of this test's own on one daemon."""
+
+    def __init__(self, url: str) -> None:
+        self._client = httpx.Client(base_url=f"{url}/api/v1", timeout=20)
+
+    def get(self, path: str, **parameters: str) -> Any:
+        """The `data` of a reply. Raises AssertionError with Prometheus' own words."""
+        reply = self._client.get(path, params=parameters).json()
+        assert reply["status"] == "success", f"{parameters}: {reply.get('error')}"
+        return reply["data"]
+
+    def asked(self, query: Asked, values: Mapping[str, str]) -> list[Any]:
+        """Series of a query, as its panel asks it."""
+        expr = substituted(query.expr, values)
+        if query.is_instant:
+            return list(self.get("query", query=expr)["result"])
+        now = time.time()
+        span = {"start": str(now - FEW_MINUTES), "end": str(now), "step": "5"}
+        return list(self.get("query_range", query=expr, **span)["result"])
+
+    def values(self, metric: str, label: str) -> list[str]:
+        """What Grafana's `label_values(metric, label)` offers."""
+        found = self.get("query", query=f"group by ({label}) ({metric})")["result"]
+        return sorted(one["metric"].get(label, "") for one in found)
+
+    def wait_for(self, expr: str, seconds: float = 60) -> None:
+        """Until `expr` has a series."""
+        deadline = time.monotonic() + seconds
+        while not self.get("query", query=expr)["result"]:
+            assert time.monotonic() < deadline, f"no series of {expr}"
+            time.sleep(0.3)
+
+
+@contextlib.contextmanager
+def scraping(config: Path, folder: Path) -> Iterator[Prometheus]:
+    """A server with this configuration and its data in `folder`, stopped on the way out."""
+    address = f"127.0.0.1:{free_port()}"
+    command = [
+        "prometheus",
+        f"--config.file={config}",
+        f"--storage.tsdb.path={folder / 'data'}",
+        f"--web.listen-address={address}",
+    ]
+    with (folder / "log").open("wb") as log:
+        process = subprocess.Popen(command, stdout=log, stderr=log)
+    try:
+        deadline = time.monotonic() + 30
+        while not _is_ready(address):
+            assert time.monotonic() < deadline, (folder / "log").read_text()[-2000:]
+            time.sleep(0.1)
+        yield Prometheus(f"http://{address}")
+    finally:
+        process.terminate()
+        process.wait(20)
+
+
+def _is_ready(address: str) -> bool:
+    try:
+        return httpx.get(f"http://{address}/-/ready", timeout=5).status_code == 200
+    except httpx.TransportError:
+        return False
