@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from hashlib import blake2b
+from math import isfinite
 
 from ragvigil.model.notice import ChangeKind
 from ragvigil.model.record import Absent, Document, RagRecord
@@ -89,7 +90,7 @@ def _chunks(documents: Sequence[Document], lengths: Mapping[str, int]) -> tuple[
                 text=short(one.text_hash or one.content or one.chunk_id),
                 document=one.document_id[:MOST_CHARACTERS],
                 length=lengths.get(one.text_hash) if one.content is None else len(one.content),
-                score=one.score,
+                score=one.score if one.score is not None and isfinite(one.score) else None,
             )
             for one in documents[:MOST_CHUNKS]
         ]

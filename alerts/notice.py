@@ -17,7 +17,7 @@ from alerts.notice_kinds import (
     of_content,
 )
 from alerts.notice_numbers import Number
-from alerts.notice_rare import Mark
+from alerts.notice_rare import LONG_WINDOW, Mark
 from alerts.notice_values import Swap, Value
 from alerts.notice_words import swap_of
 from alerts.watch_settings import NoticeSettings
@@ -72,18 +72,33 @@ class RouteNotices:
 
     def step(self, one: Fingerprint) -> tuple[Notice, ...]:
         """Takes a request; the notices that it makes certain, mostly none."""
+        if not self.learn(one) or not self._moved:
+            return ()
+        if self._newest.number - self._since.number + 1 < NAMED_AFTER:
+            return ()
+        return self.settle()
+
+    def learn(self, one: Fingerprint) -> bool:
+        """Takes a request and names nothing; False where it is too late to count."""
         if one.time_unix_nano < self._newest.time_unix_nano - LATE_NANOS:
             self.late += 1
-            return ()
+            return False
         time = max(one.time_unix_nano, self._newest.time_unix_nano)
         self._newest = Mark(number=self._newest.number + 1, time_unix_nano=time)
         found = {name: first for name, first in self._push(one) if first is not None}
         if self._newest.number > self._warm_up:
             for name, first in found.items():
                 self._moved.setdefault(name, first)
-        if not self._moved or self._newest.number - self._since.number + 1 < NAMED_AFTER:
-            return ()
-        return self.settle()
+        oldest = self._newest.number - LONG_WINDOW
+        self._moved = {name: at for name, at in self._moved.items() if at.number > oldest}
+        return True
+
+    def accept(self, notice: Notice) -> None:
+        """Takes a notice that was made when the newest request had come: it is not made again."""
+        number = max(self._newest.number - notice.requests + 1, 1)
+        since = Mark(number=number, time_unix_nano=notice.since_unix_nano)
+        self._moved[CORPUS if notice.kind in ON_CONTENT else notice.kind] = since
+        self._begin_anew(since)
 
     def settle(self) -> tuple[Notice, ...]:
         """Names what has changed, without waiting for what else it moves."""

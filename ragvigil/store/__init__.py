@@ -25,6 +25,8 @@ What other parts use (times are seconds since the epoch unless a name says nanos
                       closed_until(store) -> int | None
     feedback.py       Told(...); batch([told], received_unix_nano); matches(store, told) -> bool
     deploys.py        Deploy(...); batch(...); find(store, service=, since=, limit=) -> list[dict]
+    notices.py        batch(notices, ...); find(store, ...), newest(store, each=) -> list[Notice]
+                      past(store, ...) -> records to rebuild detectors from; lengths(store, hashes)
     labels.py         Label(...); batch(...); find(store, Wanted(...)), newest(store) -> list[Label]
     verdicts.py       of_traces(store, trace_ids, rubrics), recent(store, since) -> list[Verdict]
                       judges(store, since) -> list[Judge]; sums(store, since, rubrics)

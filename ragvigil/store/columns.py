@@ -255,6 +255,16 @@ TABLES: Mapping[str, Mapping[str, str]] = {
         "written": _NANOS,
         **_WRITER,
     },
+    "notices": {
+        "notice_id": "String",
+        **_named(_LOW, "kind service environment route"),
+        **_named(_NANOS, "since noticed"),
+        "requests": "UInt32",
+        "share": "Float64",
+        **_named("String", "before after evidence"),
+        "written": _NANOS,
+        **_WRITER,
+    },
     "audits": {
         "audit_id": "String",
         **_named(_LOW, "service environment"),

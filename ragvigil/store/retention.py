@@ -31,6 +31,7 @@ KEPT = {
     "findings": ("deltas_days", "toDate(written)"),
     "incidents": ("deltas_days", "toDate(written)"),
     "incident_events": ("deltas_days", "toDate(written)"),
+    "notices": ("deltas_days", "toDate(written)"),
     "audits": ("deltas_days", "toDate(written)"),
     "audit_scores": ("deltas_days", "toDate(written)"),
 }

@@ -1,0 +1,21 @@
+-- What the newest records of every route show of the setup that made them, in the order of time.
+WITH newest AS
+(
+    SELECT *
+    FROM records FINAL
+    WHERE minute >= toDateTime({since:UInt32}, 'UTC')
+    ORDER BY time DESC
+    LIMIT {each:UInt32} BY service, environment, route
+    LIMIT {limit:UInt32}
+)
+SELECT
+    trace_id, record_id, service, environment, route, query, error,
+    mapFilter((name, reason) -> name IN ('retrieved', 'reranked', 'context'), absent) AS absent,
+    `retrieved.chunk_id`, `retrieved.document_id`, `retrieved.hash`, `retrieved.score`,
+    `reranked.chunk_id`, `reranked.document_id`, `reranked.hash`, `reranked.score`,
+    `context.chunk_id`, `context.document_id`, `context.hash`, `context.score`,
+    llm_model, embedding_model, reranker_model, prompt_version, index_epoch, temperature,
+    max_tokens, top_k, service_version, tenant, locale,
+    toUnixTimestamp64Nano(time) AS time_nanos
+FROM newest
+ORDER BY time_nanos, trace_id, record_id
