@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import doctest
+import itertools
 from dataclasses import replace
 from math import log2
 from pathlib import Path
@@ -13,7 +14,14 @@ from hypothesis import strategies as st
 
 from ragvigil.model.record import Absent, Document, RagRecord
 from scorers import context_recall
-from scorers.context_recall import CUTOFFS, ContextRecall, is_same_text, ranking
+from scorers.context_recall import (
+    CUTOFFS,
+    FEWEST,
+    ContextRecall,
+    is_same_text,
+    pieced,
+    ranking,
+)
 from scorers.golden import parse_case
 from scorers.normalise import words
 from scorers.runner import load_scorers
@@ -97,6 +105,70 @@ def test_texts_are_one_where_one_holds_the_other_or_nearly(chunk: str, is_found:
 def test_texts_without_spaces_are_found() -> None:
     assert is_same_text(words("退款需要5到7天。"), words("银行卡退款需要5到7天，请耐心等待。"))
     assert not is_same_text(words("退款需要5到7天。"), words("仓库在公共假期关闭。"))
+
+
+LONG = (
+    "Card refunds take five to seven business days after the parcel has come back to us. Vouchers "
+    "are credited to the account at once and stay valid for three years. Cash is never paid out."
+)
+BEFORE = "Parcels are sent from the harbour warehouse on every weekday before noon."
+BEHIND = "Our shops are closed on public holidays and on the first Monday of May."
+
+
+def cut_at(*places: int, text: str = LONG) -> list[Document]:
+    """The text between two others, cut anew before these words of it; one chunk a piece."""
+    whole = f"{BEFORE} {text} {BEHIND}".split()
+    ends = [0, *(len(BEFORE.split()) + place for place in places), len(whole)]
+    pieces = [" ".join(whole[begin:end]) for begin, end in itertools.pairwise(ends)]
+    return [Document(chunk_id=f"new{n}", content=piece) for n, piece in enumerate(pieces)]
+
+
+@pytest.mark.parametrize("cuts", [(15,), (4,), (10, 30), (9, 18, 27)])
+def test_a_gold_chunk_of_a_corpus_cut_anew_is_found_in_its_pieces(cuts: tuple[int, ...]) -> None:
+    other = Document(chunk_id="x", content="Gift cards carry a code of sixteen digits.")
+    pieces = cut_at(*cuts)
+    score = scorer(gold_texts=[LONG]).score(record(other, *pieces))
+    assert score.value == 1.0
+
+
+def test_a_gold_chunk_in_pieces_is_ranked_by_the_last_of_them() -> None:
+    first, second = cut_at(15)
+    other = Document(chunk_id="x", content=BEHIND)
+    score = scorer(gold_texts=[LONG]).score(record(first, other, second))
+    assert (score.value, score.details["hit@1"], score.details["hit@3"]) == (1.0, 0.0, 1.0)
+    assert score.details["mrr"] == pytest.approx(1 / 3, abs=1e-4)
+
+
+def test_a_part_of_the_pieces_is_not_the_gold_chunk() -> None:
+    first, second = cut_at(20)
+    for piece in (first, second):
+        score = scorer(gold_texts=[LONG]).score(record(piece, Document(chunk_id="x", content="-")))
+        assert (score.value, score.label) == (0.0, "missed")
+
+
+def test_words_of_the_gold_chunk_in_another_order_are_not_its_pieces() -> None:
+    shuffled = " ".join(sorted(LONG.split()))
+    assert scorer(gold_texts=[LONG]).score(record(*cut_at(15, text=shuffled))).value == 0.0
+    short = "Vouchers are never paid out."
+    texts = ("now Vouchers are", "never paid out. So")
+    halves = [Document(chunk_id=str(n), content=text) for n, text in enumerate(texts)]
+    assert scorer(gold_texts=[short]).score(record(*halves)).value == 0.0
+
+
+def test_pieces_without_spaces_are_found_by_longer_runs() -> None:
+    gold = words("银行卡退款需要五到七个工作日，礼品卡不能兑换现金，请联系客服。")
+    half = len(gold) // 2
+    assert pieced(gold, [["x", *gold[:half]], [*gold[half:], "y"]]) == [1]
+    scattered = [gold[start : start + 6] for start in range(0, len(gold), 3)]
+    assert pieced(gold, scattered) == []
+
+
+@given(st.lists(st.sampled_from("abcdefghij"), max_size=60), st.data())
+def test_more_chunks_never_lose_a_gold_chunk(gold: list[str], data: st.DataObject) -> None:
+    texts = data.draw(st.lists(st.lists(st.sampled_from("abcdefghij"), max_size=40), max_size=5))
+    found = pieced(gold, texts)
+    assert pieced(gold, [*texts, gold]) in (found, [len(texts)])
+    assert bool(pieced(gold, [gold])) is (len(gold) >= FEWEST)
 
 
 def test_repeats_of_a_gold_chunk_earn_nothing_in_recall_and_ndcg() -> None:
