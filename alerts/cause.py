@@ -13,6 +13,7 @@ from ragvigil.model.finding import Finding, FindingKind
 from ragvigil.model.notice import CAUSES, Cause, Notice
 from ragvigil.model.score import Layer
 
+CHANGED = FindingKind.CHANGED
 ANY = frozenset(Cause)
 FOUND = frozenset({Cause.RETRIEVAL, Cause.CORPUS})
 BY_RUBRIC = {
@@ -46,8 +47,11 @@ def possible(finding: Finding) -> frozenset[Cause]:
 
 
 def cause(findings: Collection[Finding], changes: Sequence[Notice]) -> Cause | None:
-    """What is behind these findings, after these changes (one rollout: the likeliest one's)."""
-    found = _by_findings(findings)
+    """What is behind these findings, after these changes (one rollout: the likeliest one's).
+
+    A finding that is itself a change is no witness beside others.
+    """
+    found = _by_findings([one for one in findings if one.kind is not CHANGED] or findings)
     changed = _union(frozenset(CAUSES[one.kind]) for one in changes)
     left = found & changed if changed else found
     if left == FOUND and Cause.CORPUS not in _certain(changes):

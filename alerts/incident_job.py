@@ -20,7 +20,7 @@ from alerts.watch_settings import IncidentSettings
 from ragvigil.model.finding import Finding, FindingKind
 from ragvigil.model.incident import Incident, IncidentEvent, IncidentState, Verb
 from ragvigil.model.notice import ChangeKind, Notice
-from ragvigil.store import deploys
+from ragvigil.store import deploys, notices
 from ragvigil.store import findings as stored_findings
 from ragvigil.store import incidents as stored
 from ragvigil.store.incidents import PageCounts, Wanted
@@ -55,9 +55,9 @@ class IncidentJob:
         self._store, self._settings, self._url, self._clock = store, settings, external_url, clock
         self._told = told
         self._lock = RLock()
-        self._changes: dict[str, Notice] = {}
         self._deploys_read = 0.0
         since = max(0, int(clock() - MEMORY_SECONDS))
+        self._changes = {one.notice_id: one for one in notices.find(store, since=since)}
         kept = stored.find(store, Wanted(since=since), priority=Priority.TICK)
         self._incidents = {one.incident_id: one for one in kept}
         expected = stored.find(store, Wanted(expected=True), priority=Priority.TICK)
@@ -66,15 +66,15 @@ class IncidentJob:
         self._loose = stored_findings.loose(store)
 
     def run(
-        self, now: float, findings: Iterable[Finding], notices: Iterable[Notice]
+        self, now: float, findings: Iterable[Finding], noticed: Iterable[Notice]
     ) -> tuple[Incident, ...]:
         """Folds findings and changes; the incidents that are not resolved, oldest first.
 
-        `findings` are all that last, and those that have just cleared; `notices` may be the new
+        `findings` are all that last, and those that have just cleared; `noticed` may be the new
         ones alone: they are kept in mind for two days. `now` is in seconds since the epoch.
         """
         with self._lock:
-            self._remember(now, notices)
+            self._remember(now, noticed)
             if self._loose:  # they may have cleared since, which alone would open nothing
                 self._turn(now, self._fresh_loose(now))
                 self._loose = []
@@ -159,13 +159,13 @@ class IncidentJob:
         horizon = (now - MEMORY_SECONDS) * NANOS
         self._incidents = {one.incident_id: one for one in folded if _is_kept(one, horizon)}
 
-    def _remember(self, now: float, notices: Iterable[Notice]) -> None:
+    def _remember(self, now: float, noticed: Iterable[Notice]) -> None:
         if now - self._deploys_read >= DEPLOYS_SECONDS:
             since = max(0, int(now - MEMORY_SECONDS))
             marks = deploys.find(self._store, since=since)
             self._changes |= {one.notice_id: one for one in map(_as_change, marks)}
             self._deploys_read = now
-        self._changes |= {one.notice_id: one for one in notices}
+        self._changes |= {one.notice_id: one for one in noticed}
         horizon = (now - MEMORY_SECONDS) * NANOS
         self._changes = {
             name: one for name, one in self._changes.items() if one.noticed_unix_nano >= horizon

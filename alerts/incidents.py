@@ -109,8 +109,9 @@ class _Turn:
         changed = replace(incident, findings=findings)
         was = self._moment.lasting(incident)
         self.incidents[incident.incident_id] = changed
-        if not was and self._moment.lasting(changed):
-            self._reopen(changed, next(one for one in findings if one.is_open))
+        left = self._moment.lasting(changed)
+        if left and not was:
+            self._reopen(changed, left[0])
 
     def _is_stale(self, finding: Finding) -> bool:
         return is_stale_audit(finding, self._moment.now, self._moment.settings)

@@ -18,8 +18,10 @@ SIGNALS = frozenset({FindingKind.BROKEN, FindingKind.MOVED, FindingKind.DRIFT})
 def lasting(
     incident: Incident, settings: IncidentSettings, changes: Iterable[Notice] = ()
 ) -> list[Finding]:
-    """What is worse and open."""
-    return [one for one in worse(incident, settings, changes) if one.is_open]
+    """What is worse and open. A change alone lasts only where nothing else was ever found."""
+    found = worse(incident, settings, changes)
+    kept = [one for one in found if one.kind is not FindingKind.CHANGED] or found
+    return [one for one in kept if one.is_open]
 
 
 def worse(

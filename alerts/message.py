@@ -22,7 +22,13 @@ MOST_CHARACTERS = 200
 MOST_TRACES = 5
 NAMED_ROUTES = 3
 HOUR, DAY = 3600, 86_400
-WEIGHT = (FindingKind.AUDIT, FindingKind.BROKEN, FindingKind.DRIFT, FindingKind.MOVED)
+WEIGHT = (
+    FindingKind.AUDIT,
+    FindingKind.BROKEN,
+    FindingKind.DRIFT,
+    FindingKind.MOVED,
+    FindingKind.CHANGED,
+)
 LOOK_AT: Mapping[Cause, str] = {
     Cause.RETRIEVAL: "chunker, embedder, vector store settings, reranker, top-k",
     Cause.GENERATION: "prompt, model version, temperature, max tokens",
@@ -99,7 +105,8 @@ def figures(finding: Finding) -> str:
 def _worse(told: Sequence[Finding]) -> str:
     first, *rest = told
     text = _with_interval(first)
-    names = list(dict.fromkeys(one.signal for one in rest if one.signal != first.signal))
+    others = [one.signal for one in rest if one.kind is not FindingKind.CHANGED]
+    names = [one for one in dict.fromkeys(others) if one != first.signal]
     more = f" and {len(names) - 3} more" if len(names) > 3 else ""
     return f"{text}; also worse: {', '.join(names[:3])}{more}" if names else text
 
@@ -145,8 +152,7 @@ def _is_share(finding: Finding) -> bool:
 
 
 def _weight(finding: Finding) -> tuple[int, int, str]:
-    place = WEIGHT.index(finding.kind) if finding.kind in WEIGHT else len(WEIGHT)
-    return (place, finding.since_unix_nano, finding.finding_id)
+    return (WEIGHT.index(finding.kind), finding.since_unix_nano, finding.finding_id)
 
 
 def _time(unix_nano: int) -> str:

@@ -6,10 +6,10 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 from alerts.cause import cause
-from alerts.lasting import lasting, without_past_audits, worse
+from alerts.lasting import SIGNALS, lasting, without_past_audits, worse
 from alerts.suspects import MINUTE, is_fix, is_one_change, suspects
 from alerts.watch_settings import IncidentSettings
-from ragvigil.model.finding import PAGES, Finding, FindingKind
+from ragvigil.model.finding import PAGES, Finding
 from ragvigil.model.incident import Incident, IncidentState, Severity, Verb
 from ragvigil.model.notice import Notice
 
@@ -133,7 +133,7 @@ def _ended(incident: Incident, moment: Moment, tell: Tell) -> Incident:
 
 def _still_worse(incident: Incident, moment: Moment, tell: Tell) -> Incident:
     """What a person resolved and what signals still see opens again after a while."""
-    left = [one for one in moment.lasting(incident) if one.kind is not FindingKind.AUDIT]
+    left = [one for one in moment.lasting(incident) if one.kind in SIGNALS]
     if is_judged_none(incident) or moment.may_reopen(incident) or not left:
         return incident
     tell(incident, Verb.OPENED, f"resolved, but still worse: {named(left[0])}")

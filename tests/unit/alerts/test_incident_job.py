@@ -14,7 +14,7 @@ from alerts.watch_settings import IncidentSettings
 from ragvigil.model.finding import Finding, FindingKind
 from ragvigil.model.incident import IncidentState, Verb
 from ragvigil.model.notice import Cause, ChangeKind
-from ragvigil.store import deploys
+from ragvigil.store import deploys, notices
 from ragvigil.store import incidents as stored
 from ragvigil.store.incidents import PageCounts, Wanted
 from ragvigil.store.store import Store
@@ -92,6 +92,18 @@ def test_a_deploy_mark_is_a_suspect(store: Store) -> None:
     store.write(deploys.batch([mark], int(seconds(-9) * 1e9)))
     incident = job(store).run(seconds(1), [finding("a")], [])[0]
     assert [(one.kind, one.after) for one in incident.suspects] == [(ChangeKind.RELEASE, "7.1")]
+
+
+def test_changes_that_were_noticed_before_a_restart_are_still_known(store: Store) -> None:
+    change = values.notice("n", -5)
+    change = replace(
+        change,
+        since_unix_nano=change.since_unix_nano + SHIFT,
+        noticed_unix_nano=change.noticed_unix_nano + SHIFT,
+    )
+    store.write(notices.batch([change], int(seconds(0) * 1e9)))
+    incident = job(store).run(seconds(1), [finding("a")], [])[0]
+    assert [one.notice_id for one in incident.suspects] == ["n"]
 
 
 def test_verbs_are_kept_with_who_said_them(store: Store) -> None:

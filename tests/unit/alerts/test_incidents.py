@@ -321,3 +321,27 @@ def test_the_same_first_finding_makes_the_same_incident_after_a_crash() -> None:
     first, _ = folded((), [finding("a")], 5)
     second, _ = folded((), [replace(finding("a"), n=9)], 9)
     assert first[0].incident_id == second[0].incident_id
+
+
+def test_a_page_ends_though_the_change_before_it_was_never_declared() -> None:
+    change = notice("n", 0)
+    told = finding("c", 0, kind=FindingKind.CHANGED, signal="prompt")
+    opened, _ = folded((), [told], 2, (change,))
+    assert the_one(opened).severity is Severity.TICKET
+    paged, _ = folded(opened, [told, finding("a", 5)], 8, (change,))
+    assert the_one(paged).severity is Severity.PAGE
+    done, _ = folded(paged, [told, cleared(finding("a", 5), 40)], 51, (change,))
+    assert the_one(done).state is IncidentState.RESOLVED
+    later, events = folded(done, [told], 200, (change,))
+    assert the_one(later).state is IncidentState.RESOLVED
+    assert not events
+
+
+def test_a_resolved_ticket_of_a_change_stays_shut() -> None:
+    told = finding("c", 0, kind=FindingKind.CHANGED, signal="prompt")
+    opened, _ = folded((), [told], 2)
+    assert the_one(opened).state is IncidentState.OPEN
+    shut, _ = act(the_one(opened), Act(verb=Verb.RESOLVE, now=START + 600))
+    later, events = folded((shut,), [told], 300)
+    assert the_one(later).state is IncidentState.RESOLVED
+    assert not events
