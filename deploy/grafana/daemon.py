@@ -53,6 +53,22 @@ HEALTH = Section(
             Limits(orange=1),
         ),
         number(
+            "Disk free",
+            "Share of the file system under data_dir that is free.",
+            "Under 5 % somebody is paged; when it is full nothing more is acknowledged. Lower "
+            "[store] max_bytes or the days kept, or give it more.",
+            f"min(ragvigil_disk_free_bytes{{{ON}}} / ragvigil_disk_total_bytes{{{ON}}})",
+            Limits(orange=0.1, red=0.05, low_is_bad=True),
+            unit=Unit.SHARE,
+        ),
+        number(
+            "Exports failed, 24 h",
+            "Requests with results that the OTLP receiver of [export] did not take." + NONE_YET,
+            "Look at its address and token, and at the log; docs/export.md.",
+            f"sum(increase(ragvigil_export_failures_total{{{ON}}}[24h]))",
+            Limits(orange=1),
+        ),
+        number(
             "Alert test",
             "Whether `ragvigil alert test` is under way: the alert must reach somebody.",
             "No alert arrived: follow the runbook in alerts/README.md.",

@@ -126,14 +126,34 @@ PIPELINE = Section(
             unit=Unit.SHARE,
             highest=1,
             limits=Limits(orange=0.1, low_is_bad=True),
-            width=12,
+            width=8,
         ),
         lines(
             "Redactions, last hour",
             "Values taken out of texts before the disk, by pattern." + NONE_YET,
             "A new pattern, or many: the service puts secrets into its prompts.",
             Query(expr=hourly("ragvigil_redactions_total", "pattern"), name="{{pattern}}"),
-            width=12,
+            width=8,
+        ),
+        lines(
+            "Records without local models, last hour",
+            "Records that were scored without them because too much waited, and those left over "
+            "for lack of CPU. Their scores by code are complete.",
+            "Many for hours: fewer traces per daemon, or a core more.",
+            Query(expr=hourly("ragvigil_records_lean_total"), name="too much waited"),
+            Query(expr=hourly("ragvigil_local_records_total", "result"), name="local: {{result}}"),
+            width=8,
+        ),
+        lines(
+            "Results exported, last hour",
+            "Results sent on by OTLP, those dropped by reason, and answers that wait." + NONE_YET,
+            "Dropped: the receiver is slow or down; scores stay here all the same.",
+            Query(expr=hourly("ragvigil_exported_results_total"), name="sent"),
+            Query(
+                expr=hourly("ragvigil_export_dropped_total", "reason"), name="dropped: {{reason}}"
+            ),
+            Query(expr=f"ragvigil_export_waiting{{{ON}}}", name="waiting {{instance}}"),
+            width=24,
         ),
     ),
 )
@@ -170,9 +190,12 @@ STORE = Section(
         ),
         lines(
             "Size on disk",
-            "Bytes of the store's tables.",
-            "Set [store] max_bytes, and retention days, to what the disk has.",
-            Query(expr=f"ragvigil_store_bytes{{{ON}}} > 0", name="{{instance}}"),
+            "Bytes of the store's tables and of the spool, and what is free beside them.",
+            "Set [store] max_bytes, and retention days, to what the disk has. A spool that "
+            "grows: the store does not take what arrives.",
+            Query(expr=f"ragvigil_store_bytes{{{ON}}} > 0", name="store {{instance}}"),
+            Query(expr=f"ragvigil_spool_bytes{{{ON}}}", name="spool {{instance}}"),
+            Query(expr=f"ragvigil_disk_free_bytes{{{ON}}}", name="free {{instance}}"),
             unit=Unit.BYTES,
         ),
         lines(

@@ -53,7 +53,7 @@ def lines(
 
 def number(title: str, says: str, todo: str, expr: str, limits: Limits, **more: Any) -> Chart:
     """One number, the newest."""
-    given: dict[str, Any] = {"unit": Unit.STATE, "width": 4, "height": 4} | more
+    given: dict[str, Any] = {"unit": Unit.STATE, "width": 3, "height": 4} | more
     return Chart(
         title=title,
         says=says,

@@ -49,6 +49,8 @@ def _numbers() -> tuple[Chart, ...]:
             "Incidents that are open and not snoozed; 0 only where the daemon answers.",
             "Read them in the table beside; `ragvigil incidents show ID` has the traces.",
             f"count({OPEN}) or 0 * max(ragvigil_core_up == 1)",
+            "sum(ragvigil_incidents_hidden)",
+            names=("open", "too many to list"),
             limits=Limits(orange=1),
         ),
         _number(
@@ -66,6 +68,21 @@ def _numbers() -> tuple[Chart, ...]:
             f"sum(ragvigil_audit_open{{{SCOPE}}}) or 0 * max(ragvigil_core_up == 1)",
         ),
         _number(
+            "Audits ended, 30 days",
+            "Comparisons that found a drop, none, or could not tell within their budget.",
+            "Mostly undecided: more records an audit, or a larger smallest_drop, in "
+            "[alerts.audit].",
+            "sum by (result) (increase(ragvigil_audits_total[30d]))",
+            names=("{{result}}",),
+        ),
+        _number(
+            "Incidents, 30 days",
+            "Incidents of all services by severity.",
+            "Many tickets that nobody needed: mark them as expected or false.",
+            "sum by (severity) (increase(ragvigil_incidents_total[30d]))",
+            names=("{{severity}}",),
+        ),
+        _number(
             "False pages, 30 days",
             "Pages that somebody marked as false.",
             "Where they pile up, look at which rubric or signal they come from.",
@@ -75,17 +92,17 @@ def _numbers() -> tuple[Chart, ...]:
     )
 
 
-def _number(title: str, says: str, todo: str, expr: str, **more: Any) -> Chart:
-    query = (Query(expr=expr),)
-    shape, unit = Shape.NUMBER, Unit.STATE
+def _number(
+    title: str, says: str, todo: str, *exprs: str, names: tuple[str, ...] = ("",), **more: Any
+) -> Chart:
     return Chart(
         title=title,
         says=says,
         todo=todo,
-        shape=shape,
-        unit=unit,
-        queries=query,
-        width=6,
+        shape=Shape.NUMBER,
+        unit=Unit.STATE,
+        queries=tuple(Query(expr=expr, name=name) for expr, name in zip(exprs, names, strict=True)),
+        width=4,
         height=4,
         **more,
     )

@@ -55,13 +55,15 @@ def _rubrics() -> Chart:
         "delta": Unit.SHARE,
         "delta_low": Unit.SHARE,
         "delta_high": Unit.SHARE,
+        "release_delta": Unit.SHARE,
         "coverage": Unit.SHARE,
         "records": Unit.PLAIN,
     }
     return Chart(
         title="Rubrics over $window",
         says="Mean, baseline (the same hours of earlier days, or the past), the difference with "
-        "its 95 % interval, the share of records that could be scored, and their number. "
+        "its 95 % interval, that to a pinned release, the share of records that could be "
+        "scored, and their number. "
         "A row named `rubric:label` is the share of the answers with that label.",
         todo="A difference whose whole interval is below 0 is a drop. Low coverage: "
         "`ragvigil doctor` names the missing field and the line that sends it.",

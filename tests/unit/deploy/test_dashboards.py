@@ -18,6 +18,25 @@ BOARDS = {name: json.loads(text) for name, text in make.written().items()}
 GRAFANAS_OWN = {"__rate_interval": "1m", "__interval": "1m", "__range": "1h"}
 
 
+NOT_SHOWN = {
+    "ragvigil_base64_ids_total": "a sender's habit, without consequence",
+    "ragvigil_inference_cache_hits_total": "of whom tunes the model process",
+    "ragvigil_inference_shed_total": "the share of records beside it says as much",
+    "ragvigil_inference_starts_total": "its ends are shown, by reason",
+    "ragvigil_inference_texts_total": "of whom tunes the model process",
+    "ragvigil_judge_repeated_total": "after a crash, without consequence",
+    "ragvigil_llm_budget_waits_total": "the thinning of the rates says as much",
+    "ragvigil_llm_cache_errors_total": "a question is asked again instead",
+    "ragvigil_llm_forms_refused_total": "another form is asked for instead",
+    "ragvigil_own_results_ignored_total": "the guard against loops, without consequence",
+    "ragvigil_replayed_traces_total": "after a restart, without consequence",
+    "ragvigil_requests_total": "items and bytes are shown",
+    "ragvigil_score_sum_total": "for means of one's own; means are shown",
+    "ragvigil_span_feedback_total": "operating points are findings",
+}
+"""Metrics that no dashboard shows, and why."""
+
+
 def declared() -> set[str]:
     """Every metric that the daemon can expose, histograms by the names of their series."""
     modules = {module for _, several in READMES.values() for module in several}
@@ -87,6 +106,13 @@ def test_every_metric_that_is_asked_for_exists() -> None:
     for name, asked in every("query"):
         named = set(re.findall(r"\b(?:ragvigil|process)_\w+", asked.expr))
         assert named <= known, f"{name}, {asked.panel}"
+
+
+def test_every_metric_is_shown_or_left_out_for_a_reason() -> None:
+    text = " ".join(asked.expr for _, asked in every("query"))
+    shown = set(re.findall(r"\bragvigil_\w+", text))
+    ours = {name for name in declared() if name.startswith("ragvigil_")}
+    assert ours - shown == set(NOT_SHOWN)
 
 
 def test_every_variable_that_is_used_is_offered() -> None:
