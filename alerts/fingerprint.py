@@ -8,8 +8,9 @@ from functools import lru_cache
 from hashlib import blake2b
 from math import isfinite
 
-from ragvigil.model.notice import ChangeKind
+from ragvigil.model.notice import NOTICED_EPOCH, ChangeKind
 from ragvigil.model.record import Absent, Document, RagRecord
+from ragvigil.store.texts import text_hash
 
 VALUES = (
     ChangeKind.EMBEDDING_MODEL,
@@ -87,7 +88,7 @@ def _chunks(documents: Sequence[Document], lengths: Mapping[str, int]) -> tuple[
     return tuple(
         [
             Chunk(
-                text=short(one.text_hash or one.content or one.chunk_id),
+                text=short(_name(one)),
                 document=one.document_id[:MOST_CHARACTERS],
                 length=lengths.get(one.text_hash) if one.content is None else len(one.content),
                 score=one.score if one.score is not None and isfinite(one.score) else None,
@@ -95,6 +96,11 @@ def _chunks(documents: Sequence[Document], lengths: Mapping[str, int]) -> tuple[
             for one in documents[:MOST_CHUNKS]
         ]
     )
+
+
+def _name(one: Document) -> str:
+    """The same for the same text, whether the text itself is at hand or only its hash is."""
+    return one.text_hash or (text_hash(one.content) if one.content else one.chunk_id)
 
 
 def _question(record: RagRecord) -> int:
@@ -109,7 +115,7 @@ def _values(record: RagRecord) -> tuple[str, ...]:
     return (
         about.embedding_model,
         _reranker(record),
-        about.index_epoch,
+        "" if about.index_epoch.startswith(NOTICED_EPOCH) else about.index_epoch,
         about.llm_model,
         about.prompt_version,
         "" if about.temperature is None else f"{about.temperature:g}",

@@ -15,7 +15,7 @@ class NoticeSettings(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
 
     warm_up_requests: int = Field(
-        default=200, ge=20, description="requests of a route from which its usual values are known"
+        default=200, ge=100, description="requests of a route from which its usual values are known"
     )
 
 

@@ -11,9 +11,10 @@ import structlog
 
 from alerts.fingerprint import VALUES, Fingerprint, Place, fingerprint_of
 from alerts.notice import RouteNotices
+from alerts.notice_rare import LONG_WINDOW
 from alerts.watch_settings import NoticeSettings
 from ragvigil.app.clock import Clock
-from ragvigil.model.notice import ChangeKind, Notice
+from ragvigil.model.notice import NOTICED_EPOCH, ChangeKind, Notice
 from ragvigil.model.outcome import Outcome
 from ragvigil.store import notices as stored
 from ragvigil.store.failures import QueryFailed
@@ -122,7 +123,7 @@ class Noticing:
     def _remember(self, one: Notice) -> None:
         if one.kind in OF_INDEX:
             since = datetime.fromtimestamp(one.since_unix_nano // NANOS, UTC)
-            name = f"{one.kind} {since:%Y-%m-%dT%H:%M:%SZ}"
+            name = f"{NOTICED_EPOCH}{one.kind} {since:%Y-%m-%dT%H:%M:%SZ}"
             self._epochs[(one.service, one.environment, one.route)] = name
 
     def _write(self) -> tuple[Notice, ...]:
@@ -182,7 +183,7 @@ class Noticing:
             detector.accept(made.pop(0))
 
     def _past(self) -> list[stored.Past]:
-        each = 2 * self._settings.warm_up_requests
+        each = 2 * self._settings.warm_up_requests + 2 * LONG_WINDOW
         for hours in REBUILT_HOURS:
             since = int(self._clock()) - hours * HOUR
             try:

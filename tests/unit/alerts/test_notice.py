@@ -113,8 +113,8 @@ def test_what_changes_for_one_reason_is_one_notice(
     first: ChangeKind, others: list[str], chunks: Found
 ) -> None:
     kinds = [first, *map(ChangeKind, others)]
-    before = Setup(values={kind: "1" for kind in kinds})
-    after = Setup(values={kind: "2" for kind in kinds}, chunks=chunks)
+    before = Setup(values=dict.fromkeys(kinds, "1"))
+    after = Setup(values=dict.fromkeys(kinds, "2"), chunks=chunks)
     ((_, notice),) = noticed(traffic((250, before), (60, after)))
     assert notice.kind is first
     assert [notice.evidence[other] for other in others] == [["1", "2"]] * len(others)
@@ -223,10 +223,11 @@ fingerprints = st.builds(
 )
 
 
-@given(st.lists(fingerprints, max_size=120))
+@given(st.lists(fingerprints, max_size=60))
 @settings(max_examples=60, deadline=None)
 def test_whatever_comes_is_taken_and_the_same_gives_the_same(requests: list) -> None:  # type: ignore[type-arg]
-    few = NoticeSettings(warm_up_requests=20)
+    few = NoticeSettings(warm_up_requests=100)
+    requests = requests * 5
     runs = [RouteNotices(PLACE, few), RouteNotices(PLACE, few)]
     made = [[notice for one in requests for notice in run.step(one)] for run in runs]
     assert made[0] == made[1]
