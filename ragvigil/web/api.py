@@ -16,11 +16,13 @@ from starlette.types import ASGIApp
 from ragvigil.model.endpoint import split_endpoint
 from ragvigil.web import (
     alerts,
+    audits,
     deltas,
     home,
     incidents,
     judges,
     labels,
+    notices,
     operating,
     posted,
     records,
@@ -45,8 +47,10 @@ PARTS = (
     labels,
     judges,
     alerts,
+    notices,
     operating,
     incidents,
+    audits,
     home,
 )
 LOOPBACK = ("localhost", "127.0.0.1", "::1")

@@ -53,6 +53,9 @@ OPERATIONS = [
     ("GET", "/api/v1/incidents/{incident_id}"),
     ("POST", "/api/v1/incidents/{incident_id}/{verb}"),
     ("GET", "/api/v1/why"),
+    ("GET", "/api/v1/notices"),
+    ("GET", "/api/v1/audits"),
+    ("GET", "/api/v1/audits/{audit_id}"),
 ]
 
 
