@@ -23,6 +23,7 @@ from ragvigil.web import (
     judges,
     labels,
     notices,
+    notices,
     operating,
     posted,
     records,
