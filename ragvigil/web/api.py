@@ -23,7 +23,6 @@ from ragvigil.web import (
     judges,
     labels,
     notices,
-    notices,
     operating,
     posted,
     records,
