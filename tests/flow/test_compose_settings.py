@@ -1,0 +1,82 @@
+"""A daemon with the settings of compose.yaml: whom it answers, and with which token."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import httpx
+import pytest
+from opentelemetry.exporter.otlp.proto.grpc.trace_exporter import OTLPSpanExporter
+from opentelemetry.sdk.trace import TracerProvider
+from opentelemetry.sdk.trace.export import SimpleSpanProcessor
+
+from ragvigil.app.child_daemon import VARIABLES, ChildDaemon, running
+from tests.deploy_files import parsed, services
+
+SECRETS = {"otlp_token": "of-otlp", "ragvigil_metrics_token": "of-metrics"}
+ADMIN = "of-admin"
+
+
+@pytest.fixture(scope="module")
+def daemon(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ChildDaemon]:
+    """On free ports of loopback, with the store inside; all else as in compose.yaml."""
+    folder = tmp_path_factory.mktemp("compose")
+    settings = {"RAGVIGIL_CONFIG": os.devnull}
+    for name, value in services()["ragvigil"]["environment"].items():
+        if name not in (*VARIABLES.values(), "RAGVIGIL_STORE__URL"):
+            settings[name] = _value(folder, value)
+    with running(folder / "data", settings=settings) as started:
+        yield started
+
+
+def _value(folder: Path, value: str) -> str:
+    if not value.startswith("/run/secrets/"):
+        return re.sub(r"\$\{ADMIN_TOKEN:[^}]*\}", ADMIN, value)
+    secret = folder / Path(value).name
+    secret.write_text(SECRETS[secret.name] + "\n")
+    return str(secret)
+
+
+def bearer(token: str) -> dict[str, str]:
+    return {"authorization": f"Bearer {token}"}
+
+
+def test_metrics_ask_for_the_token_that_prometheus_has_and_probes_for_none(
+    daemon: ChildDaemon,
+) -> None:
+    url = f"http://{daemon.metrics}"
+    assert httpx.get(f"{url}/metrics").status_code == 401
+    known = SECRETS["ragvigil_metrics_token"]
+    assert httpx.get(f"{url}/metrics", headers=bearer(known)).status_code == 200
+    assert httpx.get(f"{url}/healthz").status_code == 200
+
+
+def test_the_api_asks_for_the_admin_token(daemon: ChildDaemon) -> None:
+    url = f"http://{daemon.web}/api/v1/ledger"
+    assert httpx.get(url).status_code == 401
+    assert httpx.get(url, headers=bearer(ADMIN)).status_code == 200
+
+
+def test_spans_are_taken_with_the_header_of_the_collector_alone(daemon: ChildDaemon) -> None:
+    headers = parsed("otel-collector/collector.yaml")["exporters"]["otlp/ragvigil"]["headers"]
+    said = headers["authorization"].replace("${env:OTLP_TOKEN}", SECRETS["otlp_token"])
+    for authorization, taken in (("Bearer another", 0), (said, 1)):
+        sent_with({"authorization": authorization}, daemon)
+        reply = httpx.get(
+            f"http://{daemon.metrics}/metrics", headers=bearer(SECRETS["ragvigil_metrics_token"])
+        )
+        found = re.findall(r"^ragvigil_items_accepted_total\{.*\} (\S+)$", reply.text, flags=re.M)
+        assert sum(map(float, found)) == taken
+
+
+def sent_with(headers: dict[str, str], daemon: ChildDaemon) -> None:
+    """One span over gRPC."""
+    exporter = OTLPSpanExporter(endpoint=f"http://{daemon.grpc}", insecure=True, headers=headers)
+    provider = TracerProvider()
+    provider.add_span_processor(SimpleSpanProcessor(exporter))
+    with provider.get_tracer("compose").start_as_current_span("one"):
+        pass
+    provider.shutdown()
