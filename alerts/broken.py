@@ -14,6 +14,7 @@ from alerts.ceilings import (
     Ceilings,
     Counted,
     Group,
+    Look,
     Scope,
     counted,
     groups,
@@ -91,11 +92,10 @@ class Broken:
     def _look(
         self, table: SignalMinutes, found: Sequence[Group], end: int, ceilings: Ceilings
     ) -> None:
-        windows = [table.last(end, minutes) for minutes in WINDOWS]
-        past = usual(table, end)
+        look = Look(table, end)
         standing: dict[Scope, int] = {}
         for group in found:
-            for scope, one in self._over(group, windows, past, ceilings):
+            for scope, one in self._over(group, look, ceilings):
                 if end <= self._cleared.get(scope, 0):
                     continue
                 standing[scope] = self._standing.get(scope, 0) + 1
@@ -108,13 +108,13 @@ class Broken:
         self._standing = standing
 
     def _over(
-        self, group: Group, windows: Sequence[Floats], past: Floats, ceilings: Ceilings
+        self, group: Group, look: Look, ceilings: Ceilings
     ) -> Iterator[tuple[Scope, Counted]]:
         """What of a group is newly over: its routes together, else single ones.
 
         A route with a finding of its own says nothing of the others.
         """
-        longest = windows[-1][1, list(group.places)]
+        longest = look.windows[WINDOWS[-1]][1, list(group.places)]
         if longest.sum() < LEAST_FAILED or group.scope(POOL) in self._open:
             return
         free = [
@@ -122,36 +122,33 @@ class Broken:
             for place, route in enumerate(group.routes)
             if group.scope(route) not in self._open
         ]
-        pooled = self._proven(group, free, windows, past, ceilings) if len(free) > 1 else None
+        pooled = self._proven(group, free, look, ceilings) if len(free) > 1 else None
         if pooled is not None and pooled.is_shared:
             yield group.scope(POOL), pooled
             return
         for place in free:
             if longest[place] < LEAST_FAILED:
                 continue
-            single = self._proven(group, [place], windows, past, ceilings)
+            single = self._proven(group, [place], look, ceilings)
             if single is not None:
                 yield group.scope(group.routes[place]), single
 
     def _proven(
-        self,
-        group: Group,
-        places: Sequence[int],
-        windows: Sequence[Floats],
-        past: Floats,
-        ceilings: Ceilings,
+        self, group: Group, places: Sequence[int], look: Look, ceilings: Ceilings
     ) -> Counted | None:
         """The counts of the shortest window that proves it, None where none does.
 
         Of several routes, where all together do not, those that are over by themselves.
         """
-        for sums in windows:
-            one = counted(group, places, sums, past, ceilings)
+        for length, sums in look.windows.items():
+            if not look.is_spread([group.places[place] for place in places], length):
+                continue
+            one = counted(group, places, sums, look.past, ceilings)
             if self._is_proven(one, 1, len(places)):
                 return one
             if 1 < len(one.routes) < len(places) <= MOST_PICKED:
                 some = [place for place in places if group.routes[place] in one.routes]
-                picked = counted(group, some, sums, past, ceilings)
+                picked = counted(group, some, sums, look.past, ceilings)
                 if self._is_proven(picked, 2 ** len(places), len(some)):
                     return picked
         return None

@@ -14,10 +14,11 @@ from math import log, sqrt
 
 import numpy as np
 
+from alerts.overdispersion import PRIOR_HOURS
 from alerts.signal_minutes import HOUR, SignalMinutes
 from alerts.signals import BY_SIGNAL, POOL, RATES, Accepted
 from alerts.watch_settings import BrokenSettings, RouteCeilings
-from alerts.windows import Floats
+from alerts.windows import Floats, ratio
 
 WINDOWS = (5, 10, 15, 30)
 """Minutes that are looked at, shortest first."""
@@ -26,6 +27,12 @@ OVER = log(20)
 UNUSUAL = log(1e7)
 """Evidence against the usual rate: years of looks at some dozens of rates."""
 USUAL_HOURS, USUAL_MARGIN, LEAST_USUAL = 168, 1.25, 0.005
+MOST_CLUMPING, LEFT_OUT = 4.0, 0.05
+"""Hours of trouble, the worst ones of a week, are no clumping; and it must not hide everything."""
+LEAST_MINUTES = 3
+"""Minutes that must show it: one person who asks again and again takes fewer."""
+MOST_A_MINUTE = 3.0
+"""A minute counts as so many usual ones at most, for the same reason."""
 
 Scope = tuple[str, str, str, str]
 """Service, environment, signal, route or POOL."""
@@ -79,7 +86,8 @@ class Group:
 class Counted:
     """A rate over one window: `failed` of `n`; `routes` are those that are over by themselves.
 
-    `usual` is at most the ceiling. `worst` is the largest part of `failed` that one route has,
+    `usual` is at most the ceiling; `clumping` is how much more the failures of an hour vary than
+    single ones would, at least 1. `worst` is the largest part of `failed` that one route has,
     and `worst_n` its requests.
     """
 
@@ -87,6 +95,7 @@ class Counted:
     failed: float
     ceiling: float
     usual: float
+    clumping: float
     routes: tuple[str, ...]
     worst: float
     worst_n: float
@@ -108,7 +117,7 @@ class Counted:
 
     def is_over_of(self, choices: float) -> bool:
         """Whether it is proven though these routes were picked from so many choices."""
-        unusual = evidence(self.failed, self.n, self.usual)
+        unusual = evidence(self.failed, self.n, self.usual) / self.clumping
         return self.is_above and unusual >= UNUSUAL + log(choices)
 
     @property
@@ -185,15 +194,45 @@ def by_signal(settings: BrokenSettings) -> dict[str, float]:
 
 
 def usual(table: SignalMinutes, end: int) -> Floats:
-    """Requests and failures of the week before the last two hours, shape (2, series)."""
-    hours = table.by_hour(end // HOUR * HOUR - HOUR, USUAL_HOURS)
-    return np.asarray(hours[:2].sum(axis=1))
+    """The week before the last two hours: requests, failures, clumping, and requests a minute.
+
+    Shape (4, series); the last is infinite where there were none.
+
+    Clumping is Pearson's statistic of the hourly failures over its freedom, as in a quasi-binomial
+    model (McCullagh and Nelder 1989): people who ask again and again fail again and again.
+    """
+    n, failed, _ = table.by_hour(end // HOUR * HOUR - HOUR, USUAL_HOURS)
+    requests, failures = n.sum(axis=0), failed.sum(axis=0)
+    share = np.clip(np.nan_to_num(ratio(failures, requests)), LEAST_USUAL, 1 - LEAST_USUAL)
+    off = np.nan_to_num(ratio((failed - n * share) ** 2, n * share * (1 - share)))
+    hours = (n > 0).sum(axis=0)
+    is_kept = np.arange(USUAL_HOURS)[::-1, None] >= np.floor(LEFT_OUT * hours)
+    kept = np.sort(off, axis=0) * is_kept
+    clumping = (kept.sum(axis=0) + PRIOR_HOURS) / (hours + PRIOR_HOURS)
+    a_minute = np.nan_to_num(ratio(requests, 60.0 * hours), nan=np.inf)
+    return np.stack([requests, failures, np.clip(clumping, 1.0, MOST_CLUMPING), a_minute])
+
+
+class Look:
+    """The last minutes before `end` (seconds), as they count, and what is usual."""
+
+    def __init__(self, table: SignalMinutes, end: int) -> None:
+        self.past = usual(table, end)
+        minutes = table.by_minute(end, WINDOWS[-1])[:2]
+        most = np.maximum(2.0, MOST_A_MINUTE * self.past[3])
+        self._minutes = minutes * np.minimum(1.0, most / np.maximum(minutes[0], 1.0))
+        self.windows = {length: self._minutes[:, -length:].sum(axis=1) for length in WINDOWS}
+
+    def is_spread(self, places: Sequence[int], length: int) -> bool:
+        """Whether enough of the last minutes show failures of these series."""
+        failed = self._minutes[1, -length:][:, list(places)].any(axis=1)
+        return int(failed.sum()) >= LEAST_MINUTES
 
 
 def counted(
     group: Group, places: Sequence[int], sums: Floats, past: Floats, ceilings: Ceilings
 ) -> Counted:
-    """Routes of a group taken together; `sums` are of one window, shape (3, series)."""
+    """Routes of a group taken together; `sums` are of one window, shape (2, series)."""
     n = {place: float(sums[0, group.places[place]]) for place in places}
     failed = {place: float(sums[1, group.places[place]]) for place in places}
     routes = {group.routes[place]: requests for place, requests in n.items()}
@@ -206,11 +245,13 @@ def counted(
     worst = max(places, key=lambda place: failed[place])
     total = sum(n.values())
     weighted = sum(_usual(past[:, group.places[place]], ceiling) * n[place] for place in places)
+    clumped = sum(float(past[2, group.places[place]]) * n[place] for place in places)
     return Counted(
         n=total,
         failed=sum(failed.values()),
         ceiling=ceiling,
         usual=weighted / total if total else ceiling,
+        clumping=clumped / total if total else 1.0,
         routes=tuple(
             group.routes[place]
             for place in places

@@ -72,6 +72,23 @@ def test_a_ceiling_of_one_turns_a_signal_off() -> None:
     assert not watch(off, usual(), 20, {named(CITED): rate(4.0, 4.0)})
 
 
+def test_one_person_who_asks_again_and_again_breaks_nothing() -> None:
+    watched, table = Broken(BrokenSettings()), usual()
+    assert not watch(watched, table, 10, {named(CITED): rate(0.0, 1.33)})
+    assert not watch(watched, table, 2, {named(CITED): rate(7.0, 8.0)}, first=10)
+    assert not watch(watched, table, 30, {named(CITED): rate(0.0, 1.33)}, first=12)
+
+
+def test_a_route_whose_failures_come_in_clumps_needs_more_of_them() -> None:
+    def clumps(hour: int) -> Mapping[Series, Cell]:
+        return {named(CITED): rate(8.0 if hour % 4 == 0 else 0.0, 80)}
+
+    cells = {named(CITED): rate(1.0, 1.33)}
+    steady = watch(Broken(BrokenSettings()), usual(8 / 4 / 80), 60, cells)[0][0]
+    clumped = watch(Broken(BrokenSettings()), hours(clumps, DAY), 60, cells)[0][0]
+    assert steady + 5 < clumped < 40
+
+
 def test_fewer_requests_than_the_fewest_prove_nothing() -> None:
     patient = Broken(BrokenSettings(fewest_requests=100))
     given = watch(patient, usual(), 60, {named(CITED): rate(4.0, 4.0)})
