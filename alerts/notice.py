@@ -25,6 +25,8 @@ from ragvigil.model.notice import ChangeKind, Notice
 
 NAMED_AFTER = 12
 """Requests since the change at which it is named: until then it shows what else it moves."""
+CERTAIN_FOR = 2
+"""And so many requests after it was certain: its beginning may be off by a few."""
 LATE_NANOS = 600 * 10**9
 CORPUS = "corpus"
 COUNTS = frozenset({"retrieved", "in_prompt"})
@@ -61,6 +63,7 @@ class RouteNotices:
         self._corpus = Corpus(self._warm_up // 2)
         self._questions: deque[int] = deque(maxlen=NEWEST_QUESTIONS)
         self._moved: dict[str, Mark] = {}
+        self._certain = 0
         self._newest = Mark(number=0, time_unix_nano=0)
         self.late = 0
         """Requests that came more than 10 minutes after a newer one; they are left out."""
@@ -74,7 +77,8 @@ class RouteNotices:
         """Takes a request; the notices that it makes certain, mostly none."""
         if not self.learn(one) or not self._moved:
             return ()
-        if self._newest.number - self._since.number + 1 < NAMED_AFTER:
+        number = self._newest.number
+        if number - self._since.number + 1 < NAMED_AFTER or number < self._certain + CERTAIN_FOR:
             return ()
         return self.settle()
 
@@ -87,6 +91,8 @@ class RouteNotices:
         self._newest = Mark(number=self._newest.number + 1, time_unix_nano=time)
         found = {name: first for name, first in self._push(one) if first is not None}
         if self._newest.number > self._warm_up:
+            if found and not self._moved:
+                self._certain = self._newest.number
             for name, first in found.items():
                 self._moved.setdefault(name, first)
         oldest = self._newest.number - LONG_WINDOW

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import islice
-from math import comb, sqrt
+from math import comb, log, sqrt
 
 WINDOW = 15
 LONG_WINDOW = 60
@@ -76,7 +76,7 @@ class Rare:
         if not flag or self._in_fresh + self._in_long < 3 or len(self._past) < FEWEST:
             return None
         if self._is_news(self._in_fresh, WINDOW, self._in_past, len(self._past)):
-            return self._marks[-self._reach(list(self._fresh))]
+            return self._marks[-self._reach(list(self._fresh), self.usual)]
         reach = self._long_reach()
         return self._marks[-reach] if reach else None
 
@@ -98,7 +98,8 @@ class Rare:
         count = self._in_fresh + self._in_long
         if not self._is_news(count, LONG_WINDOW, self._in_past - self._in_long, before):
             return 0
-        return self._reach([*islice(self._past, before, None), *self._fresh])
+        usual = (self._in_past - self._in_long) / before
+        return self._reach([*islice(self._past, before, None), *self._fresh], usual)
 
     def _is_news(self, count: int, window: int, in_past: int, past: int) -> bool:
         usual = max((in_past + 2 * sqrt(in_past) + UNSEEN) / (past + 1), self._floor)
@@ -115,11 +116,13 @@ class Rare:
             most = max(most, held)
         return most
 
-    def _reach(self, flags: list[bool]) -> int:
-        """From which yes on they lie so dense that a change best explains them."""
-        best, held, reach = -1.0, 0.0, 0
+    def _reach(self, flags: list[bool], usual: float) -> int:
+        """From which yes on a share of a half explains them best, against the usual share."""
+        usual = min(max(usual, 1 / REFERENCE, self._floor), 0.4)
+        for_yes, for_no = log(0.5 / usual), log(0.5 / (1 - usual))
+        best, held, reach = 0.0, 0.0, 1
         for back, flag in enumerate(reversed(flags), start=1):
-            held += 1.0 if flag else -0.2
+            held += for_yes if flag else for_no
             if flag and held >= best:
                 best, reach = held, back
         return reach
