@@ -14,6 +14,7 @@ import threading
 import time
 from collections.abc import Iterator
 from datetime import UTC, datetime
+from typing import TYPE_CHECKING
 
 import structlog
 from prometheus_client import (
@@ -34,16 +35,22 @@ from ragvigil.app.clock import Pace, pace
 from ragvigil.app.control import serve_answers
 from ragvigil.app.directory import hold
 from ragvigil.app.duties import duties
+from ragvigil.app.incident_source import Incidents
 from ragvigil.app.jobs import start, stop_jobs
 from ragvigil.app.logs import configure_logs
+from ragvigil.app.operating import Operating
 from ragvigil.app.parts import assemble
 from ragvigil.app.pipeline import Pipeline
 from ragvigil.app.ports import split
 from ragvigil.app.settings import Settings, load
 from ragvigil.app.status import Status
 from ragvigil.store.store import Store
+from ragvigil.web.settings import WebSettings
 from scorers.rubric import load_rubrics
 from scorers.runner import Runner, load_scorers
+
+if TYPE_CHECKING:
+    from starlette.types import ASGIApp
 
 log = structlog.get_logger()
 
@@ -77,19 +84,17 @@ def run(settings: Settings, line: socket.socket, stop: threading.Event, clock: P
         status = Status(store=store, pipeline=pipeline, books=books, clock=clock.now)
         answers = {"metrics": lambda: generate_latest(REGISTRY), "status": status.short}
         _thread("control", _answer, line, answers, stop)
+        REGISTRY.register(pipeline.parts.watching.metrics)
         jobs = duties(settings, store, pipeline, books, scores, clock.now)
         scheduler = start(jobs, clock.factor)
-        judging = Calibration(store, sorted(load_rubrics()), runner.fails_below, clock=clock.now)
-        with serve_web(settings, store, status, judging, clock):
+        with serve_web(_application(settings, store, status, pipeline, clock), settings.web):
             status.is_ready = True
             log.info("core ready", seconds=round(time.monotonic() - started, 2))
             memory.collect_seldom()
-            pipeline.parts.later.start()
-            pipeline.parts.exporting.start()
+            pipeline.parts.start()
             pipeline.run(stop)
             status.is_ready = False
-            pipeline.parts.later.stop()
-            pipeline.parts.exporting.stop()
+            pipeline.parts.stop()
         stop_jobs(scheduler, jobs)
     finally:
         store.close()
@@ -113,32 +118,40 @@ def _own_process_metrics() -> None:
     ProcessCollector(namespace="ragvigil_core")
 
 
+def _application(
+    settings: Settings, store: Store, status: Status, pipeline: Pipeline, clock: Pace
+) -> ASGIApp:
+    from ragvigil.web.api import api
+
+    failing, watching = pipeline.parts.runner.fails_below, pipeline.parts.watching
+    return api(
+        store,
+        status,
+        settings.web,
+        judging=Calibration(store, sorted(load_rubrics()), failing, clock=clock.now),
+        alerting=watching.metrics,
+        pointing=Operating(store),
+        watching=Incidents(store, watching.incidents, status, clock.now),
+        clock=lambda: datetime.fromtimestamp(clock.now(), UTC),
+    )
+
+
 @contextlib.contextmanager
-def serve_web(
-    settings: Settings, store: Store, status: Status, judging: Calibration, clock: Pace
-) -> Iterator[None]:
+def serve_web(application: ASGIApp, settings: WebSettings) -> Iterator[None]:
     """The API and pages, in a thread with a loop of its own."""
     import uvicorn
 
-    from ragvigil.web.api import api
-
-    host, port = split(settings.web.endpoint)
+    host, port = split(settings.endpoint)
     config = uvicorn.Config(
-        api(
-            store,
-            status,
-            settings.web,
-            judging=judging,
-            clock=lambda: datetime.fromtimestamp(clock.now(), UTC),
-        ),
+        application,
         host=host,
         port=port,
         lifespan="off",
         log_config=None,
         access_log=False,
         server_header=False,
-        ssl_certfile=settings.web.tls_certificate,
-        ssl_keyfile=settings.web.tls_key,
+        ssl_certfile=settings.tls_certificate,
+        ssl_keyfile=settings.tls_key,
         timeout_graceful_shutdown=2,
     )
     server = uvicorn.Server(config)

@@ -25,6 +25,7 @@ from collector.redaction.redact import Redactor, installation_key
 from collector.spool.spool import SpoolWriter
 from ragvigil.app.clock import Pace, pace
 from ragvigil.app.directory import DirectoryTaken, hold
+from ragvigil.app.disk_metrics import watch_disk
 from ragvigil.app.exposition import Exposition
 from ragvigil.app.logs import configure_logs
 from ragvigil.app.ports import PortTaken, endpoints, require_free, split
@@ -57,6 +58,7 @@ async def run(settings: Settings, clock: Pace) -> None:
     stop = _stop_signal()
     started = time.monotonic()
     spool = await SpoolWriter.open(settings.data_dir / "spool")
+    watch_disk(settings.data_dir)
     gate = Gate.open(
         settings.collector, spool=spool, redactor=_redactor(settings), clock=clock.now_nanos
     )

@@ -23,6 +23,7 @@ log = structlog.get_logger()
 
 SEGMENT_GRACE_SECONDS = 300.0
 ROLLUP_SECONDS, DELTA_SECONDS, BOOKS_SECONDS, RETENTION_SECONDS = 2.0, 15.0, 60.0, 3600.0
+WATCH_SECONDS = 10.0
 PACE_SECONDS, CANARY_SECONDS = 3600.0, 600.0
 
 
@@ -57,7 +58,8 @@ def duties(
     """Every job with its period."""
     late = settings.collector.assembly.late_seconds
     rolling = RollUps(store, pipeline.parts.sink.dirty_minutes, clock() - 2 * late)
-    ticking = DeltaJob(store, settings.alerts, failing=pipeline.parts.runner.fails_below)
+    failing = pipeline.parts.runner.fails_below
+    ticking = DeltaJob(store, settings.alerts, failing=failing)
 
     def deltas() -> None:
         scores.show(ticking.run(clock()).newest)
@@ -71,24 +73,24 @@ def duties(
         for table, rows in retention.enforce_max_bytes(store).items():
             log.warning("store is full: oldest rows dropped", table=table, rows=rows)
 
+    rolled = Job(
+        name="rollups", every_seconds=ROLLUP_SECONDS, function=rolling.run, runs_at_stop=True
+    )
     return [
-        Job(
-            name="rollups",
-            every_seconds=ROLLUP_SECONDS,
-            function=rolling.run,
-            runs_at_stop=True,
-        ),
+        rolled,
+        Job(name="watch", every_seconds=WATCH_SECONDS, function=pipeline.parts.watching.run),
         Job(name="deltas", every_seconds=DELTA_SECONDS, function=deltas),
         Job(name="books", every_seconds=BOOKS_SECONDS, function=balance),
-        Job(
-            name="calibration",
-            every_seconds=BOOKS_SECONDS,
-            function=Calibration(
-                store, (), pipeline.parts.runner.fails_below, clock=clock
-            ).show_metrics,
-        ),
-        Job(name="canary", every_seconds=CANARY_SECONDS, function=pipeline.parts.later.canary.run),
-        Job(name="complaints", every_seconds=BOOKS_SECONDS, function=pipeline.parts.later.hear),
-        Job(name="judge_pace", every_seconds=PACE_SECONDS, function=pipeline.parts.later.pace),
         Job(name="retention", every_seconds=RETENTION_SECONDS, function=keep),
+        *_of_the_judge(pipeline, Calibration(store, (), failing, clock=clock)),
+    ]
+
+
+def _of_the_judge(pipeline: Pipeline, calibration: Calibration) -> list[Job]:
+    later = pipeline.parts.later
+    return [
+        Job(name="calibration", every_seconds=BOOKS_SECONDS, function=calibration.show_metrics),
+        Job(name="canary", every_seconds=CANARY_SECONDS, function=later.canary.run),
+        Job(name="complaints", every_seconds=BOOKS_SECONDS, function=later.hear),
+        Job(name="judge_pace", every_seconds=PACE_SECONDS, function=later.pace),
     ]

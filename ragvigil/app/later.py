@@ -62,9 +62,13 @@ class Later:
             every_hours=judge.canary_hours,
             clock=clock,
         )
-        self._local = LocalScoring(
+        self._local = self._local_scoring(settings)
+
+    def _local_scoring(self, settings: Settings) -> LocalScoring:
+        judge = settings.judge
+        return LocalScoring(
             Inference(settings.inference),
-            (store.replica, store.epoch),
+            (self._store.replica, self._store.epoch),
             self._deliver,
             judged=self.judged,
             salt=judge.salt,
@@ -75,6 +79,11 @@ class Later:
     def judged(self) -> frozenset[str]:
         """The rubrics that a judge speaks for."""
         return self._judging.judged
+
+    @property
+    def judging(self) -> Judging:
+        """The judge, for whoever asks it beside the sample."""
+        return self._judging
 
     def wants(self, trace_id: str) -> bool:
         """Whether a record of this trace may be chosen for the judge."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 from alerts.metrics import ScoreMetrics
 from collector.fetch import TraceFetcher
@@ -18,6 +18,7 @@ from ragvigil.app.pipeline import Parts
 from ragvigil.app.runs import Runs
 from ragvigil.app.settings import Settings
 from ragvigil.app.sink import Sink
+from ragvigil.app.watching import Watching
 from ragvigil.model.outcome import Outcome
 from ragvigil.store import ledger, traces
 from ragvigil.store.store import Store
@@ -46,34 +47,60 @@ def assemble(
     dirty: set[int] = set()
     exporting = Exporting(settings.export, clock=clock)
     later = Later(settings, store, facts(runner), scores, dirty, clock, exporting.offer_later)
-    reader = SpoolReader(settings.data_dir / "spool")
-    done = reader.checkpoint_of("core")
-    routes = settings.collector.routes
+    watching = Watching(
+        store,
+        settings.alerts,
+        settings.metrics,
+        later.judging,
+        external_url=settings.web.external_url,
+        clock=clock,
+    )
 
     def offer(outcomes: Sequence[Outcome]) -> None:
         later.offer(outcomes)
+        watching.offer(outcomes)
         exporting.offer(outcomes)
 
-    rules = tuple((re.compile(rule), template) for rule, template in routes.rules.items())
+    reader, routes = SpoolReader(settings.data_dir / "spool"), settings.collector.routes
     return Parts(
         reader=reader,
         fetcher=TraceFetcher(reader),
         runs=Runs(settings.collector.assembly),
         runner=runner.behind(later.judged),
-        rules=RouteRules(rules=rules),
+        rules=_rules(routes.rules),
         routes=RouteCap(routes.max_routes),
-        sink=Sink(
-            store,
-            scores,
-            facts(runner),
-            settled=ledger.settled_after(store, done),
-            settled_spans=ledger.spans_after(store, done),
-            placed=ledger.sums(store),
-            dirty_minutes=dirty,
-            offer=offer,
-            clock_unix=clock,
-        ),
+        sink=_sink(store, scores, facts(runner), reader, dirty, offer, clock),
         look_up=lambda trace_ids: traces.look_up(store, trace_ids),
         later=later,
         exporting=exporting,
+        watching=watching,
+    )
+
+
+def _rules(rules: Mapping[str, str]) -> RouteRules:
+    compiled = ((re.compile(rule), template) for rule, template in rules.items())
+    return RouteRules(rules=tuple(compiled))
+
+
+def _sink(
+    store: Store,
+    scores: ScoreMetrics,
+    rubrics: Mapping[str, RubricFacts],
+    reader: SpoolReader,
+    dirty_minutes: set[int],
+    offer: Callable[[Sequence[Outcome]], None],
+    clock: Clock,
+) -> Sink:
+    """The sink, with the books as the last life of this process left them."""
+    done = reader.checkpoint_of("core")
+    return Sink(
+        store,
+        scores,
+        rubrics,
+        settled=ledger.settled_after(store, done),
+        settled_spans=ledger.spans_after(store, done),
+        placed=ledger.sums(store),
+        dirty_minutes=dirty_minutes,
+        offer=offer,
+        clock_unix=clock,
     )

@@ -22,6 +22,7 @@ from ragvigil.app.exporting import Exporting
 from ragvigil.app.later import Later
 from ragvigil.app.runs import Runs
 from ragvigil.app.sink import Sink
+from ragvigil.app.watching import Watching
 from ragvigil.llm.guard import is_own
 from ragvigil.model.outcome import Outcome, ScoredRecord, TraceOutcome
 from ragvigil.model.record import RagRecord
@@ -58,6 +59,18 @@ class Parts:
     look_up: LookUp
     later: Later
     exporting: Exporting
+    watching: Watching
+
+    def start(self) -> None:
+        """Begins what has threads of its own."""
+        self.later.start()
+        self.exporting.start()
+
+    def stop(self) -> None:
+        """Ends them within seconds."""
+        self.later.stop()
+        self.exporting.stop()
+        self.watching.stop()
 
 
 class Pipeline:
@@ -206,6 +219,7 @@ class Pipeline:
     def _scored(self, found: RagRecord) -> ScoredRecord:
         route = self.parts.routes.admit(found.service, found.route)
         record = found if route == found.route else replace(found, route=route)
+        record = self.parts.watching.dated(record)
         for what in record.truncated:
             metrics.TRUNCATED.labels(what).inc()
         if self._is_behind:

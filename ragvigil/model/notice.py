@@ -61,6 +61,10 @@ CAUSES: Mapping[ChangeKind, tuple[Cause, ...]] = {
 """What a change of each kind can explain; a release may be anything."""
 
 
+NOTICED_EPOCH = "noticed "
+"""Begins an index epoch that no service has stated: the change itself names it."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Notice:
     """One change on one route.

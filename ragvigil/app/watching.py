@@ -1,0 +1,120 @@
+"""The watch at work: changes, signals, audits and incidents, one turn after another."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from alerts.ceilings import by_signal
+from alerts.incident_job import IncidentJob
+from alerts.message import Message
+from alerts.settings import AlertsSettings, MetricsSettings
+from alerts.signal_gauges import readings
+from alerts.signal_job import SignalJob
+from alerts.undeclared import Seen, undeclared
+from alerts.watch_metrics import WatchMetrics
+from ragvigil.app.auditing import Auditing
+from ragvigil.app.clock import Clock
+from ragvigil.app.judging import Judging
+from ragvigil.app.noticing import Noticing
+from ragvigil.llm.outcome import Purpose
+from ragvigil.model.audit import Audit
+from ragvigil.model.finding import FindingKind
+from ragvigil.model.incident import Incident
+from ragvigil.model.outcome import Outcome
+from ragvigil.model.record import RagRecord
+from ragvigil.model.score import Score
+from ragvigil.store import audits, deploys
+from ragvigil.store.store import Store
+
+NANOS = 10**9
+DAY = 86_400
+AUDIT_DAYS, DEPLOY_DAYS = 2, 1
+
+
+class Watching:
+    """One duty: `run` takes a turn. `offer` is called in the pipeline's thread."""
+
+    def __init__(
+        self,
+        store: Store,
+        alerts: AlertsSettings,
+        metrics: MetricsSettings,
+        judging: Judging,
+        *,
+        external_url: str = "",
+        clock: Clock,
+    ) -> None:
+        self._store, self._alerts, self._judging, self._clock = store, alerts, judging, clock
+        self.noticing = Noticing(store, alerts.notices, clock)
+        self.incidents = IncidentJob(store, alerts.incidents, external_url, clock, told=self._told)
+        self.metrics = WatchMetrics(metrics, clock)
+        self._signals = SignalJob(store, alerts, self.incidents.open_findings())
+        self._auditing = Auditing(store, alerts.audit, self._ask, clock)
+
+    def offer(self, outcomes: Sequence[Outcome]) -> None:
+        """Takes outcomes that are stored."""
+        self.noticing.offer(outcomes)
+
+    def dated(self, record: RagRecord) -> RagRecord:
+        """The record with the epoch of its index, where the service does not say one."""
+        if record.dimensions.index_epoch:
+            return record
+        epoch = self.noticing.epoch_of(record.service, record.environment, record.route)
+        if not epoch:
+            return record
+        return replace(record, dimensions=replace(record.dimensions, index_epoch=epoch))
+
+    def run(self) -> None:
+        """Looks at everything once. Raises StoreError; the next turn goes on from the store."""
+        now = self._clock()
+        fresh = self.noticing.run()
+        signals = self._signals.run(now, self.incidents.accepted())
+        moved = [one for one in signals if one.kind is FindingKind.MOVED]
+        audited = self._auditing.run(now, fresh, self._deploys(now), moved)
+        known = audits.find(self._store, since=int(now) - AUDIT_DAYS * DAY)
+        changes = {one.notice_id: one for one in (*self.incidents.changes(), *fresh)}
+        changed = undeclared(
+            tuple(changes.values()),
+            (_seen(one) for one in known if not one.is_running),
+            int(now * NANOS),
+            self._alerts.incidents,
+        )
+        opened = self.incidents.run(now, (*signals, *audited, *changed), fresh)
+        self.metrics.add_notices(fresh)
+        self.metrics.show_signals(readings(self._signals.table), by_signal(self._alerts.broken))
+        self.metrics.show_audits(known)
+        self._show(opened)
+
+    def stop(self, seconds: float = 5.0) -> None:
+        """Waits for the look of an audit that is under way."""
+        self._auditing.wait(seconds)
+
+    def _told(self, incident: Incident) -> None:
+        if incident.is_false_page:
+            self.metrics.add_false_page(incident.incident_id)
+        self._show(self.incidents.open_incidents())
+
+    def _show(self, opened: Sequence[Incident]) -> None:
+        messages: dict[str, Message] = {
+            one.incident_id: self.incidents.message(one) for one in opened
+        }
+        self.metrics.show_incidents(opened, messages)
+
+    def _ask(
+        self, records: Sequence[RagRecord], rubrics: Sequence[str]
+    ) -> list[tuple[Score, ...]] | None:
+        return self._judging.judge_now(records, Purpose.AUDIT, rubrics)
+
+    def _deploys(self, now: float) -> list[deploys.Deploy]:
+        return deploys.marks(self._store, since=int(now) - DEPLOY_DAYS * DAY)
+
+
+def _seen(audit: Audit) -> Seen:
+    return Seen(
+        service=audit.service,
+        environment=audit.environment,
+        routes=audit.routes,
+        anchor_unix_nano=audit.anchor_unix_nano,
+        ended_unix_nano=audit.ended_unix_nano,
+    )
