@@ -34,8 +34,9 @@ storm: $(READY) ## kill -9 thirty times under load, and fifty times while the ju
 	@$(BIN)/python bench/kill_storm.py
 	@$(BIN)/python bench/judge_storm.py
 
-docs: $(READY) ## settings and metrics tables of the READMEs, from the code
+docs: $(READY) ## tables of the READMEs and the dashboards, from the code
 	@$(BIN)/python -m tests.house.tables --write
+	@$(BIN)/python -m deploy.grafana.make --write
 
 clean: ## everything that make made
 	rm -rf $(VENV) .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis
