@@ -92,7 +92,7 @@ def _wait_until_scored(daemon: ChildDaemon, answers: int) -> None:
 def rehearse(filled: Path, truth: Truth, *, ended: float, factor: float, seed: int) -> Rehearsed:
     """One fault on a copy of data whose traffic `ended` then, at this pace."""
     with tempfile.TemporaryDirectory() as folder:
-        shutil.copytree(filled, Path(folder) / "data")
+        shutil.copytree(filled, Path(folder) / "data", symlinks=True)
         with rehearsal(Path(folder), pace_from(ended, factor), seed=seed) as rig:
             return _observe(rig, truth)
 
