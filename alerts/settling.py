@@ -13,6 +13,7 @@ from ragvigil.model.finding import PAGES, Finding
 from ragvigil.model.incident import Incident, IncidentState, Severity, Verb
 from ragvigil.model.notice import Notice
 
+MOST_ROUNDS = 8
 Tell = Callable[[Incident, Verb, str], None]
 
 
@@ -78,8 +79,7 @@ def _silent(_: Incident, __: Verb, ___: str) -> None:
 
 
 def _explained(incident: Incident, moment: Moment, tell: Tell) -> Incident:
-    findings = moment.worse(incident)
-    changes = suspects(findings, moment.changes, moment.settings, earlier=incident.suspects)
+    changes = _suspects(incident, moment)
     known = {one.notice_id for one in incident.suspects}
     for one in changes:
         if one.notice_id not in known:
@@ -90,6 +90,18 @@ def _explained(incident: Incident, moment: Moment, tell: Tell) -> Incident:
     since = min((one.since_unix_nano for one in findings), default=incident.since_unix_nano)
     behind = changes_behind(explained, moment.settings)
     return replace(explained, since_unix_nano=since, cause=cause(findings, behind))
+
+
+def _suspects(incident: Incident, moment: Moment) -> tuple[Notice, ...]:
+    """Suspects are those of what is worse, and what is worse depends on them: until both agree."""
+    before = incident.suspects
+    for _ in range(MOST_ROUNDS):
+        findings = moment.worse(replace(incident, suspects=before))
+        found = suspects(findings, moment.changes, moment.settings, earlier=before)
+        if found == before:
+            break
+        before = found
+    return before
 
 
 def _escalated(incident: Incident, moment: Moment, tell: Tell) -> Incident:

@@ -7,7 +7,7 @@ that, nobody can tell from here.
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Sequence
 from math import isclose
 
 from alerts.cause import ANY, possible
@@ -39,17 +39,31 @@ def suspects(
 
     A suspect of earlier stays one, after the others. What put one back stands at the end.
     """
-    known = tuple({one.notice_id: one for one in changes}.values())
+    known = {one.notice_id: one for one in changes}
     ranks = {one.notice_id: (LAST, 0, one.notice_id) for one in earlier}
     for finding in findings:
-        for change in known:
-            if follows(finding, change, settings) and not is_fix(change, known):
+        for name, change in known.items():
+            if follows(finding, change, settings):
                 rank = _rank(finding, change)
-                ranks[change.notice_id] = min(rank, ranks.get(change.notice_id, rank))
-    named = [one for one in known if one.notice_id in ranks and not is_fix(one, known)]
-    named = sorted(named, key=lambda one: ranks[one.notice_id])[:MOST_SUSPECTS]
-    fixes = [one for one in known if is_fix(one, named)]
-    return (*named, *sorted(fixes, key=lambda one: (one.since_unix_nano, one.notice_id)))
+                ranks[name] = min(rank, ranks.get(name, rank))
+    found = _with_swaps([known[name] for name in ranks if name in known], known.values())
+    fixes = {one.notice_id for one in found if is_fix(one, found)}
+    named = [one for one in found if one.notice_id not in fixes]
+    named.sort(key=lambda one: ranks.get(one.notice_id, (LAST, 0, one.notice_id)))
+    put_back = [one for one in found if one.notice_id in fixes]
+    put_back.sort(key=lambda one: (one.since_unix_nano, one.notice_id))
+    return (*named[:MOST_SUSPECTS], *put_back[:MOST_SUSPECTS])
+
+
+def _with_swaps(found: Sequence[Notice], known: Iterable[Notice]) -> list[Notice]:
+    """These changes, what put them back, what was put in place again, and so on."""
+    chosen, rest = list(found), [one for one in known if one not in found]
+    while True:
+        more = [one for one in rest if any(_is_swap(one, other) for other in chosen)]
+        if not more:
+            return chosen
+        chosen += more
+        rest = [one for one in rest if one not in more]
 
 
 def anchor(
@@ -81,14 +95,25 @@ def is_one_change(first: Notice, second: Notice, settings: IncidentSettings) -> 
 
 
 def is_fix(change: Notice, others: Iterable[Notice]) -> bool:
-    """Whether `change` puts back what one of the others, earlier, had changed."""
-    return any(
-        change.kind is one.kind
-        and change.service == one.service
-        and change.route == one.route
-        and one.since_unix_nano < change.since_unix_nano
-        and _swaps(change, one)
-        for one in others
+    """Whether `change` puts back what one of the others, earlier, had changed.
+
+    What puts a fix back is no fix, it is the change again.
+    """
+    place = (change.kind, change.service, change.route)
+    alike = [one for one in others if (one.kind, one.service, one.route) == place]
+    fixes: set[str] = set()
+    for one in sorted((*alike, change), key=lambda one: (one.since_unix_nano, one.notice_id)):
+        if any(_is_swap(one, other) for other in alike if other.notice_id not in fixes):
+            fixes.add(one.notice_id)
+    return change.notice_id in fixes
+
+
+def _is_swap(later: Notice, earlier: Notice) -> bool:
+    place = (later.kind, later.service, later.route)
+    return (
+        place == (earlier.kind, earlier.service, earlier.route)
+        and earlier.since_unix_nano < later.since_unix_nano
+        and _swaps(later, earlier)
     )
 
 

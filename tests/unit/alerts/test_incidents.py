@@ -345,3 +345,13 @@ def test_a_resolved_ticket_of_a_change_stays_shut() -> None:
     later, events = folded((shut,), [told], 300)
     assert the_one(later).state is IncidentState.RESOLVED
     assert not events
+
+
+def test_a_change_that_is_made_again_after_its_fix_is_a_suspect_again() -> None:
+    changes = (
+        notice("first", 0, before="v1", after="v2"),
+        notice("fix", 60, before="v2", after="v1"),
+        notice("again", 300, before="v1", after="v2"),
+    )
+    incidents, _ = folded((), [finding("a", 310)], 320, changes)
+    assert [one.notice_id for one in the_one(incidents).suspects] == ["again"]
