@@ -74,10 +74,10 @@ def update(before: AuditResult, pairs: Sequence[Pair], plan: Plan, now: int) -> 
     _, surely = bounds(found, plan.alpha(before.rubric))
     if found.n < LEAST:
         return updated
-    if surely < -SLACK:
-        return replace(updated, state=AuditState.DROPPED, decided_unix_nano=now)
     if low > -plan.smallest_drop:
         return replace(updated, state=AuditState.STEADY, decided_unix_nano=now)
+    if surely < -SLACK:
+        return replace(updated, state=AuditState.DROPPED, decided_unix_nano=now)
     return updated
 
 

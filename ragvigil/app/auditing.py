@@ -81,6 +81,8 @@ class Auditing:
         drops that stand, and those that ended by now, once. Raises StoreError.
         """
         known = self._load(now)
+        # What moved and came back by itself needs no audit any more.
+        self._pending = {name: one for name, one in self._pending.items() if one.weight}
         for anchor in self._anchors(now, notices, deploys, moved):
             if anchor.source not in self._passed:
                 self._pending.setdefault(anchor.source, anchor)
@@ -162,12 +164,13 @@ class Auditing:
         self._keep(known, audit, now)
 
     def _floor(self, known: dict[str, Audit], audit: Audit) -> float:
-        """When the change before this one was, seconds since the epoch; 0 where there was none."""
+        """When its routes changed before, seconds since the epoch; 0 where there was none."""
         times = [
             one.anchor_unix_nano / 1e9
             for one in known.values()
             if (one.service, one.environment) == (audit.service, audit.environment)
             and one.anchor_unix_nano < audit.anchor_unix_nano
+            and (not one.routes or not audit.routes or set(one.routes) & set(audit.routes))
         ]
         return max(times, default=0.0)
 

@@ -59,6 +59,13 @@ def test_a_drop_that_matters_is_ruled_out() -> None:
     assert found.low > -PLAN.smallest_drop
 
 
+def test_a_drop_that_is_sure_and_too_small_to_matter_is_none() -> None:
+    found = after(600, [(0.9, 0.88), (0.8, 0.79)])
+    assert found.state is AuditState.STEADY
+    assert found.high is not None
+    assert found.high < 0
+
+
 def test_what_shows_neither_goes_on() -> None:
     assert after(100, NOISY).state is AuditState.RUNNING
 

@@ -324,6 +324,17 @@ def test_two_a_day_and_the_last_one_for_a_change(watched: Watched) -> None:
     assert len(audits.find(watched.store)) == 2
 
 
+def test_what_came_back_while_it_waited_for_an_audit_needs_none(watched: Watched) -> None:
+    traffic(watched.store)
+    watched.is_there = False
+    watched.turn(moved=[moved()])
+    watched.is_there = True
+    watched.turn()
+    assert audits.find(watched.store) == []
+    watched.turn(moved=[moved()])
+    assert watched.audit.reason == "citations moved"
+
+
 def test_0_a_day_is_never(watched: Watched) -> None:
     traffic(watched.store)
     watched.settings = AuditSettings(per_day=0)

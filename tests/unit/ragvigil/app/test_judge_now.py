@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from ragvigil.app.audit_look import BUDGET
 from ragvigil.app.judging import Judging
 from ragvigil.llm.outcome import Purpose
 from ragvigil.store.store import Store
@@ -26,12 +27,20 @@ def server() -> Iterator[LlmServer]:
 
 
 @pytest.fixture
-def judging(store: Store, server: LlmServer, tmp_path: Path) -> Iterator[Judging]:
+def daily_tokens() -> int | None:
+    return None
+
+
+@pytest.fixture
+def judging(
+    store: Store, server: LlmServer, tmp_path: Path, daily_tokens: int | None
+) -> Iterator[Judging]:
     settings = JudgeSettings(
         model="openai:m",
         base_url=server.openai,
         rubrics=("answer_relevance", "context_relevance"),
         retries=0,
+        daily_tokens=daily_tokens,
     )
     judging = Judging(settings, store, tmp_path, {}, None, lambda _: None)
     judging.start()
@@ -62,3 +71,18 @@ def test_only_the_named_ones_are_asked_and_paid_for(judging: Judging, server: Ll
 def test_a_rubric_that_is_not_configured_is_not_asked(judging: Judging, server: LlmServer) -> None:
     assert rubrics_of(judging, "completeness") == [set(), set()]
     assert server.calls == []
+
+
+@pytest.mark.parametrize("daily_tokens", [10])
+def test_what_the_reserve_cannot_pay_has_no_value_and_the_label_that_ends_an_audit(
+    judging: Judging, server: LlmServer
+) -> None:
+    said = judging.judge_now(RECORDS, Purpose.AUDIT, ("answer_relevance",))
+    assert said is not None
+    found = {(score.value, score.label) for scores in said for score in scores}
+    assert found == {(None, BUDGET)}
+    assert server.calls == []
+
+
+def test_without_records_nothing_is_asked_and_a_judge_is_there(judging: Judging) -> None:
+    assert judging.judge_now([], Purpose.AUDIT) == []
