@@ -1,0 +1,274 @@
+"""Change notices: within 15 requests, by the right name, and none when nothing changes.
+
+Replays what the example service sends for each question, healthy and under each fault, and services
+of other shapes.
+"""
+
+from __future__ import annotations
+
+import argparse
+import random
+import sys
+import time
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
+
+from notice_helpdesk import HEALTHY, Asked, Told, answers, without_document_ids
+from notice_services import CHANGES, SHAPES, Service, right_kinds
+from notice_tally import WITHIN, Tally
+from report import finish, peak_rss_mb, progress
+
+from alerts.fingerprint import Fingerprint, fingerprint_of
+from alerts.notice import RouteNotices
+from alerts.watch_settings import NoticeSettings
+from examples.helpdesk.faults import Fault
+from examples.helpdesk.traffic import Load, arrivals
+from ragvigil.model.notice import ChangeKind, Notice
+
+SEED = 5
+SECOND = 10**9
+START = 1_767_225_600
+PER_HOUR = 400
+ROLLING = 0.3
+ROLLED_WITHIN = 50
+"""Requests in which a change of 30 % shows as often as a whole one does in 15."""
+RIGHT: dict[Fault, frozenset[ChangeKind]] = {
+    # The same articles cut anew; the index version that the service sends says no more than that.
+    Fault.CHUNKER_CHANGE: frozenset({ChangeKind.RECHUNKED}),
+    Fault.EMBEDDER_CHANGE: frozenset({ChangeKind.EMBEDDING_MODEL}),
+    Fault.RERANKER_OFF: frozenset({ChangeKind.RERANKER}),
+    # No span says top-k: the collector counts what was retrieved, so both names say the same.
+    Fault.TOP_K_DOUBLED: frozenset({ChangeKind.TOP_K, ChangeKind.CHUNK_COUNT}),
+    # These three come with another system prompt.
+    Fault.DROPPED_CITATIONS: frozenset({ChangeKind.PROMPT}),
+    Fault.FABRICATED_QUOTES: frozenset({ChangeKind.PROMPT}),
+    Fault.OVER_REFUSAL: frozenset({ChangeKind.PROMPT}),
+    # The answer is cut by the limit that the request states.
+    Fault.TRUNCATION: frozenset({ChangeKind.MAX_TOKENS}),
+    # Older texts of some articles; pages of strangers beside the articles.
+    Fault.STALE_CORPUS: frozenset({ChangeKind.DOCUMENTS}),
+    Fault.INJECTED_DOCUMENT: frozenset({ChangeKind.DOCUMENTS}),
+}
+WITHOUT_NAMES = {Fault.EMBEDDER_CHANGE: frozenset({ChangeKind.REEMBEDDED})}
+WITHOUT_IDS = {
+    fault: frozenset({ChangeKind.REINDEXED})
+    for fault in (Fault.CHUNKER_CHANGE, Fault.STALE_CORPUS, Fault.INJECTED_DOCUMENT)
+}
+Ask = Callable[[int, bool], Fingerprint]
+"""The next request at a time in nanoseconds, changed or not."""
+
+
+def replay(
+    ask: Ask, chance: random.Random, *, share: float = 1.0, after: int = 60
+) -> list[tuple[int, Notice]]:
+    """A change after 210 to 500 requests; every notice, counted in requests since the change."""
+    before = chance.randint(210, 500)
+    detector: RouteNotices | None = None
+    found = []
+    for number in range(before + after):
+        is_changed = number >= before and chance.random() < share
+        one = ask((START + 9 * number) * SECOND, is_changed)
+        detector = detector or RouteNotices(one.place, NoticeSettings())
+        found += [(number - before + 1, notice) for notice in detector.step(one)]
+    return found
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Replay:
+    """What the example service sends in one form: fingerprints by state and question."""
+
+    name: str
+    states: Mapping[str, Mapping[Asked, Fingerprint]]
+    right: Mapping[Fault, frozenset[ChangeKind]]
+
+    def asker(self, fault: Fault, route: str, chance: random.Random) -> Ask:
+        """Questions of one route by chance."""
+        questions = [key for key in self.states[HEALTHY] if key[0] == route]
+
+        def ask(at: int, is_changed: bool) -> Fingerprint:
+            state = fault if is_changed else HEALTHY
+            return replace(self.states[state][chance.choice(questions)], time_unix_nano=at)
+
+        return ask
+
+
+def replays(told: Mapping[str, Mapping[Asked, Told]]) -> Iterator[Replay]:
+    """As the service sends it, without any names and versions, and without document ids too."""
+
+    def prints(of: Callable[[Told], Fingerprint]) -> dict[str, dict[Asked, Fingerprint]]:
+        return {
+            state: {key: of(one) for key, one in group.items()} for state, group in told.items()
+        }
+
+    yield Replay(
+        name="as_sent", states=prints(lambda one: fingerprint_of(one.record, 0)), right=RIGHT
+    )
+    bare = RIGHT | WITHOUT_NAMES
+    yield Replay(
+        name="without_versions", states=prints(lambda one: fingerprint_of(one.bare, 0)), right=bare
+    )
+    yield Replay(
+        name="without_ids",
+        states=prints(lambda one: fingerprint_of(without_document_ids(one.bare), 0)),
+        right=bare | WITHOUT_IDS,
+    )
+
+
+def faults(replayed: Replay, runs: int, seed: int, *, share: float = 1.0) -> Tally:
+    """Every fault on every route; `runs` a fault."""
+    tally = Tally()
+    for fault in (one for one in Fault if one in replayed.states):
+        one = Tally()
+        routes = sorted({route for route, _ in replayed.states[HEALTHY]})
+        for run in range(runs):
+            chance = random.Random(f"{seed} {fault} {run}")
+            ask = replayed.asker(fault, routes[run % len(routes)], chance)
+            found = replay(ask, chance, share=share, after=60 if share == 1 else 150)
+            one.add(found, replayed.right[fault])
+            tally.add(found, replayed.right[fault])
+        progress(f"{replayed.name} {share:.0%} {fault}: {one.figures()}")
+    return tally
+
+
+def other_services(runs: int, seed: int) -> Tally:
+    """Every change that the traffic of a shape can show."""
+    tally = Tally()
+    for shape in SHAPES:
+        for change in CHANGES:
+            right = right_kinds(shape, change)
+            one = Tally()
+            for run in range(runs if right else 0):
+                service = Service(shape, seed * 1000 + run)
+                chance = random.Random(f"{seed} {shape.name} {change} {run}")
+                found = replay(_ask_of(service, change), chance)
+                for each in (one, tally):
+                    each.add(found, right or frozenset())
+            if right:
+                progress(f"{shape.name} {change}: {one.figures()}")
+    return tally
+
+
+def _ask_of(service: Service, change: str) -> Ask:
+    return lambda at, is_changed: service.request(at, change if is_changed else "")
+
+
+def quiet(
+    ask: Callable[[str, int], Fingerprint], routes: tuple[str, ...], days: float, seed: int
+) -> dict[str, object]:
+    """Days of traffic without any change at 400 requests an hour, by the hour of the day."""
+    detectors: dict[str, RouteNotices] = {}
+    load = Load(rate=PER_HOUR / 3600, seed=seed, diurnal=True, routes=routes)
+    requests, found, spent = 0, Counter[str](), 0.0
+    for at, question in arrivals(load, START):
+        if at > START + days * 86_400:
+            break
+        one = ask(f"{question.route}\n{question.text}", int(at * SECOND))
+        detector = detectors.setdefault(question.route, RouteNotices(one.place, NoticeSettings()))
+        began = time.process_time()
+        found.update(str(notice.kind) for notice in detector.step(one))
+        spent += time.process_time() - began
+        requests += 1
+    return {
+        "requests": requests,
+        "days": days,
+        "false_notices": found.total(),
+        "a_week": round(found.total() * 7 / days, 3),
+        "kinds": dict(found),
+        "microseconds_a_step": round(spent / requests * 1e6, 1),
+    }
+
+
+def quiet_traffic(replayed: Replay, days: float, seed: int) -> dict[str, dict[str, object]]:
+    """On the example service, and on every other shape."""
+    routes = tuple(sorted({route for route, _ in replayed.states[HEALTHY]}))
+    known = {f"{route}\n{text}": one for (route, text), one in replayed.states[HEALTHY].items()}
+    spare = {
+        route: [one for key, one in known.items() if key.startswith(f"{route}\n")]
+        for route in routes
+    }
+
+    def ask(question: str, at: int) -> Fingerprint:
+        one = known.get(question) or spare[question.partition("\n")[0]][len(question) % 5]
+        return replace(one, time_unix_nano=at)
+
+    found = {"helpdesk": quiet(ask, routes, days, seed)}
+    for number, shape in enumerate(SHAPES):
+        services = {
+            route: Service(shape, seed * 100 + 10 * number + place)
+            for place, route in enumerate(routes)
+        }
+
+        def ask_one(question: str, at: int, services: dict[str, Service] = services) -> Fingerprint:
+            return services[question.partition("\n")[0]].request(at)
+
+        found[shape.name] = quiet(ask_one, routes, days, seed + number)
+        progress(f"quiet {shape.name}: {found[shape.name]}")
+    return found
+
+
+def cost(told: Mapping[str, Mapping[Asked, Told]]) -> float:
+    """Microseconds for the fingerprint of a record."""
+    records = [one.record for one in told[HEALTHY].values()] * 20
+    began = time.process_time()
+    for record in records:
+        fingerprint_of(record, 0)
+    return round((time.process_time() - began) / len(records) * 1e6, 1)
+
+
+def bars_of(
+    tallies: Mapping[str, Tally],
+    rolling: Mapping[str, Tally],
+    silent: Mapping[str, Mapping[str, object]],
+) -> dict[str, bool]:
+    """What is promised."""
+    return {
+        "noticed within 15 requests >= 0.95": min(one.within(WITHIN) for one in tallies.values())
+        >= 0.95,
+        "right kind, and only that, >= 0.95": min(one.right / one.runs for one in tallies.values())
+        >= 0.95,
+        "at a share of 30 %: within 50 requests and right >= 0.95": all(
+            min(one.within(ROLLED_WITHIN), one.right / one.runs) >= 0.95 for one in rolling.values()
+        ),
+        "<= 1 false notice a week over 5 routes": all(
+            float(str(one["a_week"])) <= 1 for one in silent.values()
+        ),
+    }
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--small", action="store_true", help="few questions, faults, runs and days")
+    parser.add_argument("--seed", type=int, default=SEED)
+    given = parser.parse_args()
+    small, seed = given.small, given.seed
+    chosen = (
+        [Fault.CHUNKER_CHANGE, Fault.RERANKER_OFF, Fault.STALE_CORPUS] if small else list(Fault)
+    )
+    told = answers(chosen, most=8 if small else 1000)
+    forms = list(replays(told))
+    runs, days = (5, 2.0) if small else (20, 28.0)
+    whole = {one.name: faults(one, runs, seed) for one in forms}
+    rolling = {one.name: faults(one, runs, seed, share=ROLLING) for one in forms}
+    others = other_services(2 if small else 20, seed)
+    silent = quiet_traffic(forms[0], days, seed)
+    tallies = {**whole, "other_services": others}
+    figures: dict[str, object] = {
+        "whole": {name: one.figures() for name, one in tallies.items()},
+        "rolling": {
+            name: one.figures() | {"within_50": one.within(ROLLED_WITHIN)}
+            for name, one in rolling.items()
+        },
+        "quiet": silent,
+        "microseconds_a_fingerprint": cost(told),
+        "peak_rss_mb": peak_rss_mb(),
+    }
+    bars = bars_of(tallies, rolling, silent)
+    finish("notices", figures, bars, seed=seed)
+
+
+if __name__ == "__main__":
+    main()
