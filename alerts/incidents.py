@@ -12,7 +12,7 @@ from hashlib import blake2b
 
 from alerts.lasting import confirmed, is_stale_audit, is_way_back, refreshed
 from alerts.settling import Moment, is_judged_none, named, settled
-from alerts.suspects import MINUTE, anchor, is_one_change, share_a_route
+from alerts.suspects import MINUTE, Changes, is_one_change, share_a_route
 from alerts.watch_settings import IncidentSettings
 from ragvigil.model.finding import Finding, FindingKind
 from ragvigil.model.incident import Incident, IncidentEvent, IncidentState, Severity, Verb
@@ -60,7 +60,7 @@ class _Turn:
         known = [*notices, *(one for held in self.incidents.values() for one in held.suspects)]
         known.sort(key=lambda one: (one.noticed_unix_nano, repr(one)))
         unique = {one.notice_id: one for one in known}
-        changes = [unique[name] for name in sorted(unique)]
+        changes = Changes([unique[name] for name in sorted(unique)], settings)
         self._moment = Moment(now=now, changes=changes, settings=settings)
 
     def take(self, findings: Iterable[Finding]) -> None:
@@ -139,7 +139,7 @@ class _Turn:
         joined = replace(incident, findings=tuple(sorted((*kept, finding), key=_onset)))
         self.incidents[incident.incident_id] = joined
         self._tell(joined, Verb.JOINED, named(finding))
-        if not is_way_back(finding, joined, self._moment.settings, self._moment.changes):
+        if not is_way_back(finding, joined, self._moment.changes):
             self._reopen(joined, finding)
         return True
 
@@ -149,7 +149,7 @@ class _Turn:
         if place != (incident.service, incident.environment):
             return None
         apart = min(abs(one.since_unix_nano - finding.since_unix_nano) for one in incident.findings)
-        if is_way_back(finding, incident, self._moment.settings, self._moment.changes):
+        if is_way_back(finding, incident, self._moment.changes):
             return (2, apart)
         if incident.state is IncidentState.RESOLVED and not self._moment.may_reopen(incident):
             return None
@@ -167,11 +167,11 @@ class _Turn:
         return (1, near) if near <= self._moment.settings.within_minutes * MINUTE else None
 
     def _shares_change(self, finding: Finding, incident: Incident) -> bool:
-        mine = anchor(finding, self._moment.changes, self._moment.settings)
+        mine = self._moment.changes.anchor(finding)
         return mine is not None and any(
             theirs is not None and is_one_change(mine, theirs, self._moment.settings)
             for one in self._moment.worse(incident)
-            for theirs in [anchor(one, self._moment.changes, self._moment.settings)]
+            for theirs in [self._moment.changes.anchor(one)]
         )
 
     def _open(self, finding: Finding) -> None:

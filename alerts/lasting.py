@@ -2,21 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import replace
 
-from alerts.suspects import MINUTE, anchor, goes_back, is_fix, is_good_or_neutral, share_a_route
+from alerts.suspects import MINUTE, Changes, goes_back, is_fix, is_good_or_neutral, share_a_route
 from alerts.watch_settings import IncidentSettings
 from ragvigil.model.finding import Finding, FindingKind
 from ragvigil.model.incident import Incident
-from ragvigil.model.notice import Notice
 
 SIGNALS = frozenset({FindingKind.BROKEN, FindingKind.MOVED, FindingKind.DRIFT})
 """What is measured again and again, and so tells when it is over."""
 
 
 def lasting(
-    incident: Incident, settings: IncidentSettings, changes: Iterable[Notice] = ()
+    incident: Incident, settings: IncidentSettings, changes: Changes | None = None
 ) -> list[Finding]:
     """What is worse and open. A change alone lasts only where nothing else was ever found."""
     found = worse(incident, settings, changes)
@@ -25,29 +24,24 @@ def lasting(
 
 
 def worse(
-    incident: Incident, settings: IncidentSettings, changes: Iterable[Notice] = ()
+    incident: Incident, settings: IncidentSettings, changes: Changes | None = None
 ) -> list[Finding]:
     """The findings without those that only show numbers on their way back."""
-    known = list(changes)
-    return [one for one in incident.findings if not is_way_back(one, incident, settings, known)]
+    known = changes or Changes(incident.suspects, settings)
+    return [one for one in incident.findings if not is_way_back(one, incident, known)]
 
 
-def is_way_back(
-    finding: Finding,
-    incident: Incident,
-    settings: IncidentSettings,
-    changes: Iterable[Notice] = (),
-) -> bool:
+def is_way_back(finding: Finding, incident: Incident, changes: Changes) -> bool:
     """Whether a finding shows that what the incident is about goes back, or was put back.
 
     A move the other way, or one that is not for the worse and follows the fix of a suspect.
+    `changes` hold the incident's suspects.
     """
     if finding.kind is not FindingKind.MOVED:
         return False
     if goes_back(finding, incident.findings):
         return True
-    known = (*incident.suspects, *changes)
-    last = anchor(finding, known, settings)
+    last = changes.anchor(finding)
     is_after_fix = last is not None and is_fix(last, incident.suspects)
     return is_after_fix and is_good_or_neutral(finding)
 

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 from alerts.cause import cause
 from alerts.lasting import SIGNALS, lasting, without_past_audits, worse
-from alerts.suspects import MINUTE, is_fix, is_one_change, suspects
+from alerts.suspects import MINUTE, Changes, is_fix, is_one_change, suspects
 from alerts.watch_settings import IncidentSettings
 from ragvigil.model.finding import PAGES, Finding
 from ragvigil.model.incident import Incident, IncidentState, Severity, Verb
@@ -22,7 +22,7 @@ class Moment:
     """What every step knows: the time in nanoseconds, the changes of the last hours."""
 
     now: int
-    changes: Sequence[Notice]
+    changes: Changes
     settings: IncidentSettings
 
     def worse(self, incident: Incident) -> list[Finding]:
@@ -97,7 +97,7 @@ def _suspects(incident: Incident, moment: Moment) -> tuple[Notice, ...]:
     before = incident.suspects
     for _ in range(MOST_ROUNDS):
         findings = moment.worse(replace(incident, suspects=before))
-        found = suspects(findings, moment.changes, moment.settings, earlier=before)
+        found = suspects(findings, moment.changes.all, moment.settings, earlier=before)
         if found == before:
             break
         before = found

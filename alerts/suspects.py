@@ -66,12 +66,21 @@ def _with_swaps(found: Sequence[Notice], known: Iterable[Notice]) -> list[Notice
         rest = [one for one in rest if one not in more]
 
 
-def anchor(
-    finding: Finding, changes: Iterable[Notice], settings: IncidentSettings
-) -> Notice | None:
-    """The likeliest change before one finding, a fix included; None where nothing changed."""
-    near = [one for one in changes if follows(finding, one, settings)]
-    return min(near, key=lambda one: _rank(finding, one), default=None)
+class Changes:
+    """The changes of the last hours; tells the likeliest before a finding, and remembers it."""
+
+    def __init__(self, changes: Iterable[Notice], settings: IncidentSettings) -> None:
+        self.all = tuple(changes)
+        self._settings = settings
+        self._anchors: dict[tuple[object, ...], Notice | None] = {}
+
+    def anchor(self, finding: Finding) -> Notice | None:
+        """The likeliest change before one finding, a fix included; None where nothing changed."""
+        key = (finding.finding_id, finding.since_unix_nano, finding.routes, finding.causes)
+        if key not in self._anchors:
+            near = [one for one in self.all if follows(finding, one, self._settings)]
+            self._anchors[key] = min(near, key=lambda one: _rank(finding, one), default=None)
+        return self._anchors[key]
 
 
 def follows(finding: Finding, change: Notice, settings: IncidentSettings) -> bool:
