@@ -18,7 +18,7 @@ CLOSE_LATE_SECONDS = 30
 """How long a minute waits for late records before it is looked at."""
 LATEST_SECONDS = 2 * HOUR
 """Older minutes open nothing."""
-HOURS_AT_ONCE = 24
+HOURS_AT_ONCE = 6
 NONE_ACCEPTED: Accepted = {}
 
 
@@ -112,9 +112,9 @@ class SignalJob:
         return self._table.put_minutes(found, minutes)
 
     def _read_hours(self, hours: set[int]) -> None:
-        """Reads whole hours, a day at once, so that neither side holds much."""
-        for day in sorted({hour // HOUR // HOURS_AT_ONCE for hour in hours}):
-            mine = sorted(hour for hour in hours if hour // HOUR // HOURS_AT_ONCE == day)
+        """Reads whole hours, a quarter of a day at once, so that neither side holds much."""
+        for piece in sorted({hour // HOUR // HOURS_AT_ONCE for hour in hours}):
+            mine = sorted(hour for hour in hours if hour // HOUR // HOURS_AT_ONCE == piece)
             found = stored.sums(
                 self._store, self._wanted, mine[0], mine[-1] + HOUR, bin_seconds=HOUR
             )
