@@ -6,7 +6,6 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from hashlib import blake2b
-from math import isfinite
 
 from ragvigil.model.notice import NOTICED_EPOCH, ChangeKind
 from ragvigil.model.record import Absent, Document, RagRecord
@@ -29,6 +28,7 @@ NUMBERS = ("retrieved", "in_prompt", "chunk_characters", "top_score", "mean_scor
 NO_RERANKER = "none"
 MOST_CHUNKS = 100
 MOST_CHARACTERS = 200
+LARGEST = 1e300
 Place = tuple[str, str, str]
 """Service, environment, route."""
 
@@ -91,11 +91,16 @@ def _chunks(documents: Sequence[Document], lengths: Mapping[str, int]) -> tuple[
                 text=short(_name(one)),
                 document=one.document_id[:MOST_CHARACTERS],
                 length=lengths.get(one.text_hash) if one.content is None else len(one.content),
-                score=one.score if one.score is not None and isfinite(one.score) else None,
+                score=_known(one.score),
             )
             for one in documents[:MOST_CHUNKS]
         ]
     )
+
+
+def _known(score: float | None) -> float | None:
+    """A score that can be reckoned with."""
+    return score if score is not None and -LARGEST < score < LARGEST else None
 
 
 def _name(one: Document) -> str:

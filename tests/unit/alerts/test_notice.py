@@ -212,7 +212,7 @@ def test_one_that_learned_the_past_and_its_notices_goes_on_as_if_it_had_never_st
 
 fingerprints = st.builds(
     lambda number, question, texts, value: replace(
-        request(number, question, Setup(values=dict.fromkeys(HEALTHY, value))),
+        request(number, question, Setup(values=dict.fromkeys(HEALTHY, str(value)))),
         chunks=None if texts is None else tuple(Chunk(text=one) for one in texts),
         numbers=(None, 1.0, None, -5.0, 1e300),
     ),
