@@ -68,7 +68,7 @@ def scored(rng: np.random.Generator, mean: Floats, rubric: int) -> Floats:
     between = rng.choice([0.25, 0.5, 0.75], len(mean))
     kind = rng.random(len(mean))
     bad = 1 - mean
-    return np.where(kind < 0.4 * bad, 0.0, np.where(kind < 1.6 * bad, between, 1.0))
+    return np.where(kind < 0.3 * bad, 0.0, np.where(kind < 1.7 * bad, between, 1.0))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -140,7 +140,7 @@ def main() -> None:
             bars[f"{name}: false confirmations <= 1 %"] = float(str(told["confirmed"])) <= most
     for size in (0.10, 0.05):
         for name, (world, rubric) in drops(size).items():
-            count = max(30, runs // 5)
+            count = max(SMALL_RUNS, runs // 5)
             told = dropped([run(rng, questions, world, plan) for _ in range(count)], rubric)
             figures[f"drop_{size:.2f}_{name}"] = told
             progress(f"{size} {name}: {told}")
