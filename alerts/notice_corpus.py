@@ -7,7 +7,7 @@ so it only counts where nearly everything it finds is new, and by how usual that
 
 from __future__ import annotations
 
-from collections import OrderedDict, deque
+from collections import deque
 from collections.abc import Iterator
 from dataclasses import dataclass
 from statistics import median
@@ -97,9 +97,9 @@ class Corpus:
         self._warm_up = self._learning = warm_up
         self.usual_new_documents = 0.0
         """Of chunks found by questions asked for the first time, those of unknown documents."""
-        self._chunks: OrderedDict[int, None] = OrderedDict()
-        self._documents: OrderedDict[str, None] = OrderedDict()
-        self._questions: OrderedDict[int, tuple[Chunk, ...]] = OrderedDict()
+        self._chunks: dict[int, None] = {}
+        self._documents: dict[str, None] = {}
+        self._questions: dict[int, tuple[Chunk, ...]] = {}
         self._looks: deque[tuple[Look, int]] = deque()
         self._rare = {name: Rare() for name in (*REPEATED, *FIRST)}
 
@@ -181,8 +181,9 @@ class Corpus:
             _remember(self._questions, question, look.chunks, MOST_QUESTIONS)
 
 
-def _remember(known: OrderedDict[K, V], key: K, value: V, most: int) -> None:
+def _remember(known: dict[K, V], key: K, value: V, most: int) -> None:
+    """Puts it last; what came longest ago goes."""
+    known.pop(key, None)
     known[key] = value
-    known.move_to_end(key)
     if len(known) > most:
-        known.popitem(last=False)
+        del known[next(iter(known))]

@@ -30,7 +30,8 @@ STORED_EACH = 20
 PATIENCE_SECONDS = 600
 """A change on a route that nobody asks any more is named after this."""
 MOST_WAITING = 20_000
-MOST_ROUTES = 500
+MOST_ROUTES = 200
+"""A route takes 1 to 2 MB."""
 MOST_KNOWN = 50_000
 _INDEX = VALUES.index(ChangeKind.INDEX)
 OF_INDEX = frozenset(
