@@ -252,10 +252,12 @@ def import_(
         Path | None, typer.Option(help="Where to note what arrived; default beside the file.")
     ] = None,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Count, send nothing.")] = False,
-    judge: Annotated[bool, typer.Option("--judge", help="Refused: [judge] backfill decides.")] = False,
+    judge: Annotated[
+        bool, typer.Option("--judge", help="Refused: [judge] backfill decides.")
+    ] = False,
     json: Json = False,
 ) -> None:
-    """Imports history with its own times: scored, judged where [judge] backfill is on; resumable."""
+    """Imports history with its own times: scored; judged where [judge] backfill is on; resumes."""
     from ragvigil.app.import_command import import_source
     from ragvigil.app.import_target import sending_to
 
