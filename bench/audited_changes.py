@@ -174,16 +174,9 @@ def audited(
         here = min(int(np.searchsorted(come, minute)), taken + LOOK_PAIRS)
         fresh, taken = np.arange(taken, here), max(taken, here)
         if len(fresh):
-            whole = questions.alike[np.ix_(after.question[fresh], before.question)]
-            fresh = fresh[comparable(whole, least)]
-        if len(fresh):
-            alike = questions.alike[np.ix_(after.question[fresh], before.question[free])]
-            found = match(alike, list(after.route[fresh]), list(before.route[free]))
-            pairs += [
-                pair(before, int(free[one.before]), after, int(fresh[one.after]), running)
-                for one in found
-            ]
-            free = np.delete(free, [one.before for one in found])
+            made, used = matched(questions, before, after, (free, fresh), least, running)
+            pairs += made
+            free = np.delete(free, used)
         results = [
             update(one, pairs, plan, minute) if one.rubric in running else one for one in results
         ]
@@ -197,6 +190,26 @@ def audited(
         minutes=minute,
         states=tuple(one.state for one in results),
     )
+
+
+def matched(
+    questions: Questions,
+    before: Traffic,
+    after: Traffic,
+    places: tuple[Ints, Ints],
+    least: float,
+    rubrics: tuple[str, ...],
+) -> tuple[list[Pair], list[int]]:
+    """Pairs of the free and fresh places, and the positions among the free that they use."""
+    free, fresh = places
+    whole = questions.alike[np.ix_(after.question[fresh], before.question)]
+    fresh = fresh[comparable(whole, least)]
+    alike = questions.alike[np.ix_(after.question[fresh], before.question[free])]
+    found = match(alike, list(after.route[fresh]), list(before.route[free]))
+    made = [
+        pair(before, int(free[one.before]), after, int(fresh[one.after]), rubrics) for one in found
+    ]
+    return made, [one.before for one in found]
 
 
 def pair(

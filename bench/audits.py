@@ -22,6 +22,7 @@ from audited_changes import (
     TOPIC_DEVIATION,
     TOPICS,
     Ended,
+    Questions,
     World,
     asked,
     run,
@@ -113,6 +114,22 @@ def table() -> dict[str, list[float]]:
     }
 
 
+def falls(
+    rng: np.random.Generator, questions: Questions, size: float, plan: Plan, count: int
+) -> tuple[dict[str, object], dict[str, bool]]:
+    """Figures of drops of one size, and whether they were found fast enough."""
+    figures: dict[str, object] = {}
+    bars: dict[str, bool] = {}
+    for name, (world, rubric) in drops(size).items():
+        told = dropped([run(rng, questions, world, plan) for _ in range(count)], rubric)
+        figures[f"drop_{size:.2f}_{name}_of_{plan.records}"] = told
+        progress(f"{size} {name}, {plan.records} records a side: {told}")
+        points = f"{name}: {100 * size:.0f} points"
+        bars[f"{points}, median <= 45 min"] = within(told["median_minutes"], 45)
+        bars[f"{points}, p90 <= 90 min"] = within(told["p90_minutes"], 90)
+    return figures, bars
+
+
 def main() -> None:
     """Runs it and prints the JSON line."""
     parser = argparse.ArgumentParser()
@@ -138,23 +155,11 @@ def main() -> None:
         progress(f"{name}: {told}")
         if name in NO_CHANGE:
             bars[f"{name}: false confirmations <= 1 %"] = float(str(told["confirmed"])) <= most
-    for size in (0.10, 0.05):
-        for name, (world, rubric) in drops(size).items():
-            count = max(SMALL_RUNS, runs // 5)
-            told = dropped([run(rng, questions, world, plan) for _ in range(count)], rubric)
-            figures[f"drop_{size:.2f}_{name}"] = told
-            progress(f"{size} {name}: {told}")
-            if size == 0.10:
-                median, slow = told["median_minutes"], told["p90_minutes"]
-                bars[f"{name}: 10 points, median <= 45 min"] = (
-                    isinstance(median, float) and median <= 45
-                )
-                bars[f"{name}: 10 points, p90 <= 90 min"] = isinstance(slow, float) and slow <= 90
-    for name, (world, rubric) in drops(0.05).items():
-        count = max(30, runs // 10)
-        told = dropped([run(rng, questions, world, LARGE) for _ in range(count)], rubric)
-        figures[f"drop_0.05_{name}_of_{LARGE.records}"] = told
-        progress(f"0.05 {name}, {LARGE.records} records a side: {told}")
+    for size, plan in ((0.10, Plan(first=RUBRICS)), (0.05, Plan(first=RUBRICS)), (0.05, LARGE)):
+        count = max(SMALL_RUNS, runs // 5)
+        found, held = falls(rng, questions, size, plan, count)
+        figures |= found
+        bars |= held if size == 0.10 else {}
     figures["cpu_seconds"] = round(time.process_time() - began, 1)
     finish("audits", figures, bars, seed=given.seed)
 
