@@ -5,14 +5,16 @@ from __future__ import annotations
 from collections import defaultdict
 from dataclasses import dataclass
 
+from alerts.moved_words import natural
 from alerts.signal_minutes import SignalMinutes
+from alerts.signals import number
 
 GAUGE_MINUTES = 15
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Reading:
-    """The newest value of a signal on a route: a share, or the mean of a number."""
+    """The newest value of a signal on a route: a share, or the (geometric) mean of a number."""
 
     service: str
     environment: str
@@ -39,7 +41,7 @@ def readings(table: SignalMinutes, minutes: int = GAUGE_MINUTES) -> tuple[Readin
             environment=environment,
             route=route,
             signal=signal,
-            value=float(added / count),
+            value=natural(number(signal), float(added / count)),
         )
         for (service, environment, route, signal), (count, added) in sums.items()
     )

@@ -252,9 +252,7 @@ def import_(
         Path | None, typer.Option(help="Where to note what arrived; default beside the file.")
     ] = None,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Count, send nothing.")] = False,
-    judge: Annotated[
-        bool, typer.Option("--judge", help="Refused: [judge] backfill decides.")
-    ] = False,
+    judge: Annotated[bool, typer.Option("--judge", help="Refused: see [judge] backfill.")] = False,
     json: Json = False,
 ) -> None:
     """Imports history with its own times: scored; judged where [judge] backfill is on; resumes."""

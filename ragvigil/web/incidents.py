@@ -128,7 +128,7 @@ def act(
 ) -> IncidentForm:
     """`expected`: the new level is the level from now on; it and `false_page` resolve as well."""
     source = _source(request)
-    if verb == Verb.SNOOZE and post.until is None:
+    if Verb(verb) is Verb.SNOOZE and post.until is None:
         raise HTTPException(422, "body.until: snooze needs a time to end at")
     until = post.until.timestamp() if post.until else 0.0
     try:
