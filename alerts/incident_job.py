@@ -30,6 +30,8 @@ if TYPE_CHECKING:
     from ragvigil.store.store import Store
 
 NANOS = 10**9
+MARK = "deploy-"
+"""Begins the id of a deploy mark among the changes."""
 MEMORY_SECONDS = 48 * 3600
 """How long resolved incidents and changes are kept in mind: longer than an audit speaks."""
 DEPLOYS_SECONDS = 60
@@ -230,7 +232,7 @@ def _as_change(mark: Mapping[str, object]) -> Notice:
     at = int(mark["time"].timestamp() * NANOS)  # type: ignore[attr-defined]
     said = mark["version"] or mark["description"]
     return Notice(
-        notice_id=f"deploy-{mark['id']}",
+        notice_id=f"{MARK}{mark['id']}",
         kind=KINDS.get(str(mark["kind"]), ChangeKind.RELEASE),
         service=str(mark["service"]),
         environment=str(mark["environment"]),

@@ -15,6 +15,9 @@ from opentelemetry.exporter.otlp.proto.common.trace_encoder import encode_spans
 from opentelemetry.sdk.trace import ReadableSpan
 from opentelemetry.sdk.trace.export import BatchSpanProcessor, SpanExporter, SpanExportResult
 
+from examples.helpdesk.corpus import Question, load_questions
+from examples.helpdesk.faults import Fault
+from examples.helpdesk.pipeline import Asked, Helpdesk
 from examples.helpdesk.service import create_app, make_desk
 from ragvigil.app.clock import Pace, pace
 
@@ -51,6 +54,21 @@ class Hastened(SpanExporter):
         return SpanExportResult.SUCCESS if reply.is_success else SpanExportResult.FAILURE
 
 
+def warm_up(desk: Helpdesk) -> None:
+    """Makes the index of every fault and the vector of every question, as if it had long run."""
+    questions = load_questions()
+    for fault in Fault:
+        desk.board.turn_on(fault)
+        _ask(desk, questions[0])
+        desk.board.turn_off(fault)
+    for question in questions:
+        _ask(desk, question)
+
+
+def _ask(desk: Helpdesk, one: Question) -> None:
+    desk.ask(Asked(route=one.route, question=one.text, language=one.language))
+
+
 def main() -> None:
     """Serves until it is stopped."""
     parser = argparse.ArgumentParser()
@@ -58,6 +76,7 @@ def main() -> None:
     parser.add_argument("--to", required=True, help="the daemon's OTLP/HTTP address")
     options = parser.parse_args()
     desk = make_desk([], exporter=Nowhere())
+    warm_up(desk)
     hastened = BatchSpanProcessor(
         Hastened(options.to, pace()), schedule_delay_millis=BATCH_MILLISECONDS
     )

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from alerts.ceilings import by_signal
-from alerts.incident_job import IncidentJob
+from alerts.incident_job import MARK, IncidentJob
 from alerts.message import Message
 from alerts.settings import AlertsSettings, MetricsSettings
 from alerts.signal_gauges import readings
@@ -71,11 +71,14 @@ class Watching:
         fresh = self.noticing.run()
         signals = self._signals.run(now, self.incidents.accepted())
         moved = [one for one in signals if one.kind is FindingKind.MOVED]
-        audited = self._auditing.run(now, fresh, self._deploys(now), moved)
-        known = audits.find(self._store, since=int(now) - AUDIT_DAYS * DAY)
         changes = {one.notice_id: one for one in (*self.incidents.changes(), *fresh)}
+        # The recent ones again: one that waited for an audit when the core stopped is not lost.
+        recent = tuple(changes.values())
+        noticed = [one for one in recent if not one.notice_id.startswith(MARK)]
+        audited = self._auditing.run(now, noticed, self._deploys(now), moved)
+        known = audits.find(self._store, since=int(now) - AUDIT_DAYS * DAY)
         changed = undeclared(
-            tuple(changes.values()),
+            recent,
             (_seen(one) for one in known if not one.is_running),
             int(now * NANOS),
             self._alerts.incidents,
