@@ -14,7 +14,7 @@ LONG_WINDOW = 60
 REFERENCE = 400
 FEWEST = 12
 """Observations of the past without which nothing is said."""
-CHANCE = 2e-6
+CHANCE = 5e-6
 """How probable it may be that a window shows so much by chance."""
 UNSEEN = 0.2
 """What never happened in n observations is taken to happen 0.2 / (n + 1) of the time; what did
@@ -33,7 +33,7 @@ class Rare:
     """A stream of yes and no: is there more yes among the newest than the past explains?
 
     The newest 15 stand against up to 400 before them, and the newest 60 against those before.
-    Two things make it certain: the binomial tail of the past's share is under two in a million,
+    Two things make it certain: the binomial tail of the past's share is under five in a million,
     and no window of the past held nearly as many (what comes in bursts is no news).
 
     >>> rare, at = Rare(), Mark(number=1, time_unix_nano=0)
