@@ -24,7 +24,9 @@ LAST = 3
 NUMBER = re.compile(r"(?<![\w.])\d+(?:\.\d+)?(?![\w.-])")
 """A number that stands alone: none in the name of a model."""
 CITATIONS = "citations"
-MEASURES = frozenset(MovedSettings().measures) - {CITATIONS}
+COSTLY = frozenset({"seconds_total", "cost_usd"})
+"""Numbers of which less is better."""
+MEASURES = frozenset(MovedSettings().measures) - {CITATIONS} - COSTLY
 """Numbers of which neither more nor less is better."""
 
 
@@ -163,6 +165,11 @@ def goes_back(finding: Finding, others: Iterable[Finding]) -> bool:
     return direction(first) * direction(finding) < 0
 
 
+def is_good(finding: Finding) -> bool:
+    """Whether a move is for the better: that alone is nobody's incident."""
+    return finding.kind is FindingKind.MOVED and direction(finding) * _worse_side(finding) < 0
+
+
 def is_good_or_neutral(finding: Finding) -> bool:
     """Whether a move is not for the worse: a rubric that rose, or a number without a good side."""
     return finding.kind is FindingKind.MOVED and direction(finding) * _worse_side(finding) <= 0
@@ -172,6 +179,8 @@ def _worse_side(finding: Finding) -> int:
     """-1 where less is worse, 1 where more is, 0 where neither."""
     if finding.signal == CITATIONS:
         return -1
+    if finding.signal in COSTLY:
+        return 1
     levels = [one for one in (finding.value, finding.reference) if one is not None]
     is_score = all(0 <= one <= 1 for one in levels) and finding.signal not in MEASURES
     return worsening(finding.signal) if is_score else 0

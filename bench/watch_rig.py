@@ -22,6 +22,7 @@ from typing import Any
 import httpx
 from judge_stand_in import standing_in
 
+from alerts.watch_settings import MovedSettings
 from ragvigil.app.child_daemon import ChildDaemon, free_port, running
 from ragvigil.app.clock import VARIABLE, Pace
 from ragvigil.app.demo_parts import Child, service_environment
@@ -29,6 +30,8 @@ from ragvigil.app.demo_parts import Child, service_environment
 ROOT = Path(__file__).resolve().parent.parent
 RULES = ROOT / "alerts" / "rules"
 REQUESTS_AN_HOUR, SAMPLE_RATE = 400.0, 0.07
+MEASURES = [one for one in MovedSettings().measures if one != "seconds_total"]
+"""How long an answer takes is the machine's time, not the daemon's, and this machine is shared."""
 DURATION = re.compile(r"(?P<before>(?:for|interval): |\[|offset )(?P<n>\d+)(?P<unit>[smhd])\b")
 SECONDS = {"s": 1, "m": 60, "h": 3600, "d": 86_400}
 SCRAPE_SECONDS = 15.0
@@ -140,6 +143,7 @@ def _judging(address: str) -> dict[str, str]:
         "RAGVIGIL_JUDGE__BASE_URL": f"{address}/v1",
         "RAGVIGIL_JUDGE__KEY": "none",
         "RAGVIGIL_JUDGE__SAMPLE_RATE": str(SAMPLE_RATE),
+        "RAGVIGIL_ALERTS__MOVED__MEASURES": json.dumps(MEASURES),
     }
 
 

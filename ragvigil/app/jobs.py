@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 log = structlog.get_logger()
 
-LEAST_SECONDS = 0.5
+LEAST_SECONDS = 1.0
 """No job runs more often, however fast the clock."""
 
 

@@ -11,6 +11,7 @@ from alerts.message import Message
 from alerts.settings import AlertsSettings, MetricsSettings
 from alerts.signal_gauges import readings
 from alerts.signal_job import SignalJob
+from alerts.suspects import is_good
 from alerts.undeclared import Seen, undeclared
 from alerts.watch_metrics import WatchMetrics
 from ragvigil.app.auditing import Auditing
@@ -83,7 +84,8 @@ class Watching:
             int(now * NANOS),
             self._alerts.incidents,
         )
-        opened = self.incidents.run(now, (*signals, *audited, *changed), fresh)
+        worse = [one for one in signals if not is_good(one)]
+        opened = self.incidents.run(now, (*worse, *audited, *changed), fresh)
         self.metrics.add_notices(fresh)
         self.metrics.show_signals(readings(self._signals.table), by_signal(self._alerts.broken))
         self.metrics.show_audits(known)
