@@ -23,6 +23,8 @@ INTERVAL = 0.025
 """Each side of the 95 % interval."""
 IN_SIGHT = 2
 """Times the records that an audit may judge where a drop is in sight."""
+ONE_REPLY = frozenset({"context_relevance", "context_precision", "answerable", "rerank_gain"})
+"""Rubrics that are computed from the same grades: together they use what one may."""
 GENERATION = frozenset({"groundedness", "completeness", "answer_relevance", "chunk_attribution"})
 
 
@@ -41,16 +43,21 @@ class Plan:
 
     def alpha(self, rubric: str) -> float:
         """The false confirmations that one rubric may use."""
-        if not self.then:
-            return FALSE_CONFIRMATIONS / len(self.first)
-        if rubric in self.then:
-            return FALSE_CONFIRMATIONS * (1 - FIRST_SHARE) / len(self.then)
-        return FALSE_CONFIRMATIONS * FIRST_SHARE / len(self.first)
+        of = self.then if rubric in self.then else self.first
+        share = 1.0 if not self.then else FIRST_SHARE if of is self.first else 1 - FIRST_SHARE
+        replies = {_reply(one) for one in of}
+        alike = sum(_reply(one) == _reply(rubric) for one in of)
+        return FALSE_CONFIRMATIONS * share / len(replies) / alike
 
 
 def seen(pairs: Sequence[Pair], rubric: str) -> Differences:
     """After minus before, of the pairs that have both values."""
     return differences(after - before for before, after in _values(pairs, rubric))
+
+
+def _reply(rubric: str) -> str:
+    """What the judge is asked for it, by the first name in the alphabet of those it serves."""
+    return min(ONE_REPLY) if rubric in ONE_REPLY else rubric
 
 
 def update(before: AuditResult, pairs: Sequence[Pair], plan: Plan, now: int) -> AuditResult:

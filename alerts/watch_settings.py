@@ -137,15 +137,14 @@ class AuditSettings(BaseModel):
         "many where a drop is in sight",
     )
     rubrics: tuple[str, ...] = Field(
-        default=("context_relevance", "groundedness"),
+        default=("context_relevance", "context_precision", "groundedness"),
         min_length=1,
         description="judged rubrics of an audit, by layer: a confirmed drop of one ends those "
-        "that stand after it",
+        "that stand after it; the first two are read from the same replies",
     )
     then: tuple[str, ...] = Field(
-        default=("completeness",),
-        description="judged on the same records where none of the first dropped and the change "
-        "can explain generation",
+        default=("chunk_attribution", "completeness"),
+        description="judged on the same records where none of the first dropped",
     )
     smallest_drop: Annotated[float, Field(ge=0.01, le=0.5)] = Field(
         default=0.04, description="smallest drop that matters; a smaller one is no drop"

@@ -29,7 +29,6 @@ from alerts.confidence import LEAST
 from ragvigil.app.audit_look import Looked, look
 from ragvigil.app.audit_pairs import Ask, Before, before_of
 from ragvigil.model.audit import Audit, AuditState, Pair
-from ragvigil.model.notice import Cause
 from ragvigil.store import audits, traffic
 from ragvigil.store.failures import StoreError
 from ragvigil.store.priority import Priority
@@ -204,7 +203,7 @@ class Auditing:
             try:
                 pairs = tuple(audits.pairs_of(self._store, audit.audit_id))
                 before = self._before_of(audit, floor)
-                plan = self._plan(audit)
+                plan = self._plan()
                 found = look(self._store, self._ask, audit, pairs, before, plan, self._clock())
             except (StoreError, CancelledError) as error:
                 log.warning("an audit could not look", audit=audit.audit_id, reason=str(error))
@@ -217,12 +216,11 @@ class Auditing:
             self._before[key] = before_of(self._store, audit, floor)
         return self._before[key]
 
-    def _plan(self, audit: Audit) -> Plan:
+    def _plan(self) -> Plan:
         settings = self._settings
-        explains = not audit.causes or Cause.GENERATION in audit.causes
         return Plan(
             first=settings.rubrics,
-            then=settings.then if explains else (),
+            then=settings.then,
             records=settings.records,
             smallest_drop=settings.smallest_drop,
             hours=settings.hours,
@@ -244,7 +242,7 @@ class Auditing:
         self._looked = []
 
     def _tell(self, audit: Audit, pairs: Sequence[Pair]) -> None:
-        for one in findings(audit, pairs, self._plan(audit)):
+        for one in findings(audit, pairs, self._plan()):
             if one.finding_id not in self._over:
                 self._found[one.finding_id] = one
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
 
+from alerts.watch_settings import AuditSettings
 from ragvigil.app.judging import families
 from ragvigil.app.settings import Settings
 from ragvigil.llm.outcome import Usage
@@ -18,8 +19,8 @@ from scorers.judge.settings import JudgeSettings
 from scorers.rubric import load_rubrics
 
 HOURS = 24
-AUDITS, AUDIT_RECORDS, AUDIT_RUBRICS = 2, 600, 2
-"""A day's audits: 300 records a side, two rubrics (the dearest of the busiest route are taken)."""
+SIDES = 2
+"""An audit judges as many records from before a change as from after it."""
 CANARY_RECORDS = 60
 UNKNOWN_CHUNK = 600.0
 """Characters of a chunk where no span has carried one."""
@@ -38,7 +39,10 @@ class Line:
 
 
 def lines(
-    traffic: Iterable[Mapping[str, Any]], settings: JudgeSettings, price: Price | None
+    traffic: Iterable[Mapping[str, Any]],
+    settings: JudgeSettings,
+    price: Price | None,
+    audit: AuditSettings,
 ) -> list[Line]:
     """What each rubric costs a day for this traffic of a day, then what is asked beside it."""
     asked = families(load_rubrics(), settings.rubrics)
@@ -53,12 +57,13 @@ def lines(
         busiest = busiest or costs
         for cost in costs:
             sums[cost.rubric] = _plus(sums.get(cost.rubric), cost, judged, price)
-    by_tokens = sorted(busiest, key=lambda one: one.usage.input_tokens + one.usage.output_tokens)
+    named = {*audit.rubrics, *audit.then}
+    audited = [one for one in busiest if one.rubric in named]
     runs = 24 / settings.canary_hours if settings.canary_hours else 0.0
     return [
         *sums.values(),
         _together("suspicious, at most", busiest, records * settings.suspicious_rate, price),
-        _together("audits", by_tokens[-AUDIT_RUBRICS:], AUDITS * AUDIT_RECORDS, price),
+        _together("audits", audited, audit.per_day * SIDES * audit.records, price),
         _together("canary", busiest, runs * CANARY_RECORDS, price),
     ]
 
@@ -67,7 +72,7 @@ def report(settings: Settings, found: Mapping[str, Any], *, as_json: bool) -> in
     """Prints the estimate for the traffic that the API gave; the exit status."""
     judge = settings.judge
     price = price_of(judge, datetime.now(UTC).date()) if judge.model else None
-    listed = lines(found["traffic"], judge, price)
+    listed = lines(found["traffic"], judge, price, settings.alerts.audit)
     records = sum(one["records"] for one in found["traffic"])
     judged = sum(one["records"] * judge.rate_of(one["route"]) for one in found["traffic"])
     if as_json:

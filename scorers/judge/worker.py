@@ -102,10 +102,15 @@ class Judge:
     ) -> list[tuple[Score, ...]]:
         """The scores of each of these records, asked anew; nothing is written.
 
-        `rubrics` are those to be asked of the judge's own; empty is all.
+        `rubrics` are those to be asked of the judge's own, or computed from its grades; empty is
+        all.
         """
         asker = replace(self._asker, is_fresh=True)
-        families = [one for one in self._families if not rubrics or one.asked.name in rubrics]
+        families = [
+            one
+            for one in self._families
+            if not rubrics or {each.name for each in one} & set(rubrics)
+        ]
         asked = await asyncio.gather(
             *(asker.ask(one, family, purpose) for one in records for family in families)
         )

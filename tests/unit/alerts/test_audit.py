@@ -230,3 +230,9 @@ def test_a_drop_stands_for_a_day_or_until_a_later_audit_shows_a_gain() -> None:
     assert standing(found, [first, elsewhere], 9 * HOUR).is_open
     no_gain = replace(later, results=(replace(gain, low=-0.01),))
     assert standing(found, [first, no_gain], 9 * HOUR).is_open
+
+
+def test_rubrics_of_one_reply_share_what_one_may_use() -> None:
+    wide = replace(PLAN, first=(RELEVANCE, "context_precision", GROUNDEDNESS))
+    assert wide.alpha(GROUNDEDNESS) == PLAN.alpha(GROUNDEDNESS)
+    assert wide.alpha(RELEVANCE) == wide.alpha("context_precision") == PLAN.alpha(RELEVANCE) / 2

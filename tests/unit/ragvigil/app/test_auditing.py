@@ -192,11 +192,14 @@ def test_a_drop_of_relevance_ends_the_audit_at_once(watched: Watched) -> None:
 
 def test_no_change_ends_with_words_and_no_finding(watched: Watched) -> None:
     traffic(watched.store)
+    watched.settings = AuditSettings(records=96, then=())
+    watched.restart()
     watched.scorer = lambda record, rubric: 0.9 + 0.1 * chance(record.trace_id, rubric)
     assert watched.turns(notice(ChangeKind.RECHUNKED)) == ()
     assert watched.audit.state is AuditState.STEADY
     assert watched.audit.progress == (
-        "context_relevance: no drop over 4 points; groundedness: no drop over 4 points"
+        "context_relevance: no drop over 4 points; context_precision: no drop over 4 points; "
+        "groundedness: no drop over 4 points"
     )
 
 
