@@ -40,6 +40,7 @@ class Rehearsed:
     """What became of one fault; minutes of the daemon's time since it began, None for never."""
 
     fault: str
+    factor: float
     must_page: bool
     because: str
     incidents: int
@@ -62,7 +63,7 @@ class Rehearsed:
         )
 
 
-def fill(folder: Path, *, days: int, seed: int) -> float:
+def fill(folder: Path, *, days: float, seed: int) -> float:
     """A daemon's data with days of the service's healthy traffic; when they end, seconds."""
     healthy = templates(read_recording(ROOT / "examples" / "helpdesk" / "recorded" / "healthy"))
     plan = Plan(
@@ -89,12 +90,20 @@ def _wait_until_scored(daemon: ChildDaemon, answers: int) -> None:
     raise TimeoutError("the backfill was not scored in time")
 
 
-def rehearse(filled: Path, truth: Truth, *, ended: float, factor: float, seed: int) -> Rehearsed:
+def rehearse(
+    filled: Path,
+    truth: Truth,
+    *,
+    ended: float,
+    factor: float,
+    seed: int,
+    until_cleared: bool = True,
+) -> Rehearsed:
     """One fault on a copy of data whose traffic `ended` then, at this pace."""
     with tempfile.TemporaryDirectory() as folder:
         shutil.copytree(filled, Path(folder) / "data", symlinks=True)
         with rehearsal(Path(folder), pace_from(ended, factor), seed=seed) as rig:
-            return _observe(rig, truth)
+            return _observe(rig, truth, until_cleared=until_cleared)
 
 
 def pace_from(start: float, factor: float) -> Pace:
@@ -104,7 +113,7 @@ def pace_from(start: float, factor: float) -> Pace:
     return Pace(factor=factor, origin=origin)
 
 
-def _observe(rig: Rig, truth: Truth) -> Rehearsed:
+def _observe(rig: Rig, truth: Truth, *, until_cleared: bool) -> Rehearsed:
     rig.wait(SETTLE_MINUTES)
     before = _since(rig, rig.clock.now() - SETTLE_MINUTES * 60)
     began = rig.clock.now()
@@ -113,7 +122,7 @@ def _observe(rig: Rig, truth: Truth) -> Rehearsed:
     rig.wait(CALM_MINUTES)
     rig.fault(truth.fault, on=False)
     fixed = rig.clock.now()
-    cleared = _until(rig, CLEAR_MINUTES, lambda: _is_over(rig, began))
+    cleared = until_cleared and _until(rig, CLEAR_MINUTES, lambda: _is_over(rig, began))
     return _told(rig, truth, began, len(before), fixed if cleared else None)
 
 
@@ -151,6 +160,7 @@ def _told(rig: Rig, truth: Truth, began: float, before: int, fixed: float | None
     shown = rig.daemon.get(f"incidents/{opened[0]['incident_id']}") if opened else {}
     made = Rehearsed(
         fault=truth.fault,
+        factor=rig.clock.factor,
         must_page=truth.must_page,
         because=truth.because,
         incidents=len(opened),

@@ -8,7 +8,6 @@ import contextlib
 import json
 import os
 import re
-import shutil
 import subprocess
 import sys
 import threading
@@ -20,12 +19,14 @@ from pathlib import Path
 from typing import Any
 
 import httpx
+import pytest
 from judge_stand_in import standing_in
 
 from alerts.watch_settings import MovedSettings
 from ragvigil.app.child_daemon import ChildDaemon, free_port, running
 from ragvigil.app.clock import VARIABLE, Pace
 from ragvigil.app.demo_parts import Child, service_environment
+from tests.monitoring import tool
 
 ROOT = Path(__file__).resolve().parent.parent
 RULES = ROOT / "alerts" / "rules"
@@ -39,18 +40,15 @@ LEAST_SCRAPE_MS, LEAST_EVALUATION_MS = 500, 500
 
 
 class Missing(Exception):
-    """A program that the rehearsal needs is not installed."""
+    """A program that the rehearsal needs is not here, and cannot be had."""
 
 
-def program(*names: str) -> str:
-    """The first of these programs that is installed. Raises Missing."""
-    for name in names:
-        found = shutil.which(name)
-        if found:
-            return found
-    raise Missing(
-        f"{names[0]} is not installed: apt-get install prometheus prometheus-alertmanager"
-    )
+def program(name: str) -> str:
+    """Path of `prometheus` or `alertmanager`. Raises Missing."""
+    try:
+        return tool(name)
+    except pytest.skip.Exception as error:
+        raise Missing(str(error)) from error
 
 
 def hastened(text: str, factor: float) -> str:
@@ -121,8 +119,7 @@ def rehearsal(folder: Path, clock: Pace, *, seed: int) -> Iterator[Rig]:
 
     Raises Missing.
     """
-    prometheus = program("prometheus")
-    alertmanager = program("prometheus-alertmanager", "alertmanager")
+    prometheus, alertmanager = program("prometheus"), program("alertmanager")
     pager = Pager(clock)
     settings = {VARIABLE: f"{clock.factor}@{clock.origin}"}
     with contextlib.ExitStack() as stack:

@@ -117,7 +117,7 @@ class Demo:
         arrivals = list(schedule(healthy, faulty, plan))
         spans = sum(arrival.template.spans for arrival in arrivals)
         self._say(
-            f"{plan.days} days of traffic: {len(arrivals)} answers on {len(healthy)} routes, "
+            f"{plan.days:g} days of traffic: {len(arrivals)} answers on {len(healthy)} routes, "
             f"{spans} spans; in the last {plan.fault_hours:.0f} hours {FAULTY_ROUTE} invents quotes"
         )
         summary = send_with_bar(

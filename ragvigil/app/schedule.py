@@ -29,7 +29,7 @@ class Plan:
     """
 
     ends_unix_nano: int
-    days: int = 8
+    days: float = 8
     traces_per_hour: float = 72.0
     fault_hours: float = 6.0
     traces_per_request: int = 40
@@ -38,7 +38,7 @@ class Plan:
     @property
     def starts_unix_nano(self) -> int:
         """The beginning of the traffic."""
-        return self.ends_unix_nano - self.days * DAY_HOURS * HOUR_NANOS
+        return self.ends_unix_nano - int(self.days * DAY_HOURS * HOUR_NANOS)
 
     @property
     def onset_unix_nano(self) -> int:
