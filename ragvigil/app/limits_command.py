@@ -19,7 +19,7 @@ WORDS = {
     "broken": "pages; 'too few' is what its longest window cannot prove at this traffic",
     "moved": "length, citations, chunks, local scores: a ticket, and it starts an audit",
     "audit": "pages where the judge confirms it; questions matched by topic need half the pairs",
-    "drift": "pages; whatever the cause, also where nothing changed",
+    "drift": "what the judged sample alone could prove; no detector of lasting drops pages yet",
 }
 
 
