@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from pydantic import ValidationError
+from pydantic import BaseModel, ValidationError
 
 from alerts.settings import AlertsSettings, MetricsSettings
 
@@ -16,7 +16,10 @@ def sentence(error: pytest.ExceptionInfo[ValidationError]) -> str:
 
 def test_every_key_is_described() -> None:
     for model in (AlertsSettings, MetricsSettings):
-        assert all(field.description for field in model.model_fields.values())
+        for name, field in model.model_fields.items():
+            is_section = isinstance(field.default, BaseModel)
+            parts = type(field.default).model_fields.values() if is_section else [field]
+            assert all(part.description for part in parts), name
 
 
 def test_unknown_keys_are_errors() -> None:
