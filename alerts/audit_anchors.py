@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
 from ragvigil.model.audit import Audit
 from ragvigil.model.finding import Finding, FindingKind
+from ragvigil.model.identity import identity
 from ragvigil.model.notice import CAUSES, Cause, ChangeKind, Notice
 from ragvigil.store.deploys import Deploy
 
@@ -108,9 +108,8 @@ def taken_in(audits: Sequence[Audit], anchor: Anchor) -> Audit | None:
 
 def audit_of(anchor: Anchor, started_unix_nano: int) -> Audit:
     """A new audit of one anchor."""
-    name = "\n".join((anchor.service, anchor.environment, anchor.source))
     return Audit(
-        audit_id=hashlib.sha256(name.encode()).hexdigest()[:16],
+        audit_id=identity(anchor.service, anchor.environment, anchor.source),
         service=anchor.service,
         environment=anchor.environment,
         anchor_unix_nano=anchor.time_unix_nano,

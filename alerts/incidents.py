@@ -8,13 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import replace
-from hashlib import blake2b
 
 from alerts.lasting import confirmed, is_stale_audit, is_way_back, refreshed
 from alerts.settling import Moment, is_judged_none, named, settled
 from alerts.suspects import MINUTE, Changes, is_one_change, share_a_route
 from alerts.watch_settings import IncidentSettings
 from ragvigil.model.finding import Finding, FindingKind
+from ragvigil.model.identity import identity
 from ragvigil.model.incident import Incident, IncidentEvent, IncidentState, Severity, Verb
 from ragvigil.model.notice import Notice
 
@@ -223,12 +223,5 @@ def _opened(incident: Incident) -> tuple[int, str]:
 
 def _incident_id(finding: Finding, again: int = 0) -> str:
     """The same for the same first finding, so that a fold after a crash finds the same incident."""
-    parts = (
-        finding.service,
-        finding.environment,
-        finding.finding_id,
-        finding.since_unix_nano,
-        again,
-    )
-    text = "\x00".join(map(str, parts))
-    return blake2b(text.encode("utf-8", "surrogatepass"), digest_size=6).hexdigest()
+    place = (finding.service, finding.environment)
+    return identity(*place, finding.finding_id, finding.since_unix_nano, again, size=6)

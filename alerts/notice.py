@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Iterator, Mapping
-from hashlib import blake2b
 
 from alerts.fingerprint import NUMBERS, VALUES, Fingerprint, Place
 from alerts.notice_corpus import Corpus, Look
@@ -21,6 +20,7 @@ from alerts.notice_rare import LONG_WINDOW, Mark
 from alerts.notice_values import Swap, Value
 from alerts.notice_words import swap_of
 from alerts.watch_settings import NoticeSettings
+from ragvigil.model.identity import identity
 from ragvigil.model.notice import ChangeKind, Notice
 
 NAMED_AFTER = 12
@@ -158,7 +158,7 @@ class RouteNotices:
         swap, evidence = self._swap(kind, since, looks)
         service, environment, route = self.place
         return Notice(
-            notice_id=id_of(self.place, kind, since.time_unix_nano),
+            notice_id=identity(*self.place, kind, since.time_unix_nano, size=12),
             kind=kind,
             service=service,
             environment=environment,
@@ -202,9 +202,3 @@ class RouteNotices:
             self._corpus = self._corpus.renewed(since)
             self._numbers = {name: one.renewed(since) for name, one in self._numbers.items()}
         self._moved = {}
-
-
-def id_of(place: Place, kind: ChangeKind, since_unix_nano: int) -> str:
-    """The same for the same change."""
-    text = "\n".join((*place, kind, str(since_unix_nano)))
-    return blake2b(text.encode("utf-8", "surrogatepass"), digest_size=12).hexdigest()

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from hashlib import sha256
 
 from alerts.watch_settings import BrokenSettings, MovedSettings
 from ragvigil.model.finding import Finding, FindingKind
+from ragvigil.model.identity import identity
 from ragvigil.model.notice import Cause
 from ragvigil.model.score import Layer
 from ragvigil.store.signals import ERROR, SLOW, Wanted
@@ -236,5 +236,4 @@ def finding_id(
     kind: FindingKind, service: str, environment: str, signal: str, scope: str, onset: int
 ) -> str:
     """The same again for the same onset (start of its minute, seconds)."""
-    parts = (kind, service, environment, signal, scope, str(onset))
-    return sha256("\x1f".join(parts).encode()).hexdigest()[:16]
+    return identity(kind, service, environment, signal, scope, onset)
