@@ -17,7 +17,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
-from notice_helpdesk import HEALTHY, Asked, Told, answers, without_document_ids
+from helpdesk_answers import HEALTHY, Asked, Told, answers, without_document_ids
 from notice_services import CHANGES, SHAPES, Service, right_kinds
 from notice_tally import WITHIN, Tally
 from report import finish, peak_rss_mb, progress

@@ -6,27 +6,21 @@ from __future__ import annotations
 
 import asyncio
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from statistics import fmean
 
+from helpdesk_answers import HEALTHY, Asked, Told, answers
 from judge_court import asker_of, judged_families
-from opentelemetry.exporter.otlp.proto.common.trace_encoder import encode_spans
-from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
 from report import progress
 
 from alerts.signals import RATES
 from alerts.watch_settings import BrokenSettings
-from collector.records import records
-from collector.spans import decode_spans
-from examples.helpdesk.corpus import Question, load_questions
 from examples.helpdesk.faults import Fault
-from examples.helpdesk.service import create_app, make_desk
 from ragvigil.llm.client import Client, open_client
 from ragvigil.llm.outcome import Purpose
 from ragvigil.llm.settings import LlmSettings
 from ragvigil.model.record import RagRecord
-from ragvigil.model.span import Closed, Span, Trace
 from scorers.runner import Runner, load_scorers
 from tests.content_judge import ContentJudge
 from tests.llm_server import LlmServer
@@ -69,45 +63,19 @@ class Truth:
         return ", ".join([*said, *(f"{name} {drop:+.2f}" for name, drop in self.drops.items())])
 
 
-def records_of(switches: Sequence[str], questions: Iterable[Question]) -> list[RagRecord]:
-    """What the daemon would make of these questions to the service with these faults."""
-    from fastapi.testclient import TestClient
-
-    exporter = InMemorySpanExporter()
-    with TestClient(create_app(make_desk(list(switches), exporter=exporter))) as client:
-        for one in questions:
-            body = {"question": one.text, "language": one.language}
-            client.post(one.route, json=body).raise_for_status()
-    by_trace: dict[str, list[Span]] = defaultdict(list)
-    for span in decode_spans(encode_spans(exporter.get_finished_spans())):
-        by_trace[span.trace_id].append(span)
-    return [
-        record
-        for trace_id, spans in by_trace.items()
-        for record in records(
-            Trace(
-                trace_id=trace_id,
-                spans=tuple(spans),
-                closed=Closed.ROOT_ENDED,
-                received_unix_nano=max(span.end_unix_nano for span in spans),
-            )
-        )
-    ]
-
-
-async def truths(faults: Sequence[Fault], *, questions: int | None = None) -> dict[str, Truth]:
-    """The truth of each fault, switched on everywhere."""
-    asked = load_questions()[:questions]
+async def truths(faults: Sequence[Fault], *, most: int = 1000) -> dict[str, Truth]:
+    """The truth of each fault, switched on everywhere, by up to `most` questions a route."""
+    told = answers(faults, most=most)
     async with LlmServer(ContentJudge().answer) as server:
         client = open_client(
             LlmSettings.model_validate(
                 {"model": MODEL, "base_url": server.openai, "key": "none", "cache_entries": 0}
             )
         )
-        healthy = await _judged(client, records_of([], asked))
+        healthy = await _judged(client, _records(told[HEALTHY]))
         found = {}
         for fault in faults:
-            made = records_of([fault.value], asked)
+            made = _records(told[fault])
             means = await _judged(client, made)
             change = {name: means[name] - healthy[name] for name in means if name in healthy}
             truth = Truth(fault=fault.value, change=change, rates=_rates(made))
@@ -115,6 +83,10 @@ async def truths(faults: Sequence[Fault], *, questions: int | None = None) -> di
             found[fault.value] = truth
         await client.close()
     return found
+
+
+def _records(told: Mapping[Asked, Told]) -> list[RagRecord]:
+    return [one.record for one in told.values()]
 
 
 def _rates(found: Sequence[RagRecord]) -> Means:
