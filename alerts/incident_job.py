@@ -7,7 +7,7 @@ holds: a crash or a store that is away leads to the same fold again.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable
 from dataclasses import replace
 from threading import RLock
 from typing import TYPE_CHECKING
@@ -19,10 +19,11 @@ from alerts.signals import Accepted, accepted_key
 from alerts.watch_settings import IncidentSettings
 from ragvigil.model.finding import Finding, FindingKind
 from ragvigil.model.incident import Incident, IncidentEvent, IncidentState, Verb
-from ragvigil.model.notice import ChangeKind, Notice
+from ragvigil.model.notice import MARK, ChangeKind, Notice
 from ragvigil.store import deploys, notices
 from ragvigil.store import findings as stored_findings
 from ragvigil.store import incidents as stored
+from ragvigil.store.deploys import Deploy
 from ragvigil.store.incidents import PageCounts, Wanted
 from ragvigil.store.priority import Priority
 
@@ -30,8 +31,6 @@ if TYPE_CHECKING:
     from ragvigil.store.store import Store
 
 NANOS = 10**9
-MARK = "deploy-"
-"""Begins the id of a deploy mark among the changes."""
 MEMORY_SECONDS = 48 * 3600
 """How long resolved incidents and changes are kept in mind: longer than an audit speaks."""
 DEPLOYS_SECONDS = 60
@@ -57,6 +56,7 @@ class IncidentJob:
         self._store, self._settings, self._url, self._clock = store, settings, external_url, clock
         self._told = told
         self._lock = RLock()
+        self._deploys: tuple[Deploy, ...] = ()
         self._deploys_read = 0.0
         since = max(0, int(clock() - MEMORY_SECONDS))
         self._changes = {one.notice_id: one for one in notices.find(store, since=since)}
@@ -150,6 +150,11 @@ class IncidentJob:
             known = list(self._changes.values())
         return tuple(sorted(known, key=lambda one: (-one.since_unix_nano, one.notice_id)))
 
+    @property
+    def deploys(self) -> tuple[Deploy, ...]:
+        """The deploy marks of the last two days, the newest first."""
+        return self._deploys
+
     def pages(self) -> PageCounts:
         """Pages so far, and how many of those that people judged were false."""
         return stored.pages(self._store)
@@ -164,8 +169,8 @@ class IncidentJob:
     def _remember(self, now: float, noticed: Iterable[Notice]) -> None:
         if now - self._deploys_read >= DEPLOYS_SECONDS:
             since = max(0, int(now - MEMORY_SECONDS))
-            marks = deploys.find(self._store, since=since)
-            self._changes |= {one.notice_id: one for one in map(_as_change, marks)}
+            self._deploys = tuple(deploys.marks(self._store, since=since))
+            self._changes |= {one.notice_id: one for one in map(_as_change, self._deploys)}
             self._deploys_read = now
         self._changes |= {one.notice_id: one for one in noticed}
         horizon = (now - MEMORY_SECONDS) * NANOS
@@ -227,18 +232,16 @@ def _is_kept(incident: Incident, horizon: float) -> bool:
     return not is_over or any(one.is_open for one in incident.findings)
 
 
-def _as_change(mark: Mapping[str, object]) -> Notice:
+def _as_change(mark: Deploy) -> Notice:
     """A deploy mark as a change of all routes of its service."""
-    at = int(mark["time"].timestamp() * NANOS)  # type: ignore[attr-defined]
-    said = mark["version"] or mark["description"]
     return Notice(
-        notice_id=f"{MARK}{mark['id']}",
-        kind=KINDS.get(str(mark["kind"]), ChangeKind.RELEASE),
-        service=str(mark["service"]),
-        environment=str(mark["environment"]),
+        notice_id=f"{MARK}{mark.deploy_id}",
+        kind=KINDS.get(mark.kind, ChangeKind.RELEASE),
+        service=mark.service,
+        environment=mark.environment,
         route="",
-        since_unix_nano=at,
-        noticed_unix_nano=at,
+        since_unix_nano=mark.time_unix_nano,
+        noticed_unix_nano=mark.time_unix_nano,
         requests=0,
-        after=str(said),
+        after=mark.version or mark.description,
     )

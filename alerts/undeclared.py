@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from alerts.suspects import MINUTE, is_fix
 from alerts.watch_settings import IncidentSettings
 from ragvigil.model.finding import Finding, FindingKind
-from ragvigil.model.notice import CAUSES, Cause, ChangeKind, Notice
+from ragvigil.model.notice import CAUSES, Cause, Notice
 from ragvigil.model.score import Layer
 
 LAYERS = {Cause.RETRIEVAL: Layer.RETRIEVAL, Cause.GENERATION: Layer.GENERATION}
@@ -35,15 +35,15 @@ def undeclared(
     now: int,
     settings: IncidentSettings,
 ) -> tuple[Finding, ...]:
-    """A finding for each change without a release beside it; `now` in nanoseconds.
+    """A finding for each change that is not declared, nor beside one that is; `now` in nanoseconds.
 
-    `notices` are those of the last day, marks of deploys among them (kind release).
+    `notices` are those of the last day, marks of deploys among them.
     """
     ended = list(audits)
     return tuple(
         _finding(one, _over(one, notices, ended, now, settings), now)
         for one in notices
-        if one.kind is not ChangeKind.RELEASE
+        if not one.is_declared
         and not is_fix(one, notices)
         and not _is_declared(one, notices, settings)
     )
@@ -51,7 +51,7 @@ def undeclared(
 
 def _is_declared(change: Notice, notices: Iterable[Notice], settings: IncidentSettings) -> bool:
     return any(
-        one.kind is ChangeKind.RELEASE
+        one.is_declared
         and one.service == change.service
         and one.environment in ("", change.environment)
         and one.route in ("", change.route)

@@ -91,6 +91,11 @@ class Auditing:
             self._look(known, now)
         return self._told(known, now)
 
+    @property
+    def audits(self) -> tuple[Audit, ...]:
+        """Those of the last days, as of the last run."""
+        return tuple((self._known or {}).values())
+
     def wait(self, seconds: float) -> None:
         """Waits for the look under way, at most so long."""
         if self._thread is not None:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from alerts.ceilings import by_signal
-from alerts.incident_job import MARK, IncidentJob
+from alerts.incident_job import IncidentJob
 from alerts.message import Message
 from alerts.settings import AlertsSettings, MetricsSettings
 from alerts.signal_gauges import readings
@@ -22,15 +22,13 @@ from ragvigil.llm.outcome import Purpose
 from ragvigil.model.audit import Audit
 from ragvigil.model.finding import FindingKind
 from ragvigil.model.incident import Incident
+from ragvigil.model.notice import Notice
 from ragvigil.model.outcome import Outcome
 from ragvigil.model.record import RagRecord
 from ragvigil.model.score import Score
-from ragvigil.store import audits, deploys
 from ragvigil.store.store import Store
 
 NANOS = 10**9
-DAY = 86_400
-AUDIT_DAYS, DEPLOY_DAYS = 2, 1
 
 
 class Watching:
@@ -46,7 +44,8 @@ class Watching:
         external_url: str = "",
         clock: Clock,
     ) -> None:
-        self._store, self._alerts, self._judging, self._clock = store, alerts, judging, clock
+        self._alerts, self._judging, self._clock = alerts, judging, clock
+        self._fresh: list[Notice] = []
         self.noticing = Noticing(store, alerts.notices, clock)
         self.incidents = IncidentJob(store, alerts.incidents, external_url, clock, told=self._told)
         self.metrics = WatchMetrics(metrics, clock)
@@ -69,26 +68,26 @@ class Watching:
     def run(self) -> None:
         """Looks at everything once. Raises StoreError; the next turn goes on from the store."""
         now = self._clock()
-        fresh = self.noticing.run()
+        # Kept until the incidents have them: what fails below must not lose a notice.
+        self._fresh += self.noticing.run()
         signals = self._signals.run(now, self.incidents.accepted())
         moved = [one for one in signals if one.kind is FindingKind.MOVED]
-        changes = {one.notice_id: one for one in (*self.incidents.changes(), *fresh)}
+        changes = {one.notice_id: one for one in (*self.incidents.changes(), *self._fresh)}
         # The recent ones again: one that waited for an audit when the core stopped is not lost.
-        recent = tuple(changes.values())
-        noticed = [one for one in recent if not one.notice_id.startswith(MARK)]
-        audited = self._auditing.run(now, noticed, self._deploys(now), moved)
-        known = audits.find(self._store, since=int(now) - AUDIT_DAYS * DAY)
+        noticed = [one for one in changes.values() if not one.is_marked]
+        audited = self._auditing.run(now, noticed, self.incidents.deploys, moved)
         changed = undeclared(
-            recent,
-            (_seen(one) for one in known if not one.is_running),
+            tuple(changes.values()),
+            (_seen(one) for one in self._auditing.audits if not one.is_running),
             int(now * NANOS),
             self._alerts.incidents,
         )
         worse = [one for one in signals if not is_good(one)]
-        opened = self.incidents.run(now, (*worse, *audited, *changed), fresh)
-        self.metrics.add_notices(fresh)
+        opened = self.incidents.run(now, (*worse, *audited, *changed), self._fresh)
+        self.metrics.add_notices(self._fresh)
+        self._fresh = []
         self.metrics.show_signals(readings(self._signals.table), by_signal(self._alerts.broken))
-        self.metrics.show_audits(known)
+        self.metrics.show_audits(self._auditing.audits)
         self._show(opened)
 
     def stop(self, seconds: float = 5.0) -> None:
@@ -110,9 +109,6 @@ class Watching:
         self, records: Sequence[RagRecord], rubrics: Sequence[str]
     ) -> list[tuple[Score, ...]] | None:
         return self._judging.judge_now(records, Purpose.AUDIT, rubrics)
-
-    def _deploys(self, now: float) -> list[deploys.Deploy]:
-        return deploys.marks(self._store, since=int(now) - DEPLOY_DAYS * DAY)
 
 
 def _seen(audit: Audit) -> Seen:

@@ -65,6 +65,10 @@ NOTICED_EPOCH = "noticed "
 """Begins an index epoch that no service has stated: the change itself names it."""
 
 
+MARK = "deploy-"
+"""Begins the id of a change that somebody marked, by `POST /api/v1/deploys`."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Notice:
     """One change on one route.
@@ -88,3 +92,13 @@ class Notice:
     before: str = ""
     after: str = ""
     evidence: Mapping[str, object] = field(default_factory=dict)
+
+    @property
+    def is_marked(self) -> bool:
+        """Whether somebody marked it, and nobody had to notice."""
+        return self.notice_id.startswith(MARK)
+
+    @property
+    def is_declared(self) -> bool:
+        """Whether it says of itself that it is meant: a mark of any kind, or a release."""
+        return self.is_marked or self.kind is ChangeKind.RELEASE

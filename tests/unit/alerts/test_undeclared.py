@@ -59,6 +59,12 @@ def test_a_release_declares_what_changes_beside_it() -> None:
     assert undeclared((GONE, before), (), SOON, SETTINGS) == ()
 
 
+def test_a_mark_of_any_kind_declares_and_is_no_ticket_itself() -> None:
+    mark = replace(GONE, notice_id="deploy-7", kind=ChangeKind.PROMPT, route="", requests=0)
+    assert undeclared((mark,), (), SOON, SETTINGS) == ()
+    assert undeclared((GONE, mark), (), SOON, SETTINGS) == ()
+
+
 def test_a_release_of_another_service_route_or_time_declares_nothing() -> None:
     others = (
         replace(RELEASE, service="shop"),
