@@ -1,0 +1,80 @@
+"""Golden cases: questions whose right answers people have signed."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+
+
+class QueryType(StrEnum):
+    """The mix to aim at is 40 % canonical, 30 % adversarial, 30 % failure."""
+
+    CANONICAL = "canonical"
+    ADVERSARIAL = "adversarial"
+    FAILURE = "failure"
+
+
+class CaseState(StrEnum):
+    """How far a case is on its way into the set."""
+
+    PROPOSED = "proposed"
+    SIGNED = "signed"
+    """Committed; it is run until it passes."""
+    PASSING = "passing"
+    REJECTED = "rejected"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ExpectedFact:
+    """A fact that a good answer states; an answer without a vital one is wrong."""
+
+    text: str
+    is_vital: bool = True
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GoldenCase:
+    """A question with what a good answer needs, where it came from, and who stands for it.
+
+    `content_hash` covers what is asked and expected, not who signed it: a case that was edited
+    after the signature no longer has the hash that was signed.
+    """
+
+    case_id: str
+    question: str
+    gold_chunk_ids: tuple[str, ...] = ()
+    gold_texts: tuple[str, ...] = ()
+    gold_answer: str = ""
+    expected_facts: tuple[ExpectedFact, ...] = ()
+    tags: tuple[str, ...] = ()
+    query_type: QueryType = QueryType.FAILURE
+    failure_mode: str = ""
+    service: str = ""
+    environment: str = ""
+    route: str = ""
+    trace_id: str = ""
+    record_id: str = ""
+    issue_id: str = ""
+    state: CaseState = CaseState.PROPOSED
+    proposed_by: str = ""
+    proposed_unix_nano: int = 0
+    approved_by: str = ""
+    approved_unix_nano: int = 0
+    content_hash: str = ""
+    revision: int = 0
+    more: Mapping[str, object] = field(default_factory=dict)
+    """Keys of an imported case that are not ours; they are written back as they came."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CaseRun:
+    """One run of a case; `against` is `target` (its answer, live) or `stored` (its trace)."""
+
+    case_id: str
+    time_unix_nano: int
+    against: str
+    is_pass: bool | None
+    """None where nothing could be told; `why` then says so."""
+    why: str = ""
+    answer: str = ""

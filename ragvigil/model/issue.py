@@ -1,0 +1,242 @@
+"""Issues: named, lasting causes of failing records, with members."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+from ragvigil.model.score import Kind, Layer, Stream
+
+
+class FailureKind(StrEnum):
+    """Why a record counts as failing; the first that holds."""
+
+    ERROR = "error"
+    """The request itself failed."""
+    RUBRIC = "rubric"
+    """A rubric lies under its `fails_below`."""
+    THUMBS_DOWN = "thumbs_down"
+    """A user said that it was bad, and no rubric says why."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Failure:
+    """A failing record: where it failed first, and why in words.
+
+    `rubric` and `label` are those of the most upstream failing rubric, empty where none failed;
+    `family` is its layer; `rubrics` are all that failed, upstream first. `reason` is one sentence.
+    `inclusion_probability` is the chance with which that rubric looked at the record: 1 for what
+    runs on every trace.
+    """
+
+    trace_id: str
+    record_id: str
+    time_unix_nano: int
+    service: str
+    environment: str
+    route: str
+    kind: FailureKind
+    family: Layer
+    reason: str
+    rubric: str = ""
+    label: str = ""
+    rubrics: tuple[str, ...] = ()
+    question: str | None = None
+    scorer_kind: Kind = Kind.CODE
+    stream: Stream = Stream.BASE
+    inclusion_probability: float = 1.0
+    service_version: str = ""
+    prompt_version: str = ""
+    index_epoch: str = ""
+    llm_model: str = ""
+
+    @property
+    def key(self) -> tuple[str, str]:
+        """Trace id and record id."""
+        return (self.trace_id, self.record_id)
+
+
+class IssueState(StrEnum):
+    """Where an issue stands in its life."""
+
+    NEW = "new"
+    """In its first seven days."""
+    ONGOING = "ongoing"
+    ESCALATING = "escalating"
+    """It comes more often than forecast."""
+    ACKNOWLEDGED = "acknowledged"
+    """Somebody owns it."""
+    RESOLVED = "resolved"
+    """Now, or in a named release or index version."""
+    REGRESSED = "regressed"
+    """Back after it was resolved, from a later release."""
+    IGNORED = "ignored"
+    """For a time, a count of members, or for ever."""
+    STALE = "stale"
+    """Nothing new for long."""
+
+
+class IssueVerb(StrEnum):
+    """What is done to an issue; the upper ones by the daemon, the others by people."""
+
+    OPENED = "opened"
+    REFINED = "refined"
+    """A provisional issue became a cluster."""
+    AGED = "aged"
+    """From new to ongoing, or to stale, by time alone."""
+    ESCALATED = "escalated"
+    CALMED = "calmed"
+    """No longer escalating, or ignored no more."""
+    REGRESSED = "regressed"
+    NAMED = "named"
+    EXPLAINED = "explained"
+    """A root-cause report was written."""
+    ACKNOWLEDGE = "acknowledge"
+    RESOLVE = "resolve"
+    IGNORE = "ignore"
+    REOPEN = "reopen"
+    ASSIGN = "assign"
+    RENAME = "rename"
+    MERGE = "merge"
+    UNMERGE = "unmerge"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class IssueEvent:
+    """One step in the life of an issue; `actor` is a person's name, or empty for the daemon."""
+
+    issue_id: str
+    time_unix_nano: int
+    verb: IssueVerb
+    actor: str = ""
+    text: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Issue:
+    """One cause of failing records of one service, whatever their routes.
+
+    `centroid` is the moving mean of its members' joint vectors, of length 1 (empty before any is
+    known), of the model `vector_model`; `members` are those it was made of. A provisional issue
+    has the members of one rubric and label; it keeps its id when clustering refines it.
+    `resolved_in` names a release or index version, empty for "now". An ignored issue is so until a
+    time, or until it has `ignored_members` members, or for ever where both are 0. `merged_into` is
+    the id that its members now have, empty for none.
+    """
+
+    issue_id: str
+    service: str
+    environment: str
+    family: Layer
+    rubric: str
+    label: str
+    name: str
+    state: IssueState
+    first_unix_nano: int
+    last_unix_nano: int
+    opened_unix_nano: int
+    members: int = 0
+    is_provisional: bool = True
+    is_name_frozen: bool = False
+    routes: tuple[str, ...] = ()
+    centroid: tuple[float, ...] = ()
+    vector_model: str = ""
+    assignee: str = ""
+    state_unix_nano: int = 0
+    """When the state was entered."""
+    resolved_in: str = ""
+    resolved_unix_nano: int = 0
+    ignored_until_unix_nano: int = 0
+    ignored_members: int = 0
+    merged_into: str = ""
+
+    @property
+    def is_triaged(self) -> bool:
+        """Whether a person has said something of it: such an issue is never dissolved."""
+        return bool(self.assignee) or self.is_name_frozen or self.state in TRIAGED
+
+
+TRIAGED = frozenset({IssueState.ACKNOWLEDGED, IssueState.RESOLVED, IssueState.IGNORED})
+
+
+class MemberBy(StrEnum):
+    """How a record came into an issue."""
+
+    KEY = "key"
+    """It has the rubric and label of a provisional issue."""
+    ASSIGNED = "assigned"
+    """Its vector is near the issue's centroid, and nearer than to any other."""
+    CLUSTERED = "clustered"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Membership:
+    """The issue of a failing record. `strength` is 0..1; `others` are the next issues."""
+
+    trace_id: str
+    record_id: str
+    issue_id: str
+    by: MemberBy
+    strength: float
+    others: tuple[tuple[str, float], ...] = ()
+
+    @property
+    def key(self) -> tuple[str, str]:
+        """Trace id and record id."""
+        return (self.trace_id, self.record_id)
+
+
+class PairVerdict(StrEnum):
+    """What is known of two issues that look alike."""
+
+    PROPOSED = "proposed"
+    MERGED = "merged"
+    """Confirmed by a person, or sure by itself."""
+    APART = "apart"
+    """A merge was declined or undone: they are never proposed again (cannot-link)."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class IssuePair:
+    """Two issues, the older one first; `likeness` of their centroids, `shared` of both members."""
+
+    kept: str
+    merged: str
+    verdict: PairVerdict
+    likeness: float
+    shared: float
+    time_unix_nano: int
+    actor: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Quote:
+    """Words that occur in a stored span."""
+
+    text: str
+    trace_id: str
+    span_id: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RootCause:
+    """A report on why an issue happens. `cause` is empty where it could not be determined.
+
+    `by` is `code` for the deterministic report, else the model's name. `grades` are severity,
+    frequency, confidence and effort, each 1..5 with its reason. `ended` says how the agent's run
+    ended, in words. `transcript` is JSON.
+    """
+
+    issue_id: str
+    time_unix_nano: int
+    by: str
+    cause: str
+    ended: str
+    layer: Layer | None = None
+    fix: str = ""
+    quotes: tuple[Quote, ...] = ()
+    grades: tuple[tuple[str, int, str], ...] = ()
+    text: str = ""
+    transcript: str = "[]"
+    turns: int = 0
+    cost_usd: float | None = None
