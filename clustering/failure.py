@@ -1,0 +1,141 @@
+"""Which records fail, where first, and why in one sentence. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from ragvigil.model.issue import Failure, FailureKind
+from ragvigil.model.record import Absent, RagRecord
+from ragvigil.model.score import Kind, Layer, Score, Stream
+
+LAYERS = tuple(Layer)
+UPSTREAM = (
+    "context_relevance",
+    "answerable",
+    "context_precision",
+    "context_recall",
+    "chunk_attribution",
+    "chunk_utilization",
+    "rerank_gain",
+    "retrieval_shape",
+    "injected_context",
+    "groundedness",
+    "grounding",
+    "context_adherence",
+    "answer_relevance",
+    "completeness",
+    "citation_coverage",
+    "answer_complete_text",
+    "refusal",
+    "refusal_rightness",
+    "factual_accuracy",
+    "citation_validity",
+    "injection_resisted",
+)
+"""The rubrics of this house, upstream first: by layer, then in the order in which they are asked.
+
+An instruction in a chunk stands before generation, though its layer is cross-cutting: an answer
+that obeyed it fails because of it.
+"""
+SPEAKING = frozenset({Stream.BASE, Stream.BOOST, Stream.SUSPICIOUS})
+"""Streams of a record's own scores; the others test judges, or correct them."""
+SHOWN = 300
+"""Characters of a reason."""
+WORDS = {FailureKind.ERROR: "the request failed", FailureKind.THUMBS_DOWN: "the user disliked it"}
+
+
+def failure_of(
+    record: RagRecord,
+    scores: Sequence[Score],
+    fails_below: Mapping[str, float],
+    time_unix_nano: int,
+) -> Failure | None:
+    """The failure of a record, None where it passes.
+
+    `fails_below` are the bars of the rubrics; one without a bar never fails.
+    """
+    failing = _failing(scores, fails_below)
+    kind = _kind(record, failing)
+    if kind is None:
+        return None
+    first = failing[0] if failing else None
+    seen = first if kind is FailureKind.RUBRIC else None
+    return Failure(
+        trace_id=record.trace_id,
+        record_id=record.record_id,
+        time_unix_nano=time_unix_nano,
+        service=record.service,
+        environment=record.environment,
+        route=record.route,
+        kind=kind,
+        family=seen.layer if seen else _errored_layer(record),
+        reason=_reason(record, kind, first),
+        rubric=first.rubric if first else "",
+        label=first.label if first else "",
+        rubrics=tuple(one.rubric for one in failing),
+        question=record.query,
+        scorer_kind=seen.kind if seen else Kind.CODE,
+        stream=seen.stream if seen else Stream.BASE,
+        inclusion_probability=seen.inclusion_probability if seen else 1.0,
+        service_version=record.dimensions.service_version,
+        prompt_version=record.dimensions.prompt_version,
+        index_epoch=record.dimensions.index_epoch,
+        llm_model=record.dimensions.llm_model,
+    )
+
+
+def _kind(record: RagRecord, failing: Sequence[Score]) -> FailureKind | None:
+    if record.error is not None:
+        return FailureKind.ERROR
+    if failing:
+        return FailureKind.RUBRIC
+    disliked = any(one.value is not None and one.value < 0.5 for one in record.feedback)
+    return FailureKind.THUMBS_DOWN if disliked else None
+
+
+def _failing(scores: Sequence[Score], fails_below: Mapping[str, float]) -> list[Score]:
+    """One failing score of each rubric, upstream first; of several the likeliest to be drawn."""
+    found = [
+        one for one in scores if one.stream in SPEAKING and one.fails(fails_below.get(one.rubric))
+    ]
+    first: dict[str, Score] = {}
+    for one in sorted(found, key=lambda one: -one.inclusion_probability):
+        first.setdefault(one.rubric, one)
+    return sorted(first.values(), key=_place)
+
+
+def _place(score: Score) -> tuple[int, int, str]:
+    """Where a rubric stands; one that is not of this house after those of its layer."""
+    layer = LAYERS.index(score.layer)
+    if score.rubric == "injected_context":
+        layer = LAYERS.index(Layer.RETRIEVAL)
+    known = score.rubric in UPSTREAM
+    return layer, UPSTREAM.index(score.rubric) if known else len(UPSTREAM), score.rubric
+
+
+def _errored_layer(record: RagRecord) -> Layer:
+    """The layer of the step that failed, as far as the record says; it needs no judge's sample."""
+    if record.absent.get("retrieved") is Absent.ERRORED:
+        return Layer.RETRIEVAL
+    if record.absent.get("answer") is Absent.ERRORED:
+        return Layer.GENERATION
+    return Layer.CROSS_CUTTING
+
+
+def _reason(record: RagRecord, kind: FailureKind, first: Score | None) -> str:
+    if kind is FailureKind.RUBRIC and first is not None:
+        mode = first.details.get("failure_mode")
+        said = [mode if isinstance(mode, str) else "", first.explanation, _plain(first.label)]
+        return next(filter(None, map(_short, said)), _plain(first.rubric))
+    if kind is FailureKind.ERROR:
+        return _short((record.error or "").strip().partition("\n")[0]) or WORDS[kind]
+    comments = [one.comment for one in record.feedback if one.value is not None and one.value < 0.5]
+    return next(filter(None, map(_short, comments)), WORDS[kind])
+
+
+def _plain(name: str) -> str:
+    return name.replace("_", " ").replace(",", ", ")
+
+
+def _short(text: str) -> str:
+    return " ".join(text.split())[:SHOWN]
