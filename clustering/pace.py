@@ -1,0 +1,52 @@
+"""How fast an issue grows, hour by hour, against its own past. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from math import sqrt
+
+PAST_HOURS = 168
+LEAST_HOURS = 24
+"""A forecast needs a day, else the quiet of a night would be the whole past."""
+LEAST_MEMBERS = 5
+FACTOR = 2.0
+DEVIATIONS = 4.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Hour:
+    """One full hour: new members of an issue, and the records of its service."""
+
+    members: int
+    requests: int
+
+
+def is_above_forecast(past: Sequence[Hour], hour: Hour) -> bool | None:
+    """Whether an hour has more members than its past makes likely; None while that is short.
+
+    The forecast is the past hours' rate times the hour's requests, so busy hours are no escalation.
+    Above means 5 members, twice the forecast and four standard deviations over it; the deviation
+    is Poisson's, or that of the past hours around their own forecasts where it is more.
+
+    >>> quiet = [Hour(members=2, requests=1000)] * 48
+    >>> [is_above_forecast(quiet, Hour(members=n, requests=1000)) for n in (4, 9)]
+    [False, True]
+    >>> is_above_forecast(quiet, Hour(members=9, requests=5000))
+    False
+    """
+    known = [one for one in past[-PAST_HOURS:] if one.requests > 0]
+    if len(known) < LEAST_HOURS:
+        return None
+    rate = sum(one.members for one in known) / sum(one.requests for one in known)
+    forecast = rate * hour.requests
+    limit = max(FACTOR * forecast, forecast + DEVIATIONS * sqrt(_spread(known, rate) * forecast))
+    return hour.members >= LEAST_MEMBERS and hour.members > limit
+
+
+def _spread(past: Sequence[Hour], rate: float) -> float:
+    """Variance of the hours' counts over their forecasts; 1 is Poisson's, the least."""
+    if rate <= 0:
+        return 1.0
+    squares = [(one.members - rate * one.requests) ** 2 / (rate * one.requests) for one in past]
+    return max(1.0, sum(squares) / (len(squares) - 1))
