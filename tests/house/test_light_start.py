@@ -14,6 +14,8 @@ HEAVY = {
     "torch",
     "sentence_transformers",
     "hdbscan",
+    "umap",
+    "numba",
     "apscheduler",
     "fastapi",
     "grpc",
