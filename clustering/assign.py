@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from clustering.members import with_member
 from clustering.vectors import Vectors, moved
 from ragvigil.model.issue import Failure, Issue, MemberBy, Membership
 
@@ -76,17 +77,6 @@ def assign_all(failures: Sequence[Failure], vectors: Vectors, issues: Sequence[I
         if changed[place] is not issues[place]:
             changed[place] = replace(changed[place], centroid=tuple(centroids[row].tolist()))
     return Assigned(memberships=tuple(memberships), issues=tuple(changed))
-
-
-def with_member(issue: Issue, failure: Failure) -> Issue:
-    """The issue with one member more; its centroid is left as it is."""
-    return replace(
-        issue,
-        members=issue.members + 1,
-        first_unix_nano=min(issue.first_unix_nano, failure.time_unix_nano),
-        last_unix_nano=max(issue.last_unix_nano, failure.time_unix_nano),
-        routes=tuple(sorted({*issue.routes, failure.route})),
-    )
 
 
 def _takes(issue: Issue) -> bool:
