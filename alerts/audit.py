@@ -3,12 +3,15 @@
 A drop is confirmed when its bound at 1 % false confirmations, shared by all rubrics and all
 looks, lies beyond SLACK; it is ruled out when the 95 % interval lies above the smallest drop that
 matters. Both bounds hold at every look (alerts/confidence.py), so that looking often costs nothing.
+The size of a drop has no such bound: one that is confirmed too small to page is measured once more,
+on all its records, and not at each look until one shows enough by luck.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from itertools import takewhile
 
 from alerts.confidence import LEAST, Differences, bounds, differences
 from ragvigil.model.audit import AuditResult, AuditState, Pair, Side
@@ -23,6 +26,8 @@ INTERVAL = 0.025
 """Each side of the 95 % interval."""
 IN_SIGHT = 2
 """Times the records that an audit may judge where a drop is in sight."""
+ROUNDING = 1e-9
+"""What the difference of two means may be off."""
 ONE_REPLY = frozenset({"context_relevance", "context_precision", "answerable", "rerank_gain"})
 """Rubrics that are computed from the same grades: together they use what one may."""
 GENERATION = frozenset({"groundedness", "completeness", "answer_relevance", "chunk_attribution"})
@@ -32,13 +37,14 @@ GENERATION = frozenset({"groundedness", "completeness", "answer_relevance", "chu
 class Plan:
     """What an audit judges: `first`, then `then` on the same pairs; at most `records` pairs.
 
-    It gives up after `hours`.
+    It gives up after `hours`. A confirmed drop is small where it is under `page_drop`.
     """
 
     first: tuple[str, ...]
     then: tuple[str, ...] = ()
     records: int = 300
     smallest_drop: float = 0.04
+    page_drop: float = 0.1
     hours: float = 6.0
 
     def alpha(self, rubric: str) -> float:
@@ -55,21 +61,48 @@ def seen(pairs: Sequence[Pair], rubric: str) -> Differences:
     return differences(after - before for before, after in _values(pairs, rubric))
 
 
+def is_small(before: float | None, after: float | None, page_drop: float) -> bool:
+    """Whether a confirmed drop is too small to page; one without numbers is not.
+
+    >>> is_small(0.9, 0.81, 0.1), is_small(0.9, 0.8, 0.1)
+    (True, False)
+    """
+    return before is not None and after is not None and before - after < page_drop - ROUNDING
+
+
 def _reply(rubric: str) -> str:
     """What the judge is asked for it, by the first name in the alphabet of those it serves."""
     return min(ONE_REPLY) if rubric in ONE_REPLY else rubric
 
 
 def update(before: AuditResult, pairs: Sequence[Pair], plan: Plan, now: int) -> AuditResult:
-    """One rubric after a look at all pairs so far; one that is decided stays as it is."""
-    if before.state is not AuditState.RUNNING:
+    """One rubric after a look at all pairs so far; one that is decided stays as it is.
+
+    A small drop is measured again once it has all its records, and stays a drop.
+    """
+    if not _is_open(before, plan):
         return before
+    if before.state is AuditState.DROPPED:
+        return _measured_again(before, pairs, plan, now)
     found = seen(pairs, before.rubric)
     if not found.n:
         return before
+    updated = _measured(before, pairs, found)
+    _, surely = bounds(found, plan.alpha(before.rubric))
+    if found.n < LEAST:
+        return updated
+    if updated.low is not None and updated.low > -plan.smallest_drop:
+        return replace(updated, state=AuditState.STEADY, decided_unix_nano=now)
+    if surely < -SLACK:
+        return replace(updated, state=AuditState.DROPPED, decided_unix_nano=now)
+    return updated
+
+
+def _measured(before: AuditResult, pairs: Sequence[Pair], found: Differences) -> AuditResult:
+    """The numbers of these pairs, of which `found` are the differences, at least one."""
     low, high = bounds(found, INTERVAL)
     mean = sum(first for first, _ in _values(pairs, before.rubric)) / found.n
-    updated = replace(
+    return replace(
         before,
         n=found.n,
         before=mean,
@@ -78,14 +111,32 @@ def update(before: AuditResult, pairs: Sequence[Pair], plan: Plan, now: int) -> 
         low=low,
         high=high,
     )
-    _, surely = bounds(found, plan.alpha(before.rubric))
-    if found.n < LEAST:
-        return updated
-    if low > -plan.smallest_drop:
-        return replace(updated, state=AuditState.STEADY, decided_unix_nano=now)
-    if surely < -SLACK:
-        return replace(updated, state=AuditState.DROPPED, decided_unix_nano=now)
-    return updated
+
+
+def _measured_again(
+    before: AuditResult, pairs: Sequence[Pair], plan: Plan, now: int
+) -> AuditResult:
+    """A small drop on its first `records` pairs, decided anew where it is not small after all.
+
+    Rubrics of `then` are judged on the pairs of the others, however few those are.
+    """
+    rubric = before.rubric
+    judged = [pair for pair in pairs if any(one.rubric == rubric for one in pair.after.verdicts)]
+    most = min(plan.records, len(pairs)) if rubric in plan.then else plan.records
+    if len(judged) < most:
+        return before
+    updated = _measured(before, judged[:most], seen(judged[:most], rubric))
+    return updated if _is_small(updated, plan) else replace(updated, decided_unix_nano=now)
+
+
+def _is_small(one: AuditResult, plan: Plan) -> bool:
+    is_dropped = one.state is AuditState.DROPPED
+    return is_dropped and is_small(one.before, one.after, plan.page_drop)
+
+
+def _is_open(one: AuditResult, plan: Plan) -> bool:
+    """Whether more pairs may still tell something of it."""
+    return one.state is AuditState.RUNNING or (_is_small(one, plan) and one.n < plan.records)
 
 
 def allowed(results: Sequence[AuditResult], plan: Plan) -> int:
@@ -104,25 +155,22 @@ def wanted(results: Sequence[AuditResult], plan: Plan, pairs: int) -> tuple[str,
     """The rubrics that are still to be judged; none when the audit is at its end.
 
     A drop of a rubric ends those after it: they follow from it. The `then` ones wait until all
-    the first have ended, and are left out where one of those dropped.
+    the first have ended, and are left out where one of those dropped. A small drop does neither.
     """
-    known = {one.rubric: one.state for one in results}
-    states = [known.get(rubric, AuditState.RUNNING) for rubric in plan.first]
-    if AuditState.DROPPED in states:
-        states = states[: states.index(AuditState.DROPPED)]
+    dropped = {
+        one.rubric
+        for one in results
+        if one.state is AuditState.DROPPED and not _is_small(one, plan)
+    }
+    closed = {one.rubric for one in results if not _is_open(one, plan)}
+    first = tuple(takewhile(lambda rubric: rubric not in dropped, plan.first))
     is_left = pairs < allowed([one for one in results if one.rubric in plan.first], plan)
-    running = tuple(
-        rubric
-        for rubric, state in zip(plan.first, states, strict=False)
-        if state is AuditState.RUNNING
-    )
+    running = tuple(rubric for rubric in first if rubric not in closed)
     if running and is_left:
         return running
-    if len(states) < len(plan.first):
+    if first != plan.first:
         return ()
-    return tuple(
-        one for one in plan.then if known.get(one, AuditState.RUNNING) is AuditState.RUNNING
-    )
+    return tuple(rubric for rubric in plan.then if rubric not in closed)
 
 
 def caused_by(

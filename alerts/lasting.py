@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 
+from alerts.audit import is_small
 from alerts.suspects import MINUTE, Changes, goes_back, is_fix, is_good_or_neutral, share_a_route
 from alerts.watch_settings import IncidentSettings
-from ragvigil.model.finding import Finding, FindingKind
+from ragvigil.model.finding import PAGES, Finding, FindingKind
 from ragvigil.model.incident import Incident
 
 SIGNALS = frozenset({FindingKind.BROKEN, FindingKind.MOVED, FindingKind.DRIFT})
@@ -29,6 +30,14 @@ def worse(
     """The findings without those that only show numbers on their way back."""
     known = changes or Changes(incident.suspects, settings)
     return [one for one in incident.findings if not is_way_back(one, incident, known)]
+
+
+def pages(finding: Finding, settings: IncidentSettings) -> bool:
+    """Whether a finding is of a kind that pages; a drop that an audit confirmed, if it is large."""
+    is_ticket = finding.kind is FindingKind.AUDIT and is_small(
+        finding.reference, finding.value, settings.page_drop
+    )
+    return finding.kind in PAGES and not is_ticket
 
 
 def is_way_back(finding: Finding, incident: Incident, changes: Changes) -> bool:
@@ -66,10 +75,10 @@ def confirmed(news: Finding, now: int) -> Finding:
 
 
 def _newer(held: Finding, news: Finding, now: int) -> Finding:
-    """A finding that cleared keeps what it said while it lasted."""
+    """A finding that cleared keeps what it said while it lasted; an audit's stays cleared."""
     if not news.is_open:
         return replace(held, cleared_unix_nano=held.cleared_unix_nano or news.cleared_unix_nano)
-    if held.kind is FindingKind.AUDIT:
+    if held.kind is FindingKind.AUDIT and not held.is_open:
         return held
     return confirmed(news, now)
 

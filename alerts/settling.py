@@ -6,10 +6,10 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 from alerts.cause import cause
-from alerts.lasting import SIGNALS, lasting, without_past_audits, worse
+from alerts.lasting import SIGNALS, lasting, pages, without_past_audits, worse
 from alerts.suspects import MINUTE, Changes, is_fix, is_one_change, suspects
 from alerts.watch_settings import IncidentSettings
-from ragvigil.model.finding import PAGES, Finding
+from ragvigil.model.finding import Finding
 from ragvigil.model.incident import Incident, IncidentState, Severity, Verb
 from ragvigil.model.notice import Notice
 
@@ -105,9 +105,9 @@ def _suspects(incident: Incident, moment: Moment) -> tuple[Notice, ...]:
 
 
 def _escalated(incident: Incident, moment: Moment, tell: Tell) -> Incident:
-    """A page where a finding is of the kinds that page; it pages once."""
-    pages = any(one.kind in PAGES for one in moment.worse(incident))
-    if incident.severity is Severity.PAGE or not pages:
+    """A page where a finding pages; an incident does so once."""
+    is_page = any(pages(one, moment.settings) for one in moment.worse(incident))
+    if incident.severity is Severity.PAGE or not is_page:
         return incident
     tell(incident, Verb.ESCALATED, "a ticket became a page")
     return replace(

@@ -139,12 +139,12 @@ class AuditSettings(BaseModel):
     rubrics: tuple[str, ...] = Field(
         default=("context_relevance", "context_precision", "groundedness"),
         min_length=1,
-        description="judged rubrics of an audit, by layer: a confirmed drop of one ends those "
+        description="judged rubrics of an audit, by layer: a drop of one that pages ends those "
         "that stand after it; the first two are read from the same replies",
     )
     then: tuple[str, ...] = Field(
         default=("chunk_attribution", "completeness"),
-        description="judged on the same records where none of the first dropped",
+        description="judged on the same records where no drop of the first pages",
     )
     smallest_drop: Annotated[float, Field(ge=0.01, le=0.5)] = Field(
         default=0.04, description="smallest drop that matters; a smaller one is no drop"
@@ -200,4 +200,11 @@ class IncidentSettings(BaseModel):
         ge=1,
         le=720,
         description="how long a confirmed audit keeps an incident open where nothing else does",
+    )
+    page_drop: float = Field(
+        default=0.1,
+        ge=0,
+        le=1,
+        description="a drop that an audit confirmed pages from this size on; a smaller one is a "
+        "ticket",
     )

@@ -53,9 +53,16 @@ class Auditing:
     """One duty. `ask` blocks; `clock` tells the thread of the looks the present, in seconds."""
 
     def __init__(
-        self, store: Store, settings: AuditSettings, ask: Ask, clock: Callable[[], float]
+        self,
+        store: Store,
+        settings: AuditSettings,
+        ask: Ask,
+        clock: Callable[[], float],
+        *,
+        page_drop: float,
     ) -> None:
         self._store, self._settings, self._ask, self._clock = store, settings, ask, clock
+        self._page_drop = page_drop
         self._known: dict[str, Audit] | None = None
         self._pending: dict[str, Anchor] = {}
         self._marked: set[str] = set()
@@ -228,6 +235,7 @@ class Auditing:
             then=settings.then,
             records=settings.records,
             smallest_drop=settings.smallest_drop,
+            page_drop=self._page_drop,
             hours=settings.hours,
         )
 

@@ -50,7 +50,9 @@ class Watching:
         self.incidents = IncidentJob(store, alerts.incidents, external_url, clock, told=self._told)
         self.metrics = WatchMetrics(metrics, clock)
         self._signals = SignalJob(store, alerts, self.incidents.open_findings())
-        self._auditing = Auditing(store, alerts.audit, self._ask, clock)
+        self._auditing = Auditing(
+            store, alerts.audit, self._ask, clock, page_drop=alerts.incidents.page_drop
+        )
 
     def offer(self, outcomes: Sequence[Outcome]) -> None:
         """Takes outcomes that are stored."""

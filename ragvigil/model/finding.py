@@ -19,7 +19,7 @@ class FindingKind(StrEnum):
     MOVED = "moved"
     """A number measured on all traffic left its own past; a ticket, and it starts an audit."""
     AUDIT = "audit"
-    """The judge, before against after, confirmed a drop; pages."""
+    """The judge, before against after, confirmed a drop; pages where that is large enough."""
     DRIFT = "drift"
     """A detector of sustained drops; pages."""
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from alerts.audit import Plan, allowed, caused_by, update, wanted
 from alerts.audit_words import Pace, conclusion, findings, outcome, progress, standing
@@ -18,6 +20,9 @@ RELEVANCE, GROUNDEDNESS, COMPLETENESS = "context_relevance", "groundedness", "co
 PLAN = Plan(first=(RELEVANCE, GROUNDEDNESS), then=(COMPLETENESS,))
 STEADY = [(0.9, 0.9), (1.0, 1.0), (0.8, 0.85), (1.0, 0.95)]
 WORSE = [(0.9, 0.7), (1.0, 0.6), (0.8, 0.6), (1.0, 1.0)]
+SMALL = [(0.9, 0.85), (1.0, 0.9), (0.8, 0.74), (1.0, 0.93)]
+LATER_LARGE = SMALL * 30 + WORSE * 120
+"""After 120 pairs a drop of 7 points, after 300 one of 15."""
 NOISY = [(1.0, 0.0), (0.0, 1.0), (1.0, 0.5), (0.5, 1.0)]
 HOUR = 3600 * 10**9
 
@@ -95,6 +100,36 @@ def test_what_is_decided_stays() -> None:
     assert update(decided, paired(300, {GROUNDEDNESS: STEADY}), PLAN, 9) == decided
 
 
+def test_a_small_drop_is_measured_again_with_all_its_records_and_not_before() -> None:
+    small = after(120, LATER_LARGE)
+    assert (small.state, small.change) == (AuditState.DROPPED, pytest.approx(-0.07))
+    for count in (121, 200, 299):
+        assert update(small, paired(count, {GROUNDEDNESS: LATER_LARGE}), PLAN, 9) == small
+    whole = update(small, paired(308, {GROUNDEDNESS: LATER_LARGE}), PLAN, 9)
+    assert (whole.state, whole.n, whole.decided_unix_nano) == (AuditState.DROPPED, 300, 9)
+    assert whole.change == pytest.approx((120 * -0.07 + 180 * -0.2) / 300)
+    assert update(whole, paired(400, {GROUNDEDNESS: LATER_LARGE}), PLAN, 11) == whole
+
+
+def test_a_drop_that_stays_small_is_one_of_its_first_look() -> None:
+    whole = update(after(120, SMALL), paired(300, {GROUNDEDNESS: SMALL}), PLAN, 9)
+    assert (whole.state, whole.n, whole.decided_unix_nano) == (AuditState.DROPPED, 300, 7)
+
+
+def test_records_without_a_verdict_do_not_keep_a_small_drop_from_its_measure() -> None:
+    scores = [*SMALL, (None, 0.9)]
+    whole = update(after(120, scores), paired(300, {GROUNDEDNESS: scores}), PLAN, 9)
+    assert whole.n == 240
+
+
+def test_a_small_drop_of_the_last_rubrics_is_measured_on_the_pairs_of_the_first() -> None:
+    small = update(result(COMPLETENESS), paired(120, {COMPLETENESS: LATER_LARGE}), PLAN, 7)
+    unjudged = paired(150, {GROUNDEDNESS: STEADY})[120:]
+    judged = paired(150, {COMPLETENESS: LATER_LARGE})
+    assert update(small, [*judged[:120], *unjudged], PLAN, 9) == small
+    assert update(small, judged, PLAN, 9).n == 150
+
+
 def test_all_rubrics_together_use_one_percent() -> None:
     rubrics = (*PLAN.first, *PLAN.then)
     assert sum(map(PLAN.alpha, rubrics)) == pytest.approx(0.01)
@@ -121,6 +156,57 @@ def test_a_drop_ends_what_follows_from_it(
         result(GROUNDEDNESS, state=AuditState(groundedness)),
     ]
     assert wanted(results, PLAN, 100) == needed
+
+
+@pytest.mark.parametrize(
+    ("drops", "pairs", "needed"),
+    [
+        ({RELEVANCE: 0.07}, 120, PLAN.first),
+        ({RELEVANCE: 0.1}, 120, ()),
+        ({RELEVANCE: 0.07, GROUNDEDNESS: 0.2}, 120, (RELEVANCE,)),
+        ({RELEVANCE: 0.07, GROUNDEDNESS: 0.2}, 300, ()),
+        ({RELEVANCE: 0.07, GROUNDEDNESS: 0.07}, 300, PLAN.then),
+    ],
+)
+def test_a_small_drop_ends_nothing_and_waits_for_its_records(
+    drops: dict[str, float], pairs: int, needed: tuple[str, ...]
+) -> None:
+    results = [
+        result(rubric, state=AuditState.DROPPED, n=min(pairs, 120), before=0.9, after=0.9 - drop)
+        for rubric, drop in drops.items()
+    ]
+    assert wanted(results, PLAN, pairs) == needed
+
+
+def test_after_small_drops_with_all_their_records_nothing_is_needed() -> None:
+    known = {"state": AuditState.DROPPED, "n": 300, "before": 0.9, "after": 0.83}
+    results = [result(rubric, **known) for rubric in (*PLAN.first, *PLAN.then)]
+    assert wanted(results, PLAN, 300) == ()
+
+
+@given(
+    states=st.lists(st.sampled_from(AuditState), min_size=3, max_size=3),
+    drop=st.floats(0.005, 1),
+    n=st.integers(30, 600),
+)
+def test_where_every_drop_pages_none_is_small(
+    states: list[AuditState], drop: float, n: int
+) -> None:
+    rubrics = (*PLAN.first, *PLAN.then)
+    every = replace(PLAN, page_drop=0.0)
+    results = [
+        result(rubric, state=state, n=n, before=1.0, after=1 - drop, change=-drop)
+        for rubric, state in zip(rubrics, states, strict=True)
+    ]
+    needed = wanted(results, every, n)
+    known = dict(zip(rubrics, states, strict=True))
+    assert all(known[rubric] is AuditState.RUNNING for rubric in needed)
+    if AuditState.DROPPED in states[:2]:
+        assert set(needed) <= set(PLAN.first[: states.index(AuditState.DROPPED)])
+    pairs = paired(300, dict.fromkeys(rubrics, WORSE))
+    for one in results:
+        if one.state is not AuditState.RUNNING:
+            assert update(one, pairs, every, 9) == one
 
 
 def test_at_the_budget_the_first_rubrics_end() -> None:

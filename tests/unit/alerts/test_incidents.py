@@ -8,6 +8,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from alerts.incident_verbs import Act, act
+from alerts.incidents import fold
+from alerts.watch_settings import IncidentSettings
 from ragvigil.model.finding import PAGES, Finding, FindingKind
 from ragvigil.model.incident import Incident, IncidentState, Severity, Verb
 from ragvigil.model.notice import Cause, ChangeKind, Notice
@@ -61,6 +63,42 @@ def test_a_confirmed_audit_joins_the_ticket_of_the_change_and_pages_once() -> No
     later, events = folded(paged, [moved("m", 35), audit], 80, (change,))
     assert the_one(later).paged_unix_nano == at(75)
     assert not events
+
+
+def confirmed_drop(after: float, minutes: float = 75) -> Finding:
+    numbers = {"value": after, "reference": 0.9, "n": 120}
+    return finding("x", kind=FindingKind.AUDIT, seen_unix_nano=at(minutes), **numbers)
+
+
+def test_a_small_confirmed_drop_is_a_ticket_and_pages_once_where_it_proves_larger() -> None:
+    ticket, events = folded((), [confirmed_drop(0.81)], 75)
+    assert the_one(ticket).severity is Severity.TICKET
+    assert [event.verb for event in events] == [Verb.OPENED]
+    paged, events = folded(ticket, [confirmed_drop(0.79, 95)], 95)
+    one = the_one(paged)
+    assert (one.severity, one.paged_unix_nano) == (Severity.PAGE, at(95))
+    assert one.findings == (confirmed_drop(0.79, 95),)
+    assert [event.verb for event in events] == [Verb.ESCALATED]
+    assert folded(paged, [confirmed_drop(0.79, 95)], 96) == (paged, ())
+
+
+def test_a_confirmed_drop_of_exactly_ten_points_pages() -> None:
+    assert the_one(folded((), [confirmed_drop(0.8)], 75)[0]).severity is Severity.PAGE
+
+
+def test_newer_numbers_of_an_audit_that_is_over_open_nothing() -> None:
+    opened, _ = folded((), [finding("a", 10), confirmed_drop(0.85, 60)], 60)
+    done, _ = folded(opened, [cleared(finding("a", 10), 90), confirmed_drop(0.85, 60)], 101)
+    later, events = folded(done, [confirmed_drop(0.79, 102)], 102)
+    assert later == done
+    assert not events
+
+
+@given(after=st.floats(0, 0.9))
+def test_without_a_page_drop_every_confirmed_drop_pages(after: float) -> None:
+    every = IncidentSettings(page_drop=0)
+    incidents, _ = fold((), [confirmed_drop(after)], (), START + 75 * 60, every)
+    assert the_one(incidents).severity is Severity.PAGE
 
 
 def test_findings_that_follow_one_change_late_are_its_incident() -> None:

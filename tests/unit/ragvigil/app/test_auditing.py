@@ -10,6 +10,7 @@ import pytest
 
 from alerts.watch_settings import AuditSettings
 from ragvigil.app import audit_look
+from ragvigil.app.audit_pairs import Ask
 from ragvigil.app.auditing import Auditing
 from ragvigil.model.audit import Audit, AuditState
 from ragvigil.model.finding import Finding, FindingKind
@@ -56,6 +57,7 @@ class Watched:
     store: Store
     scorer: Scorer
     settings: AuditSettings = field(default_factory=lambda: AuditSettings(records=96))
+    page_drop: float = 0.1
     label: str = ""
     is_there: bool = True
     now: float = (NOW + 60 * SECOND) / 1e9
@@ -67,7 +69,10 @@ class Watched:
         self.restart()
 
     def restart(self) -> None:
-        self.auditing = Auditing(self.store, self.settings, self.ask, lambda: self.now)
+        self.auditing = self.audited_by(self.ask)
+
+    def audited_by(self, ask: Ask) -> Auditing:
+        return Auditing(self.store, self.settings, ask, lambda: self.now, page_drop=self.page_drop)
 
     def ask(
         self, records: Sequence[RagRecord], rubrics: Sequence[str]
@@ -188,6 +193,28 @@ def test_a_drop_of_relevance_ends_the_audit_at_once(watched: Watched) -> None:
     (found,) = watched.turns(notice(ChangeKind.RECHUNKED))
     assert found.causes == (Cause.RETRIEVAL,)
     assert watched.audit.pairs < 100
+
+
+def test_a_drop_that_does_not_page_is_told_at_once_and_measured_with_all_its_records(
+    watched: Watched,
+) -> None:
+    traffic(watched.store)
+    watched.page_drop, watched.scorer = 0.9, level(0.3)
+    watched.restart()
+    watched.turn(notice())
+    while not (told := watched.turn()):
+        assert watched.audit.is_running
+    first = told[0]
+    assert first.n < 96
+    (found,) = watched.turns()
+    assert found.n == 96
+    assert found.words != first.words
+    assert (watched.audit.state, watched.audit.why) == (AuditState.DROPPED, "")
+    assert len(set(watched.calls)) == len(watched.calls)
+    judged = {one.rubric: one.state for one in watched.audit.results}
+    assert judged["completeness"] is not AuditState.RUNNING
+    watched.restart()
+    assert watched.turn() == (found,)
 
 
 def test_no_change_ends_with_words_and_no_finding(watched: Watched) -> None:
@@ -390,7 +417,7 @@ def test_rubrics_that_the_judge_never_speaks_of_end_the_audit(watched: Watched) 
         silent(records, rubrics)
         return [() for _ in records]
 
-    watched.auditing = Auditing(watched.store, watched.settings, ask, lambda: watched.now)
+    watched.auditing = watched.audited_by(ask)
     watched.turns(notice())
     assert watched.audit.state is AuditState.UNDECIDED
     assert watched.audit.why == "the judge is asked none of its rubrics: [judge] rubrics"
