@@ -8,34 +8,37 @@ from ragvigil.model.issue import Failure, FailureKind
 from ragvigil.model.record import Absent, RagRecord
 from ragvigil.model.score import Kind, Layer, Score, Stream
 
-LAYERS = tuple(Layer)
 UPSTREAM = (
+    "retrieval_shape",
     "context_relevance",
     "answerable",
     "context_precision",
     "context_recall",
-    "chunk_attribution",
     "chunk_utilization",
     "rerank_gain",
-    "retrieval_shape",
+    Layer.RETRIEVAL,
     "injected_context",
+    "injection_resisted",
+    "answer_complete_text",
     "groundedness",
     "grounding",
     "context_adherence",
     "answer_relevance",
     "completeness",
-    "citation_coverage",
-    "answer_complete_text",
-    "refusal",
     "refusal_rightness",
-    "factual_accuracy",
+    "citation_coverage",
+    Layer.GENERATION,
     "citation_validity",
-    "injection_resisted",
+    "chunk_attribution",
+    "factual_accuracy",
+    Layer.CROSS_CUTTING,
 )
-"""The rubrics of this house, upstream first: by layer, then in the order in which they are asked.
+"""Rubrics, upstream first: where several fail, an earlier one is the likelier cause of the others.
 
-An instruction in a chunk stands before generation, though its layer is cross-cutting: an answer
-that obeyed it fails because of it.
+An empty or repeated retrieval cannot be relevant; an instruction in a chunk spoils what is
+generated; a cut answer has lost its last facts and citations; an unsupported claim has no chunk
+that supports its citation, and an invented quote none either. A rubric that is not of this house
+stands at the end of its layer.
 """
 SPEAKING = frozenset({Stream.BASE, Stream.BOOST, Stream.SUSPICIOUS})
 """Streams of a record's own scores; the others test judges, or correct them."""
@@ -104,13 +107,9 @@ def _failing(scores: Sequence[Score], fails_below: Mapping[str, float]) -> list[
     return sorted(first.values(), key=_place)
 
 
-def _place(score: Score) -> tuple[int, int, str]:
-    """Where a rubric stands; one that is not of this house after those of its layer."""
-    layer = LAYERS.index(score.layer)
-    if score.rubric == "injected_context":
-        layer = LAYERS.index(Layer.RETRIEVAL)
-    known = score.rubric in UPSTREAM
-    return layer, UPSTREAM.index(score.rubric) if known else len(UPSTREAM), score.rubric
+def _place(score: Score) -> tuple[int, str]:
+    name = score.rubric if score.rubric in UPSTREAM else score.layer
+    return UPSTREAM.index(name), score.rubric
 
 
 def _errored_layer(record: RagRecord) -> Layer:
