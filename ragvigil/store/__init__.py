@@ -31,6 +31,16 @@ What other parts use (times are seconds since the epoch unless a name says nanos
     verdicts.py       of_traces(store, trace_ids, rubrics), recent(store, since) -> list[Verdict]
                       judges(store, since) -> list[Judge]; sums(store, since, rubrics)
     canary.py         members_batch(CanarySet(...)), scores_batch(...); current(store), runs(store)
+    failing.py        minutes_changed(store, version), minutes_disliked(store, told, since)
+                      changes(store, minutes, fails_below, limit) -> list[Change]
+                      read(store, changes, fails_below) -> list[Failing]; bury(store, gone, written)
+    failed.py         KeptFailure(...); find(store, Wanted(...)) -> list[KeptFailure]
+                      vectors(store, kept, model) -> blocks of vectors by key
+    memberships.py    counted(store); tally(store, since, ...), requests(store, since)
+    issues.py         batch(written, failures=, members=, events=, pairs=, issues=) -> Batch
+                      find(store, Wanted(...)); events(store, issue_id); pairs(store, ...)
+    root_causes.py    batch(report, written); find(store, issue_id) -> list[RootCause]
+    checkpoints.py    position(store, reader); mark(store, reader, position, written)
     ledger.py         batch(frames, replica=, epoch=) -> Batch; sums(store) -> dict[str, int]
     retention.py      apply_days(store); enforce_max_bytes(store) -> rows dropped by table
 """

@@ -19,6 +19,8 @@ from ragvigil.store.column_kinds import (
     WRITER,
     named,
 )
+from ragvigil.store.golden_columns import GOLDEN_TABLES
+from ragvigil.store.issue_columns import ISSUE_TABLES
 from ragvigil.store.watch_columns import WATCH_TABLES
 
 if TYPE_CHECKING:
@@ -222,6 +224,8 @@ TABLES: Mapping[str, Mapping[str, str]] = {
         **WRITER,
     },
     **WATCH_TABLES,
+    **GOLDEN_TABLES,
+    **ISSUE_TABLES,
     "ledger": {
         "replica": LOW,
         "seq": "UInt64",

@@ -34,6 +34,16 @@ KEPT = {
     "notices": ("deltas_days", "toDate(written)"),
     "audits": ("deltas_days", "toDate(written)"),
     "audit_scores": ("deltas_days", "toDate(written)"),
+    "golden_cases": ("deltas_days", "toDate(written)"),
+    "golden_events": ("deltas_days", "toDate(written)"),
+    "golden_runs": ("deltas_days", "toDate(written)"),
+    "failures": ("scores_days", "toDate(received)"),
+    "memberships": ("scores_days", "toDate(received)"),
+    "issues": ("deltas_days", "toDate(written)"),
+    "issue_events": ("deltas_days", "toDate(written)"),
+    "issue_pairs": ("deltas_days", "toDate(written)"),
+    "root_causes": ("deltas_days", "toDate(written)"),
+    "checkpoints": ("deltas_days", "toDate(written)"),
 }
 DROPPED_FIRST = ("spans", "record_shapes", "records", "scores", "traces")
 """What goes when the store is too large, whole days of one table before the next table."""

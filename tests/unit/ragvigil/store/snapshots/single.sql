@@ -621,3 +621,173 @@ ENGINE = ReplacingMergeTree(written)
 ORDER BY (audit_id, pair, side, rubric)
 TTL toDate(written) + INTERVAL 400 DAY
 SETTINGS fsync_after_insert = 1, fsync_part_directory = 1, non_replicated_deduplication_window = 1000;
+
+CREATE TABLE IF NOT EXISTS failures
+(
+    minute DateTime('UTC') CODEC(Delta, ZSTD(1)),
+    time DateTime64(9, 'UTC') CODEC(Delta, ZSTD(1)),
+    received DateTime('UTC') CODEC(Delta, ZSTD(1)),
+    trace_id String CODEC(ZSTD(1)),
+    record_id String CODEC(ZSTD(1)),
+    service LowCardinality(String) CODEC(ZSTD(1)),
+    environment LowCardinality(String) CODEC(ZSTD(1)),
+    route LowCardinality(String) CODEC(ZSTD(1)),
+    kind LowCardinality(String) CODEC(ZSTD(1)),
+    family LowCardinality(String) CODEC(ZSTD(1)),
+    rubric LowCardinality(String) CODEC(ZSTD(1)),
+    label LowCardinality(String) CODEC(ZSTD(1)),
+    rubrics Array(LowCardinality(String)) CODEC(ZSTD(1)),
+    reason String CODEC(ZSTD(1)),
+    masked String CODEC(ZSTD(1)),
+    question Nullable(String) CODEC(ZSTD(1)),
+    scorer_kind LowCardinality(String) CODEC(ZSTD(1)),
+    stream LowCardinality(String) CODEC(ZSTD(1)),
+    inclusion_probability Float64 CODEC(ZSTD(1)),
+    service_version LowCardinality(String) CODEC(ZSTD(1)),
+    prompt_version LowCardinality(String) CODEC(ZSTD(1)),
+    index_epoch LowCardinality(String) CODEC(ZSTD(1)),
+    llm_model LowCardinality(String) CODEC(ZSTD(1)),
+    reason_vector Array(Float32) CODEC(ZSTD(1)),
+    question_vector Array(Float32) CODEC(ZSTD(1)),
+    vector_model LowCardinality(String) CODEC(ZSTD(1)),
+    digest UInt64 CODEC(ZSTD(1)),
+    is_gone UInt8 CODEC(ZSTD(1)),
+    written DateTime64(9, 'UTC') CODEC(Delta, ZSTD(1)),
+    replica LowCardinality(String) CODEC(ZSTD(1)),
+    epoch UInt32 CODEC(ZSTD(1))
+)
+ENGINE = ReplacingMergeTree(written, is_gone)
+PARTITION BY toDate(received)
+ORDER BY (minute, trace_id, record_id)
+TTL toDate(received) + INTERVAL 90 DAY
+SETTINGS index_granularity = 1024, ttl_only_drop_parts = 1, fsync_after_insert = 1, fsync_part_directory = 1, non_replicated_deduplication_window = 1000;
+
+CREATE TABLE IF NOT EXISTS memberships
+(
+    minute DateTime('UTC') CODEC(Delta, ZSTD(1)),
+    time DateTime64(9, 'UTC') CODEC(Delta, ZSTD(1)),
+    received DateTime('UTC') CODEC(Delta, ZSTD(1)),
+    trace_id String CODEC(ZSTD(1)),
+    record_id String CODEC(ZSTD(1)),
+    issue_id String CODEC(ZSTD(1)),
+    by LowCardinality(String) CODEC(ZSTD(1)),
+    strength Float64 CODEC(ZSTD(1)),
+    other_issues Array(String) CODEC(ZSTD(1)),
+    other_strengths Array(Float64) CODEC(ZSTD(1)),
+    is_gone UInt8 CODEC(ZSTD(1)),
+    written DateTime64(9, 'UTC') CODEC(Delta, ZSTD(1)),
+    replica LowCardinality(String) CODEC(ZSTD(1)),
+    epoch UInt32 CODEC(ZSTD(1)),
+    INDEX idx_issue issue_id TYPE bloom_filter(0.01) GRANULARITY 1
+)
+ENGINE = ReplacingMergeTree(written, is_gone)
+PARTITION BY toDate(received)
+ORDER BY (minute, trace_id, record_id)
+TTL toDate(received) + INTERVAL 90 DAY
+SETTINGS index_granularity = 1024, ttl_only_drop_parts = 1, fsync_after_insert = 1, fsync_part_directory = 1, non_replicated_deduplication_window = 1000;
+
+CREATE TABLE IF NOT EXISTS issues
+(
+    issue_id String CODEC(ZSTD(1)),
+    service LowCardinality(String) CODEC(ZSTD(1)),
+    environment LowCardinality(String) CODEC(ZSTD(1)),
+    family LowCardinality(String) CODEC(ZSTD(1)),
+    rubric LowCardinality(String) CODEC(ZSTD(1)),
+    label LowCardinality(String) CODEC(ZSTD(1)),
+    name String CODEC(ZSTD(1)),
+    state LowCardinality(String) CODEC(ZSTD(1)),
+    first DateTime64(9, 'UTC') CODEC(Delta, ZSTD(1)),
+    last DateTime64(9, 'UTC') CODEC(Delta, ZSTD(1)),
+    opened DateTime64(9, 'UTC') CODEC(Delta, ZSTD(1)),
+    members UInt64 CODEC(ZSTD(1)),
+    is_provisional UInt8 CODEC(ZSTD(1)),
+    is_name_frozen UInt8 CODEC(ZSTD(1)),
+    routes Array(LowCardinality(String)) CODEC(ZSTD(1)),
+    centroid Array(Float32) CODEC(ZSTD(1)),
+    vector_model LowCardinality(String) CODEC(ZSTD(1)),
+    assignee String CODEC(ZSTD(1)),
+    state_entered DateTime64(9, 'UTC') CODEC(Delta, ZSTD(1)),
+    resolved_in String CODEC(ZSTD(1)),
+    resolved DateTime64(9, 'UTC') CODEC(Delta, ZSTD(1)),
+    ignored_until DateTime64(9, 'UTC') CODEC(Delta, ZSTD(1)),
+    ignored_members UInt64 CODEC(ZSTD(1)),
+    merged_into String CODEC(ZSTD(1)),
+    written DateTime64(9, 'UTC') CODEC(Delta, ZSTD(1)),
+    replica LowCardinality(String) CODEC(ZSTD(1)),
+    epoch UInt32 CODEC(ZSTD(1))
+)
+ENGINE = ReplacingMergeTree(written)
+ORDER BY issue_id
+TTL toDate(written) + INTERVAL 400 DAY
+SETTINGS fsync_after_insert = 1, fsync_part_directory = 1, non_replicated_deduplication_window = 1000;
+
+CREATE TABLE IF NOT EXISTS issue_events
+(
+    issue_id String CODEC(ZSTD(1)),
+    time DateTime64(9, 'UTC') CODEC(Delta, ZSTD(1)),
+    verb LowCardinality(String) CODEC(ZSTD(1)),
+    actor String CODEC(ZSTD(1)),
+    text String CODEC(ZSTD(1)),
+    written DateTime64(9, 'UTC') CODEC(Delta, ZSTD(1)),
+    replica LowCardinality(String) CODEC(ZSTD(1)),
+    epoch UInt32 CODEC(ZSTD(1))
+)
+ENGINE = ReplacingMergeTree(written)
+ORDER BY (issue_id, time, verb, actor, text)
+TTL toDate(written) + INTERVAL 400 DAY
+SETTINGS fsync_after_insert = 1, fsync_part_directory = 1, non_replicated_deduplication_window = 1000;
+
+CREATE TABLE IF NOT EXISTS issue_pairs
+(
+    kept String CODEC(ZSTD(1)),
+    merged String CODEC(ZSTD(1)),
+    verdict LowCardinality(String) CODEC(ZSTD(1)),
+    likeness Float64 CODEC(ZSTD(1)),
+    shared Float64 CODEC(ZSTD(1)),
+    time DateTime64(9, 'UTC') CODEC(Delta, ZSTD(1)),
+    actor String CODEC(ZSTD(1)),
+    written DateTime64(9, 'UTC') CODEC(Delta, ZSTD(1)),
+    replica LowCardinality(String) CODEC(ZSTD(1)),
+    epoch UInt32 CODEC(ZSTD(1))
+)
+ENGINE = ReplacingMergeTree(written)
+ORDER BY (kept, merged)
+TTL toDate(written) + INTERVAL 400 DAY
+SETTINGS fsync_after_insert = 1, fsync_part_directory = 1, non_replicated_deduplication_window = 1000;
+
+CREATE TABLE IF NOT EXISTS root_causes
+(
+    issue_id String CODEC(ZSTD(1)),
+    time DateTime64(9, 'UTC') CODEC(Delta, ZSTD(1)),
+    by LowCardinality(String) CODEC(ZSTD(1)),
+    cause String CODEC(ZSTD(1)),
+    ended String CODEC(ZSTD(1)),
+    layer LowCardinality(String) CODEC(ZSTD(1)),
+    fix String CODEC(ZSTD(1)),
+    quotes String CODEC(ZSTD(1)),
+    grades String CODEC(ZSTD(1)),
+    text String CODEC(ZSTD(1)),
+    transcript String CODEC(ZSTD(3)),
+    turns UInt32 CODEC(ZSTD(1)),
+    cost_usd Nullable(Float64) CODEC(ZSTD(1)),
+    written DateTime64(9, 'UTC') CODEC(Delta, ZSTD(1)),
+    replica LowCardinality(String) CODEC(ZSTD(1)),
+    epoch UInt32 CODEC(ZSTD(1))
+)
+ENGINE = ReplacingMergeTree(written)
+ORDER BY (issue_id, time)
+TTL toDate(written) + INTERVAL 400 DAY
+SETTINGS fsync_after_insert = 1, fsync_part_directory = 1, non_replicated_deduplication_window = 1000;
+
+CREATE TABLE IF NOT EXISTS checkpoints
+(
+    reader LowCardinality(String) CODEC(ZSTD(1)),
+    position UInt64 CODEC(ZSTD(1)),
+    written DateTime64(9, 'UTC') CODEC(Delta, ZSTD(1)),
+    replica LowCardinality(String) CODEC(ZSTD(1)),
+    epoch UInt32 CODEC(ZSTD(1))
+)
+ENGINE = ReplacingMergeTree(written)
+ORDER BY reader
+TTL toDate(written) + INTERVAL 400 DAY
+SETTINGS fsync_after_insert = 1, fsync_part_directory = 1, non_replicated_deduplication_window = 1000;

@@ -1,0 +1,40 @@
+"""Settings of what becomes of failing records; the descriptions are the documentation."""
+
+from __future__ import annotations
+
+from pydantic import BaseModel, ConfigDict, Field
+
+
+class ClusteringSettings(BaseModel):
+    """Failing records become issues: when, out of how many days, within which limits."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    enabled: bool = Field(default=True, description="whether failing records become issues")
+    records: int = Field(
+        default=1000,
+        ge=10,
+        le=20_000,
+        description="failing records that one turn of a minute takes, oldest first; more wait for "
+        "the next. With local models a thousand take some 5 s of CPU",
+    )
+    residue_days: int = Field(
+        default=7,
+        ge=1,
+        le=30,
+        description="age up to which failing records that are in no issue are clustered",
+    )
+    residue_records: int = Field(
+        default=60, ge=20, le=5000, description="such records from which on they are clustered"
+    )
+    child_seconds: float = Field(
+        default=300.0,
+        gt=0,
+        le=3600,
+        description="time that the process which clusters may take; it is ended then",
+    )
+    child_bytes: int = Field(
+        default=1536 << 20,
+        ge=256 << 20,
+        description="memory that the process which clusters may take",
+    )

@@ -1,0 +1,24 @@
+-- Minutes with records of which something bad was said since then, by the narrowest id given.
+WITH told AS
+(
+    SELECT trace_id, span_id, response_id
+    FROM feedback FINAL
+    WHERE received >= toDateTime64({told:Float64}, 9, 'UTC') AND value < 0.5
+)
+SELECT DISTINCT toUnixTimestamp(records.minute) AS minute
+FROM records
+WHERE records.minute >= toDateTime({since:UInt32}, 'UTC')
+    AND (SELECT count() FROM told) > 0
+    AND
+    (
+        hasAny(response_ids, (SELECT groupArray(response_id) FROM told WHERE response_id != ''))
+        OR hasAny(
+            arrayPushBack(span_ids, record_id),
+            (SELECT groupArray(span_id) FROM told WHERE span_id != '' AND response_id = '')
+        )
+        OR trace_id IN
+        (
+            SELECT trace_id FROM told WHERE trace_id != '' AND span_id = '' AND response_id = ''
+        )
+    )
+ORDER BY minute

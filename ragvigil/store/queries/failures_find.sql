@@ -1,0 +1,39 @@
+-- Failing records and the issue that each is in, if any: oldest first, or newest first. A membership
+-- of an issue that was never stored, because a crash came between, is none.
+SELECT
+    failures.trace_id AS trace_id, failures.record_id AS record_id, service, environment, route,
+    kind, family, rubric, label, rubrics, reason, masked, question, scorer_kind, stream,
+    inclusion_probability, service_version, prompt_version, index_epoch, llm_model, vector_model,
+    digest, issue_id, by, strength, other_issues, other_strengths,
+    toUnixTimestamp(failures.received) AS received_seconds,
+    toUnixTimestamp64Nano(failures.time) AS time_nanos
+FROM failures FINAL
+LEFT JOIN
+(
+    SELECT
+        minute, trace_id, record_id, issue_id, by, strength, other_issues, other_strengths
+    FROM memberships FINAL
+    WHERE minute >= toDateTime({since:UInt32}, 'UTC')
+        AND minute < toDateTime({until:UInt32}, 'UTC')
+        AND issue_id IN (SELECT issue_id FROM issues)
+) AS placed USING (minute, trace_id, record_id)
+WHERE failures.minute >= toDateTime({since:UInt32}, 'UTC')
+    AND failures.minute < toDateTime({until:UInt32}, 'UTC')
+    AND (empty({trace_ids:Array(String)}) OR failures.trace_id IN {trace_ids:Array(String)})
+    AND ({service:String} = '' OR service = {service:String})
+    AND ({environment:String} = '' OR environment = {environment:String})
+    AND ({family:String} = '' OR family = {family:String})
+    AND ({route:String} = '' OR route = {route:String})
+    AND ({rubric:String} = '' OR rubric = {rubric:String})
+    AND ({label:String} = '' OR label = {label:String})
+    AND (empty({issue_ids:Array(String)}) OR issue_id IN {issue_ids:Array(String)})
+    AND ({without_vectors_of:String} = '' OR vector_model != {without_vectors_of:String})
+    AND ({placed:String} != 'loose' OR issue_id = '')
+    AND
+    (
+        {placed:String} != 'residue'
+        OR issue_id = ''
+        OR issue_id IN (SELECT issue_id FROM issues FINAL WHERE is_provisional = 1)
+    )
+ORDER BY if({newest_first:Bool}, -time_nanos, time_nanos), trace_id, record_id
+LIMIT {limit:UInt32}

@@ -1,0 +1,1 @@
+SELECT issue_id, count() AS members FROM memberships FINAL GROUP BY issue_id
