@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import fields
-from datetime import UTC, datetime, timedelta
+from collections.abc import Sequence
+from datetime import datetime
 from typing import Any
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from ragvigil.model.finding import Finding, FindingKind
+from ragvigil.model.finding import FindingKind
 from ragvigil.model.incident import Incident, IncidentEvent, IncidentState, Severity, Verb
-from ragvigil.model.notice import Cause, ChangeKind, Notice
+from ragvigil.model.notice import Cause, ChangeKind
 from ragvigil.model.score import Layer
 from ragvigil.web.posts import Name, Text, Time
-
-EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+from ragvigil.web.values import api_values
 
 
 class FindingForm(BaseModel):
@@ -123,27 +121,13 @@ class ActPost(BaseModel):
 def incident_values(one: Incident, message: Sequence[str]) -> dict[str, Any]:
     """The values of `IncidentForm`."""
     return {
-        **_values(one),
+        **api_values(one),
         "message": list(message),
-        "findings": [_values(held) for held in one.findings],
-        "suspects": [_values(notice) for notice in one.suspects],
+        "findings": [api_values(held) for held in one.findings],
+        "suspects": [api_values(notice) for notice in one.suspects],
     }
 
 
 def event_form(one: IncidentEvent) -> EventForm:
     """An event as the API shows it."""
-    return EventForm.model_validate(_values(one))
-
-
-def _values(one: Incident | Finding | Notice | IncidentEvent) -> Mapping[str, Any]:
-    """Its fields by the names of the API: times without their unit, 0 is none."""
-    values: dict[str, Any] = {}
-    for field in fields(one):
-        value = getattr(one, field.name)
-        name, is_time, _ = field.name.partition("_unix_nano")
-        values[name] = _time(value) if is_time else value
-    return values
-
-
-def _time(nanos: int) -> datetime | None:
-    return EPOCH + timedelta(microseconds=nanos // 1000) if nanos else None
+    return EventForm.model_validate(api_values(one))

@@ -1,0 +1,21 @@
+-- Members of each issue by the chance with which they were looked at, and how many of them came on
+-- the last days (UTC), today first.
+SELECT
+    issue_id, stream, inclusion_probability,
+    count() AS members,
+    countResample(0, {days:UInt8}, 1)(
+        1, dateDiff('day', failed.time, toDateTime({now:UInt32}, 'UTC'), 'UTC')
+    ) AS days
+FROM
+(
+    SELECT trace_id, record_id, issue_id
+    FROM memberships FINAL
+    WHERE empty({issues:Array(String)}) OR issue_id IN {issues:Array(String)}
+) AS held
+INNER JOIN
+(
+    SELECT trace_id, record_id, stream, inclusion_probability, failures.time AS time
+    FROM failures FINAL
+) AS failed USING (trace_id, record_id)
+GROUP BY issue_id, stream, inclusion_probability
+ORDER BY issue_id, stream, inclusion_probability

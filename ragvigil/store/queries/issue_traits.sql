@@ -1,0 +1,26 @@
+-- On which routes, and with which versions, the members of an issue failed; the commonest first.
+SELECT
+    trait.1 AS name, trait.2 AS value, count() AS members,
+    toUnixTimestamp64Nano(min(failed.time)) AS first_nanos,
+    toUnixTimestamp64Nano(max(failed.time)) AS last_nanos
+FROM
+(
+    SELECT
+        failures.time AS time,
+        arrayJoin([
+            ('route', toString(route)),
+            ('service_version', toString(service_version)),
+            ('prompt_version', toString(prompt_version)),
+            ('index_epoch', toString(index_epoch)),
+            ('llm_model', toString(llm_model))
+        ]) AS trait
+    FROM failures FINAL
+    WHERE (trace_id, record_id) IN
+    (
+        SELECT trace_id, record_id FROM memberships FINAL WHERE issue_id = {issue_id:String}
+    )
+) AS failed
+WHERE trait.2 != ''
+GROUP BY name, value
+ORDER BY members DESC, last_nanos DESC, name, value
+LIMIT {limit:UInt32} BY name
