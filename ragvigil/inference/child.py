@@ -12,9 +12,9 @@ import socket
 import sys
 import threading
 import time
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from ragvigil.inference.courtesy import step_back
 from ragvigil.inference.memory import give_back, resident_bytes
 from ragvigil.inference.models import WRONG, Model, load
 from ragvigil.inference.weights import NoModel
@@ -23,7 +23,6 @@ from ragvigil.inference.wire import pack, unpack
 if TYPE_CHECKING:
     from ragvigil.inference.models import Numbers
 
-NICE = 10
 QUIET = {
     "HF_HUB_OFFLINE": "1",
     "HF_HUB_DISABLE_PROGRESS_BARS": "1",
@@ -43,7 +42,7 @@ Request = dict[str, Any]
 def main() -> None:
     """Answers requests one after the other, until the parent hangs up or is gone."""
     channel = socket.socket(fileno=int(sys.argv[1]))
-    _step_back()
+    step_back()
     os.environ.update({key: value for key, value in QUIET.items() if key not in os.environ})
     requests: queue.SimpleQueue[Request] = queue.SimpleQueue()
     threading.Thread(target=_listen, args=(channel, requests), daemon=True).start()
@@ -106,14 +105,6 @@ def _packed(numbers: Numbers, version: str) -> bytes:
 def _used() -> dict[str, object]:
     """What the process has taken since it started."""
     return {"cpu_seconds": time.process_time(), "memory_bytes": resident_bytes(os.getpid())}
-
-
-def _step_back() -> None:
-    """Others go first on the CPU, and the kernel ends this process first where memory is short."""
-    os.nice(NICE)
-    short = Path("/proc/self/oom_score_adj")
-    if short.exists():
-        short.write_text("1000")
 
 
 if __name__ == "__main__":

@@ -11,6 +11,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from ragvigil.inference.courtesy import alone
 from ragvigil.inference.memory import resident_bytes
 from ragvigil.inference.outcome import Reason
 from ragvigil.inference.wire import BadFrame, pack, unpack
@@ -82,12 +83,11 @@ class Link:
         self._channel.close()
 
     def _spawned(self, theirs: socket.socket, threads: int) -> subprocess.Popen[bytes]:
-        number = str(threads)
         try:
             return subprocess.Popen(
                 (sys.executable, "-m", "ragvigil.inference.child", str(theirs.fileno())),
                 pass_fds=(theirs.fileno(),),
-                env=os.environ | {"OMP_NUM_THREADS": number, "MKL_NUM_THREADS": number},
+                env=os.environ | alone(threads),
                 stdin=subprocess.DEVNULL,
                 stdout=subprocess.DEVNULL,
                 start_new_session=True,

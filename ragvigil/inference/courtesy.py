@@ -1,0 +1,22 @@
+"""How a process that computes for long leaves the machine to those who wait for answers."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+NICE = 10
+
+
+def step_back() -> None:
+    """Others go first on the CPU, and the kernel ends this process first where memory is short."""
+    os.nice(NICE)
+    short = Path("/proc/self/oom_score_adj")
+    if short.exists():
+        short.write_text("1000")
+
+
+def alone(threads: int) -> dict[str, str]:
+    """The environment in which numeric libraries start no more threads than these."""
+    names = ("OMP", "MKL", "OPENBLAS", "NUMBA")
+    return {f"{name}_NUM_THREADS": str(threads) for name in names}
