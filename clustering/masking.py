@@ -1,0 +1,104 @@
+"""A reason without what it is about: its cause stays, its topic goes. Pure.
+
+Reasons repeat words of their question, and by those they would group: "the answer names another
+deadline for refunds than the chunk" is about a wrong deadline, not about refunds.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Iterable
+
+MARK = "it"
+"""Stands for what was masked: a plain word, as models read much into brackets and signs."""
+LEAST_LETTERS = 4
+"""Shorter words of a question are its grammar, unless they are written in capitals."""
+QUESTION_CHARACTERS = 4000
+KEPT = frozenset(
+    """
+    about address answer answered answering answers assistant because been cannot cause chunk chunks
+    citation citations cite cited cites claim claims complete context contradict contradicts correct
+    could different document documents does doesn't don't empty error even every fact facts failed
+    false from have help ignore ignores incorrect instead instruction instructions invented
+    irrelevant know language less like many missing model more most much must need never none
+    nothing only other outdated partial passage passages please quote quoted question questions
+    refuse refused refuses relevant reply response retrieval retrieved same says sentence should
+    some source sources stale state stated statement states stops supported tell text than that
+    their them there these they this time truncated unsupported user want were what when where which
+    while will with without word words would wrong your
+    """.split()
+)
+"""Words in which reasons say their cause, whatever the question is about; and grammar."""
+
+_UNSPACED = "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff"
+_QUOTED = re.compile(
+    r"“[^”]*”|„[^“”]*[“”]|«[^»]*»|「[^」]*」|\"[^\"]*\"|`[^`]*`|(?<!\w)['‘][^'’]+['’](?!\w)"
+)
+_ADDRESS = re.compile(r"\S+://\S+|\S+@\S+\.\w+")
+_ID = re.compile(
+    r"(?<=\bchunk )(?=\S*[-_/#])[\w/#:.@-]+\w|[\w#$€£+-][\w.,:/#@-]*\d[\w%€£]*|\d[%€£]?"
+)
+_WORD = re.compile(rf"[{_UNSPACED}]+|[^\W\d_{_UNSPACED}]+(?:['’][^\W\d_{_UNSPACED}]+)*")
+_IS_UNSPACED = re.compile(rf"[{_UNSPACED}]")
+_MARKS = re.compile(rf"\b{MARK}\b(?:[\s,/-]+{MARK}\b)+")
+
+
+def masked(reason: str, question: str | None) -> str:
+    """The reason with quoted text, ids, numbers and the question's content words as `it`.
+
+    >>> masked('It says "14 days" where chunk refund-02#1 says 30.', None)
+    'It says it where chunk it says it.'
+    >>> masked("Another deadline for refunds than chunk 3 names", "How do I get a refund?")
+    'Another deadline for it than chunk it names'
+    >>> masked("回答遗漏了退款期限", "退款需要几天？")
+    '回答遗漏了 it 期限'
+    """
+    text = unicodedata.normalize("NFKC", reason)
+    for pattern in (_QUOTED, _ADDRESS, _ID):
+        text = pattern.sub(f" {MARK} ", text)
+    topic = _Topic(question or "")
+    text = _WORD.sub(lambda found: topic.without(found[0]), text)
+    text = re.sub(r" +([.,;:!?)])", r"\1", " ".join(text.split()))
+    return _MARKS.sub(MARK, text)
+
+
+class _Topic:
+    """The content words of a question, and for scripts without spaces its pairs of characters."""
+
+    def __init__(self, question: str) -> None:
+        found = _WORD.findall(unicodedata.normalize("NFKC", question[:QUESTION_CHARACTERS]))
+        runs = [one for one in found if _IS_UNSPACED.match(one)]
+        self._pairs = {pair for run in runs for pair in _pairs(run)}
+        self._by_start: dict[str, set[str]] = {}
+        for word in map(str.casefold, filter(_is_content, found)):
+            self._by_start.setdefault(word[:LEAST_LETTERS], set()).add(word)
+
+    def without(self, word: str) -> str:
+        """A word of the reason, or the mark where the question is about it."""
+        if _IS_UNSPACED.match(word):
+            return self._without_pairs(word)
+        plain = word.casefold()
+        others = self._by_start.get(plain[:LEAST_LETTERS], ())
+        return MARK if any(_are_forms(plain, one) for one in others) and plain not in KEPT else word
+
+    def _without_pairs(self, run: str) -> str:
+        shared = [pair in self._pairs for pair in _pairs(run)]
+        hidden = [a or b for a, b in zip([*shared, False], [False, *shared], strict=True)]
+        return "".join(
+            f" {MARK} " if one else letter for letter, one in zip(run, hidden, strict=True)
+        )
+
+
+def _pairs(run: str) -> Iterable[str]:
+    return (run[place : place + 2] for place in range(len(run) - 1))
+
+
+def _is_content(word: str) -> bool:
+    return (len(word) >= LEAST_LETTERS or word.isupper()) and word.casefold() not in KEPT
+
+
+def _are_forms(one: str, other: str) -> bool:
+    """Whether two words are one but for their endings: refund and refunded, delivery and -ies."""
+    shorter, longer = sorted((one, other), key=len)
+    return longer.startswith(shorter[: max(LEAST_LETTERS, len(shorter) - 1)]) or one == other
