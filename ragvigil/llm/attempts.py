@@ -4,16 +4,14 @@ from __future__ import annotations
 
 import asyncio
 import sqlite3
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
-
-from pydantic import BaseModel
+from typing import Generic, Protocol, TypeVar
 
 from ragvigil.llm import metrics
 from ragvigil.llm.breaker import Breaker, BreakerState
 from ragvigil.llm.budget import Budget, Reservation
 from ragvigil.llm.outcome import FailureKind, Purpose, Setback, Usage
-from ragvigil.llm.provider import Endpoint, Sent
-from ragvigil.llm.reply_form import ReplyForm
 
 NO_BUDGET = Setback(kind=FailureKind.BUDGET, detail="the budget allows no further call by now")
 BREAKER_OPEN = Setback(kind=FailureKind.BREAKER_OPEN, detail="the endpoint is left alone")
@@ -22,17 +20,26 @@ START_GAP_SECONDS = 0.003
 and wait for one another to be read: at 200 ms and 32 places that took a third of the rate."""
 
 
+class Paid(Protocol):
+    """What a provider sent; `usage` is None where it did not say."""
+
+    @property
+    def usage(self) -> Usage | None: ...
+
+
+Got = TypeVar("Got", bound=Paid)
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Attempt:
-    """What is asked, in which form, who pays, and how long it may take.
+class Attempt(Generic[Got]):
+    """What is sent, the most that it can cost, who pays, and how long it may take.
 
     `ends` is the question's deadline on the loop's clock, `timeout_seconds` the patience with a
     reply.
     """
 
-    prompt: str
-    form: type[BaseModel]
-    reply_form: ReplyForm
+    send: Callable[[], Awaitable[Got | Setback]]
+    most: Usage
     purpose: Purpose
     timeout_seconds: float
     ends: float
@@ -41,29 +48,27 @@ class Attempt:
 class Attempts:
     """Makes attempts at an endpoint, within a budget. Belongs to one event loop."""
 
-    def __init__(self, endpoint: Endpoint, *, budget: Budget, breaker: Breaker) -> None:
-        self._endpoint = endpoint
+    def __init__(self, *, budget: Budget, breaker: Breaker) -> None:
         self._budget = budget
         self._breaker = breaker
         self._next_start = 0.0
         self._settled = asyncio.Event()
 
-    async def make(self, attempt: Attempt) -> tuple[Sent | Setback, Usage]:
+    async def make(self, attempt: Attempt[Got]) -> tuple[Got | Setback, Usage]:
         """Asks once; returns what came of it and what it cost.
 
         An attempt of which nobody knows what it used costs the most that it could. One that is
         cancelled is accounted for all the same. Where calls under way hold what the budget has
         left, it waits until they are settled.
         """
-        most = self._endpoint.most_usage(attempt.prompt, attempt.form)
-        purpose = attempt.purpose
-        made = await self._reserved(most, attempt)
+        most, purpose = attempt.most, attempt.purpose
+        made = await self._reserved(attempt)
         if made is None:
             return NO_BUDGET, Usage()
         if not self._breaker.enter():
             self._settle(made, Usage(), purpose)
             return BREAKER_OPEN, Usage()
-        got: Sent | Setback | None = None
+        got: Got | Setback | None = None
         metrics.IN_FLIGHT.inc()
         try:
             await self._wait_for_turn()
@@ -81,11 +86,11 @@ class Attempts:
         self._next_start = max(now, self._next_start + START_GAP_SECONDS)
         await asyncio.sleep(self._next_start - now)
 
-    async def _sent(self, attempt: Attempt) -> Sent | Setback:
+    async def _sent(self, attempt: Attempt[Got]) -> Got | Setback:
         patience = min(attempt.timeout_seconds, attempt.ends - asyncio.get_running_loop().time())
         try:
             async with asyncio.timeout(patience):
-                return await self._endpoint.send(attempt.prompt, attempt.form, attempt.reply_form)
+                return await attempt.send()
         except TimeoutError:
             return Setback(
                 kind=FailureKind.TIMEOUT,
@@ -95,7 +100,7 @@ class Attempts:
                 is_paid=True,
             )
 
-    def _judge(self, got: Sent | Setback | None) -> None:
+    def _judge(self, got: Paid | Setback | None) -> None:
         """Tells the breaker what the attempt says about the endpoint."""
         if got is None:
             self._breaker.left()
@@ -105,10 +110,10 @@ class Attempts:
             self._breaker.succeeded()
         metrics.BREAKER_OPEN.set(self._breaker.state is not BreakerState.CLOSED)
 
-    async def _reserved(self, most: Usage, attempt: Attempt) -> Reservation | None:
+    async def _reserved(self, attempt: Attempt[Got]) -> Reservation | None:
         """The reservation, as soon as there is one; None where nothing is left, or at `ends`."""
-        while (made := self._reserve(most, attempt.purpose)) is None:
-            if not self._fits_later(most, attempt.purpose):
+        while (made := self._reserve(attempt.most, attempt.purpose)) is None:
+            if not self._fits_later(attempt.most, attempt.purpose):
                 return None
             metrics.BUDGET_WAITS.inc()
             self._settled.clear()
@@ -146,9 +151,10 @@ class Attempts:
             metrics.TOKENS.labels(purpose=purpose, kind=kind).inc(count)
 
 
-def _used(got: Sent | Setback | None, most: Usage) -> Usage:
-    if isinstance(got, Sent) and got.usage is not None:
+def _used(got: Paid | Setback | None, most: Usage) -> Usage:
+    if isinstance(got, Setback):
+        if not got.is_paid:
+            return Usage()
+    elif got is not None and got.usage is not None:
         return got.usage
-    if isinstance(got, Setback) and not got.is_paid:
-        return Usage()
     return Usage(input_tokens=most.input_tokens, output_tokens=most.output_tokens, assumed=True)

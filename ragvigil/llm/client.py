@@ -14,21 +14,22 @@ import random
 import sqlite3
 import time
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 
 from pydantic import BaseModel
 
 from ragvigil.llm import metrics
-from ragvigil.llm.attempts import BREAKER_OPEN, NO_BUDGET, Attempt, Attempts
+from ragvigil.llm.attempts import BREAKER_OPEN, NO_BUDGET, Attempt, Attempts, Got
 from ragvigil.llm.book import Book
 from ragvigil.llm.breaker import Breaker
 from ragvigil.llm.budget import Budget, Limits
 from ragvigil.llm.cache import Cache
+from ragvigil.llm.conversation import Conversation, Said, Turn
+from ragvigil.llm.course import Course
 from ragvigil.llm.outcome import Answer, Failure, FailureKind, Purpose, Reply, Setback, Usage
 from ragvigil.llm.provider import Endpoint, Sent
 from ragvigil.llm.reading import read_reply
-from ragvigil.llm.reply_form import ReplyForm
 from ragvigil.llm.retry import Backoff
 from ragvigil.llm.settings import LlmSettings, price_of
 
@@ -43,27 +44,8 @@ BY_ENDING = {
     ),
 }
 """By the provider's reason, replies that are none whatever their text says."""
+RUN_SPENT = Setback(kind=FailureKind.BUDGET, detail="the run may cost no further turn")
 TOO_LATE = Setback(kind=FailureKind.TIMEOUT, detail="no time was left for a further attempt")
-
-
-@dataclass(slots=True)
-class _Course:
-    """How far one question has come; `ends` is its deadline on the loop's clock.
-
-    `asked_in` is the form of reply of its next attempt; None is the endpoint's choice.
-    """
-
-    ends: float
-    attempts: int = 0
-    retries: int = 0
-    problem: str = ""
-    asked_in: ReplyForm | None = None
-    usage: Usage = field(default_factory=Usage)
-
-    def failed(self, setback: Setback) -> Failure:
-        return Failure(
-            kind=setback.kind, detail=setback.detail, usage=self.usage, attempts=self.attempts
-        )
 
 
 class Client:
@@ -86,7 +68,7 @@ class Client:
         self.budget = budget
         self._settings = settings
         self._endpoint = endpoint
-        self._attempts = Attempts(endpoint, budget=budget, breaker=breaker)
+        self._attempts = Attempts(budget=budget, breaker=breaker)
         self._backoff = Backoff(longest_seconds=settings.retry_seconds)
         self._cache = cache
         self._chance = chance
@@ -120,6 +102,29 @@ class Client:
             self._keep(key, outcome)
         return outcome
 
+    async def turn(
+        self,
+        conversation: Conversation,
+        purpose: Purpose,
+        *,
+        patience_seconds: float,
+        fits: Callable[[Usage], bool],
+    ) -> Turn | Failure:
+        """What the model says next, or why nothing came; never raises for what a provider does.
+
+        An attempt is made only where `fits` says that the turn may cost so much, the attempts
+        before it included.
+        """
+        metrics.CALLS.labels(purpose=purpose).inc()
+        async with self._slots:
+            with metrics.SECONDS.time():
+                patience = min(self._settings.deadline_seconds, patience_seconds)
+                course = Course(ends=_now() + patience)
+                outcome = await self._turn(conversation, purpose, course, fits)
+        if isinstance(outcome, Failure):
+            metrics.FAILURES.labels(purpose=purpose, kind=outcome.kind).inc()
+        return outcome
+
     async def close(self) -> None:
         """Closes the connections and the files."""
         await self._endpoint.close()
@@ -129,7 +134,7 @@ class Client:
     async def _answered(
         self, prompt: str, form: type[Answer], purpose: Purpose
     ) -> Reply[Answer] | Failure:
-        course = _Course(ends=_now() + self._settings.deadline_seconds)
+        course = Course(ends=_now() + self._settings.deadline_seconds)
         while True:
             asked = prompt + (REPAIR.format(problem=course.problem) if course.problem else "")
             got = await self._attempt(asked, form, purpose, course)
@@ -147,28 +152,65 @@ class Client:
                 return course.failed(read)
 
     async def _attempt(
-        self, prompt: str, form: type[BaseModel], purpose: Purpose, course: _Course
+        self, prompt: str, form: type[BaseModel], purpose: Purpose, course: Course
     ) -> Sent | Setback:
         if _now() >= course.ends:
             return TOO_LATE
         asked_in = course.asked_in or self._endpoint.forms.first
+        got = await self._paid(
+            partial(self._endpoint.send, prompt, form, asked_in),
+            self._endpoint.most_usage(prompt, form),
+            purpose,
+            course,
+        )
+        if isinstance(got, Setback) and got.refuses_form:
+            metrics.FORMS_REFUSED.labels(form=asked_in).inc()
+            course.asked_in = self._endpoint.forms.looser(asked_in)
+        return got
+
+    async def _paid(
+        self,
+        send: Callable[[], Awaitable[Got | Setback]],
+        most: Usage,
+        purpose: Purpose,
+        course: Course,
+    ) -> Got | Setback:
+        """One attempt of the course."""
         attempt = Attempt(
-            prompt=prompt,
-            form=form,
-            reply_form=asked_in,
+            send=send,
+            most=most,
             purpose=purpose,
             timeout_seconds=self._settings.timeout_seconds,
             ends=course.ends,
         )
         got, used = await self._attempts.make(attempt)
-        if isinstance(got, Setback) and got.refuses_form:
-            metrics.FORMS_REFUSED.labels(form=asked_in).inc()
-            course.asked_in = self._endpoint.forms.looser(asked_in)
         course.attempts += got not in (NO_BUDGET, BREAKER_OPEN)
         course.usage += used
         return got
 
-    async def _goes_on(self, setback: Setback, course: _Course) -> bool:
+    async def _turn(
+        self,
+        conversation: Conversation,
+        purpose: Purpose,
+        course: Course,
+        fits: Callable[[Usage], bool],
+    ) -> Turn | Failure:
+        most = self._endpoint.most_of(conversation)
+        while True:
+            if not fits(course.usage + most):
+                return course.failed(RUN_SPENT)
+            if _now() >= course.ends:
+                return course.failed(TOO_LATE)
+            send = partial(self._endpoint.exchange, conversation)
+            got = await self._paid(send, most, purpose, course)
+            if isinstance(got, Said):
+                got = BY_ENDING["content_filter"] if got.ended == "content_filter" else got
+            if not isinstance(got, Setback):
+                return Turn(said=got, usage=course.usage, attempts=course.attempts)
+            if not await self._goes_on(got, course):
+                return course.failed(got)
+
+    async def _goes_on(self, setback: Setback, course: Course) -> bool:
         """Whether to ask again, after the pause that it takes."""
         if setback.refuses_form:
             return course.asked_in is not None

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 from pydantic import BaseModel
 
+from ragvigil.llm.conversation import Conversation, Said
 from ragvigil.llm.guard import untraced
 from ragvigil.llm.outcome import Setback, Usage
 from ragvigil.llm.reply_form import ReplyForm, ReplyForms
@@ -102,6 +103,30 @@ class Endpoint:
             return setback
         self.forms.worked(reply_form)
         return sent
+
+    def most_of(self, conversation: Conversation) -> Usage:
+        """The most that a turn of a conversation can cost."""
+        return Usage(
+            input_tokens=conversation.most_input_tokens + OVERHEAD_TOKENS,
+            output_tokens=self._settings.max_output_tokens,
+        )
+
+    async def exchange(self, conversation: Conversation) -> Said | Setback:
+        """Asks once for the next turn. Never raises for what the provider does."""
+        from pydantic_ai.settings import ModelSettings
+
+        from ragvigil.llm.exchange import messages, parameters, said
+        from ragvigil.llm.setback import setback_of
+
+        asked = ModelSettings(temperature=0.0, max_tokens=self._settings.max_output_tokens)
+        try:  # the border with the SDKs, as in `send`
+            with untraced():
+                got = await self._model.request(
+                    messages(conversation), asked, parameters(conversation)
+                )
+            return said(got, _known(got.usage.input_tokens, got.usage.output_tokens))
+        except Exception as error:
+            return setback_of(error, self._clock())
 
     async def close(self) -> None:
         """Closes the connections."""
