@@ -21,6 +21,7 @@ from ragvigil.store.column_kinds import (
 )
 from ragvigil.store.golden_columns import GOLDEN_TABLES
 from ragvigil.store.issue_columns import ISSUE_TABLES
+from ragvigil.store.topic_columns import TOPIC_TABLES
 from ragvigil.store.watch_columns import WATCH_TABLES
 
 if TYPE_CHECKING:
@@ -226,6 +227,7 @@ TABLES: Mapping[str, Mapping[str, str]] = {
     **WATCH_TABLES,
     **GOLDEN_TABLES,
     **ISSUE_TABLES,
+    **TOPIC_TABLES,
     "ledger": {
         "replica": LOW,
         "seq": "UInt64",

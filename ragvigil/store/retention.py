@@ -44,6 +44,8 @@ KEPT = {
     "issue_pairs": ("deltas_days", "toDate(written)"),
     "root_causes": ("deltas_days", "toDate(written)"),
     "checkpoints": ("deltas_days", "toDate(written)"),
+    "questions": ("spans_days", "toDate(written)"),
+    "topics": ("scores_days", "toDate(written)"),
 }
 DROPPED_FIRST = ("spans", "record_shapes", "records", "scores", "traces")
 """What goes when the store is too large, whole days of one table before the next table."""

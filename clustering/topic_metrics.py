@@ -1,0 +1,18 @@
+"""What topics expose to Prometheus."""
+
+from __future__ import annotations
+
+from prometheus_client import Counter, Gauge
+
+QUESTIONS = Counter("ragvigil_topic_questions", "Questions that were embedded for topics.")
+WAITING = Gauge(
+    "ragvigil_topic_questions_waiting",
+    "Chosen questions that have no vector yet, at the last look.",
+)
+TOPICS = Gauge(
+    "ragvigil_topics", "Topics of the newest map of a service.", ["service", "environment"]
+)
+GAPS = Gauge(
+    "ragvigil_topic_gaps", "Large topics without a golden case.", ["service", "environment"]
+)
+FAILURES = Counter("ragvigil_topic_map_failures", "Maps that could not be made.", ["reason"])

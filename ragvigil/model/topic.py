@@ -1,0 +1,52 @@
+"""Topics: what a service is asked about, as far as a sample of its questions shows."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Topic:
+    """Questions that lie close together.
+
+    `questions` are those of the sample, `failing` of them are answered badly as far as every answer
+    is looked at; `rated` are all that users rated, in the sample or not, `down` of them badly.
+    `centroid` is the mean of the questions' vectors, of length 1. `examples` are the questions
+    nearest to it.
+    """
+
+    topic_id: str
+    name: str
+    questions: int
+    failing: int
+    rated: int
+    down: int
+    golden_cases: int = 0
+    examples: tuple[str, ...] = ()
+    centroid: tuple[float, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TopicMap:
+    """The topics of one service, most asked first, over the time from `since` to `built`.
+
+    `rest` counts what lies in no topic; it has neither id, name nor centroid.
+    """
+
+    service: str
+    environment: str
+    built_unix_nano: int
+    since_unix_nano: int
+    vector_model: str
+    topics: tuple[Topic, ...]
+    rest: Topic
+
+    @property
+    def place(self) -> tuple[str, str]:
+        """Service and environment."""
+        return (self.service, self.environment)
+
+    @property
+    def questions(self) -> int:
+        """How many questions of the sample it rests on."""
+        return sum(one.questions for one in (*self.topics, self.rest))
