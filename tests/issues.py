@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+import time
+from collections.abc import Iterable
 from dataclasses import replace
 from datetime import UTC, datetime
 
 from ragvigil.model.issue import Failure, FailureKind, Issue, IssueState, MemberBy, Membership
 from ragvigil.model.score import Layer
-from ragvigil.store.batch import Batch, token_of
-from ragvigil.store.columns import TABLES
-from ragvigil.store.span_rows import nanos
+from ragvigil.store import issues as stored
+from ragvigil.store.failed import KeptFailure
 from ragvigil.store.store import Store
 
 NANOS = 10**9
@@ -67,72 +67,26 @@ def issue(name: str = "i1", **fields: object) -> Issue:
     return replace(AN_ISSUE, issue_id=name, **fields)  # type: ignore[arg-type]
 
 
-def membership(one: Failure, issue_id: str, *others: tuple[str, float]) -> Membership:
-    """The failure in an issue."""
+def membership(one: Failure, issue_id: str) -> Membership:
+    """The failure in an issue, and a little in another."""
     return Membership(
         trace_id=one.trace_id,
         record_id=one.record_id,
         issue_id=issue_id,
         by=MemberBy.ASSIGNED,
         strength=0.75,
-        others=others,
+        others=(("i9", 0.25),),
     )
 
 
-def keep(store: Store, failures: Iterable[Failure], issue_id: str = "") -> None:
-    """Stores failing records, as members of an issue where one is named."""
-    kept = list(failures)
-    rows = {"failures": [_row("failures", _failure_values(one)) for one in kept]}
-    if issue_id:
-        rows["memberships"] = [
-            _row("memberships", _membership_values(one, membership(one, issue_id, ("i9", 0.25))))
-            for one in kept
-        ]
-    store.write(Batch(rows=rows, token=token_of("issues", *rows.items())))
+def keep(store: Store, failures: Iterable[Failure], one: Issue | None = None) -> None:
+    """Stores failing records, as members of an issue where one is given, which is stored too."""
+    kept = [_kept(failed) for failed in failures]
+    members = [(each, membership(each.failure, one.issue_id)) for each in kept if one]
+    issues = [one] if one else []
+    store.write(stored.batch(time.time_ns(), failures=kept, members=members, issues=issues))
 
 
-def _row(table: str, values: Mapping[str, object]) -> tuple[object, ...]:
-    return tuple(values[name] for name in TABLES[table])
-
-
-def _place(one: Failure) -> dict[str, object]:
+def _kept(one: Failure) -> KeptFailure:
     seconds = one.time_unix_nano // NANOS
-    return {
-        "minute": datetime.fromtimestamp(seconds - seconds % 60, UTC),
-        "time": nanos(one.time_unix_nano),
-        "received": datetime.fromtimestamp(seconds, UTC),
-        "trace_id": one.trace_id,
-        "record_id": one.record_id,
-        "is_gone": 0,
-        "written": nanos(one.time_unix_nano),
-        "replica": "",
-        "epoch": 0,
-    }
-
-
-def _failure_values(one: Failure) -> dict[str, object]:
-    names: Sequence[str] = (
-        "service", "environment", "route", "rubric", "label", "rubrics", "reason", "question",
-        "inclusion_probability", "service_version", "prompt_version", "index_epoch", "llm_model",
-    )  # fmt: skip
-    return {
-        **{name: getattr(one, name) for name in names},
-        **{name: str(getattr(one, name)) for name in ("kind", "family", "scorer_kind", "stream")},
-        **_place(one),
-        "masked": "",
-        "reason_vector": [],
-        "question_vector": [],
-        "vector_model": "",
-        "digest": 1,
-    }
-
-
-def _membership_values(one: Failure, held: Membership) -> dict[str, object]:
-    return {
-        **_place(one),
-        "issue_id": held.issue_id,
-        "by": held.by.value,
-        "strength": held.strength,
-        "other_issues": [name for name, _ in held.others],
-        "other_strengths": [strength for _, strength in held.others],
-    }
+    return KeptFailure(failure=one, masked="", received=seconds, digest=1)

@@ -20,6 +20,7 @@ from ragvigil.web import (
     deltas,
     home,
     incidents,
+    issues,
     judges,
     labels,
     notices,
@@ -50,6 +51,7 @@ PARTS = (
     notices,
     operating,
     incidents,
+    issues,
     audits,
     home,
 )
@@ -81,6 +83,7 @@ def api(
     alerting: alerts.AlertSource | None = None,
     pointing: operating.OperatingSource | None = None,
     watching: incidents.IncidentSource | None = None,
+    issuing: issues.IssueSource | None = None,
     clock: Callable[[], datetime] = lambda: datetime.now(UTC),
 ) -> ASGIApp:
     """The application behind its guard, to be served by any ASGI server.
@@ -95,6 +98,7 @@ def api(
         alerting=alerting,
         pointing=pointing,
         watching=watching,
+        issuing=issuing,
         clock=clock,
     )
     return Guard(app, app.state.access, hosts(settings), settings.max_body_bytes)
@@ -109,6 +113,7 @@ def application(
     alerting: alerts.AlertSource | None = None,
     pointing: operating.OperatingSource | None = None,
     watching: incidents.IncidentSource | None = None,
+    issuing: issues.IssueSource | None = None,
     clock: Callable[[], datetime] = lambda: datetime.now(UTC),
 ) -> FastAPI:
     """The routes without their guard."""
@@ -129,6 +134,7 @@ def application(
     app.state.alerts = alerting
     app.state.operating = pointing
     app.state.incidents = watching
+    app.state.issues = issuing
     app.state.clock = clock
     app.state.base = settings.external_url
     app.state.routers = [part.router for part in PARTS]

@@ -10,6 +10,7 @@ if TYPE_CHECKING:
     from _typeshed import DataclassInstance
 
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+NANOS = "_unix_nano"
 
 
 def api_values(one: DataclassInstance) -> dict[str, Any]:
@@ -17,8 +18,8 @@ def api_values(one: DataclassInstance) -> dict[str, Any]:
     values: dict[str, Any] = {}
     for field in fields(one):
         value = getattr(one, field.name)
-        name, is_time, _ = field.name.partition("_unix_nano")
-        values[name] = _time(value) if is_time else value
+        is_time = field.name.endswith(NANOS)
+        values[field.name.removesuffix(NANOS)] = _time(value) if is_time else value
     return values
 
 

@@ -1,0 +1,266 @@
+"""The JSON forms of issues."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from datetime import datetime
+from typing import Annotated, Any
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from ragvigil.model.issue import (
+    FailureKind,
+    Issue,
+    IssueEvent,
+    IssuePair,
+    IssueState,
+    IssueVerb,
+    MemberBy,
+    PairVerdict,
+    RootCause,
+)
+from ragvigil.model.score import Layer, Stream
+from ragvigil.store.failed import KeptFailure
+from ragvigil.store.issue_views import Trait
+from ragvigil.web.posts import Name, Text, Time
+from ragvigil.web.values import api_values
+
+
+class CountForm(BaseModel):
+    """How many records an issue has."""
+
+    seen: int
+    about: float = Field(description="how many there are: seen, where every record was looked at")
+    low: float = Field(description="of `about`, 95 %")
+    high: float
+    apart: int = Field(description="seen because they looked suspicious: they speak for no others")
+
+
+class IssueForm(BaseModel):
+    """A named cause of failing records."""
+
+    issue_id: str
+    service: str
+    environment: str
+    family: Layer = Field(description="the layer in which its records fail first")
+    rubric: str
+    label: str
+    name: str
+    state: IssueState
+    first: datetime | None = Field(description="its first member failed")
+    last: datetime | None
+    opened: datetime | None
+    state_since: datetime | None
+    count: CountForm
+    days: list[int] = Field(description="members of the last 14 days (UTC), today last")
+    is_provisional: bool = Field(description="one rubric and label; not a cluster yet")
+    is_name_frozen: bool
+    routes: list[str]
+    assignee: str
+    resolved_in: str = Field(description="release or index version; empty is `now`")
+    resolved: datetime | None
+    ignored_until: datetime | None
+    ignored_members: int = Field(description="ignored until it has so many; 0 is no such bound")
+    merged_into: str = Field(description="the issue that has its members now; empty is none")
+    message: list[str] = Field(description="at most six lines")
+
+
+class BackgroundForm(BaseModel):
+    """How often records fail outside of every issue, 7 days."""
+
+    family: Layer
+    failing: int
+    requests: int
+    rate: float = Field(description="with a prior of 2 in 400, where little is known")
+
+
+class IssuesForm(BaseModel):
+    """Issues, what needs somebody first."""
+
+    issues: list[IssueForm]
+    found: int = Field(description="how many match, shown or not")
+    not_grouped: int = Field(description="failing records of 7 days that are in no issue")
+    background: list[BackgroundForm] = Field(description="of the same services and routes")
+
+
+class TraitForm(BaseModel):
+    """A route, version or model of an issue's members."""
+
+    name: str
+    value: str
+    members: int
+    first: datetime | None
+    last: datetime | None
+
+
+class OtherForm(BaseModel):
+    """An issue that a record is in as well, to some degree."""
+
+    issue_id: str
+    strength: float
+
+
+class MemberForm(BaseModel):
+    """A failing record of an issue."""
+
+    trace_id: str
+    record_id: str
+    time: datetime | None
+    route: str
+    kind: FailureKind
+    rubric: str
+    label: str
+    rubrics: list[str] = Field(description="all that failed, upstream first")
+    reason: str
+    question: str | None
+    stream: Stream
+    inclusion_probability: float
+    service_version: str
+    prompt_version: str
+    index_epoch: str
+    llm_model: str
+    by: MemberBy
+    strength: float = Field(description="0 to 1")
+    others: list[OtherForm]
+
+
+class MembersForm(BaseModel):
+    """Members of an issue, the newest first."""
+
+    members: list[MemberForm]
+
+
+class IssueEventForm(BaseModel):
+    """One step in the life of an issue."""
+
+    time: datetime | None
+    verb: IssueVerb
+    actor: str = Field(description="empty for the daemon")
+    text: str
+
+
+class PairForm(BaseModel):
+    """Two issues that look alike, the older one first."""
+
+    kept: str
+    kept_name: str
+    merged: str
+    merged_name: str
+    verdict: PairVerdict = Field(description="apart: they are never proposed again")
+    likeness: float = Field(description="cosine of their centroids")
+    shared: float = Field(description="share of both members that fell into one cluster")
+    time: datetime | None
+    actor: str
+
+
+class PairsForm(BaseModel):
+    """Pairs of issues, the likest first."""
+
+    pairs: list[PairForm]
+
+
+class QuoteForm(BaseModel):
+    """Words that occur in a stored span."""
+
+    text: str
+    trace_id: str
+    span_id: str
+
+
+class GradeForm(BaseModel):
+    """Severity, frequency, confidence or effort of the fix, 1 to 5."""
+
+    name: str
+    grade: int
+    reason: str
+
+
+class RootCauseForm(BaseModel):
+    """Why an issue happens."""
+
+    issue_id: str
+    time: datetime | None
+    by: str = Field(description="`code`, or the model that read the traces")
+    cause: str = Field(description="empty where it could not be determined")
+    ended: str
+    layer: Layer | None
+    fix: str
+    quotes: list[QuoteForm]
+    grades: list[GradeForm]
+    text: str
+    turns: int
+    cost_usd: float | None
+
+
+class IssueStoryForm(IssueForm):
+    """An issue with all that is known of it."""
+
+    background: BackgroundForm = Field(description="of its family on its routes")
+    traits: list[TraitForm] = Field(description="of each kind the commonest first")
+    representatives: list[MemberForm] = Field(description="the most typical first")
+    pairs: list[PairForm] = Field(description="proposed merges with others")
+    root_cause: RootCauseForm | None
+    events: list[IssueEventForm] = Field(description="the oldest first")
+
+
+class ExplainPost(BaseModel):
+    """Who wants an issue explained."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    actor: Name = Field(default="", description="who says it")
+
+
+class IssueActPost(ExplainPost):
+    """What a person says of an issue."""
+
+    text: Text = Field(default="", description="why, in words")
+    until: Time | None = Field(default=None, description="ignore: until then")
+    count: Annotated[int, Field(ge=0, le=10**9)] = Field(
+        default=0, description="ignore: until so many more members came"
+    )
+    for_ever: bool = Field(default=False, description="ignore: for ever")
+    release: Name = Field(
+        default="", description="resolve: in this release or index version; empty is now"
+    )
+    name: Name = Field(default="", description="rename: the name; assign: who; empty is nobody")
+    other: Name = Field(default="", description="merge: the issue it is merged with")
+
+
+def issue_values(one: Issue) -> dict[str, Any]:
+    """The values of `IssueForm` that the issue itself has."""
+    values = api_values(one)  # there, the time of the state has its name
+    return {**values, "state": one.state, "state_since": values["state"]}
+
+
+def trait_form(one: Trait) -> TraitForm:
+    """A trait as the API shows it."""
+    return TraitForm.model_validate(api_values(one))
+
+
+def member_form(one: KeptFailure) -> MemberForm:
+    """A member as the API shows it."""
+    held = one.membership
+    values = api_values(one.failure)
+    if held is not None:
+        others = [{"issue_id": name, "strength": strength} for name, strength in held.others]
+        values |= {"by": held.by, "strength": held.strength, "others": others}
+    return MemberForm.model_validate(values)
+
+
+def pair_form(one: IssuePair, names: Mapping[str, str]) -> PairForm:
+    """A pair as the API shows it; `names` by issue id."""
+    named = {"kept_name": names.get(one.kept, ""), "merged_name": names.get(one.merged, "")}
+    return PairForm.model_validate({**api_values(one), **named})
+
+
+def cause_form(one: RootCause) -> RootCauseForm:
+    """A root-cause report as the API shows it, without its transcript."""
+    grades = [dict(zip(("name", "grade", "reason"), grade, strict=True)) for grade in one.grades]
+    quotes = [api_values(quote) for quote in one.quotes]
+    return RootCauseForm.model_validate({**api_values(one), "quotes": quotes, "grades": grades})
+
+
+def event_form(one: IssueEvent) -> IssueEventForm:
+    """An event as the API shows it."""
+    return IssueEventForm.model_validate(api_values(one))

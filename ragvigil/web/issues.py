@@ -1,0 +1,202 @@
+"""Named causes of failing records: `/api/v1/issues`, `/api/v1/issue-pairs`."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal, Protocol
+
+from fastapi import APIRouter, Depends, HTTPException, Query, Request
+
+from ragvigil.model.issue import IssueState, IssueVerb
+from ragvigil.model.score import Layer
+from ragvigil.store import failed
+from ragvigil.store import issues as stored
+from ragvigil.web.errors import Error
+from ragvigil.web.issue_forms import (
+    ExplainPost,
+    IssueActPost,
+    IssueForm,
+    IssuesForm,
+    IssueStoryForm,
+    MembersForm,
+    PairsForm,
+    RootCauseForm,
+)
+from ragvigil.web.permissions import Permission, Requires
+from ragvigil.web.times import point_of_time
+
+router = APIRouter(prefix="/api/v1")
+
+Name = Annotated[str, Query(max_length=256)]
+PeoplesVerb = Literal[
+    "acknowledge", "resolve", "ignore", "reopen", "assign", "rename", "merge", "unmerge"
+]
+
+
+class NoSuchIssue(LookupError):
+    """There is no issue of this id."""
+
+
+class VerbRefused(ValueError):
+    """The issue does not take this verb as it is; `str(error)` says why."""
+
+
+class IssueSource(Protocol):
+    """What groups failing records; the composition root provides it."""
+
+    def find(self, wanted: stored.Wanted) -> IssuesForm:
+        """Issues that match, what needs somebody first, and what is in none."""
+        ...
+
+    def story(self, issue_id: str) -> IssueStoryForm:
+        """All that is known of an issue; of a merged one, the issue it is part of.
+
+        Raises NoSuchIssue.
+        """
+        ...
+
+    def members(self, issue_id: str, until: int, limit: int) -> MembersForm:
+        """Members of the minutes before one, in seconds since the epoch. Raises NoSuchIssue."""
+        ...
+
+    def pairs(self) -> PairsForm:
+        """Issues that look alike and about which nobody has said anything."""
+        ...
+
+    def act(self, issue_id: str, verb: IssueVerb, post: IssueActPost) -> IssueForm:
+        """Does what a person says. Raises NoSuchIssue or VerbRefused."""
+        ...
+
+    def explain(self, issue_id: str, actor: str) -> RootCauseForm:
+        """Looks for the root cause now, which may take minutes.
+
+        Raises NoSuchIssue, or VerbRefused where another issue is being explained.
+        """
+        ...
+
+
+def _source(request: Request) -> IssueSource:
+    source: IssueSource | None = request.app.state.issues
+    if source is None:
+        raise HTTPException(404, "no issues are kept here: failing records are not grouped")
+    return source
+
+
+@router.get(
+    "/issues",
+    summary="Named causes of failing records, what needs somebody first",
+    dependencies=[Depends(Requires(Permission.READ))],
+)
+def issues(
+    request: Request,
+    state: IssueState | None = None,
+    service: Name = "",
+    route: Name = "",
+    family: Layer | None = None,
+    q: Annotated[str, Query(max_length=256, description="occurs in the name, or is the id")] = "",
+    limit: Annotated[int, Query(ge=1, le=1000)] = 100,
+) -> IssuesForm:
+    """Regressed, escalating and new ones first; with them, how many failures are in no issue."""
+    wanted = stored.Wanted(
+        states=(state,) if state else (),
+        service=service,
+        route=route,
+        family=family or "",
+        text=q,
+        limit=limit,
+    )
+    return _source(request).find(wanted)
+
+
+@router.get(
+    "/issues/{issue_id}",
+    summary="One issue: counts, routes, versions, examples, root cause, and what was done",
+    dependencies=[Depends(Requires(Permission.READ))],
+)
+def issue(request: Request, issue_id: str) -> IssueStoryForm:
+    """An issue that was merged is told as the one that it is part of."""
+    try:
+        return _source(request).story(issue_id)
+    except NoSuchIssue as error:
+        raise HTTPException(404, str(error)) from error
+
+
+@router.get(
+    "/issues/{issue_id}/members",
+    summary="The failing records of an issue, the newest first",
+    dependencies=[Depends(Requires(Permission.READ))],
+)
+def members(
+    request: Request,
+    issue_id: str,
+    until: Annotated[
+        str,
+        Query(
+            max_length=40,
+            description="before this minute: ISO 8601, epoch seconds, or how long ago, like 7d",
+        ),
+    ] = "",
+    limit: Annotated[int, Query(ge=1, le=1000)] = 100,
+) -> MembersForm:
+    """An issue that was merged has its members in the one that it is part of."""
+    now = request.app.state.clock()
+    end = int(point_of_time(until, now).timestamp()) if until else failed.END
+    try:
+        return _source(request).members(issue_id, end, limit)
+    except NoSuchIssue as error:
+        raise HTTPException(404, str(error)) from error
+
+
+@router.post(
+    "/issues/{issue_id}/explain",
+    summary="Look for the root cause now; a judge's model may read traces for minutes",
+    responses={409: {"model": Error, "description": "Another issue is being explained."}},
+    dependencies=[Depends(Requires(Permission.TRIAGE))],
+)
+def explain(request: Request, issue_id: str, post: ExplainPost) -> RootCauseForm:
+    """Without a judge, or without money for it, the report is what code can know."""
+    try:
+        return _source(request).explain(issue_id, post.actor)
+    except NoSuchIssue as error:
+        raise HTTPException(404, str(error)) from error
+    except VerbRefused as error:
+        raise HTTPException(409, str(error)) from error
+
+
+@router.post(
+    "/issues/{issue_id}/{verb}",
+    summary="Acknowledge, resolve, ignore, reopen, assign, rename, merge, unmerge",
+    responses={409: {"model": Error, "description": "The issue does not take this verb."}},
+    dependencies=[Depends(Requires(Permission.TRIAGE))],
+)
+def act(request: Request, issue_id: str, verb: PeoplesVerb, post: IssueActPost) -> IssueForm:
+    """`merge` keeps the older of both; `unmerge` gives a merged issue its members back."""
+    source = _source(request)
+    said = IssueVerb(verb)
+    _must_be_whole(said, post)
+    try:
+        return source.act(issue_id, said, post)
+    except NoSuchIssue as error:
+        raise HTTPException(404, str(error)) from error
+    except VerbRefused as error:
+        raise HTTPException(409, str(error)) from error
+
+
+def _must_be_whole(verb: IssueVerb, post: IssueActPost) -> None:
+    """Raises HTTPException (422) where the verb lacks what it needs."""
+    bounds = (post.until is not None, post.count > 0)
+    if verb is IssueVerb.IGNORE and any(bounds) == post.for_ever:
+        raise HTTPException(422, "body: ignore needs until or count, or else for_ever")
+    if verb is IssueVerb.RENAME and not post.name.strip():
+        raise HTTPException(422, "body.name: rename needs a name")
+    if verb is IssueVerb.MERGE and not post.other:
+        raise HTTPException(422, "body.other: merge needs the other issue")
+
+
+@router.get(
+    "/issue-pairs",
+    summary="Issues that look alike: merges that somebody may confirm",
+    dependencies=[Depends(Requires(Permission.READ))],
+)
+def issue_pairs(request: Request) -> PairsForm:
+    """Confirm with `merge`; `unmerge` of a proposed pair says that they stay apart."""
+    return _source(request).pairs()
