@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from ragvigil.model.issue import Failure, FailureKind
-from ragvigil.model.record import Absent, RagRecord
+from ragvigil.model.record import Absent, Feedback, RagRecord
 from ragvigil.model.score import Kind, Layer, Score, Stream
 
 UPSTREAM = (
@@ -92,8 +92,7 @@ def _kind(record: RagRecord, failing: Sequence[Score]) -> FailureKind | None:
         return FailureKind.ERROR
     if failing:
         return FailureKind.RUBRIC
-    disliked = any(one.value is not None and one.value < 0.5 for one in record.feedback)
-    return FailureKind.THUMBS_DOWN if disliked else None
+    return FailureKind.THUMBS_DOWN if any(map(_is_dislike, record.feedback)) else None
 
 
 def _failing(scores: Sequence[Score], fails_below: Mapping[str, float]) -> list[Score]:
@@ -123,13 +122,24 @@ def _errored_layer(record: RagRecord) -> Layer:
 
 def _reason(record: RagRecord, kind: FailureKind, first: Score | None) -> str:
     if kind is FailureKind.RUBRIC and first is not None:
-        mode = first.details.get("failure_mode")
-        said = [mode if isinstance(mode, str) else "", first.explanation, _plain(first.label)]
-        return next(filter(None, map(_short, said)), _plain(first.rubric))
+        return _short(_said_of(first)) or _plain(first.rubric)
     if kind is FailureKind.ERROR:
         return _short((record.error or "").strip().partition("\n")[0]) or WORDS[kind]
-    comments = [one.comment for one in record.feedback if one.value is not None and one.value < 0.5]
+    comments = [one.comment for one in record.feedback if _is_dislike(one)]
     return next(filter(None, map(_short, comments)), WORDS[kind])
+
+
+def _said_of(score: Score) -> str:
+    """A judge's sentence, else its grades under the rubric's name; of code what it found."""
+    mode = score.details.get("failure_mode")
+    if isinstance(mode, str) and mode.strip():
+        return mode
+    said = score.explanation or _plain(score.label)
+    return f"{_plain(score.rubric)}: {said}" if score.kind is Kind.JUDGE and said else said
+
+
+def _is_dislike(feedback: Feedback) -> bool:
+    return feedback.value is not None and feedback.value < 0.5
 
 
 def _plain(name: str) -> str:

@@ -15,8 +15,7 @@ MARK = "it"
 LEAST_LETTERS = 4
 """Shorter words of a question are its grammar, unless they are written in capitals."""
 QUESTION_CHARACTERS = 4000
-KEPT = frozenset(
-    """
+_KEPT_WORDS = """
     about address answer answered answering answers assistant because been cannot cause chunk chunks
     citation citations cite cited cites claim claims complete context contradict contradicts correct
     could different document documents does doesn't don't empty error even every fact facts failed
@@ -27,8 +26,8 @@ KEPT = frozenset(
     some source sources stale state stated statement states stops supported tell text than that
     their them there these they this time truncated unsupported user want were what when where which
     while will with without word words would wrong your
-    """.split()
-)
+"""
+KEPT = frozenset(_KEPT_WORDS.split())
 """Words in which reasons say their cause, whatever the question is about; and grammar."""
 
 _UNSPACED = "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff"
@@ -41,11 +40,14 @@ _ID = re.compile(
 )
 _WORD = re.compile(rf"[{_UNSPACED}]+|[^\W\d_{_UNSPACED}]+(?:['’][^\W\d_{_UNSPACED}]+)*")
 _IS_UNSPACED = re.compile(rf"[{_UNSPACED}]")
+_SPACE_WITHIN = re.compile(r"(?<=[(\[]) | (?=[.,;:!?)\]])")
 _MARKS = re.compile(rf"\b{MARK}\b(?:[\s,/-]+{MARK}\b)+")
 
 
 def masked(reason: str, question: str | None) -> str:
     """The reason with quoted text, ids, numbers and the question's content words as `it`.
+
+    Clauses that then are the same stand once. Total on any text.
 
     >>> masked('It says "14 days" where chunk refund-02#1 says 30.', None)
     'It says it where chunk it says it.'
@@ -58,9 +60,9 @@ def masked(reason: str, question: str | None) -> str:
     for pattern in (_QUOTED, _ADDRESS, _ID):
         text = pattern.sub(f" {MARK} ", text)
     topic = _Topic(question or "")
-    text = _WORD.sub(lambda found: topic.without(found[0]), text)
-    text = re.sub(r" +([.,;:!?)])", r"\1", " ".join(text.split()))
-    return _MARKS.sub(MARK, text)
+    text = " ".join(_WORD.sub(lambda found: topic.without(found[0]), text).split())
+    clauses = _SPACE_WITHIN.sub("", _MARKS.sub(MARK, text)).split("; ")
+    return "; ".join(dict.fromkeys(clauses))
 
 
 class _Topic:
@@ -95,7 +97,8 @@ def _pairs(run: str) -> Iterable[str]:
 
 
 def _is_content(word: str) -> bool:
-    return (len(word) >= LEAST_LETTERS or word.isupper()) and word.casefold() not in KEPT
+    is_long = len(word) >= (2 if word.isupper() else LEAST_LETTERS)
+    return is_long and word.casefold() not in KEPT
 
 
 def _are_forms(one: str, other: str) -> bool:
