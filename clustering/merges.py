@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import combinations
 
 import numpy as np
 
@@ -55,31 +54,31 @@ def propose(
 
     `clustering` is of all records of that family, `members` (n) are the issues they are in, empty
     for none. A pair is MERGED (to be done at once) where it is sure and no person has triaged the
-    younger one, else PROPOSED. Pairs that were decided, or wait for a person, are left out.
+    younger one, else PROPOSED. Pairs that were decided, or wait for a person, are left out, and
+    until the next time those of an issue that is merged now.
     """
     known = {frozenset((one.kept, one.merged)) for one in pairs}
     held = _held(clustering, members)
-    found = []
-    lasting = [one for one in issues if one.centroid and not one.merged_into]
-    for one, other in combinations(lasting, 2):
-        if _kind(one) != _kind(other) or frozenset((one.issue_id, other.issue_id)) in known:
+    found: list[IssuePair] = []
+    changing: set[str] = set()
+    for likeness, kept, merged in _alike(issues):
+        both = {kept.issue_id, merged.issue_id}
+        if both & changing or frozenset(both) in known:
             continue
-        likeness = float(np.dot(one.centroid, other.centroid))
-        if likeness >= PROPOSED:
-            kept, merged = older_first(one, other)
-            shared = _shared(held[kept.issue_id], held[merged.issue_id])
-            is_sure = likeness >= SURE and shared >= SURE_SHARED and not merged.is_triaged
-            found.append(
-                IssuePair(
-                    kept=kept.issue_id,
-                    merged=merged.issue_id,
-                    verdict=PairVerdict.MERGED if is_sure else PairVerdict.PROPOSED,
-                    likeness=likeness,
-                    shared=shared,
-                    time_unix_nano=time_unix_nano,
-                )
+        shared = _shared(held[kept.issue_id], held[merged.issue_id])
+        is_sure = likeness >= SURE and shared >= SURE_SHARED and not merged.is_triaged
+        changing |= both if is_sure else set()
+        found.append(
+            IssuePair(
+                kept=kept.issue_id,
+                merged=merged.issue_id,
+                verdict=PairVerdict.MERGED if is_sure else PairVerdict.PROPOSED,
+                likeness=likeness,
+                shared=shared,
+                time_unix_nano=time_unix_nano,
             )
-    return sorted(found, key=lambda pair: -pair.likeness)
+        )
+    return found
 
 
 def splits(clustering: Clustering, members: Sequence[str], vectors: Vectors) -> list[Split]:
@@ -181,6 +180,22 @@ def _held(clustering: Clustering, members: Sequence[str]) -> dict[str, Counter[i
 def _shared(one: Counter[int], other: Counter[int]) -> float:
     """The largest share that both have in one cluster: of that one of them which has less."""
     return max((min(one[c] / one.total(), other[c] / other.total()) for c in one), default=0.0)
+
+
+def _alike(issues: Iterable[Issue]) -> list[tuple[float, Issue, Issue]]:
+    """Likeness, older and younger of issues of one kind and model, likest first."""
+    kinds: dict[tuple[str, ...], list[Issue]] = defaultdict(list)
+    for one in issues:
+        if one.centroid and not one.merged_into:
+            kinds[(*_kind(one), one.vector_model)].append(one)
+    found = []
+    for same in kinds.values():
+        centroids = np.array([one.centroid for one in same], np.float32)
+        likeness = np.triu(centroids @ centroids.T, 1)
+        for row, column in np.argwhere(likeness >= PROPOSED).tolist():
+            pair = older_first(same[row], same[column])
+            found.append((float(likeness[row, column]), *pair))
+    return sorted(found, key=lambda alike: (-alike[0], alike[1].issue_id, alike[2].issue_id))
 
 
 def _kind(issue: Issue) -> tuple[str, str, str]:
