@@ -9,6 +9,9 @@ from ragvigil.app.settings import Settings
 if TYPE_CHECKING:
     import httpx
 
+PATIENCE = 30.0
+"""Seconds."""
+
 
 class Unreachable(Exception):
     """No daemon answers, or it refused; `str(error)` says what to do."""
@@ -30,12 +33,14 @@ def get(settings: Settings, path: str, **parameters: Any) -> Any:
     return reply.json()
 
 
-def post(settings: Settings, path: str, body: object, *, role: str) -> Any:
+def post(
+    settings: Settings, path: str, body: object, *, role: str, patience_seconds: float = PATIENCE
+) -> Any:
     """The JSON that the daemon answers to `body`, sent with the token of `role`.
 
     Raises Refused where the body is to blame, else Unreachable as `get` does.
     """
-    reply = _ask(settings, "POST", path, role=role, json=body)
+    reply = _ask(settings, "POST", path, role=role, json=body, timeout=patience_seconds)
     if reply.status_code in (404, 409, 413, 422):
         raise Refused(str(reply.json()["error"]["message"]))
     if reply.status_code not in (200, 201, 202):
@@ -43,14 +48,18 @@ def post(settings: Settings, path: str, body: object, *, role: str) -> Any:
     return reply.json()
 
 
-def _ask(settings: Settings, method: str, path: str, *, role: str, **sent: Any) -> httpx.Response:
+def _ask(
+    settings: Settings, method: str, path: str, *, role: str, timeout: float = PATIENCE, **sent: Any
+) -> httpx.Response:
     import httpx
 
     base = f"http://{settings.web.endpoint}"
     token = settings.web.secret(role)
     headers = {"authorization": f"Bearer {token}"} if token else {}
     try:
-        return httpx.request(method, f"{base}/api/v1/{path}", headers=headers, timeout=30, **sent)
+        return httpx.request(
+            method, f"{base}/api/v1/{path}", headers=headers, timeout=timeout, **sent
+        )
     except httpx.HTTPError as error:
         raise Unreachable(
             f"no daemon answers at {base} ({error}); start one with `ragvigil run`, "

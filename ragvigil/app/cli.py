@@ -12,6 +12,7 @@ import typer
 
 from ragvigil.app.alert_command import alert
 from ragvigil.app.incidents_command import incidents
+from ragvigil.app.issues_command import issues
 from ragvigil.app.labels_command import labels
 from ragvigil.app.limits_command import limits
 from ragvigil.app.options import Config, Json
@@ -34,6 +35,7 @@ rubric = typer.Typer(help="What is scored, and how a model is asked.", no_args_i
 app.add_typer(rubric, name="rubric")
 app.add_typer(labels, name="labels")
 app.add_typer(incidents, name="incidents")
+app.add_typer(issues, name="issues")
 app.command()(why)
 app.command()(limits)
 app.add_typer(alert, name="alert")
