@@ -12,6 +12,7 @@ from pydantic_ai.messages import (
     ModelRequest,
     ModelRequestPart,
     ModelResponse,
+    SystemPromptPart,
     TextPart,
     ToolCallPart,
     ToolReturnPart,
@@ -26,8 +27,9 @@ from ragvigil.llm.outcome import Usage
 
 def messages(conversation: Conversation) -> list[ModelMessage]:
     """The whole conversation. Arguments that were no JSON object go back as an empty one."""
+    # As a part: `instructions` count only where the newest request repeats them.
     opening = ModelRequest(
-        parts=[UserPromptPart(conversation.opening)], instructions=conversation.instructions
+        parts=[SystemPromptPart(conversation.instructions), UserPromptPart(conversation.opening)]
     )
     return [opening, *(one for told in conversation.exchanges for one in _exchange(told))]
 
