@@ -73,7 +73,7 @@ def topics(
     New ids are made from that of the map.
     """
     sampled = asked.vectors[asked.is_sampled]
-    found = [centroid(sampled[labels == one]) for one in range(labels.max(initial=-1) + 1)]
+    found = [centroid(sampled[labels == one]) for one in np.unique(labels[labels >= 0])]
     centres = np.array(found, np.float32).reshape(len(found), asked.vectors.shape[1])
     where = placed(asked.vectors, centres)
     kept = _kept(centres, before)
