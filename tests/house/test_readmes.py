@@ -47,7 +47,7 @@ def test_every_stage_readme_has_the_one_form(stage: str) -> None:
 
 def every_module() -> list[str]:
     names = []
-    for package in ("ragvigil", "collector", "scorers", "alerts"):
+    for package in ("ragvigil", "collector", "scorers", "alerts", "clustering"):
         path = [str(ROOT / package)]
         names += [found.name for found in pkgutil.walk_packages(path, f"{package}.")]
     return sorted(names)
@@ -59,7 +59,7 @@ def test_the_examples_in_docstrings_are_true(name: str) -> None:
     assert result.failed == 0
 
 
-@pytest.mark.parametrize("readme", ["README.md", *sorted(READMES), "clustering/README.md"])
+@pytest.mark.parametrize("readme", ["README.md", *sorted(READMES)])
 def test_links_of_a_readme_lead_somewhere(readme: str) -> None:
     import re
 

@@ -29,6 +29,7 @@ def test_alertmanager_takes_the_example() -> None:
         (["alertname=RagNotWatching", "severity=page"], "pager"),
         (["alertname=RagQualityTicket", "severity=ticket"], "tickets"),
         (["alertname=RagJudgeFailing", "severity=ticket"], "tickets"),
+        (["alertname=RagIssueNew", "severity=ticket"], "tickets"),
         (["alertname=RagvigilTestAlert", "severity=info"], "pager"),
     ],
 )
