@@ -59,6 +59,8 @@ class GoldenCase:
     state: CaseState = CaseState.PROPOSED
     proposed_by: str = ""
     proposed_unix_nano: int = 0
+    edited_by: tuple[str, ...] = ()
+    """Who else wrote it since it was last signed; they do not approve it either."""
     approved_by: str = ""
     approved_unix_nano: int = 0
     content_hash: str = ""
@@ -78,3 +80,27 @@ class CaseRun:
     """None where nothing could be told; `why` then says so."""
     why: str = ""
     answer: str = ""
+
+
+class CaseVerb(StrEnum):
+    """What is done to a case; the last ones by the daemon, the others by people."""
+
+    PROPOSE = "propose"
+    EDIT = "edit"
+    SIGN = "sign"
+    REJECT = "reject"
+    FOUND = "found"
+    """It stood signed in the set's file, and the store did not know."""
+    PASSED = "passed"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CaseEvent:
+    """One step of a case; `actor` is a person's name, or empty for the daemon."""
+
+    case_id: str
+    time_unix_nano: int
+    verb: CaseVerb
+    revision: int
+    actor: str = ""
+    text: str = ""

@@ -791,3 +791,145 @@ ENGINE = ReplacingMergeTree(written)
 ORDER BY reader
 TTL toDate(written) + INTERVAL 400 DAY
 SETTINGS fsync_after_insert = 1, fsync_part_directory = 1, non_replicated_deduplication_window = 1000;
+
+CREATE TABLE IF NOT EXISTS golden_cases
+(
+    case_id String CODEC(ZSTD(1)),
+    revision UInt32 CODEC(ZSTD(1)),
+    state LowCardinality(String) CODEC(ZSTD(1)),
+    service LowCardinality(String) CODEC(ZSTD(1)),
+    environment LowCardinality(String) CODEC(ZSTD(1)),
+    query_type LowCardinality(String) CODEC(ZSTD(1)),
+    trace_id String CODEC(ZSTD(1)),
+    issue_id String CODEC(ZSTD(1)),
+    body String CODEC(ZSTD(3)),
+    written DateTime64(9, 'UTC') CODEC(Delta, ZSTD(1)),
+    replica LowCardinality(String) CODEC(ZSTD(1)),
+    epoch UInt32 CODEC(ZSTD(1))
+)
+ENGINE = ReplacingMergeTree(written)
+ORDER BY (case_id, revision)
+TTL toDate(written) + INTERVAL 400 DAY
+SETTINGS fsync_after_insert = 1, fsync_part_directory = 1, non_replicated_deduplication_window = 1000;
+
+CREATE TABLE IF NOT EXISTS golden_events
+(
+    case_id String CODEC(ZSTD(1)),
+    time DateTime64(9, 'UTC') CODEC(Delta, ZSTD(1)),
+    verb LowCardinality(String) CODEC(ZSTD(1)),
+    revision UInt32 CODEC(ZSTD(1)),
+    actor String CODEC(ZSTD(1)),
+    text String CODEC(ZSTD(1)),
+    written DateTime64(9, 'UTC') CODEC(Delta, ZSTD(1)),
+    replica LowCardinality(String) CODEC(ZSTD(1)),
+    epoch UInt32 CODEC(ZSTD(1))
+)
+ENGINE = ReplacingMergeTree(written)
+ORDER BY (case_id, time, verb, revision)
+TTL toDate(written) + INTERVAL 400 DAY
+SETTINGS fsync_after_insert = 1, fsync_part_directory = 1, non_replicated_deduplication_window = 1000;
+
+CREATE TABLE IF NOT EXISTS golden_runs
+(
+    case_id String CODEC(ZSTD(1)),
+    time DateTime64(9, 'UTC') CODEC(Delta, ZSTD(1)),
+    against LowCardinality(String) CODEC(ZSTD(1)),
+    is_pass Nullable(UInt8) CODEC(ZSTD(1)),
+    why String CODEC(ZSTD(1)),
+    answer String CODEC(ZSTD(3)),
+    written DateTime64(9, 'UTC') CODEC(Delta, ZSTD(1)),
+    replica LowCardinality(String) CODEC(ZSTD(1)),
+    epoch UInt32 CODEC(ZSTD(1))
+)
+ENGINE = ReplacingMergeTree(written)
+ORDER BY (case_id, time)
+TTL toDate(written) + INTERVAL 400 DAY
+SETTINGS fsync_after_insert = 1, fsync_part_directory = 1, non_replicated_deduplication_window = 1000;
+
+CREATE VIEW IF NOT EXISTS ratings AS
+SELECT minute, service, environment, route, trace_id, record_id, min(value) AS worst
+FROM
+(
+    SELECT
+        minute, service, environment, route, trace_id, record_id,
+        arrayJoin(arrayFilter(value -> value IS NOT NULL, `feedback.value`)) AS value
+    FROM records FINAL
+    UNION ALL
+    SELECT
+        records.minute, records.service, records.environment, records.route, records.trace_id,
+        records.record_id, told.value AS value
+    FROM
+    (
+        SELECT minute, service, environment, route, trace_id, record_id FROM records FINAL
+    ) AS records
+    INNER JOIN
+    (
+        SELECT trace_id, value
+        FROM feedback FINAL
+        WHERE trace_id != '' AND span_id = '' AND response_id = '' AND value IS NOT NULL
+    ) AS told ON told.trace_id = records.trace_id
+    UNION ALL
+    SELECT
+        records.minute, records.service, records.environment, records.route, records.trace_id,
+        records.record_id, told.value AS value
+    FROM
+    (
+        SELECT
+            minute, service, environment, route, trace_id, record_id,
+            arrayJoin(arrayConcat(response_ids, span_ids, [record_id])) AS named
+        FROM records FINAL
+    ) AS records
+    INNER JOIN
+    (
+        SELECT if(response_id != '', response_id, span_id) AS named, value
+        FROM feedback FINAL
+        WHERE (response_id != '' OR span_id != '') AND value IS NOT NULL
+    ) AS told ON told.named = records.named
+)
+GROUP BY minute, service, environment, route, trace_id, record_id;
+
+CREATE TABLE IF NOT EXISTS questions
+(
+    minute DateTime('UTC') CODEC(Delta, ZSTD(1)),
+    trace_id String CODEC(ZSTD(1)),
+    record_id String CODEC(ZSTD(1)),
+    service LowCardinality(String) CODEC(ZSTD(1)),
+    environment LowCardinality(String) CODEC(ZSTD(1)),
+    question String CODEC(ZSTD(3)),
+    is_sampled UInt8 CODEC(ZSTD(1)),
+    vector Array(Float32) CODEC(ZSTD(1)),
+    vector_model LowCardinality(String) CODEC(ZSTD(1)),
+    written DateTime64(9, 'UTC') CODEC(Delta, ZSTD(1)),
+    replica LowCardinality(String) CODEC(ZSTD(1)),
+    epoch UInt32 CODEC(ZSTD(1))
+)
+ENGINE = ReplacingMergeTree(written)
+PARTITION BY toDate(written)
+ORDER BY (minute, trace_id, record_id, vector_model)
+TTL toDate(written) + INTERVAL 14 DAY
+SETTINGS ttl_only_drop_parts = 1, fsync_after_insert = 1, fsync_part_directory = 1, non_replicated_deduplication_window = 1000;
+
+CREATE TABLE IF NOT EXISTS topics
+(
+    service LowCardinality(String) CODEC(ZSTD(1)),
+    environment LowCardinality(String) CODEC(ZSTD(1)),
+    built DateTime64(9, 'UTC') CODEC(Delta, ZSTD(1)),
+    since DateTime64(9, 'UTC') CODEC(Delta, ZSTD(1)),
+    topic_id String CODEC(ZSTD(1)),
+    name String CODEC(ZSTD(1)),
+    questions UInt32 CODEC(ZSTD(1)),
+    failing UInt32 CODEC(ZSTD(1)),
+    rated UInt32 CODEC(ZSTD(1)),
+    down UInt32 CODEC(ZSTD(1)),
+    golden_cases UInt32 CODEC(ZSTD(1)),
+    examples Array(String) CODEC(ZSTD(3)),
+    centroid Array(Float32) CODEC(ZSTD(1)),
+    vector_model LowCardinality(String) CODEC(ZSTD(1)),
+    written DateTime64(9, 'UTC') CODEC(Delta, ZSTD(1)),
+    replica LowCardinality(String) CODEC(ZSTD(1)),
+    epoch UInt32 CODEC(ZSTD(1))
+)
+ENGINE = ReplacingMergeTree(written)
+ORDER BY (service, environment, built, topic_id)
+TTL toDate(written) + INTERVAL 90 DAY
+SETTINGS fsync_after_insert = 1, fsync_part_directory = 1, non_replicated_deduplication_window = 1000;

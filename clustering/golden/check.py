@@ -1,0 +1,84 @@
+"""What is looked at before a case is signed."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from clustering.golden.content import Asked, lacks, texts_of
+from clustering.golden.leakage import Leak, Said, leaks
+from clustering.golden.nearness import Embed, Near, near
+from clustering.golden.settings import GoldenSettings
+from ragvigil.model.golden import GoldenCase
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Knowledge:
+    """How texts are compared and searched; the composition root fills it.
+
+    `asked` is the form in which scorers look a question up; `marked` adds to its counter what it
+    takes out of a text, by kind, and returns the text with marks.
+    """
+
+    asked: Asked
+    marked: Callable[[str, Counter[str]], str]
+    embed: Embed = lambda _: None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Checks:
+    """What was found; `unseen` says why the prompt could not be searched for leaks, or nothing."""
+
+    near: tuple[Near, ...] = ()
+    leaks: tuple[Leak, ...] = ()
+    marks: Mapping[str, int] = field(default_factory=dict)
+    lacks: tuple[str, ...] = ()
+    unseen: str = ""
+
+    @property
+    def blocking(self) -> list[str]:
+        """What keeps the case from being signed, a sentence each."""
+        secrets = ", ".join(sorted(self.marks))
+        return [*self.lacks, *([f"holds what is redacted: {secrets}"] if secrets else [])]
+
+    @property
+    def warnings(self) -> list[str]:
+        """What a person must have seen before signing, a sentence each."""
+        doubles = [f"asks nearly what {one.case_id} asks: {one.question}" for one in self.near]
+        given = [f"the {one.where} holds its {one.what}: {one.text}" for one in self.leaks]
+        return [*doubles, *given]
+
+
+def check(
+    case: GoldenCase,
+    others: Iterable[GoldenCase],
+    prompt: Sequence[Said] | None,
+    chunks: Iterable[str],
+    known: Knowledge,
+    settings: GoldenSettings,
+) -> Checks:
+    """Everything about one case; `prompt` is None where no stored span shows it."""
+    found = near(
+        case,
+        others,
+        known.asked,
+        letters=settings.near,
+        meaning=settings.near_meaning,
+        embed=known.embed,
+    )
+    return Checks(
+        near=tuple(found),
+        leaks=tuple(leaks(case, prompt or (), chunks, known.asked)),
+        marks=secrets(case, known),
+        lacks=tuple(lacks(case, known.asked)),
+        unseen="no stored span shows the prompt of its trace" if prompt is None else "",
+    )
+
+
+def secrets(case: GoldenCase, known: Knowledge) -> Mapping[str, int]:
+    """How many texts of the case the redactor would mark, by kind."""
+    found: Counter[str] = Counter()
+    for text in texts_of(case):
+        known.marked(text, found)
+    return dict(found)

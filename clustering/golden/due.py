@@ -1,0 +1,47 @@
+"""When a signed case is run: at once, then every so often until it passes, or after a change."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from typing import NamedTuple
+
+from ragvigil.model.golden import CaseRun, CaseState, GoldenCase
+
+HOUR = 3600 * 10**9
+
+
+class Change(NamedTuple):
+    """A deploy, or a change that was noticed; an empty service or environment is any."""
+
+    service: str
+    environment: str
+    time_unix_nano: int
+
+
+def due(
+    cases: Iterable[GoldenCase],
+    newest: Mapping[str, CaseRun],
+    changes: Iterable[Change],
+    now: int,
+    hours: float,
+) -> Iterator[GoldenCase]:
+    """The signed cases to be run now; times in nanoseconds since the epoch.
+
+    A run from before the signature is one of an earlier revision: it does not count.
+    """
+    known = list(changes)
+    for case in cases:
+        run = newest.get(case.case_id)
+        last = run.time_unix_nano if run else 0
+        is_old = last < case.approved_unix_nano or now - last >= hours * HOUR
+        if case.state is CaseState.SIGNED and (is_old or _has_changed(case, last, known)):
+            yield case
+
+
+def _has_changed(case: GoldenCase, since: int, changes: Iterable[Change]) -> bool:
+    return any(
+        one.time_unix_nano > since
+        and one.service in ("", case.service)
+        and one.environment in ("", case.environment)
+        for one in changes
+    )

@@ -1,0 +1,134 @@
+"""What people do to a case: propose, edit, sign, reject. Pure; each returns the case as it then is.
+
+A signed case that is edited is a proposal again, a revision later; the set keeps the signed one
+until the new one is signed.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+from clustering.golden.case import LISTS, SOURCES, TEXTS, BadCase, as_json, parse
+from clustering.golden.content import content_hash
+from ragvigil.model.golden import CaseState, GoldenCase
+from ragvigil.model.identity import identity
+
+EDITED = {*TEXTS, *LISTS, *SOURCES, "query_type", "expected_facts"} - {
+    "case_id", "edited_by", "trace_id", "record_id"
+}  # fmt: skip
+"""Keys that an edit may change; where a case came from stays."""
+CASE_ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
+IN_SET = frozenset({CaseState.SIGNED, CaseState.PASSING})
+
+
+class Refused(ValueError):
+    """The case does not take this as it is; `str(error)` says why, and the way out."""
+
+
+def proposed(case: GoldenCase, actor: str, now: int) -> GoldenCase:
+    """A new proposal of `actor`, `now` in nanoseconds; it has an id of its own where it has none.
+
+    Raises Refused without an actor, BadCase where its id cannot be one.
+    """
+    named = _named(actor, "proposes")
+    if case.case_id and CASE_ID.fullmatch(case.case_id) is None:
+        raise BadCase(
+            f"case_id: {case.case_id!r} is not made of at most 64 letters, digits and -_."
+        )
+    source = (case.trace_id, case.record_id) if case.trace_id else (case.question,)
+    return _hashed(
+        replace(
+            case,
+            case_id=case.case_id or identity("golden", *source),
+            state=CaseState.PROPOSED,
+            proposed_by=named,
+            proposed_unix_nano=now,
+            edited_by=(),
+            approved_by="",
+            approved_unix_nano=0,
+            revision=case.revision + 1,
+        )
+    )
+
+
+def edited(case: GoldenCase, changes: Mapping[str, Any], actor: str, now: int) -> GoldenCase:
+    """The case with other values by the keys of its line; the next revision of it.
+
+    Raises Refused where it was rejected or nothing changes, BadCase where a value is wrong.
+    """
+    named = _named(actor, "edits")
+    if case.state is CaseState.REJECTED:
+        raise Refused(f"{case.case_id} was rejected; propose its trace anew")
+    unknown = sorted(set(changes) - EDITED)
+    if unknown:
+        raise BadCase(f"{unknown[0]}: cannot be edited; {', '.join(sorted(EDITED))} can")
+    # The tags alone: the old first one, which the line calls its slice, must not come back.
+    line = {key: value for key, value in as_json(case).items() if key != "slice"}
+    after = parse({**line, **changes})
+    if content_hash(after) == content_hash(case):
+        raise Refused(f"nothing of {case.case_id} changes")
+    if case.state in IN_SET:
+        return proposed(after, named, now)
+    authors = () if is_same_person(named, case.proposed_by) else (named,)
+    known = [one for one in case.edited_by if not is_same_person(one, named)]
+    return _hashed(
+        replace(after, edited_by=(*known, *authors), revision=case.revision + 1, state=case.state)
+    )
+
+
+def signed(
+    case: GoldenCase, actor: str, seen_hash: str, now: int, *, two_people: bool
+) -> GoldenCase:
+    """The case with the approval of `actor`, who saw the content with the hash `seen_hash`.
+
+    Raises Refused: not a proposal, changed since it was seen, or approved by who wrote it.
+    """
+    named = _named(actor, "signs")
+    if case.state is not CaseState.PROPOSED:
+        by = f" by {case.approved_by}" if case.approved_by else ""
+        raise Refused(f"{case.case_id} is {case.state}{by}: only a proposed case is signed")
+    if content_hash(case) != case.content_hash:
+        raise Refused(f"{case.case_id} has another content than its hash says; edit it anew")
+    if seen_hash != case.content_hash:
+        raise Refused(
+            f"{case.case_id} was changed since you saw it: look at revision {case.revision} first"
+        )
+    authors = [one for one in (case.proposed_by, *case.edited_by) if is_same_person(one, named)]
+    if two_people and authors:
+        raise Refused(
+            f"{named} wrote {case.case_id}: somebody else must sign it ([golden] two_people)"
+        )
+    return replace(case, state=CaseState.SIGNED, approved_by=named, approved_unix_nano=now)
+
+
+def rejected(case: GoldenCase, actor: str, *, is_in_file: bool) -> GoldenCase:
+    """The proposal, declined, or a signed case that people took out of the set's file.
+
+    Raises Refused where it is neither.
+    """
+    _named(actor, "rejects")
+    if case.state is CaseState.REJECTED:
+        raise Refused(f"{case.case_id} is rejected already")
+    if case.state in IN_SET and is_in_file:
+        raise Refused(f"{case.case_id} is in the set: take its line out in a commit first")
+    return replace(case, state=CaseState.REJECTED)
+
+
+def is_same_person(one: str, other: str) -> bool:
+    """Whether two names differ in case and spacing at most."""
+    return " ".join(one.casefold().split()) == " ".join(other.casefold().split())
+
+
+def _named(actor: str, does: str) -> str:
+    """The name on one line, as it goes into a commit."""
+    name = " ".join("".join(one if one.isprintable() else " " for one in actor).split())
+    if not name:
+        raise Refused(f"who {does} it? a name is needed")
+    return name
+
+
+def _hashed(case: GoldenCase) -> GoldenCase:
+    return replace(case, content_hash=content_hash(case))

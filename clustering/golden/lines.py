@@ -1,0 +1,137 @@
+"""The set's file as text: cases are added or replaced line by line, all other lines stay as is."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from clustering.golden.case import BadCase, line, parse
+from clustering.golden.content import Asked, content_hash
+from clustering.golden.edits import IN_SET
+from ragvigil.model.golden import CaseState, GoldenCase
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Line:
+    """A line that is not empty, by its number: its case, or why it is none."""
+
+    number: int
+    case: GoldenCase | None = None
+    wrong: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Broken:
+    """A case of the file that nobody signed as it is, or one that is signed and not there."""
+
+    case_id: str
+    number: int
+    """Its line, 0 where it has none."""
+    why: str
+
+
+def read(text: str) -> list[Line]:
+    """What the lines of a file say, in their order."""
+    return list(_read(text))
+
+
+def _read(text: str) -> Iterator[Line]:
+    for number, one in enumerate(text.removeprefix("\ufeff").split("\n"), start=1):
+        if not one.strip():
+            continue
+        try:
+            yield Line(number=number, case=parse(json.loads(one)))
+        except (BadCase, ValueError, RecursionError) as error:
+            yield Line(number=number, wrong=str(error))
+
+
+def put(text: str, case: GoldenCase) -> str:
+    """The file's text with this case: in place of the line with its id, else behind the last."""
+    found = [one.number for one in read(text) if one.case and one.case.case_id == case.case_id]
+    if found:
+        rows = text.split("\n")
+        rows[found[0] - 1] = line(case)
+        return "\n".join(rows)
+    between = "" if not text or text.endswith("\n") else "\n"
+    return f"{text}{between}{line(case)}\n"
+
+
+def cases_of(lines: Iterable[Line]) -> list[GoldenCase]:
+    """The cases among the lines."""
+    return [one.case for one in lines if one.case]
+
+
+def is_as_signed(case: GoldenCase) -> bool:
+    """Whether a case of the file was signed with the content that it has."""
+    return bool(case.approved_by) and case.content_hash == content_hash(case)
+
+
+def adopted(stored: GoldenCase | None, case: GoldenCase) -> GoldenCase | None:
+    """What the store must learn of a case of the file; None where it knows enough.
+
+    So comes back what was signed when a crash cut in between commit and store, what others signed,
+    and what the store has forgotten. A proposal to change a signed case stays one.
+    """
+    if not is_as_signed(case):
+        return None
+    found = replace(case, state=CaseState.SIGNED)
+    if stored is None:
+        return found
+    if stored.state is CaseState.REJECTED:
+        return replace(found, revision=max(stored.revision, case.revision) + 1)
+    is_newer = stored.state in IN_SET and case.revision > stored.revision
+    is_same = (stored.content_hash, stored.revision) == (case.content_hash, case.revision)
+    return found if is_newer or (is_same and stored.state is CaseState.PROPOSED) else None
+
+
+def broken(lines: Sequence[Line], asked: Asked) -> list[Broken]:
+    """What a file alone shows: lines that are no case, edited ones, and two that ask the same.
+
+    A line without a hash was written by hand; it is shown as unsigned.
+    """
+    seen: dict[str, int] = {}
+    found: list[Broken] = []
+    for one in lines:
+        case = one.case
+        if case is None:
+            found.append(Broken(case_id="", number=one.number, why=one.wrong))
+            continue
+        if why := _unsigned(case):
+            found.append(Broken(case_id=case.case_id, number=one.number, why=why))
+        for key in (f"asks {asked(case.question)}", f"id {case.case_id}"):
+            if key in seen and key != "id ":
+                what = "asks the same" if key.startswith("asks") else "has the same id"
+                why = f"line {seen[key]} {what}"
+                found.append(Broken(case_id=case.case_id, number=one.number, why=why))
+            seen.setdefault(key, one.number)
+    return found
+
+
+def _unsigned(case: GoldenCase) -> str:
+    if not case.content_hash or not case.approved_by:
+        return "is not signed"
+    if case.content_hash != content_hash(case):
+        return "was edited after it was signed: its content has another hash"
+    return ""
+
+
+def differing(lines: Sequence[Line], stored: Mapping[str, GoldenCase]) -> list[Broken]:
+    """Where file and store disagree: signed cases that the file lacks, or has with another hash.
+
+    A case that is a proposal again is not compared: the file keeps its signed revision.
+    """
+    written = {one.case.case_id: (one.number, one.case) for one in lines if one.case}
+    found = []
+    for name, case in stored.items():
+        if case.state not in IN_SET:
+            continue
+        number, own = written.get(name, (0, None))
+        if own is None:
+            why = "was signed and is not in the file"
+        elif own.content_hash != case.content_hash:
+            why = f"is in the file with a hash that {case.approved_by} did not sign here"
+        else:
+            continue
+        found.append(Broken(case_id=name, number=number, why=why))
+    return found

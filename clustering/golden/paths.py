@@ -1,0 +1,73 @@
+"""Places within JSON: `answer`, `data.text`, `messages[0].content`, `chunks[*].id`.
+
+>>> find({"chunks": [{"id": "a"}, {"id": "b"}]}, "chunks[*].id")
+['a', 'b']
+>>> placed({"input.messages[0].text": "Why?", "model": "m"})
+{'input': {'messages': [{'text': 'Why?'}]}, 'model': 'm'}
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import Any
+
+STEP = re.compile(r"\[(\d+|\*)\]|([^.\[\]]+)")
+MOST_PLACES = 100
+
+
+class NotThere(LookupError):
+    """A path leads nowhere; `str(error)` says how far it goes."""
+
+
+def find(value: object, path: str) -> Any:
+    """What stands there; with `[*]` a list of what stands in every element. Raises NotThere."""
+    return _found(value, _steps(path), path)
+
+
+def _found(value: object, steps: list[str | int], path: str) -> Any:
+    for place, step in enumerate(steps):
+        if step == "*" and isinstance(value, list):
+            return [_found(one, steps[place + 1 :], path) for one in value]
+        is_place = isinstance(step, int) and isinstance(value, list) and step < len(value)
+        if not is_place and not (isinstance(value, Mapping) and step in value):
+            raise NotThere(f"{path}: the reply has nothing at {step}")
+        value = value[step]  # type: ignore[index]
+    return value
+
+
+def placed(values: Mapping[str, object]) -> dict[str, Any]:
+    """A JSON object with these values at their paths; lists are as long as their places ask.
+
+    Raises ValueError where two paths exclude each other, or one names a list's every element.
+    """
+    whole: dict[str, Any] = {}
+    for path, value in values.items():
+        try:
+            _place(whole, _steps(path), value)
+        except (AttributeError, TypeError, KeyError, IndexError) as error:
+            raise ValueError(f"{path} does not fit the other paths of the body") from error
+    return whole
+
+
+def _place(container: Any, steps: list[str | int], value: object) -> None:
+    first, *rest = steps
+    if first == "*":
+        raise ValueError("[*] names no single place of the body")
+    if isinstance(first, int):
+        if first >= MOST_PLACES:
+            raise IndexError(first)
+        container.extend([None] * (first + 1 - len(container)))
+        held = container[first]
+    else:
+        held = container.get(first)
+    if not rest:
+        container[first] = value
+        return
+    if held is None:
+        held = container[first] = [] if isinstance(rest[0], int) else {}
+    _place(held, rest, value)
+
+
+def _steps(path: str) -> list[str | int]:
+    return [name or (place if place == "*" else int(place)) for place, name in STEP.findall(path)]

@@ -1,0 +1,47 @@
+"""Golden cases as CSV in open-rag-eval's layout: `query_id,query,expected_answer`.
+
+Source: https://github.com/vectara/open-rag-eval, `config_examples/eval_config_golden_answer.yaml`.
+It holds less than a case: facts, chunks, tags and signatures stay behind.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+from clustering.golden.case import BadCase
+from ragvigil.model.golden import GoldenCase
+
+COLUMNS = {"query_id": "case_id", "query": "question", "expected_answer": "gold_answer"}
+
+
+def written(cases: Iterable[GoldenCase]) -> str:
+    """The cases as a table with a heading; a case without an answer has an empty cell."""
+    sheet = io.StringIO()
+    writer = csv.writer(sheet, lineterminator="\n")
+    writer.writerow(COLUMNS)
+    writer.writerows([one.case_id, one.question, one.gold_answer] for one in cases)
+    return sheet.getvalue()
+
+
+def read(text: str) -> Iterator[tuple[int, dict[str, Any]]]:
+    """Line number and object of every row, with the keys of a case; other columns as they came.
+
+    A row that spans several lines is named by its last. Raises BadCase where it is no such table.
+    """
+    reader = csv.DictReader(io.StringIO(text.removeprefix("\ufeff"), newline=""), strict=True)
+    try:
+        names = [name.strip() for name in reader.fieldnames or ()]
+        if "query" not in names:
+            raise BadCase("line 1: the heading has no column query")
+        reader.fieldnames = names
+        for row in reader:
+            if None in row:
+                raise BadCase(f"line {reader.line_num}: has more cells than the heading")
+            cells = {COLUMNS.get(name, name): cell for name, cell in row.items() if cell}
+            if cells:
+                yield reader.line_num, cells
+    except csv.Error as error:
+        raise BadCase(f"line {reader.line_num}: is not CSV: {error}") from error

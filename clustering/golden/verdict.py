@@ -1,0 +1,100 @@
+"""Whether a case passes: what code can say of an answer to its question.
+
+A run fails where the request fails, a rubric lies under its bar, a vital fact is clearly not
+stated, or the question has no answer in the corpus and is answered. It passes where nothing fails
+and something was proved: every vital fact stated, the right refusal, or a rubric that knows the
+case's gold (`PROOF`) at its bar. Otherwise nothing can be told, and `why` says so: an answer in
+other words is not called wrong.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import NamedTuple
+
+from clustering.golden.content import NO_ANSWER, Asked
+from ragvigil.model.golden import GoldenCase
+from ragvigil.model.record import RagRecord
+from ragvigil.model.score import Score
+
+PROOF = frozenset({"context_recall", "completeness", "factual_accuracy"})
+LEAST_SHARE = 0.5
+"""Share of a fact's words in the answer under which it is not stated, not even in other words."""
+MOST_WORDS = 400
+"""Characters of the reason."""
+
+
+class Verdict(NamedTuple):
+    """Passed, failed or None for neither; and why."""
+
+    is_pass: bool | None
+    why: str
+
+
+def verdict(
+    case: GoldenCase,
+    record: RagRecord,
+    scores: Sequence[Score],
+    fails_below: Mapping[str, float],
+    asked: Asked,
+) -> Verdict:
+    """What a record that answers the case's question says of it; `scores` are that record's."""
+    if record.error is not None:
+        return Verdict(False, f"the request failed: {record.error}"[:MOST_WORDS])
+    if record.answer is None:
+        return Verdict(None, "the answer is not known")
+    said = asked(record.answer).split()
+    vital = [fact.text for fact in case.expected_facts if fact.is_vital]
+    shares = {text: _share(asked(text).split(), said) for text in vital}
+    wrong = [*_failing(scores, fails_below), *_missing(shares), *_refusals(case, scores)]
+    if wrong:
+        return Verdict(False, "; ".join(wrong)[:MOST_WORDS])
+    proved = list(_proved(case, shares, scores, fails_below))
+    if proved:
+        return Verdict(True, "; ".join(proved)[:MOST_WORDS])
+    return Verdict(None, "nothing fails, and words alone do not prove that the answer is right")
+
+
+def _failing(scores: Sequence[Score], fails_below: Mapping[str, float]) -> Iterator[str]:
+    for one in scores:
+        if one.fails(fails_below.get(one.rubric)):
+            yield f"{one.rubric} {one.value:.2f}: {one.explanation or one.label}"
+
+
+def _share(fact: Sequence[str], said: Sequence[str]) -> float:
+    """Share of the fact's words that were said; 0 where a number of it was not."""
+    words, known = set(fact), set(said)
+    if any(word[-1].isdigit() and word not in known for word in words):
+        return 0.0
+    return len(words & known) / len(words) if words else 1.0
+
+
+def _missing(shares: Mapping[str, float]) -> Iterator[str]:
+    for text, share in shares.items():
+        if share < LEAST_SHARE:
+            yield f"does not state: {text}"
+
+
+def _refusals(case: GoldenCase, scores: Sequence[Score]) -> Iterator[str]:
+    """What is wrong with answering, or with refusing."""
+    labels = {one.label for one in scores if one.rubric == "refusal"}
+    if case.failure_mode == NO_ANSWER and "answered" in labels:
+        yield "answers what the corpus has no answer to"
+    if case.failure_mode != NO_ANSWER and "refused" in labels:
+        yield "refuses to answer"
+
+
+def _proved(
+    case: GoldenCase,
+    shares: Mapping[str, float],
+    scores: Sequence[Score],
+    fails_below: Mapping[str, float],
+) -> Iterator[str]:
+    if shares and min(shares.values()) == 1:
+        yield "states every vital fact"
+    for one in scores:
+        bar = fails_below.get(one.rubric)
+        if one.rubric == "refusal" and case.failure_mode == NO_ANSWER and one.label == "refused":
+            yield "refuses, as it should"
+        elif one.rubric in PROOF and bar is not None and one.value is not None:
+            yield f"{one.rubric} {one.value:.2f}"

@@ -1,0 +1,111 @@
+"""Near-duplicates, leaks into the prompt, and what the redactor would mark."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from clustering.golden.check import Knowledge, check
+from clustering.golden.leakage import Said, leaks
+from clustering.golden.nearness import near
+from clustering.golden.settings import GoldenSettings
+from ragvigil.model.golden import ExpectedFact, GoldenCase
+from scorers.golden import asked
+
+
+def case(name: str, question: str, **more: object) -> GoldenCase:
+    return GoldenCase(case_id=name, question=question, **more)  # type: ignore[arg-type]
+
+
+def found_near(question: str, *others: str) -> list[tuple[str, str]]:
+    listed = [case(f"c{place}", one) for place, one in enumerate(others)]
+    found = near(case("own", question), listed, asked, letters=0.85, meaning=0.9)
+    return [(one.case_id, one.by) for one in found]
+
+
+def test_the_same_words_are_the_same_question() -> None:
+    assert found_near("How long?", "how LONG", "Why?") == [("c0", "same")]
+
+
+def test_a_word_more_or_turned_around_is_near_and_another_question_is_not() -> None:
+    question = "How long does a card refund take?"
+    assert found_near(
+        question,
+        "How long does a card refund usually take?",
+        "a card refund take how long does",
+        "Which shops are open on Sunday?",
+    ) == [("c1", "letters"), ("c0", "letters")]
+
+
+def test_a_case_is_not_its_own_duplicate() -> None:
+    assert near(case("a", "Why?"), [case("a", "Why?")], asked, letters=0.5, meaning=0.5) == []
+
+
+def test_questions_of_one_meaning_are_near_where_vectors_are_known() -> None:
+    vectors = {"When do I get my money back?": (0, 1), "How long do refunds take?": (0.1, 0.995)}
+
+    def embed(texts: Sequence[str]) -> NDArray[np.float32]:
+        return np.array([vectors.get(text, (1, 0)) for text in texts], dtype=np.float32)
+
+    asked_now, others = case("own", "When do I get my money back?"), [
+        case("a", "How long do refunds take?"), case("b", "Where is the shop?")
+    ]  # fmt: skip
+    found = near(asked_now, others, asked, letters=0.85, meaning=0.9, embed=embed)
+    assert [(one.case_id, one.by, one.likeness) for one in found] == [("a", "meaning", 0.995)]
+
+
+CHUNK = "Card refunds take five to seven business days."
+ONE = case(
+    "own",
+    "How long does a card refund take?",
+    gold_answer=CHUNK,
+    expected_facts=(ExpectedFact(text="Weekends are not business days"), ExpectedFact(text="Five")),
+)
+QUESTION = Said(role="user", text=f"Context: {CHUNK}\n\nQuestion: {ONE.question}")
+
+
+def where(*prompt: Said) -> list[tuple[str, str]]:
+    return [(one.what, one.where) for one in leaks(ONE, prompt, [CHUNK], asked)]
+
+
+def test_the_question_and_the_chunks_of_the_last_message_are_no_leak() -> None:
+    assert where(Said(role="system", text="Answer shortly."), QUESTION) == []
+    assert where(Said(role="system", text=f"Use this: {CHUNK}"), QUESTION) == []
+
+
+def test_an_example_that_asks_and_answers_the_case_is_a_leak() -> None:
+    shot = (Said(role="user", text=ONE.question.upper()), Said(role="assistant", text="5 days"))
+    assert where(*shot, QUESTION) == [("question", "example")]
+
+
+def test_a_fact_in_the_system_prompt_is_a_leak() -> None:
+    said = "You are kind. weekends are NOT business days! Be brief."
+    assert where(Said(role="system", text=said), QUESTION) == [("fact", "system prompt")]
+
+
+def test_a_question_asked_twice_in_one_prompt_is_a_leak() -> None:
+    text = f"Example: {ONE.question} Soon.\n{QUESTION.text}"
+    assert where(Said(role="user", text=text)) == [("question", "prompt")]
+
+
+def test_words_within_words_and_short_texts_are_no_leak() -> None:
+    assert where(Said(role="system", text="Five"), QUESTION) == []
+    assert where(Said(role="system", text="reweekends are not business daystars"), QUESTION) == []
+
+
+def marked(text: str, found: Counter[str]) -> str:
+    found.update(["email"] * text.count("@"))
+    return text.replace("@", "⟪email⟫")
+
+
+def test_a_check_says_what_blocks_and_what_warns() -> None:
+    known = Knowledge(asked=asked, marked=marked)
+    bad = case("own", "How long?", more={"owner": {"mail": ["ada@example.org"]}})
+    found = check(bad, [case("c1", "how long")], None, (), known, GoldenSettings())
+    assert found.blocking[0].startswith("nothing says what a good answer needs")
+    assert found.blocking[1] == "holds what is redacted: email"
+    assert found.warnings == ["asks nearly what c1 asks: how long"]
+    assert "no stored span" in found.unseen
