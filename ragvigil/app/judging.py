@@ -6,11 +6,11 @@ import asyncio
 import random
 import sqlite3
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Coroutine, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from threading import Event, Thread
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 
 import structlog
 
@@ -39,6 +39,7 @@ NO_JUDGE = "no judge is configured: [judge] model"
 STOP_SECONDS = 5.0
 DISLIKED_DAYS = 7
 """A record that is older than this is not judged because of what is said of it now."""
+Got = TypeVar("Got")
 Deliver: TypeAlias = Callable[[Sequence[tuple[judged.StoredRecord, Sequence[Score]]]], None]
 """Makes scores of stored records durable, and counts them."""
 
@@ -94,6 +95,11 @@ class Judging:
         asked = families(load_rubrics(), self._settings.rubrics)
         return frozenset(rubric.name for family in asked for rubric in family)
 
+    @property
+    def asked(self) -> JudgeSettings | None:
+        """The model that can be asked now; None without one."""
+        return None if self._loop is None or self._client is None else self._settings
+
     def wants(self, trace_id: str) -> bool:
         """Whether a record of this trace may be chosen."""
         return self._queue is not None and may_be_chosen(trace_id, self._settings)
@@ -132,11 +138,17 @@ class Judging:
 
         `rubrics` are those to be asked of the configured ones; empty is all.
         """
-        if self._loop is None or self._judge is None or self._stop.is_set():
+        judge = self._judge
+        return self.with_client(lambda _: judge.ask(records, purpose, rubrics)) if judge else None
+
+    def with_client(self, asks: Callable[[Client], Coroutine[Any, Any, Got]]) -> Got | None:
+        """What is asked of the judge's model beside its work, on its loop; None without. Blocks.
+
+        Raises CancelledError where the judge stops meanwhile.
+        """
+        if self._loop is None or self._client is None or self._stop.is_set():
             return None
-        asking = self._judge.ask(records, purpose, rubrics)
-        asked = asyncio.run_coroutine_threadsafe(asking, self._loop)
-        return asked.result()
+        return asyncio.run_coroutine_threadsafe(asks(self._client), self._loop).result()
 
     def pace(self, hours: Sequence[int]) -> None:
         """Takes the traffic by hour of the day (UTC): the budget of the day follows it."""

@@ -1,0 +1,1 @@
+"""Why an issue happens: what code can tell of it, and an agent that reads its traces."""

@@ -1,0 +1,143 @@
+"""What code can tell of an issue without a model: where, since when, and what is special there."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+
+from clustering.rca.contrasts import Contrast, contrasts
+from clustering.rca.plain import plain
+from clustering.rca.reading import Change, Reading
+from ragvigil.model.issue import Failure, Issue
+
+NANOS = 10**9
+HOUR = 3600 * NANOS
+NEAR = 24 * HOUR
+"""A change so long before the first member may explain it."""
+EARLY = HOUR // 2
+"""A change may be noticed a little after the first member."""
+MOST_SUSPECTS, MOST_CHANGES, MOST_EXAMPLES, MOST_TERMS = 5, 3, 4, 8
+LINE = 160
+"""Characters of a line; texts of strangers are cut to it."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HourOf:
+    """Members and requests in one hour."""
+
+    start_unix_nano: int
+    members: int
+    requests: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Facts:
+    """Everything that the report says; `nearby` are changes shortly before the first member."""
+
+    suspects: tuple[Contrast, ...]
+    compared: tuple[int, int]
+    terms: tuple[str, ...]
+    hours: tuple[HourOf, ...]
+    nearby: tuple[Change, ...]
+    examples: tuple[Failure, ...]
+
+
+def facts_of(issue: Issue, reading: Reading, terms: Sequence[str]) -> Facts:
+    """Reads and counts. Raises StoreError."""
+    members, failing, passing = reading.members(), reading.failing(), reading.passing()
+    return Facts(
+        suspects=tuple(contrasts(failing, passing)),
+        compared=(len(failing), len(passing)),
+        terms=tuple(terms),
+        hours=hours_of(reading, members),
+        nearby=_nearby(issue, reading.changes()),
+        examples=_examples(members),
+    )
+
+
+def hours_of(reading: Reading, members: Sequence[Failure]) -> tuple[HourOf, ...]:
+    """Members and requests by hour, oldest first; hours without either are left out."""
+    ours = Counter(one.time_unix_nano // HOUR * HOUR for one in members)
+    requests = {one.start_unix_nano: one.requests for one in reading.hours()}
+    return tuple(
+        HourOf(start_unix_nano=start, members=ours[start], requests=requests.get(start, 0))
+        for start in sorted({*ours, *requests})
+    )
+
+
+def lines(issue: Issue, facts: Facts) -> list[str]:
+    """The report: at most 17 lines for who is woken at night."""
+    texts = [*_since(issue, facts), *_suspects(facts), *_changes(issue, facts), *_words(facts)]
+    return [_cut(text) for text in (*texts, *_where_to_look(facts))]
+
+
+def time_text(unix_nano: int) -> str:
+    """A time as people write it, to the minute.
+
+    >>> time_text(1_772_366_400 * 10**9)
+    '2026-03-01 12:00 UTC'
+    """
+    return f"{datetime.fromtimestamp(unix_nano // NANOS, UTC):%Y-%m-%d %H:%M} UTC"
+
+
+def _since(issue: Issue, facts: Facts) -> Iterator[str]:
+    what = f"{issue.rubric} {issue.label}".strip() or "errors or complaints"
+    yield f"Layer: {issue.family} ({what}); {issue.members} members on {', '.join(issue.routes)}"
+    yield f"First {time_text(issue.first_unix_nano)}, last {time_text(issue.last_unix_nano)}"
+    if facts.hours:
+        worst = max(facts.hours, key=lambda one: (one.members, one.start_unix_nano))
+        of = f" of {worst.requests} requests" if worst.requests else ""
+        yield f"Worst hour: {worst.members}{of}, from {time_text(worst.start_unix_nano)}"
+
+
+def _suspects(facts: Facts) -> Iterator[str]:
+    failing, passing = facts.compared
+    if not facts.suspects:
+        told = f"No dimension tells its {failing} members from {passing} passing records."
+        yield told if passing else "No passing record of its routes is known to compare with."
+        return
+    yield "More often in members than in passing records of the same routes:"
+    for one in facts.suspects[:MOST_SUSPECTS]:
+        ours = f"{one.failing} of {one.of_failing} members"
+        yield f"  {one.dimension} = {one.value}: {ours}, {one.passing} of {one.of_passing} passing"
+
+
+def _changes(issue: Issue, facts: Facts) -> Iterator[str]:
+    if not facts.nearby:
+        yield "No change of the service is known shortly before its first member."
+    for one in facts.nearby[:MOST_CHANGES]:
+        minutes = round((issue.first_unix_nano - one.time_unix_nano) / (60 * NANOS))
+        side = f"{minutes} min before" if minutes >= 0 else f"{-minutes} min after"
+        yield f"Change {side} the first: {one.kind} {one.text}".rstrip()
+
+
+def _words(facts: Facts) -> Iterator[str]:
+    if facts.terms:
+        yield f"Words of its own: {', '.join(facts.terms[:MOST_TERMS])}"
+
+
+def _where_to_look(facts: Facts) -> Iterator[str]:
+    for one in facts.examples:
+        yield f"Look at {one.trace_id} ({one.route}): {one.reason}"
+
+
+def _nearby(issue: Issue, changes: Sequence[Change]) -> tuple[Change, ...]:
+    first = issue.first_unix_nano
+    near = [one for one in changes if -EARLY <= first - one.time_unix_nano <= NEAR]
+    return tuple(sorted(near, key=lambda one: abs(first - one.time_unix_nano)))
+
+
+def _examples(members: Sequence[Failure]) -> tuple[Failure, ...]:
+    """The newest member of each route and version, then the newest of all."""
+    each = {(one.route, one.service_version): one for one in reversed(members)}
+    chosen = sorted(each.values(), key=lambda one: -one.time_unix_nano)
+    more = [one for one in members if one not in chosen]
+    return tuple([*chosen, *more][:MOST_EXAMPLES])
+
+
+def _cut(text: str) -> str:
+    shown = plain(text)
+    indent = text[: len(text) - len(text.lstrip())]
+    return indent + (shown if len(shown) <= LINE else f"{shown[:LINE]}…")

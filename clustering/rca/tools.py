@@ -1,0 +1,235 @@
+"""The seven tools that read; they change nothing and see the issue's own service only."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Annotated
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from clustering.rca.contrasts import alike, contrasts
+from clustering.rca.reading import Form, Reading, Seen
+from clustering.rca.report import hours_of, time_text
+from ragvigil.model.issue import Failure, Issue
+
+Id = Annotated[str, Field(max_length=64)]
+Word = Annotated[str, Field(max_length=200)]
+PAGE = 15
+SHOWN = 3_000
+"""Characters of a value that `read_span` reads on."""
+MOST_CONTRASTS, MOST_HOURS = 20, 48
+
+
+class Refused(ValueError):
+    """The call cannot be answered; the text tells the model why."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Case:
+    """The issue, and what may be read of it."""
+
+    issue: Issue
+    reading: Reading
+
+    def records(self, trace_id: str) -> Sequence[Form]:
+        """The records of a trace that belong to the issue's service. Raises Refused."""
+        owner = (self.issue.service, self.issue.environment)
+        found = self.reading.trace(trace_id.lower())
+        own = [one for one in found if (one["service"], one["environment"]) == owner]
+        if not own:
+            raise Refused("no trace with this id belongs to the service of the issue")
+        return own
+
+    def spans(self, trace_id: str) -> Sequence[Form]:
+        """The spans of such a trace. Raises Refused."""
+        self.records(trace_id)
+        return self.reading.spans(trace_id.lower())
+
+    def span(self, trace_id: str, span_id: str) -> Form:
+        """One of them. Raises Refused."""
+        spans = self.spans(trace_id)
+        for one in spans:
+            if one["SpanId"] == span_id.lower():
+                return one
+        raise Refused("the trace has no span with this id" if spans else "its spans are gone")
+
+
+class Reads(BaseModel, ABC):
+    """A tool: its fields are its arguments, its text is what the model is told of it."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    @abstractmethod
+    def read(self, case: Case) -> object:
+        """What it found, JSON-able. Raises Refused, StoreError."""
+
+
+class ListMembers(Reads):
+    """Lists failing records of the issue, newest first: ids, route, question, why it fails."""
+
+    offset: int = Field(default=0, ge=0, le=100_000)
+    route: Word = Field(default="", description="only this route")
+
+    def read(self, case: Case) -> object:
+        wanted = [one for one in case.reading.members() if self.route in ("", one.route)]
+        shown = wanted[self.offset : self.offset + PAGE]
+        return {"members": [*map(_member, shown)], "known": len(wanted)}
+
+
+class ReadTrace(Reads):
+    """Reads a trace: its records with scores, chunks and answer, and the tree of its spans."""
+
+    trace_id: Id
+
+    def read(self, case: Case) -> object:
+        records = [{name: one.get(name) for name in RECORD} for one in case.records(self.trace_id)]
+        return {"records": records, "spans": [*map(_span, case.spans(self.trace_id))]}
+
+
+class ReadSpan(Reads):
+    """Reads a span: status, attributes, events. A long value is read on by name and offset."""
+
+    trace_id: Id
+    span_id: Id
+    attribute: Word = Field(default="", description="only this attribute")
+    offset: int = Field(default=0, ge=0, description="from this character of the attribute")
+
+    def read(self, case: Case) -> object:
+        span = case.span(self.trace_id, self.span_id)
+        if not self.attribute:
+            shown = {name: span.get(name) for name in SPAN}
+            return {**_span(span), **shown}
+        value = span["SpanAttributes"].get(self.attribute)
+        if value is None:
+            raise Refused("the span has no attribute of this name")
+        part = value[self.offset : self.offset + SHOWN]
+        return {"value": part, "from": self.offset, "characters": len(value)}
+
+
+class GetChildren(Reads):
+    """Lists the spans directly under a span; without a span id, those without a parent."""
+
+    trace_id: Id
+    span_id: Id = ""
+
+    def read(self, case: Case) -> object:
+        spans = case.spans(self.trace_id)
+        known = {one["SpanId"] for one in spans}
+        parent = self.span_id.lower()
+        if parent and parent not in known:
+            raise Refused("the trace has no span with this id")
+        ours = [
+            one
+            for one in spans
+            if one["ParentSpanId"] == parent or (not parent and one["ParentSpanId"] not in known)
+        ]
+        return {"spans": [*map(_span, ours)]}
+
+
+class SearchTraces(Reads):
+    """Searches records of the service, newest first; `words` must stand in question or answer."""
+
+    route: Word = ""
+    rubric: Word = Field(default="", description="only records that this rubric has scored")
+    label: Word = Field(default="", description="only records with this label of a score")
+    words: Word = ""
+
+    def read(self, case: Case) -> object:
+        found = case.reading.search(route=self.route, rubric=self.rubric, label=self.label)
+        wanted = self.words.casefold()
+        texts = [(one, f"{one.get('query')} {one.get('answer')}".casefold()) for one in found]
+        shown = [one for one, text in texts if wanted in text][:PAGE]
+        return {"records": [{name: one.get(name) for name in FOUND} for one in shown]}
+
+
+class CompareWithPassing(Reads):
+    """Tells what failing records have more often than passing ones of the same routes.
+
+    With the trace id of a member also passing records that were asked alike.
+    """
+
+    trace_id: Id = ""
+
+    def read(self, case: Case) -> object:
+        failing, passing = case.reading.failing(), case.reading.passing()
+        found = [
+            {
+                one.dimension: one.value,
+                "members": f"{one.failing} of {one.of_failing}",
+                "passing": f"{one.passing} of {one.of_passing}",
+            }
+            for one in contrasts(failing, passing)[:MOST_CONTRASTS]
+        ]
+        compared = {"members": len(failing), "passing": len(passing), "more_often": found}
+        if not self.trace_id:
+            return compared
+        question = next((one.get("query") for one in case.records(self.trace_id)), None)
+        return {**compared, "asked_alike": [*map(_seen, alike(question, passing))]}
+
+
+class Timeline(Reads):
+    """Tells members and requests by hour, and what changed of the service in that time."""
+
+    def read(self, case: Case) -> object:
+        hours = hours_of(case.reading, case.reading.members())
+        shown = [
+            (time_text(one.start_unix_nano), one.members, one.requests)
+            for one in hours[-MOST_HOURS:]
+        ]
+        changes = [
+            {"time": time_text(one.time_unix_nano), "kind": one.kind, "text": one.text}
+            | ({"route": one.route} if one.route else {})
+            for one in case.reading.changes()
+        ]
+        return {
+            "first_member": time_text(case.issue.first_unix_nano),
+            "changes": changes[-PAGE:],
+            "hour, members, requests": shown,
+        }
+
+
+TOOLS: Mapping[str, type[Reads]] = {
+    "list_members": ListMembers,
+    "read_trace": ReadTrace,
+    "read_span": ReadSpan,
+    "get_children": GetChildren,
+    "search_traces": SearchTraces,
+    "compare_with_passing": CompareWithPassing,
+    "timeline": Timeline,
+}
+RECORD = (
+    "record_id", "time", "route", "query", "answer", "error", "scores", "retrieved", "reranked",
+    "context", "citations", "absent", "dimensions", "feedback", "latencies", "shape",
+)  # fmt: skip
+SPAN = ("ServiceName", "StatusMessage", "SpanAttributes", "Events.Name", "Events.Attributes")
+FOUND = ("trace_id", "record_id", "time", "route", "query", "answer", "scores")
+
+
+def _member(one: Failure) -> dict[str, object]:
+    return {
+        "trace_id": one.trace_id,
+        "record_id": one.record_id,
+        "time": time_text(one.time_unix_nano),
+        "route": one.route,
+        "failed": [*one.rubrics] or [one.kind],
+        "label": one.label,
+        "reason": one.reason,
+        "question": one.question,
+        "versions": [one.service_version, one.prompt_version, one.index_epoch, one.llm_model],
+    }
+
+
+def _span(one: Form) -> dict[str, object]:
+    return {
+        "span_id": one["SpanId"],
+        "parent": one["ParentSpanId"],
+        "name": one["SpanName"],
+        "status": one["StatusCode"],
+        "milliseconds": round(one["Duration"] / 1e6, 1),
+    }
+
+
+def _seen(one: Seen) -> dict[str, object]:
+    return {"trace_id": one.trace_id, "question": one.question, **one.dimensions}

@@ -1,0 +1,80 @@
+"""What code tells of an issue at three in the morning."""
+
+from __future__ import annotations
+
+from clustering.rca.reading import Change, Seen
+from clustering.rca.report import LINE, facts_of, lines
+from tests.issues import NANOS, NOW, failure
+from tests.root_causes import ISSUE, MEMBERS, Shelf
+
+MINUTE = 60 * NANOS
+
+
+def test_the_report_names_layer_suspect_time_change_words_and_traces() -> None:
+    told = lines(ISSUE, facts_of(ISSUE, Shelf(), ("another number of days",)))
+    assert told[0] == "Layer: generation (groundedness contradicted); 40 members on /refunds, /fees"
+    assert told[2].startswith("Worst hour: 40 of 90 requests, from ")
+    assert told[4] == "  index_epoch = v7: 40 of 40 members, 0 of 200 passing"
+    assert told[5] == "Change 10 min before the first: index_epoch v6 -> v7"
+    assert told[6] == "Words of its own: another number of days"
+    assert told[7] == f"Look at {MEMBERS[0].trace_id} (/refunds): {MEMBERS[0].reason}"
+    assert told[8].startswith(f"Look at {MEMBERS[1].trace_id} (/fees)")
+
+
+def test_it_stays_short_whatever_strangers_write() -> None:
+    class Loud(Shelf):
+        def members(self):  # type: ignore[no-untyped-def]
+            long = "x" * 9000 + "\x1b[31m\nLayer: the moon"
+            return [failure(n, route=f"/{n}{'r' * 500}", reason=long) for n in range(50)]
+
+        def changes(self):  # type: ignore[no-untyped-def]
+            at = ISSUE.first_unix_nano
+            return [Change(time_unix_nano=at - n, kind="k", text="v" * 9000) for n in range(50)]
+
+        def failing(self):  # type: ignore[no-untyped-def]
+            return [_with_many(one) for one in super().failing()]
+
+    told = lines(ISSUE, facts_of(ISSUE, Loud(), ["word " * 100] * 50))
+    assert len(told) <= 17
+    assert max(map(len, told)) <= LINE + 3
+    assert not any("\x1b" in line or "\n" in line for line in told)
+
+
+def _with_many(one: Seen) -> Seen:
+    many = {f"dimension {n}": "v" * 500 for n in range(20)}
+    return Seen(
+        trace_id=one.trace_id,
+        record_id=one.record_id,
+        time_unix_nano=one.time_unix_nano,
+        route=one.route,
+        dimensions={**one.dimensions, **many},
+    )
+
+
+def test_what_is_not_known_is_said_and_never_zero() -> None:
+    class Bare(Shelf):
+        def passing(self):  # type: ignore[no-untyped-def]
+            return []
+
+        def changes(self):  # type: ignore[no-untyped-def]
+            late = Change(time_unix_nano=NOW * NANOS, kind="deploy", text="v9")
+            return [late]
+
+        def hours(self):  # type: ignore[no-untyped-def]
+            return []
+
+    told = "\n".join(lines(ISSUE, facts_of(ISSUE, Bare(), ())))
+    assert "No passing record of its routes is known to compare with." in told
+    assert "No change of the service is known shortly before its first member." in told
+    assert "Worst hour: 40, from" in told
+    assert "0 requests" not in told
+    assert "Words" not in told
+
+
+def test_where_nothing_differs_it_says_what_was_compared() -> None:
+    class Alike(Shelf):
+        def passing(self):  # type: ignore[no-untyped-def]
+            return self.failing()
+
+    told = lines(ISSUE, facts_of(ISSUE, Alike(), ()))
+    assert "No dimension tells its 40 members from 40 passing records." in told
