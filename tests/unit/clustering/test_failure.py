@@ -12,7 +12,7 @@ from ragvigil.model.record import Absent, Dimensions, Feedback, RagRecord
 from ragvigil.model.score import Kind, Layer, Score, Stream
 from scorers.rubric import house_rubrics
 
-BARS = {name: 0.8 for name in (*house_rubrics(), "tone")}
+BARS = dict.fromkeys((*house_rubrics(), "tone"), 0.8)
 RECORD = RagRecord(
     record_id="r1",
     trace_id="t1",
