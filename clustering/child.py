@@ -60,7 +60,7 @@ def cluster_in_child(
             compiled.mkdir(parents=True, exist_ok=True)
             with (folder / "said").open("wb") as said:
                 child = _started(folder, seed, compiled, said.fileno())
-            lost = _watched(child, time.monotonic() + timeout_seconds, memory_bytes, stopping)
+            lost = _watched(child, timeout_seconds, memory_bytes, stopping)
             return lost or _result(folder, child.returncode)
     except OSError as error:
         return Unavailable(reason=Reason.CRASHED, detail=f"clustering does not start: {error}")
@@ -98,17 +98,23 @@ def _started(folder: Path, seed: int, compiled: Path, said: int) -> subprocess.P
 
 def _watched(
     child: subprocess.Popen[bytes],
-    deadline: float,
+    timeout_seconds: float,
     memory_bytes: int,
     stopping: threading.Event | None,
 ) -> Unavailable | None:
     """Waits until the child has ended; why it was ended, None where it ended by itself."""
+    deadline = time.monotonic() + timeout_seconds
     with child:
         while True:
             try:
                 child.wait(LOOK_SECONDS)
             except subprocess.TimeoutExpired:
-                lost = _over(child.pid, deadline, memory_bytes, stopping)
+                lost = _too_large(child.pid, memory_bytes)
+                if time.monotonic() > deadline:
+                    late = f"clustering took more than {timeout_seconds:g} s"
+                    lost = Unavailable(reason=Reason.TIMED_OUT, detail=late)
+                if stopping is not None and stopping.is_set():
+                    lost = Unavailable(reason=Reason.CLOSED, detail="the daemon is stopping")
                 if lost is not None:
                     child.kill()
                     return lost
@@ -116,19 +122,12 @@ def _watched(
                 return None
 
 
-def _over(
-    pid: int, deadline: float, memory_bytes: int, stopping: threading.Event | None
-) -> Unavailable | None:
-    """Why a child that still runs may not go on."""
-    if stopping is not None and stopping.is_set():
-        return Unavailable(reason=Reason.CLOSED, detail="the daemon is stopping")
-    if time.monotonic() > deadline:
-        return Unavailable(reason=Reason.TIMED_OUT, detail="clustering was not done in time")
+def _too_large(pid: int, memory_bytes: int) -> Unavailable | None:
     taken = resident_bytes(pid)
-    if taken > memory_bytes:
-        detail = f"clustering took {taken >> 20} MB, more than the {memory_bytes >> 20} MB it may"
-        return Unavailable(reason=Reason.TOO_LARGE, detail=detail)
-    return None
+    if taken <= memory_bytes:
+        return None
+    detail = f"clustering took {taken >> 20} MB, more than the {memory_bytes >> 20} MB it may"
+    return Unavailable(reason=Reason.TOO_LARGE, detail=detail)
 
 
 def _result(folder: Path, status: int) -> Clustering | Unavailable:

@@ -41,8 +41,9 @@ class Residue:
     issues: Mapping[str, Issue]
 
     def home(self, row: int) -> str:
-        """The provisional issue that a record is in, empty for none."""
-        return self.held.get(self.failures[row].key, "")
+        """The provisional issue that a record is in, empty for none that is known."""
+        held = self.held.get(self.failures[row].key, "")
+        return held if held in self.issues else ""
 
     def may_move(self, row: int, issue_id: str) -> bool:
         """Whether a record may go to an issue: a person's word on its present one keeps it."""
@@ -116,6 +117,8 @@ def _refining(residue: Residue, clustering: Clustering) -> dict[int, str]:
     homes = np.array([residue.home(row) for row in range(len(residue.failures))])
     largest: dict[str, tuple[int, int]] = {}
     for cluster, size in enumerate(_sizes(clustering).tolist()):
+        if not size:
+            continue  # its records left the residue meanwhile
         home, count = Counter(homes[clustering.labels == cluster].tolist()).most_common(1)[0]
         if home and count > MOSTLY * size:
             largest[home] = max(largest.get(home, (0, 0)), (count, -cluster))

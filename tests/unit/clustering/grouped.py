@@ -1,0 +1,32 @@
+"""Vectors for tests that lie in groups, and what clustering them would say."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from clustering.cluster import Clustering
+from clustering.vectors import Vectors, unit
+
+DIMENSIONS = 32
+
+
+def groups(sizes: Sequence[int], *, spread: float = 0.05, seed: int = 0) -> Vectors:
+    """Vectors in groups of these sizes, one after the other, around axes; at cosine 0 of others."""
+    chance = np.random.default_rng(seed)
+    axes = np.repeat(np.eye(DIMENSIONS)[: len(sizes)], sizes, axis=0)
+    return unit((axes + spread * chance.normal(size=axes.shape)).astype(np.float32))
+
+
+def said(labels: Sequence[int]) -> Clustering:
+    """A clustering with these labels, -1 for noise, sure of each."""
+    wanted = np.array(labels, np.int32)
+    memberships = np.zeros((len(wanted), int(wanted.max(initial=-1)) + 1), np.float32)
+    inside = np.flatnonzero(wanted >= 0)
+    memberships[inside, wanted[inside]] = 0.9
+    return Clustering(
+        labels=wanted,
+        strengths=np.where(wanted >= 0, 0.9, 0).astype(np.float32),
+        memberships=memberships,
+    )
