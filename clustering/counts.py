@@ -43,11 +43,11 @@ class Count:
     @property
     def is_exact(self) -> bool:
         """Whether every record was looked at."""
-        return self.high == self.seen
+        return self.high == self.seen and not self.apart
 
     def __str__(self) -> str:
-        if self.is_exact:
-            return str(self.seen)
+        if self.high == self.seen:
+            return str(self.seen) if self.is_exact else f"{self.seen} seen"
         return f"{self.seen} seen, about {self.about:.0f} [{self.low:.0f}, {self.high:.0f}]"
 
 
@@ -66,11 +66,14 @@ def count(looked: Iterable[Looked]) -> Count:
     sampled = [(one.inclusion_probability, one.members) for one in drawn]
     about = sum(members / p for p, members in sampled)
     least = min((p for p, _ in sampled), default=1.0)
-    known = seen - apart
-    low = known + _unseen(sampled, -TWO_SIDED)
-    high = known + _unseen([*sampled, (least, 1)], TWO_SIDED)
+    low = seen - apart + _unseen(sampled, -TWO_SIDED)
+    high = seen - apart + _unseen([*sampled, (least, 1)], TWO_SIDED)
     return Count(
-        seen=seen, about=max(seen, about), low=max(seen, low), high=max(seen, high), apart=apart
+        seen=seen,
+        about=max(seen, about),
+        low=max(seen, min(low, about)),
+        high=max(seen, high, about),
+        apart=apart,
     )
 
 

@@ -13,7 +13,8 @@ from clustering.issue_verbs import NANOS, entered
 from clustering.pace import Hour, is_above_forecast
 from ragvigil.model.issue import Failure, Issue, IssueEvent, IssueState, IssueVerb
 
-DAY = 86_400.0
+HOUR = 3600.0
+DAY = 24 * HOUR
 NEW_SECONDS = 7 * DAY
 """How long an issue is new, and one that came back regressed."""
 STALE_SECONDS = 14 * DAY
@@ -100,7 +101,7 @@ def _step(issue: Issue, now: float, pace: Pace, stale_seconds: float) -> Step | 
             return _calmed(issue, now, pace)
         case IssueState.STALE:
             return _seen_again(issue)
-    return _escalated(pace) or _older(issue, now, stale_seconds)
+    return _escalated(issue, now, pace) or _older(issue, now, stale_seconds)
 
 
 def _regressed(pace: Pace) -> Step | None:
@@ -118,10 +119,12 @@ def _ignored_no_more(issue: Issue, now: float) -> Step | None:
     return None
 
 
-def _escalated(pace: Pace) -> Step | None:
-    if not pace.hours or not is_above_forecast(pace.hours[:-1], pace.hours[-1]):
+def _escalated(issue: Issue, now: float, pace: Pace) -> Step | None:
+    """The hours before its first member are no past: a new issue is new, it does not escalate."""
+    _, own = _cut(pace.hours, now - issue.first_unix_nano / NANOS)
+    if not own or not is_above_forecast(own[:-1], own[-1]):
         return None
-    text = f"{pace.hours[-1].members} new members in an hour, more than forecast"
+    text = f"{own[-1].members} new members in an hour, more than forecast"
     return IssueState.ESCALATING, IssueVerb.ESCALATED, text
 
 
@@ -130,11 +133,18 @@ def _calmed(issue: Issue, now: float, pace: Pace) -> Step | None:
     since = now - issue.state_unix_nano / NANOS
     if since >= ESCALATING_SECONDS:
         return IssueState.ONGOING, IssueVerb.CALMED, "its rate has become what is usual"
-    before = pace.hours[: len(pace.hours) - int(since // 3600) - 1]
-    last = pace.hours[-CALM_HOURS:]
-    if since < CALM_HOURS * 3600 or any(is_above_forecast(before, one) for one in last):
+    past, _ = _cut(pace.hours, since + HOUR)
+    if since < CALM_HOURS * HOUR or any(
+        is_above_forecast(past, one) for one in pace.hours[-CALM_HOURS:]
+    ):
         return None
     return IssueState.ONGOING, IssueVerb.CALMED, f"as forecast for {CALM_HOURS} hours"
+
+
+def _cut(hours: Sequence[Hour], seconds: float) -> tuple[Sequence[Hour], Sequence[Hour]]:
+    """The hours before the last `seconds`, and the full hours in them."""
+    place = max(0, len(hours) - int(seconds // HOUR))
+    return hours[:place], hours[place:]
 
 
 def _seen_again(issue: Issue) -> Step | None:
