@@ -68,8 +68,8 @@ def refined(issue: Issue, candidate: Candidate) -> Issue:
     )
     if grown.is_name_frozen:
         return grown
-    phrases = telling(reasons(candidate.failures), candidate.others)
-    return replace(grown, name=name(grown.rubric or grown.label, phrases, grown.routes))
+    phrases = telling(reasons(candidate.failures), candidate.others) or (grown.label,)
+    return replace(grown, name=name(grown.rubric, phrases, grown.routes))
 
 
 def opened(candidate: Candidate, now_unix_nano: int) -> Issue:

@@ -179,7 +179,8 @@ def _held(clustering: Clustering, members: Sequence[str]) -> dict[str, Counter[i
 
 def _shared(one: Counter[int], other: Counter[int]) -> float:
     """The largest share that both have in one cluster: of that one of them which has less."""
-    return max((min(one[c] / one.total(), other[c] / other.total()) for c in one), default=0.0)
+    common = one.keys() & other.keys()
+    return max((min(one[c] / one.total(), other[c] / other.total()) for c in common), default=0.0)
 
 
 def _alike(issues: Iterable[Issue]) -> list[tuple[float, Issue, Issue]]:

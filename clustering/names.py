@@ -59,7 +59,8 @@ def name(rubric: str, phrases: Sequence[str], routes: Sequence[str]) -> str:
     """
     more = f" and {len(routes) - 1} more" if len(routes) > 1 else ""
     where = f" ({routes[0]}{more})" if routes and routes[0] else ""
-    return ": ".join(filter(None, (rubric, ", ".join(phrases)))) + where
+    said = ", ".join(filter(None, phrases))
+    return ": ".join(filter(None, (rubric, said))) + where
 
 
 def is_open_to_names(issue: Issue) -> bool:
