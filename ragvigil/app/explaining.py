@@ -98,6 +98,11 @@ class Explaining:
         self._clock, self._chance = clock, chance or random.SystemRandom()
         self._thread: Thread | None = None
         self._running = Lock()
+        if not judging.reason:
+            log.info(
+                "root causes on: spans of failing records leave for the judge's address",
+                runs_per_day=settings.runs_per_day,
+            )
 
     def run(self) -> None:
         """Begins with the most urgent issue that waits, if none is under way. Raises StoreError."""
