@@ -16,6 +16,7 @@ from ragvigil.app.issues_command import issues
 from ragvigil.app.labels_command import labels
 from ragvigil.app.limits_command import limits
 from ragvigil.app.options import Config, Json
+from ragvigil.app.topics_command import topics
 from ragvigil.app.why_command import why
 
 if TYPE_CHECKING:
@@ -38,6 +39,7 @@ app.add_typer(incidents, name="incidents")
 app.add_typer(issues, name="issues")
 app.command()(why)
 app.command()(limits)
+app.command()(topics)
 app.add_typer(alert, name="alert")
 
 RubricFile = Annotated[str, typer.Argument(help="A rubric's TOML file, or the name of one.")]

@@ -4,21 +4,27 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
+from pathlib import Path
+from threading import Event
 
 import structlog
 
+from clustering.child import cluster_in_child
 from clustering.cluster import Clustering
 from clustering.topic_metrics import FAILURES, GAPS, QUESTIONS, TOPICS, WAITING
 from clustering.topic_settings import TopicSettings
 from clustering.topics import covered, gaps, gathered, moved_to, topics
 from clustering.vectors import Vectors
 from ragvigil.app.clock import Clock
+from ragvigil.app.settings import Settings
 from ragvigil.inference.outcome import Unavailable
 from ragvigil.inference.process import Inference
 from ragvigil.model.identity import identity
 from ragvigil.model.topic import Topic, TopicMap
 from ragvigil.store import topics as stored
 from ragvigil.store.store import Store
+from scorers.golden import BadGolden, read_golden
 
 log = structlog.get_logger()
 
@@ -29,8 +35,10 @@ GROWTH = 2
 """A map that rests on so many times fewer questions than there are now is drawn again."""
 RETRY_SECONDS = 3600.0
 NANOS = 10**9
+SEED = 1
 
-Cluster = Callable[[Vectors], Clustering | Unavailable]
+Cluster = Callable[[Vectors, Event], Clustering | Unavailable]
+"""Ends early where the event is set."""
 Golden = Callable[[], Sequence[str] | None]
 
 
@@ -50,6 +58,7 @@ class TopicJob:
         golden: Golden,
         clock: Clock = time.time,
     ) -> None:
+        self._stopping = Event()
         self._store, self._inference, self._settings = store, inference, settings
         self._cluster, self._golden, self._clock = cluster, golden, clock
         self._is_behind = True
@@ -71,6 +80,10 @@ class TopicJob:
         if model:
             self._draw_due(model, now)
             self._cover(model, now)
+
+    def stop(self) -> None:
+        """Gives up what is being clustered; it is tried again by the next life."""
+        self._stopping.set()
 
     def _collect(self, now: float) -> None:
         """Embeds this turn's questions, as far as the share of the CPU goes."""
@@ -151,7 +164,7 @@ class TopicJob:
             for day in range(since, int(now) + 1, DAY)
         )
         known = self._known(before, model)
-        found = self._cluster(asked.vectors[asked.is_sampled])
+        found = self._cluster(asked.vectors[asked.is_sampled], self._stopping)
         if known is None or isinstance(found, Unavailable):
             self._failed[place] = now
             reason = found.reason if isinstance(found, Unavailable) else "no_vectors"
@@ -208,3 +221,42 @@ class TopicJob:
 def _midnight(time: float) -> int:
     """The start of a UTC day, seconds: the sample is one of whole days."""
     return int(time) // DAY * DAY
+
+
+def topic_job(settings: Settings, store: Store, inference: Inference, clock: Clock) -> TopicJob:
+    """The duty as the settings say it."""
+    return TopicJob(
+        store,
+        inference,
+        settings.clustering.topics,
+        partial(_clustered, settings),
+        partial(_questions, _golden_file(settings)),
+        clock,
+    )
+
+
+def _clustered(settings: Settings, vectors: Vectors, stopping: Event) -> Clustering | Unavailable:
+    return cluster_in_child(
+        vectors,
+        seed=SEED,
+        timeout_seconds=settings.clustering.child_seconds,
+        memory_bytes=settings.clustering.child_bytes,
+        compiled=settings.data_dir / "clustering",
+        stopping=stopping,
+    )
+
+
+def _golden_file(settings: Settings) -> Path | None:
+    repository = settings.golden.repository
+    return settings.scorers.golden or (repository and repository / settings.golden.file)
+
+
+def _questions(golden: Path | None) -> Sequence[str] | None:
+    """What golden cases ask: nothing where there is no file, None where it cannot be read."""
+    if golden is None or not golden.exists():
+        return ()
+    try:
+        return tuple(case.question for case in read_golden(golden).values())
+    except BadGolden as error:
+        log.warning("golden cases cannot be read", reason=str(error))
+        return None

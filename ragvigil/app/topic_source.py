@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from datetime import UTC, datetime
 
 from alerts.ceilings import wilson
-from alerts.operating import THUMBS_DOWN_BAD, THUMBS_DOWN_GOOD
+from alerts.operating import LEAST_SCORES, THUMBS_DOWN_BAD, THUMBS_DOWN_GOOD
 from clustering.topic_settings import TopicSettings
 from clustering.topics import gaps
 from ragvigil.app.topic_job import TopicJob
@@ -69,7 +69,12 @@ def _share(count: int, of: int) -> dict[str, float | None]:
 
 
 def _verdict(one: Topic) -> str:
-    """Where the interval of the thumbs-down share lies against the two operating points."""
+    """Where the interval of the thumbs-down share lies against the two operating points.
+
+    One or two who rated prove nothing of the others, whatever the interval.
+    """
+    if one.rated < LEAST_SCORES:
+        return "cannot_tell"
     low, high = wilson(one.down, one.rated)
     if low > THUMBS_DOWN_BAD:
         return "problem"

@@ -28,6 +28,7 @@ from ragvigil.web import (
     posted,
     records,
     service,
+    topics,
     traffic,
 )
 from ragvigil.web.errors import RESPONSES, handle_errors
@@ -53,6 +54,7 @@ PARTS = (
     incidents,
     issues,
     audits,
+    topics,
     home,
 )
 LOOPBACK = ("localhost", "127.0.0.1", "::1")
@@ -84,6 +86,7 @@ def api(
     pointing: operating.OperatingSource | None = None,
     watching: incidents.IncidentSource | None = None,
     issuing: issues.IssueSource | None = None,
+    charting: topics.TopicSource | None = None,
     clock: Callable[[], datetime] = lambda: datetime.now(UTC),
 ) -> ASGIApp:
     """The application behind its guard, to be served by any ASGI server.
@@ -99,6 +102,7 @@ def api(
         pointing=pointing,
         watching=watching,
         issuing=issuing,
+        charting=charting,
         clock=clock,
     )
     return Guard(app, app.state.access, hosts(settings), settings.max_body_bytes)
@@ -114,6 +118,7 @@ def application(
     pointing: operating.OperatingSource | None = None,
     watching: incidents.IncidentSource | None = None,
     issuing: issues.IssueSource | None = None,
+    charting: topics.TopicSource | None = None,
     clock: Callable[[], datetime] = lambda: datetime.now(UTC),
 ) -> FastAPI:
     """The routes without their guard."""
@@ -135,6 +140,7 @@ def application(
     app.state.operating = pointing
     app.state.incidents = watching
     app.state.issues = issuing
+    app.state.topics = charting
     app.state.clock = clock
     app.state.base = settings.external_url
     app.state.routers = [part.router for part in PARTS]

@@ -46,7 +46,8 @@ class TopicForm(BaseModel):
     )
     thumbs_down: ShareForm = Field(description="of all rated answers, in the sample or not")
     verdict: Literal["problem", "good", "cannot_tell"] = Field(
-        description="the interval of thumbs_down lies over 5 %, under 2 %, or neither"
+        description="the interval of thumbs_down lies over 5 %, under 2 %, or neither, or fewer "
+        "than 20 answers were rated"
     )
     golden_cases: int
     is_gap: bool = Field(default=False, description="large, and without a golden case")

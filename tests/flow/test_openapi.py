@@ -55,6 +55,7 @@ OPERATIONS = [
     ("GET", "/api/v1/why"),
     ("GET", "/api/v1/notices"),
     ("GET", "/api/v1/audits"),
+    ("GET", "/api/v1/topics"),
     ("GET", "/api/v1/audits/{audit_id}"),
 ]
 

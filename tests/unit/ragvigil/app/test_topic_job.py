@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from threading import Event
 
 import numpy as np
 import pytest
@@ -80,7 +81,7 @@ class Job:
             lambda: self.now,
         )
 
-    def cluster(self, vectors: Vectors) -> Clustering | Unavailable:
+    def cluster(self, vectors: Vectors, _: Event) -> Clustering | Unavailable:
         self.clustered.append(len(vectors))
         return self.lost or by_word(vectors)
 
