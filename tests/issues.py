@@ -62,9 +62,9 @@ def failure(number: int, *, ago: int = 60, **fields: object) -> Failure:
     )
 
 
-def issue(name: str = "i1", **fields: object) -> Issue:
+def issue(issue_id: str = "i1", **fields: object) -> Issue:
     """An issue."""
-    return replace(AN_ISSUE, issue_id=name, **fields)  # type: ignore[arg-type]
+    return replace(AN_ISSUE, issue_id=issue_id, **fields)  # type: ignore[arg-type]
 
 
 def membership(one: Failure, issue_id: str) -> Membership:

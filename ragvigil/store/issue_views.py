@@ -40,13 +40,9 @@ class Trait:
 
 
 def looked(
-    store: Store,
-    now: float,
-    issues: Sequence[str] = (),
-    *,
-    priority: Priority = Priority.PAGE,
+    store: Store, now: float, issues: Sequence[str], *, priority: Priority = Priority.PAGE
 ) -> dict[str, list[Looked]]:
-    """Members by issue, of these issues or of all; `now` in seconds since the epoch."""
+    """Members by the issue they joined, of these issues; `now` in seconds since the epoch."""
     asked = {"issues": list(issues), "now": int(now), "days": DAYS}
     found: dict[str, list[Looked]] = {}
     for row in store.read("issue_looked", asked, priority=priority):
@@ -60,8 +56,8 @@ def looked(
     return found
 
 
-def traits(store: Store, issue_id: str, most: int = 5) -> list[Trait]:
-    """Routes and versions of an issue's members, of each kind the commonest first."""
+def traits(store: Store, issues: Sequence[str], most: int = 5) -> list[Trait]:
+    """Routes and versions of the members of these issues, of each kind the commonest first."""
     return [
         Trait(
             name=row["name"],
@@ -70,5 +66,5 @@ def traits(store: Store, issue_id: str, most: int = 5) -> list[Trait]:
             first_unix_nano=row["first_nanos"],
             last_unix_nano=row["last_nanos"],
         )
-        for row in store.read("issue_traits", {"issue_id": issue_id, "limit": most})
+        for row in store.read("issue_traits", {"issues": list(issues), "limit": most})
     ]

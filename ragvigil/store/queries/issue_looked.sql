@@ -10,7 +10,7 @@ FROM
 (
     SELECT trace_id, record_id, issue_id
     FROM memberships FINAL
-    WHERE empty({issues:Array(String)}) OR issue_id IN {issues:Array(String)}
+    WHERE issue_id IN {issues:Array(String)}
 ) AS held
 INNER JOIN
 (

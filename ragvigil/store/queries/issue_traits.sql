@@ -1,4 +1,4 @@
--- On which routes, and with which versions, the members of an issue failed; the commonest first.
+-- On which routes, and with which versions, the members of issues failed; the commonest first.
 SELECT
     trait.1 AS name, trait.2 AS value, count() AS members,
     toUnixTimestamp64Nano(min(failed.time)) AS first_nanos,
@@ -17,7 +17,7 @@ FROM
     FROM failures FINAL
     WHERE (trace_id, record_id) IN
     (
-        SELECT trace_id, record_id FROM memberships FINAL WHERE issue_id = {issue_id:String}
+        SELECT trace_id, record_id FROM memberships FINAL WHERE issue_id IN {issues:Array(String)}
     )
 ) AS failed
 WHERE trait.2 != ''

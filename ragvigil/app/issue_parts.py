@@ -1,0 +1,51 @@
+"""Issues with those that were merged into them: a record keeps the id under which it joined."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Mapping
+
+from ragvigil.model.issue import Issue
+from ragvigil.store.issues import Wanted
+
+
+class IssueParts:
+    """All issues that are known at one moment, merged ones too."""
+
+    def __init__(self, known: Iterable[Issue]) -> None:
+        self._known = {one.issue_id: one for one in known}
+        self._parts: dict[str, list[str]] = defaultdict(list)
+        for name in self._known:
+            home = self.home(name)
+            if home is not None:
+                self._parts[home.issue_id].append(name)
+
+    def home(self, issue_id: str) -> Issue | None:
+        """The issue of this id, or the one that it is part of now."""
+        issue = self._known.get(issue_id)
+        while issue is not None and issue.merged_into:
+            issue = self._known.get(issue.merged_into)
+        return issue
+
+    def ids(self, issues: Iterable[Issue]) -> list[str]:
+        """The ids of these issues and of all that are part of them."""
+        return [name for one in issues for name in self._parts[one.issue_id]]
+
+    def find(self, wanted: Wanted) -> list[Issue]:
+        """Issues that match and are part of no other, whatever their number."""
+        return [self._known[name] for name in self._parts if _matches(self._known[name], wanted)]
+
+    def names(self) -> Mapping[str, str]:
+        """Names by id."""
+        return {one.issue_id: one.name for one in self._known.values()}
+
+
+def _matches(issue: Issue, wanted: Wanted) -> bool:
+    return (
+        wanted.service in ("", issue.service)
+        and wanted.environment in ("", issue.environment)
+        and wanted.family in ("", issue.family)
+        and (not wanted.states or issue.state in wanted.states)
+        and (not wanted.route or wanted.route in issue.routes)
+        and (wanted.text.casefold() in issue.name.casefold() or wanted.text == issue.issue_id)
+    )

@@ -1,0 +1,40 @@
+"""The API in front of the store's issues, for tests."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from pathlib import Path
+
+from starlette.types import ASGIApp
+
+from clustering.rca.settings import RootCauseSettings
+from clustering.settings import ClusteringSettings
+from ragvigil.app.explaining import Explaining
+from ragvigil.app.issue_job import IssueJob
+from ragvigil.app.issue_source import Issues
+from ragvigil.app.judging import Judging
+from ragvigil.inference.process import Inference
+from ragvigil.inference.settings import InferenceSettings
+from ragvigil.store.store import Store
+from ragvigil.web.api import api
+from ragvigil.web.settings import WebSettings
+from scorers.judge.settings import JudgeSettings
+from tests.flow.test_api import Quiet
+from tests.issues import NOW
+
+
+def sources(store: Store, folder: Path) -> Issues:
+    """Issues without a judge and without local models, at noon of today."""
+    clock = lambda: float(NOW)  # noqa: E731
+    inference = Inference(InferenceSettings(enabled=False))
+    job = IssueJob(store, inference, ClusteringSettings(), {}, folder, clock)
+    judging = Judging(JudgeSettings(), store, folder, {}, None, lambda _: None)
+    explaining = Explaining(store, RootCauseSettings(), judging, clock=clock)
+    return Issues(store, job, explaining, clock=clock)
+
+
+def served(store: Store, folder: Path, **settings: object) -> ASGIApp:
+    """The application."""
+    web = WebSettings.model_validate({"allowed_hosts": ("testserver",), **settings})
+    now = datetime.fromtimestamp(NOW, UTC)
+    return api(store, Quiet(), web, issuing=sources(store, folder), clock=lambda: now)
