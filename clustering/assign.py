@@ -57,11 +57,12 @@ def assign_all(failures: Sequence[Failure], vectors: Vectors, issues: Sequence[I
 
     `vectors` (n, d) stand in the order of `failures`, which is that of time: a centroid moves with
     each member, so the result is the same however a stream is cut into calls. Provisional and
-    merged issues, and those whose centroid is empty or of another model (the caller's to leave
-    out), take nobody.
+    merged issues and those without a centroid take nobody; those of another vector model are the
+    caller's to leave out.
     """
     takes = [place for place, one in enumerate(issues) if _takes(one)]
     changed = list(issues)
+    ids = [issues[place].issue_id for place in takes]
     centroids = np.array([issues[place].centroid for place in takes], dtype=np.float32)
     memberships: list[Membership | None] = []
     for failure, vector in zip(failures, vectors, strict=True):
@@ -72,7 +73,7 @@ def assign_all(failures: Sequence[Failure], vectors: Vectors, issues: Sequence[I
         place = takes[found.place]
         centroids[found.place] = moved(centroids[found.place], changed[place].members, vector)
         changed[place] = with_member(changed[place], failure)
-        memberships.append(_membership(failure, found, [issues[one].issue_id for one in takes]))
+        memberships.append(_membership(failure, found, ids))
     for row, place in enumerate(takes):
         if changed[place] is not issues[place]:
             changed[place] = replace(changed[place], centroid=tuple(centroids[row].tolist()))

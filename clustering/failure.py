@@ -62,7 +62,7 @@ def failure_of(
     if kind is None:
         return None
     first = failing[0] if failing else None
-    seen = first if kind is FailureKind.RUBRIC else None
+    deciding = first if kind is FailureKind.RUBRIC else None
     return Failure(
         trace_id=record.trace_id,
         record_id=record.record_id,
@@ -71,15 +71,15 @@ def failure_of(
         environment=record.environment,
         route=record.route,
         kind=kind,
-        family=seen.layer if seen else _errored_layer(record),
+        family=deciding.layer if deciding else _errored_layer(record),
         reason=_reason(record, kind, first),
         rubric=first.rubric if first else "",
         label=first.label if first else "",
         rubrics=tuple(one.rubric for one in failing),
         question=record.query,
-        scorer_kind=seen.kind if seen else Kind.CODE,
-        stream=seen.stream if seen else Stream.BASE,
-        inclusion_probability=seen.inclusion_probability if seen else 1.0,
+        scorer_kind=deciding.kind if deciding else Kind.CODE,
+        stream=deciding.stream if deciding else Stream.BASE,
+        inclusion_probability=deciding.inclusion_probability if deciding else 1.0,
         service_version=record.dimensions.service_version,
         prompt_version=record.dimensions.prompt_version,
         index_epoch=record.dimensions.index_epoch,
