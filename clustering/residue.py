@@ -9,6 +9,8 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence, Set
 from dataclasses import dataclass, replace
+from functools import partial
+from typing import Protocol
 
 import numpy as np
 
@@ -24,6 +26,16 @@ CONTRAST = 500
 """Reasons of other records from which a name is told apart."""
 
 RecordKey = tuple[str, str]
+
+
+class IsAbove(Protocol):
+    """Whether a group of failures stands out from the background of its routes.
+
+    `loose` of the failures that are in no issue are not counted as background: those in clusters.
+    Else causes that came together would hide one another, each a background of the other.
+    """
+
+    def __call__(self, failures: Sequence[Failure], *, loose: int) -> bool: ...
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -75,7 +87,7 @@ class Proposed:
 def reconcile(
     residue: Residue,
     clustering: Clustering,
-    is_above: Callable[[Sequence[Failure]], bool],
+    is_above: IsAbove,
     now_unix_nano: int,
 ) -> Proposed:
     """What the clusters of `residue.vectors` become, largest first.
@@ -89,12 +101,13 @@ def reconcile(
     issues = dict(residue.issues)
     said = reasons(residue.failures)
     refining = _refining(residue, clustering)
+    above = partial(_is_above, is_above, _loose(residue, clustering))
     parts: dict[str, list[int]] = {}
     became: dict[int, str] = {}
     for cluster in np.argsort(-_sizes(clustering), kind="stable").tolist():
         own = issues.get(refining.get(cluster, ""))
         rows = _rows(residue, clustering, cluster, own)
-        found = _become(_candidate(residue, rows, said), own, issues, is_above, now_unix_nano)
+        found = _become(_candidate(residue, rows, said), own, issues, above, now_unix_nano)
         if found is not None:
             issues[found.issue_id] = found
             became[cluster] = found.issue_id
@@ -141,6 +154,16 @@ def _candidate(residue: Residue, rows: Sequence[int], said: Sequence[str]) -> Ca
         vector_model=residue.vector_model,
         others=others[:: 1 + len(others) // CONTRAST],
     )
+
+
+def _loose(residue: Residue, clustering: Clustering) -> Counter[str]:
+    """How many records in clusters are in no issue, by route."""
+    rows = np.flatnonzero(clustering.labels >= 0).tolist()
+    return Counter(residue.failures[row].route for row in rows if not residue.home(row))
+
+
+def _is_above(is_above: IsAbove, loose: Counter[str], failures: Sequence[Failure]) -> bool:
+    return is_above(failures, loose=sum(loose[route] for route in {f.route for f in failures}))
 
 
 def _become(

@@ -52,7 +52,7 @@ def proposed(
         held={records[row].key: issue_id for row, issue_id in (held or {}).items()},
         issues={one.issue_id: one for one in issues},
     )
-    return reconcile(residue, clustering, lambda _: is_above, at(99))
+    return reconcile(residue, clustering, lambda _, **__: is_above, at(99))
 
 
 def homes(found: Proposed, count: int) -> list[str]:
@@ -82,6 +82,24 @@ def test_a_cluster_above_the_background_is_a_new_issue() -> None:
 
 def test_a_cluster_within_the_background_is_nothing() -> None:
     assert proposed(said([0] * 8), groups([8]), is_above=False) == Proposed()
+
+
+def test_causes_that_come_together_do_not_hide_one_another() -> None:
+    asked: list[int] = []
+    residue = Residue(
+        failures=[replace(one, route=f"/{n % 2}") for n, one in enumerate(failures(20))],
+        vectors=groups([8, 8, 4]),
+        vector_model=MODEL,
+        held={},
+        issues={},
+    )
+    reconcile(
+        residue,
+        said([0] * 8 + [1] * 8 + [-1] * 4),
+        lambda _, loose: bool(asked.append(loose)),
+        at(99),
+    )
+    assert asked == [16, 16]
 
 
 def test_its_id_is_that_of_its_earliest_records_however_many_more_there_are() -> None:
@@ -185,7 +203,7 @@ def test_members_are_counted_by_who_is_in_and_nobody_is_in_two(
         held=held,
         issues={one.issue_id: one for one in grouped.issues},
     )
-    found = reconcile(residue, said(labels), lambda some: len(some) >= 3, at(99))
+    found = reconcile(residue, said(labels), lambda some, **_: len(some) >= 3, at(99))
     after = held | {one.key: one.issue_id for one in found.memberships}
     after |= dict.fromkeys(found.released, "")
     changed = (*grouped.issues, *found.changed, *found.refined, *found.opened)
