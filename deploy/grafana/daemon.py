@@ -8,6 +8,7 @@ from deploy.grafana.board import board, from_labels
 from deploy.grafana.chart import Limits, Query, Section, Unit
 from deploy.grafana.daemon_data import INTAKE, PIPELINE, STORE
 from deploy.grafana.instances import NONE_YET, ON, hourly, lines, number, quantile, rate
+from deploy.grafana.issues import GROUPING
 
 HEALTH = Section(
     title="Is data at risk?",
@@ -158,6 +159,6 @@ def dashboard() -> dict[str, Any]:
         says="Is acknowledged data safe, and does the daemon keep up: ledger, spool, store, "
         "acknowledgement, memory, jobs, late spans.",
         variables=(from_labels("instance", "instance", "ragvigil_core_up", several=True),),
-        sections=(HEALTH, INTAKE, PIPELINE, STORE, PROCESS),
+        sections=(HEALTH, INTAKE, PIPELINE, STORE, GROUPING, PROCESS),
         since="now-6h",
     )

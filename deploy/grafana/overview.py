@@ -6,6 +6,7 @@ from typing import Any
 
 from deploy.grafana.board import SCOPE, board, from_labels, noticed, window
 from deploy.grafana.chart import Chart, Limits, Query, Section, Shape, Unit
+from deploy.grafana.issues import issues
 
 LAYERS = {
     "retrieval": "Retrieval: did the right chunks come back?",
@@ -19,13 +20,13 @@ SCORES, RATES = 'rubric!~".+:.+"', 'rubric=~".+:.+"'
 
 
 def dashboard() -> dict[str, Any]:
-    """Incidents and broken signals first, then a row per layer."""
+    """Incidents and broken signals first, then issues, then a row per layer."""
     scored = "ragvigil_score_count_total"
     return board(
         uid="ragvigil-overview",
         title="ragvigil: overview by layer",
-        says="Open incidents, signals against their ceilings, and the rubrics of each layer. "
-        "Rubrics of different layers are never averaged. The marks are notices of changes.",
+        says="Open incidents, signals against their ceilings, issues, and the rubrics of each "
+        "layer. Rubrics of different layers are never averaged. The marks are notices of changes.",
         variables=(
             from_labels("service", "service", scored, several=True),
             from_labels(
@@ -33,7 +34,12 @@ def dashboard() -> dict[str, Any]:
             ),
             window(),
         ),
-        sections=(_now(), _signals(), *(_layer(name, title) for name, title in LAYERS.items())),
+        sections=(
+            _now(),
+            _signals(),
+            issues(),
+            *(_layer(name, title) for name, title in LAYERS.items()),
+        ),
         marks=noticed(SCOPE),
     )
 

@@ -6,6 +6,7 @@ from typing import Any
 
 from deploy.grafana.board import board, from_labels, noticed, window
 from deploy.grafana.chart import Chart, Limits, Query, Section, Shape, Unit
+from deploy.grafana.issues import issues_of
 from deploy.grafana.overview import LAYERS, SCORES
 
 ROUTE = 'service="$service", environment="$environment", route="$route"'
@@ -21,7 +22,13 @@ def dashboard() -> dict[str, Any]:
         says="Every rubric of one route: mean, baseline, interval, coverage, and the smallest "
         "drop that the traffic can show. The marks are notices of changes on this route.",
         variables=_variables(),
-        sections=(_at_a_glance(), *(_layer(name) for name in LAYERS), _answers(), _changes()),
+        sections=(
+            _at_a_glance(),
+            *(_layer(name) for name in LAYERS),
+            _answers(),
+            issues_of(ROUTE),
+            _changes(),
+        ),
         marks=noticed(ROUTE),
         since="now-2d",
     )

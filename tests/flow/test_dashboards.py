@@ -18,6 +18,10 @@ import yaml
 from prometheus_client import CollectorRegistry, start_http_server
 
 from alerts.watch_families import PARTS
+from clustering import issue_metrics
+from clustering.counts import Count
+from clustering.issue_message import message
+from clustering.issue_metrics import Shown
 from deploy.grafana import make
 from ragvigil.app.child_daemon import ChildDaemon, free_port, running
 from ragvigil.app.demo import HELPDESK
@@ -26,6 +30,7 @@ from ragvigil.app.replay import Sending, Tally, send_all
 from ragvigil.app.schedule import Plan, requests, schedule, templates
 from tests.content_judge import ContentJudge
 from tests.grafana_boards import LABEL_VALUES, Board, queries, substituted, variables
+from tests.issues import issue
 from tests.llm_server import serving
 from tests.open_incident import an_open_incident
 from tests.prometheus_server import Prometheus, scraping
@@ -73,9 +78,10 @@ def _judging(base_url: str) -> dict[str, str]:
 
 @pytest.fixture(scope="module")
 def watch() -> Iterator[str]:
-    """Where the metrics of the watch are served while an incident is open: `host:port`."""
+    """Where an open incident and an open issue are served: `host:port`."""
     registry = CollectorRegistry()
     registry.register(an_open_incident(ROUTE))
+    an_open_issue(registry)
     port = free_port()
     server, thread = start_http_server(port, "127.0.0.1", registry)
     yield f"127.0.0.1:{port}"
@@ -92,6 +98,17 @@ def prometheus(
     folder = tmp_path_factory.mktemp("prometheus")
     with scraping(_config(folder, daemon, watch), folder) as started:
         yield _after_traffic(started, daemon)
+
+
+def an_open_issue(registry: CollectorRegistry) -> None:
+    for metric in (issue_metrics.ISSUES, issue_metrics.OPEN, issue_metrics.MESSAGE):
+        registry.register(metric)
+    opened, count = (
+        issue(service="helpdesk", environment="demo"),
+        Count(seen=9, about=9, low=9, high=9),
+    )
+    issue_metrics.show([opened], lambda *place: place)
+    issue_metrics.show_open([Shown(issue=opened, days=(9,), message=message(opened, count))])
 
 
 def _config(folder: Path, daemon: ChildDaemon, watch: str) -> Path:
@@ -178,6 +195,16 @@ def test_the_table_of_incidents_holds_the_words_of_the_message(prometheus: Prome
     words = dict.fromkeys(PARTS, "six lines")
     named = {"incident": "i1", "severity": "page", "layer": "undetermined", "service": "helpdesk"}
     assert rows["i1"] == words | named | {"environment": "demo"}
+
+
+def test_the_table_of_issues_holds_the_words_of_the_message(prometheus: Prometheus) -> None:
+    rows = shown(prometheus, "overview", "Issues that are worth a ticket")
+    (row,) = [one["metric"] for one in rows if one["metric"]["issue"] == "i1"]
+    assert row["seen"] == "9 seen"
+    assert row["name"] == "groundedness: another number of days (/refunds)"
+    assert {row[name] for name in ("state", "service", "environment")} == {
+        "new", "helpdesk", "demo",
+    }  # fmt: skip
 
 
 def test_only_signals_over_their_ceilings_are_in_the_table_of_them(prometheus: Prometheus) -> None:

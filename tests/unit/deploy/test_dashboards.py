@@ -33,6 +33,7 @@ NOT_SHOWN = {
     "ragvigil_requests_total": "items and bytes are shown",
     "ragvigil_score_sum_total": "for means of one's own; means are shown",
     "ragvigil_span_feedback_total": "operating points are findings",
+    "ragvigil_topic_questions_total": "those that wait are shown",
 }
 """Metrics that no dashboard shows, and why."""
 
