@@ -10,6 +10,7 @@ GOLDEN_TABLES: Mapping[str, Mapping[str, str]] = {
     "golden_cases": {
         "case_id": "String",
         "revision": "UInt32",
+        "step": "UInt8",
         **named(LOW, "state service environment query_type"),
         **named("String", "trace_id issue_id body"),
         "written": NANOS,

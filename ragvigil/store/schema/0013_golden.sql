@@ -1,8 +1,10 @@
--- Golden cases: one row a revision; a change of its state replaces it. The body is the case in JSON.
+-- Golden cases: one row a revision; the next step of its state replaces it, whatever a clock says. The
+-- body is the case in JSON.
 CREATE TABLE IF NOT EXISTS golden_cases {on_cluster}
 (
     case_id String CODEC(ZSTD(1)),
     revision UInt32 CODEC(ZSTD(1)),
+    step UInt8 CODEC(ZSTD(1)),
     state LowCardinality(String) CODEC(ZSTD(1)),
     service LowCardinality(String) CODEC(ZSTD(1)),
     environment LowCardinality(String) CODEC(ZSTD(1)),
@@ -14,7 +16,7 @@ CREATE TABLE IF NOT EXISTS golden_cases {on_cluster}
     replica LowCardinality(String) CODEC(ZSTD(1)),
     epoch UInt32 CODEC(ZSTD(1))
 )
-ENGINE = {replicated}ReplacingMergeTree(written)
+ENGINE = {replicated}ReplacingMergeTree(step)
 ORDER BY (case_id, revision)
 TTL toDate(written) + INTERVAL 400 DAY
 SETTINGS fsync_after_insert = 1, fsync_part_directory = 1, non_replicated_deduplication_window = 1000;

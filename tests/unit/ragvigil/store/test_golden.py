@@ -51,8 +51,13 @@ def test_the_newest_revision_decides_and_the_older_ones_stay(store: Store) -> No
     assert golden.find(store, Wanted(state="proposed")) == []
     assert golden.find(store, Wanted(state="rejected", service="desk", issue_id="i1")) == [later]
     assert golden.find(store, Wanted(query_type="canonical")) == []
-    signed = replace(later, state=CaseState.SIGNED)
-    golden.write(store, NOW + 4, cases=[signed])
+
+
+def test_a_later_step_stands_though_the_clock_went_back(store: Store) -> None:
+    signed = replace(CASE, state=CaseState.SIGNED)
+    golden.write(store, NOW, cases=[CASE])
+    golden.write(store, NOW - 10**9, cases=[signed])
+    golden.write(store, NOW + 10**9, cases=[CASE])
     assert golden.find(store, Wanted()) == [signed]
 
 

@@ -796,6 +796,7 @@ CREATE TABLE IF NOT EXISTS golden_cases ON CLUSTER `main`
 (
     case_id String CODEC(ZSTD(1)),
     revision UInt32 CODEC(ZSTD(1)),
+    step UInt8 CODEC(ZSTD(1)),
     state LowCardinality(String) CODEC(ZSTD(1)),
     service LowCardinality(String) CODEC(ZSTD(1)),
     environment LowCardinality(String) CODEC(ZSTD(1)),
@@ -807,7 +808,7 @@ CREATE TABLE IF NOT EXISTS golden_cases ON CLUSTER `main`
     replica LowCardinality(String) CODEC(ZSTD(1)),
     epoch UInt32 CODEC(ZSTD(1))
 )
-ENGINE = ReplicatedReplacingMergeTree(written)
+ENGINE = ReplicatedReplacingMergeTree(step)
 ORDER BY (case_id, revision)
 TTL toDate(written) + INTERVAL 400 DAY
 SETTINGS fsync_after_insert = 1, fsync_part_directory = 1, non_replicated_deduplication_window = 1000;

@@ -1,0 +1,107 @@
+"""What the store knows of the trace that a golden case came from."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from clustering.golden.edits import Refused
+from clustering.golden.leakage import Said
+from collector.claims.claim import Field, SpanRole
+from collector.claims.merge import read
+from collector.claims.registry import registered
+from ragvigil.model.golden import GoldenCase, QueryType
+from ragvigil.model.score import Kind, Layer, Score, Stream
+from ragvigil.model.span import Scope, Span
+from ragvigil.store import records
+from ragvigil.store.record_forms import LISTS
+from ragvigil.store.store import Store
+
+Form = Mapping[str, Any]
+
+
+class NotStored(LookupError):
+    """No such case, trace or record is stored."""
+
+
+def record_form(store: Store, trace_id: str, record_id: str = "") -> Form:
+    """A stored record as the API shows it; without a `record_id` the only one of its trace.
+
+    Raises NotStored, or Refused where the trace has several.
+    """
+    found = records.trace(store, trace_id.lower())
+    if found is None:
+        raise NotStored(f"there is no trace {trace_id}")
+    listed = [one for one in found["records"] if record_id.lower() in ("", one["record_id"])]
+    if not listed:
+        raise NotStored(f"trace {trace_id} has no record {record_id}".rstrip())
+    if len(listed) > 1:
+        names = ", ".join(one["record_id"] for one in listed)
+        raise Refused(f"trace {trace_id} has several records: name one of {names}")
+    return dict(listed[0])
+
+
+def case_of(form: Form, issue_id: str = "") -> GoldenCase:
+    """The case that a failing record makes, for a person to complete.
+
+    Its failure mode is the label of what failed first. Raises Refused without a question.
+    """
+    if not (form["query"] or "").strip():
+        raise Refused(f"the spans of trace {form['trace_id']} carry no question")
+    failed = next((one for one in form["scores"] if one["failed"]), None)
+    return GoldenCase(
+        case_id="",
+        question=form["query"],
+        query_type=QueryType.FAILURE,
+        failure_mode=(failed["label"] or failed["rubric"]) if failed else "",
+        service=form["service"],
+        environment=form["environment"],
+        route=form["route"],
+        trace_id=form["trace_id"],
+        record_id=form["record_id"],
+        issue_id=issue_id,
+    )
+
+
+def prompt_of(store: Store, trace_id: str) -> list[Said] | None:
+    """What the models of a trace were sent, call by call; None where no span shows it."""
+    rows = records.spans(store, trace_id) if trace_id else []
+    readings = [read(_span(row), registered()) for row in rows]
+    prompts = [one.get(Field.PROMPT) for one in readings if one.role is SpanRole.LLM]
+    found = [Said(role=one.role, text=one.text) for prompt in prompts for one in prompt or ()]
+    return found or None
+
+
+def judged_scores(form: Form) -> list[Score]:
+    """What judges and people said of a stored record."""
+    return [
+        Score(
+            rubric=one["rubric"],
+            value=one["value"],
+            label=one["label"],
+            explanation=one["explanation"],
+            layer=Layer(one["layer"]),
+            kind=Kind(one["kind"]),
+            stream=Stream(one["stream"]),
+        )
+        for one in form["scores"]
+        if one["kind"] in (Kind.JUDGE, Kind.HUMAN)
+    ]
+
+
+def chunks_of(store: Store, trace_id: str) -> list[str]:
+    """The texts of every chunk of a trace, retrieved or in a prompt."""
+    found = records.trace(store, trace_id) or {"records": []}
+    lists = (one[name] for one in found["records"] for name in LISTS)
+    return [chunk["content"] for listed in lists for chunk in listed if chunk["content"]]
+
+
+def _span(row: Form) -> Span:
+    return Span(
+        trace_id=row["TraceId"],
+        span_id=row["SpanId"],
+        parent_span_id=row["ParentSpanId"],
+        name=row["SpanName"],
+        attributes=dict(row["SpanAttributes"]),
+        scope=Scope(name=row["ScopeName"], version=row["ScopeVersion"]),
+    )

@@ -1,0 +1,116 @@
+"""Asks the service a golden case's question, as `[golden.target]` says."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Sequence
+from typing import Any
+from urllib.parse import quote
+
+from clustering.golden.paths import NotThere, find, placed
+from clustering.golden.settings import TargetSettings
+from ragvigil.model.golden import GoldenCase
+from ragvigil.model.record import Absent, ContextSource, Document, RagRecord
+
+MOST_BYTES = 4 << 20
+MARK = "x-ragvigil-golden"
+"""Header that names the case, so that a service can tell it from a user's question."""
+
+
+class NoAnswer(Exception):
+    """The service did not answer in the form that is set; `str(error)` says what it did."""
+
+
+def ask(case: GoldenCase, target: TargetSettings) -> RagRecord:
+    """The record of a fresh answer, as far as the reply shows it. Raises NoAnswer."""
+    reply = _reply(case, target)
+    try:
+        answer = find(reply, target.answer)
+        ids = find(reply, target.chunk_ids) if target.chunk_ids else None
+        texts = find(reply, target.chunk_texts) if target.chunk_texts else None
+    except NotThere as error:
+        raise NoAnswer(str(error)) from error
+    if not isinstance(answer, str):
+        raise NoAnswer(f"{target.answer}: the reply has no text there")
+    return record_of(case, answer, _listed(ids, "chunk_ids"), _listed(texts, "chunk_texts"))
+
+
+def record_of(
+    case: GoldenCase, answer: str, ids: Sequence[str] | None, texts: Sequence[str] | None
+) -> RagRecord:
+    """A record with this answer; None is what the reply does not show."""
+    from collector.record.citations import Answered, citations
+
+    documents = _documents(ids, texts)
+    hidden = {
+        "retrieved": ids is None and texts is None,
+        "context": ids is None and texts is None,
+        "document_ids": ids is None,
+        "document_texts": texts is None,
+        "usage": True,
+    }
+    return RagRecord(
+        record_id=case.case_id,
+        trace_id="",
+        service=case.service,
+        environment=case.environment,
+        route=case.route,
+        query=case.question,
+        retrieved=documents,
+        context=documents,
+        context_source=ContextSource.DECLARED,
+        answer=answer,
+        citations=citations(Answered(answer=answer, context=documents)),
+        absent={name: Absent.NOT_SENT for name, is_hidden in hidden.items() if is_hidden},
+    )
+
+
+def _documents(ids: Sequence[str] | None, texts: Sequence[str] | None) -> tuple[Document, ...]:
+    count = max(len(ids or ()), len(texts or ()))
+    if ids is not None and texts is not None and len(ids) != len(texts):
+        raise NoAnswer(f"the reply has {len(ids)} chunk ids and {len(texts)} chunk texts")
+    return tuple(
+        Document(
+            chunk_id=ids[place] if ids else f"chunk-{place + 1}",
+            content=texts[place] if texts else None,
+            rank=place,
+        )
+        for place in range(count)
+    )
+
+
+def _reply(case: GoldenCase, target: TargetSettings) -> object:
+    import httpx
+
+    url = target.url.replace("{route}", quote(case.route.lstrip("/")))
+    headers = {MARK: case.case_id}
+    if target.token:
+        headers["authorization"] = f"Bearer {target.token.get_secret_value()}"
+    body: dict[str, Any] = placed({**target.body, target.question: case.question})
+    end = time.monotonic() + target.timeout_seconds
+    content = bytearray()
+    try:
+        with httpx.stream(
+            "POST", url, json=body, headers=headers, timeout=target.timeout_seconds
+        ) as reply:
+            for part in reply.iter_bytes():
+                content += part
+                if len(content) > MOST_BYTES or time.monotonic() > end:
+                    raise NoAnswer("the reply is too long, in bytes or in seconds")
+    except (httpx.HTTPError, httpx.InvalidURL) as error:
+        raise NoAnswer(f"no answer: {error or type(error).__name__}") from error
+    if reply.status_code != 200:
+        raise NoAnswer(f"answered {reply.status_code}")
+    try:
+        return json.loads(content)
+    except (ValueError, RecursionError) as error:
+        raise NoAnswer("the reply is not JSON") from error
+
+
+def _listed(found: object, key: str) -> list[str] | None:
+    if found is None:
+        return None
+    if not isinstance(found, list) or not all(isinstance(one, str | int) for one in found):
+        raise NoAnswer(f"{key}: the reply has no list of texts there")
+    return [str(one) for one in found]

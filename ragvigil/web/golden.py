@@ -1,0 +1,249 @@
+"""Golden cases, proposed, edited, signed and run: `/api/v1/golden`, `/api/v1/golden-set`."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Annotated, Any, Literal, Protocol
+
+from fastapi import APIRouter, Depends, HTTPException, Query, Request
+
+from ragvigil.model.golden import CaseRun, GoldenCase
+from ragvigil.store import golden as stored
+from ragvigil.web.errors import Error
+from ragvigil.web.golden_forms import (
+    AddedForm,
+    BrokenForm,
+    CaseForm,
+    CasesForm,
+    CaseStoryForm,
+    ChecksForm,
+    EditPost,
+    ImportedForm,
+    ImportPost,
+    ProposePost,
+    RejectPost,
+    RunForm,
+    SetForm,
+    SignedForm,
+    SignPost,
+    case_values,
+    run_form,
+    story,
+)
+from ragvigil.web.permissions import Permission, Requires
+
+router = APIRouter(prefix="/api/v1")
+
+Name = Annotated[str, Query(max_length=256)]
+REFUSED: dict[int | str, dict[str, Any]] = {
+    409: {"model": Error, "description": "The case, or the set's repository, does not take it."}
+}
+
+
+class NoSuchCase(LookupError):
+    """There is no case, trace or record of this id."""
+
+
+class CaseRefused(ValueError):
+    """The case or the repository does not take it as it is; `str(error)` says why."""
+
+
+class WrongCase(ValueError):
+    """What was sent is no case; `str(error)` names the key."""
+
+
+class GoldenSource(Protocol):
+    """What keeps the golden set; the composition root provides it.
+
+    The verbs raise NoSuchCase, CaseRefused or WrongCase.
+    """
+
+    def set_values(self) -> Mapping[str, Any]:
+        """The values of `SetForm`."""
+        ...
+
+    def checks(self, case: GoldenCase) -> ChecksForm:
+        """What must be known before a case is signed."""
+        ...
+
+    def propose(self, post: ProposePost) -> GoldenCase:
+        """Makes a stored record a proposed case."""
+        ...
+
+    def add(self, line: Mapping[str, Any], actor: str) -> GoldenCase:
+        """Makes an imported line a proposed case."""
+        ...
+
+    def edit(self, case_id: str, post: EditPost) -> GoldenCase:
+        """Changes a case."""
+        ...
+
+    def sign(self, case_id: str, post: SignPost) -> CaseRun:
+        """Commits a case and runs it."""
+        ...
+
+    def reject(self, case_id: str, post: RejectPost) -> GoldenCase:
+        """Declines a proposal."""
+        ...
+
+    def run(self, case_id: str) -> CaseRun:
+        """Runs a case now."""
+        ...
+
+
+def _source(request: Request) -> GoldenSource:
+    source: GoldenSource | None = request.app.state.golden
+    if source is None:
+        raise HTTPException(404, "no golden set is kept here")
+    return source
+
+
+Source = Annotated[GoldenSource, Depends(_source)]
+READ = [Depends(Requires(Permission.READ))]
+TRIAGE = [Depends(Requires(Permission.TRIAGE))]
+
+
+@router.get(
+    "/golden", summary="Golden cases: proposed, signed, passing or rejected", dependencies=READ
+)
+def cases(
+    request: Request,
+    source: Source,
+    state: Literal["", "proposed", "signed", "passing", "rejected"] = "",
+    service: Name = "",
+    query_type: Literal["", "canonical", "adversarial", "failure"] = "",
+    issue: Name = "",
+    limit: Annotated[int, Query(ge=1, le=10_000)] = 1000,
+) -> CasesForm:
+    """Those changed last first; with them, what is broken in the set's file."""
+    kept = source.set_values()
+    wanted = stored.Wanted(
+        state=state, service=service, query_type=query_type, issue_id=issue, limit=limit
+    )
+    found = stored.find(request.app.state.store, wanted)
+    return CasesForm(
+        cases=[CaseForm(**case_values(one)) for one in found],
+        broken=[BrokenForm(**one) for one in kept["broken"]],
+        problem=kept["problem"],
+    )
+
+
+@router.get(
+    "/golden-set",
+    summary="The set as it is committed: signed cases, what is broken, and its composition",
+    dependencies=READ,
+)
+def golden_set(source: Source) -> SetForm:
+    """Cases have the keys of the set's file."""
+    return SetForm.model_validate(source.set_values())
+
+
+@router.get(
+    "/golden/{case_id}",
+    summary="One case: what to know before it is signed, what was done, its runs",
+    dependencies=READ,
+)
+def case(request: Request, source: Source, case_id: str) -> CaseStoryForm:
+    """Events are ordered by time, runs are the newest first."""
+    found = _case(request, case_id)
+    store = request.app.state.store
+    checks = source.checks(found)
+    return story(found, checks, stored.events(store, case_id), stored.runs(store, case_id))
+
+
+@router.post(
+    "/golden",
+    summary="Propose a stored record as a case",
+    responses=REFUSED,
+    dependencies=TRIAGE,
+)
+def propose(source: Source, post: ProposePost) -> CaseForm:
+    """A person then edits what a good answer needs, and another one signs."""
+    with _Answered():
+        return CaseForm(**case_values(source.propose(post)))
+
+
+@router.post(
+    "/golden-import",
+    summary="Propose cases by the keys of the set's file",
+    responses=REFUSED,
+    dependencies=TRIAGE,
+)
+def add(source: Source, post: ImportPost) -> ImportedForm:
+    """Each line for itself: one that is wrong does not keep the others out."""
+    return ImportedForm(cases=[_added(source, one, post.actor) for one in post.cases])
+
+
+@router.post(
+    "/golden/{case_id}/edit",
+    summary="Change a case; a signed one becomes a proposal again",
+    responses=REFUSED,
+    dependencies=TRIAGE,
+)
+def edit(source: Source, case_id: str, post: EditPost) -> CaseForm:
+    """The set keeps a signed case as it is until the change is signed."""
+    with _Answered():
+        return CaseForm(**case_values(source.edit(case_id, post)))
+
+
+@router.post(
+    "/golden/{case_id}/sign",
+    summary="Approve a case: one commit, then its first run",
+    responses=REFUSED,
+    dependencies=[Depends(Requires(Permission.APPROVE))],
+)
+def sign(request: Request, source: Source, case_id: str, post: SignPost) -> SignedForm:
+    """The hash is that of the case which was looked at: one that was changed since is refused."""
+    with _Answered():
+        run = source.sign(case_id, post)
+    return SignedForm(**case_values(_case(request, case_id)), run=run_form(run))
+
+
+@router.post(
+    "/golden/{case_id}/reject",
+    summary="Decline a proposal",
+    responses=REFUSED,
+    dependencies=TRIAGE,
+)
+def reject(source: Source, case_id: str, post: RejectPost) -> CaseForm:
+    """Where it would change a signed case, that one stands as before."""
+    with _Answered():
+        return CaseForm(**case_values(source.reject(case_id, post)))
+
+
+@router.post(
+    "/golden/{case_id}/run",
+    summary="Run a case now, against the service or its stored trace",
+    responses=REFUSED,
+    dependencies=TRIAGE,
+)
+def run(source: Source, case_id: str) -> RunForm:
+    """A signed case that passes is watched no longer."""
+    with _Answered():
+        return run_form(source.run(case_id))
+
+
+class _Answered:
+    """What a source refuses, as HTTP says it."""
+
+    def __enter__(self) -> None:
+        return None
+
+    def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
+        for known, status in ((NoSuchCase, 404), (CaseRefused, 409), (WrongCase, 422)):
+            if isinstance(error, known):
+                raise HTTPException(status, str(error)) from error
+
+
+def _added(source: GoldenSource, line: Mapping[str, Any], actor: str) -> AddedForm:
+    try:
+        return AddedForm(case_id=source.add(line, actor).case_id, refused="")
+    except (CaseRefused, WrongCase) as error:
+        return AddedForm(case_id="", refused=str(error))
+
+
+def _case(request: Request, case_id: str) -> GoldenCase:
+    found = stored.one(request.app.state.store, case_id)
+    if found is None:
+        raise HTTPException(404, f"there is no case {case_id}")
+    return found

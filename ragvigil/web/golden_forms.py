@@ -1,0 +1,254 @@
+"""The JSON forms of golden cases."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import datetime
+from typing import Annotated, Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from ragvigil.model.golden import (
+    CaseEvent,
+    CaseRun,
+    CaseState,
+    CaseVerb,
+    ExpectedFact,
+    GoldenCase,
+    QueryType,
+)
+from ragvigil.web.posts import Hex, Name, Text
+from ragvigil.web.values import api_values
+
+MOST_AT_ONCE = 50
+Line = dict[str, Any]
+"""A case as a line of the set's file has it."""
+
+
+class FactForm(BaseModel):
+    """A fact that a good answer states."""
+
+    fact: Text
+    importance: Literal["vital", "okay"] = "vital"
+
+
+class CaseForm(BaseModel):
+    """A question with what a good answer needs, and who stands for it."""
+
+    case_id: str
+    state: CaseState
+    question: str
+    gold_chunk_ids: list[str]
+    gold_texts: list[str]
+    gold_answer: str
+    expected_facts: list[FactForm]
+    tags: list[str]
+    query_type: QueryType
+    failure_mode: str
+    service: str
+    environment: str
+    route: str
+    trace_id: str
+    record_id: str
+    issue_id: str
+    revision: int
+    proposed_by: str
+    proposed: datetime | None
+    edited_by: list[str] = Field(description="who else wrote it since it was last signed")
+    approved_by: str
+    approved: datetime | None
+    content_hash: str = Field(description="of what is asked and expected; sign with it")
+    more: dict[str, Any] = Field(description="keys of an imported case that are not ours")
+
+
+class PartForm(BaseModel):
+    """One type of query in the set."""
+
+    query_type: QueryType
+    cases: int
+    share: float | None
+    aim: float
+    missing: int = Field(description="cases that complete the mix without taking one away")
+
+
+class MixForm(BaseModel):
+    """What the signed cases are, against 40 % canonical, 30 % adversarial, 30 % failure."""
+
+    cases: int
+    floor: int = Field(description="cases under which a set proves little")
+    enough: int
+    from_production: float | None = Field(description="share that broke in production; aim 0.5")
+    parts: list[PartForm]
+
+
+class BrokenForm(BaseModel):
+    """A line of the file that nobody signed as it is, or a signed case that it lacks."""
+
+    case_id: str
+    line: int = Field(description="0 where it has none")
+    why: str
+
+
+class SetForm(BaseModel):
+    """The set as it is committed, line by line, and what is wrong with it."""
+
+    cases: list[Line]
+    broken: list[BrokenForm]
+    problem: str = Field(description="why the set cannot be read or signed into; empty for nothing")
+    mix: MixForm
+
+
+class CasesForm(BaseModel):
+    """Golden cases, those changed last first."""
+
+    cases: list[CaseForm]
+    broken: list[BrokenForm]
+    problem: str
+
+
+class RunForm(BaseModel):
+    """One run of a case."""
+
+    time: datetime | None
+    against: str = Field(description="`target`: answered live; `stored`: its trace, scored again")
+    is_pass: bool | None = Field(description="null where nothing can be told")
+    why: str
+    answer: str
+
+
+class CaseEventForm(BaseModel):
+    """One step of a case."""
+
+    time: datetime | None
+    verb: CaseVerb
+    revision: int
+    actor: str = Field(description="empty for the daemon")
+    text: str = Field(description="of a signature, the commit")
+
+
+class ChecksForm(BaseModel):
+    """What must be known before a case is signed."""
+
+    blocking: list[str] = Field(description="why it cannot be signed as it is")
+    warnings: list[str] = Field(description="near-duplicates, and leaks into the prompt")
+    unseen: str = Field(description="why leaks could not be looked for; empty where they were")
+
+
+class CaseStoryForm(CaseForm):
+    """A case, what is to be known before it is signed, and everything that was done."""
+
+    checks: ChecksForm
+    events: list[CaseEventForm]
+    runs: list[RunForm] = Field(description="newest first, at most 30")
+
+
+class SignedForm(CaseForm):
+    """A signed case and its first run, which should fail."""
+
+    run: RunForm
+
+
+class AddedForm(BaseModel):
+    """What became of one line: a case id, or why it was refused."""
+
+    case_id: str
+    refused: str
+
+
+class ImportedForm(BaseModel):
+    """What became of the lines, in their order."""
+
+    cases: list[AddedForm]
+
+
+class ProposePost(BaseModel):
+    """A stored record that should become a case."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    trace_id: Annotated[str, Field(pattern=r"^[0-9a-fA-F]{32}$")]
+    record_id: Annotated[str, Field(max_length=16, pattern=Hex)] = Field(
+        default="", description="needed where the trace has several records"
+    )
+    issue_id: Name = ""
+    actor: Name = Field(description="who proposes it")
+
+
+class EditPost(BaseModel):
+    """New values of a case; what is not given stays."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    actor: Name
+    revision: int | None = Field(default=None, ge=0, description="the one that was seen")
+    question: Text | None = None
+    gold_chunk_ids: list[Name] | None = None
+    gold_texts: list[Text] | None = None
+    gold_answer: Text | None = None
+    expected_facts: list[FactForm] | None = None
+    tags: list[Name] | None = None
+    query_type: QueryType | None = None
+    failure_mode: Name | None = None
+    service: Name | None = None
+    environment: Name | None = None
+    route: Name | None = None
+    issue_id: Name | None = None
+
+
+class SignPost(BaseModel):
+    """An approval of a case as it was seen."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    actor: Name = Field(description="who approves it")
+    content_hash: Name = Field(description="of the case that was looked at")
+    despite_warnings: bool = Field(default=False, description="its warnings were seen")
+
+
+class RejectPost(BaseModel):
+    """Why a proposal is declined."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    actor: Name
+    text: Text = ""
+
+
+class ImportPost(BaseModel):
+    """Cases by the keys of the set's file; each becomes a proposal."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    actor: Name
+    cases: list[Line] = Field(max_length=MOST_AT_ONCE)
+
+
+def case_values(one: GoldenCase) -> dict[str, Any]:
+    """The values of `CaseForm`."""
+    return api_values(one) | {"expected_facts": [_fact(fact) for fact in one.expected_facts]}
+
+
+def event_form(one: CaseEvent) -> CaseEventForm:
+    """An event as the API shows it."""
+    return CaseEventForm.model_validate(api_values(one))
+
+
+def run_form(one: CaseRun) -> RunForm:
+    """A run as the API shows it."""
+    return RunForm.model_validate(api_values(one))
+
+
+def story(
+    case: GoldenCase, checks: ChecksForm, events: Sequence[CaseEvent], runs: Sequence[CaseRun]
+) -> CaseStoryForm:
+    """Everything of one case."""
+    return CaseStoryForm(
+        **case_values(case),
+        checks=checks,
+        events=[event_form(one) for one in events],
+        runs=[run_form(one) for one in runs],
+    )
+
+
+def _fact(one: ExpectedFact) -> dict[str, str]:
+    return {"fact": one.text, "importance": "vital" if one.is_vital else "okay"}
