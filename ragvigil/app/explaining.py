@@ -19,6 +19,7 @@ import structlog
 from clustering.rca.explain import NO_MODEL, explain
 from clustering.rca.settings import RootCauseSettings
 from ragvigil.app.clock import Clock
+from ragvigil.app.issue_parts import IssueParts
 from ragvigil.app.judging import Judging
 from ragvigil.app.root_cause_reading import StoredReading, terms_of
 from ragvigil.llm.outcome import Failure, FailureKind, Purpose, Usage
@@ -36,6 +37,7 @@ log = structlog.get_logger()
 
 NANOS = 10**9
 DAY = 86_400
+MOST_ISSUES = 10_000
 SETTLE_SECONDS = 600
 """An issue is explained so long after it became new or worse: its first members say little."""
 WORSENING = (IssueState.ESCALATING, IssueState.REGRESSED, IssueState.NEW)
@@ -110,7 +112,8 @@ class Explaining:
             return
         now = self._clock()
         last, runs = causes.explained(self._store, int(now - now % DAY) * NANOS)
-        waiting = _waiting(self._worsening(), last, int(now * NANOS))
+        worse = self._parts().find(issues.Wanted(states=tuple(one.value for one in WORSENING)))
+        waiting = _waiting(worse, last, int(now * NANOS))
         if waiting:
             is_spent = runs >= self._settings.runs_per_day
             self._thread = Thread(
@@ -123,21 +126,19 @@ class Explaining:
 
         Raises NoSuchIssue, Busy, StoreError.
         """
-        found = issues.find(self._store, issues.Wanted(issue_id=issue_id))
-        if not found:
+        issue = self._parts().home(issue_id)
+        if issue is None:
             raise NoSuchIssue(issue_id)
-        if found[0].merged_into:
-            return self.explain_now(found[0].merged_into, actor)
-        return self._explained(found[0], actor, is_spent=False)
+        return self._explained(issue, actor, is_spent=False)
 
     def wait(self, seconds: float) -> None:
         """Waits for the run under way, at most so long."""
         if self._thread is not None:
             self._thread.join(seconds)
 
-    def _worsening(self) -> list[Issue]:
-        wanted = issues.Wanted(states=tuple(state.value for state in WORSENING))
-        return issues.find(self._store, wanted, priority=Priority.TICK)
+    def _parts(self) -> IssueParts:
+        wanted = issues.Wanted(with_merged=True, limit=MOST_ISSUES)
+        return IssueParts(issues.find(self._store, wanted, priority=Priority.TICK))
 
     def _unasked(self, issue: Issue, is_spent: bool) -> None:
         try:
@@ -152,15 +153,16 @@ class Explaining:
             raise Busy("another issue is being explained; try again in some minutes")
         try:
             asker, reason = self._asker(is_spent)
+            ids = self._parts().ids([issue])
             report = explain(
                 issue,
-                StoredReading(self._store, issue),
+                StoredReading(self._store, issue, ids),
                 asker,
                 int(self._clock() * NANOS),
                 settings=self._settings,
                 clock=time.monotonic,
                 delimiter=f"{self._chance.getrandbits(64):016x}",
-                terms=terms_of(self._store, issue),
+                terms=terms_of(self._store, issue, ids),
                 reason=reason,
             )
             self._keep(report, actor)
@@ -197,8 +199,6 @@ def _waiting(found: list[Issue], last: dict[str, int], now_unix_nano: int) -> li
     due = [
         one
         for one in found
-        if not one.merged_into
-        and one.state_unix_nano <= settled
-        and last.get(one.issue_id, -1) < one.state_unix_nano
+        if one.state_unix_nano <= settled and last.get(one.issue_id, -1) < one.state_unix_nano
     ]
     return sorted(due, key=lambda one: (WORSENING.index(one.state), -one.members, one.issue_id))

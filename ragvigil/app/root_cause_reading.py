@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from typing import Any, TypeVar
 
 from clustering.names import telling
@@ -18,17 +18,20 @@ NANOS = 10**9
 
 
 class StoredReading:
-    """The records of one issue's service. What was read once is not read again: a run is short."""
+    """The records of one issue's service; `issue_ids` are those that its members may have.
 
-    def __init__(self, store: Store, issue: Issue) -> None:
-        self._store, self._issue = store, issue
+    What was read once is not read again: a run is short.
+    """
+
+    def __init__(self, store: Store, issue: Issue, issue_ids: Collection[str]) -> None:
+        self._store, self._issue, self._ids = store, issue, tuple(issue_ids)
         self._since = causes.since(issue)
         self._read: dict[object, Any] = {}
 
     def members(self) -> Sequence[Failure]:
         """The newest 2,000 of the last week, newest first."""
         wanted = failed.Wanted(
-            issue_ids=(self._issue.issue_id,),
+            issue_ids=self._ids,
             since=self._since,
             newest_first=True,
             limit=MOST_MEMBERS,
@@ -40,7 +43,7 @@ class StoredReading:
     def failing(self) -> Sequence[Seen]:
         """A sample by chance of at most 500."""
         return self._once(
-            "failing", lambda: [*map(_seen, causes.failing(self._store, self._issue))]
+            "failing", lambda: [*map(_seen, causes.failing(self._store, self._issue, self._ids))]
         )
 
     def passing(self) -> Sequence[Seen]:
@@ -123,8 +126,8 @@ class StoredReading:
         return found
 
 
-def terms_of(store: Store, issue: Issue) -> tuple[str, ...]:
-    """Phrases of the reasons of its members that other issues of its layer have not."""
+def terms_of(store: Store, issue: Issue, issue_ids: Collection[str]) -> tuple[str, ...]:
+    """Phrases of the reasons of its members that other failing records of its layer have not."""
     found = failed.find(
         store,
         failed.Wanted(
@@ -136,13 +139,11 @@ def terms_of(store: Store, issue: Issue) -> tuple[str, ...]:
             limit=MOST_MEMBERS,
         ),
     )
-    ours = [one.masked for one in found if _issue_of(one) == issue.issue_id]
-    others = [one.masked for one in found if _issue_of(one) != issue.issue_id]
-    return telling(ours, others) if ours else ()
-
-
-def _issue_of(one: failed.KeptFailure) -> str:
-    return one.membership.issue_id if one.membership else ""
+    reasons: dict[bool, list[str]] = {True: [], False: []}
+    for one in found:
+        is_ours = one.membership is not None and one.membership.issue_id in issue_ids
+        reasons[is_ours].append(one.masked)
+    return telling(reasons[True], reasons[False])
 
 
 def _seen(row: Form) -> Seen:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from ragvigil.model.issue import Issue
@@ -40,12 +40,13 @@ def since(issue: Issue) -> int:
     return max(0, first - DAY, last - MOST_DAYS * DAY)
 
 
-def failing(store: Store, issue: Issue) -> list[Form]:
+def failing(store: Store, issue: Issue, issue_ids: Collection[str]) -> list[Form]:
     """A sample of its members: `trace_id, record_id, time_nanos, route, query, dimensions`.
 
-    The same each time; `dimensions` are those that are known, as texts. Raises as `Store.read`.
+    `issue_ids` are those that they may have: its own, and of what was merged into it. The same
+    sample each time; `dimensions` are those that are known, as texts. Raises as `Store.read`.
     """
-    asked = _place(issue) | {"issue_id": issue.issue_id}
+    asked = _place(issue) | {"issue_ids": sorted(issue_ids)}
     return [_form(row) for row in store.read("cause_failing", asked, priority=Priority.SCAN)]
 
 

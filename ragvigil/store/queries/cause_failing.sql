@@ -8,7 +8,7 @@ WHERE minute >= toDateTime({first:UInt32}, 'UTC') AND minute <= toDateTime({last
     AND service = {service:String} AND environment = {environment:String}
     AND (trace_id, record_id) IN (
         SELECT trace_id, record_id FROM memberships FINAL
-        WHERE issue_id = {issue_id:String}
+        WHERE issue_id IN {issue_ids:Array(String)}
             AND minute >= toDateTime({first:UInt32}, 'UTC')
             AND minute <= toDateTime({last:UInt32}, 'UTC')
     )

@@ -132,7 +132,7 @@ def events(store: Store, issue_id: str = "i1") -> Sequence[tuple[str, str, str]]
 
 def test_what_is_read_is_of_the_issue_and_its_routes(store: Store) -> None:
     keep_all(store)
-    reading = StoredReading(store, ISSUE)
+    reading = StoredReading(store, ISSUE, ["i1"])
     assert {one.trace_id for one in reading.members()} == {trace_id(n) for n in MEMBERS}
     assert {one.trace_id for one in reading.failing()} == {trace_id(n) for n in MEMBERS}
     assert {one.trace_id for one in reading.passing()} == {trace_id(n) for n in OTHERS}
@@ -144,7 +144,7 @@ def test_what_is_read_is_of_the_issue_and_its_routes(store: Store) -> None:
     assert reading.trace("f" * 32) == reading.spans("f" * 32) == []
     found = reading.search(route="/other", rubric="", label="")
     assert [one["trace_id"] for one in found] == [trace_id(201)]
-    assert terms_of(store, ISSUE) == ()
+    assert terms_of(store, ISSUE, ["i1"]) == ()
 
 
 def test_a_finding_is_stored_with_its_event_and_only_with_quotes_that_stand(
@@ -313,8 +313,18 @@ def test_an_issue_that_was_merged_is_explained_as_what_it_is_now(
     store: Store, unjudged: Judging
 ) -> None:
     keep_all(store)
-    keep(store, [], replace(ISSUE, issue_id="i2", merged_into="i1"))
-    assert explaining(store, unjudged).explain_now("i2").issue_id == "i1"
+    part = replace(
+        A_FAILURE,
+        trace_id=trace_id(101),
+        record_id=span_id(101),
+        time_unix_nano=AT,
+        service="helpdesk",
+        route="/ask",
+    )
+    keep(store, [part], replace(ISSUE, issue_id="i2", merged_into="i1"))
+    got = explaining(store, unjudged).explain_now("i2")
+    assert got.issue_id == "i1"
+    assert "prompt_version = 7: 12 of 13 members, 0 of 39 passing" in got.text
     with pytest.raises(NoSuchIssue, match="i9"):
         explaining(store, unjudged).explain_now("i9")
 
