@@ -11,7 +11,7 @@ import time
 from collections.abc import Callable
 from concurrent.futures import CancelledError
 from datetime import UTC, date, datetime
-from threading import Lock, Thread
+from threading import Event, Lock, Thread
 from typing import TYPE_CHECKING
 
 import structlog
@@ -40,6 +40,8 @@ DAY = 86_400
 MOST_ISSUES = 10_000
 SETTLE_SECONDS = 600
 """An issue is explained so long after it became new or worse: its first members say little."""
+AGAIN_SECONDS = 3600
+"""A run whose report was lost, because the store was away, is not repeated before: it has cost."""
 WORSENING = (IssueState.ESCALATING, IssueState.REGRESSED, IssueState.NEW)
 """The states that are explained unasked, the most urgent first."""
 STOPPED = Failure(kind=FailureKind.UNAVAILABLE, detail="the judge is stopped")
@@ -100,6 +102,8 @@ class Explaining:
         self._clock, self._chance = clock, chance or random.SystemRandom()
         self._thread: Thread | None = None
         self._running = Lock()
+        self._is_stopping = Event()
+        self._begun: dict[str, float] = {}
         if not judging.reason:
             log.info(
                 "root causes on: spans of failing records leave for the judge's address",
@@ -113,8 +117,10 @@ class Explaining:
         now = self._clock()
         last, runs = causes.explained(self._store, int(now - now % DAY) * NANOS)
         worse = self._parts().find(issues.Wanted(states=tuple(one.value for one in WORSENING)))
-        waiting = _waiting(worse, last, int(now * NANOS))
+        due = [one for one in worse if self._begun.get(one.issue_id, 0.0) + AGAIN_SECONDS <= now]
+        waiting = _waiting(due, last, int(now * NANOS))
         if waiting:
+            self._begun[waiting[0].issue_id] = now
             is_spent = runs >= self._settings.runs_per_day
             self._thread = Thread(
                 target=self._unasked, args=(waiting[0], is_spent), name="explain", daemon=True
@@ -130,6 +136,10 @@ class Explaining:
         if issue is None:
             raise NoSuchIssue(issue_id)
         return self._explained(issue, actor, is_spent=False)
+
+    def stop(self) -> None:
+        """From now on no report is kept: a run that ends with the daemon is made anew."""
+        self._is_stopping.set()
 
     def wait(self, seconds: float) -> None:
         """Waits for the run under way, at most so long."""
@@ -165,7 +175,8 @@ class Explaining:
                 terms=terms_of(self._store, issue, ids),
                 reason=reason,
             )
-            self._keep(report, actor)
+            if not self._is_stopping.is_set():
+                self._keep(report, actor)
             return report
         finally:
             self._running.release()

@@ -20,6 +20,7 @@ from ragvigil.model.issue import Issue, IssueState, IssueVerb, Quote
 from ragvigil.model.outcome import Outcome
 from ragvigil.model.score import Kind, Layer, Stream
 from ragvigil.store import causes, deploys, issues, rollups, root_causes
+from ragvigil.store.failures import Unavailable
 from ragvigil.store.store import Store
 from ragvigil.store.traces import TraceRows
 from scorers.judge.settings import JudgeSettings
@@ -307,6 +308,42 @@ def test_a_judge_that_stops_meanwhile_ends_the_run_with_a_report(
     (got,) = root_causes.find(store, "i1")
     assert got.by == "code"
     assert "unavailable: the judge is stopped" in got.ended
+
+
+def test_a_run_that_ends_with_the_daemon_is_made_anew(
+    store: Store, judging: Judging, server: LlmServer
+) -> None:
+    keep_all(store)
+    server.every = calling(("timeline", {}), seconds=1.0)
+    duty = explaining(store, judging)
+    duty.run()
+    duty.stop()
+    judging.stop()
+    duty.wait(20)
+    assert root_causes.find(store, "i1") == []
+
+
+def test_a_run_whose_report_was_lost_is_not_paid_for_again_at_once(
+    store: Store, judging: Judging, server: LlmServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    keep_all(store)
+    server.every = calling(("submit_finding", {"is_determinable": False}))
+    now = LATER
+    duty = Explaining(store, RootCauseSettings(), judging, clock=lambda: now)
+    with monkeypatch.context() as away:
+        away.setattr(Store, "write", _unavailable)
+        for _ in range(3):
+            duty.run()
+            duty.wait(20)
+    assert (len(server.calls), root_causes.find(store, "i1")) == (1, [])
+    now += 3600
+    duty.run()
+    duty.wait(20)
+    assert len(root_causes.find(store, "i1")) == 1
+
+
+def _unavailable(*_: object) -> None:
+    raise Unavailable("down")
 
 
 def test_an_issue_that_was_merged_is_explained_as_what_it_is_now(
