@@ -9,6 +9,7 @@ from starlette.types import ASGIApp
 
 from clustering.rca.settings import RootCauseSettings
 from clustering.settings import ClusteringSettings
+from ragvigil.app.clustering_child import ClusteringChild
 from ragvigil.app.explaining import Explaining
 from ragvigil.app.issue_job import IssueJob
 from ragvigil.app.issue_source import Issues
@@ -23,11 +24,13 @@ from tests.flow.test_api import Quiet
 from tests.issues import NOW
 
 
-def sources(store: Store, folder: Path) -> Issues:
+def issues(store: Store, folder: Path) -> Issues:
     """Issues without a judge and without local models, at noon of today."""
     clock = lambda: float(NOW)  # noqa: E731
     inference = Inference(InferenceSettings(enabled=False))
-    job = IssueJob(store, inference, ClusteringSettings(), {}, folder, clock)
+    settings = ClusteringSettings()
+    clusters = ClusteringChild(settings, folder)
+    job = IssueJob(store, inference, settings, {}, clusters, clock)
     judging = Judging(JudgeSettings(), store, folder, {}, None, lambda _: None)
     explaining = Explaining(store, RootCauseSettings(), judging, clock=clock)
     return Issues(store, job, explaining, clock=clock)
@@ -37,4 +40,4 @@ def served(store: Store, folder: Path, **settings: object) -> ASGIApp:
     """The application."""
     web = WebSettings.model_validate({"allowed_hosts": ("testserver",), **settings})
     now = datetime.fromtimestamp(NOW, UTC)
-    return api(store, Quiet(), web, issuing=sources(store, folder), clock=lambda: now)
+    return api(store, Quiet(), web, issuing=issues(store, folder), clock=lambda: now)

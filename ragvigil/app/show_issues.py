@@ -124,10 +124,9 @@ def _ignored(one: Form) -> str:
 
 
 def _background(one: Form) -> str:
-    return (
-        f"{one['failing']} of {one['requests']} records fail outside of issues, "
-        f"a background rate of {_share(one['rate'])}"
-    )
+    """Where little is known the prior of the rate weighs, and the two figures differ."""
+    seen = f"{one['failing']} of {one['requests']} records fail outside of issues"
+    return f"{seen}; background rate {_share(one['rate'])}, of which 2 in 400 is the prior"
 
 
 def _cause(one: Form, console: Console) -> None:

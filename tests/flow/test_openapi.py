@@ -16,12 +16,15 @@ from schemathesis.specs.openapi.checks import (
 from alerts.incident_job import IncidentJob
 from alerts.watch_settings import IncidentSettings
 from ragvigil.app.calibration import Calibration
+from ragvigil.app.golden_source import Golden
 from ragvigil.app.incident_source import Incidents
 from ragvigil.store.settings import StoreSettings
 from ragvigil.store.store import Store
 from ragvigil.web.api import api
 from ragvigil.web.settings import WebSettings
 from tests.flow.test_api import NOW, Quiet, client, keep, outcome
+from tests.golden_sets import job_of, work_tree
+from tests.served_issues import issues
 
 CHECKS = [
     schemathesis.checks.not_a_server_error,
@@ -52,23 +55,48 @@ OPERATIONS = [
     ("GET", "/api/v1/incidents"),
     ("GET", "/api/v1/incidents/{incident_id}"),
     ("POST", "/api/v1/incidents/{incident_id}/{verb}"),
+    ("GET", "/api/v1/issues"),
+    ("GET", "/api/v1/issues/{issue_id}"),
+    ("GET", "/api/v1/issues/{issue_id}/members"),
+    ("POST", "/api/v1/issues/{issue_id}/explain"),
+    ("POST", "/api/v1/issues/{issue_id}/{verb}"),
+    ("GET", "/api/v1/issue-pairs"),
     ("GET", "/api/v1/why"),
     ("GET", "/api/v1/notices"),
     ("GET", "/api/v1/audits"),
     ("GET", "/api/v1/topics"),
+    ("GET", "/api/v1/golden"),
+    ("GET", "/api/v1/golden-set"),
+    ("GET", "/api/v1/golden/{case_id}"),
+    ("POST", "/api/v1/golden"),
+    ("POST", "/api/v1/golden-import"),
+    ("POST", "/api/v1/golden/{case_id}/edit"),
+    ("POST", "/api/v1/golden/{case_id}/sign"),
+    ("POST", "/api/v1/golden/{case_id}/reject"),
+    ("POST", "/api/v1/golden/{case_id}/run"),
     ("GET", "/api/v1/audits/{audit_id}"),
 ]
 
 
 @pytest.mark.parametrize(("method", "path"), OPERATIONS)
 def test_every_answer_is_one_that_the_document_describes(
-    store: Store, method: str, path: str
+    store: Store, tmp_path: Path, method: str, path: str
 ) -> None:
     keep(store, [outcome(1, NOW - 60, value=0.5)])
     judging = Calibration(store, (), {})
     web = WebSettings(allowed_hosts=("testserver",))
     watching = Incidents(store, IncidentJob(store, IncidentSettings()), Quiet())
-    app = api(store, Quiet(), web, judging=judging, watching=watching)
+    issuing = issues(store, tmp_path)
+    keeping = Golden(job_of(store, work_tree(tmp_path / "set"))[0])
+    app = api(
+        store,
+        Quiet(),
+        web,
+        judging=judging,
+        watching=watching,
+        issuing=issuing,
+        keeping=keeping,
+    )
     document = schemathesis.openapi.from_asgi("/api/v1/openapi.json", app)
 
     @given(case=document[path][method].as_strategy())

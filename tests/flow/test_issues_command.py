@@ -1,0 +1,163 @@
+"""`ragvigil issues`, against the API on a port of its own."""
+
+from __future__ import annotations
+
+import json
+import threading
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+import uvicorn
+from typer.testing import CliRunner
+
+from ragvigil.app.api_client import Refused
+from ragvigil.app.cli import app
+from ragvigil.model.issue import IssueState, RootCause
+from ragvigil.store import root_causes
+from ragvigil.store.store import Store
+from tests.flow.test_api import keep as keep_outcomes
+from tests.flow.test_api import outcome
+from tests.issues import DAY, NANOS, NOW, failure, issue, keep
+from tests.served_issues import served
+
+TOKENS = {"triager_token": "tr1ager", "reader_token": "r3ader"}
+
+
+class Daemon:
+    """The API on a port; commands that talk to it."""
+
+    def __init__(self, store: Store, folder: Path) -> None:
+        web = served(store, folder, **TOKENS)
+        self.server = uvicorn.Server(uvicorn.Config(web, port=0, lifespan="off", log_config=None))
+        self.thread = threading.Thread(target=self.server.run, daemon=True)
+        self.thread.start()
+        while not self.server.started:
+            time.sleep(0.01)
+        port = self.server.servers[0].sockets[0].getsockname()[1]
+        tokens = "\n".join(f'{name} = "{token}"' for name, token in TOKENS.items())
+        self.config = folder / "ragvigil.toml"
+        self.config.write_text(f'[web]\nendpoint = "127.0.0.1:{port}"\n{tokens}\n')
+
+    def say(self, *arguments: str) -> str:
+        done = CliRunner().invoke(app, ["issues", *arguments, "--config", str(self.config)])
+        if done.exception is not None and not isinstance(done.exception, SystemExit):
+            raise done.exception
+        return done.output
+
+
+@pytest.fixture
+def daemon(store: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Daemon]:
+    monkeypatch.setenv("COLUMNS", "220")
+    monkeypatch.setenv("LOGNAME", "ada")
+    made = Daemon(store, tmp_path)
+    yield made
+    made.server.should_exit = True
+    made.thread.join(5)
+
+
+def some_issues(store: Store) -> None:
+    keep_outcomes(store, [outcome(100 + n, NOW - 60) for n in range(50)])
+    keep(store, [failure(n, ago=60 + n) for n in range(4)], issue("i1", members=4))
+    sampled = [failure(10 + n, ago=DAY * (n % 3), inclusion_probability=0.07) for n in range(22)]
+    back = issue("i2", members=22, state=IssueState.REGRESSED, name="Days mixed up")
+    keep(store, sampled, back)
+    keep(store, [failure(60), failure(61)])
+
+
+def test_a_list_ends_with_what_is_in_no_issue(store: Store, daemon: Daemon) -> None:
+    some_issues(store)
+    told = daemon.say("list").splitlines()
+    assert told[0].split()[:3] == ["id", "14", "days"]
+    assert told[1].startswith("i2")
+    assert "22 seen, about 310 [200, 470]" in told[1]
+    assert "█" in told[1]
+    assert "Days mixed up" in told[1]
+    assert "not grouped: 2 failing records of 7 days" in told
+    assert any(
+        "generation: 2 of 50 records fail outside of issues; background rate 0.9%" in line
+        for line in told
+    )
+    assert "and 1 more: `--limit 2`" in daemon.say("list", "--limit", "1")
+    found = json.loads(daemon.say("list", "--state", "new", "--json"))
+    assert [one["issue_id"] for one in found["issues"]] == ["i1"]
+
+
+def test_a_list_without_issues_says_what_makes_one(daemon: Daemon) -> None:
+    told = daemon.say("list").splitlines()
+    assert told[0].startswith("no issues: three failing records")
+    assert told[1] == "not grouped: 0 failing records of 7 days"
+
+
+def test_show_is_a_story(store: Store, daemon: Daemon) -> None:
+    some_issues(store)
+    cause = RootCause(
+        issue_id="i1", time_unix_nano=NOW * NANOS, by="openai:m", ended="submitted",
+        cause="the prompt asks for business days", fix="roll back to v1",
+        grades=(("severity", 4, "users wait"),),
+    )  # fmt: skip
+    store.write(root_causes.batch(cause, NOW * NANOS))
+    daemon.say("ack", "i1", "-m", "mine")
+    told = daemon.say("show", "i1")
+    for words in (
+        "i1  acknowledged, assigned to ada, provisional",
+        "groundedness: another number of days (/refunds)",
+        "4 seen",
+        "why (openai:m, severity 4/5)",
+        "the prompt asks for business days",
+        "at once: roll back to v1",
+        "routes    /refunds 4 (since",
+        "releases  2.4.0 4 (since",
+        "asked: How long do refunds take?",
+        "fails: the answer names another number of days than the chunk",
+        "acknowledge by ada  mine",
+    ):
+        assert words in told, told
+    assert len(told.splitlines()) < 40
+
+
+def test_verbs_are_one_line_each(store: Store, daemon: Daemon) -> None:
+    some_issues(store)
+    name = "groundedness: another number of days (/refunds)"
+    for said, expected in (
+        (("ack", "i1"), f"i1 is acknowledged, assigned to ada, provisional: {name}"),
+        (("assign", "i1", "bob"), f"i1 is acknowledged, assigned to bob, provisional: {name}"),
+        (("assign", "i1", ""), f"i1 is acknowledged, provisional: {name}"),
+        (("ignore", "i1", "--forever"), f"i1 is ignored for ever, provisional: {name}"),
+        (("reopen", "i1"), f"i1 is ongoing, provisional: {name}"),
+        (
+            ("ignore", "i1", "--count", "10"),
+            f"i1 is ignored until it has 14 members, provisional: {name}",
+        ),
+        (("rename", "i1", "Wrong days"), "Wrong days"),
+        (("resolve", "i1", "--in", "2.4.1"), "i1 is resolved in 2.4.1, assigned to ada"),
+        (("merge", "i1", "i2"), "i1 is resolved in 2.4.1"),
+        (("unmerge", "i2"), "i2 is regressed"),
+    ):
+        assert expected in daemon.say(*said), said
+    assert "is ignored until 20" in daemon.say("ignore", "i2", "--for", "7d")
+    assert "no two issues look alike" in daemon.say("pairs")
+
+
+def test_an_ignoring_has_one_clear_end() -> None:
+    for said in ((), ("--forever", "--count", "3"), ("--for", "soon")):
+        done = CliRunner().invoke(app, ["issues", "ignore", "i1", *said])
+        assert done.exit_code == 2, said
+
+
+def test_what_does_not_fit_is_one_sentence(store: Store, daemon: Daemon) -> None:
+    some_issues(store)
+    with pytest.raises(Refused, match="it is open already"):
+        daemon.say("reopen", "i1")
+    with pytest.raises(Refused, match="there is no issue none"):
+        daemon.say("resolve", "none")
+
+
+def test_an_explanation_is_printed_as_it_was_found(store: Store, daemon: Daemon) -> None:
+    some_issues(store)
+    told = daemon.say("explain", "i1")
+    assert "\nwhy\n  " in told
+    assert "Look at 0000" in told
+    last = daemon.say("explain", "i1", "--json").splitlines()[-1]
+    assert json.loads(last)["by"] == "code"
