@@ -23,7 +23,7 @@ from collector.record.dimensions import (
 from collector.record.evidence import Evidence, complete_from
 from collector.record.route import RouteRules, entry_route_of, route_of
 from collector.record.tracestate import sampling_probability
-from collector.record.tree import grow
+from collector.record.tree import fell, grow
 from ragvigil.model.record import Absent, Citation, ContextSource, Document, RagRecord
 from ragvigil.model.span import Span, Trace
 
@@ -43,7 +43,9 @@ def records(
     """
     nodes = grow(trace.spans, registered() if conventions is None else conventions)
     found = (_find(extent) for extent in boundaries.extents(nodes))
-    return tuple(_record(one, trace, rules) for one in found if one is not None)
+    answers = tuple([_record(one, trace, rules) for one in found if one is not None])
+    fell(nodes)
+    return answers
 
 
 def _find(extent: Extent) -> Found | None:

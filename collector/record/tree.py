@@ -83,6 +83,13 @@ def grow(spans: Iterable[Span], conventions: Sequence[Registered]) -> list[Node]
     return list(nodes.values())
 
 
+def fell(nodes: Iterable[Node]) -> None:
+    """Takes the forest apart. Parents and children hold one another: without this, all that a trace
+    was read into would wait for Python's collector of cycles, and be most of what it walks."""
+    for node in nodes:
+        node.children.clear()
+
+
 def distinct(spans: Iterable[Span]) -> list[Span]:
     """One span per id, the one that says most, in order of time."""
     chosen: dict[str, Span] = {}

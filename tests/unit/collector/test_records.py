@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import json
 from dataclasses import replace
 
@@ -40,6 +41,17 @@ def test_a_plain_rag_trace_is_one_record() -> None:
     assert [one.chunk_id for one in record.citations] == ["refund-01"]
     assert record.absent == {"reranked": Absent.NOT_RUN, "usage": Absent.NOT_SENT}
     assert record.service == "shop"
+
+
+def test_what_a_trace_was_read_into_is_freed_at_once() -> None:
+    records(rag_trace())
+    gc.collect()
+    gc.disable()
+    try:
+        records(rag_trace())
+        assert gc.collect() == 0
+    finally:
+        gc.enable()
 
 
 def test_a_trace_without_retrieval_is_no_record() -> None:
