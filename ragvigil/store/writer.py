@@ -123,10 +123,11 @@ class Writer:
             )
 
     def _insert(self, table: str, rows: Sequence[Row], token: str) -> None:
+        columns = list(zip(*rows, strict=True))
         try:
             self._client.insert(
                 table,
-                list(zip(*rows, strict=True)),
+                columns,
                 column_names=list(TABLES[table]),
                 column_types=column_types(table),
                 column_oriented=True,
@@ -134,6 +135,8 @@ class Writer:
             )
         except Exception as error:  # the driver raises many kinds; each is retried or refused
             raise write_failure(error) from error
+        finally:
+            columns.clear()  # the driver's context holds itself, and would hold them for long
 
     def _quarantine(
         self, table: str, refused: list[tuple[Row, str]], token: str

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import dataclasses
+import gc
+import weakref
 
 import pytest
 
@@ -124,6 +126,24 @@ def test_reads_are_limited_and_cannot_change_anything(store: Store) -> None:
                 ),
                 Priority.PAGE,
             )
+
+
+def test_rows_that_are_stored_are_held_by_nothing(opened_store: Store, store: Store) -> None:
+    class Attributes(dict[str, str]):
+        """A dict that can be watched."""
+
+    def write(client: object) -> weakref.ref[Attributes]:
+        attributes = Attributes(key="value")
+        row = spoiled(batch(0, 1).rows["spans"][0], "SpanAttributes", attributes)
+        writer = Writer(client, replica="", epoch=0, clock=lambda: 0.0)  # type: ignore[arg-type]
+        writer.write(Attempt(Batch(rows={"spans": [row]}, token="watched")))
+        return weakref.ref(attributes)
+
+    gc.disable()
+    try:
+        assert opened_store._engine.queue_job(write, Priority.SCAN, writes=True)() is None
+    finally:
+        gc.enable()
 
 
 def test_a_closed_store_says_so(store: Store) -> None:
