@@ -13,8 +13,9 @@ class RootCauseSettings(BaseModel):
     runs_per_day: int = Field(
         default=10,
         ge=0,
-        description="new and escalating issues that the model explains unasked, a day (UTC); 0 "
-        "leaves them to the report that code can write",
+        description="new, escalating and regressed issues that the model explains unasked, a day "
+        "(UTC); spans of their traces leave for its address. 0 leaves them to the report that code "
+        "can write",
     )
     max_turns: int = Field(default=30, ge=1, le=30, description="turns of the model in one run")
     max_money: float = Field(

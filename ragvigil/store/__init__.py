@@ -40,6 +40,8 @@ What other parts use (times are seconds since the epoch unless a name says nanos
     issues.py         batch(written, failures=, members=, events=, pairs=, issues=) -> Batch
                       find(store, Wanted(...)); events(store, issue_id); pairs(store, ...)
     root_causes.py    batch(report, written); find(store, issue_id) -> list[RootCause]
+    causes.py         failing(store, issue, ids), passing(store, issue) -> records to compare
+                      explained(store, since) -> when, by issue, and runs of a model
     checkpoints.py    position(store, reader); mark(store, reader, position, written)
     ledger.py         batch(frames, replica=, epoch=) -> Batch; sums(store) -> dict[str, int]
     retention.py      apply_days(store); enforce_max_bytes(store) -> rows dropped by table
