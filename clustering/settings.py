@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from pydantic import BaseModel, ConfigDict, Field
 
+from clustering.rca.settings import RootCauseSettings
+from clustering.topic_settings import TopicSettings
+
 
 class ClusteringSettings(BaseModel):
     """Failing records become issues: when, out of how many days, within which limits."""
@@ -38,3 +41,5 @@ class ClusteringSettings(BaseModel):
         ge=256 << 20,
         description="memory that the process which clusters may take",
     )
+    topics: TopicSettings = TopicSettings()
+    root_cause: RootCauseSettings = RootCauseSettings()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from array import array
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any
 
@@ -58,6 +58,11 @@ class KeptFailure:
     question_vector: bytes = b""
     vector_model: str = ""
     membership: Membership | None = None
+
+    @property
+    def key(self) -> Key:
+        """Trace id and record id."""
+        return self.failure.key
 
     @property
     def minute(self) -> int:
@@ -167,6 +172,17 @@ def vectors(
             )
             for row in store.read("failures_vectors", asked, priority=Priority.TICK)
         }
+
+
+def with_vectors(store: Store, kept: Sequence[KeptFailure], model: str) -> list[KeptFailure]:
+    """These records, in their order, with the vectors that are kept; the others are left out."""
+    found = {key: both for block in vectors(store, kept, model) for key, both in block.items()}
+    return [
+        replace(one, reason_vector=reason, question_vector=question)
+        for one in kept
+        if one.failure.key in found
+        for reason, question in [found[one.failure.key]]
+    ]
 
 
 def _kept(row: Mapping[str, Any]) -> KeptFailure:

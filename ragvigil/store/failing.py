@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 
 from ragvigil.model.record import Absent, Dimensions, Document, Feedback, RagRecord
 from ragvigil.model.score import Kind, Layer, Score, Stream
@@ -26,6 +26,20 @@ Key: TypeAlias = tuple[str, str]
 _DIMENSIONS = ("prompt_version", "index_epoch", "llm_model", "service_version")
 _NAMES = ("trace_id", "record_id", "generation", "service", "environment", "route", "query")
 _SCORE = ("rubric", "value", "label", "explanation", "scorer", "version", "inclusion_probability")
+
+
+class Place(Protocol):
+    """Where the rows of a record lie."""
+
+    @property
+    def minute(self) -> int:
+        """The start of its minute, in seconds since the epoch."""
+        ...
+
+    @property
+    def key(self) -> Key:
+        """Trace id and record id."""
+        ...
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -128,16 +142,23 @@ def read(
 
 def bury(store: Store, gone: Sequence[Change], written_unix_nano: int) -> None:
     """Takes records that fail no more out of `failures` and out of their issues. Repeatable."""
-    if not gone:
-        return
-    asked = {
-        "minutes": sorted({one.minute for one in gone}),
-        "trace_ids": sorted({one.trace_id for one in gone}),
-        "keys": sorted(f"{one.trace_id} {one.record_id}" for one in gone),
-        "written": written_unix_nano,
-    }
-    # The failure last: while it is there, a repetition finds the rest.
-    for table in ("memberships", "failures"):
+    release(store, gone, written_unix_nano)
+    _bury(store, "failures", gone, written_unix_nano)
+
+
+def release(store: Store, records: Sequence[Place], written_unix_nano: int) -> None:
+    """Takes records out of their issues. Repeatable."""
+    _bury(store, "memberships", records, written_unix_nano)
+
+
+def _bury(store: Store, table: str, records: Sequence[Place], written_unix_nano: int) -> None:
+    if records:
+        asked = {
+            "minutes": sorted({one.minute for one in records}),
+            "trace_ids": sorted({one.key[0] for one in records}),
+            "keys": sorted(" ".join(one.key) for one in records),
+            "written": written_unix_nano,
+        }
         store.run(f"bury_{table}", asked)
 
 

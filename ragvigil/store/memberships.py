@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from ragvigil.model.issue import MemberBy, Membership
+from ragvigil.model.issue import FailureKind, MemberBy, Membership
 from ragvigil.model.score import Layer, Stream
 from ragvigil.store.batch import Row
 from ragvigil.store.priority import Priority
@@ -27,6 +27,7 @@ class Tally:
     issue_id: str
     service: str
     environment: str
+    kind: FailureKind
     family: Layer
     rubric: str
     label: str
@@ -109,6 +110,7 @@ def tally(
         Tally(
             **{
                 **row,
+                "kind": FailureKind(row["kind"]),
                 "family": Layer(row["family"]),
                 "stream": Stream(row["stream"]),
                 "start": int(row["start"]),

@@ -33,7 +33,7 @@ WHERE failures.minute >= toDateTime({since:UInt32}, 'UTC')
     (
         {placed:String} != 'residue'
         OR issue_id = ''
-        OR issue_id IN (SELECT issue_id FROM issues FINAL WHERE is_provisional = 1)
+        OR issue_id IN (SELECT issue_id FROM issues FINAL WHERE is_provisional = 1 AND merged_into = '')
     )
 ORDER BY if({newest_first:Bool}, -time_nanos, time_nanos), trace_id, record_id
 LIMIT {limit:UInt32}

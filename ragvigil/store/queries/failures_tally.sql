@@ -1,6 +1,6 @@
 -- Failing records counted by all that issues are told by; without an issue under an empty id.
 SELECT
-    issue_id, service, environment, family, rubric, label, route, service_version, index_epoch,
+    issue_id, service, environment, kind, family, rubric, label, route, service_version, index_epoch,
     stream, inclusion_probability,
     intDiv(toUnixTimestamp(failures.minute), {bin:UInt32}) * {bin:UInt32} AS start,
     count() AS records

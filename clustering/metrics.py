@@ -1,0 +1,37 @@
+"""Metrics of how failing records become issues."""
+
+from __future__ import annotations
+
+from prometheus_client import Counter, Gauge, Histogram
+
+FAILURES = Counter(
+    "ragvigil_clustering_failures",
+    "Failing records by rubric family and what became of them: assigned by their vectors, by key "
+    "to a provisional issue, clustered, loose (in no issue yet), same (where they were), gone "
+    "(they fail no more).",
+    ["family", "placed"],
+)
+PENDING_MINUTES = Gauge(
+    "ragvigil_clustering_pending_minutes",
+    "Minutes with changed scores whose failing records are still to be looked at.",
+)
+WAITING = Gauge(
+    "ragvigil_clustering_waiting",
+    "Failing records of the last days without vectors of the present model, as far as a turn sees.",
+)
+UNGROUPED = Gauge(
+    "ragvigil_clustering_ungrouped",
+    "Failing records of the last days that are in no issue.",
+    ["family"],
+)
+CHILD_FAILURES = Counter(
+    "ragvigil_clustering_child_failures",
+    "Runs of the clustering process that gave no clusters, by reason.",
+    ["reason"],
+)
+SECONDS = Histogram(
+    "ragvigil_clustering_seconds",
+    "How long a step took: look, place, age, cluster, propose.",
+    ["step"],
+    buckets=(0.05, 0.25, 1, 5, 15, 60, 300, 1200),
+)

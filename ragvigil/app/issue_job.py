@@ -1,0 +1,143 @@
+"""Issues at work: each minute failing records are placed, each hour the rest is clustered, each
+night merges are proposed.
+
+What takes long (models, the clustering process) is done while nobody is kept waiting: people's
+verbs go between.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+from clustering import metrics
+from clustering.issue_verbs import Act
+from ragvigil.app.ageing import Ageing
+from ragvigil.app.failure_vectors import FailureVectors
+from ragvigil.app.issue_board import IssueBoard
+from ragvigil.app.issue_clustering import IssueClustering
+from ragvigil.app.issue_merging import IssueMerging
+from ragvigil.app.issue_placing import IssuePlacing
+from ragvigil.app.recentring import recentred
+from ragvigil.app.standing import Standing
+from ragvigil.model.issue import Failure, Issue, IssueVerb
+
+if TYPE_CHECKING:
+    from clustering.settings import ClusteringSettings
+    from ragvigil.app.clock import Clock
+    from ragvigil.app.issue_clustering import Cluster
+    from ragvigil.inference.process import Inference
+    from ragvigil.store.store import Store
+
+
+class IssueJob:
+    """Three duties: `run`, `cluster`, `propose`. `joined` hears of records that joined issues."""
+
+    def __init__(
+        self,
+        store: Store,
+        inference: Inference,
+        settings: ClusteringSettings,
+        fails_below: Mapping[str, float],
+        cluster: Cluster,
+        clock: Clock = time.time,
+        joined: Callable[[Sequence[Failure]], None] = lambda _: None,
+    ) -> None:
+        self._store, self._clock = store, clock
+        self._vectors = FailureVectors(inference)
+        self._board = IssueBoard(store, clock)
+        standing = Standing(store, settings.residue_days)
+        self._placing = IssuePlacing(
+            store, self._board, self._vectors, standing, settings, fails_below, joined
+        )
+        self._ageing = Ageing(store, standing)
+        self._clustering = IssueClustering(store, self._board, standing, settings, cluster)
+        self._merging = IssueMerging(store, self._board, settings.residue_days, cluster)
+
+    def run(self) -> None:
+        """The minute's turn. Raises StoreError; the next turn goes on from the store."""
+        now = self._clock()
+        with _timed("place"):
+            grown = self._placing.run(now)
+        with _timed("age"), self._board.held() as book:
+            changed, events = self._ageing.run(now, book, grown)
+            self._board.keep(events=events, issues=changed)
+        self._recentre()
+
+    def cluster(self) -> None:
+        """The hour's turn; takes minutes. Raises StoreError."""
+        if self._vectors.model:
+            with _timed("cluster"):
+                self._clustering.run(self._clock(), self._vectors.model)
+
+    def propose(self) -> None:
+        """The night's turn; takes minutes. Raises StoreError."""
+        if self._vectors.model:
+            with _timed("propose"):
+                self._merging.run(self._clock(), self._vectors.model)
+
+    def issues(self) -> list[Issue]:
+        """All that are known, merged ones too. Raises StoreError."""
+        with self._board.held() as book:
+            return list(book)
+
+    def act(
+        self,
+        issue_id: str,
+        verb: IssueVerb,
+        actor: str = "",
+        text: str = "",
+        *,
+        until: float = 0.0,
+        count: int = 0,
+        release: str = "",
+        name: str = "",
+        other: str = "",
+    ) -> Issue:
+        """Does what a person says; `other` is the issue to merge with, or to part from for good.
+
+        Raises UnknownIssue or VerbDoesNotFit.
+        """
+        now = self._clock()
+        if verb is IssueVerb.MERGE:
+            return self._merging.merge(issue_id, other, now, actor=actor, text=text)
+        if verb is IssueVerb.UNMERGE:
+            return self._merging.unmerge(issue_id, other, now, actor=actor, text=text)
+        done = Act(
+            verb=verb,
+            now=now,
+            actor=actor,
+            text=text,
+            until=until,
+            count=count,
+            release=release,
+            name=name,
+        )
+        return self._board.act(issue_id, done)
+
+    def status(self) -> dict[str, object]:
+        """What the duties do, for `status`."""
+        return {
+            "pending_minutes": self._placing.pending,
+            "waiting_for_vectors": self._placing.waiting,
+            "no_vectors": self._vectors.why,
+            "no_clusters": self._clustering.why,
+        }
+
+    def _recentre(self) -> None:
+        """Issues whose centroid is of a model no longer used; embedding keeps nobody waiting."""
+        for before, after in recentred(self._store, self.issues(), self._vectors):
+            with self._board.held() as book:
+                if book.get(before.issue_id) is before:
+                    self._board.keep(issues=[after])
+
+
+@contextmanager
+def _timed(step: str) -> Iterator[None]:
+    started = time.perf_counter()
+    try:
+        yield
+    finally:
+        metrics.SECONDS.labels(step).observe(time.perf_counter() - started)
