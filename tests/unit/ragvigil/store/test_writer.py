@@ -128,7 +128,7 @@ def test_reads_are_limited_and_cannot_change_anything(store: Store) -> None:
             )
 
 
-def test_rows_that_are_stored_are_held_by_nothing(opened_store: Store, store: Store) -> None:
+def test_rows_that_are_stored_are_held_by_nothing(store: Store) -> None:
     class Attributes(dict[str, str]):
         """A dict that can be watched."""
 
@@ -141,7 +141,7 @@ def test_rows_that_are_stored_are_held_by_nothing(opened_store: Store, store: St
 
     gc.disable()
     try:
-        assert opened_store._engine.queue_job(write, Priority.SCAN, writes=True)() is None
+        assert store._engine.queue_job(write, Priority.SCAN, writes=True)() is None
     finally:
         gc.enable()
 
