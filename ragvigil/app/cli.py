@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from ragvigil.app.alert_command import alert
+from ragvigil.app.golden_command import golden
 from ragvigil.app.incidents_command import incidents
 from ragvigil.app.issues_command import issues
 from ragvigil.app.labels_command import labels
@@ -37,6 +38,7 @@ app.add_typer(rubric, name="rubric")
 app.add_typer(labels, name="labels")
 app.add_typer(incidents, name="incidents")
 app.add_typer(issues, name="issues")
+app.add_typer(golden, name="golden")
 app.command()(why)
 app.command()(limits)
 app.command()(topics)

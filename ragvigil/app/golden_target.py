@@ -39,13 +39,18 @@ def ask(case: GoldenCase, target: TargetSettings) -> RagRecord:
 def record_of(
     case: GoldenCase, answer: str, ids: Sequence[str] | None, texts: Sequence[str] | None
 ) -> RagRecord:
-    """A record with this answer; None is what the reply does not show."""
+    """A record with this answer; None is what the reply does not show.
+
+    Which chunks reached the prompt is known where the answer's text cites some: citations may come
+    beside the text, and an answer must not fail for those that we do not see.
+    """
     from collector.record.citations import Answered, citations
 
     documents = _documents(ids, texts)
+    cited = citations(Answered(answer=answer, context=documents))
     hidden = {
         "retrieved": ids is None and texts is None,
-        "context": ids is None and texts is None,
+        "context": not cited,
         "document_ids": ids is None,
         "document_texts": texts is None,
         "usage": True,
@@ -58,10 +63,10 @@ def record_of(
         route=case.route,
         query=case.question,
         retrieved=documents,
-        context=documents,
+        context=documents if cited else (),
         context_source=ContextSource.DECLARED,
         answer=answer,
-        citations=citations(Answered(answer=answer, context=documents)),
+        citations=cited,
         absent={name: Absent.NOT_SENT for name, is_hidden in hidden.items() if is_hidden},
     )
 

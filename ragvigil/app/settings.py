@@ -18,6 +18,8 @@ from pydantic_settings import (
 from pydantic_settings import SettingsError as BadVariable
 
 from alerts.settings import AlertsSettings, MetricsSettings
+from clustering.golden.settings import GoldenSettings
+from clustering.settings import ClusteringSettings
 from collector.settings import CollectorSettings
 from ragvigil.inference.settings import InferenceSettings
 from ragvigil.model.plugin import others
@@ -67,6 +69,8 @@ class Settings(BaseSettings):
     metrics: MetricsSettings = MetricsSettings()
     web: WebSettings = WebSettings()
     export: ExportSettings = ExportSettings()
+    clustering: ClusteringSettings = ClusteringSettings()
+    golden: GoldenSettings = GoldenSettings()
 
     @classmethod
     def settings_customise_sources(

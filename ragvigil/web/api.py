@@ -18,6 +18,7 @@ from ragvigil.web import (
     alerts,
     audits,
     deltas,
+    golden,
     home,
     incidents,
     issues,
@@ -53,6 +54,7 @@ PARTS = (
     operating,
     incidents,
     issues,
+    golden,
     audits,
     topics,
     home,
@@ -87,6 +89,7 @@ def api(
     watching: incidents.IncidentSource | None = None,
     issuing: issues.IssueSource | None = None,
     charting: topics.TopicSource | None = None,
+    keeping: golden.GoldenSource | None = None,
     clock: Callable[[], datetime] = lambda: datetime.now(UTC),
 ) -> ASGIApp:
     """The application behind its guard, to be served by any ASGI server.
@@ -103,6 +106,7 @@ def api(
         watching=watching,
         issuing=issuing,
         charting=charting,
+        keeping=keeping,
         clock=clock,
     )
     return Guard(app, app.state.access, hosts(settings), settings.max_body_bytes)
@@ -119,6 +123,7 @@ def application(
     watching: incidents.IncidentSource | None = None,
     issuing: issues.IssueSource | None = None,
     charting: topics.TopicSource | None = None,
+    keeping: golden.GoldenSource | None = None,
     clock: Callable[[], datetime] = lambda: datetime.now(UTC),
 ) -> FastAPI:
     """The routes without their guard."""
@@ -141,6 +146,7 @@ def application(
     app.state.incidents = watching
     app.state.issues = issuing
     app.state.topics = charting
+    app.state.golden = keeping
     app.state.clock = clock
     app.state.base = settings.external_url
     app.state.routers = [part.router for part in PARTS]
