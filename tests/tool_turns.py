@@ -46,6 +46,18 @@ def calling_anthropic(name: str, arguments: dict[str, Any]) -> Fault:
     return Fault(body=json.dumps(body).encode())
 
 
+def calling_bedrock(name: str, arguments: dict[str, Any]) -> Fault:
+    """A turn that calls one tool, in Bedrock's protocol."""
+    call = {"toolUse": {"toolUseId": "call-0", "name": name, "input": arguments}}
+    body = {
+        "output": {"message": {"role": "assistant", "content": [call]}},
+        "stopReason": "tool_use",
+        "usage": {"inputTokens": 99, "outputTokens": 1, "totalTokens": 100},
+        "metrics": {"latencyMs": 1},
+    }
+    return Fault(body=json.dumps(body).encode())
+
+
 def answers(call: Call) -> list[str]:
     """What the tools had answered by this request, in OpenAI's protocol."""
     return [one["content"] for one in call.body["messages"] if one["role"] == "tool"]

@@ -105,7 +105,7 @@ def investigate(
         if isinstance(got, Failure):
             ended = f"the model gave no turn: {got.kind}: {got.detail}"
             break
-        _take(talk, got.said, case, left - 1)
+        _take(talk, got.said, case, 1 if purse.is_low else left - 1)
         if talk.found is not None:
             ended = _ended(talk.found)
             break

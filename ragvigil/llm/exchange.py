@@ -5,6 +5,7 @@ Imports pydantic_ai; only what opens a client imports this module.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
 from pydantic_ai.messages import (
@@ -23,6 +24,9 @@ from pydantic_ai.tools import ToolDefinition
 
 from ragvigil.llm.conversation import Call, Conversation, Exchange, Said
 from ragvigil.llm.outcome import Usage
+
+NOT_IN_NAMES, MOST_OF_A_NAME = re.compile(r"[^a-zA-Z0-9_-]"), 64
+"""Models call `functions.look`; the servers refuse such a name when it goes back to them."""
 
 
 def messages(conversation: Conversation) -> list[ModelMessage]:
@@ -65,7 +69,8 @@ def _call(part: ToolCallPart) -> Call:
         arguments = part.args_as_dict(raise_if_invalid=True)
     except (ValueError, AssertionError, RecursionError):
         arguments = None
-    return Call(call_id=part.tool_call_id, tool=part.tool_name, arguments=arguments)
+    name = NOT_IN_NAMES.sub("_", part.tool_name)[:MOST_OF_A_NAME]
+    return Call(call_id=part.tool_call_id, tool=name, arguments=arguments)
 
 
 def _exchange(one: Exchange) -> Iterator[ModelMessage]:

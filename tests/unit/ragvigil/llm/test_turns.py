@@ -14,7 +14,7 @@ from ragvigil.llm.conversation import Call, Conversation, Exchange, Said, Tool, 
 from ragvigil.llm.guard import is_own
 from ragvigil.llm.outcome import Failure, FailureKind, Purpose, Usage
 from tests.llm_server import Fault, LlmServer
-from tests.tool_turns import calling, calling_anthropic
+from tests.tool_turns import calling, calling_anthropic, calling_bedrock
 from tests.unit.ragvigil.llm.test_client import Pauses, asking
 
 LOOK = Tool(
@@ -26,6 +26,7 @@ START = Conversation(instructions="Find it.", opening="It is lost.", tools=(LOOK
 FIRST = {
     "openai:gpt-4.1-mini": calling(("look", {"at": "home"})),
     "anthropic:claude-haiku-4-5": calling_anthropic("look", {"at": "home"}),
+    "bedrock:anthropic.claude-3-haiku-20240307-v1:0": calling_bedrock("look", {"at": "home"}),
 }
 
 
@@ -52,8 +53,13 @@ async def outcome(
 
 @pytest.mark.parametrize("model", FIRST)
 async def test_what_a_tool_answered_goes_back_under_the_id_of_its_call(
-    server: LlmServer, model: str
+    server: LlmServer, model: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    if model.startswith("bedrock"):
+        pytest.importorskip("boto3")
+        for name in ("ACCESS_KEY_ID", "SECRET_ACCESS_KEY"):
+            monkeypatch.setenv(f"AWS_{name}", "a")
+        monkeypatch.setenv("AWS_DEFAULT_REGION", "eu-west-1")
     server.faults += [FIRST[model], FIRST[model]]
     async with asking(server, model=model) as client:
         first = await turn(client)
@@ -65,7 +71,8 @@ async def test_what_a_tool_answered_goes_back_under_the_id_of_its_call(
     body = json.dumps(server.calls[1].body)
     for part in ("Find it.", "It is lost.", "not there", "call-0", "home"):
         assert part in body
-    assert is_own(server.calls[1].headers["traceparent"].split("-")[1])
+    if not model.startswith("bedrock"):
+        assert is_own(server.calls[1].headers["traceparent"].split("-")[1])
 
 
 async def test_a_turn_without_a_call_is_a_turn(server: LlmServer) -> None:
@@ -93,6 +100,18 @@ async def test_arguments_that_are_no_object_are_none_and_go_back_as_an_empty_one
     assert first.said.calls[0].arguments is None
     (call,) = server.calls[1].body["messages"][2]["tool_calls"]
     assert json.loads(call["function"]["arguments"]) == {}
+
+
+async def test_a_name_that_no_server_takes_back_goes_back_as_one_that_it_does(
+    server: LlmServer,
+) -> None:
+    server.faults += [calling(("functions.look é" + "x" * 99, {})), calling(text="ok")]
+    async with asking(server) as client:
+        first = await turn(client)
+        told = Exchange(said=first.said, answers=("No such tool.",))
+        await turn(client, replace(START, exchanges=(told,)))
+    (call,) = server.calls[1].body["messages"][2]["tool_calls"]
+    assert call["function"]["name"] == ("functions_look__" + "x" * 99)[:64]
 
 
 async def test_what_does_not_fit_the_run_is_not_sent(server: LlmServer) -> None:
