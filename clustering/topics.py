@@ -2,8 +2,9 @@
 
 Clusters of the sampled questions give the centroids; from then on one rule says what lies in a
 topic, be it a sampled question, a rated one, or a golden case: the nearest centroid, at a cosine of
-at least `LIES_IN`. Of 6,000 questions of each of two sets of labelled intents it places 98 % and
-89 %, with a purity of 0.70 and 0.72, and 9 % of the questions that were made to fit no intent.
+at least `LIES_IN`. Of 6,000 questions on 77 intents it places 98 % in 81 topics of purity 0.70; of
+as many on 150 intents 89 % in 106 of purity 0.72, and 9 % of those that were made to fit none.
+Fewer questions show fewer topics: half as many 46 and 47, of purity 0.53 and 0.44.
 """
 
 from __future__ import annotations
@@ -21,8 +22,9 @@ from ragvigil.model.topic import Topic, TopicMap
 from ragvigil.store.topics import Asked as AskedRow
 
 LIES_IN = 0.5
-SAME = 0.85
-"""Cosine of centroids from which a topic is one of the map before."""
+SAME = 0.75
+"""Cosine of centroids from which a topic is one of the map before: nine in ten of the questions of
+such pairs, where a seventh is new, lie in the same topic by both maps."""
 EXAMPLES = 5
 NAMED_BY = 3
 
