@@ -149,12 +149,16 @@ def application(
     app.state.golden = keeping
     app.state.clock = clock
     app.state.base = settings.external_url
+    _route(app)
+    return app
+
+
+def _route(app: FastAPI) -> None:
     app.state.routers = [part.router for part in PARTS]
     for router in app.state.routers:
         app.include_router(router)
     app.mount("/static", StaticFiles(directory=HERE / "static"))
     handle_errors(app)
-    return app
 
 
 def hosts(settings: WebSettings) -> set[str]:
