@@ -134,6 +134,11 @@ class ScoreMetrics(Collector):
         self._deltas: tuple[Delta, ...] = ()
         self._lock = Lock()
 
+    def place(self, service: str, environment: str, route: str) -> Key:
+        """Service, environment and route as labels: those of the scores, within their bound."""
+        with self._lock:
+            return self._cap.labels(service, environment, route)
+
     def add(self, outcome: Outcome, known: Collection[str] = ()) -> None:
         """Counts the scores of records not in `known`: those of the first generation only.
 

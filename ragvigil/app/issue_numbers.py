@@ -8,12 +8,14 @@ from clustering import counts
 from clustering.background import Background
 from clustering.counts import Count
 from ragvigil.app.failure_vectors import joint_vectors
+from ragvigil.app.issue_parts import IssueParts
 from ragvigil.model.issue import Issue
 from ragvigil.model.score import Layer
-from ragvigil.store import failed, memberships
+from ragvigil.store import failed, issue_views, memberships
 from ragvigil.store.failed import KeptFailure
 from ragvigil.store.issue_views import DAYS, Looked
 from ragvigil.store.issues import Wanted
+from ragvigil.store.priority import Priority
 from ragvigil.store.store import Store
 from ragvigil.web.issue_forms import BackgroundForm
 
@@ -21,6 +23,21 @@ WEEK = 7 * 86_400
 MOST_COMPARED = 300
 """The newest members, of which those that stand for an issue are chosen."""
 MOST_SHOWN = 5
+
+
+def looked_of(
+    store: Store,
+    issues: Sequence[Issue],
+    parts: IssueParts,
+    now: float,
+    priority: Priority = Priority.PAGE,
+) -> list[tuple[Issue, list[Looked]]]:
+    """Each issue with what was looked at of it and of its parts; `now` in seconds."""
+    found = issue_views.looked(store, now, parts.ids(issues), priority=priority)
+    return [
+        (issue, [one for name in parts.ids([issue]) for one in found.get(name, ())])
+        for issue in issues
+    ]
 
 
 def count(looked: Sequence[Looked]) -> Count:

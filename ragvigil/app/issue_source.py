@@ -1,4 +1,4 @@
-"""What the API and Prometheus know of issues: counts, stories, and people's verbs."""
+"""What the API knows of issues: counts, stories, and people's verbs."""
 
 from __future__ import annotations
 
@@ -6,20 +6,17 @@ import time
 from collections.abc import Callable, Sequence
 from dataclasses import asdict
 
-from clustering import issue_metrics
 from clustering.issue_message import lines, message
-from clustering.issue_metrics import URGENT, Place, Shown
+from clustering.issue_metrics import URGENT
 from clustering.issue_verbs import UnknownIssue, VerbDoesNotFit
 from ragvigil.app import explaining, issue_numbers
 from ragvigil.app.explaining import Explaining
 from ragvigil.app.issue_job import IssueJob
-from ragvigil.app.issue_numbers import Around, count, days
+from ragvigil.app.issue_numbers import Around, count, days, looked_of
 from ragvigil.app.issue_parts import IssueParts
 from ragvigil.model.issue import Issue, IssueEvent, IssueState, IssueVerb, PairVerdict
 from ragvigil.store import failed, issue_views, root_causes
 from ragvigil.store import issues as stored
-from ragvigil.store.issue_views import Looked
-from ragvigil.store.priority import Priority
 from ragvigil.store.store import Store
 from ragvigil.web import issue_forms as forms
 from ragvigil.web.issues import NoSuchIssue, VerbRefused
@@ -33,10 +30,12 @@ ORDER = (
     IssueState.IGNORED,
 )
 """What needs somebody first."""
+MERGING = (IssueVerb.MERGE, IssueVerb.UNMERGE)
+"""Both issues have an event of these."""
 
 
 class Issues:
-    """The API's `IssueSource`; `show_metrics` is a job's."""
+    """The API's `IssueSource`."""
 
     def __init__(
         self,
@@ -79,7 +78,7 @@ class Issues:
             "representatives": [forms.member_form(one) for one in typical],
             "pairs": [forms.pair_form(one, parts.names()) for one in pairs],
             "root_cause": forms.cause_form(causes[0]) if causes else None,
-            "events": [forms.event_form(one) for one in self._events(ids)],
+            "events": [forms.event_form(one) for one in self._events(issue, ids)],
         }
         return forms.IssueStoryForm.model_validate({**values, **more})
 
@@ -128,30 +127,8 @@ class Issues:
         except explaining.Busy as error:
             raise VerbRefused(str(error)) from error
 
-    def show_metrics(self, place: Place) -> None:
-        """Brings the gauges up to date; `place` bounds the labels. Raises StoreError."""
-        parts = self._parts()
-        found = parts.find(stored.Wanted())
-        urgent = [one for one in found if one.state in URGENT]
-        issue_metrics.show(found, place)
-        issue_metrics.show_open(
-            Shown(issue=one, days=days(looked), message=message(one, count(looked), self._url))
-            for one, looked in self._looked(urgent, parts, Priority.TICK)
-        )
-
     def _parts(self) -> IssueParts:
         return IssueParts(self._job.issues())
-
-    def _looked(
-        self, issues: Sequence[Issue], parts: IssueParts, priority: Priority = Priority.PAGE
-    ) -> list[tuple[Issue, list[Looked]]]:
-        """Each issue with what was looked at of it and of its parts."""
-        ids = parts.ids(issues)
-        found = issue_views.looked(self._store, self._clock(), ids, priority=priority)
-        return [
-            (issue, [one for name in parts.ids([issue]) for one in found.get(name, ())])
-            for issue in issues
-        ]
 
     def _values(self, issues: Sequence[Issue], parts: IssueParts) -> list[dict[str, object]]:
         """The values of `IssueForm`."""
@@ -162,13 +139,14 @@ class Issues:
                 "days": days(looked),
                 "message": lines(message(issue, count(looked), self._url)),
             }
-            for issue, looked in self._looked(issues, parts)
+            for issue, looked in looked_of(self._store, issues, parts, self._clock())
         ]
 
-    def _events(self, ids: Sequence[str]) -> list[IssueEvent]:
-        """What was done to an issue and its parts, oldest first."""
+    def _events(self, issue: Issue, ids: Sequence[str]) -> list[IssueEvent]:
+        """What was done to an issue and its parts, oldest first; a merge is told once."""
         found = [event for name in ids for event in stored.events(self._store, name)]
-        return sorted(found, key=lambda one: one.time_unix_nano)
+        told = (one for one in found if one.issue_id == issue.issue_id or one.verb not in MERGING)
+        return sorted(told, key=lambda one: one.time_unix_nano)
 
 
 def _home(parts: IssueParts, issue_id: str) -> Issue:

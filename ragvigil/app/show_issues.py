@@ -48,7 +48,7 @@ def issue(found: Form, console: Console) -> None:
     _print(console, f"{found['issue_id']}  {_state(found)}", style="bold")
     name, seen, *rest, _ = found["message"]
     _print(console, name, style="bold")
-    for line in (f"{seen}{_apart(found['count'])}  {_bars(found)} a day, 14 days", *rest):
+    for line in (f"{seen}{_apart(found['count'])}  {_bars(found).lstrip()} a day", *rest):
         _print(console, line)
     _print(console, f"Around it: {_background(found['background'])}")
     if found["root_cause"]:
@@ -126,16 +126,18 @@ def _ignored(one: Form) -> str:
 def _background(one: Form) -> str:
     """Where little is known the prior of the rate weighs, and the two figures differ."""
     seen = f"{one['failing']} of {one['requests']} records fail outside of issues"
-    return f"{seen}; background rate {_share(one['rate'])}, of which 2 in 400 is the prior"
+    return f"{seen}; background rate {_share(one['rate'])}, with a prior of 2 in 400"
 
 
 def _cause(one: Form, console: Console) -> None:
-    grades = ", ".join(f"{grade['name']} {grade['grade']}/5" for grade in one["grades"])
-    by = "" if one["by"] == "code" else f" ({', '.join(filter(None, (one['by'], grades)))})"
-    _print(console, f"\nwhy{by}", style="bold")
-    for line in (one["cause"] or "not determined", one["fix"] and f"at once: {one['fix']}"):
-        if line:
-            _print(console, f"  {line}")
+    grades = [f"{grade['name']} {grade['grade']}/5" for grade in one["grades"]]
+    is_code = one["by"] == "code"
+    heading = "what code can tell" if is_code else f"why ({', '.join([one['by'], *grades])})"
+    _print(console, f"\n{heading}, {_minute(one['time'])}", style="bold")
+    if not is_code:
+        _print(console, f"  {one['cause'] or 'not determined: ' + one['ended']}")
+    if one["fix"]:
+        _print(console, f"  at once: {one['fix']}")
     for quote in one["quotes"][:3]:
         _print(console, f"  “{_short(quote['text'], 120)}”  trace {quote['trace_id']}")
     for line in one["text"].splitlines():
