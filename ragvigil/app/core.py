@@ -35,7 +35,9 @@ from ragvigil.app.clock import Pace, pace
 from ragvigil.app.control import serve_answers
 from ragvigil.app.directory import hold
 from ragvigil.app.duties import duties
+from ragvigil.app.golden_source import Golden
 from ragvigil.app.incident_source import Incidents
+from ragvigil.app.issue_source import Issues
 from ragvigil.app.jobs import start, stop_jobs
 from ragvigil.app.logs import configure_logs
 from ragvigil.app.operating import Operating
@@ -44,6 +46,7 @@ from ragvigil.app.pipeline import Pipeline
 from ragvigil.app.ports import split
 from ragvigil.app.settings import Settings, load
 from ragvigil.app.status import Status
+from ragvigil.app.topic_source import Topics
 from ragvigil.store.store import Store
 from ragvigil.web.settings import WebSettings
 from scorers.rubric import load_rubrics
@@ -132,8 +135,18 @@ def _application(
         alerting=watching.metrics,
         pointing=Operating(store),
         watching=Incidents(store, watching.incidents, status, clock.now),
+        issuing=_issues(settings, store, pipeline, clock),
+        charting=Topics(store, pipeline.parts.topics, settings.clustering.topics),
+        keeping=Golden(pipeline.parts.golden),
         clock=lambda: datetime.fromtimestamp(clock.now(), UTC),
     )
+
+
+def _issues(settings: Settings, store: Store, pipeline: Pipeline, clock: Pace) -> Issues | None:
+    parts, url = pipeline.parts, settings.web.external_url
+    if not settings.clustering.enabled:
+        return None
+    return Issues(store, parts.issues, parts.explaining, external_url=url, clock=clock.now)
 
 
 @contextlib.contextmanager

@@ -9,6 +9,7 @@ import structlog
 
 from alerts.metrics import ScoreMetrics
 from alerts.run import DeltaJob
+from ragvigil.app import issue_gauges
 from ragvigil.app import pipeline_metrics as metrics
 from ragvigil.app.books import Books
 from ragvigil.app.calibration import Calibration
@@ -24,6 +25,10 @@ log = structlog.get_logger()
 SEGMENT_GRACE_SECONDS = 300.0
 ROLLUP_SECONDS, DELTA_SECONDS, BOOKS_SECONDS, RETENTION_SECONDS = 2.0, 15.0, 60.0, 3600.0
 WATCH_SECONDS = 10.0
+ISSUES_SECONDS, CLUSTERS_SECONDS = 60.0, 600.0
+HOUR, MERGE_HOUR = 3600.0, 2
+TOPICS_SECONDS = 300.0
+GOLDEN_SECONDS = 300.0
 PACE_SECONDS, CANARY_SECONDS = 3600.0, 600.0
 
 
@@ -82,7 +87,45 @@ def duties(
         Job(name="deltas", every_seconds=DELTA_SECONDS, function=deltas),
         Job(name="books", every_seconds=BOOKS_SECONDS, function=balance),
         Job(name="retention", every_seconds=RETENTION_SECONDS, function=keep),
+        *_of_questions(pipeline),
+        *_of_issues(settings, store, pipeline, scores, clock),
         *_of_the_judge(pipeline, Calibration(store, (), failing, clock=clock)),
+    ]
+
+
+def _of_questions(pipeline: Pipeline) -> list[Job]:
+    topics, golden = pipeline.parts.topics.run, pipeline.parts.golden.watch
+    return [
+        Job(name="topics", every_seconds=TOPICS_SECONDS, function=topics, is_long=True),
+        Job(name="golden", every_seconds=GOLDEN_SECONDS, function=golden, is_long=True),
+    ]
+
+
+def _of_issues(
+    settings: Settings, store: Store, pipeline: Pipeline, scores: ScoreMetrics, clock: Clock
+) -> list[Job]:
+    if not settings.clustering.enabled:
+        return []
+    issues = pipeline.parts.issues
+
+    def merge_at_night() -> None:
+        if clock() // HOUR % 24 == MERGE_HOUR:  # UTC: of the runs of a day this is one
+            issues.propose()
+
+    def gauges() -> None:
+        url = settings.web.external_url
+        issue_gauges.show(store, issues.issues(), scores.place, clock(), url)
+
+    return [
+        Job(name="issue_gauges", every_seconds=ISSUES_SECONDS, function=gauges),
+        Job(name="issues", every_seconds=ISSUES_SECONDS, function=issues.run, is_long=True),
+        Job(name="clusters", every_seconds=CLUSTERS_SECONDS, function=issues.cluster, is_long=True),
+        Job(
+            name="root_causes",
+            every_seconds=ISSUES_SECONDS,
+            function=pipeline.parts.explaining.run,
+        ),
+        Job(name="merges", every_seconds=HOUR, function=merge_at_night, is_long=True),
     ]
 
 

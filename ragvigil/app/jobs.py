@@ -22,12 +22,16 @@ LEAST_SECONDS = 1.0
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Job:
-    """One periodic duty. What `runs_at_stop` runs once more when all else has ended."""
+    """One periodic duty. What `runs_at_stop` runs once more when all else has ended.
+
+    What `is_long` may take minutes, and has threads that the others do not wait for.
+    """
 
     name: str
     every_seconds: float
     function: Callable[[], object]
     runs_at_stop: bool = False
+    is_long: bool = False
 
 
 def start(jobs: list[Job], factor: float = 1.0) -> BackgroundScheduler:
@@ -39,12 +43,18 @@ def start(jobs: list[Job], factor: float = 1.0) -> BackgroundScheduler:
     from apscheduler.schedulers.background import BackgroundScheduler
 
     scheduler = BackgroundScheduler(
-        executors={"default": ThreadPoolExecutor(2)},
+        executors={"default": ThreadPoolExecutor(2), "long": ThreadPoolExecutor(3)},
         job_defaults={"misfire_grace_time": None, "coalesce": True, "max_instances": 1},
         timezone="UTC",
     )
     for job in jobs:
-        scheduler.add_job(_counted(job), "interval", seconds=_period(job, factor), id=job.name)
+        scheduler.add_job(
+            _counted(job),
+            "interval",
+            seconds=_period(job, factor),
+            id=job.name,
+            executor="long" if job.is_long else "default",
+        )
     scheduler.start()
     return scheduler
 

@@ -34,6 +34,7 @@ class Later:
         self,
         settings: Settings,
         store: Store,
+        inference: Inference,
         facts: Mapping[str, RubricFacts],
         scores: ScoreMetrics,
         dirty_minutes: set[int],
@@ -62,12 +63,12 @@ class Later:
             every_hours=judge.canary_hours,
             clock=clock,
         )
-        self._local = self._local_scoring(settings)
+        self._local = self._local_scoring(settings, inference)
 
-    def _local_scoring(self, settings: Settings) -> LocalScoring:
+    def _local_scoring(self, settings: Settings, inference: Inference) -> LocalScoring:
         judge = settings.judge
         return LocalScoring(
-            Inference(settings.inference),
+            inference,
             (self._store.replica, self._store.epoch),
             self._deliver,
             judged=self.judged,

@@ -5,20 +5,28 @@ from __future__ import annotations
 import re
 import time
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 
 from alerts.metrics import ScoreMetrics
+from clustering import issue_metrics
 from collector.fetch import TraceFetcher
 from collector.record.route import RouteCap, RouteRules
 from collector.spool.reader import SpoolReader
 from ragvigil.app import plugins
 from ragvigil.app.clock import Clock
+from ragvigil.app.clustering_child import ClusteringChild
+from ragvigil.app.explaining import Explaining
 from ragvigil.app.exporting import Exporting
+from ragvigil.app.golden_parts import golden_job
+from ragvigil.app.issue_job import IssueJob
 from ragvigil.app.later import Later
 from ragvigil.app.pipeline import Parts
 from ragvigil.app.runs import Runs
 from ragvigil.app.settings import Settings
 from ragvigil.app.sink import Sink
+from ragvigil.app.topic_job import topic_job
 from ragvigil.app.watching import Watching
+from ragvigil.inference.process import Inference
 from ragvigil.model.outcome import Outcome
 from ragvigil.store import ledger, traces
 from ragvigil.store.store import Store
@@ -46,21 +54,12 @@ def assemble(
     plugins.announce()
     dirty: set[int] = set()
     exporting = Exporting(settings.export, clock=clock)
-    later = Later(settings, store, facts(runner), scores, dirty, clock, exporting.offer_later)
-    watching = Watching(
-        store,
-        settings.alerts,
-        settings.metrics,
-        later.judging,
-        external_url=settings.web.external_url,
-        clock=clock,
-    )
-
-    def offer(outcomes: Sequence[Outcome]) -> None:
-        later.offer(outcomes)
-        watching.offer(outcomes)
-        exporting.offer(outcomes)
-
+    inference = Inference(settings.inference)
+    clusters = ClusteringChild(settings.clustering, settings.data_dir / "clustering")
+    rubrics, tell = facts(runner), exporting.offer_later
+    later = Later(settings, store, inference, rubrics, scores, dirty, clock, tell)
+    watching = _watching(settings, store, later, clock)
+    offer = _to_all(later.offer, watching.offer, exporting.offer)
     reader, routes = SpoolReader(settings.data_dir / "spool"), settings.collector.routes
     return Parts(
         reader=reader,
@@ -69,11 +68,55 @@ def assemble(
         runner=runner.behind(later.judged),
         rules=_rules(routes.rules),
         routes=RouteCap(routes.max_routes),
-        sink=_sink(store, scores, facts(runner), reader, dirty, offer, clock),
+        sink=_sink(store, scores, rubrics, reader, dirty, offer, clock),
         look_up=lambda trace_ids: traces.look_up(store, trace_ids),
         later=later,
         exporting=exporting,
         watching=watching,
+        topics=topic_job(settings, store, inference, clusters, clock),
+        golden=golden_job(settings, store, runner, later.judging, inference, clock),
+        issues=_issues(settings, store, inference, clusters, runner, scores, clock),
+        clusters=clusters,
+        explaining=Explaining(store, settings.clustering.root_cause, later.judging, clock=clock),
+    )
+
+
+def _to_all(*takers: Callable[[Sequence[Outcome]], None]) -> Callable[[Sequence[Outcome]], None]:
+    def offer(outcomes: Sequence[Outcome]) -> None:
+        for take in takers:
+            take(outcomes)
+
+    return offer
+
+
+def _watching(settings: Settings, store: Store, later: Later, clock: Clock) -> Watching:
+    return Watching(
+        store,
+        settings.alerts,
+        settings.metrics,
+        later.judging,
+        external_url=settings.web.external_url,
+        clock=clock,
+    )
+
+
+def _issues(
+    settings: Settings,
+    store: Store,
+    inference: Inference,
+    clusters: ClusteringChild,
+    runner: Runner,
+    scores: ScoreMetrics,
+    clock: Clock,
+) -> IssueJob:
+    return IssueJob(
+        store,
+        inference,
+        settings.clustering,
+        runner.fails_below,
+        clusters,
+        clock,
+        partial(issue_metrics.count_members, place=scores.place),
     )
 
 

@@ -18,10 +18,15 @@ from collector.records import records
 from collector.spool.reader import SpoolReader
 from ragvigil.app import memory
 from ragvigil.app import pipeline_metrics as metrics
+from ragvigil.app.clustering_child import ClusteringChild
+from ragvigil.app.explaining import Explaining
 from ragvigil.app.exporting import Exporting
+from ragvigil.app.golden_job import GoldenJob
+from ragvigil.app.issue_job import IssueJob
 from ragvigil.app.later import Later
 from ragvigil.app.runs import Runs
 from ragvigil.app.sink import Sink
+from ragvigil.app.topic_job import TopicJob
 from ragvigil.app.watching import Watching
 from ragvigil.llm.guard import is_own
 from ragvigil.model.outcome import Outcome, ScoredRecord, TraceOutcome
@@ -60,6 +65,11 @@ class Parts:
     later: Later
     exporting: Exporting
     watching: Watching
+    issues: IssueJob
+    clusters: ClusteringChild
+    explaining: Explaining
+    topics: TopicJob
+    golden: GoldenJob
 
     def start(self) -> None:
         """Begins what has threads of its own."""
@@ -68,6 +78,8 @@ class Parts:
 
     def stop(self) -> None:
         """Ends them within seconds."""
+        self.clusters.stop()
+        self.explaining.stop()
         self.later.stop()
         self.exporting.stop()
         self.watching.stop()

@@ -43,6 +43,7 @@ class Status:
             "spans": self._books.spans(),
             "traces": self._books.records(),
             **self._pipeline.parts.later.status(),
+            "issues": self._pipeline.parts.issues.status(),
             "export": self._pipeline.parts.exporting.status(),
             "plugins": {"left_out": [str(one) for one in plugins.left_out()]},
             "spool": {"bytes": self._books.spool_bytes()},

@@ -1,0 +1,82 @@
+"""Failing records become issues in a real daemon: replayed and live, through restarts."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from ragvigil.app.child_daemon import ChildDaemon, running
+from ragvigil.app.clock import VARIABLE, Pace
+from ragvigil.app.recording import read_recording
+from ragvigil.app.replay import Outgoing, Sending, Tally, send_all
+from ragvigil.app.schedule import Arrival, Plan, Template, requests, schedule, templates
+
+RECORDED = Path(__file__).resolve().parents[2] / "examples" / "helpdesk" / "recorded"
+FACTOR = 60.0
+ROUTE = "/refunds/ask"
+PATIENCE_SECONDS = 90
+
+
+def recorded(name: str) -> dict[str, list[Template]]:
+    return templates(read_recording(RECORDED / name))
+
+
+def send(daemon: ChildDaemon, bodies: Iterator[Outgoing], backfill: str = "") -> None:
+    sending = Sending(target=f"http://{daemon.http}", backfill=backfill)
+    asyncio.run(send_all(bodies, sending, Tally()))
+
+
+def wait_for(found: Callable[[], Any]) -> Any:
+    deadline = time.monotonic() + PATIENCE_SECONDS
+    while not (said := found()):
+        assert time.monotonic() < deadline, "it did not come in time"
+        time.sleep(0.5)
+    return said
+
+
+@pytest.fixture(scope="module")
+def clock() -> Pace:
+    return Pace(factor=FACTOR, origin=time.time())
+
+
+def wrong(clock: Pace, count: int, seed: int) -> Iterator[Outgoing]:
+    """So many answers with invented quotes, of the last minutes."""
+    now = clock.now_nanos()
+    found = recorded("fabricated_quotes")[ROUTE]
+    arrivals = [
+        Arrival(start_unix_nano=now - 15 * 10**9 * (count - n), template=found[n % len(found)])
+        for n in range(count)
+    ]
+    return requests(arrivals, Plan(ends_unix_nano=now, days=0.25, traces_per_hour=400, seed=seed))
+
+
+def test_a_fault_of_replayed_traffic_is_an_issue_that_grows_and_survives_a_restart(
+    tmp_path: Path, clock: Pace
+) -> None:
+    settings = {VARIABLE: f"{clock.factor}@{clock.origin}"}
+
+    def about_quotes(daemon: ChildDaemon) -> dict[str, Any] | None:
+        listed = daemon.get("issues")["issues"]
+        return next((one for one in listed if ROUTE in one["routes"]), None)
+
+    with running(tmp_path, settings=settings) as daemon:
+        plan = Plan(ends_unix_nano=clock.now_nanos(), days=0.5, traces_per_hour=100)
+        send(daemon, requests(schedule(recorded("healthy"), {}, plan), plan), backfill="healthy")
+        send(daemon, wrong(clock, 20, seed=12), backfill="wrong")
+        first = wait_for(lambda: about_quotes(daemon))
+        assert first["rubric"] == "citation_validity"
+        assert first["is_provisional"]
+        members = first["count"]["seen"]
+        assert daemon.get("status")["issues"]["no_vectors"]
+    with running(tmp_path, settings=settings) as daemon:
+        send(daemon, wrong(clock, 5, seed=13))
+        grown = wait_for(
+            lambda: (one := about_quotes(daemon)) and one["count"]["seen"] >= members + 5 and one
+        )
+        assert grown["issue_id"] == first["issue_id"]
+        assert len([one for one in daemon.get("issues")["issues"] if ROUTE in one["routes"]]) == 1
