@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -17,6 +18,19 @@ golden = typer.Typer(
 
 Id = Annotated[str, typer.Argument(help="The case's id, as `golden list` shows it.")]
 Actor = Annotated[str, typer.Option(help="Who says it; default your login name.")]
+Type = Annotated[str | None, typer.Option("--type", help="canonical, adversarial or failure.")]
+Question = Annotated[str | None, typer.Option(help="What is asked.")]
+GoldAnswer = Annotated[str | None, typer.Option(help="A good answer.")]
+Facts = Annotated[list[str] | None, typer.Option(help="What an answer must state; again for more.")]
+OkayFacts = Annotated[
+    list[str] | None, typer.Option(help="What it may state. Facts replace all the old ones.")
+]
+Chunks = Annotated[list[str] | None, typer.Option(help="Id of a chunk that bears the answer.")]
+ChunkTexts = Annotated[list[str] | None, typer.Option(help="The text of such a chunk.")]
+Tags = Annotated[list[str] | None, typer.Option(help="easy, edge, multi-hop, ... or your own.")]
+FailureMode = Annotated[
+    str | None, typer.Option(help="no_answer: the corpus has none; or what goes wrong.")
+]
 Words = Annotated[str, typer.Option("--text", "-m", help="Why, in words.")]
 
 
@@ -27,9 +41,7 @@ def list_(
         str | None, typer.Option(help="proposed, signed, passing or rejected.")
     ] = None,
     service: Annotated[str | None, typer.Option(help="This service only.")] = None,
-    query_type: Annotated[
-        str | None, typer.Option("--type", help="canonical, adversarial or failure.")
-    ] = None,
+    query_type: Type = None,
     issue: Annotated[str | None, typer.Option(help="Cases of this issue only.")] = None,
     json: Json = False,
 ) -> None:
@@ -74,27 +86,15 @@ def propose(
 def edit(
     case: Id,
     config: Config = None,
-    question: Annotated[str | None, typer.Option(help="What is asked.")] = None,
-    answer: Annotated[str | None, typer.Option(help="A good answer.")] = None,
-    fact: Annotated[
-        list[str] | None, typer.Option(help="A fact that a good answer must state; again for more.")
-    ] = None,
-    okay_fact: Annotated[
-        list[str] | None, typer.Option(help="One that it may state. Facts replace the old ones.")
-    ] = None,
-    chunk: Annotated[
-        list[str] | None, typer.Option(help="Id of a chunk that bears the answer.")
-    ] = None,
-    chunk_text: Annotated[list[str] | None, typer.Option(help="The text of such a chunk.")] = None,
-    tag: Annotated[
-        list[str] | None, typer.Option(help="easy, edge, multi-hop, ... or your own.")
-    ] = None,
-    query_type: Annotated[
-        str | None, typer.Option("--type", help="canonical, adversarial or failure.")
-    ] = None,
-    failure_mode: Annotated[
-        str | None, typer.Option(help="no_answer: the corpus has none; or what goes wrong.")
-    ] = None,
+    question: Question = None,
+    answer: GoldAnswer = None,
+    fact: Facts = None,
+    okay_fact: OkayFacts = None,
+    chunk: Chunks = None,
+    chunk_text: ChunkTexts = None,
+    tag: Tags = None,
+    query_type: Type = None,
+    failure_mode: FailureMode = None,
     revision: Annotated[int | None, typer.Option(help="Only if it still is this one.")] = None,
     actor: Actor = "",
     json: Json = False,
@@ -102,12 +102,11 @@ def edit(
     """Changes what is given; a signed case becomes a proposal again."""
     from ragvigil.app import show_golden
 
-    facts = [{"fact": one} for one in fact or ()]
-    facts += [{"fact": one, "importance": "okay"} for one in okay_fact or ()]
     given: dict[str, Any] = {
+        "actor": actor or _login(),
         "question": question,
         "gold_answer": answer,
-        "expected_facts": facts or None,
+        "expected_facts": _facts(fact or (), okay_fact or ()),
         "gold_chunk_ids": chunk,
         "gold_texts": chunk_text,
         "tags": tag,
@@ -116,8 +115,7 @@ def edit(
         "revision": revision,
     }
     body = {key: value for key, value in given.items() if value is not None}
-    path = f"golden/{_quoted(case)}/edit"
-    show_golden.acted(_post(config, path, {"actor": actor or _login(), **body}), as_json=json)
+    show_golden.acted(_post(config, f"golden/{_quoted(case)}/edit", body), as_json=json)
 
 
 @golden.command("sign")
@@ -218,6 +216,11 @@ def check(
     from ragvigil.app.settings import load
 
     sys.exit(check_file(file, load(config).golden, as_json=json))
+
+
+def _facts(vital: Sequence[str], okay: Sequence[str]) -> list[dict[str, str]] | None:
+    facts = [{"fact": one} for one in vital]
+    return [*facts, *({"fact": one, "importance": "okay"} for one in okay)] or None
 
 
 def _representatives(config: Path | None, issue: str) -> list[tuple[str, str]]:

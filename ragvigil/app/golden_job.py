@@ -16,6 +16,7 @@ from clustering.golden.case import as_json
 from clustering.golden.check import Checks, Knowledge, secrets
 from clustering.golden.due import Change, due
 from clustering.golden.edits import Refused
+from clustering.golden.lines import Line
 from clustering.golden.message import message
 from clustering.golden.repository import commit, locked, look, repository
 from clustering.golden.settings import GoldenSettings
@@ -57,7 +58,7 @@ class GoldenJob:
     def propose(self, trace_id: str, record_id: str, issue_id: str, actor: str) -> GoldenCase:
         """Makes a failing record a proposed case; what the redactor knows is marked in it."""
         case = case_of(record_form(self._store, trace_id, record_id), issue_id)
-        return self.add(replace(case, question=self._known.marked(case.question, Counter())), actor)
+        return self.add(replace(case, question=self._marked(case.question)), actor)
 
     def add(self, case: GoldenCase, actor: str) -> GoldenCase:
         """Stores a new proposal; one that was rejected may be proposed anew."""
@@ -87,6 +88,7 @@ class GoldenJob:
         with self._lock, locked(repo := repository(self._settings)):
             found = look(repo)
             written = golden_set.reconciled(self._store, repo, found, self._now())
+            _require_readable(written)
             case = known_case(self._store, case_id)
             two_people = self._settings.two_people
             after = edits.signed(case, actor, seen_hash, self._now(), two_people=two_people)
@@ -111,6 +113,7 @@ class GoldenJob:
         """Runs a case now; one that is signed and passes is watched no longer."""
         case = known_case(self._store, case_id)
         run = run_case(case, trial or replace(self._trial, judge=lambda _: ()), self._now())
+        run = replace(run, why=self._marked(run.why), answer=self._marked(run.answer))
         with self._lock:
             golden.write(self._store, self._now(), runs=[run])
             newest = known_case(self._store, case_id)
@@ -175,6 +178,10 @@ class GoldenJob:
         if found := secrets(case, self._known):
             raise Refused(f"holds what is redacted: {', '.join(sorted(found))}; take it out")
 
+    def _marked(self, text: str) -> str:
+        """What a service answers here has not come through the intake, which redacts."""
+        return self._known.marked(text, Counter())
+
     def _changes(self) -> Iterator[Change]:
         since = int(self._clock()) - CHANGE_DAYS * 86_400
         for mark in deploys.marks(self._store, since=since):
@@ -192,6 +199,13 @@ def known_case(store: Store, case_id: str) -> GoldenCase:
     if found is None:
         raise NotStored(f"there is no case {case_id}")
     return found
+
+
+def _require_readable(written: Sequence[Line]) -> None:
+    """Raises Refused where a line is no case, as the marks of a conflict are none."""
+    for one in written:
+        if one.wrong:
+            raise Refused(f"line {one.number} of the set's file is no case: {one.wrong}")
 
 
 def _clashes(case: GoldenCase, written: Sequence[GoldenCase], known: Knowledge) -> Iterator[str]:

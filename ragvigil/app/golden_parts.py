@@ -7,6 +7,8 @@ from collections.abc import Callable, Sequence
 from functools import cache
 from typing import TYPE_CHECKING
 
+import structlog
+
 from clustering.golden.check import Knowledge
 from clustering.golden.nearness import Embed
 from ragvigil.app.clock import Clock
@@ -27,6 +29,8 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
+log = structlog.get_logger()
+
 JUDGED = ("completeness", "groundedness", "answer_relevance")
 """What a judge is asked of a fresh answer to a case."""
 
@@ -39,7 +43,11 @@ def golden_job(
     inference: Inference,
     clock: Clock,
 ) -> GoldenJob:
-    """The job with everything that it knows by."""
+    """The job with everything that it knows by; says which text leaves for where."""
+    if settings.golden.target.url:
+        log.info(
+            "golden cases: their questions leave for the target", url=settings.golden.target.url
+        )
     known = Knowledge(asked=asked, marked=_marking(settings), embed=_embedding(inference))
     trial = Trial(
         store=store, target=settings.golden.target, runner=runner, judge=_judging(judging)

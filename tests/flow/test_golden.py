@@ -207,6 +207,15 @@ def test_a_service_that_answers_otherwise_tells_nothing(
     assert len(service.asked) == 1
 
 
+def test_what_a_service_answers_is_redacted_before_it_is_stored(
+    job: GoldenJob, service: Service, store: Store
+) -> None:
+    case = job.propose(TRACE, "", "", "ada")
+    service.reply = {"reply": {"text": "The password is hunter2.", "chunks": []}}
+    job.run(case.case_id)
+    assert golden.runs(store, case.case_id)[0].answer == "The password is ⟪key⟫."
+
+
 def test_a_service_that_is_away_tells_nothing(job: GoldenJob, service: Service) -> None:
     case = job.propose(TRACE, "", "", "ada")
     service.server.shutdown()

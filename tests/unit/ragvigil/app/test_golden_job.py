@@ -240,6 +240,18 @@ def test_a_dirty_file_a_conflict_and_no_repository_lose_no_proposal(
     assert commits(folder) == 2
 
 
+def test_marks_of_a_conflict_that_somebody_committed_are_refused(
+    job: GoldenJob, folder: Path
+) -> None:
+    case = proposal(job)
+    (folder / "golden.jsonl").write_text("<<<<<<< HEAD\n")
+    git(folder, "add", "golden.jsonl")
+    git(folder, "commit", "-qm", "Too early")
+    with pytest.raises(Refused, match="line 1 of the set's file is no case"):
+        sign(job, case)
+    assert (folder / "golden.jsonl").read_text() == "<<<<<<< HEAD\n"
+
+
 class Cut(Exception):
     """The process ends here."""
 
