@@ -6,11 +6,9 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
-from threading import Event
 
 import structlog
 
-from clustering.child import cluster_in_child
 from clustering.cluster import Clustering
 from clustering.topic_metrics import FAILURES, GAPS, QUESTIONS, TOPICS, WAITING
 from clustering.topic_settings import TopicSettings
@@ -35,10 +33,8 @@ GROWTH = 2
 """A map that rests on so many times fewer questions than there are now is drawn again."""
 RETRY_SECONDS = 3600.0
 NANOS = 10**9
-SEED = 1
 
-Cluster = Callable[[Vectors, Event], Clustering | Unavailable]
-"""Ends early where the event is set."""
+Cluster = Callable[[Vectors], Clustering | Unavailable]
 Golden = Callable[[], Sequence[str] | None]
 
 
@@ -58,7 +54,6 @@ class TopicJob:
         golden: Golden,
         clock: Clock = time.time,
     ) -> None:
-        self._stopping = Event()
         self._store, self._inference, self._settings = store, inference, settings
         self._cluster, self._golden, self._clock = cluster, golden, clock
         self._is_behind = True
@@ -80,10 +75,6 @@ class TopicJob:
         if model:
             self._draw_due(model, now)
             self._cover(model, now)
-
-    def stop(self) -> None:
-        """Gives up what is being clustered; it is tried again by the next life."""
-        self._stopping.set()
 
     def _collect(self, now: float) -> None:
         """Embeds this turn's questions, as far as the share of the CPU goes."""
@@ -164,7 +155,7 @@ class TopicJob:
             for day in range(since, int(now) + 1, DAY)
         )
         known = self._known(before, model)
-        found = self._cluster(asked.vectors[asked.is_sampled], self._stopping)
+        found = self._cluster(asked.vectors[asked.is_sampled])
         if known is None or isinstance(found, Unavailable):
             self._failed[place] = now
             reason = found.reason if isinstance(found, Unavailable) else "no_vectors"
@@ -223,27 +214,12 @@ def _midnight(time: float) -> int:
     return int(time) // DAY * DAY
 
 
-def topic_job(settings: Settings, store: Store, inference: Inference, clock: Clock) -> TopicJob:
+def topic_job(
+    settings: Settings, store: Store, inference: Inference, cluster: Cluster, clock: Clock
+) -> TopicJob:
     """The duty as the settings say it."""
-    return TopicJob(
-        store,
-        inference,
-        settings.clustering.topics,
-        partial(_clustered, settings),
-        partial(_questions, _golden_file(settings)),
-        clock,
-    )
-
-
-def _clustered(settings: Settings, vectors: Vectors, stopping: Event) -> Clustering | Unavailable:
-    return cluster_in_child(
-        vectors,
-        seed=SEED,
-        timeout_seconds=settings.clustering.child_seconds,
-        memory_bytes=settings.clustering.child_bytes,
-        compiled=settings.data_dir / "clustering",
-        stopping=stopping,
-    )
+    golden = partial(_questions, _golden_file(settings))
+    return TopicJob(store, inference, settings.clustering.topics, cluster, golden, clock)
 
 
 def _golden_file(settings: Settings) -> Path | None:

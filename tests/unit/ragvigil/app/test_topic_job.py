@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from threading import Event
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -14,6 +14,7 @@ from prometheus_client import REGISTRY
 from clustering.cluster import Clustering
 from clustering.topic_settings import TopicSettings
 from ragvigil.app import topic_job
+from ragvigil.app.settings import Settings
 from ragvigil.app.topic_job import DAY, RETRY_SECONDS, WEEK, TopicJob
 from ragvigil.inference.outcome import Reason, Unavailable
 from ragvigil.model.topic import TopicMap
@@ -81,7 +82,7 @@ class Job:
             lambda: self.now,
         )
 
-    def cluster(self, vectors: Vectors, _: Event) -> Clustering | Unavailable:
+    def cluster(self, vectors: Vectors) -> Clustering | Unavailable:
         self.clustered.append(len(vectors))
         return self.lost or by_word(vectors)
 
@@ -261,3 +262,25 @@ def test_old_questions_are_not_in_a_map(store: Store) -> None:
     job.now = TODAY + 9 * DAY
     assert job.run() is None
     assert job.model.embedded == 0
+
+
+def test_the_golden_set_is_read_where_the_settings_say(store: Store, tmp_path: Path) -> None:
+    golden = tmp_path / "golden.jsonl"
+    settings = Settings.model_validate(
+        {
+            "data_dir": tmp_path,
+            "golden": {"repository": tmp_path},
+            "clustering": {"topics": {"least_questions": 50}},
+        }
+    )
+    job = topic_job.topic_job(settings, store, Words(), by_word, lambda: NOW / SECOND)  # type: ignore[arg-type]
+    ask(store, range(60))
+    job.run()  # there is no such file yet
+    assert [one.golden_cases for one in topics.newest(store)[0].topics] == [0, 0, 0]
+    golden.write_text('{"question": "a refund"}\n')
+    job.run()
+    covered = topics.newest(store)
+    assert sorted(one.golden_cases for one in covered[0].topics) == [0, 0, 1]
+    golden.write_text("{")
+    job.run()
+    assert topics.newest(store) == covered
