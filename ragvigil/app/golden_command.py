@@ -73,13 +73,19 @@ def propose(
 ) -> None:
     """Makes a failing record a case, for people to complete and sign."""
     from ragvigil.app import show_golden
+    from ragvigil.app.api_client import Refused
 
     if not trace and not issue:
         raise typer.BadParameter("one of --trace and --issue is needed")
-    keys = [(trace, record)] if trace else _representatives(config, issue)
-    for one, own in keys:
+    refused = False
+    for one, own in [(trace, record)] if trace else _representatives(config, issue):
         body = {"trace_id": one, "record_id": own, "issue_id": issue, "actor": actor or _login()}
-        show_golden.acted(_post(config, "golden", body), as_json=json)
+        try:
+            show_golden.acted(_post(config, "golden", body), as_json=json)
+        except Refused as error:  # of several representatives the others are proposed all the same
+            print(f"{one}: {error}", file=sys.stderr)
+            refused = True
+    sys.exit(int(refused))
 
 
 @golden.command("edit")

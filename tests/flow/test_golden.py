@@ -161,6 +161,12 @@ def proposed(daemon: Daemon) -> str:
     return str(found["case_id"])
 
 
+def test_a_trace_that_is_a_case_already_is_said_so(daemon: Daemon) -> None:
+    proposed(daemon)
+    assert "already, proposed" in daemon.say("propose", "--trace", TRACE, status=1)
+    assert "there is no trace" in daemon.say("propose", "--trace", f"{9:032x}", status=1)
+
+
 def test_a_failing_trace_is_signed_fails_now_and_passes_later(
     daemon: Daemon, job: GoldenJob, service: Service, store: Store, tmp_path: Path
 ) -> None:
