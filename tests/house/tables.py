@@ -36,7 +36,7 @@ READMES: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
     ),
     "alerts/README.md": (("alerts", "metrics"), ("alerts.metrics", "alerts.watch_families")),
     "clustering/README.md": (
-        ("golden",),
+        ("clustering", "golden"),
         ("clustering.metrics", "clustering.issue_metrics", "clustering.topic_metrics"),
     ),
     "ragvigil/README.md": (
