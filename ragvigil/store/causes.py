@@ -6,6 +6,7 @@ from collections.abc import Collection, Mapping
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from ragvigil.model.issue import Issue
+from ragvigil.store.failures import QueryFailed
 from ragvigil.store.priority import Priority
 
 if TYPE_CHECKING:
@@ -51,9 +52,17 @@ def failing(store: Store, issue: Issue, issue_ids: Collection[str]) -> list[Form
 
 
 def passing(store: Store, issue: Issue) -> list[Form]:
-    """A sample of live records of its routes and time that fail nothing, in the same form."""
+    """A sample of live records of its routes and time that fail nothing, in the same form.
+
+    Of its last day alone where the time is longer than a query may read.
+    """
     asked = _place(issue) | {"routes": list(issue.routes), "rubric": issue.rubric}
-    return [_form(row) for row in store.read("cause_passing", asked, priority=Priority.SCAN)]
+    last_day = {"first": max(0, issue.last_unix_nano // 10**9 - DAY)}
+    try:
+        rows = store.read("cause_passing", asked, priority=Priority.SCAN)
+    except QueryFailed:
+        rows = store.read("cause_passing", asked | last_day, priority=Priority.SCAN)
+    return [_form(row) for row in rows]
 
 
 def explained(store: Store, since_unix_nano: int) -> tuple[dict[str, int], int]:

@@ -20,7 +20,7 @@ from ragvigil.model.issue import Issue, IssueState, IssueVerb, Quote
 from ragvigil.model.outcome import Outcome
 from ragvigil.model.score import Kind, Layer, Stream
 from ragvigil.store import causes, deploys, issues, rollups, root_causes
-from ragvigil.store.failures import Unavailable
+from ragvigil.store.failures import QueryFailed, Unavailable
 from ragvigil.store.store import Store
 from ragvigil.store.traces import TraceRows
 from scorers.judge.settings import JudgeSettings
@@ -146,6 +146,24 @@ def test_what_is_read_is_of_the_issue_and_its_routes(store: Store) -> None:
     found = reading.search(route="/other", rubric="", label="")
     assert [one["trace_id"] for one in found] == [trace_id(201)]
     assert terms_of(store, ISSUE, ["i1"]) == ()
+
+
+def test_what_is_too_much_to_compare_is_compared_for_the_last_day(
+    store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    keep_all(store)
+    read, asked = Store.read, []
+
+    def bounded(one: Store, name: str, parameters: dict[str, int], **more: object) -> object:
+        if name == "cause_passing":
+            asked.append(parameters["last"] - parameters["first"])
+            if asked[-1] > causes.DAY:
+                raise QueryFailed("over its limits")
+        return read(one, name, parameters, **more)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(Store, "read", bounded)
+    assert len(causes.passing(store, ISSUE)) == len(OTHERS)
+    assert asked == [causes.DAY + 1, causes.DAY]
 
 
 def test_a_finding_is_stored_with_its_event_and_only_with_quotes_that_stand(
