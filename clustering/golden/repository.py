@@ -16,8 +16,12 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
+import structlog
+
 from clustering.golden.git import RepositoryRefuses, git, line
 from clustering.golden.settings import GoldenSettings
+
+log = structlog.get_logger()
 
 LOCK = "ragvigil-golden.lock"
 TRAILER = "Golden-case"
@@ -126,9 +130,12 @@ def commit(repo: Repository, found: Found, text: str, message: str) -> str:
         repo.root, "update-ref", "-m", subject, found.branch, made, found.head,
         environment=environment,
     )  # fmt: skip
-    # Who wrote into the file in these milliseconds keeps it: the next look says that it differs.
-    if _in_work_tree(repo) == before:
-        _follow(repo, found.mode, blob)
+    try:
+        # Who wrote into the file in these milliseconds keeps it: the next look says so.
+        if _in_work_tree(repo) == before:
+            _follow(repo, found.mode, blob)
+    except (RepositoryRefuses, OSError) as error:  # the commit stands: the next look finishes it
+        log.warning("golden set: the file does not follow its commit yet", reason=str(error))
     return made
 
 

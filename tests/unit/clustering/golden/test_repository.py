@@ -209,6 +209,18 @@ def test_a_commit_whose_file_did_not_follow_is_finished(
     assert status(folder) == ""
 
 
+def test_a_locked_index_does_not_undo_a_commit(repo: Repository, folder: Path) -> None:
+    add(repo, "one")
+    lock = folder / ".git/index.lock"
+    lock.touch()
+    made = add(repo, "two")
+    assert git(folder, "rev-parse", "HEAD").strip() == made
+    lock.unlink()
+    add(repo, "three")
+    assert repo.path.read_text() == "one\ntwo\nthree\n"
+    assert status(folder) == ""
+
+
 def test_what_somebody_wrote_after_such_a_cut_is_not_overwritten(
     repo: Repository, monkeypatch: pytest.MonkeyPatch
 ) -> None:
