@@ -35,7 +35,7 @@ def _states() -> Chart:
                 f"(ragvigil_issues{{{SCOPE}}}))",
                 name="{{state}}",
             ),
-            Query(expr="sum(max by (job) (ragvigil_issues_hidden)) > 0", name="too many to list"),
+            Query(expr="sum(max by (job) (ragvigil_issues_hidden))", name="too many to list"),
         ),
         lowest=0,
     )
