@@ -17,11 +17,15 @@ import numpy as np
 from clustering.assign import MOST_OTHERS, assign_all
 from clustering.candidate import Candidate, joined, nearest, opened, reasons, refined
 from clustering.cluster import Clustering, Indices
-from clustering.vectors import Vectors
+from clustering.vectors import Vectors, centroid
 from ragvigil.model.issue import Failure, Issue, MemberBy, Membership
 
 MOSTLY = 0.5
-"""Share of a cluster's records, in one provisional issue, above which it refines that."""
+"""Share of a cluster's records: in one provisional issue, above which it refines that; near its
+centroid, above which it is anything."""
+CORE = 0.75
+"""Cosine to its centroid that makes a record one of a cluster: above that of joining an issue
+later, so that what opens is one cause."""
 CONTRAST = 500
 """Reasons of other records from which a name is told apart."""
 
@@ -139,10 +143,19 @@ def _refining(residue: Residue, clustering: Clustering) -> dict[int, str]:
 
 
 def _rows(residue: Residue, clustering: Clustering, cluster: int, own: Issue | None) -> list[int]:
-    """The rows of a cluster that may be in one issue, in order of time."""
+    """The rows of a cluster that may be in one issue, in order of time; none where it is loose.
+
+    Of few records HDBSCAN makes wide clusters of several causes, and noise lies at their edges: who
+    is not near the cluster's centroid is not of it, and where that are most, nobody is.
+    """
+    inside = np.flatnonzero(clustering.labels == cluster)
+    if not len(inside):
+        return []
+    vectors = residue.vectors[inside]
+    near = inside[vectors @ centroid(vectors) >= CORE].tolist()
     issue_id = own.issue_id if own else ""
-    rows = np.flatnonzero(clustering.labels == cluster).tolist()
-    return residue.in_time_order([row for row in rows if residue.may_move(row, issue_id)])
+    rows = [row for row in near if residue.may_move(row, issue_id)]
+    return residue.in_time_order(rows) if len(near) > MOSTLY * len(inside) else []
 
 
 def _candidate(residue: Residue, rows: Sequence[int], said: Sequence[str]) -> Candidate:
