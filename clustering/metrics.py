@@ -2,7 +2,16 @@
 
 from __future__ import annotations
 
+from collections import Counter as Counts
+from collections.abc import Iterable
+from typing import TYPE_CHECKING
+
 from prometheus_client import Counter, Gauge, Histogram
+
+from ragvigil.model.score import Layer
+
+if TYPE_CHECKING:
+    from ragvigil.store.memberships import Tally
 
 FAILURES = Counter(
     "ragvigil_clustering_failures",
@@ -31,7 +40,16 @@ CHILD_FAILURES = Counter(
 )
 SECONDS = Histogram(
     "ragvigil_clustering_seconds",
-    "How long a step took: look, place, age, cluster, propose.",
+    "How long a step took: place, age, cluster, propose.",
     ["step"],
     buckets=(0.05, 0.25, 1, 5, 15, 60, 300, 1200),
 )
+
+
+def show_ungrouped(loose: Iterable[Tally]) -> None:
+    """Replaces the numbers of failing records that are in no issue."""
+    counts = Counts[str]()
+    for one in loose:
+        counts[one.family] += one.records
+    for family in Layer:
+        UNGROUPED.labels(family).set(counts[family])

@@ -48,7 +48,7 @@ class IssueJob:
         self._store, self._clock = store, clock
         self._vectors = FailureVectors(inference)
         self._board = IssueBoard(store, clock)
-        standing = Standing(store, settings.residue_days)
+        self._standing = standing = Standing(store, settings.residue_days)
         self._placing = IssuePlacing(
             store, self._board, self._vectors, standing, settings, fails_below, joined
         )
@@ -64,6 +64,7 @@ class IssueJob:
         with _timed("age"), self._board.held() as book:
             changed, events = self._ageing.run(now, book, grown)
             self._board.keep(events=events, issues=changed)
+        metrics.show_ungrouped(self._standing.refresh(now))
         self._recentre()
 
     def cluster(self) -> None:

@@ -8,6 +8,7 @@ from functools import partial
 
 import numpy as np
 import pytest
+from prometheus_client import REGISTRY
 
 from clustering.cluster import Clustering
 from clustering.issue_verbs import UnknownIssue, VerbDoesNotFit
@@ -369,6 +370,23 @@ def test_another_embedding_model_gives_new_vectors_and_keeps_the_issues(works: W
     again.turn()
     assert where(works.store)[202] == found["numbers"].issue_id
     assert where(works.store)[1] == found["quotes"].issue_id
+
+
+def test_what_is_in_no_issue_is_counted_by_family_and_by_what_became_of_the_rest(
+    works: Works,
+) -> None:
+    def sample(name: str, **labels: str) -> float:
+        return REGISTRY.get_sample_value(f"ragvigil_clustering_{name}", labels) or 0.0
+
+    family = {"family": "cross_cutting"}
+    before = sample("failures_total", placed="key", **family)
+    keep(works.store, *many(1, 3, QUOTES), *many(11, 2, NUMBERS, label="dangling"))
+    works.turn()
+    assert sample("ungrouped", **family) == 2
+    assert sample("failures_total", placed="key", **family) == before + 3
+    keep(works.store, failing(13, NUMBERS, label="dangling"))
+    works.turn()
+    assert sample("ungrouped", **family) == 0
 
 
 def test_people_act_on_issues_and_a_new_life_knows_it(works: Works) -> None:
