@@ -95,49 +95,55 @@ def _repeated(chunks: Sequence[Document]) -> list[int]:
 def _near(chunks: Sequence[Document], repeated: Sequence[int]) -> list[int]:
     """Places of the chunks that are nearly one that stood before."""
     known: list[Outline] = []
+    marks: set[Mark] = set()
     found = []
     for place, chunk in enumerate(chunks):
         if place in repeated or not chunk.content or len(chunk.content) > CACHED_CHARACTERS:
             continue  # texts of many pages are compared as wholes only
         own = _remembered(chunk.content)
-        if any(_are_alike(own, other) for other in known):
+        if not marks.isdisjoint(own.marks) and any(_are_alike(own, other) for other in known):
             found.append(place)
         known.append(own)
+        marks |= own.marks
     return found
+
+
+Mark = frozenset[str] | str
 
 
 @dataclass(frozen=True, slots=True)
 class Outline:
     """What chunks are compared by: sentences, or where these are few, the distinct `words`.
 
-    `first` are the alphabetically first tenth of the words and one more: of two sets that share
-    nine of ten words these share one (prefix filtering; Chaudhuri et al. 2006).
+    Alike chunks share one of their `marks`: the sentences, or the alphabetically first tenth of the
+    words and one more (of two sets that share nine of ten words these share one; prefix filtering;
+    Chaudhuri et al. 2006).
     """
 
     sentences: frozenset[frozenset[str]]
+    marks: frozenset[Mark]
     words: frozenset[str] = frozenset()
-    first: frozenset[str] = frozenset()
 
 
 def outline(content: str) -> Outline:
     """The outline of a chunk's text."""
     sentences = frozenset([one.words for one in prepared_sentences(content)])
     if len(sentences) >= FEWEST:
-        return Outline(sentences)
+        return Outline(sentences, sentences)
     words = sorted(frozenset[str]().union(*sentences))
     first = words[: int((1 - NEAR_WORDS) * len(words) + 1e-9) + 1]
-    return Outline(sentences, frozenset(words), frozenset(first))
+    return Outline(sentences, frozenset(first), frozenset(words))
 
 
 _remembered = lru_cache(maxsize=CACHED_CHUNKS)(outline)
 
 
 def _are_alike(one: Outline, other: Outline) -> bool:
-    if not one.words and not other.words:
-        least = min(len(one.sentences), len(other.sentences))
-        return least > 0 and len(one.sentences & other.sentences) >= NEAR * least
-    if one.first.isdisjoint(other.first):
+    if one.marks.isdisjoint(other.marks):
         return False
+    if not one.words:
+        least = min(len(one.sentences), len(other.sentences))
+        return len(one.sentences & other.sentences) >= NEAR * least
     either = len(one.words | other.words)
     return either >= FEWEST_WORDS and len(one.words & other.words) >= NEAR_WORDS * either
 
