@@ -46,17 +46,13 @@ class Questions:
 
 
 def questions(name: str) -> Questions:
-    """A labelled set; the CLAP NQ sample's questions, each its own topic, where it is not there."""
-    try:
-        found = [
-            (one["question"], one["intent"].replace("_", " "))
-            for one in rows(name)
-            if one["intent"] != "oos"
-        ]
-        return Questions(name=name, asked=found)
-    except FileNotFoundError:
-        sample = [one["question"] for one in rows("clapnq_dev", small=True)]
-        return Questions(name="clapnq_dev sample", asked=[(one, _words(one)) for one in sample])
+    """A labelled set, without the questions that are of no intent."""
+    asked = [
+        (one["question"], one["intent"].replace("_", " "))
+        for one in rows(name)
+        if one["intent"] != "oos"
+    ]
+    return Questions(name=name, asked=asked)
 
 
 def days(
