@@ -63,7 +63,7 @@ def group(
     """
     provisional = [one for one in issues if one.is_provisional and not one.merged_into]
     oldest_last = sorted(provisional, key=lambda one: -one.opened_unix_nano)
-    opened = {_key_of_issue(one): one for one in oldest_last}
+    opened = {key_of_issue(one): one for one in oldest_last}
     by_key: dict[Key, list[Failure]] = defaultdict(list)
     for one in sorted(failures, key=lambda one: (one.time_unix_nano, one.key)):
         by_key[key_of(one)].append(one)
@@ -80,7 +80,8 @@ def group(
     return Grouped(issues=tuple(grown), memberships=tuple(memberships), waiting=tuple(waiting))
 
 
-def _key_of_issue(issue: Issue) -> Key:
+def key_of_issue(issue: Issue) -> Key:
+    """The key of a provisional issue."""
     return Key(
         service=issue.service,
         environment=issue.environment,

@@ -1,7 +1,7 @@
 """The minute's turn: failing records that changed are read, get vectors, and join issues.
 
-Failures are stored before what is made of them: a crash between leaves records that are in no
-issue, and the first turn after a start takes the newest of those up again.
+Failures are stored before what is made of them: a turn that fails between leaves records that are
+in no issue, and the next one, as the first after a start, takes the newest of those up again.
 """
 
 from __future__ import annotations
@@ -12,12 +12,12 @@ from typing import TYPE_CHECKING
 
 from clustering import metrics
 from clustering.background import LEAST_MEMBERS
-from clustering.provisional import Key, key_of
+from clustering.provisional import Key, key_of, key_of_issue
 from ragvigil.app import fresh_failures, placing
 from ragvigil.app.failing_look import FailingLook
 from ragvigil.app.issue_book import family_of
 from ragvigil.app.placing import Placed
-from ragvigil.model.issue import Failure, FailureKind, Issue
+from ragvigil.model.issue import Failure, FailureKind
 from ragvigil.store import failed, failing
 from ragvigil.store.failed import KeptFailure
 from ragvigil.store.failed import Placed as Where
@@ -61,7 +61,7 @@ class IssuePlacing:
         self._joined = joined
         self._look = FailingLook(store, fails_below)
         self._refused: dict[Key, int] = {}
-        self._is_first = True
+        self._is_whole = False
         self.waiting = 0
         """Records of the last days without vectors of the present model, as far as was seen."""
 
@@ -72,17 +72,19 @@ class IssuePlacing:
 
     def run(self, now: float) -> set[str]:
         """Ids of the issues that got members. Raises StoreError: the next turn does it again."""
+        takes_up, self._is_whole = not self._is_whole, False
         changes = self._look.take(now, self._settings.records)
         fresh = fresh_failures.read(self._store, changes, self._fails_below)
         candidates = self._with_vectors(fresh, now)
         with self._board.held() as book:
             self._leave(fresh, book)
             self._board.keep(failures=candidates)
-            grown = self._place(self._loose(candidates, book, now), book, now)
+            loose = self._loose(candidates, book) | (self._left_over(now) if takes_up else {})
+            grown = self._place(list(loose.values()), book, now)
         if changes and not (fresh.failing or fresh.gone):
             self._look.skip(changes)
         self._look.done(now)
-        self._is_first = False
+        self._is_whole = True
         metrics.PENDING_MINUTES.set(self._look.pending)
         return grown
 
@@ -94,7 +96,8 @@ class IssuePlacing:
             limit=self._settings.records,
         )
         older = failed.find(self._store, wanted, priority=Priority.TICK)
-        known = {one.key: one for one in (*older, *fresh.failing)}
+        gone = {one.key for one in fresh.gone}
+        known = {one.key: one for one in (*older, *fresh.failing) if one.key not in gone}
         filled = self._vectors.fill(list(known.values())[: self._settings.records])
         with_vectors = {one.key: one for one in filled}
         self.waiting = len(known) - len(with_vectors)
@@ -124,26 +127,26 @@ class IssuePlacing:
             metrics.FAILURES.labels(one.failure.family, "gone").inc()
 
     def _loose(
-        self, candidates: Sequence[KeptFailure], book: IssueBook, now: float
-    ) -> list[KeptFailure]:
-        """Those of the candidates that are in no issue; at the first turn older ones with them."""
+        self, candidates: Sequence[KeptFailure], book: IssueBook
+    ) -> dict[RecordKey, KeptFailure]:
+        """Those of the candidates that are in no issue."""
         loose = {one.key: one for one in candidates if not placing.stays(one, book)}
         for one in candidates:
             if one.key not in loose:
                 metrics.FAILURES.labels(one.failure.family, "same").inc()
-        if self._is_first:
-            wanted = failed.Wanted(
-                placed=Where.LOOSE, since=self._since(now), newest_first=True, limit=MOST_LOOSE
-            )
-            older = failed.find(self._store, wanted, priority=Priority.TICK)
-            loose = {one.key: one for one in self._reread(older)} | loose
-        return list(loose.values())
+        return loose
 
-    def _reread(self, older: Sequence[KeptFailure]) -> list[KeptFailure]:
-        """Records with the vectors that they have in the store."""
+    def _left_over(self, now: float) -> dict[RecordKey, KeptFailure]:
+        """The newest records in no issue, with the vectors they have: a turn ended before them."""
+        wanted = failed.Wanted(
+            placed=Where.LOOSE, since=self._since(now), newest_first=True, limit=MOST_LOOSE
+        )
+        found = failed.find(self._store, wanted, priority=Priority.TICK)
         model = self._vectors.model
-        with_model = [one for one in older if model and one.vector_model == model]
-        return failed.with_vectors(self._store, with_model, model)
+        alike = [one for one in found if model and one.vector_model == model]
+        known = failed.with_vectors(self._store, alike, model)
+        others = [one for one in found if not model or one.vector_model != model]
+        return {one.key: one for one in (*others, *known)}
 
     def _place(self, loose: Sequence[KeptFailure], book: IssueBook, now: float) -> set[str]:
         placed = placing.assigned(loose, book, self._vectors.model)
@@ -159,14 +162,14 @@ class IssuePlacing:
         """To provisional issues that are open, and to those that can be opened now."""
         taken = placing.open_keys(book)
         wanted = {key_of(one.failure) for one in rest} - taken
-        found: dict[RecordKey, KeptFailure] = {}
-        if wanted:
-            counts = _counts(self._standing.refresh(now))
-            for key in sorted(wanted):
-                if counts[key] >= max(LEAST_MEMBERS, AGAIN * self._refused.get(key, 0)):
-                    taken.add(key)
-                    found |= {one.key: one for one in self._of_key(key, now)}
-                    self._refused[key] = counts[key]
+        counts = _counts(self._standing.refresh(now)) if wanted else Counter[Key]()
+        tried = {
+            key: counts[key]
+            for key in sorted(wanted)
+            if counts[key] >= max(LEAST_MEMBERS, AGAIN * self._refused.get(key, 0))
+        }
+        taken |= tried.keys()
+        found = {one.key: one for key in tried for one in self._of_key(key, now)}
         found |= {one.key: one for one in rest if key_of(one.failure) in taken}
         together = Counter((family_of(one.failure), one.failure.route) for one in found.values())
 
@@ -176,8 +179,9 @@ class IssuePlacing:
             return self._standing.is_above(failures, loose=sum(together[one] for one in routes))
 
         placed = placing.grouped(found.values(), book, is_above, int(now * NANOS))
+        self._refused |= tried
         for issue in placed.issues:
-            self._refused.pop(_key_of_issue(issue), None)
+            self._refused.pop(key_of_issue(issue), None)
         return placed
 
     def _of_key(self, key: Key, now: float) -> list[KeptFailure]:
@@ -220,13 +224,3 @@ def _counts(loose: Sequence[Tally]) -> Counter[Key]:
         )
         counts[key] += one.records
     return counts
-
-
-def _key_of_issue(issue: Issue) -> Key:
-    return Key(
-        service=issue.service,
-        environment=issue.environment,
-        family=issue.family,
-        rubric=issue.rubric,
-        label=issue.label,
-    )

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from clustering.provisional import Key, group, key_of
+from clustering.provisional import Key, group, key_of, key_of_issue
 from ragvigil.app.failure_vectors import joint_vectors
 from ragvigil.app.issue_book import Family, family_of
 from ragvigil.model.issue import Failure, Issue, IssueEvent, IssueVerb, Membership
@@ -42,8 +42,7 @@ def stays(kept: KeptFailure, book: IssueBook) -> bool:
     issue = book.home(kept)
     if issue is None or family_of(issue) != family_of(kept.failure):
         return False
-    key = key_of(kept.failure)
-    return not issue.is_provisional or (issue.rubric, issue.label) == (key.rubric, key.label)
+    return not issue.is_provisional or key_of_issue(issue) == key_of(kept.failure)
 
 
 def assigned(kept: Iterable[KeptFailure], book: IssueBook, model: str) -> Placed:
@@ -87,17 +86,7 @@ def grouped(kept: Iterable[KeptFailure], book: IssueBook, is_above: IsAbove, now
 
 def open_keys(book: IssueBook) -> set[Key]:
     """The keys that have a provisional issue."""
-    return {
-        Key(
-            service=one.service,
-            environment=one.environment,
-            family=one.family,
-            rubric=one.rubric,
-            label=one.label,
-        )
-        for one in book
-        if one.is_provisional and not one.merged_into
-    }
+    return {key_of_issue(one) for one in book if one.is_provisional and not one.merged_into}
 
 
 def opened(issue: Issue, now_unix_nano: int) -> IssueEvent:

@@ -47,7 +47,15 @@ KEPT = {
     "questions": ("spans_days", "toDate(written)"),
     "topics": ("scores_days", "toDate(written)"),
 }
-DROPPED_FIRST = ("spans", "record_shapes", "records", "scores", "traces")
+DROPPED_FIRST = (
+    "spans",
+    "record_shapes",
+    "records",
+    "scores",
+    "traces",
+    "failures",
+    "memberships",
+)
 """What goes when the store is too large, whole days of one table before the next table."""
 
 

@@ -28,6 +28,7 @@ from ragvigil.model.issue import (
 from ragvigil.model.outcome import Outcome
 from ragvigil.store import failed, feedback, issues, rollups
 from ragvigil.store.failed import KeptFailure, Placed
+from ragvigil.store.failures import StoreError
 from ragvigil.store.feedback import Told
 from ragvigil.store.store import Store
 from ragvigil.store.traces import RubricFacts, TraceRows
@@ -245,6 +246,32 @@ def test_a_crash_after_failures_were_stored_loses_and_doubles_nothing(
     for _ in range(2):
         again.turn()
     assert [one.members for one in again.issues()] == [4]
+
+
+def test_a_turn_that_fails_is_made_good_by_the_next(
+    works: Works, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    keep(works.store, *many(1, 4, QUOTES))
+
+    def fail(*_: object) -> None:
+        raise StoreError("the store is away")
+
+    monkeypatch.setattr("ragvigil.app.placing.grouped", fail)
+    with pytest.raises(StoreError):
+        works.turn()
+    monkeypatch.undo()
+    works.turn()
+    assert [one.members for one in works.issues()] == [4]
+
+
+def test_a_record_that_passes_while_it_waits_for_vectors_does_not_come_back(store: Store) -> None:
+    works = Works(store=store, model=WordVectors(""))
+    keep(store, *many(1, 4, QUOTES))
+    works.turn()
+    works.model.version = "words-1"
+    keep(store, failing(2, spans=3, value=1.0))
+    works.turn()
+    assert sorted(where(store)) == [1, 3, 4]
 
 
 def test_a_crash_between_members_and_their_issue_counts_nobody_twice(works: Works) -> None:
