@@ -223,7 +223,7 @@ class Demo:
     def _commands(self) -> str:
         is_usual = self._daemon.web.endswith(f":{DEFAULT_PORTS['web']}")
         where = "" if is_usual else f"{VARIABLES['web']}={self._daemon.web} "
-        return f"`{where}ragvigil why`, `{where}ragvigil deltas`"
+        return ", ".join(f"`{where}ragvigil {name}`" for name in ("why", "issues list", "deltas"))
 
     def _require_daemon(self) -> None:
         if self._daemon.process.poll() is not None:
