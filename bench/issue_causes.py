@@ -36,7 +36,11 @@ from ragvigil.inference.settings import InferenceSettings
 from ragvigil.model.issue import Failure, IssueState
 
 SEED = 11
-EARLY, LATE = ("said",), ("said", "held_out")
+LATE = ("said", "held_out")
+PURITY, ORDERS = "purity >= 0.75", "20 arrival orders: ARI >= 0.80 between runs"
+SPEED = "50,000 vectors in <= 60 s"
+NEEDS_MANY = {PURITY, ORDERS, SPEED}
+"""What the few issues of a small run, and its few vectors, do not show."""
 
 
 def main() -> None:
@@ -50,14 +54,17 @@ def main() -> None:
     found = []
     for name in names:
         asked = questions(name)
-        week = days(asked, seed=SEED, first_day=0, count=5 if small else 10, per_day=100)
+        week = days(asked, seed=SEED, first_day=0, count=3 if small else 7, per_day=200)
         one = _grown(week, embed)
-        one |= _disrupted(asked, week, embed, days_before=4 if small else 7)
-        one |= _shuffled(week[: 400 if small else 600], embed, 3 if small else 20)
+        one |= _disrupted(asked, week, embed, seeds=3 if small else 10)
+        one |= _shuffled(week, embed, 2 if small else 20)
         progress(f"{asked.name}: {one}")
         figures[asked.name] = one
         found.append(one)
-    finish("issue_causes", figures, _bars(found, many), seed=SEED)
+    bars = _bars(found, many)
+    if small:
+        bars = {name: held for name, held in bars.items() if name not in NEEDS_MANY}
+    finish("issue_causes", figures, bars, seed=SEED)
 
 
 def _bars(found: Sequence[Mapping[str, float]], many: Mapping[str, float]) -> dict[str, bool]:
@@ -69,14 +76,14 @@ def _bars(found: Sequence[Mapping[str, float]], many: Mapping[str, float]) -> di
 
     return {
         "members keep their id >= 0.99 at 10 % churn": least("kept_at_churn") >= 0.99,
-        "purity >= 0.75": least("purity") >= 0.75,
+        PURITY: least("purity") >= 0.75,
         "ARI against cause >= 0.40": least("ari") >= 0.40,
         "issues per cause <= 2.5": most("issues_per_cause") <= 2.5,
         "background in issues <= 0.30": most("background_in_issues") <= 0.30,
-        "20 arrival orders: ARI >= 0.80 between runs": least("orders_ari") >= 0.80,
+        ORDERS: least("orders_ari") >= 0.80,
         "disruptions: >= 0.95 of members keep their id": least("kept_at_disruptions") >= 0.95,
         "0 triaged issues dissolved": most("triaged_dissolved") == 0,
-        "50,000 vectors in <= 60 s": many["seconds"] <= 60,
+        SPEED: many["seconds"] <= 60,
         "50,000 vectors in <= 1.5 GB": many["child_mb"] <= 1536,
     }
 
@@ -195,24 +202,23 @@ def _quality(causes: Mapping[Key, str], homes: Mapping[Key, str]) -> dict[str, f
 
 
 def _disrupted(
-    asked: Questions, failing: Sequence[Failing], embed: Embed, *, days_before: int
+    asked: Questions, failing: Sequence[Failing], embed: Embed, *, seeds: int
 ) -> dict[str, float]:
-    """Ten re-clusterings, a restart, another embedding model, then another judge's words."""
-    early = sum(one.failure.time_unix_nano < days_before * DAY_NANOS for one in failing)
-    kept = lived(Kept(embed=embed, model="MiniLM", seed=SEED), _by_day(failing[:early]))
+    """Re-clusterings by other seeds, a restart, another model of vectors, then another judge."""
+    known = _by_day(failing)
+    kept = lived(Kept(embed=embed, model="MiniLM", seed=SEED), known)
     for issue_id in [one.issue_id for one in kept.issues.values() if not one.merged_into][::2]:
         acknowledged = replace(kept.issues[issue_id], state=IssueState.ACKNOWLEDGED, assignee="ann")
         kept.issues[issue_id] = acknowledged
     triaged = [one.issue_id for one in kept.issues.values() if one.is_triaged]
-    before, now = _homes(kept), days_before * DAY_NANOS
-    for seed in range(10):
+    before, day = _homes(kept), max(known) + 1
+    for seed in range(seeds):
         kept.seed = seed
-        kept.cluster(now)
-        kept.merge(now)
+        kept.cluster(day * DAY_NANOS)
+        kept.merge(day * DAY_NANOS)
     kept = kept.restarted().with_model(_rotated(embed), "MiniLM, rotated")
     for turn, wording in enumerate((LATE, ("other",))):
-        day = days_before + turn
-        fresh = days(asked, seed=SEED, first_day=day, count=1, per_day=100, wording=wording)
+        fresh = days(asked, seed=SEED, first_day=day + turn, count=1, per_day=100, wording=wording)
         lived(kept, _by_day(fresh))
     dissolved = sum(one not in kept.issues or bool(kept.issues[one].merged_into) for one in triaged)
     return {

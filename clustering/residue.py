@@ -16,14 +16,13 @@ import numpy as np
 
 from clustering.assign import MOST_OTHERS, assign_all
 from clustering.candidate import Candidate, joined, nearest, opened, reasons, refined
-from clustering.cluster import Clustering, Indices
+from clustering.cluster import LEAST_SIZE, Clustering, Indices
 from clustering.vectors import Vectors, centroid
 from ragvigil.model.issue import Failure, Issue, MemberBy, Membership
 
 MOSTLY = 0.5
-"""Share of a cluster's records: in one provisional issue, above which it refines that; near its
-centroid, above which it is anything."""
-CORE = 0.75
+"""Share of a cluster's records, in one provisional issue, above which it refines that."""
+CORE = 0.72
 """Cosine to its centroid that makes a record one of a cluster: above that of joining an issue
 later, so that what opens is one cause."""
 CONTRAST = 500
@@ -146,7 +145,7 @@ def _rows(residue: Residue, clustering: Clustering, cluster: int, own: Issue | N
     """The rows of a cluster that may be in one issue, in order of time; none where it is loose.
 
     Of few records HDBSCAN makes wide clusters of several causes, and noise lies at their edges: who
-    is not near the cluster's centroid is not of it, and where that are most, nobody is.
+    is not near the cluster's centroid is not of it, and where too few are left, nobody is.
     """
     inside = np.flatnonzero(clustering.labels == cluster)
     if not len(inside):
@@ -155,7 +154,7 @@ def _rows(residue: Residue, clustering: Clustering, cluster: int, own: Issue | N
     near = inside[vectors @ centroid(vectors) >= CORE].tolist()
     issue_id = own.issue_id if own else ""
     rows = [row for row in near if residue.may_move(row, issue_id)]
-    return residue.in_time_order(rows) if len(near) > MOSTLY * len(inside) else []
+    return residue.in_time_order(rows) if len(near) >= LEAST_SIZE else []
 
 
 def _candidate(residue: Residue, rows: Sequence[int], said: Sequence[str]) -> Candidate:
