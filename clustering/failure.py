@@ -44,6 +44,8 @@ SPEAKING = frozenset({Stream.BASE, Stream.BOOST, Stream.SUSPICIOUS})
 """Streams of a record's own scores; the others test judges, or correct them."""
 SHOWN = 300
 """Characters of a reason."""
+NO_TYPE = "none"
+"""What a judge chooses where it sees no failure."""
 WORDS = {FailureKind.ERROR: "the request failed", FailureKind.THUMBS_DOWN: "the user disliked it"}
 
 
@@ -74,7 +76,7 @@ def failure_of(
         family=deciding.layer if deciding else _errored_layer(record),
         reason=_reason(record, kind, first),
         rubric=first.rubric if first else "",
-        label=first.label if first else "",
+        label=_label(first) if first else "",
         rubrics=tuple(one.rubric for one in failing),
         question=record.query,
         scorer_kind=deciding.kind if deciding else Kind.CODE,
@@ -127,6 +129,12 @@ def _reason(record: RagRecord, kind: FailureKind, first: Score | None) -> str:
         return _short((record.error or "").strip().partition("\n")[0]) or WORDS[kind]
     comments = [one.comment for one in record.feedback if _is_dislike(one)]
     return next(filter(None, map(_short, comments)), WORDS[kind])
+
+
+def _label(score: Score) -> str:
+    """Its own, else the type of failure that a judge chose."""
+    chosen = score.details.get("failure_type")
+    return score.label or (chosen if isinstance(chosen, str) and chosen != NO_TYPE else "")
 
 
 def _said_of(score: Score) -> str:

@@ -80,6 +80,13 @@ def test_the_most_upstream_rubric_is_the_first(rubrics: list[str], first: str) -
     assert set(found.rubrics) == set(rubrics)
 
 
+def test_the_label_is_the_scores_own_else_the_type_that_the_judge_chose() -> None:
+    chosen = {"failure_type": "wrong_number"}
+    assert failed(score("groundedness", details=chosen)).label == "wrong_number"
+    assert failed(score("groundedness", label="unsupported", details=chosen)).label == "unsupported"
+    assert failed(score("groundedness", details={"failure_type": "none"})).label == ""
+
+
 def test_every_rubric_of_the_house_that_can_fail_has_a_place() -> None:
     can_fail = {name for name, one in house_rubrics().items() if one.fails_below is not None}
     assert can_fail <= set(UPSTREAM)
