@@ -1,7 +1,5 @@
 """Do failing records become issues that are causes, and do their members keep their ids?
 
-.venv/bin/python bench/issue_causes.py [--small]
-
 Questions are labelled intents (a sample without RAGVIGIL_BENCH_DATA); the reasons are
 written by hand in the manner of a judge, 6 wordings of a cause and 2 that come only later, one in
 five being that of another cause. Days are simulated on the pure parts. The other embedding model is
@@ -12,7 +10,6 @@ from __future__ import annotations
 
 import random
 import resource
-import sys
 import tempfile
 import time
 from collections import Counter, defaultdict
@@ -24,7 +21,7 @@ from pathlib import Path
 import numpy as np
 from failing_days import DAY_NANOS, Failing, Questions, days, questions
 from issue_days import Embed, Kept, Key, lived
-from report import finish, progress
+from report import progress
 from sklearn.metrics import adjusted_rand_score
 
 from clustering.child import cluster_in_child
@@ -43,9 +40,8 @@ NEEDS_MANY = {PURITY, ORDERS, SPEED}
 """What the few issues of a small run, and its few vectors, do not show."""
 
 
-def main() -> None:
-    """Runs all parts; prints figures and bars."""
-    small = "--small" in sys.argv
+def measured(*, small: bool) -> tuple[dict[str, object], dict[str, bool]]:
+    """The figures and the bars of all parts."""
     many = _many(2_000 if small else 50_000)
     progress(f"many: {many}")
     embed = _embedder()
@@ -64,7 +60,7 @@ def main() -> None:
     bars = _bars(found, many)
     if small:
         bars = {name: held for name, held in bars.items() if name not in NEEDS_MANY}
-    finish("issue_causes", figures, bars, seed=SEED)
+    return figures, bars
 
 
 def _bars(found: Sequence[Mapping[str, float]], many: Mapping[str, float]) -> dict[str, bool]:
@@ -252,7 +248,3 @@ def _agreement(one: Mapping[Key, str], other: Mapping[Key, str]) -> float:
     """Over the records that both runs have grouped."""
     both = [key for key in one if one[key] and other[key]]
     return float(adjusted_rand_score([one[key] for key in both], [other[key] for key in both]))
-
-
-if __name__ == "__main__":
-    main()
