@@ -35,6 +35,9 @@ REPEAT = re.compile(r"(?:repeat|reveal|print|output|include)[^.!?\n]{0,60}delimi
 MARKER = re.compile(r"\[[^\]]*\]")
 WORST = re.compile(r"unsupported|no_support|missing|not_covered")
 DENIED = re.compile(r"contradict|refut")
+REFUSED, STOPPED = re.compile("refuse|evasive"), re.compile("stops|incomplete")
+OTHERWISE, NEVER = re.compile("contradict|wrong_number"), re.compile("(?!)")
+"""Types of failure."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -148,10 +151,11 @@ class ContentJudge:
                 _obey(one, asked, order)
         best = _spelt(asked, asked.grades[0])
         fails = any(one["grade"] != best for one in graded) and len(asked.failures) > 1
+        kind, mode = _failure(asked, graded) if fails else (asked.failures[0], "")
         reply = {
             **({"verdicts": each} if verdicts is None else {"nuggets": verdicts}),
-            "failure_type": asked.failures[1] if fails else asked.failures[0],
-            "failure_mode": "by the words alone" if fails else "",
+            "failure_type": kind,
+            "failure_mode": mode,
         }
         if self.is_obedient and any(REPEAT.search(str(value)) for _, value in asked.values):
             reply["failure_mode"] = asked.delimiter
@@ -164,6 +168,34 @@ class ContentJudge:
         if not self.is_obedient or not found:
             return ""
         return "worst" if found[0]["what"].lower() in BAD else "best"
+
+
+def _failure(asked: Asked, graded: Sequence[dict[str, Any]]) -> tuple[str, str]:
+    """Type and words of the gravest failure, as far as who reads words alone can tell."""
+    order = {str(_spelt(asked, name)): place for place, name in enumerate(asked.grades)}
+    worst = max(range(len(graded)), key=lambda place: order[str(graded[place]["grade"])])
+    name = asked.items[worst] if asked.items else ""
+    text = graded[worst].get("nugget") or asked.texts("claim").get(name, "")
+    text = text or json.loads(asked.texts("citation").get(name, "{}")).get("claim", "")
+    types, said = _seen(asked, name, str(graded[worst]["grade"]))
+    kind = next((one for one in asked.failures[1:] if types.search(one)), asked.failures[1])
+    return kind, f"{said}: {text}" if text else said
+
+
+def _seen(asked: Asked, name: str, grade: str) -> tuple[re.Pattern[str], str]:
+    """Which types of failure fit, and a sentence."""
+    answer = MARKER.sub("", asked.text("answer")).strip()
+    if name in asked.texts("passage"):
+        return NEVER, "a passage has few of the words of the question"
+    if answer and classify(answer).label == "refused":
+        return REFUSED, "the answer declines"
+    if answer and answer[-1].isalnum():
+        return STOPPED, "the answer stops within a sentence"
+    if DENIED.search(grade):
+        return OTHERWISE, "a passage says otherwise"
+    if not asked.items:
+        return NEVER, "the answer lacks a fact"
+    return NEVER, "the answer says other things" if name == "answer" else "no passage says this"
 
 
 def _obey(verdict: dict[str, Any], asked: Asked, order: str) -> None:
