@@ -1,0 +1,72 @@
+"""The clustering processes of a running daemon, read from /proc."""
+
+from __future__ import annotations
+
+import os
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+
+LOOK_SECONDS = 0.5
+
+
+@dataclass(slots=True)
+class Watched:
+    """Clustering processes as they were seen: CPU seconds of each at its first and last look."""
+
+    cpu: dict[int, tuple[float, float]] = field(default_factory=dict)
+    looks: list[bool] = field(default_factory=list)
+
+    def look(self, core: int) -> None:
+        """Notes what clusters now."""
+        pids = clustering_pids(core)
+        self.looks.append(bool(pids))
+        for pid in pids:
+            cpu = cpu_seconds(pid)
+            first, last = self.cpu.get(pid, (cpu, cpu))
+            self.cpu[pid] = (first, max(last, cpu))
+
+
+@contextmanager
+def watching(core: int) -> Iterator[Watched]:
+    """Looks at the clustering processes now, every half second, and at the end."""
+    watched, done = Watched(), threading.Event()
+
+    def look() -> None:
+        watched.look(core)
+        while not done.wait(LOOK_SECONDS):
+            watched.look(core)
+        watched.look(core)
+
+    thread = threading.Thread(target=look)
+    thread.start()
+    try:
+        yield watched
+    finally:
+        done.set()
+        thread.join()
+
+
+def clustering_pids(core: int) -> list[int]:
+    """The clustering processes that the core has started."""
+    threads = Path(f"/proc/{core}/task").glob("*/children")
+    children = [pid for path in threads for pid in _read(path).split()]
+    return [
+        int(pid) for pid in children if b"clustering.child" in _read(f"/proc/{int(pid)}/cmdline")
+    ]
+
+
+def cpu_seconds(pid: int) -> float:
+    """What a process has computed so far; 0 where it is gone."""
+    after_name = _read(f"/proc/{pid}/stat").rpartition(b")")[2].split()
+    return sum(map(int, after_name[11:13])) / os.sysconf("SC_CLK_TCK")
+
+
+def _read(path: str | Path) -> bytes:
+    """A file of /proc; empty where the process has ended."""
+    try:
+        return Path(path).read_bytes()
+    except (FileNotFoundError, ProcessLookupError):
+        return b""
