@@ -1,0 +1,139 @@
+"""How issues compare with what is known of their members: a figure for each fault, and purity.
+
+A record counts as failing by its fault where it fails a rubric that the healthy answer to the same
+question passes; else it is as good or bad as ever.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence, Set
+from dataclasses import dataclass
+
+from issue_traffic import HEALTHY, Truth
+
+LEAST_MEMBERS = 3
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Fails:
+    """When a record failed (seconds) and by which rubrics."""
+
+    at: float
+    rubrics: frozenset[str]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Named:
+    """An issue as the API tells it: its name, when it opened (seconds), its members' trace ids."""
+
+    name: str
+    opened: float
+    members: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OfFault:
+    """One fault in one hour; `found` of its `failing` records are in its `issues`.
+
+    `minutes` are from the first failing record to the opening of the first of its issues.
+    """
+
+    fault: str
+    sent: int
+    failing: int
+    issues: int
+    found: int
+    minutes: float | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Compared:
+    """An hour of three faults: `pure` of `grouped` records of faults are in issues of their own."""
+
+    faults: tuple[OfFault, ...]
+    grouped: int
+    pure: int
+    background: int
+    background_grouped: int
+    as_ever: int
+    as_ever_grouped: int
+    issues: tuple[str, ...]
+
+
+def by_fault(truths: Mapping[str, Truth], failing: Mapping[str, Fails]) -> set[str]:
+    """The failing records whose question's healthy answer passes what they fail."""
+    healthy: dict[int, Set[str]] = {}
+    for trace_id, truth in truths.items():
+        if truth.fault == HEALTHY:
+            found = failing[trace_id].rubrics if trace_id in failing else frozenset()
+            healthy[truth.question] = healthy.get(truth.question, frozenset()) | found
+    return {
+        trace_id
+        for trace_id, found in failing.items()
+        if truths[trace_id].fault != HEALTHY
+        and found.rubrics - healthy.get(truths[trace_id].question, frozenset())
+    }
+
+
+def compare(
+    three: Sequence[str],
+    truths: Mapping[str, Truth],
+    failing: Mapping[str, Fails],
+    issues: Sequence[Named],
+) -> Compared:
+    """`truths` of every answer and what failed, by trace id."""
+    own = by_fault(truths, failing)
+    causes = {one: truths[one].fault for one in own if not truths[one].is_background}
+    background = {one for one in own if truths[one].is_background}
+    as_ever = failing.keys() - own
+    of_issues = [Counter(causes[one] for one in issue.members if one in causes) for issue in issues]
+    grouped = {trace_id for one in issues for trace_id in one.members}
+    return Compared(
+        faults=tuple(
+            _of_fault(
+                fault,
+                sent=sum(one.fault == fault for one in truths.values()),
+                times=[failing[one].at for one, cause in causes.items() if cause == fault],
+                issues=list(zip(issues, of_issues, strict=True)),
+            )
+            for fault in three
+        ),
+        grouped=sum(one.total() for one in of_issues),
+        pure=sum(max(one.values(), default=0) for one in of_issues),
+        background=len(background),
+        background_grouped=len(background & grouped),
+        as_ever=len(as_ever),
+        as_ever_grouped=len(as_ever & grouped),
+        issues=tuple(
+            f"{one.name}: {len(one.members)}, {dict(found)}, background "
+            f"{len(background.intersection(one.members))}"
+            for one, found in zip(issues, of_issues, strict=True)
+        ),
+    )
+
+
+def _of_fault(
+    fault: str,
+    *,
+    sent: int,
+    times: Sequence[float],
+    issues: Sequence[tuple[Named, Counter[str]]],
+) -> OfFault:
+    own = [(one, found[fault]) for one, found in issues if _most(one, found) == fault]
+    opened = min((one.opened for one, _ in own), default=None)
+    return OfFault(
+        fault=fault,
+        sent=sent,
+        failing=len(times),
+        issues=len(own),
+        found=sum(count for _, count in own),
+        minutes=None if opened is None else round((opened - min(times)) / 60, 1),
+    )
+
+
+def _most(issue: Named, causes: Counter[str]) -> str:
+    """The fault of most members, who are as many as those that fail as ever; empty for none."""
+    others = len(issue.members) - causes.total()
+    found = [cause for cause, count in causes.most_common(1) if count >= max(LEAST_MEMBERS, others)]
+    return found[0] if found else ""

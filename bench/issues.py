@@ -1,0 +1,157 @@
+"""Three faults of the example service at a time, and a tenth of others: each gets its own issue.
+
+    .venv/bin/python bench/issues.py [--small] [--seed N] [--combinations N]
+
+A daemon knows hours of healthy traffic; then an hour has half of its answers healthy, a tenth with
+any of the other faults (background), the rest with one of three. A stand-in judge that reads texts
+judges every record. What the API says of issues is held against what each answer had.
+"""
+
+from __future__ import annotations
+
+import argparse
+import tempfile
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+
+from issue_rig import failing, fill, hour_of
+from issue_traffic import Truth, faulty_hour, healthy_hours, templates, threes
+from issue_truth import Compared, compare
+from judge_stand_in import standing_in
+from report import finish, progress
+
+from ragvigil.app.schedule import Template
+
+MOST_ISSUES, LEAST_PURE = 2, 0.85
+REQUESTS_AN_HOUR = 400
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Course:
+    """How much is run, and how fast. After the hour clusters are made once more.
+
+    A fault has to be found where at least `enough` records fail by it, so soon after the first.
+    """
+
+    combinations: int
+    history_hours: float
+    requests: int
+    questions: int
+    settle_minutes: float
+    factor: float
+    enough: int = 25
+    longest_minutes: float = 60.0
+    seed: int = 31
+
+
+FULL = Course(
+    combinations=7,
+    history_hours=3,
+    requests=REQUESTS_AN_HOUR,
+    questions=200,
+    settle_minutes=75,
+    factor=15,
+)
+SMALL = Course(
+    combinations=1,
+    history_hours=0.2,
+    requests=120,
+    questions=20,
+    settle_minutes=5,
+    factor=120,
+    enough=8,
+    longest_minutes=1e9,
+    seed=199,
+)
+
+
+def run(course: Course, known: Mapping[str, Sequence[Template]]) -> dict[str, Compared]:
+    """Every combination on a copy of the same history."""
+    found: dict[str, Compared] = {}
+    with tempfile.TemporaryDirectory() as name, standing_in() as judge:
+        filled, ended = Path(name) / "filled", time.time_ns()
+        answers = healthy_hours(
+            known,
+            ends=ended,
+            hours=course.history_hours,
+            per_hour=REQUESTS_AN_HOUR,
+            seed=course.seed,
+        )
+        history = fill(filled, judge, answers, seed=course.seed)
+        progress(f"{len(history)} healthy answers")
+        for three in threes(course.seed, course.combinations):
+            folder = Path(name) / "-".join(three)
+            hour = _hour(course, known, three, folder, judge, (filled, ended), history)
+            found[" ".join(three)] = hour
+            progress(str(asdict(hour)))
+    return found
+
+
+def _hour(
+    course: Course,
+    known: Mapping[str, Sequence[Template]],
+    three: Sequence[str],
+    folder: Path,
+    judge: str,
+    past: tuple[Path, int],
+    history: Mapping[str, Truth],
+) -> Compared:
+    filled, ended = past
+    with hour_of(filled, folder, judge, ended=ended / 1e9, factor=course.factor) as rig:
+        answers = faulty_hour(known, three, starts=rig.clock.now_nanos(),
+                              requests=course.requests, seed=course.seed)  # fmt: skip
+        truths = rig.send(answers, seed=course.seed)
+        rig.settle(course.settle_minutes)
+        issues = rig.issues()
+    return compare(three, {**history, **truths}, failing(folder), issues)
+
+
+def figures_of(
+    found: Mapping[str, Compared], course: Course
+) -> tuple[dict[str, object], dict[str, bool]]:
+    """What is printed, and which bars hold."""
+    of_faults = [
+        one for hour in found.values() for one in hour.faults if one.failing >= course.enough
+    ]
+    grouped = sum(one.grouped for one in found.values())
+    pure = sum(one.pure for one in found.values())
+    background = sum(one.background for one in found.values())
+    figures: dict[str, object] = {
+        "hours": {name: asdict(one) for name, one in found.items()},
+        "purity": round(pure / grouped, 3) if grouped else None,
+        "background_failing": background,
+        "background_in_issues": round(
+            sum(one.background_grouped for one in found.values()) / max(1, background), 3
+        ),
+        "faults_that_count": len(of_faults),
+        "without_issue": [one.fault for one in of_faults if not one.issues],
+    }
+    bars = {
+        f"every fault with >= {course.enough} failing records has an issue within an hour": bool(
+            of_faults
+        )
+        and all(
+            one.minutes is not None and one.minutes <= course.longest_minutes for one in of_faults
+        ),
+        f"purity >= {LEAST_PURE}": grouped > 0 and pure >= LEAST_PURE * grouped,
+        f"issues a fault <= {MOST_ISSUES}": all(one.issues <= MOST_ISSUES for one in of_faults),
+    }
+    return figures, bars
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--small", action="store_true")
+    parser.add_argument("--seed", type=int)
+    parser.add_argument("--combinations", type=int)
+    options = parser.parse_args()
+    given = {key: value for key, value in vars(options).items() if key != "small" and value}
+    course = replace(SMALL if options.small else FULL, **given)
+    figures, bars = figures_of(run(course, templates(course.questions)), course)
+    finish("issues", asdict(course) | figures, bars, seed=course.seed)
+
+
+if __name__ == "__main__":
+    main()
