@@ -42,7 +42,7 @@ KEPT = {
     "issues": ("deltas_days", "toDate(written)"),
     "issue_events": ("deltas_days", "toDate(written)"),
     "issue_pairs": ("deltas_days", "toDate(written)"),
-    "root_causes": ("deltas_days", "toDate(written)"),
+    "root_causes": ("scores_days", "toDate(written)"),
     "checkpoints": ("deltas_days", "toDate(written)"),
     "questions": ("spans_days", "toDate(written)"),
     "topics": ("scores_days", "toDate(written)"),

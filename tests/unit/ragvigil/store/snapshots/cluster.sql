@@ -776,7 +776,7 @@ CREATE TABLE IF NOT EXISTS root_causes ON CLUSTER `main`
 )
 ENGINE = ReplicatedReplacingMergeTree(written)
 ORDER BY (issue_id, time)
-TTL toDate(written) + INTERVAL 400 DAY
+TTL toDate(written) + INTERVAL 90 DAY
 SETTINGS fsync_after_insert = 1, fsync_part_directory = 1, non_replicated_deduplication_window = 1000;
 
 CREATE TABLE IF NOT EXISTS checkpoints ON CLUSTER `main`
