@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from types import MappingProxyType
 
 from ragvigil.model.issue import Failure, FailureKind
 from ragvigil.model.record import Absent, Feedback, RagRecord
@@ -40,6 +41,9 @@ generated; a cut answer has lost its last facts and citations; an unsupported cl
 that supports its citation, and an invented quote none either. A rubric that is not of this house
 stands at the end of its layer.
 """
+COMMON = 0.1
+"""A rubric that so many records of a route fail anyhow tells little of why one more does."""
+NOTHING_USUAL: Mapping[str, float] = MappingProxyType({})
 SPEAKING = frozenset({Stream.BASE, Stream.BOOST, Stream.SUSPICIOUS})
 """Streams of a record's own scores; the others test judges, or correct them."""
 SHOWN = 300
@@ -54,16 +58,19 @@ def failure_of(
     scores: Sequence[Score],
     fails_below: Mapping[str, float],
     time_unix_nano: int,
+    usual: Mapping[str, float] = NOTHING_USUAL,
 ) -> Failure | None:
     """The failure of a record, None where it passes.
 
-    `fails_below` are the bars of the rubrics; one without a bar never fails.
+    `fails_below` are the bars of the rubrics; one without a bar never fails. `usual` are the shares
+    of the route's records that fail them: where several fail, those that often do come last.
     """
     failing = _failing(scores, fails_below)
     kind = _kind(record, failing)
     if kind is None:
         return None
-    first = failing[0] if failing else None
+    rare = [one for one in failing if usual.get(one.rubric, 0.0) < COMMON]
+    first = next(iter(rare or failing), None)
     deciding = first if kind is FailureKind.RUBRIC else None
     return Failure(
         trace_id=record.trace_id,

@@ -13,7 +13,7 @@ from ragvigil.store.failed import KeptFailure
 from ragvigil.store.priority import Priority
 
 if TYPE_CHECKING:
-    from ragvigil.store.failing import Change, Key
+    from ragvigil.store.failing import Change, Key, Route
     from ragvigil.store.store import Store
 
 MOST_KNOWN = 100_000
@@ -30,8 +30,16 @@ class Fresh:
     left: tuple[KeptFailure, ...] = ()
 
 
-def read(store: Store, changes: Sequence[Change], fails_below: Mapping[str, float]) -> Fresh:
-    """What became of these records. Raises as `Store.read` does."""
+def read(
+    store: Store,
+    changes: Sequence[Change],
+    fails_below: Mapping[str, float],
+    usual: Mapping[Route, Mapping[str, float]],
+) -> Fresh:
+    """What became of these records. Raises as `Store.read` does.
+
+    `usual` are the shares of each route's records that fail the rubrics.
+    """
     if not changes:
         return Fresh()
     known = _known(store, changes)
@@ -39,7 +47,8 @@ def read(store: Store, changes: Sequence[Change], fails_below: Mapping[str, floa
     found = failing.read(store, [one for one in changes if one.digest], fails_below)
     kept = []
     for one in found:
-        failure = failure_of(one.record, one.scores, fails_below, one.time_unix_nano)
+        mine = usual.get((one.record.service, one.record.environment, one.record.route), {})
+        failure = failure_of(one.record, one.scores, fails_below, one.time_unix_nano, mine)
         if failure is not None:
             before = known.get(failure.key)
             kept.append(

@@ -74,7 +74,9 @@ class IssuePlacing:
         """Ids of the issues that got members. Raises StoreError: the next turn does it again."""
         takes_up, self._is_whole = not self._is_whole, False
         changes = self._look.take(now, self._settings.records)
-        fresh = fresh_failures.read(self._store, changes, self._fails_below)
+        fresh = fresh_failures.read(
+            self._store, changes, self._fails_below, self._standing.usual(now)
+        )
         candidates = self._with_vectors(fresh, now)
         with self._board.held() as book:
             self._leave(fresh, book)

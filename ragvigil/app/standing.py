@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from clustering.background import Background, is_above
-from ragvigil.store import memberships
+from ragvigil.store import failing, memberships
 from ragvigil.store.priority import Priority
 
 if TYPE_CHECKING:
     from ragvigil.model.issue import Failure
     from ragvigil.model.score import Layer
+    from ragvigil.store.failing import Route
     from ragvigil.store.memberships import Requests, Tally
     from ragvigil.store.store import Store
 
@@ -28,6 +29,8 @@ class Standing:
         self._loose: list[Tally] = []
         self._requests: list[Requests] = []
         self._read = float("-inf")
+        self._usual: Mapping[Route, Mapping[str, float]] = {}
+        self._usual_read = float("-inf")
 
     @property
     def requests(self) -> Sequence[Requests]:
@@ -44,6 +47,13 @@ class Standing:
             self._requests = memberships.requests(self._store, since, priority=Priority.TICK)
             self._read = now
         return self._loose
+
+    def usual(self, now: float) -> Mapping[Route, Mapping[str, float]]:
+        """The shares of each route's records that fail the rubrics. Raises StoreError."""
+        if now - self._usual_read >= KEPT_SECONDS:
+            self._usual = failing.usual(self._store, max(0, int(now - self._seconds)))
+            self._usual_read = now
+        return self._usual
 
     def is_above(self, failures: Sequence[Failure], *, loose: int) -> bool:
         """Whether failures of one family are more than their routes' background explains.

@@ -22,6 +22,10 @@ if TYPE_CHECKING:
 
 Key: TypeAlias = tuple[str, str]
 """Trace id and record id."""
+Route: TypeAlias = tuple[str, str, str]
+"""Service, environment and route."""
+UNSEEN = 20
+"""Passing records that are believed of each rubric and route before any is seen."""
 
 _DIMENSIONS = ("prompt_version", "index_epoch", "llm_model", "service_version")
 _NAMES = ("trace_id", "record_id", "generation", "service", "environment", "route", "query")
@@ -104,6 +108,16 @@ def changes(
         Change(**{**row, "minute": int(row["minute"]), "digest": int(row["digest"])})
         for row in store.read("failing_changed", asked, priority=Priority.TICK)
     ]
+
+
+def usual(store: Store, since: int) -> dict[Route, dict[str, float]]:
+    """The share of records since then (seconds) that fail each rubric, by route."""
+    found: dict[Route, dict[str, float]] = {}
+    for row in store.read("failing_usual", {"since": since}, priority=Priority.TICK):
+        route = (row["service"], row["environment"], row["route"])
+        share = row["failing"] / (row["scored"] + UNSEEN)
+        found.setdefault(route, {})[row["rubric"]] = share
+    return found
 
 
 def read(

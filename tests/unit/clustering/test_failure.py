@@ -80,6 +80,18 @@ def test_the_most_upstream_rubric_is_the_first(rubrics: list[str], first: str) -
     assert set(found.rubrics) == set(rubrics)
 
 
+def test_what_fails_often_anyhow_is_no_cause_as_long_as_something_else_fails() -> None:
+    scores = [score("context_relevance"), score("citation_coverage"), score("groundedness")]
+    usual = {"context_relevance": 0.7, "groundedness": 0.1, "citation_coverage": 0.09}
+    found = failure_of(RECORD, scores, BARS, 7, usual)
+    assert found is not None
+    assert (found.rubric, found.family) == ("citation_coverage", Layer.GENERATION)
+    assert found.rubrics == ("context_relevance", "groundedness", "citation_coverage")
+    alone = failure_of(RECORD, scores[:1], BARS, 7, usual)
+    assert alone is not None
+    assert alone.rubric == "context_relevance"
+
+
 def test_the_label_is_the_scores_own_else_the_type_that_the_judge_chose() -> None:
     chosen = {"failure_type": "wrong_number"}
     assert failed(score("groundedness", details=chosen)).label == "wrong_number"

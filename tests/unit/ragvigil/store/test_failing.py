@@ -65,6 +65,18 @@ def test_a_failing_record_is_read_with_what_tells_why(store: Store) -> None:
     assert found.received == NOW // SECOND
 
 
+def test_how_often_a_route_fails_a_rubric_is_known_and_a_few_records_say_little(
+    store: Store,
+) -> None:
+    keep(store, 1, 2, 3)
+    keep(store, 4, value=0.75)
+    rollups.recompute(store, {MINUTE}, version=1)
+    record = outcome_of(1).records[0].record
+    place = (record.service, record.environment, record.route)
+    assert failing.usual(store, MINUTE) == {place: {"citation_validity": 3 / 24}}
+    assert failing.usual(store, MINUTE + 60) == {}
+
+
 def test_a_record_that_is_scored_again_and_passes_leaves_its_issue(store: Store) -> None:
     keep(store, 1, 2)
     remember(store, *look(store))
