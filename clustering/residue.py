@@ -22,7 +22,7 @@ from ragvigil.model.issue import Failure, Issue, MemberBy, Membership
 
 MOSTLY = 0.5
 """Share of a cluster's records, in one provisional issue, above which it refines that."""
-CORE = 0.72
+CORE = 0.75
 """Cosine to its centroid that makes a record one of a cluster: above that of joining an issue
 later, so that what opens is one cause."""
 CONTRAST = 500
