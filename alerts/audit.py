@@ -134,6 +134,15 @@ def _is_small(one: AuditResult, plan: Plan) -> bool:
     return is_dropped and is_small(one.before, one.after, plan.page_drop)
 
 
+def _dropped(results: Sequence[AuditResult], plan: Plan) -> set[str]:
+    """The rubrics that fell by enough to page."""
+    return {
+        one.rubric
+        for one in results
+        if one.state is AuditState.DROPPED and not _is_small(one, plan)
+    }
+
+
 def _is_open(one: AuditResult, plan: Plan) -> bool:
     """Whether more pairs may still tell something of it."""
     return one.state is AuditState.RUNNING or (_is_small(one, plan) and one.n < plan.records)
@@ -157,13 +166,8 @@ def wanted(results: Sequence[AuditResult], plan: Plan, pairs: int) -> tuple[str,
     A drop of a rubric ends those after it: they follow from it. The `then` ones wait until all
     the first have ended, and are left out where one of those dropped. A small drop does neither.
     """
-    dropped = {
-        one.rubric
-        for one in results
-        if one.state is AuditState.DROPPED and not _is_small(one, plan)
-    }
     closed = {one.rubric for one in results if not _is_open(one, plan)}
-    first = tuple(takewhile(lambda rubric: rubric not in dropped, plan.first))
+    first = tuple(takewhile(lambda rubric: rubric not in _dropped(results, plan), plan.first))
     is_left = pairs < allowed([one for one in results if one.rubric in plan.first], plan)
     running = tuple(rubric for rubric in first if rubric not in closed)
     if running and is_left:
@@ -171,6 +175,22 @@ def wanted(results: Sequence[AuditResult], plan: Plan, pairs: int) -> tuple[str,
     if first != plan.first:
         return ()
     return tuple(rubric for rubric in plan.then if rubric not in closed)
+
+
+def overdue(results: Sequence[AuditResult], plan: Plan, pairs: Sequence[Pair]) -> tuple[str, ...]:
+    """The `then` rubrics that the first `records` pairs still lack, once there are as many.
+
+    A drop in sight gets the first rubrics more pairs; what comes then does not wait for those.
+    """
+    if len(pairs) < plan.records or _dropped(results, plan) & set(plan.first):
+        return ()
+    closed = {one.rubric for one in results if not _is_open(one, plan)}
+    known = [{one.rubric for one in pair.after.verdicts} for pair in pairs[: plan.records]]
+    return tuple(
+        rubric
+        for rubric in plan.then
+        if rubric not in closed and any(rubric not in judged for judged in known)
+    )
 
 
 def caused_by(

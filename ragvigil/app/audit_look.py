@@ -6,7 +6,7 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from alerts.audit import Plan, allowed, update, wanted
+from alerts.audit import Plan, allowed, overdue, update, wanted
 from alerts.audit_words import Pace, conclusion, progress
 from ragvigil.app.audit_pairs import NOT_ASKED, Ask, Before, after_of, judge, next_pairs
 from ragvigil.llm.outcome import FailureKind
@@ -58,7 +58,7 @@ def look(
     why = _over(audit, pairs, asked, now)
     if why:
         return _stored(store, ended(audit, why, plan, now), pairs, (), now)
-    rubrics = wanted(audit.results, asked, len(pairs))
+    rubrics = _due(audit, pairs, asked)
     chosen, waiting = _unjudged(pairs, rubrics), 0
     if not chosen:
         after = after_of(store, audit, now)
@@ -94,11 +94,15 @@ def _asked(plan: Plan, pairs: Sequence[Pair]) -> Plan:
     )
 
 
+def _due(audit: Audit, pairs: Sequence[Pair], plan: Plan) -> tuple[str, ...]:
+    return overdue(audit.results, plan, pairs) or wanted(audit.results, plan, len(pairs))
+
+
 def _over(audit: Audit, pairs: Sequence[Pair], plan: Plan, now: float) -> str:
     """Why nothing is left to do; empty while something is."""
     if not plan.first:
         return "the judge is asked none of its rubrics: [judge] rubrics"
-    rubrics = wanted(audit.results, plan, len(pairs))
+    rubrics = _due(audit, pairs, plan)
     is_new_wanted = bool(set(rubrics) & set(plan.first))
     if not rubrics or not (is_new_wanted or _unjudged(pairs, rubrics)):
         return f"at the budget: {len(pairs)} pairs judged"

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from alerts.audit import Plan, allowed, caused_by, update, wanted
+from alerts.audit import Plan, allowed, caused_by, overdue, update, wanted
 from alerts.audit_words import Pace, conclusion, findings, outcome, progress, standing
 from ragvigil.model.audit import Audit, AuditResult, AuditState
 from ragvigil.model.finding import FindingKind
@@ -223,6 +223,16 @@ def test_a_drop_in_sight_may_cost_twice_as_much_and_no_more() -> None:
     assert allowed([result(n=150, change=-0.03)], PLAN) == 300
     assert allowed([result(n=150, change=-0.06, state=AuditState.DROPPED)], PLAN) == 300
     assert wanted(in_sight, PLAN, 600) == PLAN.then
+
+
+def test_what_comes_then_does_not_wait_for_a_drop_in_sight() -> None:
+    in_sight = [result(n=300, change=-0.06)]
+    judged = paired(300, dict.fromkeys(PLAN.first, WORSE))
+    assert overdue(in_sight, PLAN, judged[:299]) == ()
+    assert overdue(in_sight, PLAN, judged) == PLAN.then
+    caught_up = paired(300, dict.fromkeys((*PLAN.first, *PLAN.then), WORSE))
+    assert overdue(in_sight, PLAN, (*caught_up, *judged)) == ()
+    assert overdue([result(state=AuditState.DROPPED, before=0.9, after=0.7)], PLAN, judged) == ()
 
 
 def test_after_the_end_of_all_nothing_is_needed() -> None:
