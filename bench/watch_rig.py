@@ -141,6 +141,8 @@ def _judging(address: str) -> dict[str, str]:
         "RAGVIGIL_JUDGE__KEY": "none",
         "RAGVIGIL_JUDGE__SAMPLE_RATE": str(SAMPLE_RATE),
         "RAGVIGIL_ALERTS__MOVED__MEASURES": json.dumps(MEASURES),
+        # Its hours would come by the minute, and take the machine from the judge that gives way.
+        "RAGVIGIL_CLUSTERING__ENABLED": "false",
     }
 
 
