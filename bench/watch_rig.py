@@ -143,6 +143,7 @@ def _judging(address: str) -> dict[str, str]:
         "RAGVIGIL_ALERTS__MOVED__MEASURES": json.dumps(MEASURES),
         # Its hours would come by the minute, and take the machine from the judge that gives way.
         "RAGVIGIL_CLUSTERING__ENABLED": "false",
+        "RAGVIGIL_CLUSTERING__TOPICS__QUESTIONS_PER_DAY": "0",
     }
 
 
