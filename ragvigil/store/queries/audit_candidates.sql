@@ -1,10 +1,11 @@
 -- Records that an audit may judge, in an order by chance that is the same each time; `since` is
--- nanoseconds, of the span of minutes that the first two bounds name.
+-- nanoseconds, of the span of minutes that the first two bounds name. History that was imported or
+-- replayed counts: it may be all there is from before a change.
 SELECT trace_id, record_id, toString(route) AS route, ifNull(query, '') AS query
 FROM records FINAL
 WHERE minute >= toDateTime({first:UInt32}, 'UTC') AND minute <= toDateTime({last:UInt32}, 'UTC')
     AND service = {service:String} AND environment = {environment:String}
-    AND backfill = '' AND query IS NOT NULL AND answer IS NOT NULL
+    AND query IS NOT NULL AND answer IS NOT NULL
     AND (empty({routes:Array(String)}) OR has({routes:Array(String)}, toString(route)))
     AND toUnixTimestamp64Nano(time) >= if(
         empty({routes:Array(String)}),

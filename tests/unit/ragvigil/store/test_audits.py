@@ -126,12 +126,12 @@ def test_each_route_has_its_own_beginning(store: Store) -> None:
     assert found(store, **routes) == {ids(number)[0] for number in (1, 2, 4)}
 
 
-def test_replayed_records_are_no_candidates(store: Store) -> None:
+def test_records_of_a_backfill_are_candidates_too(store: Store) -> None:
     rows = TraceRows(RUBRICS)
     old = outcome_of(1)
     rows.add(replace(old, trace=replace(old.trace, backfill="import")))
     store.write(rows.take())
-    assert found(store) == set()
+    assert found(store) == {ids(1)[0]}
 
 
 def test_more_candidates_come_after_fewer_of_the_same(store: Store) -> None:
