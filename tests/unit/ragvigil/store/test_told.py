@@ -115,8 +115,10 @@ def test_days_of_the_settings_become_the_tables_time_to_live(store: Store) -> No
     original = store.settings
     try:
         store.settings = original.model_copy(update={"spans_days": 3})
-        (statement,) = retention.apply_days(store)
-        assert statement == "ALTER TABLE spans MODIFY TTL toDate(Received) + INTERVAL 3 DAY"
+        assert retention.apply_days(store) == [
+            "ALTER TABLE spans MODIFY TTL toDate(Received) + INTERVAL 3 DAY",
+            "ALTER TABLE questions MODIFY TTL toDate(written) + INTERVAL 3 DAY",
+        ]
         assert retention.apply_days(store) == []
     finally:
         store.settings = original
