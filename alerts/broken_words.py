@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from alerts.ceilings import Ceilings, Counted, Group, Scope, wilson
+from alerts.ceilings import Ceilings, Counted, Group, Scope
 from alerts.signals import BY_SIGNAL, POOL, finding_id, scope_of
 from ragvigil.model.finding import Finding, FindingKind
+from ragvigil.model.wilson import wilson
 
 
 def opened(scope: Scope, group: Group, one: Counted, onset: int, end: int) -> Finding:

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from math import log, sqrt
+from math import log
 
 import numpy as np
 
@@ -19,6 +19,7 @@ from alerts.signal_minutes import HOUR, SignalMinutes
 from alerts.signals import BY_SIGNAL, POOL, RATES, Accepted
 from alerts.watch_settings import BrokenSettings, RouteCeilings
 from alerts.windows import Floats, ratio
+from ragvigil.model.wilson import wilson
 
 WINDOWS = (5, 10, 15, 30)
 """Minutes that are looked at, shortest first."""
@@ -51,20 +52,6 @@ def evidence(failed: float, n: float, rate: float) -> float:
     share = failed / n
     rest = (1 - share) * log((1 - share) / (1 - rate)) if share < 1 else 0.0
     return n * (share * log(share / rate) + rest)
-
-
-def wilson(failed: float, n: float, z: float = 1.96) -> tuple[float, float]:
-    """Wilson's interval of a share (1927); everything from 0 to 1 where there is nothing.
-
-    >>> tuple(round(bound, 3) for bound in wilson(3, 100))
-    (0.01, 0.085)
-    """
-    if not n:
-        return 0.0, 1.0
-    share, z2 = failed / n, z * z / n
-    middle, half = share + z2 / 2, z * sqrt(share * (1 - share) / n + z2 / (4 * n))
-    low, high = (middle - half) / (1 + z2), (middle + half) / (1 + z2)
-    return max(0.0, min(low, share)), min(1.0, max(high, share))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

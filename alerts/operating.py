@@ -9,8 +9,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from math import sqrt
 
-from alerts.ceilings import wilson
 from ragvigil.model.delta import Delta
+from ragvigil.model.wilson import wilson
 from ragvigil.store.operating import Place, ScoreSums, Spending, Thumbs
 
 UTILIZATION, RECALL = "chunk_utilization", "context_recall"

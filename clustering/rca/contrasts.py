@@ -6,9 +6,9 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from math import sqrt
 
 from clustering.rca.reading import Seen
+from ragvigil.model.wilson import wilson
 
 Z = 2.58
 """Of 99 % intervals: a dozen dimensions are looked at, and chance must not name one."""
@@ -32,8 +32,8 @@ class Contrast:
     @property
     def apart(self) -> float:
         """What surely lies between the two shares; not above 0 where they may be equal."""
-        low, _ = _wilson(self.failing, self.of_failing)
-        _, high = _wilson(self.passing, self.of_passing)
+        low, _ = wilson(self.failing, self.of_failing, Z)
+        _, high = wilson(self.passing, self.of_passing, Z)
         return low - high
 
 
@@ -78,16 +78,6 @@ def _totals(counts: Counter[tuple[str, str]]) -> Counter[str]:
     for (name, _), count in counts.items():
         totals[name] += count
     return totals
-
-
-def _wilson(count: int, total: int) -> tuple[float, float]:
-    """Wilson's score interval of a share; 0..1 where nothing is known."""
-    if not total:
-        return 0.0, 1.0
-    share, square = count / total, Z * Z / total
-    middle = share + square / 2
-    half = Z * sqrt(share * (1 - share) / total + square / (4 * total))
-    return (middle - half) / (1 + square), (middle + half) / (1 + square)
 
 
 def _words(question: str | None) -> frozenset[str]:

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from datetime import UTC, datetime
 
-from alerts.ceilings import wilson
 from alerts.operating import LEAST_SCORES, THUMBS_DOWN_BAD, THUMBS_DOWN_GOOD
 from clustering.topic_settings import TopicSettings
 from clustering.topics import gaps
 from ragvigil.app.topic_job import TopicJob
 from ragvigil.model.topic import Topic, TopicMap
+from ragvigil.model.wilson import wilson
 from ragvigil.store import topics as stored
 from ragvigil.store.store import Store
 

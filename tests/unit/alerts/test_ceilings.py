@@ -8,8 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from alerts.ceilings import Ceilings, evidence, wilson
+from alerts.ceilings import Ceilings, evidence
 from alerts.watch_settings import BrokenSettings
+from ragvigil.model.wilson import wilson
 
 
 @given(st.integers(1, 60), st.integers(0, 60), st.floats(0.001, 0.999))
