@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import asyncio
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -12,31 +11,12 @@ import pytest
 
 from ragvigil.app.child_daemon import ChildDaemon, running
 from ragvigil.app.clock import VARIABLE, Pace
-from ragvigil.app.recording import read_recording
-from ragvigil.app.replay import Outgoing, Sending, Tally, send_all
-from ragvigil.app.schedule import Arrival, Plan, Template, requests, schedule, templates
+from ragvigil.app.replay import Outgoing
+from ragvigil.app.schedule import Arrival, Plan, requests, schedule
+from tests.replayed import recorded, send, wait_for
 
-RECORDED = Path(__file__).resolve().parents[2] / "examples" / "helpdesk" / "recorded"
 FACTOR = 60.0
 ROUTE = "/refunds/ask"
-PATIENCE_SECONDS = 90
-
-
-def recorded(name: str) -> dict[str, list[Template]]:
-    return templates(read_recording(RECORDED / name))
-
-
-def send(daemon: ChildDaemon, bodies: Iterator[Outgoing], backfill: str = "") -> None:
-    sending = Sending(target=f"http://{daemon.http}", backfill=backfill)
-    asyncio.run(send_all(bodies, sending, Tally()))
-
-
-def wait_for(found: Callable[[], Any]) -> Any:
-    deadline = time.monotonic() + PATIENCE_SECONDS
-    while not (said := found()):
-        assert time.monotonic() < deadline, "it did not come in time"
-        time.sleep(0.5)
-    return said
 
 
 @pytest.fixture(scope="module")

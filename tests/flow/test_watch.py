@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import asyncio
 import os
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 import httpx
@@ -17,31 +15,11 @@ import pytest
 
 from ragvigil.app.child_daemon import ChildDaemon, running
 from ragvigil.app.clock import VARIABLE, Pace
-from ragvigil.app.recording import read_recording
-from ragvigil.app.replay import Outgoing, Sending, Tally, send_all
-from ragvigil.app.schedule import Arrival, Plan, Template, requests, schedule, templates
+from ragvigil.app.schedule import Arrival, Plan, requests, schedule
+from tests.replayed import recorded, send, wait_for
 
-RECORDED = Path(__file__).resolve().parents[2] / "examples" / "helpdesk" / "recorded"
 FACTOR = 30.0
 ROUTE = "/refunds/ask"
-PATIENCE_SECONDS = 90
-
-
-def recorded(name: str) -> dict[str, list[Template]]:
-    return templates(read_recording(RECORDED / name))
-
-
-def send(daemon: ChildDaemon, bodies: Iterator[Outgoing], backfill: str = "") -> None:
-    sending = Sending(target=f"http://{daemon.http}", backfill=backfill)
-    asyncio.run(send_all(bodies, sending, Tally()))
-
-
-def wait_for(found: Callable[[], Any]) -> Any:
-    deadline = time.monotonic() + PATIENCE_SECONDS
-    while not (said := found()):
-        assert time.monotonic() < deadline, "it did not come in time"
-        time.sleep(0.5)
-    return said
 
 
 @pytest.fixture(scope="module")

@@ -1,0 +1,34 @@
+"""Recorded answers of the example service, sent to a real daemon, and waiting for what it says."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+from ragvigil.app.child_daemon import ChildDaemon
+from ragvigil.app.recording import read_recording
+from ragvigil.app.replay import Outgoing, Sending, Tally, send_all
+from ragvigil.app.schedule import Template, templates
+
+RECORDED = Path(__file__).resolve().parents[1] / "examples" / "helpdesk" / "recorded"
+PATIENCE_SECONDS = 90
+
+
+def recorded(name: str) -> dict[str, list[Template]]:
+    return templates(read_recording(RECORDED / name))
+
+
+def send(daemon: ChildDaemon, bodies: Iterator[Outgoing], backfill: str = "") -> None:
+    sending = Sending(target=f"http://{daemon.http}", backfill=backfill)
+    asyncio.run(send_all(bodies, sending, Tally()))
+
+
+def wait_for(found: Callable[[], Any]) -> Any:
+    deadline = time.monotonic() + PATIENCE_SECONDS
+    while not (said := found()):
+        assert time.monotonic() < deadline, "it did not come in time"
+        time.sleep(0.5)
+    return said
