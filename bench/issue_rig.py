@@ -118,7 +118,7 @@ class Rig:
 
     def _is_placed(self) -> bool:
         said = self.daemon.get("status")["issues"]
-        return not said["pending_minutes"] and not said["waiting_for_vectors"]
+        return said["pending_minutes"] == said["waiting_for_vectors"] == 0
 
     def issues(self) -> list[Named]:
         """The issues there are, with all their members."""

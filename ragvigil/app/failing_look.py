@@ -43,9 +43,9 @@ class FailingLook:
         self._heard: float | None = None
 
     @property
-    def pending(self) -> int:
-        """Minutes that are still to be looked at."""
-        return len(self._pending)
+    def pending(self) -> int | None:
+        """Minutes that are still to be looked at; None before the first look."""
+        return None if self._marked is None else len(self._pending)
 
     def take(self, now: float, limit: int) -> list[Change]:
         """At most `limit` records whose failing changed, oldest minute first. Raises StoreError."""

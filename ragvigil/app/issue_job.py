@@ -79,6 +79,11 @@ class IssueJob:
             with _timed("propose"):
                 self._merging.run(self._clock(), self._vectors.model)
 
+    @property
+    def pending_minutes(self) -> int | None:
+        """Minutes of traffic that are still to be looked at; None before the first look."""
+        return self._placing.pending
+
     def issues(self) -> list[Issue]:
         """All that are known, merged ones too. Raises StoreError."""
         with self._board.held() as book:
@@ -121,7 +126,7 @@ class IssueJob:
     def status(self) -> dict[str, object]:
         """What the duties do, for `status`."""
         return {
-            "pending_minutes": self._placing.pending,
+            "pending_minutes": self.pending_minutes,
             "waiting_for_vectors": self._placing.waiting,
             "no_vectors": self._vectors.why,
             "no_clusters": self._clustering.why,

@@ -66,8 +66,8 @@ class IssuePlacing:
         """Records of the last days without vectors of the present model, as far as was seen."""
 
     @property
-    def pending(self) -> int:
-        """Minutes that are still to be looked at."""
+    def pending(self) -> int | None:
+        """Minutes that are still to be looked at; None before the first look."""
         return self._look.pending
 
     def run(self, now: float) -> set[str]:
@@ -87,7 +87,7 @@ class IssuePlacing:
             self._look.skip(changes)
         self._look.done(now)
         self._is_whole = True
-        metrics.PENDING_MINUTES.set(self._look.pending)
+        metrics.PENDING_MINUTES.set(self._look.pending or 0)
         return grown
 
     def _with_vectors(self, fresh: Fresh, now: float) -> list[KeptFailure]:

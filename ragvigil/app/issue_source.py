@@ -60,6 +60,7 @@ class Issues:
             issues=[forms.IssueForm.model_validate(one) for one in self._values(shown, parts)],
             found=len(found),
             not_grouped=sum(one.failing for one in background),
+            pending_minutes=self._job.pending_minutes,
             background=background,
         )
 

@@ -37,6 +37,8 @@ def issues(found: Form, console: Console) -> None:
     if more:
         _print(console, f"and {more} more: `--limit {found['found']}`")
     _print(console, f"not grouped: {found['not_grouped']} failing records of 7 days")
+    if found["pending_minutes"] != 0:
+        _print(console, f"{_pending(found['pending_minutes'])}: ask again in a minute")
     for one in found["background"]:
         if one["requests"] or one["failing"]:
             _print(console, f"  {one['family']}: {_background(one)}")
@@ -92,6 +94,12 @@ def _cells(one: Form) -> tuple[str, ...]:
     since = _minute(one["first"])[:10]
     standing = (one["issue_id"], _bars(one), one["state"], one["family"])
     return (*standing, one["message"][1], since, _short(routes or " ", 40), _short(one["name"], 70))
+
+
+def _pending(minutes: int | None) -> str:
+    if minutes is None:
+        return "failing records were not looked at yet"
+    return f"{minutes} minutes of traffic are still to be looked at"
 
 
 def _bars(one: Form) -> str:

@@ -80,6 +80,9 @@ class IssuesForm(BaseModel):
     issues: list[IssueForm]
     found: int = Field(description="how many match, shown or not")
     not_grouped: int = Field(description="failing records of 7 days that are in no issue")
+    pending_minutes: int | None = Field(
+        description="minutes of traffic still to be looked at; null before the first look"
+    )
     background: list[BackgroundForm] = Field(description="of the same services and routes")
 
 

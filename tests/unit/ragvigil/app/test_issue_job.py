@@ -218,8 +218,10 @@ def test_a_complaint_makes_a_failing_record(works: Works) -> None:
 def test_a_turn_takes_so_many_records_and_the_next_goes_on(store: Store) -> None:
     works = Works(store=store, settings=ClusteringSettings(records=10))
     keep(store, *(failing(n, time_unix_nano=NOW - (40 - n) * HOUR * SECOND) for n in range(1, 36)))
+    assert works.job.pending_minutes is None
     works.turn()
     assert sorted(where(store)) == list(range(1, 11))
+    assert works.job.pending_minutes == 26
     for _ in range(3):
         works.turn()
     assert sorted(where(store)) == list(range(1, 36))
