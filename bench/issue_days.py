@@ -10,7 +10,7 @@ import numpy as np
 from clustering.assign import assign_all
 from clustering.background import Background, is_above
 from clustering.cluster import clusters
-from clustering.masking import masked
+from clustering.masking import masked, with_label
 from clustering.merges import merge, propose, redirect
 from clustering.provisional import group
 from clustering.residue import Residue, reconcile
@@ -170,7 +170,7 @@ class Kept:
 
 def vectors(embed: Embed, failures: Sequence[Failure]) -> Vectors:
     """Joint vectors of failures."""
-    reasons = [masked(one.reason, one.question) for one in failures]
+    reasons = [with_label(masked(one.reason, one.question), one.label) for one in failures]
     return joint(embed(reasons), embed([one.question or "" for one in failures]))
 
 

@@ -65,6 +65,18 @@ def masked(reason: str, question: str | None) -> str:
     return "; ".join(dict.fromkeys(clauses))
 
 
+def with_label(masked_reason: str, label: str) -> str:
+    """What is embedded of a reason: its failure labels, as words, before it.
+
+    Causes are labelled more steadily than they are worded.
+
+    >>> with_label("It names another deadline than the chunk", "contradicted,wrong_number")
+    'contradicted, wrong number: It names another deadline than the chunk'
+    """
+    words = label.replace(",", ", ").replace("_", " ")
+    return f"{words}: {masked_reason}" if words else masked_reason
+
+
 class _Topic:
     """The content words of a question, and for scripts without spaces its pairs of characters."""
 

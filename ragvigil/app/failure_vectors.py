@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from clustering.masking import with_label
 from ragvigil.inference.outcome import Unavailable
 
 if TYPE_CHECKING:
@@ -13,6 +14,8 @@ if TYPE_CHECKING:
     from ragvigil.inference.process import Inference
     from ragvigil.store.failed import KeptFailure
 
+TEXTS = "labelled"
+"""What is embedded. Vectors of other texts are as those of another model: they are made anew."""
 AT_ONCE = 64
 """Records whose texts are embedded together: a fraction of a second, in which others wait."""
 
@@ -26,8 +29,9 @@ class FailureVectors:
 
     @property
     def model(self) -> str:
-        """The version of the model, empty before it was first used."""
-        return self._inference.embedding_version
+        """The version of the model and of its texts, empty before it was first used."""
+        version = self._inference.embedding_version
+        return f"{version} {TEXTS}" if version else ""
 
     def fill(self, kept: Sequence[KeptFailure]) -> list[KeptFailure]:
         """Those of the records, in their order, that got vectors of the present model."""
@@ -35,7 +39,7 @@ class FailureVectors:
         filled: list[KeptFailure] = []
         for start in range(0, len(kept), AT_ONCE):
             several = kept[start : start + AT_ONCE]
-            vectors = self._embedded([one.masked for one in several])
+            vectors = self._embedded([with_label(one.masked, one.failure.label) for one in several])
             asked = [one.failure.question or "" for one in several]
             questions = None if vectors is None else self._embedded(asked)
             if vectors is None or questions is None:

@@ -45,9 +45,10 @@ _NAMES = (
 class KeptFailure:
     """A failing record as it is kept, and where it is in, if anywhere.
 
-    `masked` is what its reason is embedded as. Vectors are float32 in the machine's order, of the
-    model `vector_model`: empty before they are known, and as `find` reads them. `received` is in
-    seconds since the epoch; `digest` is that of the `Failing` it was made of.
+    `masked` is its reason without topic words, which is embedded after its label. Vectors are
+    float32 in the machine's order, of the model `vector_model`: empty before they are known, and as
+    `find` reads them. `received` is in seconds since the epoch; `digest` is that of the `Failing`
+    it was made of.
     """
 
     failure: Failure

@@ -162,7 +162,7 @@ def test_without_local_models_there_are_issues_by_key_all_the_same(store: Store)
     assert "switched off" in str(status["no_vectors"])
     works.model.version = "words-1"
     works.turn()
-    assert {one.vector_model for one in placed(store).values()} == {"words-1"}
+    assert {one.vector_model for one in placed(store).values()} == {"words-1 labelled"}
     assert works.job.status()["waiting_for_vectors"] == 0
 
 
@@ -393,8 +393,8 @@ def test_another_embedding_model_gives_new_vectors_and_keeps_the_issues(works: W
     keep(works.store, failing(201, NUMBERS))
     for _ in range(2):
         again.turn()
-    assert {one.vector_model for one in placed(works.store).values()} == {"words-2"}
-    assert {one.vector_model for one in again.issues()} == {"words-2"}
+    assert {one.vector_model for one in placed(works.store).values()} == {"words-2 labelled"}
+    assert {one.vector_model for one in again.issues()} == {"words-2 labelled"}
     keep(works.store, failing(202, NUMBERS))
     again.turn()
     assert where(works.store)[202] == found["numbers"].issue_id
