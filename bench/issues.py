@@ -52,7 +52,7 @@ FULL = Course(
     requests=REQUESTS_AN_HOUR,
     questions=200,
     settle_minutes=75,
-    factor=15,
+    factor=30,
 )
 SMALL = Course(
     combinations=1,
