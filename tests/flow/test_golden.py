@@ -6,7 +6,6 @@ import csv
 import io
 import json
 import threading
-import time
 from collections.abc import Iterator
 from dataclasses import replace
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -15,11 +14,8 @@ from typing import Any
 
 import httpx
 import pytest
-import uvicorn
-from typer.testing import CliRunner
 
 from ragvigil.app.api_client import Refused
-from ragvigil.app.cli import app
 from ragvigil.app.golden_job import GoldenJob
 from ragvigil.app.golden_source import Golden
 from ragvigil.model.outcome import Outcome
@@ -30,6 +26,7 @@ from ragvigil.web.settings import WebSettings
 from scorers.golden import asked, read_golden
 from tests.flow.test_api import NOW, Quiet, keep, outcome
 from tests.golden_sets import git, job_of, work_tree
+from tests.served_api import Commands, commands
 
 TOKENS = {"approver_token": "appr0ver", "triager_token": "tr1ager", "reader_token": "r3ader"}
 TRACE = f"{1:032x}"
@@ -69,33 +66,6 @@ class Service:
     @property
     def url(self) -> str:
         return f"http://127.0.0.1:{self.server.server_port}/{{route}}/ask"
-
-
-class Daemon:
-    """A job and the API in front of it; commands that talk to it."""
-
-    def __init__(self, job: GoldenJob, store: Store, folder: Path) -> None:
-        web = api(store, Quiet(), WebSettings.model_validate(TOKENS), keeping=Golden(job))
-        self.server = uvicorn.Server(uvicorn.Config(web, port=0, lifespan="off", log_config=None))
-        self.thread = threading.Thread(target=self.server.run, daemon=True)
-        self.thread.start()
-        while not self.server.started:
-            time.sleep(0.01)
-        self.port = self.server.servers[0].sockets[0].getsockname()[1]
-        tokens = "\n".join(f'{name} = "{token}"' for name, token in TOKENS.items())
-        self.config = folder / "ragvigil.toml"
-        self.config.write_text(
-            f'[web]\nendpoint = "127.0.0.1:{self.port}"\n{tokens}\n'
-            f'[golden]\nrepository = "{folder / "set"}"\n'
-        )
-
-    def say(self, *arguments: str, status: int = 0, typed: str = "") -> str:
-        command = ["golden", *arguments, "--config", str(self.config)]
-        done = CliRunner().invoke(app, command, input=typed)
-        if done.exception is not None and not isinstance(done.exception, SystemExit):
-            raise done.exception
-        assert done.exit_code == status, done.output
-        return done.output
 
 
 def leaky() -> Outcome:
@@ -141,40 +111,36 @@ def job(store: Store, tmp_path: Path, service: Service) -> GoldenJob:
 
 
 @pytest.fixture
-def daemon(
-    store: Store, job: GoldenJob, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> Iterator[Daemon]:
-    monkeypatch.setenv("COLUMNS", "220")
-    monkeypatch.setenv("LOGNAME", "ada")
-    made = Daemon(job, store, tmp_path)
-    yield made
-    made.server.should_exit = True
-    made.thread.join(5)
+def daemon(store: Store, job: GoldenJob, tmp_path: Path) -> Iterator[Commands]:
+    web = api(store, Quiet(), WebSettings.model_validate(TOKENS), keeping=Golden(job))
+    repository = f'[golden]\nrepository = "{tmp_path / "set"}"'
+    with commands(web, tmp_path, TOKENS, repository) as made:
+        yield made
 
 
-def proposed(daemon: Daemon) -> str:
-    found = json.loads(daemon.say("propose", "--trace", TRACE, "--issue", "i1", "--json"))
+def proposed(daemon: Commands) -> str:
+    found = json.loads(daemon.say("golden", "propose", "--trace", TRACE, "--issue", "i1", "--json"))
     daemon.say(
-        "edit", found["case_id"], "--fact", "Refunds take 5 to 7 days.", "--chunk", "refund-02",
-        "--tag", "edge", "--type", "failure",
+        "golden", "edit", found["case_id"], "--fact", "Refunds take 5 to 7 days.",
+        "--chunk", "refund-02", "--tag", "edge", "--type", "failure",
     )  # fmt: skip
     return str(found["case_id"])
 
 
-def test_a_trace_that_is_a_case_already_is_said_so(daemon: Daemon) -> None:
+def test_a_trace_that_is_a_case_already_is_said_so(daemon: Commands) -> None:
     proposed(daemon)
-    assert "already, proposed" in daemon.say("propose", "--trace", TRACE, status=1)
-    assert "there is no trace" in daemon.say("propose", "--trace", f"{9:032x}", status=1)
+    assert "already, proposed" in daemon.say("golden", "propose", "--trace", TRACE, status=1)
+    assert "there is no trace" in daemon.say("golden", "propose", "--trace", f"{9:032x}", status=1)
 
 
 def test_a_failing_trace_is_signed_fails_now_and_passes_later(
-    daemon: Daemon, job: GoldenJob, service: Service, store: Store, tmp_path: Path
+    daemon: Commands, job: GoldenJob, service: Service, store: Store, tmp_path: Path
 ) -> None:
     case = proposed(daemon)
-    assert "proposed" in daemon.say("list")
+    assert "proposed" in daemon.say("golden", "list")
     with pytest.raises(Refused, match="the system prompt holds its fact"):
-        daemon.say("sign", case, "--actor", "bob", "--yes")
-    said = daemon.say("sign", case, "--actor", "bob", typed="y\n")
+        daemon.say("golden", "sign", case, "--actor", "bob", "--yes")
+    said = daemon.say("golden", "sign", case, "--actor", "bob", typed="y\n")
     assert "the system prompt holds its fact: Refunds take 5 to 7 days." in said
     assert f"{case} is signed by bob" in said
     assert "fails (target): context_recall 0.00" in said
@@ -184,8 +150,8 @@ def test_a_failing_trace_is_signed_fails_now_and_passes_later(
     assert body == {"messages": [{"text": "How long do refunds take?"}], "model": "m"}
     assert (headers["x-ragvigil-golden"], headers["authorization"]) == (case, "Bearer t0ken")
     service.reply = RIGHT
-    assert "passes (target): states every vital fact" in daemon.say("run", case)
-    assert "passing by bob" in daemon.say("show", case)
+    assert "passes (target): states every vital fact" in daemon.say("golden", "run", case)
+    assert "passing by bob" in daemon.say("golden", "show", case)
     assert asked("How long do refunds take?") in read_golden(tmp_path / "set/golden.jsonl")
     job.watch()
     assert len(golden.runs(store, case)) == 2
@@ -229,7 +195,7 @@ def test_a_service_that_is_away_tells_nothing(job: GoldenJob, service: Service) 
     assert "no answer" in job.run(case.case_id).why
 
 
-def test_nobody_signs_without_the_right_or_what_they_wrote(daemon: Daemon) -> None:
+def test_nobody_signs_without_the_right_or_what_they_wrote(daemon: Commands) -> None:
     case = proposed(daemon)
     base = f"http://127.0.0.1:{daemon.port}/api/v1/golden/{case}"
     seen = httpx.get(base, headers={"authorization": "Bearer r3ader"}).json()
@@ -238,49 +204,49 @@ def test_nobody_signs_without_the_right_or_what_they_wrote(daemon: Daemon) -> No
         headers = {"authorization": f"Bearer {token}"} if token else {}
         assert httpx.post(f"{base}/sign", json=body, headers=headers).status_code == status
     with pytest.raises(Refused, match="somebody else must sign"):
-        daemon.say("sign", case, "--yes", "--despite-warnings")
+        daemon.say("golden", "sign", case, "--yes", "--despite-warnings")
     with pytest.raises(Refused, match="there is no case none"):
-        daemon.say("reject", "none")
+        daemon.say("golden", "reject", "none")
 
 
-def test_cases_are_imported_and_exported_in_both_layouts(daemon: Daemon, tmp_path: Path) -> None:
+def test_cases_are_imported_and_exported_in_both_layouts(daemon: Commands, tmp_path: Path) -> None:
     sheet = tmp_path / "queries.csv"
     sheet.write_text(
         "query_id,query,expected_answer\nq1,Which shops open?,All.\n,Empty?,\nq1,b,c\n"
     )
-    said = daemon.say("import", str(sheet), "--json", status=1)
+    said = daemon.say("golden", "import", str(sheet), "--json", status=1)
     done = json.loads(next(one for one in said.splitlines() if one.startswith("{")))
     assert len(done["proposed"]) == 2
     assert done["refused"] == [{"line": 4, "reason": "that is case q1 already, proposed"}]
-    daemon.say("sign", "q1", "--actor", "bob", "--yes")
-    assert list(csv.reader(io.StringIO(daemon.say("export", "--format", "csv")))) == [
+    daemon.say("golden", "sign", "q1", "--actor", "bob", "--yes")
+    assert list(csv.reader(io.StringIO(daemon.say("golden", "export", "--format", "csv")))) == [
         ["query_id", "query", "expected_answer"],
         ["q1", "Which shops open?", "All."],
     ]
-    (row,) = map(json.loads, daemon.say("export").splitlines())
+    (row,) = map(json.loads, daemon.say("golden", "export").splitlines())
     assert (row["case_id"], row["approved_by"], row["query_type"]) == ("q1", "bob", "canonical")
     again = tmp_path / "again.jsonl"
     again.write_text(json.dumps(row | {"case_id": "q9", "question": "Why so?"}) + "\nnonsense\n")
-    said = daemon.say("import", str(again), status=1)
+    said = daemon.say("golden", "import", str(again), status=1)
     assert "line 2: " in said
     assert "1 cases proposed; 1 lines refused" in said
-    kept = json.loads(daemon.say("show", "q9", "--json"))
+    kept = json.loads(daemon.say("golden", "show", "q9", "--json"))
     assert (kept["state"], kept["approved_by"], kept["proposed_by"]) == ("proposed", "", "ada")
 
 
-def test_the_mix_and_what_is_broken_are_told(daemon: Daemon, tmp_path: Path) -> None:
-    daemon.say("sign", proposed(daemon), "--actor", "bob", typed="y\n")
-    mix = json.loads(daemon.say("mix", "--json"))
+def test_the_mix_and_what_is_broken_are_told(daemon: Commands, tmp_path: Path) -> None:
+    daemon.say("golden", "sign", proposed(daemon), "--actor", "bob", typed="y\n")
+    mix = json.loads(daemon.say("golden", "mix", "--json"))
     assert [(one["query_type"], one["cases"], one["missing"]) for one in mix["parts"]] == [
         ("canonical", 0, 20),
         ("adversarial", 0, 15),
         ("failure", 1, 14),
     ]
-    assert "every case is as it was signed" in daemon.say("check")
+    assert "every case is as it was signed" in daemon.say("golden", "check")
     path = tmp_path / "set/golden.jsonl"
     path.write_text(path.read_text().replace("5 to 7 days", "40 days"))
-    assert "differs from the last commit" in daemon.say("list")
+    assert "differs from the last commit" in daemon.say("golden", "list")
     git(tmp_path / "set", "commit", "-qam", "Make it pass")
-    assert "was edited after it was signed" in daemon.say("list")
-    assert "was edited after it was signed" in daemon.say("check", status=1)
-    assert daemon.say("export", status=1).count('"case_id"') == 0
+    assert "was edited after it was signed" in daemon.say("golden", "list")
+    assert "was edited after it was signed" in daemon.say("golden", "check", status=1)
+    assert daemon.say("golden", "export", status=1).count('"case_id"') == 0

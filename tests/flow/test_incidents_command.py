@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import threading
 import time
 from collections.abc import Iterator
 from datetime import UTC, datetime
@@ -11,7 +10,6 @@ from pathlib import Path
 
 import pytest
 import typer
-import uvicorn
 from typer.testing import CliRunner
 
 from alerts.incident_job import IncidentJob
@@ -25,47 +23,29 @@ from ragvigil.web.api import api
 from ragvigil.web.settings import WebSettings
 from tests.flow.test_api import NOW, Quiet
 from tests.flow.test_incidents import change, finding
+from tests.served_api import Commands, commands
 
 TOKENS = {"triager_token": "tr1ager", "reader_token": "r3ader"}
 
 
-class Daemon:
-    """A job and the API in front of it; commands that talk to it."""
-
-    def __init__(self, store: Store, folder: Path) -> None:
-        self.job = IncidentJob(store, IncidentSettings(), clock=time.time)
-        source = Incidents(store, self.job, Quiet())
-        web = api(store, Quiet(), WebSettings.model_validate(TOKENS), watching=source)
-        self.server = uvicorn.Server(uvicorn.Config(web, port=0, lifespan="off", log_config=None))
-        self.thread = threading.Thread(target=self.server.run, daemon=True)
-        self.thread.start()
-        while not self.server.started:
-            time.sleep(0.01)
-        port = self.server.servers[0].sockets[0].getsockname()[1]
-        tokens = "\n".join(f'{name} = "{token}"' for name, token in TOKENS.items())
-        self.config = folder / "ragvigil.toml"
-        self.config.write_text(f'[web]\nendpoint = "127.0.0.1:{port}"\n{tokens}\n')
-
-    def say(self, *arguments: str) -> str:
-        done = CliRunner().invoke(app, [*arguments, "--config", str(self.config)])
-        if done.exception is not None and not isinstance(done.exception, SystemExit):
-            raise done.exception
-        return done.output
+@pytest.fixture
+def job(store: Store) -> IncidentJob:
+    return IncidentJob(store, IncidentSettings(), clock=time.time)
 
 
 @pytest.fixture
-def daemon(store: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Daemon]:
-    monkeypatch.setenv("COLUMNS", "220")
-    monkeypatch.setenv("LOGNAME", "ada")
-    made = Daemon(store, tmp_path)
-    yield made
-    made.server.should_exit = True
-    made.thread.join(5)
+def daemon(store: Store, job: IncidentJob, tmp_path: Path) -> Iterator[Commands]:
+    source = Incidents(store, job, Quiet())
+    web = api(store, Quiet(), WebSettings.model_validate(TOKENS), watching=source)
+    with commands(web, tmp_path, TOKENS) as made:
+        yield made
 
 
-def test_incidents_are_listed_shown_and_judged_under_the_users_name(daemon: Daemon) -> None:
+def test_incidents_are_listed_shown_and_judged_under_the_users_name(
+    job: IncidentJob, daemon: Commands
+) -> None:
     assert "no incidents" in daemon.say("incidents", "list")
-    name = daemon.job.run(NOW, [finding("a")], [change()])[0].incident_id
+    name = job.run(NOW, [finding("a")], [change()])[0].incident_id
     assert f"{name}  open   page" in daemon.say("incidents", "list")
     assert daemon.say("incidents", "ack", name).strip() == f"{name} is acknowledged by ada"
     assert "snoozed until" in daemon.say("incidents", "snooze", name, "--for", "4h")
@@ -79,8 +59,8 @@ def test_incidents_are_listed_shown_and_judged_under_the_users_name(daemon: Daem
     assert [one["incident_id"] for one in found["incidents"]] == [name]
 
 
-def test_a_verb_that_does_not_fit_is_one_sentence(daemon: Daemon) -> None:
-    name = daemon.job.run(NOW, [finding("a")], [])[0].incident_id
+def test_a_verb_that_does_not_fit_is_one_sentence(job: IncidentJob, daemon: Commands) -> None:
+    name = job.run(NOW, [finding("a")], [])[0].incident_id
     daemon.say("incidents", "resolve", name)
     with pytest.raises(Refused, match="is resolved"):
         daemon.say("incidents", "ack", name)
@@ -88,10 +68,10 @@ def test_a_verb_that_does_not_fit_is_one_sentence(daemon: Daemon) -> None:
         daemon.say("incidents", "expected", "none")
 
 
-def test_why_is_told_in_ten_lines(daemon: Daemon) -> None:
+def test_why_is_told_in_ten_lines(job: IncidentJob, daemon: Commands) -> None:
     told = daemon.say("why").splitlines()
     assert told[0].startswith("not watching")
-    daemon.job.run(NOW, [finding("a")], [])
+    job.run(NOW, [finding("a")], [])
     assert any("38 of 41 answers" in line for line in daemon.say("why", "/refunds").splitlines())
     assert len(json.loads(daemon.say("why", "--json"))["lines"]) <= 10
 

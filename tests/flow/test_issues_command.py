@@ -3,13 +3,10 @@
 from __future__ import annotations
 
 import json
-import threading
-import time
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-import uvicorn
 from typer.testing import CliRunner
 
 from ragvigil.app.api_client import Refused
@@ -20,41 +17,16 @@ from ragvigil.store.store import Store
 from tests.flow.test_api import keep as keep_outcomes
 from tests.flow.test_api import outcome
 from tests.issues import DAY, NANOS, NOW, failure, issue, keep
+from tests.served_api import Commands, commands
 from tests.served_issues import served
 
 TOKENS = {"triager_token": "tr1ager", "reader_token": "r3ader"}
 
 
-class Daemon:
-    """The API on a port; commands that talk to it."""
-
-    def __init__(self, store: Store, folder: Path) -> None:
-        web = served(store, folder, **TOKENS)
-        self.server = uvicorn.Server(uvicorn.Config(web, port=0, lifespan="off", log_config=None))
-        self.thread = threading.Thread(target=self.server.run, daemon=True)
-        self.thread.start()
-        while not self.server.started:
-            time.sleep(0.01)
-        port = self.server.servers[0].sockets[0].getsockname()[1]
-        tokens = "\n".join(f'{name} = "{token}"' for name, token in TOKENS.items())
-        self.config = folder / "ragvigil.toml"
-        self.config.write_text(f'[web]\nendpoint = "127.0.0.1:{port}"\n{tokens}\n')
-
-    def say(self, *arguments: str) -> str:
-        done = CliRunner().invoke(app, ["issues", *arguments, "--config", str(self.config)])
-        if done.exception is not None and not isinstance(done.exception, SystemExit):
-            raise done.exception
-        return done.output
-
-
 @pytest.fixture
-def daemon(store: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Daemon]:
-    monkeypatch.setenv("COLUMNS", "220")
-    monkeypatch.setenv("LOGNAME", "ada")
-    made = Daemon(store, tmp_path)
-    yield made
-    made.server.should_exit = True
-    made.thread.join(5)
+def daemon(store: Store, tmp_path: Path) -> Iterator[Commands]:
+    with commands(served(store, tmp_path, **TOKENS), tmp_path, TOKENS) as made:
+        yield made
 
 
 def some_issues(store: Store) -> None:
@@ -66,9 +38,9 @@ def some_issues(store: Store) -> None:
     keep(store, [failure(60), failure(61)])
 
 
-def test_a_list_ends_with_what_is_in_no_issue(store: Store, daemon: Daemon) -> None:
+def test_a_list_ends_with_what_is_in_no_issue(store: Store, daemon: Commands) -> None:
     some_issues(store)
-    told = daemon.say("list").splitlines()
+    told = daemon.say("issues", "list").splitlines()
     assert told[0].split()[:3] == ["id", "14", "days"]
     assert told[1].startswith("i2")
     assert "22 seen, about 310 [200, 470]" in told[1]
@@ -79,19 +51,19 @@ def test_a_list_ends_with_what_is_in_no_issue(store: Store, daemon: Daemon) -> N
         "generation: 2 of 50 records fail outside of issues; background rate 0.9%" in line
         for line in told
     )
-    assert "and 1 more: `--limit 2`" in daemon.say("list", "--limit", "1")
-    found = json.loads(daemon.say("list", "--state", "new", "--json"))
+    assert "and 1 more: `--limit 2`" in daemon.say("issues", "list", "--limit", "1")
+    found = json.loads(daemon.say("issues", "list", "--state", "new", "--json"))
     assert [one["issue_id"] for one in found["issues"]] == ["i1"]
 
 
-def test_a_list_without_issues_says_what_makes_one(daemon: Daemon) -> None:
-    told = daemon.say("list").splitlines()
+def test_a_list_without_issues_says_what_makes_one(daemon: Commands) -> None:
+    told = daemon.say("issues", "list").splitlines()
     assert told[0].startswith("no issues: three failing records")
     assert told[1] == "not grouped: 0 failing records of 7 days"
     assert told[2] == "failing records were not looked at yet: ask again in a minute"
 
 
-def test_show_is_a_story(store: Store, daemon: Daemon) -> None:
+def test_show_is_a_story(store: Store, daemon: Commands) -> None:
     some_issues(store)
     cause = RootCause(
         issue_id="i1", time_unix_nano=NOW * NANOS, by="openai:m", ended="submitted",
@@ -99,8 +71,8 @@ def test_show_is_a_story(store: Store, daemon: Daemon) -> None:
         grades=(("severity", 4, "users wait"),),
     )  # fmt: skip
     store.write(root_causes.batch(cause, NOW * NANOS))
-    daemon.say("ack", "i1", "-m", "mine")
-    told = daemon.say("show", "i1")
+    daemon.say("issues", "ack", "i1", "-m", "mine")
+    told = daemon.say("issues", "show", "i1")
     for words in (
         "i1  acknowledged, assigned to ada, provisional",
         "groundedness: another number of days (/refunds)",
@@ -118,7 +90,7 @@ def test_show_is_a_story(store: Store, daemon: Daemon) -> None:
     assert len(told.splitlines()) < 40
 
 
-def test_verbs_are_one_line_each(store: Store, daemon: Daemon) -> None:
+def test_verbs_are_one_line_each(store: Store, daemon: Commands) -> None:
     some_issues(store)
     name = "groundedness: another number of days (/refunds)"
     for said, expected in (
@@ -136,9 +108,9 @@ def test_verbs_are_one_line_each(store: Store, daemon: Daemon) -> None:
         (("merge", "i1", "i2"), "i1 is resolved in 2.4.1"),
         (("unmerge", "i2"), "i2 is regressed"),
     ):
-        assert expected in daemon.say(*said), said
-    assert "is ignored until 20" in daemon.say("ignore", "i2", "--for", "7d")
-    assert "no two issues look alike" in daemon.say("pairs")
+        assert expected in daemon.say("issues", *said), said
+    assert "is ignored until 20" in daemon.say("issues", "ignore", "i2", "--for", "7d")
+    assert "no two issues look alike" in daemon.say("issues", "pairs")
 
 
 def test_an_ignoring_has_one_clear_end() -> None:
@@ -147,18 +119,18 @@ def test_an_ignoring_has_one_clear_end() -> None:
         assert done.exit_code == 2, said
 
 
-def test_what_does_not_fit_is_one_sentence(store: Store, daemon: Daemon) -> None:
+def test_what_does_not_fit_is_one_sentence(store: Store, daemon: Commands) -> None:
     some_issues(store)
     with pytest.raises(Refused, match="it is open already"):
-        daemon.say("reopen", "i1")
+        daemon.say("issues", "reopen", "i1")
     with pytest.raises(Refused, match="there is no issue none"):
-        daemon.say("resolve", "none")
+        daemon.say("issues", "resolve", "none")
 
 
-def test_an_explanation_is_printed_as_it_was_found(store: Store, daemon: Daemon) -> None:
+def test_an_explanation_is_printed_as_it_was_found(store: Store, daemon: Commands) -> None:
     some_issues(store)
-    told = daemon.say("explain", "i1")
+    told = daemon.say("issues", "explain", "i1")
     assert "\nwhat code can tell, " in told
     assert "Look at 0000" in told
-    last = daemon.say("explain", "i1", "--json").splitlines()[-1]
+    last = daemon.say("issues", "explain", "i1", "--json").splitlines()[-1]
     assert json.loads(last)["by"] == "code"

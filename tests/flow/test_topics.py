@@ -3,68 +3,49 @@
 from __future__ import annotations
 
 import json
-import threading
-import time
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-import uvicorn
-from typer.testing import CliRunner
 
-from ragvigil.app.cli import app
 from ragvigil.app.topic_source import Topics
 from ragvigil.store.store import Store
 from ragvigil.web.api import api
 from ragvigil.web.settings import WebSettings
 from tests.flow.test_api import Quiet
+from tests.served_api import Commands, commands
 from tests.unit.ragvigil.app.test_topic_job import SETTINGS, Job, ask
 from tests.unit.ragvigil.store.test_topics import about, rate, write
 
 
-class Daemon:
-    """A topic job and the API in front of it; a command that talks to it."""
-
-    def __init__(self, store: Store, folder: Path) -> None:
-        self.job = Job(store=store)
-        source = Topics(store, self.job.job, SETTINGS)
-        web = api(store, Quiet(), WebSettings(), charting=source)
-        self.server = uvicorn.Server(uvicorn.Config(web, port=0, lifespan="off", log_config=None))
-        self.thread = threading.Thread(target=self.server.run, daemon=True)
-        self.thread.start()
-        while not self.server.started:
-            time.sleep(0.01)
-        port = self.server.servers[0].sockets[0].getsockname()[1]
-        self.config = folder / "ragvigil.toml"
-        self.config.write_text(f'[web]\nendpoint = "127.0.0.1:{port}"\n')
-
-    def topics(self, *arguments: str) -> str:
-        done = CliRunner().invoke(app, ["topics", *arguments, "--config", str(self.config)])
-        assert done.exit_code == 0, done.output
-        return done.output
+@pytest.fixture
+def job(store: Store) -> Job:
+    return Job(store=store)
 
 
 @pytest.fixture
-def daemon(store: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Daemon]:
-    monkeypatch.setenv("COLUMNS", "200")
-    made = Daemon(store, tmp_path)
-    yield made
-    made.server.should_exit = True
-    made.thread.join(5)
+def daemon(store: Store, job: Job, tmp_path: Path) -> Iterator[Commands]:
+    web = api(store, Quiet(), WebSettings(), charting=Topics(store, job.job, SETTINGS))
+    with commands(web, tmp_path) as made:
+        yield made
 
 
-def test_before_the_first_map_it_is_said_what_is_missing(store: Store, daemon: Daemon) -> None:
-    assert daemon.topics() == "no topics yet: no question has been embedded\n"
+def test_before_the_first_map_it_is_said_what_is_missing(
+    store: Store, job: Job, daemon: Commands
+) -> None:
+    assert daemon.say("topics") == "no topics yet: no question has been embedded\n"
     ask(store, range(40))
-    daemon.job.run()
-    assert daemon.topics() == "helpdesk prod: no map yet, 40 of 50 questions\n"
-    daemon.job.model.is_there = False
+    job.run()
+    assert daemon.say("topics") == "helpdesk prod: no map yet, 40 of 50 questions\n"
+    job.model.is_there = False
     write(store, [about(99, "a refund")])
-    daemon.job.run()
-    assert "nothing is collected: no model here" in daemon.topics()
+    job.run()
+    assert "nothing is collected: no model here" in daemon.say("topics")
 
 
-def test_topics_are_told_with_intervals_verdicts_and_gaps(store: Store, daemon: Daemon) -> None:
+def test_topics_are_told_with_intervals_verdicts_and_gaps(
+    store: Store, job: Job, daemon: Commands
+) -> None:
     ask(store, range(400))
     for number in range(400):
         if number % 4 == 1:  # parcels: 10 of 100 badly
@@ -73,9 +54,9 @@ def test_topics_are_told_with_intervals_verdicts_and_gaps(store: Store, daemon: 
             rate(store, number, 1.0)
     for number in (3, 7):
         rate(store, number, 0.0)
-    daemon.job.golden = ["a refund, please"]
-    daemon.job.run()
-    (found,) = json.loads(daemon.topics("--json"))["maps"]
+    job.golden = ["a refund, please"]
+    job.run()
+    (found,) = json.loads(daemon.say("topics", "--json"))["maps"]
     told = {one["name"].split(", ")[0]: one for one in found["topics"]}
     assert {name: one["verdict"] for name, one in told.items()} == {
         "refund": "good",
@@ -94,7 +75,7 @@ def test_topics_are_told_with_intervals_verdicts_and_gaps(store: Store, daemon: 
     )
     assert parcels["failing"]["share"] == 0.1
     assert found["rest"]["thumbs_down"]["share"] is None
-    lines = daemon.topics().splitlines()
+    lines = daemon.say("topics").splitlines()
     assert lines[0].startswith("helpdesk prod: 400 questions since 20")
     (line,) = (one for one in lines if one.startswith("parcel"))
     cells = " ".join(line.split()[-12:])
@@ -103,10 +84,10 @@ def test_topics_are_told_with_intervals_verdicts_and_gaps(store: Store, daemon: 
     assert lines[-1].startswith("in no topic")
 
 
-def test_topics_can_be_asked_for_by_service(store: Store, daemon: Daemon) -> None:
+def test_topics_can_be_asked_for_by_service(store: Store, job: Job, daemon: Commands) -> None:
     ask(store, range(60))
     write(store, [about(one, "my refund", service="shop") for one in range(60, 120)])
-    daemon.job.run()
-    found = json.loads(daemon.topics("--json", "--service", "shop"))
+    job.run()
+    found = json.loads(daemon.say("topics", "--json", "--service", "shop"))
     assert [(one["service"], one["questions"]) for one in found["maps"]] == [("shop", 60)]
     assert [one["service"] for one in found["collecting"]] == ["shop"]

@@ -3,13 +3,10 @@
 from __future__ import annotations
 
 import json
-import threading
-import time
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-import uvicorn
 from hypothesis import HealthCheck, given
 from hypothesis import settings as given_settings
 from hypothesis import strategies as st
@@ -23,6 +20,7 @@ from ragvigil.web.api import api
 from ragvigil.web.settings import WebSettings
 from tests.flow.test_api import Quiet
 from tests.judged import ids, keep_judged, verdict
+from tests.served_api import port_of
 
 TOKENS = {"triager_token": "tr1ager", "reader_token": "r3ader"}
 
@@ -32,16 +30,8 @@ def daemon(opened_store: Store) -> Iterator[Settings]:
     """The API on a port of its own; the settings that lead there."""
     judging = Calibration(opened_store, ("groundedness", "refusal"), {"groundedness": 0.8})
     app = api(opened_store, Quiet(), WebSettings.model_validate(TOKENS), judging=judging)
-    config = uvicorn.Config(app, port=0, lifespan="off", log_config=None)
-    server = uvicorn.Server(config)
-    thread = threading.Thread(target=server.run, daemon=True)
-    thread.start()
-    while not server.started:
-        time.sleep(0.01)
-    port = server.servers[0].sockets[0].getsockname()[1]
-    yield Settings.model_validate({"web": {"endpoint": f"127.0.0.1:{port}", **TOKENS}})
-    server.should_exit = True
-    thread.join(5)
+    with port_of(app) as port:
+        yield Settings.model_validate({"web": {"endpoint": f"127.0.0.1:{port}", **TOKENS}})
 
 
 def line(number: int, value: object, **more: object) -> dict[str, object]:

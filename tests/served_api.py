@@ -1,0 +1,61 @@
+"""The API on a port of its own, and commands that talk to it."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+import uvicorn
+from starlette.types import ASGIApp
+from typer.testing import CliRunner
+
+from ragvigil.app.cli import app
+
+TERMINAL = {"COLUMNS": "220", "LOGNAME": "ada"}
+
+
+@contextmanager
+def port_of(web: ASGIApp) -> Iterator[int]:
+    """A free port, on which the application is served by a thread."""
+    server = uvicorn.Server(uvicorn.Config(web, port=0, lifespan="off", log_config=None))
+    thread = threading.Thread(target=server.run, daemon=True)
+    thread.start()
+    while not server.started:
+        time.sleep(0.01)
+    yield server.servers[0].sockets[0].getsockname()[1]
+    server.should_exit = True
+    thread.join(5)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Commands:
+    """The command line of a user with a settings file; `port` is that of the API."""
+
+    config: Path
+    port: int
+
+    def say(self, *arguments: str, status: int = 0, typed: str = "") -> str:
+        """What `ragvigil ARGUMENTS` prints; with this exit status."""
+        command = [*arguments, "--config", str(self.config)]
+        done = CliRunner().invoke(app, command, input=typed, env=TERMINAL)
+        if done.exception is not None and not isinstance(done.exception, SystemExit):
+            raise done.exception
+        assert done.exit_code == status, done.output
+        return done.output
+
+
+@contextmanager
+def commands(
+    web: ASGIApp, folder: Path, tokens: Mapping[str, str] | None = None, more: str = ""
+) -> Iterator[Commands]:
+    """Commands for this application; `more` are further lines of the settings file."""
+    with port_of(web) as port:
+        lines = [f'endpoint = "127.0.0.1:{port}"']
+        lines += [f'{name} = "{token}"' for name, token in (tokens or {}).items()]
+        config = folder / "ragvigil.toml"
+        config.write_text("\n".join(["[web]", *lines, more, ""]))
+        yield Commands(config=config, port=port)
