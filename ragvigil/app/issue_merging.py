@@ -1,4 +1,4 @@
-"""Which issues are one: proposed each night from all failures; merged and parted by people."""
+"""Which issues are one, or several: proposed each night; merged and parted by people."""
 
 from __future__ import annotations
 
@@ -14,12 +14,13 @@ from ragvigil.app.failure_vectors import joint_vectors
 from ragvigil.app.issue_book import Family, family_of
 from ragvigil.app.issue_clustering import strata
 from ragvigil.inference.outcome import Unavailable
-from ragvigil.model.issue import Issue, IssuePair, PairVerdict
+from ragvigil.model.issue import Issue, IssueEvent, IssuePair, IssueVerb, PairVerdict
 from ragvigil.store import failed, issues
 from ragvigil.store.priority import Priority
 
 if TYPE_CHECKING:
     from clustering.cluster import Clustering
+    from clustering.merges import Split
     from clustering.vectors import Vectors
     from ragvigil.app.issue_board import IssueBoard
     from ragvigil.app.issue_book import IssueBook
@@ -31,6 +32,8 @@ log = structlog.get_logger()
 
 DAY, NANOS = 86_400, 10**9
 MOST = 20_000
+SAID_AGAIN_AFTER = 7 * DAY
+"""Seconds until an issue that may be several is said to be so once more."""
 STAYING = 200
 """Members of an issue, the newest, whose mean is its centroid once another has left it."""
 
@@ -42,10 +45,13 @@ class IssueMerging:
         self._store, self._board, self._days, self._cluster = store, board, days, cluster
 
     def run(self, now: float, model: str) -> None:
-        """Proposes merges, and makes those that are sure. Raises StoreError."""
+        """Proposes merges, makes those that are sure, and says what may be several causes.
+
+        Raises StoreError.
+        """
         with self._board.held() as book:
-            lasting = [family_of(one) for one in book if one.centroid and not one.merged_into]
-        for family in sorted({one for one in lasting if lasting.count(one) > 1}):
+            lasting = {family_of(one) for one in book if one.centroid and not one.merged_into}
+        for family in sorted(lasting):
             self._propose(family, now, model)
 
     def _propose(self, family: Family, now: float, model: str) -> None:
@@ -86,8 +92,17 @@ class IssueMerging:
             pairs = propose(clustering, homes, book.of(family), known, int(now * NANOS))
             for pair in pairs:
                 self._take(pair, book, now)
-        for split in splits(clustering, homes, vectors):
-            log.info("an issue may be two", issue=split.issue_id, parts=split.parts)
+        several = [
+            one for one in splits(clustering, homes, vectors) if not self._was_said(one, now)
+        ]
+        with self._board.held():
+            self._board.keep(events=[_said(one, now) for one in several])
+
+    def _was_said(self, split: Split, now: float) -> bool:
+        return any(
+            one.verb is IssueVerb.SPLIT and one.time_unix_nano > (now - SAID_AGAIN_AFTER) * NANOS
+            for one in issues.events(self._store, split.issue_id)
+        )
 
     def _take(self, pair: IssuePair, book: IssueBook, now: float) -> None:
         """A sure pair is merged, unless one of both was merged a moment ago: then a person says."""
@@ -173,6 +188,16 @@ def _known(book: IssueBook, issue_id: str) -> Issue:
     if issue is None:
         raise UnknownIssue(f"there is no issue {issue_id}")
     return issue
+
+
+def _said(split: Split, now: float) -> IssueEvent:
+    parts = ", ".join(map(str, split.parts))
+    return IssueEvent(
+        issue_id=split.issue_id,
+        time_unix_nano=int(now * NANOS),
+        verb=IssueVerb.SPLIT,
+        text=f"may be {len(split.parts)} causes: groups of {parts} members are unlike",
+    )
 
 
 def _pair(one: Issue, other: Issue) -> IssuePair:

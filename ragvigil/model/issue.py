@@ -82,6 +82,8 @@ class IssueVerb(StrEnum):
     OPENED = "opened"
     REFINED = "refined"
     """A provisional issue became a cluster."""
+    SPLIT = "split"
+    """The night's clustering holds it for several causes; nothing is done by that."""
     AGED = "aged"
     """From new to ongoing, or to stale, by time alone."""
     ESCALATED = "escalated"

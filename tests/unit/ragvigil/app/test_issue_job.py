@@ -470,6 +470,19 @@ def test_issues_that_are_alike_are_proposed_once(works: Works) -> None:
     assert issues.pairs(works.store) == [pair]
 
 
+def test_an_issue_that_may_be_several_is_said_so_once_not_every_night(works: Works) -> None:
+    keep(works.store, *many(1, 40, QUOTES), *many(101, 30, NUMBERS))
+    works.turn()
+    works.job.cluster()
+    one, other = (issue.issue_id for issue in works.issues())
+    merged = works.job.act(one, IssueVerb.MERGE, "ada", other=other)
+    for _ in range(2):
+        works.now += DAY
+        works.job.propose()
+    said = [one.text for one in works.events(merged) if one.verb is IssueVerb.SPLIT]
+    assert said == ["may be 2 causes: groups of 40, 30 members are unlike"]
+
+
 def test_a_resolved_issue_that_comes_back_is_the_same_one(works: Works) -> None:
     keep(works.store, *many(1, 5, QUOTES))
     works.turn()
