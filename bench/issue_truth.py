@@ -1,14 +1,16 @@
 """How issues compare with what is known of their members: a figure for each fault, and purity.
 
 A record counts as failing by its fault where it fails a rubric that the healthy answer to the same
-question passes; else it is as good or bad as ever.
+question passes; else it is as good or bad as ever. Counted is what the hour brought: a fault that
+makes worse what failed before comes into the issue of that, which is its own where most that came
+in the hour is of the fault. Its minutes are then 0.
 """
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence, Set
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from issue_traffic import HEALTHY, Truth
 
@@ -36,7 +38,7 @@ class Named:
 class OfFault:
     """One fault in one hour; `found` of its `failing` records are in its `issues`.
 
-    `minutes` are from the first failing record to the opening of the first of its issues.
+    `minutes` are from the first failing record to the opening of the issue with most of them.
     """
 
     fault: str
@@ -81,12 +83,17 @@ def compare(
     truths: Mapping[str, Truth],
     failing: Mapping[str, Fails],
     issues: Sequence[Named],
+    hour: Set[str],
 ) -> Compared:
-    """`truths` of every answer and what failed, by trace id."""
+    """`truths` of every answer of the hour and before it, and what failed, by trace id.
+
+    `hour` are the trace ids of the hour.
+    """
     own = by_fault(truths, failing)
     causes = {one: truths[one].fault for one in own if not truths[one].is_background}
     background = {one for one in own if truths[one].is_background}
-    as_ever = failing.keys() - own
+    as_ever = (failing.keys() & hour) - own
+    issues = [_within(one, hour) for one in issues]
     of_issues = [Counter(causes[one] for one in issue.members if one in causes) for issue in issues]
     grouped = {trace_id for one in issues for trace_id in one.members}
     return Compared(
@@ -113,6 +120,10 @@ def compare(
     )
 
 
+def _within(issue: Named, hour: Set[str]) -> Named:
+    return replace(issue, members=tuple(one for one in issue.members if one in hour))
+
+
 def _of_fault(
     fault: str,
     *,
@@ -121,14 +132,14 @@ def _of_fault(
     issues: Sequence[tuple[Named, Counter[str]]],
 ) -> OfFault:
     own = [(one, found[fault]) for one, found in issues if _most(one, found) == fault]
-    opened = min((one.opened for one, _ in own), default=None)
+    opened = max(((count, one.opened) for one, count in own), default=(0, None))[1]
     return OfFault(
         fault=fault,
         sent=sent,
         failing=len(times),
         issues=len(own),
         found=sum(count for _, count in own),
-        minutes=None if opened is None else round((opened - min(times)) / 60, 1),
+        minutes=None if opened is None else max(0.0, round((opened - min(times)) / 60, 1)),
     )
 
 

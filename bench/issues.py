@@ -105,7 +105,7 @@ def _hour(
         truths = rig.send(answers, seed=course.seed)
         rig.settle(course.settle_minutes)
         issues = rig.issues()
-    return compare(three, {**history, **truths}, failing(folder), issues)
+    return compare(three, {**history, **truths}, failing(folder), issues, truths.keys())
 
 
 def figures_of(
