@@ -26,8 +26,8 @@ DISLIKED_DAYS = 14
 """Age up to which a record can still be complained about."""
 LATE_SECONDS = 60.0
 """Between the time that feedback carries and that at which it can be read."""
-MINUTES, LOOKS = 240, 20
-"""Minutes of one query, and queries of one turn."""
+MINUTES, LOOKS = 240, 60
+"""Minutes of one query, and queries of one turn: ten days in which every minute has traffic."""
 
 
 class FailingLook:

@@ -6,9 +6,8 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from rich.console import Console
-from rich.text import Text
 
-from ragvigil.app.show import _printing, _share, _short, _table, sparkline
+from ragvigil.app.show import _printing, _share, _short, sparkline
 from ragvigil.app.show_incidents import _minute, _print
 
 Form = Mapping[str, Any]
@@ -24,14 +23,13 @@ TRAITS = {
 
 @_printing
 def issues(found: Form, console: Console) -> None:
-    """A line an issue, then what is in none and how much that is."""
-    if found["issues"]:
-        headings = ("id", "14 days", "state", "layer", "seen", "since", "routes", "name")
-        table = _table(*headings)
-        for one in found["issues"]:
-            table.add_row(*map(Text, _cells(one)))
-        console.print(table)
-    else:
+    """Two lines an issue, then what is in none and how much that is."""
+    for one in found["issues"]:
+        standing = f"{one['state']:<12}  {one['family']:<13}"
+        since = f"since {_minute(one['first'])[:10]}"
+        _print(console, f"{one['issue_id']}  {standing}  {since}  {_bars(one)}", style="bold")
+        _print(console, f"  {one['message'][1]}: {one['name']}")
+    if not found["issues"]:
         console.print("no issues: three failing records of one kind make one")
     more = found["found"] - len(found["issues"])
     if more:
@@ -87,13 +85,6 @@ def acted(found: Form, console: Console) -> None:
 def root_cause(found: Form, console: Console) -> None:
     """A report on its own."""
     _cause(found, console)
-
-
-def _cells(one: Form) -> tuple[str, ...]:
-    routes = ", ".join(one["routes"][:2]) + ("…" if len(one["routes"]) > 2 else "")
-    since = _minute(one["first"])[:10]
-    standing = (one["issue_id"], _bars(one), one["state"], one["family"])
-    return (*standing, one["message"][1], since, _short(routes or " ", 40), _short(one["name"], 70))
 
 
 def _pending(minutes: int | None) -> str:

@@ -41,11 +41,9 @@ def some_issues(store: Store) -> None:
 def test_a_list_ends_with_what_is_in_no_issue(store: Store, daemon: Commands) -> None:
     some_issues(store)
     told = daemon.say("issues", "list").splitlines()
-    assert told[0].split()[:3] == ["id", "14", "days"]
-    assert told[1].startswith("i2")
-    assert "22 seen, about 310 [200, 470]" in told[1]
-    assert "█" in told[1]
-    assert "Days mixed up" in told[1]
+    assert told[0].split()[:4] == ["i2", "regressed", "generation", "since"]
+    assert told[0].endswith("█")
+    assert told[1] == "  22 seen, about 310 [200, 470]: Days mixed up"
     assert "not grouped: 2 failing records of 7 days" in told
     assert any(
         "generation: 2 of 50 records fail outside of issues; background rate 0.9%" in line
