@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import json
+import os
 import re
+import sys
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from rich.console import Console
+from rich.measure import Measurement
 from rich.table import Table
 from rich.text import Text
 
@@ -28,6 +31,8 @@ LAYERS = ("retrieval", "generation", "cross_cutting")
 NO_WINDOW: Mapping[str, Any] = {
     "mean": None, "baseline": None, "delta": None, "low": None, "n": 0, "moved": "no"
 }  # fmt: skip
+PIPED_WIDTH = 240
+"""A pipe has no width; by default everything would be cut to 80 characters."""
 Key = tuple[str, str, str, str, str]
 Windows = dict[str, Mapping[str, Any]]
 
@@ -55,9 +60,15 @@ def _printing(show: Callable[[Any, Console], None]) -> Callable[..., None]:
         if as_json:
             print(json.dumps(found))
         else:
-            show(_printable(found), Console())
+            show(_printable(found), Console(width=_width()))
 
     return printed
+
+
+def _width() -> int | None:
+    """That of the terminal (None), or as the user says."""
+    is_known = sys.stdout.isatty() or "COLUMNS" in os.environ
+    return None if is_known else PIPED_WIDTH
 
 
 def _printable(found: Any) -> Any:
@@ -115,14 +126,25 @@ def _short(text: str | None, width: int = 90) -> str:
 
 @_printing
 def deltas(found: Mapping[str, Any], console: Console) -> None:
-    """A table per layer, a line per route and rubric: layers are never mixed."""
+    """A table per layer, a line per route and rubric: layers are never mixed.
+
+    A terminal that is too narrow for a table has the lines of each route under it, with what moved.
+    """
     series = _by_series(found["deltas"])
     if not series:
         console.print("no scores yet: send spans, then look again in a few minutes")
     for layer in LAYERS:
         lines = {key: windows for key, windows in series.items() if key[0] == layer}
-        if lines:
-            console.print(_layer_table(layer, lines))
+        table = _layer_table(layer, lines)
+        if lines and _fits(table, console):
+            console.print(table)
+        elif lines:
+            _layer_lines(layer, lines, console)
+
+
+def _fits(table: Table, console: Console) -> bool:
+    options = console.options.update(max_width=10_000)
+    return Measurement.get(console, options, table).maximum <= console.width
 
 
 def _by_series(rows: Sequence[Mapping[str, Any]]) -> dict[Key, Windows]:
@@ -147,6 +169,20 @@ def _layer_table(layer: str, lines: Mapping[Key, Windows]) -> Table:
     for key, windows in lines.items():
         table.add_row(*(Text(cell) for cell in _cells(key, windows)))
     return table
+
+
+def _layer_lines(layer: str, lines: Mapping[Key, Windows], console: Console) -> None:
+    title = f"{layer:<28} {'6 h':>5}  {'moved by, points':<21} since"
+    console.print(title, style="italic", highlight=False, soft_wrap=True)
+    shown = ""
+    for key, windows in lines.items():
+        service, route, rubric, _, mean, _, moved, _, since, _ = _cells(key, windows)
+        place = f"{service} {route}"
+        if place != shown:
+            console.print(place, style="bold", markup=False, highlight=False, soft_wrap=True)
+        shown = place
+        line = f"  {rubric:<26} {mean:>5}  {moved:<21} {since}"
+        console.print(line, markup=False, highlight=False, soft_wrap=True)
 
 
 def _cells(key: Key, windows: Windows) -> list[str]:

@@ -6,7 +6,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from rich.console import Console
-from rich.text import Text
 
 from ragvigil.app.show import _printing, _table
 from ragvigil.app.show_incidents import _minute, _print
@@ -17,15 +16,13 @@ OUTCOMES = {True: "passes", False: "fails", None: "cannot be told"}
 
 @_printing
 def cases(found: Found, console: Console) -> None:
-    """A line a case, and what is wrong with the set."""
+    """Two lines a case, and what is wrong with the set."""
+    for one in found["cases"]:
+        proposed = f"{one['query_type']}, proposed by {one['proposed_by']}"
+        _print(console, f"{one['case_id']}  {_stands(one)}, {proposed}", style="bold")
+        _print(console, f"  {one['question']}")
     if not found["cases"]:
         console.print("no cases: `ragvigil golden propose --trace ID` makes one of a failing trace")
-    else:
-        table = _table("id", "state", "type", "rev", "proposed by", "approved by")
-        table.add_column("question")
-        for one in found["cases"]:
-            table.add_row(*map(Text, _cells(one)))
-        console.print(table)
     _wrong(found, console)
 
 
@@ -77,12 +74,6 @@ def mix(found: Found, console: Console) -> None:
         f"{found['cases']} signed cases (at least {found['floor']}, {found['enough']} are enough); "
         f"{_percent(found['from_production'])} of them broke in production, of 50 %",
     )
-
-
-def _cells(one: Found) -> tuple[str, ...]:
-    who = (one["proposed_by"], one["approved_by"])
-    return (one["case_id"], one["state"], one["query_type"], str(one["revision"]), *who,
-            one["question"])  # fmt: skip
 
 
 def _wrong(found: Found, console: Console) -> None:

@@ -6,22 +6,18 @@ from collections.abc import Mapping
 from typing import Any
 
 from rich.console import Console
-from rich.text import Text
 
-from ragvigil.app.show import _printing, _table
+from ragvigil.app.show import _printing
 
 
 @_printing
 def incidents(found: Mapping[str, Any], console: Console) -> None:
-    """A line an incident, and the precision of pages with the number behind it."""
+    """Two lines an incident, and the precision of pages with the number behind it."""
+    for one in found["incidents"]:
+        _print(console, _heading(one), style="bold")
+        _print(console, f"  {one['message'][0]}")
     if not found["incidents"]:
         console.print("no incidents: `ragvigil why` tells what is watched and how well")
-    else:
-        table = _table("id", "state", "severity", "since", "layer", "service")
-        table.add_column("what is worse")
-        for one in found["incidents"]:
-            table.add_row(*map(Text, _cells(one)))
-        console.print(table)
     pages = found["pages"]
     if pages["precision"] is not None:
         right = f"{100 * pages['precision']:.0f} % of pages were right"
@@ -64,12 +60,10 @@ def why(found: Mapping[str, Any], console: Console) -> None:
         _print(console, line)
 
 
-def _cells(one: Mapping[str, Any]) -> tuple[str, ...]:
-    service = f"{one['service']} {one['environment']}".strip()
+def _heading(one: Mapping[str, Any]) -> str:
+    standing = f"{one['state']:<12}  {one['severity']:<6}  since {_minute(one['since'])}"
     cause = one["cause"] or "undetermined"
-    worse = one["message"][0]
-    shown = (one["incident_id"], one["state"], one["severity"], _minute(one["since"]))
-    return (*shown, cause, service, worse)
+    return f"{one['incident_id']}  {standing}  {cause}  {one['service']} {one['environment']}"
 
 
 def _state(one: Mapping[str, Any]) -> str:

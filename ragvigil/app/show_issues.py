@@ -89,7 +89,7 @@ def root_cause(found: Form, console: Console) -> None:
 
 def _pending(minutes: int | None) -> str:
     if minutes is None:
-        return "failing records were not looked at yet"
+        return "failing records were not looked at since the start"
     return f"{minutes} minutes of traffic are still to be looked at"
 
 

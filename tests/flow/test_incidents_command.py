@@ -46,7 +46,7 @@ def test_incidents_are_listed_shown_and_judged_under_the_users_name(
 ) -> None:
     assert "no incidents" in daemon.say("incidents", "list")
     name = job.run(NOW, [finding("a")], [change()])[0].incident_id
-    assert f"{name}  open   page" in daemon.say("incidents", "list")
+    assert f"{name}  open          page " in daemon.say("incidents", "list")
     assert daemon.say("incidents", "ack", name).strip() == f"{name} is acknowledged by ada"
     assert "snoozed until" in daemon.say("incidents", "snooze", name, "--for", "4h")
     said = daemon.say("incidents", "false-page", name, "-m", "a load test", "--actor", "bob")

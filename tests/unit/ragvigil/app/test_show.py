@@ -83,6 +83,32 @@ def test_deltas_are_a_table_a_layer_and_a_line_a_series(
     ]  # fmt: skip
 
 
+def test_on_a_narrow_terminal_nothing_is_cut(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", "80")
+    rows = [delta(), delta(rubric="refusal:partial", moved="no"), delta(route="/search")]
+    show.deltas({"deltas": rows}, as_json=False)
+    lines = capsys.readouterr().out.splitlines()
+    assert [line.split() for line in lines] == [
+        ["cross_cutting", "6", "h", "moved", "by,", "points", "since"],
+        ["desk", "/ask"],
+        ["citation_validity", "0.800", "-10.0", "[-15.0,", "-5.0]", "fell", "2026-03-01T06:00"],
+        ["refusal:partial", "0.800", "-10.0", "[-15.0,", "-5.0]"],
+        ["desk", "/search"],
+        ["citation_validity", "0.800", "-10.0", "[-15.0,", "-5.0]", "fell", "2026-03-01T06:00"],
+    ]
+    assert max(map(len, lines)) <= 80
+
+
+def test_a_pipe_has_the_whole_table(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("COLUMNS")
+    show.deltas({"deltas": [delta(route="/a-route-with-a-long-name/" * 3)]}, as_json=False)
+    assert "/a-route-with-a-long-name/" * 3 in capsys.readouterr().out
+
+
 def test_a_window_that_is_missing_is_a_dash_and_not_another_window(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
