@@ -38,6 +38,8 @@ SEED = 41
 RUNS, SMALL_RUNS = 2_000, 60
 LARGE = Plan(first=RUBRICS, records=1_000)
 """For 5 points, beside the default of 300 records a side."""
+DROPS = ((0.10, Plan(first=RUBRICS)), (0.05, Plan(first=RUBRICS)), (0.05, LARGE))
+"""Only the first has a bar."""
 ALPHA = 0.005
 
 
@@ -155,7 +157,7 @@ def main() -> None:
         progress(f"{name}: {told}")
         if name in NO_CHANGE:
             bars[f"{name}: false confirmations <= 1 %"] = float(str(told["confirmed"])) <= most
-    for size, plan in ((0.10, Plan(first=RUBRICS)), (0.05, Plan(first=RUBRICS)), (0.05, LARGE)):
+    for size, plan in DROPS[:1] if given.small else DROPS:
         count = max(SMALL_RUNS, runs // 5)
         found, held = falls(rng, questions, size, plan, count)
         figures |= found
