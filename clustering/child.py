@@ -19,7 +19,7 @@ import numpy as np
 
 from clustering.cluster import Clustering, clusters
 from clustering.vectors import Vectors
-from ragvigil.inference.courtesy import alone, step_back
+from ragvigil.inference.courtesy import alone, only_idle, step_back
 from ragvigil.inference.memory import resident_bytes
 from ragvigil.inference.outcome import Reason, Unavailable
 
@@ -40,7 +40,7 @@ def cluster_in_child(
     strata: Sequence[int] | None = None,
     stopping: threading.Event | None = None,
 ) -> Clustering | Unavailable:
-    """`clusters(vectors)` by a one-shot child at nice 10 with one thread; blocks until it ends.
+    """`clusters(vectors)` by a one-shot child with one thread, idle CPU only; blocks until it ends.
 
     The child is ended when it takes longer or more resident memory than it may (an address space
     limit would end it at the start: libraries reserve far more than they use), or when `stopping`
@@ -69,6 +69,7 @@ def cluster_in_child(
 def main() -> None:
     """Clusters what lies in the folder, and writes what it found beside it."""
     step_back()
+    only_idle()
     threading.Thread(target=_end_with_parent, daemon=True).start()
     folder, seed = Path(sys.argv[1]), int(sys.argv[2])
     strata = folder / "strata.npy"

@@ -31,10 +31,11 @@ class ClusteringSettings(BaseModel):
         default=60, ge=20, le=5000, description="such records from which on they are clustered"
     )
     child_seconds: float = Field(
-        default=300.0,
+        default=600.0,
         gt=0,
         le=3600,
-        description="time that the process which clusters may take; it is ended then",
+        description="time that the process which clusters may take, on CPU that nobody else wants; "
+        "it is ended then",
     )
     child_bytes: int = Field(
         default=1536 << 20,

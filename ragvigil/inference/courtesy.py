@@ -16,6 +16,13 @@ def step_back() -> None:
         short.write_text("1000")
 
 
+def only_idle() -> None:
+    """Runs only while nobody else wants the CPU (Linux): whoever wakes has to wait for a slice of a
+    nice process, and for none of an idle one."""
+    if hasattr(os, "SCHED_IDLE"):
+        os.sched_setscheduler(0, os.SCHED_IDLE, os.sched_param(0))
+
+
 def alone(threads: int) -> dict[str, str]:
     """The environment in which numeric libraries start no more threads than these."""
     names = ("OMP", "MKL", "OPENBLAS", "NUMBA")
