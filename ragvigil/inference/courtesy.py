@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 from pathlib import Path
 
@@ -18,9 +19,10 @@ def step_back() -> None:
 
 def only_idle() -> None:
     """Runs only while nobody else wants the CPU (Linux): whoever wakes has to wait for a slice of a
-    nice process, and for none of an idle one."""
+    nice process, and for none of an idle one. A sandbox may refuse that."""
     if hasattr(os, "SCHED_IDLE"):
-        os.sched_setscheduler(0, os.SCHED_IDLE, os.sched_param(0))
+        with contextlib.suppress(OSError):
+            os.sched_setscheduler(0, os.SCHED_IDLE, os.sched_param(0))
 
 
 def alone(threads: int) -> dict[str, str]:
