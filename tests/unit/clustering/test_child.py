@@ -20,7 +20,7 @@ GB = 1 << 30
 
 
 def told(vectors: Vectors, folder: Path, **more: Any) -> Clustering | Unavailable:
-    limits = {"timeout_seconds": 120.0, "memory_bytes": 2 * GB, "compiled": folder, "seed": 7}
+    limits = {"timeout_seconds": 300.0, "memory_bytes": 2 * GB, "compiled": folder, "seed": 7}
     return cluster_in_child(vectors, **(limits | more))
 
 
