@@ -8,10 +8,9 @@ Source: vercel/ai `packages/ai/src`, `packages/otel`; docs of AI SDK telemetry.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator, Mapping
 from functools import partial
-
-import orjson
 
 from collector.claims.claim import Claim, Field, Listing, Message, SpanRole, Withheld
 from collector.claims.documents import Draft, draft, listing, loose
@@ -204,7 +203,12 @@ def _as_text(output: object) -> str:
         return output
     if isinstance(output, list) and any(_kind(part) == "text" for part in output):
         return text_of(output)
-    return orjson.dumps(output).decode() if isinstance(output, (list, dict)) else text(output)
+    return _json(output) if isinstance(output, (list, dict)) else text(output)
+
+
+def _json(value: object) -> str:
+    """Of whatever an attribute holds: bytes, and numbers of any size, too."""
+    return json.dumps(value, ensure_ascii=False, separators=(",", ":"), default=str)
 
 
 def _reply(attributes: Attributes) -> tuple[Message, ...] | None:
@@ -239,7 +243,7 @@ def _ranking(attributes: Attributes) -> Iterator[Claim]:
 def _document(entry: object) -> Draft:
     value = decoded(entry)
     if isinstance(value, Mapping):
-        return loose(value) or draft(None, orjson.dumps(value).decode())
+        return loose(value) or draft(None, _json(value))
     return draft(None, value if isinstance(value, str) else plain(entry))
 
 

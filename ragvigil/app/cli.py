@@ -138,10 +138,10 @@ def deltas(
     json: Json = False,
 ) -> None:
     """Layers, routes and rubrics: where each mean stands and how it moved."""
-    from ragvigil.app import api_client, show
+    from ragvigil.app import api_client, show_deltas
 
     found = api_client.get(_settings(config), "deltas", route=route, rubric=rubric)
-    show.deltas(found, as_json=json)
+    show_deltas.deltas(found, as_json=json)
 
 
 @app.command()

@@ -286,6 +286,11 @@ SAID = (
 )  # fmt: skip
 
 
+def test_documents_of_no_known_form_are_read_whatever_they_hold() -> None:
+    found = said_of(vercel_ai, ai("ai.rerank", {"ai.documents": [{"": b"x"}, {"n": 2**70}]}))
+    assert found
+
+
 @given(spans_of(vercel_ai, said=SAID))
 def test_any_span_can_be_read(one: Span) -> None:
     said_of(vercel_ai, one)

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ragvigil.app import show
+from ragvigil.app import show, show_deltas
 from ragvigil.app.show import BARS, sparkline
 
 
@@ -40,7 +40,7 @@ def record(**changes: Any) -> dict[str, Any]:
 
 def test_a_script_gets_the_whole_answer_as_json(capsys: pytest.CaptureFixture[str]) -> None:
     found = {"deltas": [delta(route="\x1b[2J")]}
-    show.deltas(found, as_json=True)
+    show_deltas.deltas(found, as_json=True)
     assert json.loads(capsys.readouterr().out) == found
 
 
@@ -71,9 +71,9 @@ def test_deltas_are_a_table_a_layer_and_a_line_a_series(
         delta(layer="retrieval", rubric="chunk_utilization", moved="no", since=None),
         delta(route="/silent", n=0),
     ]  # fmt: skip
-    show.deltas({"deltas": rows}, as_json=False)
+    show_deltas.deltas({"deltas": rows}, as_json=False)
     out = capsys.readouterr().out
-    titles = [line.strip() for line in out.splitlines() if line.strip() in show.LAYERS]
+    titles = [line.strip() for line in out.splitlines() if line.strip() in show_deltas.LAYERS]
     assert titles == ["retrieval", "cross_cutting"]
     assert "/silent" not in out
     (line,) = [line for line in out.splitlines() if "citation_validity" in line]
@@ -88,7 +88,7 @@ def test_on_a_narrow_terminal_nothing_is_cut(
 ) -> None:
     monkeypatch.setenv("COLUMNS", "80")
     rows = [delta(), delta(rubric="refusal:partial", moved="no"), delta(route="/search")]
-    show.deltas({"deltas": rows}, as_json=False)
+    show_deltas.deltas({"deltas": rows}, as_json=False)
     lines = capsys.readouterr().out.splitlines()
     assert [line.split() for line in lines] == [
         ["cross_cutting", "6", "h", "moved", "by,", "points", "since"],
@@ -105,17 +105,17 @@ def test_a_pipe_has_the_whole_table(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.delenv("COLUMNS")
-    show.deltas({"deltas": [delta(route="/a-route-with-a-long-name/" * 3)]}, as_json=False)
+    show_deltas.deltas({"deltas": [delta(route="/a-route-with-a-long-name/" * 3)]}, as_json=False)
     assert "/a-route-with-a-long-name/" * 3 in capsys.readouterr().out
 
 
 def test_a_window_that_is_missing_is_a_dash_and_not_another_window(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    show.deltas({"deltas": [delta()]}, as_json=False)
+    show_deltas.deltas({"deltas": [delta()]}, as_json=False)
     (line,) = [line for line in capsys.readouterr().out.splitlines() if "citation" in line]
     assert line.split()[3:5] == ["–", "0.800"]
-    show.deltas({"deltas": [delta("24h")]}, as_json=False)
+    show_deltas.deltas({"deltas": [delta("24h")]}, as_json=False)
     (line,) = [line for line in capsys.readouterr().out.splitlines() if "citation" in line]
     assert line.split()[3:] == ["–", "–", "–", "–", "0"]
 
@@ -124,7 +124,7 @@ def test_a_mean_that_is_not_known_is_a_dash_and_not_zero(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     unknown = delta(mean=None, baseline=None, delta=None, low=None, high=None, moved="no")
-    show.deltas({"deltas": [unknown]}, as_json=False)
+    show_deltas.deltas({"deltas": [unknown]}, as_json=False)
     (line,) = [line for line in capsys.readouterr().out.splitlines() if "citation" in line]
     assert line.split()[3:8] == ["–", "–", "–", "–", "40"]
 
@@ -132,14 +132,16 @@ def test_a_mean_that_is_not_known_is_a_dash_and_not_zero(
 def test_two_environments_of_a_service_can_be_told_apart(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    show.deltas({"deltas": [delta(environment="prod"), delta(environment="test")]}, as_json=False)
+    show_deltas.deltas(
+        {"deltas": [delta(environment="prod"), delta(environment="test")]}, as_json=False
+    )
     out = capsys.readouterr().out
     assert "desk prod" in out
     assert "desk test" in out
 
 
 def test_without_scores_deltas_say_what_to_do(capsys: pytest.CaptureFixture[str]) -> None:
-    show.deltas({"deltas": [delta(n=0)]}, as_json=False)
+    show_deltas.deltas({"deltas": [delta(n=0)]}, as_json=False)
     assert capsys.readouterr().out.startswith("no scores yet: send spans")
 
 
