@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 
+from clustering.masking import plain
 from ragvigil.model.issue import Failure, FailureKind
 from ragvigil.model.record import Absent, Feedback, RagRecord
 from ragvigil.model.score import Kind, Layer, Score, Stream
@@ -131,7 +132,7 @@ def _errored_layer(record: RagRecord) -> Layer:
 
 def _reason(record: RagRecord, kind: FailureKind, first: Score | None) -> str:
     if kind is FailureKind.RUBRIC and first is not None:
-        return _short(_said_of(first)) or _plain(first.rubric)
+        return _short(_said_of(first)) or plain(first.rubric)
     if kind is FailureKind.ERROR:
         return _short((record.error or "").strip().partition("\n")[0]) or WORDS[kind]
     comments = [one.comment for one in record.feedback if _is_dislike(one)]
@@ -149,16 +150,12 @@ def _said_of(score: Score) -> str:
     mode = score.details.get("failure_mode")
     if isinstance(mode, str) and mode.strip():
         return mode
-    said = score.explanation or _plain(score.label)
-    return f"{_plain(score.rubric)}: {said}" if score.kind is Kind.JUDGE and said else said
+    said = score.explanation or plain(score.label)
+    return f"{plain(score.rubric)}: {said}" if score.kind is Kind.JUDGE and said else said
 
 
 def _is_dislike(feedback: Feedback) -> bool:
     return feedback.value is not None and feedback.value < 0.5
-
-
-def _plain(name: str) -> str:
-    return name.replace("_", " ").replace(",", ", ")
 
 
 def _short(text: str) -> str:

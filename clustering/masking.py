@@ -65,6 +65,15 @@ def masked(reason: str, question: str | None) -> str:
     return "; ".join(dict.fromkeys(clauses))
 
 
+def plain(name: str) -> str:
+    """A rubric or failure labels as words.
+
+    >>> plain("quote_not_found,marker_mismatch")
+    'quote not found, marker mismatch'
+    """
+    return name.replace("_", " ").replace(",", ", ")
+
+
 def with_label(masked_reason: str, label: str) -> str:
     """What is embedded of a reason: its failure labels, as words, before it.
 
@@ -73,8 +82,7 @@ def with_label(masked_reason: str, label: str) -> str:
     >>> with_label("It names another deadline than the chunk", "contradicted,wrong_number")
     'contradicted, wrong number: It names another deadline than the chunk'
     """
-    words = label.replace(",", ", ").replace("_", " ")
-    return f"{words}: {masked_reason}" if words else masked_reason
+    return f"{plain(label)}: {masked_reason}" if label else masked_reason
 
 
 class _Topic:

@@ -8,6 +8,7 @@ from dataclasses import astuple, dataclass
 from functools import reduce
 
 from clustering.background import LEAST_MEMBERS
+from clustering.masking import plain
 from clustering.members import with_member
 from ragvigil.model.identity import identity
 from ragvigil.model.issue import Failure, FailureKind, Issue, IssueState, MemberBy, Membership
@@ -111,7 +112,7 @@ def _opened(key: Key, found: Sequence[Failure], now_unix_nano: int) -> Issue:
 
 
 def _name(key: Key, routes: Sequence[str]) -> str:
-    said = ": ".join(filter(None, (key.rubric, key.label.replace(",", ", ").replace("_", " "))))
+    said = ": ".join(filter(None, (key.rubric, plain(key.label))))
     more = f" and {len(routes) - 1} more" if len(routes) > 1 else ""
     return f"{said} ({routes[0]}{more})" if routes[0] else said
 

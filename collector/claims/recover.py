@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import json
 import re
 from contextlib import suppress
 from typing import NamedTuple
@@ -139,3 +140,15 @@ def text(value: object) -> str:
     if isinstance(value, str):
         return value
     return str(value) if isinstance(value, (int, float)) and not isinstance(value, bool) else ""
+
+
+def as_json(value: object, separators: tuple[str, str] | None = None) -> str:
+    """Any structure as JSON text, empty where it has none: keys of odd kinds, endless nesting.
+
+    >>> as_json({"n": 2**70}), as_json([None], (",", ":")), as_json({(1, 2): 3})
+    ('{"n": 1180591620717411303424}', '[null]', '')
+    """
+    try:
+        return json.dumps(value, ensure_ascii=False, separators=separators, default=str)
+    except (ValueError, TypeError, RecursionError):
+        return ""

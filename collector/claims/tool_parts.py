@@ -6,12 +6,11 @@ of the user: they become messages of the role `tool`.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 
 from collector.claims.claim import Listing, Message, Withheld
 from collector.claims.messages import one, several
-from collector.claims.recover import as_container, parse
+from collector.claims.recover import as_container, as_json, parse
 from collector.claims.tool_results import documents_of
 
 RESULT_TYPES = frozenset(
@@ -84,10 +83,7 @@ def words(part: object) -> str:
     result = unwrapped(part)
     if isinstance(result, str) or result is None:
         return result or ""
-    try:
-        return json.dumps(result, ensure_ascii=False, default=str)
-    except (ValueError, TypeError, RecursionError):  # keys that JSON has not, endless nesting
-        return ""
+    return as_json(result)
 
 
 def unwrapped(result: object, depth: int = DEPTH) -> object:

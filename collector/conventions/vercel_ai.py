@@ -8,7 +8,6 @@ Source: vercel/ai `packages/ai/src`, `packages/otel`; docs of AI SDK telemetry.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Mapping
 from functools import partial
 
@@ -17,7 +16,7 @@ from collector.claims.documents import Draft, draft, listing, loose
 from collector.claims.messages import text_of
 from collector.claims.payload import question_of
 from collector.claims.prompt_chunks import blocks, question_in
-from collector.claims.recover import as_container, number, text, whole
+from collector.claims.recover import as_container, as_json, number, text, whole
 from collector.claims.traced import asked, decoded, field, plain, tool_returned
 from ragvigil.model.span import Attributes, AttributeValue, Span
 
@@ -55,6 +54,8 @@ METADATA_FIELDS = {
     "promptVersion": (Field.PROMPT_VERSION, 6), "prompt_version": (Field.PROMPT_VERSION, 6),
 }  # fmt: skip
 CALLS, RESULTS = frozenset({"tool-call", "tool_call"}), frozenset({"tool-result", "tool_result"})
+COMPACT = (",", ":")
+"""Separators of `JSON.stringify`, by which the SDK writes a result for the model."""
 OLDER = "ai.result."
 """Names of results before SDK 4: `ai.result.text` for `ai.response.text`."""
 
@@ -203,12 +204,7 @@ def _as_text(output: object) -> str:
         return output
     if isinstance(output, list) and any(_kind(part) == "text" for part in output):
         return text_of(output)
-    return _json(output) if isinstance(output, (list, dict)) else text(output)
-
-
-def _json(value: object) -> str:
-    """Of whatever an attribute holds: bytes, and numbers of any size, too."""
-    return json.dumps(value, ensure_ascii=False, separators=(",", ":"), default=str)
+    return as_json(output, COMPACT) if isinstance(output, (list, dict)) else text(output)
 
 
 def _reply(attributes: Attributes) -> tuple[Message, ...] | None:
@@ -243,7 +239,7 @@ def _ranking(attributes: Attributes) -> Iterator[Claim]:
 def _document(entry: object) -> Draft:
     value = decoded(entry)
     if isinstance(value, Mapping):
-        return loose(value) or draft(None, _json(value))
+        return loose(value) or draft(None, as_json(value, COMPACT))
     return draft(None, value if isinstance(value, str) else plain(entry))
 
 

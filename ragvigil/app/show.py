@@ -64,6 +64,19 @@ def _width() -> int | None:
     return None if is_known else PIPED_WIDTH
 
 
+def _print(console: Console, line: str, style: str = "") -> None:
+    """A line as it is, however long: brackets are no markup, and a terminal wraps it."""
+    console.print(line, style=style, markup=False, highlight=False, soft_wrap=True)
+
+
+def _place(one: Mapping[str, Any]) -> str:
+    return f"{one['service']} {one['environment']}".strip()
+
+
+def _minute(time: str | None) -> str:
+    return (time or "")[:16].replace("T", " ")
+
+
 def _printable(found: Any) -> Any:
     """Control characters, which could command a terminal, in their escaped form."""
     if isinstance(found, str):
@@ -169,7 +182,7 @@ def _findings(findings: Sequence[Mapping[str, Any]], console: Console) -> None:
         ("off", ", ".join(off) or "no rubric"),
         ("fix", first["fix"]),
     ):
-        console.print(f"    {title:<5} {line}", markup=False, highlight=False, soft_wrap=True)
+        _print(console, f"    {title:<5} {line}")
 
 
 def _share(share: float) -> str:

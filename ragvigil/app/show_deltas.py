@@ -10,7 +10,7 @@ from rich.measure import Measurement
 from rich.table import Table
 from rich.text import Text
 
-from ragvigil.app.show import _number, _printing, sparkline
+from ragvigil.app.show import _number, _print, _printing, sparkline
 
 LAYERS = ("retrieval", "generation", "cross_cutting")
 NO_WINDOW: Mapping[str, Any] = {
@@ -69,16 +69,15 @@ def _layer_table(layer: str, lines: Mapping[Key, Windows]) -> Table:
 
 def _layer_lines(layer: str, lines: Mapping[Key, Windows], console: Console) -> None:
     title = f"{layer:<28} {'6 h':>5}  {'moved by, points':<21} since"
-    console.print(title, style="italic", highlight=False, soft_wrap=True)
+    _print(console, title, style="italic")
     shown = ""
     for key, windows in lines.items():
         service, route, rubric, _, mean, _, moved, _, since, _ = _cells(key, windows)
         place = f"{service} {route}"
         if place != shown:
-            console.print(place, style="bold", markup=False, highlight=False, soft_wrap=True)
+            _print(console, place, style="bold")
         shown = place
-        line = f"  {rubric:<26} {mean:>5}  {moved:<21} {since}"
-        console.print(line, markup=False, highlight=False, soft_wrap=True)
+        _print(console, f"  {rubric:<26} {mean:>5}  {moved:<21} {since}")
 
 
 def _cells(key: Key, windows: Windows) -> list[str]:

@@ -7,7 +7,7 @@ from typing import Any
 
 from rich.console import Console
 
-from ragvigil.app.show import _printing
+from ragvigil.app.show import _minute, _place, _print, _printing
 
 
 @_printing
@@ -63,7 +63,7 @@ def why(found: Mapping[str, Any], console: Console) -> None:
 def _heading(one: Mapping[str, Any]) -> str:
     standing = f"{one['state']:<12}  {one['severity']:<6}  since {_minute(one['since'])}"
     cause = one["cause"] or "undetermined"
-    return f"{one['incident_id']}  {standing}  {cause}  {one['service']} {one['environment']}"
+    return f"{one['incident_id']}  {standing}  {cause}  {_place(one)}"
 
 
 def _state(one: Mapping[str, Any]) -> str:
@@ -75,11 +75,3 @@ def _state(one: Mapping[str, Any]) -> str:
         return f"snoozed until {_minute(one['snoozed_until'])}"
     who = f" by {one['assignee']}" if one["state"] == "acknowledged" and one["assignee"] else ""
     return f"{one['state']}{who}"
-
-
-def _minute(time: str | None) -> str:
-    return (time or "")[:16].replace("T", " ")
-
-
-def _print(console: Console, line: str, style: str = "") -> None:
-    console.print(line, style=style, markup=False, highlight=False, soft_wrap=True)

@@ -7,8 +7,7 @@ from typing import Any
 
 from rich.console import Console
 
-from ragvigil.app.show import _printing, _share, _short, sparkline
-from ragvigil.app.show_incidents import _minute, _print
+from ragvigil.app.show import _minute, _print, _printing, _share, _short, sparkline
 
 Form = Mapping[str, Any]
 

@@ -7,8 +7,7 @@ from typing import Any
 
 from rich.console import Console
 
-from ragvigil.app.show import _printing
-from ragvigil.app.show_incidents import _print
+from ragvigil.app.show import _place, _print, _printing
 
 VERDICTS = {"problem": "problem", "good": "good", "cannot_tell": "cannot tell yet"}
 
@@ -54,7 +53,3 @@ def _percent(share: Mapping[str, Any]) -> str:
 def _interval(share: Mapping[str, Any]) -> str:
     low, high = 100 * share["low"], 100 * share["high"]
     return f" [{low:.1f}, {high:.1f}] of {share['of']:,}"
-
-
-def _place(one: Mapping[str, Any]) -> str:
-    return f"{one['service']} {one['environment']}".strip()
