@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from hashlib import blake2b
+from typing import NamedTuple
 
 from ragvigil.model.notice import NOTICED_EPOCH, ChangeKind
 from ragvigil.model.record import Absent, Document, RagRecord
@@ -33,11 +34,11 @@ Place = tuple[str, str, str]
 """Service, environment, route."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Chunk:
+class Chunk(NamedTuple):
     """One retrieved chunk: 8 bytes of its text's hash, its document, characters, raw score.
 
-    `document` is empty and the numbers are None where they are unknown.
+    `document` is empty and the numbers are None where they are unknown. A NamedTuple, because
+    every request brings several.
     """
 
     text: int

@@ -6,7 +6,7 @@ older than two ticks vanish. Labels never hold a trace or user id; routes are ca
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from threading import Lock
 from typing import Literal
@@ -15,12 +15,12 @@ from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily
 from prometheus_client.registry import Collector
 
 from alerts.pooling import pooled
+from alerts.score_counts import Counted, ScoreCounts
 from alerts.settings import MetricsSettings
 from alerts.windows import TICK_SECONDS
 from ragvigil.model.delta import Delta, Moved
-from ragvigil.model.outcome import Outcome
 from ragvigil.model.record import RagRecord
-from ragvigil.model.score import Score, Stream
+from ragvigil.model.score import Score
 
 OTHER = "__other__"
 SERIES_LABELS = ("service", "environment", "route", "rubric", "layer")
@@ -124,7 +124,7 @@ class ScoreMetrics(Collector):
         clock: Callable[[], float],
     ) -> None:
         self._settings = settings
-        self._fails_below = fails_below
+        self.fails_below = fails_below
         self._clock = clock
         self._cap = RouteCap(settings.max_routes)
         self._counts: dict[Family, dict[Key, float]] = {
@@ -139,21 +139,18 @@ class ScoreMetrics(Collector):
         with self._lock:
             return self._cap.labels(service, environment, route)
 
-    def add(self, outcome: Outcome, known: Collection[str] = ()) -> None:
-        """Counts the scores of records not in `known`: those of the first generation only.
-
-        A counter cannot take back what a later generation says otherwise.
-        """
+    def add(self, counts: ScoreCounts) -> None:
+        """Counts what was added up of scores."""
         with self._lock:
-            for one in outcome.records:
-                if one.record.record_id not in known:
-                    record = one.record
-                    self._add_scores(record, one.scores)
+            for (service, environment, route, rubric, layer), one in counts.series.items():
+                place = self._cap.labels(service, environment, route)
+                self._add_counted((*place, rubric, layer), rubric, one)
 
     def add_later(self, record: RagRecord, scores: Iterable[Score]) -> None:
         """Counts scores that a stored record got afterwards."""
-        with self._lock:
-            self._add_scores(record, scores)
+        counts = ScoreCounts(self.fails_below)
+        counts.add(record, scores)
+        self.add(counts)
 
     def show(self, deltas: Iterable[Delta]) -> None:
         """Takes the rows of the newest tick; they replace the ones before."""
@@ -179,25 +176,17 @@ class ScoreMetrics(Collector):
                     gauge.add_metric(key, number)
             yield gauge
 
-    def _add_scores(self, record: RagRecord, scores: Iterable[Score]) -> None:
-        place = self._cap.labels(record.service, record.environment, record.route)
-        for score in scores:
-            if score.stream is Stream.BASE:
-                self._add_score(place, score)
+    def _add_counted(self, key: Key, rubric: str, one: Counted) -> None:
+        if one.n:
+            self._increase(SUM, key, one.total)
+            self._increase(COUNT, key, one.n)
+            self._increase(FAILED, key, one.failed)
+        if one.absent:
+            self._increase(ABSENT, key, one.absent)
+        for label, number in one.labels.items():
+            self._increase(LABELS, (*key, self._label(rubric, label)), number)
 
-    def _add_score(self, place: Key, score: Score) -> None:
-        key = (*place, score.rubric, score.layer.value)
-        if score.value is not None:
-            self._increase(SUM, key, score.value)
-            self._increase(COUNT, key)
-            fails = score.fails(self._fails_below.get(score.rubric))
-            self._increase(FAILED, key, float(fails))
-        elif score.absent:
-            self._increase(ABSENT, key)
-        for label in {one.strip() for one in score.label.split(",")} - {""}:
-            self._increase(LABELS, (*key, self._label(score.rubric, label)))
-
-    def _increase(self, family: Family, key: Key, by: float = 1.0) -> None:
+    def _increase(self, family: Family, key: Key, by: float) -> None:
         counts = self._counts[family]
         counts[key] = counts.get(key, 0.0) + by
 

@@ -4,38 +4,36 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import StrEnum
+from typing import NamedTuple
 
 from ragvigil.model.span import Closed
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SpanRef:
+class SpanRef(NamedTuple):
     """Where one span lies: the frame `seq` and the span's flat index in its request.
 
     `span_id` has 8 bytes, `weight` is the number of attributes, `size` the encoded bytes (0
-    where forgotten).
+    where forgotten). A NamedTuple like the others here: there is one a span, and they travel.
     """
 
     seq: int
-    index: int
+    index: int  # type: ignore[assignment]  # hides tuple.index, which nobody asks of it
     span_id: bytes
     weight: int = 0
     size: int = 0
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class LogRef:
+class LogRef(NamedTuple):
     """Where one log record lies. `digest` (64 bit) tells equal records from different ones."""
 
     seq: int
-    index: int
+    index: int  # type: ignore[assignment]  # hides tuple.index, which nobody asks of it
     span_id: bytes
     digest: int
     size: int = 0
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Arrival:
+class Arrival(NamedTuple):
     """One span came in. `is_root`: it has no parent. `trace_id` has 16 bytes."""
 
     trace_id: bytes

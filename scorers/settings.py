@@ -30,6 +30,13 @@ class ScorersSettings(BaseModel):
         description="rubric files of your own, or folders of them, that the judge asks too; "
         "`ragvigil rubric check FILE` says what is wrong with one",
     )
+    processes: int | None = Field(
+        default=None,
+        ge=0,
+        le=64,
+        description="processes that score beside the core while more waits than it can score by "
+        "itself; by default one for each CPU but one that memory allows, at most 8",
+    )
     golden: Path | None = Field(
         default=None,
         description="JSONL file of golden cases: questions and the chunks that bear their answers",

@@ -22,6 +22,7 @@ from ragvigil.app.settings import Settings
 from ragvigil.model.span import Signal, Span
 from ragvigil.store.store import Priority, Store
 from scorers.runner import Runner, load_scorers
+from scorers.settings import ScorersSettings
 from tests.outcomes import NOW, SECOND
 from tests.traces import llm, rag_trace, retriever, span
 
@@ -72,12 +73,17 @@ class Core:
     now: float = 1000.0
     collector: CollectorSettings = field(default_factory=CollectorSettings)
     memory_limit_bytes: int | None = None
+    processes: int = 0
     scores: ScoreMetrics = field(
         default_factory=lambda: ScoreMetrics(MetricsSettings(), {}, lambda: NOW / SECOND)
     )
 
     def __post_init__(self) -> None:
-        settings = Settings(data_dir=self.folder, collector=self.collector)
+        settings = Settings(
+            data_dir=self.folder,
+            collector=self.collector,
+            scorers=ScorersSettings(processes=self.processes),
+        )
         parts = assemble(settings, self.store, Runner(load_scorers()), self.scores)
         self.pipeline = Pipeline(
             parts, clock=lambda: self.now, memory_limit_bytes=self.memory_limit_bytes
@@ -122,7 +128,8 @@ class Core:
         while self.pipeline.step():
             self.now += 0.001
         self.now += seconds
-        self.pipeline.step()
+        while self.pipeline.step():
+            self.now += 0.001
         self.pipeline.parts.sink.finish(30)
         self.pipeline.parts.sink.publish(self.pipeline.spans_read)
 

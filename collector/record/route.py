@@ -67,6 +67,18 @@ class RouteCap:
         seen.add(route)
         return route
 
+    def take(self, other: RouteCap) -> bool:
+        """Admits what another has admitted; False where there was no room for all of it."""
+        pairs = [(service, route) for service, seen in other._seen.items() for route in seen]
+        admitted = [self.admit(service, route) == route for service, route in pairs]
+        return all(admitted)
+
+    def copy(self) -> RouteCap:
+        """One that has admitted the same, and goes on by itself."""
+        other = RouteCap(self._limit)
+        other.take(self)
+        return other
+
 
 def templated(name: str) -> str:
     """A name with its numbers, ids, dates and e-mail addresses taken out.

@@ -54,8 +54,9 @@ class Segment:
         if seq > bound.last_seq:
             raise FrameGone(f"frame {seq} is not durable")
         if seq >= self._next_unseen():
-            for _ in self._extend(bound):
-                pass
+            for found in self._extend(bound):
+                if found.seq == seq:
+                    return found
         frame = self._read(self._offset(seq))
         if frame is None:
             raise FrameGone(f"frame {seq} is damaged or not in {self.name}")

@@ -109,9 +109,11 @@ PIPELINE = Section(
         ),
         lines(
             "Scorers and plug-ins that failed, last hour",
-            "Scorers that raised on a record, and plug-ins left out at the start." + NONE_YET,
+            "Scorers that raised on a record, traces scored again because a process beside the "
+            "core was lost, and plug-ins left out at the start." + NONE_YET,
             "The log names the trace. The score is missing, not 0.",
             Query(expr=hourly("ragvigil_scorer_errors_total", "scorer"), name="{{scorer}}"),
+            Query(expr=hourly("ragvigil_scoring_redone_traces_total"), name="process lost"),
             Query(
                 expr=f"sum by (group, name) (ragvigil_plugin_failures_total{{{ON}}})",
                 name="{{group}} {{name}}",
@@ -142,6 +144,7 @@ PIPELINE = Section(
             "Many for hours: fewer traces per daemon, or a core more.",
             Query(expr=hourly("ragvigil_records_lean_total"), name="too much waited"),
             Query(expr=hourly("ragvigil_local_records_total", "result"), name="local: {{result}}"),
+            Query(expr=hourly("ragvigil_jobs_put_off_total", "job"), name="put off: {{job}}"),
             width=8,
         ),
         lines(

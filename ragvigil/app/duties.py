@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 import time
+from dataclasses import replace
 
 import structlog
 
@@ -81,7 +82,7 @@ def duties(
     rolled = Job(
         name="rollups", every_seconds=ROLLUP_SECONDS, function=rolling.run, runs_at_stop=True
     )
-    return [
+    every = [
         rolled,
         Job(name="watch", every_seconds=WATCH_SECONDS, function=pipeline.parts.watching.run),
         Job(name="deltas", every_seconds=DELTA_SECONDS, function=deltas),
@@ -91,6 +92,19 @@ def duties(
         *_of_issues(settings, store, pipeline, scores, clock),
         *_of_the_judge(pipeline, Calibration(store, (), failing, clock=clock)),
     ]
+    return [_gives_way(one, pipeline) if one.is_long else one for one in every]
+
+
+def _gives_way(job: Job, pipeline: Pipeline) -> Job:
+    """A long duty that waits for its next turn while the core is behind: what is new goes first."""
+
+    def run() -> None:
+        if pipeline.is_behind:
+            metrics.JOBS_PUT_OFF.labels(job.name).inc()
+        else:
+            job.function()
+
+    return replace(job, function=run)
 
 
 def _of_questions(pipeline: Pipeline) -> list[Job]:

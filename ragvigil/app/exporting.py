@@ -73,12 +73,15 @@ class Exporting:
         self._sender: Sender | None = None
         self._thread: Thread | None = None
 
+    def takes(self, outcome: Outcome) -> bool:
+        """Whether an offer of this outcome would be taken."""
+        live = self._settings.backfill or not outcome.trace.backfill
+        return bool(self._settings.endpoint) and live
+
     def offer(self, outcomes: Sequence[Outcome]) -> None:
         """Takes the results of stored outcomes; never waits."""
-        if not self._settings.endpoint:
-            return
         for outcome in outcomes:
-            if self._settings.backfill or not outcome.trace.backfill:
+            if self.takes(outcome):
                 for scored in outcome.records:
                     self._take(scored.record, scored.scores)
 

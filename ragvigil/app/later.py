@@ -63,7 +63,7 @@ class Later:
             every_hours=judge.canary_hours,
             clock=clock,
         )
-        self._local = self._local_scoring(settings, inference)
+        self.local = self._local_scoring(settings, inference)
 
     def _local_scoring(self, settings: Settings, inference: Inference) -> LocalScoring:
         judge = settings.judge
@@ -90,14 +90,22 @@ class Later:
         """Whether a record of this trace may be chosen for the judge."""
         return self._judging.wants(trace_id)
 
-    def offer(self, outcomes: Sequence[Outcome]) -> None:
-        """Takes outcomes that are stored; when it returns, the judge's are safe."""
+    def takes(self, outcome: Outcome) -> bool:
+        """Whether an offer of this outcome may be taken: the others need not be kept for it."""
+        return self.wants(outcome.trace.trace_id) or self.local.takes(outcome)
+
+    def offer(self, outcomes: Sequence[Outcome], left_out: int = 0) -> None:
+        """Takes outcomes that are stored; when it returns, the judge's are safe.
+
+        `left_out` counts records that were not kept, though local models had sampled them.
+        """
         self._judging.offer(outcomes)
-        self._local.offer(outcomes)
+        self.local.offer(outcomes)
+        self.local.leave_out(left_out)
 
     def give_way(self, is_behind: bool) -> None:
         """Whether the core has no time to spare for local models."""
-        self._local.is_behind = is_behind
+        self.local.is_behind = is_behind
 
     def hear(self) -> None:
         """Judges some of the records that users have complained about since the last time."""
@@ -114,12 +122,12 @@ class Later:
     def start(self) -> None:
         """Begins to score."""
         self._judging.start()
-        self._local.start()
+        self.local.start()
 
     def stop(self) -> None:
         """Ends within seconds."""
         self._judging.stop()
-        self._local.stop()
+        self.local.stop()
 
     def _deliver(self, verdicts: Sequence[tuple[StoredRecord, Sequence[Score]]]) -> None:
         written = judged.write(self._store, verdicts, self._facts)
@@ -130,4 +138,4 @@ class Later:
 
     def status(self) -> dict[str, dict[str, object]]:
         """What both do, a mapping a section."""
-        return {"judge": self._judging.status(), "local": self._local.status()}
+        return {"judge": self._judging.status(), "local": self.local.status()}

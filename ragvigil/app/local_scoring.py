@@ -67,22 +67,33 @@ class LocalScoring:
         self._stop = Event()
         self._thread: Thread | None = None
 
+    def samples(self, outcome: Outcome) -> bool:
+        """Whether the records of an outcome belong to the share that local models score."""
+        trace = outcome.trace
+        return not trace.backfill and is_sampled(trace.trace_id, self.rate, self._salt)
+
+    def takes(self, outcome: Outcome) -> bool:
+        """Whether an offer of this outcome would be taken now, if there is room."""
+        return not self.is_behind and self.samples(outcome)
+
     def offer(self, outcomes: Sequence[Outcome]) -> None:
         """Takes the chosen ones among the records of stored outcomes, as far as there is room."""
         for outcome in outcomes:
-            if outcome.trace.backfill or not is_sampled(
-                outcome.trace.trace_id, self.rate, self._salt
-            ):
+            if not self.samples(outcome):
                 continue
             for scored in outcome.records:
                 if self.is_behind or len(self._waiting) >= WAITING_RECORDS:
-                    self._left_over += 1
-                    RECORDS.labels("left_over").inc()
+                    self.leave_out(1)
                 else:
                     stored = StoredRecord(
                         record=scored.record, stamp=stamp_of(outcome, self._writer)
                     )
                     self._waiting.append((stored, self.rate))
+
+    def leave_out(self, records: int) -> None:
+        """Counts records that it would have scored, had there been time."""
+        self._left_over += records
+        RECORDS.labels("left_over").inc(records)
 
     def start(self) -> None:
         """Begins to work."""

@@ -1,4 +1,4 @@
-"""How much memory this process may use, and how much it does."""
+"""How much memory and CPU this process may use, and how much memory it does."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ import os
 from pathlib import Path
 
 CGROUP = Path("/sys/fs/cgroup/memory.max")
+CPU_CGROUP = Path("/sys/fs/cgroup/cpu.max")
 PRESSURE = 0.8
 """Share of the limit above which open traces are closed early."""
 
@@ -18,6 +19,16 @@ def limit_bytes() -> int:
         if text.isdigit():
             return int(text)
     return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+
+
+def cpus() -> int:
+    """Whole CPUs that this process may use: those of the machine, or of its container's quota."""
+    mine = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    if CPU_CGROUP.exists():
+        quota, _, period = CPU_CGROUP.read_text(encoding="ascii").partition(" ")
+        if quota.isdigit():
+            return max(1, min(mine, int(quota) // int(period)))
+    return mine
 
 
 def used_bytes() -> int:
@@ -42,4 +53,4 @@ def collect_seldom() -> None:
     """
     gc.collect()
     gc.freeze()
-    gc.set_threshold(200_000, 20, 20)
+    gc.set_threshold(1_000_000, 20, 20)

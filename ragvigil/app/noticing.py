@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import OrderedDict, deque
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from datetime import UTC, datetime
 from threading import Lock
 
@@ -15,7 +15,6 @@ from alerts.notice_rare import LONG_WINDOW
 from alerts.watch_settings import NoticeSettings
 from ragvigil.app.clock import Clock
 from ragvigil.model.notice import NOTICED_EPOCH, ChangeKind, Notice
-from ragvigil.model.outcome import Outcome
 from ragvigil.store import notices as stored
 from ragvigil.store.failures import QueryFailed
 from ragvigil.store.store import Store
@@ -71,26 +70,21 @@ class Noticing:
         """Records that came more than 10 minutes after a newer one of their route."""
         return sum(one.late for one in self._routes.values())
 
-    def offer(self, outcomes: Sequence[Outcome]) -> None:
-        """Takes the records of stored outcomes; about 20 microseconds each."""
-        found = [
-            (
-                f"{scored.record.trace_id} {scored.record.record_id}",
-                fingerprint_of(scored.record, outcome.time_unix_nano),
-            )
-            for outcome in outcomes
-            for scored in outcome.records
-        ]
+    def offer(self, prints: Iterable[tuple[str, Fingerprint]]) -> None:
+        """Takes the fingerprints of stored records, each under the name of its record."""
         with self._lock:
-            self._waiting.extend(found)
+            self._waiting.extend(prints)
             while len(self._waiting) > MOST_WAITING:
                 self._waiting.popleft()
                 self.shed += 1
 
-    def epoch_of(self, service: str, environment: str, route: str) -> str:
-        """Which index a route uses, where its service does not say; empty until it changed."""
-        place = (service, environment, route)
-        return "" if self._stated.get(place) else self._epochs.get(place, "")
+    def epochs(self) -> dict[Place, str]:
+        """Which index each route uses, of those that do not say it; only where one has changed."""
+        return {
+            place: epoch
+            for place, epoch in dict(self._epochs).items()
+            if not self._stated.get(place)
+        }
 
     def run(self) -> tuple[Notice, ...]:
         """Steps the detectors by what was offered; the notices that are new, and stored.

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import re
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from functools import partial
 
 from alerts.metrics import ScoreMetrics
@@ -15,6 +14,7 @@ from collector.spool.reader import SpoolReader
 from ragvigil.app import plugins
 from ragvigil.app.clock import Clock
 from ragvigil.app.clustering_child import ClusteringChild
+from ragvigil.app.digest import Digest, Digesting
 from ragvigil.app.explaining import Explaining
 from ragvigil.app.exporting import Exporting
 from ragvigil.app.golden_parts import golden_job
@@ -22,6 +22,8 @@ from ragvigil.app.issue_job import IssueJob
 from ragvigil.app.later import Later
 from ragvigil.app.pipeline import Parts
 from ragvigil.app.runs import Runs
+from ragvigil.app.scoring import Scoring
+from ragvigil.app.scoring_pool import ScoringPool
 from ragvigil.app.settings import Settings
 from ragvigil.app.sink import Sink
 from ragvigil.app.topic_job import topic_job
@@ -56,19 +58,21 @@ def assemble(
     exporting = Exporting(settings.export, clock=clock)
     inference = Inference(settings.inference)
     clusters = ClusteringChild(settings.clustering, settings.data_dir / "clustering")
-    rubrics, tell = facts(runner), exporting.offer_later
-    later = Later(settings, store, inference, rubrics, scores, dirty, clock, tell)
+    rubrics = facts(runner)
+    later = Later(settings, store, inference, rubrics, scores, dirty, clock, exporting.offer_later)
     watching = _watching(settings, store, later, clock)
-    offer = _to_all(later.offer, watching.offer, exporting.offer)
     reader, routes = SpoolReader(settings.data_dir / "spool"), settings.collector.routes
+    fetcher, runner = TraceFetcher(reader), runner.behind(later.judged)
+    digesting, tell = _told(scores, later, watching, exporting)
     return Parts(
         reader=reader,
-        fetcher=TraceFetcher(reader),
+        fetcher=fetcher,
         runs=Runs(settings.collector.assembly),
-        runner=runner.behind(later.judged),
-        rules=_rules(routes.rules),
+        runner=runner,
+        scoring=Scoring(fetcher, runner, RouteRules.of(routes.rules)),
+        pool=ScoringPool(settings, rubrics, (store.replica, store.epoch)),
         routes=RouteCap(routes.max_routes),
-        sink=_sink(store, scores, rubrics, reader, dirty, offer, clock),
+        sink=_sink(store, scores, rubrics, reader, dirty, digesting, tell, clock),
         look_up=lambda trace_ids: traces.look_up(store, trace_ids),
         later=later,
         exporting=exporting,
@@ -81,12 +85,21 @@ def assemble(
     )
 
 
-def _to_all(*takers: Callable[[Sequence[Outcome]], None]) -> Callable[[Sequence[Outcome]], None]:
-    def offer(outcomes: Sequence[Outcome]) -> None:
-        for take in takers:
-            take(outcomes)
+def _told(
+    scores: ScoreMetrics, later: Later, watching: Watching, exporting: Exporting
+) -> tuple[Digesting, Callable[[Digest], None]]:
+    """Gathers what somebody wants to hear of, and tells it to whom it concerns."""
 
-    return offer
+    def wants(outcome: Outcome) -> bool:
+        return later.takes(outcome) or exporting.takes(outcome)
+
+    def tell(digest: Digest) -> None:
+        later.offer(digest.kept, digest.left_out)
+        watching.noticing.offer(digest.prints)
+        exporting.offer(digest.kept)
+
+    digesting = Digesting(scores.fails_below, wants=wants, samples=later.local.samples)
+    return digesting, tell
 
 
 def _watching(settings: Settings, store: Store, later: Later, clock: Clock) -> Watching:
@@ -120,18 +133,14 @@ def _issues(
     )
 
 
-def _rules(rules: Mapping[str, str]) -> RouteRules:
-    compiled = ((re.compile(rule), template) for rule, template in rules.items())
-    return RouteRules(rules=tuple(compiled))
-
-
 def _sink(
     store: Store,
     scores: ScoreMetrics,
     rubrics: Mapping[str, RubricFacts],
     reader: SpoolReader,
     dirty_minutes: set[int],
-    offer: Callable[[Sequence[Outcome]], None],
+    digesting: Digesting,
+    tell: Callable[[Digest], None],
     clock: Clock,
 ) -> Sink:
     """The sink, with the books as the last life of this process left them."""
@@ -144,6 +153,7 @@ def _sink(
         settled_spans=ledger.spans_after(store, done),
         placed=ledger.sums(store),
         dirty_minutes=dirty_minutes,
-        offer=offer,
+        digesting=digesting,
+        tell=tell,
         clock_unix=clock,
     )

@@ -6,6 +6,7 @@ Everything it holds can be rebuilt from the spool and the store, so it may end a
 from __future__ import annotations
 
 import time
+from collections import deque
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from threading import Event
@@ -13,10 +14,9 @@ from threading import Event
 from collector.assembly import Closing
 from collector.feedback import told_of
 from collector.fetch import TraceFetcher
-from collector.record.route import RouteCap, RouteRules
-from collector.records import records
+from collector.record.route import RouteCap
 from collector.spool.reader import SpoolReader
-from ragvigil.app import memory
+from ragvigil.app import counted, memory
 from ragvigil.app import pipeline_metrics as metrics
 from ragvigil.app.clustering_child import ClusteringChild
 from ragvigil.app.explaining import Explaining
@@ -25,27 +25,27 @@ from ragvigil.app.golden_job import GoldenJob
 from ragvigil.app.issue_job import IssueJob
 from ragvigil.app.later import Later
 from ragvigil.app.runs import Runs
+from ragvigil.app.scoring import Known, Scoring
+from ragvigil.app.scoring_child import Fresh, Job
+from ragvigil.app.scoring_pool import JOB_CLOSINGS, ScoringPool
 from ragvigil.app.sink import Sink
 from ragvigil.app.topic_job import TopicJob
 from ragvigil.app.watching import Watching
-from ragvigil.llm.guard import is_own
-from ragvigil.model.outcome import Outcome, ScoredRecord, TraceOutcome
-from ragvigil.model.record import RagRecord
-from ragvigil.model.span import Closed, Trace
+from ragvigil.model.outcome import Outcome
+from ragvigil.model.span import Closed
 from ragvigil.store.traces import StoredTrace
-from scorers.record_shape import measure
 from scorers.runner import Runner
 
 FRAMES_A_TURN = 16
 BEHIND_SPANS, BEHIND_CLOSINGS = 2_000, 256
 """With more spans unread, or traces to score at once, there is no time for local models."""
 CLOSINGS_A_TURN = 64
+READ_BELOW_CLOSINGS = 4_000
+"""With fewer traces to score the next are read, so that some are complete when these are done."""
 IDLE_SECONDS = 0.02
 MEMORY_LOOK_SECONDS = 1.0
 CHECKPOINT_SECONDS = 5.0
-FINISH_SECONDS = 10.0
-AHEAD_NANOS = 600 * 10**9
-BEHIND_NANOS = 24 * 3600 * 10**9
+FINISH_SECONDS, POOL_SECONDS, WAIT_SECONDS = 10.0, 3.0, 0.1
 
 LookUp = Callable[[Iterable[str]], Mapping[str, StoredTrace]]
 
@@ -58,7 +58,8 @@ class Parts:
     fetcher: TraceFetcher
     runs: Runs
     runner: Runner
-    rules: RouteRules
+    scoring: Scoring
+    pool: ScoringPool
     routes: RouteCap
     sink: Sink
     look_up: LookUp
@@ -78,6 +79,7 @@ class Parts:
 
     def stop(self) -> None:
         """Ends them within seconds."""
+        self.pool.stop()
         self.clusters.stop()
         self.explaining.stop()
         self.later.stop()
@@ -89,8 +91,8 @@ class Pipeline:
     """Runs until told to stop; one thread.
 
     `started_at` is the checkpoint it began behind; `spans_before` and `spans_read` count the spans
-    acknowledged up to there and up to the last frame read. `memory_limit_bytes` is the machine's
-    unless given.
+    acknowledged up to there and up to the last frame read; `is_behind` says that more waits than
+    leaves time for anything else. `memory_limit_bytes` is the machine's unless given.
     """
 
     def __init__(
@@ -101,7 +103,8 @@ class Pipeline:
         memory_limit_bytes: int | None = None,
     ) -> None:
         self.parts = parts
-        self._lean, self._is_behind = parts.runner.lean(), False
+        self._closed: deque[Closing] = deque()
+        self.is_behind = False
         self._clock = clock
         self._next_seq = parts.reader.checkpoint_of("core") + 1
         self.started_at = self._next_seq - 1
@@ -119,24 +122,35 @@ class Pipeline:
         while not stop.is_set():
             if not self.step():
                 stop.wait(IDLE_SECONDS)
+        self._collect(POOL_SECONDS)
         self.parts.sink.finish(FINISH_SECONDS)
         self._checkpoint(float("inf"))
 
     def step(self) -> bool:
         """One turn; whether there was anything to do."""
         now = self._clock()
-        read = self._read(now)
-        closings = self.parts.runs.close_due(now) + self._relieve(now)
-        self._give_way(len(closings))
-        for first in range(0, len(closings), CLOSINGS_A_TURN):
-            self._settle(closings[first : first + CLOSINGS_A_TURN])
-            self.parts.sink.advance(self._clock())
+        read = self._read(now) if len(self._closed) < READ_BELOW_CLOSINGS else 0
+        self._closed.extend(self.parts.runs.close_due(now) + self._relieve(now))
+        self._give_way()
+        is_busy = self._work_off(now)
         self.parts.sink.duplicates(self.parts.runs.drain_duplicates())
-        self.parts.sink.advance(now)
+        opened = self.parts.runs.open_traces()
+        is_last = not (opened or self._closed or self._unread())
+        self.parts.sink.advance(now, is_behind=self.is_behind, is_last=is_last)
         self._checkpoint(now)
         self.parts.sink.publish(self.spans_read)
-        metrics.OPEN_TRACES.set(self.parts.runs.open_traces())
-        return bool(read or closings)
+        metrics.OPEN_TRACES.set(opened)
+        return bool(read) or is_busy
+
+    def _work_off(self, now: float) -> bool:
+        """Has some of the closings that wait scored, or scores them; whether any waited."""
+        helps = self.parts.pool.helps(now, is_behind=self.is_behind)
+        number = min(len(self._closed), JOB_CLOSINGS if helps else CLOSINGS_A_TURN)
+        fresh = self._settle([self._closed.popleft() for _ in range(number)])
+        if fresh:
+            (self._give if helps else self._score)(fresh)
+        self._collect()
+        return bool(number)
 
     def _read(self, now: float) -> int:
         read = 0
@@ -156,10 +170,10 @@ class Pipeline:
         """Spans acknowledged and not read yet."""
         return self.parts.reader.mark().spans - self.spans_read
 
-    def _give_way(self, closings: int) -> None:
+    def _give_way(self) -> None:
         """Whether what waits leaves time for local models, here and in their own thread."""
-        self._is_behind = self._unread() > BEHIND_SPANS or closings > BEHIND_CLOSINGS
-        self.parts.later.give_way(self._is_behind)
+        self.is_behind = self._unread() > BEHIND_SPANS or len(self._closed) > BEHIND_CLOSINGS
+        self.parts.later.give_way(self.is_behind)
 
     def _relieve(self, now: float) -> list[Closing]:
         """Closes the oldest traces early while memory is short."""
@@ -168,9 +182,11 @@ class Pipeline:
         self._looked_at_memory = now
         return self.parts.runs.close_oldest(now) if memory.is_pressed(self._memory_limit) else []
 
-    def _settle(self, closings: list[Closing]) -> None:
+    def _settle(self, closings: list[Closing]) -> list[Fresh]:
+        """Those that are to be scored; of the others only the books are kept."""
         unsure = [one.trace_id for one in closings if self._may_be_stored(one)]
-        known = self.parts.look_up(unsure) if unsure else {}
+        known = self._look_up(unsure) if unsure else {}
+        fresh = []
         for closing in closings:
             metrics.TRACES_CLOSED.labels(closing.reason).inc()
             if closing.reason is Closed.LATE_SPAN:
@@ -179,7 +195,44 @@ class Pipeline:
             if earlier is not None and self._is_stored(closing, earlier):
                 self._settle_known(closing, earlier)
             else:
-                self._hand_on(closing, self._outcome(closing, earlier), earlier)
+                fresh.append((closing, earlier))
+        return fresh
+
+    def _look_up(self, trace_ids: list[str]) -> Mapping[str, StoredTrace]:
+        """What the store has of these traces, with what is on its way there."""
+        wanted = frozenset(trace_ids)
+        while any(one.trace_id in wanted for one, _ in self.parts.pool.closings()):
+            self._collect(WAIT_SECONDS)
+        self.parts.sink.send_if_it_holds(wanted)
+        return self.parts.look_up(trace_ids)
+
+    def _score(self, fresh: Iterable[Fresh]) -> None:
+        known = self._known()
+        for closing, earlier in fresh:
+            started = time.perf_counter()
+            outcome = self.parts.scoring.outcome(closing, earlier, known, lean=self.is_behind)
+            metrics.SCORING.observe(time.perf_counter() - started)
+            self._hand_on(closing, outcome, earlier)
+
+    def _give(self, fresh: list[Fresh]) -> None:
+        known = replace(self._known(), routes=self.parts.routes.copy())
+        job = Job(fresh=fresh, known=known, local_rate=self.parts.later.local.rate)
+        self.parts.pool.give(job, self._clock())
+
+    def _collect(self, seconds: float = 0.0) -> None:
+        """Takes what others have scored; what they lost, or named otherwise, is scored here."""
+        for fresh, made in self.parts.pool.finished(seconds):
+            if made is None or not self.parts.routes.take(made.routes):
+                self._score(fresh)
+                continue
+            counted.add(made.counted)
+            for one in made.seconds:
+                metrics.SCORING.observe(one)
+            closings = [closing for closing, _ in fresh]
+            self.parts.sink.absorb(closings, made.batch, made.digest, self._clock())
+
+    def _known(self) -> Known:
+        return Known(routes=self.parts.routes, epochs=self.parts.watching.noticing.epochs())
 
     def _hand_on(self, closing: Closing, outcome: Outcome, earlier: StoredTrace | None) -> None:
         told = told_of(outcome.trace)
@@ -197,47 +250,13 @@ class Pipeline:
     def _settle_known(self, closing: Closing, earlier: StoredTrace) -> None:
         """The store has this generation or a later one: nothing of it may have a second effect."""
         if earlier.generation > len(closing.refs) and closing.first_seq > self._replay_until:
-            trace = self.parts.fetcher.fetch(closing)
-            outcome = Outcome(
-                trace=trace, outcome=TraceOutcome.LATE, time_unix_nano=earlier.time_unix_nano
-            )
-            self._hand_on(closing, outcome, earlier)
+            self._hand_on(closing, self.parts.scoring.late(closing, earlier), earlier)
             return
         metrics.REPLAYED.inc()
         if self.parts.later.wants(closing.trace_id):  # the crash may have come before the offer
-            self.parts.later.offer([self._outcome(closing, earlier)])
+            known = self._known()
+            self.parts.later.offer([self.parts.scoring.outcome(closing, earlier, known)])
         self.parts.sink.known(closing)
-
-    def _outcome(self, closing: Closing, earlier: StoredTrace | None) -> Outcome:
-        started = time.perf_counter()
-        trace = self.parts.fetcher.fetch(closing)
-        if earlier is not None:  # all generations lie in the partition of the first
-            trace = replace(trace, received_unix_nano=earlier.received_unix_nano)
-        # What asks a model for our own judge is traced where the provider does so: no loop.
-        found = () if is_own(trace.trace_id) else records(trace, self.parts.rules)
-        scored = tuple(self._scored(record) for record in found)
-        metrics.SCORING.observe(time.perf_counter() - started)
-        present = {one.record.record_id for one in scored}
-        return Outcome(
-            trace=trace,
-            outcome=_class_of(trace, scored),
-            time_unix_nano=earlier.time_unix_nano if earlier else time_of(trace),
-            records=scored,
-            gone=tuple(
-                one for one in (earlier.record_ids if earlier else ()) if one not in present
-            ),
-        )
-
-    def _scored(self, found: RagRecord) -> ScoredRecord:
-        route = self.parts.routes.admit(found.service, found.route)
-        record = found if route == found.route else replace(found, route=route)
-        record = self.parts.watching.dated(record)
-        for what in record.truncated:
-            metrics.TRUNCATED.labels(what).inc()
-        if self._is_behind:
-            metrics.LEAN.inc()
-        scores = (self._lean if self._is_behind else self.parts.runner).score_all(record)
-        return ScoredRecord(record=record, scores=scores, shape=measure(record))
 
     def _checkpoint(self, now: float) -> None:
         """Writes down, every few seconds, up to where nothing is needed any more."""
@@ -247,26 +266,8 @@ class Pipeline:
         needed = [
             self._next_seq,
             self.parts.sink.oldest_seq(),
+            self.parts.pool.oldest_seq(),
+            min((closing.first_seq for closing in self._closed), default=None),
             self.parts.runs.oldest_seq(self._clock()),
         ]
         self.parts.reader.checkpoint("core", min(seq for seq in needed if seq is not None) - 1)
-
-
-def _class_of(trace: Trace, scored: tuple[ScoredRecord, ...]) -> TraceOutcome:
-    if not trace.spans:
-        return TraceOutcome.UNPARSEABLE
-    return TraceOutcome.SCORED if scored else TraceOutcome.NOT_RAG
-
-
-def time_of(trace: Trace) -> int:
-    """The time by which windows count a trace, nanoseconds since the epoch.
-
-    The end of its last span; the time of receipt where that lies more than 10 minutes ahead or
-    24 hours back. A declared backfill keeps its own times.
-    """
-    ended = max((span.end_unix_nano for span in trace.spans), default=0)
-    early, late = trace.received_unix_nano - BEHIND_NANOS, trace.received_unix_nano + AHEAD_NANOS
-    if ended and (trace.backfill or early <= ended <= late):
-        return ended
-    metrics.CLOCK_SKEW.inc()
-    return trace.received_unix_nano

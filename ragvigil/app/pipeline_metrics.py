@@ -28,6 +28,13 @@ LEAN = Counter(
     "Records scored without local models, because too much waited.",
 )
 SPOOL_BEHIND = Gauge("ragvigil_spool_behind_spans", "Spans acknowledged and not read yet.")
+SCORING_PROCESSES = Gauge(
+    "ragvigil_scoring_processes", "Processes that score beside the core while much waits."
+)
+REDONE = Counter(
+    "ragvigil_scoring_redone_traces",
+    "Traces scored again in the core, because a process beside it was lost or failed.",
+)
 SCORING = Histogram(
     "ragvigil_scoring_seconds",
     "Time to turn one closed trace into records and scores.",
@@ -42,4 +49,9 @@ LEDGER_MISMATCH = Gauge(
     "ragvigil_ledger_mismatch_spans", "Acknowledged spans that the ledger cannot place; 0 is right."
 )
 JOB_FAILURES = Counter("ragvigil_job_failures", "Runs of a periodic job that raised.", ["job"])
+JOBS_PUT_OFF = Counter(
+    "ragvigil_jobs_put_off",
+    "Runs of issues, topics and golden set that were put off while too much waited.",
+    ["job"],
+)
 JOB_SECONDS = Histogram("ragvigil_job_seconds", "Duration of a periodic job.", ["job"])

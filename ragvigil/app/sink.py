@@ -15,26 +15,27 @@ from alerts.metrics import ScoreMetrics
 from collector.assembly import Closing
 from collector.spool.frames import Frame
 from ragvigil.app import pipeline_metrics as metrics
+from ragvigil.app.digest import Digest, Digesting
 from ragvigil.app.frame_ledger import FrameLedger, FrameRow
 from ragvigil.model.outcome import Outcome
 from ragvigil.store import ledger
-from ragvigil.store.batch import Quarantined, Written
+from ragvigil.store.batch import Batch, Quarantined, Written
 from ragvigil.store.feedback import Told
 from ragvigil.store.store import Store
 from ragvigil.store.traces import RubricFacts, StoredTrace, TraceRows
 
 KINDS = ("stored", "duplicate", "quarantined")
-IN_FLIGHT = 2
-"""Batches that may wait for the store; more would only take memory."""
+LARGEST = 4
+"""While much waits a batch grows to so many times its usual size: that costs half as much a row,
+to write and to merge."""
 
 
 @dataclass(slots=True)
 class _Gathering:
-    """What the next batch will make durable."""
+    """What the next batch will make durable, and what is told of then."""
 
-    outcomes: list[Outcome] = field(default_factory=list)
+    digests: list[Digest] = field(default_factory=list)
     closings: list[Closing] = field(default_factory=list)
-    earlier: list[StoredTrace | None] = field(default_factory=list)
     frames: list[FrameRow] = field(default_factory=list)
 
 
@@ -59,8 +60,8 @@ class Sink:
 
     `settled` are the frames behind the checkpoint whose ledger row an earlier life of this process
     has written, `settled_spans` their spans, `placed` the sums of all rows. `placed`, the
-    attribute, is for other threads: a whole value, replaced. `offer` is told of outcomes that are
-    durable, before their spans are settled.
+    attribute, is for other threads: a whole value, replaced. `tell` hears of outcomes that are
+    durable, before their spans are settled, in the words of `digesting`.
     """
 
     def __init__(
@@ -73,7 +74,8 @@ class Sink:
         settled_spans: int = 0,
         placed: Mapping[str, int],
         dirty_minutes: set[int] | None = None,
-        offer: Callable[[Sequence[Outcome]], None] = lambda _: None,
+        digesting: Digesting,
+        tell: Callable[[Digest], None],
         clock_unix: Callable[[], float] = time.time,
     ) -> None:
         self._store, self._scores = store, scores
@@ -81,10 +83,10 @@ class Sink:
         self._ledger = FrameLedger(settled)
         self._settled, self._last_settled = frozenset(settled), max(settled, default=0)
         self._ahead = settled_spans
+        self._digesting, self._tell = digesting, tell
         self._gathering = _Gathering()
         self._frames_since = 0.0
         self._flying: deque[tuple[Future[Written], _Gathering]] = deque()
-        self._offer = offer
         self._clock_unix = clock_unix
         self._sums = Counter({kind: placed[kind] for kind in KINDS})
         self.placed = self._place(0)
@@ -122,9 +124,19 @@ class Sink:
         if told:
             metrics.FEEDBACK.inc(len(told))
             self._rows.tell(told, outcome.trace.received_unix_nano)
-        self._gathering.outcomes.append(outcome)
+        self._digesting.add(outcome, earlier.record_ids if earlier else ())
         self._gathering.closings.append(closing)
-        self._gathering.earlier.append(earlier)
+
+    def absorb(self, closings: Sequence[Closing], batch: Batch, digest: Digest, now: float) -> None:
+        """Takes what another process has made of closings."""
+        self._rows.absorb(batch, now)
+        self._gathering.digests.append(digest)
+        self._gathering.closings += closings
+
+    def send_if_it_holds(self, trace_ids: Collection[str]) -> None:
+        """Sends what is gathered if it has one of these traces: a read then comes after it."""
+        if any(one.trace_id in trace_ids for one in self._gathering.closings):
+            self._send()
 
     def known(self, closing: Closing) -> None:
         """A closing that the store already has: only the books of its frames are kept."""
@@ -135,22 +147,29 @@ class Sink:
         metrics.DUPLICATE_SPANS.inc(len(seqs))
         self._ledger.count(duplicate=seqs)
 
-    def advance(self, now: float) -> bool:
-        """Sends what is due, settles what is durable; whether anything became durable."""
+    def advance(self, now: float, *, is_behind: bool = False, is_last: bool = False) -> bool:
+        """Sends what is due, settles what is durable; whether anything became durable.
+
+        While much waits, here or for the store, batches are large; what is the last for now waits
+        for nothing.
+        """
         settled = self._settle()
-        if self._rows.is_due(now, self._store.settings):
-            self._send()
-        if now - self._frames_since >= self._store.settings.linger_seconds and self._send_frames():
-            self._frames_since = now
-        while len(self._flying) > IN_FLIGHT:
+        limits = self._store.settings
+        while self._flying and self._rows.is_full(limits, LARGEST):
             wait([self._flying[0][0]], timeout=1.0)
             settled = self._settle() or settled
+        times = LARGEST if is_behind else 0 if is_last else 1
+        if not self._flying and self._rows.is_due(now, limits, times):
+            self._send()
+        is_due = is_last or now - self._frames_since >= limits.linger_seconds
+        if is_due and self._send_frames():
+            self._frames_since = now
         return settled
 
     def finish(self, seconds: float) -> None:
         """Sends everything, ledger rows too; what is not durable in time stays in the spool."""
         deadline = time.monotonic() + seconds
-        if self._gathering.outcomes:
+        if self._gathering.closings:
             self._send()
         self._drain(deadline)
         self._send_frames()
@@ -175,6 +194,7 @@ class Sink:
 
     def _send(self) -> None:
         gathering, self._gathering = self._gathering, _Gathering()
+        gathering.digests.append(self._digesting.take())
         self._flying.append((self._store.submit(self._rows.take()), gathering))
 
     def _send_frames(self) -> bool:
@@ -202,26 +222,30 @@ class Sink:
 
     def _durable(self, gathering: _Gathering, written: Written) -> None:
         self.dirty_minutes |= written.minutes
-        self._offer(gathering.outcomes)
+        for digest in gathering.digests:
+            self._tell(digest)
+            self._count(digest)
         for row in gathering.frames:
             self._sums.update({kind: getattr(row, kind) for kind in KINDS})
         refused = _refused(written.quarantined)
-        for closing, outcome, earlier in zip(
-            gathering.closings, gathering.outcomes, gathering.earlier, strict=True
-        ):
-            bad, seqs = refused.get(closing.trace_id, 0), closing.stored
-            self._ledger.count(
-                stored=seqs[bad:], quarantined=seqs[:bad], duplicate=closing.duplicates
-            )
-            self._scores.add(outcome, earlier.record_ids if earlier else ())
-            self._count(closing, outcome)
+        stored: list[int] = []
+        quarantined: list[int] = []
+        duplicate: list[int] = []
+        for closing in gathering.closings:
+            bad = refused.get(closing.trace_id, 0)
+            stored += closing.stored[bad:]
+            quarantined += closing.stored[:bad]
+            duplicate += closing.duplicates
+        metrics.DUPLICATE_SPANS.inc(len(duplicate))
+        self._ledger.count(stored=stored, quarantined=quarantined, duplicate=duplicate)
 
-    def _count(self, closing: Closing, outcome: Outcome) -> None:
-        metrics.RECORDS.labels(outcome.outcome.value).inc()
-        metrics.DUPLICATE_SPANS.inc(len(closing.duplicates))
-        if not outcome.trace.backfill:
-            received = outcome.trace.received_unix_nano / 1e9
-            metrics.STORED_AFTER.observe(max(0.0, self._clock_unix() - received))
+    def _count(self, digest: Digest) -> None:
+        self._scores.add(digest.counts)
+        for outcome, number in digest.outcomes.items():
+            metrics.RECORDS.labels(outcome.value).inc(number)
+        now = self._clock_unix()
+        for received in digest.received:
+            metrics.STORED_AFTER.observe(max(0.0, now - received / 1e9))
 
 
 def _refused(quarantined: tuple[Quarantined, ...]) -> dict[str, int]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 
 from alerts.ceilings import by_signal
 from alerts.incident_job import IncidentJob
@@ -23,7 +22,6 @@ from ragvigil.model.audit import Audit
 from ragvigil.model.finding import FindingKind
 from ragvigil.model.incident import Incident
 from ragvigil.model.notice import Notice
-from ragvigil.model.outcome import Outcome
 from ragvigil.model.record import RagRecord
 from ragvigil.model.score import Score
 from ragvigil.store.store import Store
@@ -32,7 +30,7 @@ NANOS = 10**9
 
 
 class Watching:
-    """One duty: `run` takes a turn. `offer` is called in the pipeline's thread."""
+    """One duty: `run` takes a turn."""
 
     def __init__(
         self,
@@ -53,19 +51,6 @@ class Watching:
         self._auditing = Auditing(
             store, alerts.audit, self._ask, clock, page_drop=alerts.incidents.page_drop
         )
-
-    def offer(self, outcomes: Sequence[Outcome]) -> None:
-        """Takes outcomes that are stored."""
-        self.noticing.offer(outcomes)
-
-    def dated(self, record: RagRecord) -> RagRecord:
-        """The record with the epoch of its index, where the service does not say one."""
-        if record.dimensions.index_epoch:
-            return record
-        epoch = self.noticing.epoch_of(record.service, record.environment, record.route)
-        if not epoch:
-            return record
-        return replace(record, dimensions=replace(record.dimensions, index_epoch=epoch))
 
     def run(self) -> None:
         """Looks at everything once. Raises StoreError; the next turn goes on from the store."""

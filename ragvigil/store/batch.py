@@ -26,13 +26,14 @@ class Batch:
 
     `minutes` are the starts (seconds since the epoch) of the minutes whose roll-ups the rows make
     out of date. `token` names the content: equal batches have equal tokens, and a batch is stored
-    once per token; batches that differ must differ in it.
+    once per token; batches that differ must differ in it. `bytes` is the size of its texts.
     """
 
     rows: Mapping[str, Sequence[Row]]
     token: str
     minutes: frozenset[int] = frozenset()
     gone: tuple[Gone, ...] = ()
+    bytes: int = 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -36,7 +36,10 @@ class StoreSettings(BaseModel):
         description="days that roll-ups, deltas, deploys, labels and the canary are kept",
     )
     batch_rows: int = Field(
-        default=2000, ge=1, le=100_000, description="spans at which a batch is written"
+        default=2000,
+        ge=1,
+        le=100_000,
+        description="spans at which a batch is written; four times as many while much waits",
     )
     batch_bytes: int = Field(
         default=16 * 1024**2,

@@ -90,19 +90,37 @@ class TraceRows:
         self._rows["feedback"] += found
         self._names += [str(row) for row in found]
 
+    def absorb(self, batch: Batch, now: float = 0.0) -> None:
+        """Adds the rows of a batch that another instance has gathered."""
+        for table, rows in batch.rows.items():
+            self._rows[table] += rows
+        self._names.append(batch.token)
+        self._minutes |= batch.minutes
+        self._gone += batch.gone
+        self._bytes += batch.bytes
+        if self._since is None:
+            self._since = now
+
     @property
     def row_count(self) -> int:
         """Rows gathered, over all tables."""
         return sum(map(len, self._rows.values()))
 
-    def is_due(self, now: float, settings: StoreSettings) -> bool:
-        """Whether the batch is full, or its oldest row has waited long enough."""
+    def is_due(self, now: float, settings: StoreSettings, times: int = 1) -> bool:
+        """Whether the batch is full, or its oldest row has waited long enough.
+
+        With `times` it takes so many times as many rows, and they wait so many times as long; 0
+        is no wait.
+        """
         if self._since is None:
             return False
+        return now - self._since >= times * settings.linger_seconds or self.is_full(settings, times)
+
+    def is_full(self, settings: StoreSettings, times: int = 1) -> bool:
+        """Whether the batch has so many times as many rows as usual, or as many bytes as ever."""
         return (
-            now - self._since >= settings.linger_seconds
-            or self._bytes >= settings.batch_bytes
-            or len(self._rows["spans"]) >= settings.batch_rows
+            self._bytes >= settings.batch_bytes
+            or len(self._rows["spans"]) >= times * settings.batch_rows
         )
 
     def take(self) -> Batch:
@@ -112,6 +130,7 @@ class TraceRows:
             token=token_of(*self._names),
             minutes=frozenset(self._minutes),
             gone=tuple(self._gone),
+            bytes=self._bytes,
         )
         self._begin()
         return batch

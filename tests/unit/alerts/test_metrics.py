@@ -10,6 +10,7 @@ from prometheus_client import CollectorRegistry, generate_latest
 from prometheus_client.parser import text_string_to_metric_families
 
 from alerts.metrics import FAMILIES, OTHER, STALE_SECONDS, ScoreMetrics
+from alerts.score_counts import ScoreCounts
 from alerts.settings import MetricsSettings
 from ragvigil.model.delta import Delta, Moved, Series
 from ragvigil.model.outcome import Outcome, ScoredRecord, TraceOutcome
@@ -60,6 +61,13 @@ def delta(**fields: object) -> Delta:
     return Delta(**(defaults | fields))  # type: ignore[arg-type]
 
 
+def count(of: ScoreMetrics, one: Outcome, known: tuple[str, ...] = ()) -> None:
+    """Counts an outcome as the sink does."""
+    counts = ScoreCounts(of.fails_below)
+    counts.add_outcome(one, known)
+    of.add(counts)
+
+
 def exposition(of: ScoreMetrics) -> str:
     registry = CollectorRegistry()
     registry.register(of)
@@ -78,10 +86,10 @@ def samples(of: ScoreMetrics) -> dict[tuple[str, str], float]:
 
 def test_counters_hold_sum_count_failed_absent_and_labels() -> None:
     of = metrics()
-    of.add(outcome(validity(0.5, "quote_not_found, marker_mismatch")))
-    of.add(outcome(validity(1.0)))
-    of.add(outcome(validity(None, absent="document_texts")))
-    of.add(outcome(validity(None)))  # does not apply: no citations
+    count(of, outcome(validity(0.5, "quote_not_found, marker_mismatch")))
+    count(of, outcome(validity(1.0)))
+    count(of, outcome(validity(None, absent="document_texts")))
+    count(of, outcome(validity(None)))  # does not apply: no citations
     found = samples(of)
     assert found["ragvigil_score_sum_total", "/refunds"] == 1.5
     assert found["ragvigil_score_count_total", "/refunds"] == 2
@@ -93,15 +101,15 @@ def test_counters_hold_sum_count_failed_absent_and_labels() -> None:
 
 def test_a_later_generation_of_a_record_is_not_counted_again() -> None:
     of = metrics()
-    of.add(outcome(validity(1.0)))
-    of.add(outcome(validity(0.0)), known=("aa",))
+    count(of, outcome(validity(1.0)))
+    count(of, outcome(validity(0.0)), known=("aa",))
     assert samples(of)["ragvigil_score_count_total", "/refunds"] == 1
 
 
 def test_routes_beyond_the_cap_share_one_label() -> None:
     of = metrics(max_routes=2)
     for number in range(5):
-        of.add(outcome(validity(1.0), route=f"/{number}"))
+        count(of, outcome(validity(1.0), route=f"/{number}"))
     found = samples(of)
     assert found["ragvigil_score_count_total", OTHER] == 3
     assert found["ragvigil_score_count_total", "/0"] == 1
@@ -111,7 +119,7 @@ def test_routes_beyond_the_cap_share_one_label() -> None:
 def test_labels_beyond_the_cap_share_one_label() -> None:
     of = metrics(max_labels=1)
     for label in ("a", "b", "c"):
-        of.add(outcome(validity(0.0, label)))
+        count(of, outcome(validity(0.0, label)))
     assert samples(of)["ragvigil_score_labels_total", OTHER] == 2
 
 
@@ -158,7 +166,7 @@ def test_a_movement_has_a_sign() -> None:
 
 def test_no_label_holds_a_trace_or_a_user() -> None:
     of = metrics()
-    of.add(outcome(validity(0.0, "quote_not_found")))
+    count(of, outcome(validity(0.0, "quote_not_found")))
     text = exposition(of)
     assert "somebody" not in text
     assert "f" * 32 not in text
@@ -167,7 +175,7 @@ def test_no_label_holds_a_trace_or_a_user() -> None:
 def test_labels_are_escaped() -> None:
     of = metrics()
     route = 'a"b\\c\nd'
-    of.add(outcome(validity(1.0), route=route))
+    count(of, outcome(validity(1.0), route=route))
     assert samples(of)["ragvigil_score_count_total", route] == 1
 
 
@@ -181,7 +189,7 @@ def test_every_family_has_help_and_is_listed() -> None:
 @pytest.mark.skipif(shutil.which("promtool") is None, reason="promtool is not installed")
 def test_promtool_finds_nothing_to_complain_of() -> None:
     of = metrics()
-    of.add(outcome(validity(0.5, "quote_not_found")))
+    count(of, outcome(validity(0.5, "quote_not_found")))
     of.show([delta(delta=-0.3, low=-0.35, high=-0.27, baseline=0.9, coverage=1.0)])
     done = subprocess.run(
         ["promtool", "check", "metrics"],

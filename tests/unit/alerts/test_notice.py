@@ -29,20 +29,20 @@ USUAL = Setup()
 
 def rechunked(question: int) -> list[Chunk]:
     return [
-        replace(one, text=one.text + 1000 * part, length=130)
+        one._replace(text=one.text + 1000 * part, length=130)
         for one in healthy_chunks(question)
         for part in (1, 2)
     ]
 
 
 def rescored(question: int) -> list[Chunk]:
-    return [replace(one, score=0.4 - 0.01 * n) for n, one in enumerate(healthy_chunks(question))]
+    return [one._replace(score=0.4 - 0.01 * n) for n, one in enumerate(healthy_chunks(question))]
 
 
 def edited(question: int) -> list[Chunk]:
     """A third of the documents says something else now."""
     return [
-        replace(one, text=one.text + 5000) if int(one.document[1:]) % 3 == 0 else one
+        one._replace(text=one.text + 5000) if int(one.document[1:]) % 3 == 0 else one
         for one in healthy_chunks(question)
     ]
 
@@ -53,7 +53,7 @@ def with_a_new_document(question: int) -> list[Chunk]:
 
 
 def without_documents(found: Found) -> Found:
-    return lambda question: [replace(one, document="") for one in found(question)]
+    return lambda question: [one._replace(document="") for one in found(question)]
 
 
 def more(question: int) -> list[Chunk]:

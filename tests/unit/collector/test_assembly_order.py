@@ -111,6 +111,7 @@ REFS = st.builds(
     index=st.integers(0, 10_000),
     span_id=IDS,
     weight=st.integers(0, 65_535),
+    size=st.just(0),
 )
 LOGS = st.builds(
     LogRef,
@@ -118,6 +119,7 @@ LOGS = st.builds(
     index=st.integers(0, 10_000),
     span_id=IDS,
     digest=st.integers(0, 2**64 - 1),
+    size=st.just(0),
 )
 
 

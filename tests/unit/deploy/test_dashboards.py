@@ -32,6 +32,7 @@ NOT_SHOWN = {
     "ragvigil_replayed_traces_total": "after a restart, without consequence",
     "ragvigil_requests_total": "items and bytes are shown",
     "ragvigil_score_sum_total": "for means of one's own; means are shown",
+    "ragvigil_scoring_processes": "records without local models beside it say that much waits",
     "ragvigil_span_feedback_total": "operating points are findings",
     "ragvigil_topic_questions_total": "those that wait are shown",
 }

@@ -89,3 +89,16 @@ def test_a_service_has_at_most_so_many_routes() -> None:
     assert [cap.admit("shop", name) for name in ("/a", "/b", "/c", "/a")] == [
         "/a", "/b", OTHER, "/a"]  # fmt: skip
     assert cap.admit("other", "/c") == "/c"
+
+
+def test_what_another_cap_has_admitted_is_admitted_while_there_is_room() -> None:
+    cap = RouteCap(limit=2)
+    cap.admit("shop", "/a")
+    other = cap.copy()
+    assert other.admit("shop", "/b") == "/b"
+    assert cap.take(other)
+    assert cap.admit("shop", "/b") == "/b"
+    third = RouteCap(limit=2)
+    third.admit("shop", "/c")
+    assert not cap.take(third)
+    assert cap.admit("shop", "/c") == OTHER

@@ -153,3 +153,18 @@ async def test_the_newest_deltas_are_shown_to_prometheus(
         if sample.name == "ragvigil_score_records"
     }
     assert shown["citation_validity", "6h"] == 12
+
+
+async def test_long_duties_wait_while_the_core_is_behind(
+    core: Core, jobs: dict[str, Callable[[], object]]
+) -> None:
+    def put_off() -> float:
+        return REGISTRY.get_sample_value("ragvigil_jobs_put_off_total", {"job": "issues"}) or 0.0
+
+    before = put_off()
+    core.pipeline.is_behind = True
+    jobs["issues"]()
+    assert put_off() == before + 1
+    core.pipeline.is_behind = False
+    jobs["issues"]()
+    assert put_off() == before + 1

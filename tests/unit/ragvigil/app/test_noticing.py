@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from alerts.watch_settings import NoticeSettings
+from ragvigil.app.digest import prints_of
 from ragvigil.app.noticing import Noticing
 from ragvigil.model.notice import ChangeKind
 from ragvigil.model.outcome import Outcome
@@ -55,6 +56,14 @@ def noticing(store: Store, now: float = START / SECOND + 3600) -> Noticing:
     return Noticing(store, FEW, lambda: now)
 
 
+def offer(watch: Noticing, outcomes: Sequence[Outcome]) -> None:
+    watch.offer(one for outcome in outcomes for one in prints_of(outcome))
+
+
+def epoch(watch: Noticing) -> str:
+    return watch.epochs().get(("helpdesk", "prod", "/ask"), "")
+
+
 def usual(count: int = 120) -> list[Outcome]:
     return [answered(number) for number in range(count)]
 
@@ -65,9 +74,9 @@ def changed(first: int, last: int, **setup: str | int) -> list[Outcome]:
 
 def test_a_change_is_returned_once_and_stored(store: Store) -> None:
     watch = noticing(store)
-    watch.offer(usual())
+    offer(watch, usual())
     assert watch.run() == ()
-    watch.offer(changed(120, 150, prompt="v2"))
+    offer(watch, changed(120, 150, prompt="v2"))
     (notice,) = watch.run()
     assert (notice.kind, notice.before, notice.after) == (ChangeKind.PROMPT, "v1", "v2")
     assert notice.since_unix_nano == START + 1200 * SECOND
@@ -84,26 +93,26 @@ def test_routes_do_not_matter_to_one_another_nor_does_their_order(store: Store) 
     others = [replace(one, time_unix_nano=two.time_unix_nano)
               for one, two in zip(others, outcomes, strict=True)]  # fmt: skip
     watch = noticing(store)
-    watch.offer([*others, *reversed(outcomes)])
+    offer(watch, [*others, *reversed(outcomes)])
     assert [(one.route, one.kind) for one in watch.run()] == [("/ask", ChangeKind.PROMPT)]
 
 
 def test_what_comes_twice_counts_once(store: Store) -> None:
     watch = noticing(store)
-    watch.offer(usual())
+    offer(watch, usual())
     one = changed(120, 121, prompt="v2")
     for _ in range(20):
-        watch.offer(one)
+        offer(watch, one)
     assert watch.run() == ()
-    watch.offer(usual())
+    offer(watch, usual())
     assert (watch.run(), watch.late) == ((), 0)
 
 
 def test_what_comes_late_is_counted(store: Store) -> None:
     watch = noticing(store)
-    watch.offer(changed(120, 220))
+    offer(watch, changed(120, 220))
     watch.run()
-    watch.offer(usual(30))
+    offer(watch, usual(30))
     assert (watch.run(), watch.late) == ((), 30)
 
 
@@ -111,31 +120,31 @@ def test_a_restart_neither_notices_twice_nor_forgets(store: Store) -> None:
     before = [*usual(), *changed(120, 150, length=30)]
     keep(store, before)
     watch = noticing(store)
-    watch.offer(before)
+    offer(watch, before)
     # The first run learns from the store what it is offered, so it notices nothing anew.
     assert watch.run() == ()
     store.change("TRUNCATE TABLE records")
     watch = noticing(store)
-    watch.offer(before)
+    offer(watch, before)
     (notice,) = watch.run()
     assert notice.kind is ChangeKind.RECHUNKED
     keep(store, before)
     again = noticing(store)
-    again.offer(before)
+    offer(again, before)
     assert again.run() == ()
-    again.offer(changed(150, 190, length=30))
+    offer(again, changed(150, 190, length=30))
     assert again.run() == ()
-    again.offer(changed(190, 220))
+    offer(again, changed(190, 220))
     (back,) = again.run()
     assert (back.kind, back.before, back.after) == (notice.kind, notice.after, notice.before)
-    assert again.epoch_of("helpdesk", "prod", "/ask") != watch.epoch_of("helpdesk", "prod", "/ask")
+    assert epoch(again) != epoch(watch)
 
 
 def test_a_change_that_was_not_named_before_a_restart_is_named_after_it(store: Store) -> None:
     keep(store, [*usual(), *changed(120, 126, prompt="v2")])
     watch = noticing(store)
     assert watch.run() == ()
-    watch.offer(changed(126, 132, prompt="v2"))
+    offer(watch, changed(126, 132, prompt="v2"))
     (notice,) = watch.run()
     assert notice.since_unix_nano == START + 1200 * SECOND
 
@@ -143,7 +152,7 @@ def test_a_change_that_was_not_named_before_a_restart_is_named_after_it(store: S
 def test_a_change_is_named_after_ten_minutes_without_traffic(store: Store) -> None:
     now = [0.0]
     watch = Noticing(store, FEW, lambda: now[0])
-    watch.offer([*usual(), *changed(120, 127, prompt="v2")])
+    offer(watch, [*usual(), *changed(120, 127, prompt="v2")])
     assert watch.run() == ()
     now[0] += 599
     assert watch.run() == ()
@@ -153,24 +162,24 @@ def test_a_change_is_named_after_ten_minutes_without_traffic(store: Store) -> No
 
 def test_an_index_without_a_version_gets_one_when_it_changes(store: Store) -> None:
     watch = noticing(store)
-    watch.offer(usual())
+    offer(watch, usual())
     watch.run()
-    assert watch.epoch_of("helpdesk", "prod", "/ask") == ""
-    watch.offer(changed(120, 150, length=30))
+    assert epoch(watch) == ""
+    offer(watch, changed(120, 150, length=30))
     watch.run()
-    epoch = watch.epoch_of("helpdesk", "prod", "/ask")
-    assert epoch.startswith("noticed re-chunked 20")
-    watch.offer(changed(150, 180, index=epoch, length=30))
+    noticed = epoch(watch)
+    assert noticed.startswith("noticed re-chunked 20")
+    offer(watch, changed(150, 180, index=noticed, length=30))
     assert watch.run() == ()
-    assert watch.epoch_of("helpdesk", "prod", "/ask") == epoch
-    watch.offer(changed(180, 181, index="2026-06", length=30))
+    assert epoch(watch) == noticed
+    offer(watch, changed(180, 181, index="2026-06", length=30))
     watch.run()
-    assert watch.epoch_of("helpdesk", "prod", "/ask") == ""
+    assert epoch(watch) == ""
 
 
 def test_no_more_waits_than_memory_is_there_for(store: Store) -> None:
     watch = noticing(store)
     for first in range(0, 20_100, 300):
-        watch.offer([replace(one, trace=replace(one.trace, trace_id=f"{first}"))
+        offer(watch, [replace(one, trace=replace(one.trace, trace_id=f"{first}"))
                      for one in usual(300)])  # fmt: skip
     assert watch.shed == 100

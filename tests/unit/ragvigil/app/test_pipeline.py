@@ -11,13 +11,8 @@ import pytest
 
 from collector.settings import CollectorSettings, RouteSettings
 from ragvigil.app import pipeline_metrics as metrics
-from ragvigil.app.pipeline import (
-    AHEAD_NANOS,
-    BEHIND_NANOS,
-    CHECKPOINT_SECONDS,
-    FRAMES_A_TURN,
-    time_of,
-)
+from ragvigil.app.pipeline import CHECKPOINT_SECONDS, FRAMES_A_TURN
+from ragvigil.app.scoring import AHEAD_NANOS, BEHIND_NANOS, time_of
 from ragvigil.model.span import SpanKind
 from ragvigil.store import records
 from ragvigil.store.store import Store

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
 import pytest
 
@@ -10,6 +11,7 @@ from alerts.metrics import ScoreMetrics
 from alerts.settings import MetricsSettings
 from collector.arrivals import Closing, SpanRef
 from collector.spool.frames import Frame
+from ragvigil.app.digest import Digesting
 from ragvigil.app.sink import KINDS, Sink
 from ragvigil.model.outcome import Outcome
 from ragvigil.model.span import Closed, Signal
@@ -55,7 +57,14 @@ def scores() -> ScoreMetrics:
 
 @pytest.fixture
 def sink(store: Store, scores: ScoreMetrics) -> Sink:
-    return Sink(store, scores, {}, placed=EMPTY, clock_unix=lambda: NOW / SECOND)
+    return made(store, scores)
+
+
+def made(store: Store, scores: ScoreMetrics, **more: Any) -> Sink:
+    """A sink whose digests keep every outcome, and which tells them to nobody."""
+    everything = Digesting({}, wants=lambda _: True, samples=lambda _: False)
+    told: dict[str, Any] = {"digesting": everything, "tell": lambda _: None, "placed": EMPTY}
+    return Sink(store, scores, {}, clock_unix=lambda: NOW / SECOND, **(told | more))
 
 
 def placed(sink: Sink) -> dict[str, int]:
@@ -135,7 +144,7 @@ def test_spans_that_come_again_are_duplicates_of_the_frame_that_brought_them(sin
 def test_frames_that_an_earlier_life_has_settled_are_not_counted_again(
     store: Store, scores: ScoreMetrics
 ) -> None:
-    sink = Sink(store, scores, {}, settled={1}, placed=EMPTY | {"stored": 7})
+    sink = made(store, scores, settled={1}, placed=EMPTY | {"stored": 7})
     assert placed(sink) == {"stored": 7}
     sink.opened(frame(1, spans=2), arrived=2)
     sink.known(closing(outcome_of(1)))
@@ -172,7 +181,7 @@ def test_an_old_frame_is_needed_until_what_was_made_of_it_is_durable(sink: Sink)
 def test_what_a_replay_will_read_again_is_known_until_it_was_read(
     store: Store, scores: ScoreMetrics
 ) -> None:
-    sink = Sink(store, scores, {}, settled={1, 3, 5}, settled_spans=9, placed=EMPTY)
+    sink = made(store, scores, settled={1, 3, 5}, settled_spans=9)
     ahead = []
     for seq, spans in ((1, 2), (2, 7), (3, 2), (6, 1)):  # frame 5 is lost
         sink.publish(0)
@@ -189,3 +198,25 @@ def test_the_minutes_of_what_became_durable_are_out_of_date(sink: Sink) -> None:
     assert sink.dirty_minutes == set()
     sink.finish(30)
     assert sink.dirty_minutes == {NOW // SECOND // 60 * 60}
+
+
+def test_what_is_the_last_for_now_is_sent_at_once(sink: Sink, store: Store) -> None:
+    outcome = outcome_of(1)
+    sink.opened(frame(1, spans=2), arrived=2)
+    sink.add(closing(outcome), outcome, None, now=10)
+    sink.advance(10)
+    assert store.read("traces_by_outcome") == []
+    sink.advance(10, is_last=True)
+    assert store.read("traces_by_outcome") != []
+
+
+def test_a_trace_that_is_not_sent_yet_is_sent_before_it_is_looked_up(
+    sink: Sink, store: Store
+) -> None:
+    outcome = outcome_of(1)
+    sink.opened(frame(1, spans=2), arrived=2)
+    sink.add(closing(outcome), outcome, None, now=10)
+    sink.send_if_it_holds({"another"})
+    assert store.read("traces_by_outcome") == []
+    sink.send_if_it_holds({outcome.trace.trace_id})
+    assert store.read("traces_by_outcome") != []

@@ -16,7 +16,7 @@ from ragvigil.store.failures import StoreError
 from ragvigil.store.store import Store
 from scorers.judge.settings import JudgeSettings
 from tests.outcomes import SECOND
-from tests.unit.ragvigil.app.test_noticing import FEW, START, changed, usual
+from tests.unit.ragvigil.app.test_noticing import FEW, START, changed, offer, usual
 
 
 @pytest.fixture
@@ -41,7 +41,7 @@ def noticed(watching: Watching) -> float:
 def test_a_turn_that_fails_after_a_change_was_noticed_tells_it_in_the_next(
     watching: Watching, store: Store
 ) -> None:
-    watching.offer([*usual(), *changed(120, 150, prompt="v2")])
+    offer(watching.noticing, [*usual(), *changed(120, 150, prompt="v2")])
     store.change("RENAME TABLE rollups TO away")
     with pytest.raises(StoreError):
         watching.run()

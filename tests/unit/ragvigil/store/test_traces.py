@@ -6,7 +6,7 @@ from ragvigil.model.outcome import Outcome, TraceOutcome
 from ragvigil.store import records, rollups, traces
 from ragvigil.store.priority import Priority
 from ragvigil.store.store import Store
-from ragvigil.store.traces import RubricFacts, TraceRows
+from ragvigil.store.traces import RubricFacts, TraceRows, counts
 from tests.outcomes import CHUNK, NOW, SECOND, outcome_of, trace_of
 
 FACTS = {"citation_validity": RubricFacts(version="3", fails_below=0.5)}
@@ -188,3 +188,27 @@ def test_a_batch_is_due_by_spans_by_bytes_and_by_age(store: Store) -> None:
     rows.take()
     rows.add(outcome_of(3, text="x" * 5000), now=100.2)
     assert rows.is_due(100.2, limits.model_copy(update={"batch_bytes": 4096}))
+
+
+def test_rows_that_another_has_gathered_are_stored_like_ones_own(store: Store) -> None:
+    whole, part = TraceRows(FACTS), TraceRows(FACTS)
+    whole.add(outcome_of(1))
+    part.add(outcome_of(2))
+    whole.absorb(part.take(), now=5.0)
+    batch = whole.take()
+    assert {row[0] for row in batch.rows["traces"]} == {
+        outcome_of(number).trace.trace_id for number in (1, 2)
+    }
+    assert batch.bytes > part.take().bytes
+    store.write(batch)
+    assert counts(store)["scored"] == 2
+
+
+def test_while_much_waits_a_batch_takes_more_and_waits_longer(store: Store) -> None:
+    rows = TraceRows(FACTS)
+    limits = store.settings.model_copy(update={"batch_rows": 2, "linger_seconds": 1.0})
+    rows.add(outcome_of(1), now=100.0)
+    assert rows.is_due(100.0, limits)
+    assert not rows.is_due(101.0, limits, times=4)
+    assert rows.is_due(104.0, limits, times=4)
+    assert rows.is_due(100.0, limits, times=0)
