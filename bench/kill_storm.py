@@ -1,11 +1,11 @@
-"""kill -9 of either process under load: nothing acknowledged is lost, nothing has two effects.
+"""kill -9 of any process under load: nothing acknowledged is lost, nothing has two effects.
 
     .venv/bin/python bench/kill_storm.py [--small] [--seed N]
 
 A sender keeps sending requests and re-sends what was not acknowledged, while the intake or the
-core is killed at random moments. At the end every acknowledged span must be in the store once,
-every record must have each of its scores once, and the daemon must have become ready within
-10 seconds after every kill.
+core is killed at random moments, and sometimes before it what scores beside the core. At the end
+every acknowledged span must be in the store once, every record must have each of its scores once,
+and the daemon must have become ready within 10 seconds after every kill.
 """
 
 from __future__ import annotations
@@ -23,13 +23,15 @@ from pathlib import Path
 
 import httpx
 import otlp_requests
-from processes import core_pid
+from processes import core_pid, scoring_pids
 from report import finish, progress
 
 from ragvigil.app.child_daemon import ChildDaemon, free_port, start
 
 READY_SECONDS = 10.0
-PAUSE_SECONDS = 0.08
+PAUSE_SECONDS = 0.06
+HELPER_SHARE = 0.5
+"""Of the kills that find a process scoring beside the core: those that end it first."""
 DRAIN_SECONDS = 240.0
 BY_CODE = "rubric IN (SELECT rubric FROM scores WHERE kind = 'code')"
 
@@ -69,17 +71,23 @@ class Sender:
 
 def storm(
     folder: Path, kills: int, rng: random.Random, sender: Sender
-) -> tuple[ChildDaemon, list[float]]:
-    """Kills `kills` times; the daemon that lives at the end, and seconds to ready after each."""
+) -> tuple[ChildDaemon, list[float], int]:
+    """Kills `kills` times; the daemon that lives at the end, seconds to ready after each, and how
+    many processes beside the core were killed as well."""
     settings = {"RAGVIGIL_COLLECTOR__HTTP_ENDPOINT": sender.address}
     daemon = start(folder, settings=settings)
     # Whatever goes wrong here, no daemon outlives the benchmark.
     atexit.register(lambda: daemon.process.poll() is None and daemon.process.terminate())
     daemon.wait_ready(60)
-    waits = []
+    waits, helpers = [], 0
     threading.Thread(target=sender.run, args=(PAUSE_SECONDS,), daemon=True).start()
     for number in range(kills):
-        time.sleep(rng.uniform(0.3, 2.5))
+        time.sleep(rng.uniform(0.3, 4.0))
+        if rng.random() < HELPER_SHARE:
+            for pid in scoring_pids(daemon):
+                os.kill(pid, signal.SIGKILL)
+                helpers += 1
+            time.sleep(rng.uniform(0.0, 0.5))
         victim = rng.choice(("intake", "core"))
         os.kill(daemon.process.pid if victim == "intake" else core_pid(daemon), signal.SIGKILL)
         if victim == "intake":
@@ -89,7 +97,7 @@ def storm(
             _wait_until_gone(daemon)
         waits.append(daemon.wait_ready(60))
         progress(f"{number + 1}/{kills} killed {victim}, ready after {waits[-1]:.1f} s")
-    return daemon, waits
+    return daemon, waits, helpers
 
 
 def _wait_until_gone(daemon: ChildDaemon) -> None:
@@ -140,10 +148,10 @@ def main() -> None:
     options = parser.parse_args()
     kills = 2 if options.small else 30
     rng = random.Random(options.seed)
-    requests = otlp_requests.make(25 * (60 if options.small else 900), seed=options.seed)
+    requests = otlp_requests.make(25 * (60 if options.small else 1600), seed=options.seed)
     with tempfile.TemporaryDirectory() as folder:
         sender = Sender(f"127.0.0.1:{free_port(0)}", requests)
-        daemon, waits = storm(Path(folder), kills, rng, sender)
+        daemon, waits, helpers = storm(Path(folder), kills, rng, sender)
         sender.done.wait(300)
         sent = sender.acknowledged * otlp_requests.SPANS
         ledger = drained(daemon, sent)
@@ -152,6 +160,7 @@ def main() -> None:
     records = sender.acknowledged * otlp_requests.TRACES_A_REQUEST
     figures: dict[str, object] = {
         "kills": kills,
+        "kills_beside_the_core": helpers,
         "requests_acknowledged": sender.acknowledged,
         "retries": sender.retries,
         "spans_acknowledged": sent,

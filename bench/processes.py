@@ -13,6 +13,22 @@ def core_pid(daemon: ChildDaemon) -> int:
     return int((daemon.data_dir / "core.lock").read_text(encoding="ascii"))
 
 
+def scoring_pids(daemon: ChildDaemon) -> list[int]:
+    """Process ids of those that score beside the core just now."""
+    core, found = core_pid(daemon), []
+    for folder in Path("/proc").glob("[0-9]*"):
+        try:
+            parent = int(
+                (folder / "stat").read_text(encoding="ascii").rpartition(")")[2].split()[1]
+            )
+            command = (folder / "cmdline").read_bytes()
+        except OSError:
+            continue  # it has ended meanwhile
+        if parent == core and b"multiprocessing.spawn" in command:
+            found.append(int(folder.name))
+    return found
+
+
 def memory_mb(pid: int, field: str) -> float:
     """`VmRSS` (now) or `VmHWM` (peak) of a process, MB."""
     status = Path(f"/proc/{pid}/status").read_text(encoding="ascii")
