@@ -141,11 +141,15 @@ def stored_effects(data_dir: Path) -> dict[str, int]:
     return effects | {"rubrics": len(counted), "rollup_records": min(row[0] for row in counted)}
 
 
-def main() -> None:
+def _options() -> argparse.Namespace:
     parser = argparse.ArgumentParser()
     parser.add_argument("--small", action="store_true")
     parser.add_argument("--seed", type=int, default=20)
-    options = parser.parse_args()
+    return parser.parse_args()
+
+
+def main() -> None:
+    options = _options()
     kills = 2 if options.small else 30
     rng = random.Random(options.seed)
     requests = otlp_requests.make(25 * (60 if options.small else 1600), seed=options.seed)

@@ -133,9 +133,10 @@ class Pipeline:
         self._closed.extend(self.parts.runs.close_due(now) + self._relieve(now))
         self._give_way()
         is_busy = self._work_off(now)
-        self.parts.sink.duplicates(self.parts.runs.drain_duplicates())
+        self._pass_over(self.parts.runs.drain_duplicates())
         opened = self.parts.runs.open_traces()
-        is_last = not (opened or self._closed or self._unread())
+        in_work = next(self.parts.pool.closings(), None)
+        is_last = not (opened or self._closed or in_work or self._unread())
         self.parts.sink.advance(now, is_behind=self.is_behind, is_last=is_last)
         self._checkpoint(now)
         self.parts.sink.publish(self.spans_read)
@@ -256,7 +257,12 @@ class Pipeline:
         if self.parts.later.wants(closing.trace_id):  # the crash may have come before the offer
             known = self._known()
             self.parts.later.offer([self.parts.scoring.outcome(closing, earlier, known)])
-        self.parts.sink.known(closing)
+        self.parts.sink.known(stored=closing.stored, duplicate=closing.duplicates)
+
+    def _pass_over(self, duplicates: list[int]) -> None:
+        """Spans that came again long after their trace had closed."""
+        metrics.DUPLICATE_SPANS.inc(len(duplicates))
+        self.parts.sink.known(duplicate=duplicates)
 
     def _checkpoint(self, now: float) -> None:
         """Writes down, every few seconds, up to where nothing is needed any more."""

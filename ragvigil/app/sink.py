@@ -138,14 +138,9 @@ class Sink:
         if any(one.trace_id in trace_ids for one in self._gathering.closings):
             self._send()
 
-    def known(self, closing: Closing) -> None:
-        """A closing that the store already has: only the books of its frames are kept."""
-        self._ledger.count(stored=closing.stored, duplicate=closing.duplicates)
-
-    def duplicates(self, seqs: list[int]) -> None:
-        """Spans that came again long after their trace had closed."""
-        metrics.DUPLICATE_SPANS.inc(len(seqs))
-        self._ledger.count(duplicate=seqs)
+    def known(self, *, stored: Sequence[int] = (), duplicate: Sequence[int] = ()) -> None:
+        """Spans, by their frames, of which the store needs nothing: only the books are kept."""
+        self._ledger.count(stored=stored, duplicate=duplicate)
 
     def advance(self, now: float, *, is_behind: bool = False, is_last: bool = False) -> bool:
         """Sends what is due, settles what is durable; whether anything became durable.

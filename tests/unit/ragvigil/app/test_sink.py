@@ -127,7 +127,8 @@ def test_a_closing_that_the_store_has_already_only_moves_the_books(
     sink: Sink, store: Store
 ) -> None:
     sink.opened(frame(1, spans=3), arrived=3)
-    sink.known(closing(outcome_of(1), duplicates=(1,)))
+    known = closing(outcome_of(1), duplicates=(1,))
+    sink.known(stored=known.stored, duplicate=known.duplicates)
     sink.finish(30)
     assert placed(sink) == {"stored": 2, "duplicate": 1}
     assert not sink.dirty_minutes
@@ -136,7 +137,7 @@ def test_a_closing_that_the_store_has_already_only_moves_the_books(
 
 def test_spans_that_come_again_are_duplicates_of_the_frame_that_brought_them(sink: Sink) -> None:
     sink.opened(frame(4, spans=2), arrived=2)
-    sink.duplicates([4, 4])
+    sink.known(duplicate=[4, 4])
     sink.finish(30)
     assert placed(sink) == {"duplicate": 2}
 
@@ -147,7 +148,8 @@ def test_frames_that_an_earlier_life_has_settled_are_not_counted_again(
     sink = made(store, scores, settled={1}, placed=EMPTY | {"stored": 7})
     assert placed(sink) == {"stored": 7}
     sink.opened(frame(1, spans=2), arrived=2)
-    sink.known(closing(outcome_of(1)))
+    known = closing(outcome_of(1))
+    sink.known(stored=known.stored, duplicate=known.duplicates)
     sink.finish(30)
     assert placed(sink) == {"stored": 7}
     assert ledger.sums(store)["frames"] == 0
@@ -163,7 +165,7 @@ def test_a_frame_of_logs_has_no_place_in_the_books_of_spans(sink: Sink) -> None:
 def test_spans_of_a_frame_that_is_lost_are_quarantined_with_the_next(sink: Sink) -> None:
     sink.opened(frame(1, spans=1), arrived=1)
     sink.opened(frame(3, spans=2, before=4), arrived=2)  # frame 2 had 3 spans
-    sink.duplicates([1, 3, 3])
+    sink.known(duplicate=[1, 3, 3])
     sink.finish(30)
     assert placed(sink) == {"duplicate": 3, "quarantined": 3}
 
