@@ -40,6 +40,7 @@ FRAMES_A_TURN = 16
 BEHIND_SPANS, BEHIND_CLOSINGS = 2_000, 256
 """With more spans unread, or traces to score at once, there is no time for local models."""
 CLOSINGS_A_TURN = 64
+TURN_BYTES = 32 << 20
 READ_BELOW_CLOSINGS = 4_000
 """With fewer traces to score the next are read, so that some are complete when these are done."""
 IDLE_SECONDS = 0.02
@@ -146,12 +147,22 @@ class Pipeline:
     def _work_off(self, now: float) -> bool:
         """Has some of the closings that wait scored, or scores them; whether any waited."""
         helps = self.parts.pool.helps(now, is_behind=self.is_behind)
-        number = min(len(self._closed), JOB_CLOSINGS if helps else CLOSINGS_A_TURN)
-        fresh = self._settle([self._closed.popleft() for _ in range(number)])
+        taken = self._take(JOB_CLOSINGS if helps else CLOSINGS_A_TURN)
+        fresh = self._settle(taken)
         if fresh:
             (self._give if helps else self._score)(fresh)
         self._collect()
-        return bool(number)
+        return bool(taken)
+
+    def _take(self, most: int) -> list[Closing]:
+        """The next closings, fewer than `most` where they are large: what is made of a job is held
+        in memory as a whole."""
+        taken: list[Closing] = []
+        size = 0
+        while self._closed and len(taken) < most and size < TURN_BYTES:
+            taken.append(self._closed.popleft())
+            size += sum(ref.size for ref in taken[-1].refs)
+        return taken
 
     def _read(self, now: float) -> int:
         read = 0

@@ -71,6 +71,7 @@ class Maker:
 
     def make(self, job: Job) -> Made:
         """Scores without local models: a job is only given away where there is no time for them."""
+        self._rows.take()  # what a job has left behind that failed: the core makes it again
         digesting, seconds = self._digesting(job.local_rate), []
         for closing, earlier in job.fresh:
             started = time.perf_counter()

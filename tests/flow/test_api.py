@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 
 import httpx
 import pytest
@@ -20,8 +20,8 @@ from ragvigil.store.traces import RubricFacts, TraceRows
 from ragvigil.web.api import api
 from ragvigil.web.settings import WebSettings
 
-TODAY = datetime.now(UTC).replace(hour=9, minute=2, second=0, microsecond=0)
-"""A day within the retention of the tables, at a fixed hour."""
+TODAY = datetime.now(UTC).replace(hour=9, minute=2, second=0, microsecond=0) - timedelta(days=1)
+"""A day within the retention of the tables, at a fixed hour that is over whenever this runs."""
 NOW = int(TODAY.timestamp())
 NANOS = 10**9
 HOUR = 3600

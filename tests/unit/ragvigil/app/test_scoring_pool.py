@@ -229,3 +229,14 @@ async def test_processes_that_cannot_begin_are_not_tried_again(
     close_all(core)
     finish(core)
     assert core.books.records()["scored"] == TRACES
+
+
+async def test_large_traces_make_small_jobs(core: Core, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(pipeline, "TURN_BYTES", 1)
+    have_helpers(core)
+    numbers = given(core)
+    await send(core)
+    close_all(core)
+    finish(core)
+    assert set(numbers) == {1}
+    assert core.books.records()["scored"] == TRACES
