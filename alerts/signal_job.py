@@ -8,7 +8,7 @@ from dataclasses import replace
 from alerts.broken import Broken
 from alerts.moved import Moved
 from alerts.settings import AlertsSettings
-from alerts.signal_minutes import HOUR, HOURS, MINUTE, SignalMinutes
+from alerts.signal_minutes import HOUR, MINUTE, SignalMinutes
 from alerts.signals import Accepted, wanted
 from ragvigil.model.finding import Finding, FindingKind
 from ragvigil.store import signals as stored
@@ -99,7 +99,7 @@ class SignalJob:
         # The version first: what comes while the past is read is then read again.
         table, first = self._table, self._table.first_minute
         seen = stored.changes(self._store, 0, table.first_hour)
-        self._read_hours(set(range(first - (HOURS - 3) * HOUR, first, HOUR)))
+        self._read_hours({one // HOUR * HOUR for one in seen.minutes if one < first})
         self._read_minutes(list(range(first, table.end, MINUTE)))
         self._ahead = {one for one in seen.minutes if one >= table.end}
         self._seen = seen

@@ -1,7 +1,7 @@
 """What the machine can store at most: parse and column-oriented insert of the same rows.
 
-Requests are parsed, their spans turned into rows and inserted, in batches of the same size and
-through the same client; so are the rows of the other tables (records, scores, shapes, traces,
+Requests are parsed, their spans turned into rows and inserted, in batches and through the client
+of the daemon; so are the rows of the other tables (records, scores, shapes, traces,
 texts), which are ready before the clock starts, because no parsing gives them. No spool, no
 assembly, no records, no scores. `spans_only` leaves the other tables out.
 """
@@ -34,6 +34,7 @@ from scorers.record_shape import measure
 from scorers.runner import Runner, load_scorers
 
 BATCH_SPANS = 2000
+"""Of the fixed ceiling: the usual size of the daemon's batches."""
 # As the store does it, strings: the engine builds dictionaries faster than the driver.
 COLUMNS = {
     "Timestamp": "DateTime64(9)",
@@ -55,11 +56,11 @@ COLUMNS = {
 }
 
 
-def ceiling(requests: list[bytes], *, spans_only: bool = False) -> float:
+def ceiling(requests: list[bytes], *, spans_only: bool = False, batch: int = BATCH_SPANS) -> float:
     """Spans a second, in a process of its own: the embedded engine opens one directory only."""
     lengths = b"".join(len(body).to_bytes(4, "little") + body for body in requests)
     with tempfile.TemporaryDirectory() as folder:
-        command = [sys.executable, __file__, folder, *(["spans"] if spans_only else [])]
+        command = [sys.executable, __file__, folder, str(batch), *(["spans"] if spans_only else [])]
         done = subprocess.run(command, input=lengths, capture_output=True, check=True)
     return float(done.stdout.decode().split()[-1])
 
@@ -73,7 +74,7 @@ def _unpack(packed: bytes) -> list[bytes]:
     return requests
 
 
-def _measure(folder: Path, requests: list[bytes], *, spans_only: bool) -> float:
+def _measure(folder: Path, requests: list[bytes], batch: int, *, spans_only: bool) -> float:
     client = connect(StoreSettings(), folder).writer
     migrate(client)
     others = [] if spans_only else _others(requests)
@@ -95,7 +96,7 @@ def _measure(folder: Path, requests: list[bytes], *, spans_only: bool) -> float:
         rows += _rows(ExportTraceServiceRequest.FromString(body))
         for table, found in others[place].items() if others else ():
             waiting.setdefault(table, []).extend(found)
-        if len(rows) >= BATCH_SPANS:
+        if len(rows) >= batch:
             insert()
     if rows:
         insert()
@@ -191,4 +192,5 @@ def _text(value: object) -> str:
 
 if __name__ == "__main__":
     packed = _unpack(sys.stdin.buffer.read())
-    print(_measure(Path(sys.argv[1]), packed, spans_only="spans" in sys.argv[2:]))
+    folder, batch, *more = sys.argv[1:]
+    print(_measure(Path(folder), packed, int(batch), spans_only="spans" in more))

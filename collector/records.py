@@ -41,10 +41,24 @@ def records(
     Pure and total: the same for any order of the spans, and never raises on a trace.
     `conventions` are the registered ones unless given.
     """
-    nodes = grow(trace.spans, registered() if conventions is None else conventions)
-    found = (_find(extent) for extent in boundaries.extents(nodes))
-    answers = tuple([_record(one, trace, rules) for one in found if one is not None])
-    fell(nodes)
+    return records_of_each([trace], rules, conventions)[0]
+
+
+def records_of_each(
+    traces: Sequence[Trace],
+    rules: RouteRules = NO_RULES,
+    conventions: Sequence[Registered] | None = None,
+) -> list[tuple[RagRecord, ...]]:
+    """The answers of several traces, one step after another taken with all of them."""
+    asked = registered() if conventions is None else conventions
+    forests = [grow(trace.spans, asked) for trace in traces]
+    found = [[_find(extent) for extent in boundaries.extents(nodes)] for nodes in forests]
+    answers = [
+        tuple([_record(one, trace, rules) for one in some if one is not None])
+        for trace, some in zip(traces, found, strict=True)
+    ]
+    for nodes in forests:
+        fell(nodes)
     return answers
 
 

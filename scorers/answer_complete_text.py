@@ -77,7 +77,7 @@ def why_cut(record: RagRecord) -> str:
     return _unfinished(record.answer or "")
 
 
-@lru_cache(maxsize=64)
+@lru_cache(maxsize=512)
 def _unfinished(answer: str) -> str:
     """Why a text is taken for cut; the last few are remembered, since several scorers ask."""
     text = answer.rstrip()

@@ -66,6 +66,10 @@ class ExportSettings(BaseModel):
     )
     backfill: bool = Field(default=False, description="export replayed and imported traffic too")
 
+    def takes(self, backfill: str) -> bool:
+        """Whether results leave of live traces (empty), or of those of a declared backfill."""
+        return bool(self.endpoint) and (self.backfill or not backfill)
+
     @field_validator("endpoint")
     @classmethod
     def _is_an_address(cls, url: str, info: ValidationInfo) -> str:

@@ -63,9 +63,9 @@ class Refusal:
         return Score(rubric=self.rubric, label=stance.label, explanation=reason)
 
 
-@lru_cache(maxsize=256)
+@lru_cache(maxsize=512)
 def classify(answer: str) -> Stance:
-    """What the answer does; the last 256 answers are remembered, since several scorers ask."""
+    """What the answer does; the last 512 answers are remembered, since several scorers ask."""
     own = _FOREIGN.sub(lambda match: " " * len(match[0]), answer)
     patterns = _patterns()
     if not patterns.refusing.search(_plain(own.replace("\n", " "))):

@@ -144,8 +144,9 @@ def _are_alike(one: Outline, other: Outline) -> bool:
     if not one.words:
         least = min(len(one.sentences), len(other.sentences))
         return len(one.sentences & other.sentences) >= NEAR * least
-    either = len(one.words | other.words)
-    return either >= FEWEST_WORDS and len(one.words & other.words) >= NEAR_WORDS * either
+    both = len(one.words & other.words)
+    either = len(one.words) + len(other.words) - both
+    return either >= FEWEST_WORDS and both >= NEAR_WORDS * either
 
 
 def is_collapsed(retrieval: Retrieval) -> bool:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping, Sequence
 
 import structlog
 
@@ -101,7 +101,12 @@ class Runner:
 
     def score_all(self, record: RagRecord) -> tuple[Score, ...]:
         """One score per scorer; a needed field that is absent makes it not applicable."""
-        return tuple(self._score(scorer, record) for scorer in self._scorers)
+        return self.score_each([record])[0]
+
+    def score_each(self, records: Sequence[RagRecord]) -> list[tuple[Score, ...]]:
+        """All scores of every record; one scorer after another looks at all of them (ADR 18)."""
+        columns = [[self._score(one, record) for record in records] for one in self._scorers]
+        return list(zip(*columns, strict=True)) if columns else [()] * len(records)
 
     def _score(self, scorer: Scorer, record: RagRecord) -> Score:
         rubric = self._rubrics[scorer.rubric]

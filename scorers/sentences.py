@@ -36,7 +36,7 @@ class Sentence:
     text: str
 
 
-@lru_cache(maxsize=64)
+@lru_cache(maxsize=512)
 def sentences(text: str) -> tuple[Sentence, ...]:
     """Sentences in order, each with the markers that stand behind its full stop.
 

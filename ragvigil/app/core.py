@@ -181,7 +181,3 @@ def serve_web(application: ASGIApp, settings: WebSettings) -> Iterator[None]:
     finally:
         server.should_exit = True
         thread.join(5)
-
-
-if __name__ == "__main__":
-    main(socket.socket(fileno=int(sys.argv[1])))

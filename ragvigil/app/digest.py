@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from alerts.fingerprint import Fingerprint, fingerprint_of
 from alerts.score_counts import ScoreCounts
+from collector.feedback import told_of
+from ragvigil.app import pipeline_metrics as metrics
+from ragvigil.app.scoring import Fresh
 from ragvigil.model.outcome import Outcome, TraceOutcome
+from ragvigil.store.traces import TraceRows
 
 Chooses = Callable[[Outcome], bool]
 
@@ -59,6 +63,28 @@ class Digesting:
 
     def _begin(self) -> Digest:
         return Digest(counts=ScoreCounts(self._fails_below))
+
+
+def gather(
+    fresh: Sequence[Fresh],
+    outcomes: Sequence[Outcome],
+    rows: TraceRows,
+    digesting: Digesting,
+    now: float = 0.0,
+) -> None:
+    """Makes the rows of outcomes, those of the feedback that their traces brought, their digest.
+
+    `fresh` are what the outcomes came of; `now` is a monotonic time, for the linger.
+    """
+    for outcome in outcomes:
+        rows.add(outcome, now)
+    for outcome in outcomes:
+        told = told_of(outcome.trace)
+        if told:
+            metrics.FEEDBACK.inc(len(told))
+            rows.tell(told, outcome.trace.received_unix_nano)
+    for (_, earlier), outcome in zip(fresh, outcomes, strict=True):
+        digesting.add(outcome, earlier.record_ids if earlier else ())
 
 
 def prints_of(outcome: Outcome) -> list[tuple[str, Fingerprint]]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import threading
 import time
 from dataclasses import replace
@@ -25,6 +26,9 @@ log = structlog.get_logger()
 
 SEGMENT_GRACE_SECONDS = 300.0
 ROLLUP_SECONDS, DELTA_SECONDS, BOOKS_SECONDS, RETENTION_SECONDS = 2.0, 15.0, 60.0, 3600.0
+ROLLUP_TURNS = 4
+"""How often roll-ups are put off: under load a minute holds half a million scores, and each turn
+counts them all again."""
 WATCH_SECONDS = 10.0
 ISSUES_SECONDS, CLUSTERS_SECONDS = 60.0, 600.0
 HOUR, MERGE_HOUR = 3600.0, 2
@@ -83,7 +87,7 @@ def duties(
         name="rollups", every_seconds=ROLLUP_SECONDS, function=rolling.run, runs_at_stop=True
     )
     every = [
-        rolled,
+        _gives_way(rolled, pipeline, ROLLUP_TURNS),
         Job(name="watch", every_seconds=WATCH_SECONDS, function=pipeline.parts.watching.run),
         Job(name="deltas", every_seconds=DELTA_SECONDS, function=deltas),
         Job(name="books", every_seconds=BOOKS_SECONDS, function=balance),
@@ -95,13 +99,17 @@ def duties(
     return [_gives_way(one, pipeline) if one.is_long else one for one in every]
 
 
-def _gives_way(job: Job, pipeline: Pipeline) -> Job:
-    """A long duty that waits for its next turn while the core is behind: what is new goes first."""
+def _gives_way(job: Job, pipeline: Pipeline, turns: float = math.inf) -> Job:
+    """A duty that waits while the core is behind, up to so many turns: what is new goes first."""
+    waited = 0
 
     def run() -> None:
-        if pipeline.is_behind:
+        nonlocal waited
+        if pipeline.is_behind and waited < turns:
+            waited += 1
             metrics.JOBS_PUT_OFF.labels(job.name).inc()
         else:
+            waited = 0
             job.function()
 
     return replace(job, function=run)

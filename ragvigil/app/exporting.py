@@ -75,8 +75,7 @@ class Exporting:
 
     def takes(self, outcome: Outcome) -> bool:
         """Whether an offer of this outcome would be taken."""
-        live = self._settings.backfill or not outcome.trace.backfill
-        return bool(self._settings.endpoint) and live
+        return self._settings.takes(outcome.trace.backfill)
 
     def offer(self, outcomes: Sequence[Outcome]) -> None:
         """Takes the results of stored outcomes; never waits."""
@@ -87,10 +86,8 @@ class Exporting:
 
     def offer_later(self, verdicts: Sequence[tuple[StoredRecord, Sequence[Score]]]) -> None:
         """Takes results that a judge or local models gave after the record was stored."""
-        if not self._settings.endpoint:
-            return
         for stored, scores in verdicts:
-            if self._settings.backfill or not stored.stamp.backfill:
+            if self._settings.takes(stored.stamp.backfill):
                 self._take(stored.record, scores)
 
     def start(self) -> None:

@@ -39,6 +39,11 @@ IDLE_SECONDS, ADAPT_SECONDS = 0.5, 10.0
 LEAST_RATE = 1 / 64
 
 
+def is_for_local_models(outcome: Outcome, rate: float, salt: str) -> bool:
+    """Whether the records of an outcome belong to the share `rate` of live ones."""
+    return not outcome.trace.backfill and is_sampled(outcome.trace.trace_id, rate, salt)
+
+
 class LocalScoring:
     """Takes offers from the pipeline's thread, works in its own, writes scores of kind model.
 
@@ -69,8 +74,7 @@ class LocalScoring:
 
     def samples(self, outcome: Outcome) -> bool:
         """Whether the records of an outcome belong to the share that local models score."""
-        trace = outcome.trace
-        return not trace.backfill and is_sampled(trace.trace_id, self.rate, self._salt)
+        return is_for_local_models(outcome, self.rate, self._salt)
 
     def takes(self, outcome: Outcome) -> bool:
         """Whether an offer of this outcome would be taken now, if there is room."""

@@ -7,12 +7,11 @@ from __future__ import annotations
 
 import time
 from collections import deque
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from threading import Event
 
 from collector.assembly import Closing
-from collector.feedback import told_of
 from collector.fetch import TraceFetcher
 from collector.record.route import RouteCap
 from collector.spool.reader import SpoolReader
@@ -25,13 +24,12 @@ from ragvigil.app.golden_job import GoldenJob
 from ragvigil.app.issue_job import IssueJob
 from ragvigil.app.later import Later
 from ragvigil.app.runs import Runs
-from ragvigil.app.scoring import Known, Scoring
-from ragvigil.app.scoring_child import Fresh, Job
+from ragvigil.app.scoring import Fresh, Known, Scoring
+from ragvigil.app.scoring_child import Job
 from ragvigil.app.scoring_pool import JOB_CLOSINGS, ScoringPool
 from ragvigil.app.sink import Sink
 from ragvigil.app.topic_job import TopicJob
 from ragvigil.app.watching import Watching
-from ragvigil.model.outcome import Outcome
 from ragvigil.model.span import Closed
 from ragvigil.store.traces import StoredTrace
 from scorers.runner import Runner
@@ -39,8 +37,8 @@ from scorers.runner import Runner
 FRAMES_A_TURN = 16
 BEHIND_SPANS, BEHIND_CLOSINGS = 2_000, 256
 """With more spans unread, or traces to score at once, there is no time for local models."""
-CLOSINGS_A_TURN = 64
-TURN_BYTES = 32 << 20
+CLOSINGS_A_TURN = 128
+TURN_BYTES = 16 << 20
 READ_BELOW_CLOSINGS = 4_000
 """With fewer traces to score the next are read, so that some are complete when these are done."""
 IDLE_SECONDS = 0.02
@@ -123,6 +121,7 @@ class Pipeline:
         while not stop.is_set():
             if not self.step():
                 stop.wait(IDLE_SECONDS)
+        self.is_behind = False  # what still waits is for the next life: duties need not
         self._collect(POOL_SECONDS)
         self.parts.sink.finish(FINISH_SECONDS)
         self._checkpoint(float("inf"))
@@ -155,14 +154,19 @@ class Pipeline:
         return bool(taken)
 
     def _take(self, most: int) -> list[Closing]:
-        """The next closings, fewer than `most` where they are large: what is made of a job is held
-        in memory as a whole."""
-        taken: list[Closing] = []
+        """The next closings, each of another trace: a later generation looks for the one before.
+
+        Fewer than `most` where they are large: what is made of a job is held in memory as a whole.
+        """
+        taken: dict[str, Closing] = {}
         size = 0
         while self._closed and len(taken) < most and size < TURN_BYTES:
-            taken.append(self._closed.popleft())
-            size += sum(ref.size for ref in taken[-1].refs)
-        return taken
+            if self._closed[0].trace_id in taken:
+                break
+            closing = self._closed.popleft()
+            taken[closing.trace_id] = closing
+            size += sum(ref.size for ref in closing.refs)
+        return list(taken.values())
 
     def _read(self, now: float) -> int:
         read = 0
@@ -218,13 +222,11 @@ class Pipeline:
         self.parts.sink.send_if_it_holds(wanted)
         return self.parts.look_up(trace_ids)
 
-    def _score(self, fresh: Iterable[Fresh]) -> None:
-        known = self._known()
-        for closing, earlier in fresh:
-            started = time.perf_counter()
-            outcome = self.parts.scoring.outcome(closing, earlier, known, lean=self.is_behind)
-            metrics.SCORING.observe(time.perf_counter() - started)
-            self._hand_on(closing, outcome, earlier)
+    def _score(self, fresh: Sequence[Fresh]) -> None:
+        started = time.perf_counter()
+        outcomes = self.parts.scoring.outcomes(fresh, self._known(), lean=self.is_behind)
+        _show_time(time.perf_counter() - started, len(fresh))
+        self.parts.sink.add(fresh, outcomes, self._clock())
 
     def _give(self, fresh: list[Fresh]) -> None:
         known = replace(self._known(), routes=self.parts.routes.copy())
@@ -233,22 +235,17 @@ class Pipeline:
 
     def _collect(self, seconds: float = 0.0) -> None:
         """Takes what others have scored; what they lost, or named otherwise, is scored here."""
-        for fresh, made in self.parts.pool.finished(seconds):
+        for fresh, made in self.parts.pool.finished(self._clock(), seconds):
             if made is None or not self.parts.routes.take(made.routes):
                 self._score(fresh)
                 continue
             counted.add(made.counted)
-            for one in made.seconds:
-                metrics.SCORING.observe(one)
+            _show_time(made.seconds, len(fresh))
             closings = [closing for closing, _ in fresh]
             self.parts.sink.absorb(closings, made.batch, made.digest, self._clock())
 
     def _known(self) -> Known:
         return Known(routes=self.parts.routes, epochs=self.parts.watching.noticing.epochs())
-
-    def _hand_on(self, closing: Closing, outcome: Outcome, earlier: StoredTrace | None) -> None:
-        told = told_of(outcome.trace)
-        self.parts.sink.add(closing, outcome, earlier, self._clock(), told)
 
     def _may_be_stored(self, closing: Closing) -> bool:
         """Whether the store may hold this trace: after a late span, a lost root, a replay."""
@@ -262,12 +259,13 @@ class Pipeline:
     def _settle_known(self, closing: Closing, earlier: StoredTrace) -> None:
         """The store has this generation or a later one: nothing of it may have a second effect."""
         if earlier.generation > len(closing.refs) and closing.first_seq > self._replay_until:
-            self._hand_on(closing, self.parts.scoring.late(closing, earlier), earlier)
+            late = self.parts.scoring.late(closing, earlier)
+            self.parts.sink.add([(closing, earlier)], [late], self._clock())
             return
         metrics.REPLAYED.inc()
         if self.parts.later.wants(closing.trace_id):  # the crash may have come before the offer
-            known = self._known()
-            self.parts.later.offer([self.parts.scoring.outcome(closing, earlier, known)])
+            again = self.parts.scoring.outcomes([(closing, earlier)], self._known())
+            self.parts.later.offer(again)
         self.parts.sink.known(stored=closing.stored, duplicate=closing.duplicates)
 
     def _pass_over(self, duplicates: list[int]) -> None:
@@ -288,3 +286,8 @@ class Pipeline:
             self.parts.runs.oldest_seq(self._clock()),
         ]
         self.parts.reader.checkpoint("core", min(seq for seq in needed if seq is not None) - 1)
+
+
+def _show_time(seconds: float, traces: int) -> None:
+    for _ in range(traces):
+        metrics.SCORING.observe(seconds / traces)

@@ -37,7 +37,7 @@ REDONE = Counter(
 )
 SCORING = Histogram(
     "ragvigil_scoring_seconds",
-    "Time to turn one closed trace into records and scores.",
+    "Time to turn one closed trace into records and scores, the mean of those scored together.",
     buckets=(0.0002, 0.0005, 0.001, 0.002, 0.005, 0.01, 0.05, 0.25, 1),
 )
 STORED_AFTER = Histogram(
@@ -51,7 +51,7 @@ LEDGER_MISMATCH = Gauge(
 JOB_FAILURES = Counter("ragvigil_job_failures", "Runs of a periodic job that raised.", ["job"])
 JOBS_PUT_OFF = Counter(
     "ragvigil_jobs_put_off",
-    "Runs of issues, topics and golden set that were put off while too much waited.",
+    "Runs of a periodic job that were put off while too much waited.",
     ["job"],
 )
 JOB_SECONDS = Histogram("ragvigil_job_seconds", "Duration of a periodic job.", ["job"])

@@ -1,14 +1,15 @@
-"""What becomes of one closing: its trace, the answers in it, their scores."""
+"""What becomes of closings: their traces, the answers in them, their scores."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import islice
 
 from collector.arrivals import Closing
 from collector.fetch import TraceFetcher
 from collector.record.route import RouteCap, RouteRules
-from collector.records import records
+from collector.records import records_of_each
 from ragvigil.app import pipeline_metrics as metrics
 from ragvigil.llm.guard import is_own
 from ragvigil.model.outcome import Outcome, ScoredRecord, TraceOutcome
@@ -28,7 +29,11 @@ class Known:
     and by service, environment and route the epoch of an index that its service does not say."""
 
     routes: RouteCap
-    epochs: Mapping[tuple[str, str, str], str] = field(default_factory=dict)
+    epochs: Mapping[tuple[str, str, str], str]
+
+
+Fresh = tuple[Closing, StoredTrace | None]
+"""A closing that is to be scored, and what the store has of its trace."""
 
 
 class Scoring:
@@ -38,26 +43,21 @@ class Scoring:
         self._fetcher, self._rules = fetcher, rules
         self._full, self._lean = runner, runner.lean()
 
-    def outcome(
-        self, closing: Closing, earlier: StoredTrace | None, known: Known, *, lean: bool = False
-    ) -> Outcome:
-        """The outcome of a closing; `earlier` is what the store has of its trace."""
-        trace = self._fetcher.fetch(closing)
-        if earlier is not None:  # all generations lie in the partition of the first
-            trace = replace(trace, received_unix_nano=earlier.received_unix_nano)
-        # What asks a model for our own judge is traced where the provider does so: no loop.
-        found = () if is_own(trace.trace_id) else records(trace, self._rules)
-        scored = tuple(self._scored(one, known, lean=lean) for one in found)
-        present = {one.record.record_id for one in scored}
-        return Outcome(
-            trace=trace,
-            outcome=_class_of(trace, scored),
-            time_unix_nano=earlier.time_unix_nano if earlier else time_of(trace),
-            records=scored,
-            gone=tuple(
-                one for one in (earlier.record_ids if earlier else ()) if one not in present
-            ),
-        )
+    def outcomes(
+        self, fresh: Sequence[Fresh], known: Known, *, lean: bool = False
+    ) -> list[Outcome]:
+        """The outcome of each closing.
+
+        One step after another is taken with all of them, not all steps with one after another:
+        that saves a fifth of the time (ADR 18).
+        """
+        traces = [self._trace(closing, earlier) for closing, earlier in fresh]
+        found = self._records(traces, known)
+        scored = iter(self._scored([one for some in found for one in some], lean=lean))
+        return [
+            _outcome(trace, earlier, tuple(islice(scored, len(some))))
+            for trace, some, (_, earlier) in zip(traces, found, fresh, strict=True)
+        ]
 
     def late(self, closing: Closing, earlier: StoredTrace) -> Outcome:
         """The outcome of spans that came to a trace after a later generation of it was stored."""
@@ -65,14 +65,45 @@ class Scoring:
         time_unix_nano = earlier.time_unix_nano
         return Outcome(trace=trace, outcome=TraceOutcome.LATE, time_unix_nano=time_unix_nano)
 
-    def _scored(self, found: RagRecord, known: Known, *, lean: bool) -> ScoredRecord:
-        record = _named(found, known)
-        for what in record.truncated:
-            metrics.TRUNCATED.labels(what).inc()
+    def _trace(self, closing: Closing, earlier: StoredTrace | None) -> Trace:
+        trace = self._fetcher.fetch(closing)
+        if earlier is None:
+            return trace
+        # All generations lie in the partition of the first.
+        return replace(trace, received_unix_nano=earlier.received_unix_nano)
+
+    def _records(self, traces: Sequence[Trace], known: Known) -> list[list[RagRecord]]:
+        # What asks a model for our own judge is traced where the provider does so: no loop.
+        own = [is_own(trace.trace_id) for trace in traces]
+        others = [trace for trace, is_ours in zip(traces, own, strict=True) if not is_ours]
+        found = iter(records_of_each(others, self._rules))
+        return [[] if is_ours else [_named(one, known) for one in next(found)] for is_ours in own]
+
+    def _scored(self, found: Sequence[RagRecord], *, lean: bool) -> list[ScoredRecord]:
+        for record in found:
+            for what in record.truncated:
+                metrics.TRUNCATED.labels(what).inc()
         if lean:
-            metrics.LEAN.inc()
-        scores = (self._lean if lean else self._full).score_all(record)
-        return ScoredRecord(record=record, scores=scores, shape=measure(record))
+            metrics.LEAN.inc(len(found))
+        every = (self._lean if lean else self._full).score_each(found)
+        return [
+            ScoredRecord(record=record, scores=scores, shape=measure(record))
+            for record, scores in zip(found, every, strict=True)
+        ]
+
+
+def _outcome(
+    trace: Trace, earlier: StoredTrace | None, scored: tuple[ScoredRecord, ...]
+) -> Outcome:
+    present = {one.record.record_id for one in scored}
+    before = earlier.record_ids if earlier else ()
+    return Outcome(
+        trace=trace,
+        outcome=_class_of(trace, scored),
+        time_unix_nano=earlier.time_unix_nano if earlier else time_of(trace),
+        records=scored,
+        gone=tuple(one for one in before if one not in present),
+    )
 
 
 def _named(found: RagRecord, known: Known) -> RagRecord:

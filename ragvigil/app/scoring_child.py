@@ -12,27 +12,24 @@ import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from collector.arrivals import Closing
-from collector.feedback import told_of
 from collector.fetch import TraceFetcher
 from collector.record.route import RouteCap, RouteRules
 from collector.spool.reader import SpoolReader
 from ragvigil.app import memory
 from ragvigil.app.counted import Increases, increases
-from ragvigil.app.digest import Digest, Digesting
+from ragvigil.app.digest import Digest, Digesting, gather
+from ragvigil.app.local_scoring import is_for_local_models
 from ragvigil.app.logs import configure_logs
-from ragvigil.app.scoring import Known, Scoring
+from ragvigil.app.scoring import Fresh, Known, Scoring
 from ragvigil.app.settings import Settings
 from ragvigil.inference.courtesy import step_back
 from ragvigil.model.outcome import Outcome
 from ragvigil.store.batch import Batch
 from ragvigil.store.record_rows import RubricFacts
-from ragvigil.store.traces import StoredTrace, TraceRows
-from scorers.judge.sampling import is_sampled, may_be_chosen
+from ragvigil.store.traces import TraceRows
+from scorers.judge.sampling import may_be_chosen
+from scorers.rubric import bring
 from scorers.runner import Runner, load_scorers
-
-Fresh = tuple[Closing, StoredTrace | None]
-"""A closing that is to be scored, and what the store has of its trace."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -46,12 +43,15 @@ class Job:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Made:
-    """What came of a job. `routes` are those of the job, and those that were admitted here."""
+    """What came of a job, and how long scoring took.
+
+    `routes` are those of the job, and those that were admitted here.
+    """
 
     batch: Batch
     digest: Digest
     routes: RouteCap
-    seconds: Sequence[float]
+    seconds: float
     counted: Increases
 
 
@@ -72,14 +72,11 @@ class Maker:
     def make(self, job: Job) -> Made:
         """Scores without local models: a job is only given away where there is no time for them."""
         self._rows.take()  # what a job has left behind that failed: the core makes it again
-        digesting, seconds = self._digesting(job.local_rate), []
-        for closing, earlier in job.fresh:
-            started = time.perf_counter()
-            outcome = self._scoring.outcome(closing, earlier, job.known, lean=True)
-            seconds.append(time.perf_counter() - started)
-            self._rows.add(outcome)
-            self._rows.tell(told_of(outcome.trace), outcome.trace.received_unix_nano)
-            digesting.add(outcome, earlier.record_ids if earlier else ())
+        started = time.perf_counter()
+        outcomes = self._scoring.outcomes(job.fresh, job.known, lean=True)
+        seconds = time.perf_counter() - started
+        digesting = self._digesting(job.local_rate)
+        gather(job.fresh, outcomes, self._rows, digesting)
         return Made(
             batch=self._rows.take(),
             digest=digesting.take(),
@@ -92,13 +89,11 @@ class Maker:
         judge, export = self._settings.judge, self._settings.export
 
         def wants(outcome: Outcome) -> bool:
-            if export.endpoint:
-                return True
-            return bool(judge.model) and may_be_chosen(outcome.trace.trace_id, judge)
+            is_judged = bool(judge.model) and may_be_chosen(outcome.trace.trace_id, judge)
+            return is_judged or export.takes(outcome.trace.backfill)
 
         def samples(outcome: Outcome) -> bool:
-            trace = outcome.trace
-            return not trace.backfill and is_sampled(trace.trace_id, local_rate, judge.salt)
+            return is_for_local_models(outcome, local_rate, judge.salt)
 
         return Digesting(self._fails_below, wants=wants, samples=samples)
 
@@ -111,6 +106,7 @@ def begin(settings: Settings, facts: Mapping[str, RubricFacts], writer: tuple[st
     threading.Thread(target=_end_with_the_core, daemon=True).start()
     step_back()
     configure_logs()
+    bring(settings.scorers.rubrics)
     _makers[:] = [Maker(settings, facts, writer)]
     memory.collect_seldom()
     increases()  # what was counted so far is nobody's

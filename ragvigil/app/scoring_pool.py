@@ -17,7 +17,8 @@ import structlog
 
 from ragvigil.app import memory, scoring_child
 from ragvigil.app import pipeline_metrics as metrics
-from ragvigil.app.scoring_child import Fresh, Job, Made
+from ragvigil.app.scoring import Fresh
+from ragvigil.app.scoring_child import Job, Made
 from ragvigil.app.settings import Settings
 from ragvigil.store.record_rows import RubricFacts
 
@@ -53,8 +54,6 @@ class ScoringPool:
 
     def helps(self, now: float, *, is_behind: bool) -> bool:
         """Whether a job would be taken now; to be told at every turn whether the core is behind."""
-        if self._given and now - self._given[0][2] > JOB_SECONDS:
-            self._end()
         if is_behind:
             self._behind_last = now
             self._behind_since = now if self._behind_since is None else self._behind_since
@@ -71,11 +70,15 @@ class ScoringPool:
         assert self._executor is not None
         self._given.append((job.fresh, _submitted(self._executor, job), now))
 
-    def finished(self, seconds: float = 0.0) -> Iterator[tuple[Sequence[Fresh], Made | None]]:
+    def finished(
+        self, now: float, seconds: float = 0.0
+    ) -> Iterator[tuple[Sequence[Fresh], Made | None]]:
         """Closings and what was made of them, in order; None where that is lost.
 
         Waits for the first up to `seconds`.
         """
+        if self._given and now - self._given[0][2] > JOB_SECONDS:
+            self._end()
         if self._given and seconds:
             wait([self._given[0][1]], timeout=seconds)
         while self._given and self._given[0][1].done():

@@ -15,14 +15,14 @@ from alerts.metrics import ScoreMetrics
 from collector.assembly import Closing
 from collector.spool.frames import Frame
 from ragvigil.app import pipeline_metrics as metrics
-from ragvigil.app.digest import Digest, Digesting
+from ragvigil.app.digest import Digest, Digesting, gather
 from ragvigil.app.frame_ledger import FrameLedger, FrameRow
+from ragvigil.app.scoring import Fresh
 from ragvigil.model.outcome import Outcome
 from ragvigil.store import ledger
 from ragvigil.store.batch import Batch, Quarantined, Written
-from ragvigil.store.feedback import Told
 from ragvigil.store.store import Store
-from ragvigil.store.traces import RubricFacts, StoredTrace, TraceRows
+from ragvigil.store.traces import RubricFacts, TraceRows
 
 KINDS = ("stored", "duplicate", "quarantined")
 LARGEST = 4
@@ -108,24 +108,10 @@ class Sink:
         )
         self._ledger.count(quarantined=[frame.seq] * (frame.spans - arrived))
 
-    def add(
-        self,
-        closing: Closing,
-        outcome: Outcome,
-        earlier: StoredTrace | None,
-        now: float,
-        told: Sequence[Told] = (),
-    ) -> None:
-        """Takes the outcome of a closing, and the feedback that its trace brought.
-
-        `earlier` is what the store had of the trace.
-        """
-        self._rows.add(outcome, now)
-        if told:
-            metrics.FEEDBACK.inc(len(told))
-            self._rows.tell(told, outcome.trace.received_unix_nano)
-        self._digesting.add(outcome, earlier.record_ids if earlier else ())
-        self._gathering.closings.append(closing)
+    def add(self, fresh: Sequence[Fresh], outcomes: Sequence[Outcome], now: float) -> None:
+        """Takes the outcomes of closings."""
+        gather(fresh, outcomes, self._rows, self._digesting, now)
+        self._gathering.closings += [closing for closing, _ in fresh]
 
     def absorb(self, closings: Sequence[Closing], batch: Batch, digest: Digest, now: float) -> None:
         """Takes what another process has made of closings."""

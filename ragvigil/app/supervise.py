@@ -74,7 +74,7 @@ class Core:
         ours, theirs = socket.socketpair()
         with theirs:
             self._process = await asyncio.create_subprocess_exec(
-                *(sys.executable, "-m", "ragvigil.app.core", str(theirs.fileno())),
+                *(sys.executable, "-m", "ragvigil.app.core_process", str(theirs.fileno())),
                 pass_fds=(theirs.fileno(),),
                 start_new_session=True,
             )

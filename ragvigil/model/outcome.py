@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from enum import StrEnum
 
 from ragvigil.model.record import RagRecord
 from ragvigil.model.score import Score
 from ragvigil.model.span import Trace
+from ragvigil.model.values import dataclass
 
 
 class TraceOutcome(StrEnum):

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from enum import Enum, IntEnum, StrEnum
 from typing import TypeAlias
+
+from ragvigil.model.values import dataclass
 
 AttributeValue: TypeAlias = (
     "str | bool | int | float | bytes | list[AttributeValue] | dict[str, AttributeValue] | None"

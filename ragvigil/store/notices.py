@@ -86,9 +86,10 @@ def newest(store: Store, *, each: int) -> list[Notice]:
 def past(store: Store, *, since: int, each: int, most: int = MOST_RECORDS) -> Iterator[Past]:
     """The newest `each` records of every route since then, in the order of their time.
 
-    Of more than `most`, the newest. `since` in seconds since the epoch.
+    Of more than `most`, the newest; none that this life wrote. `since` in seconds since the epoch.
     """
-    asked = {"since": since, "each": each, "limit": most}
+    writer = {"replica": store.replica, "epoch": store.epoch}
+    asked = {"since": since, "each": each, "limit": most, **writer}
     return map(_past, store.read("fingerprints", asked, priority=Priority.TICK))
 
 

@@ -77,6 +77,12 @@ def scores_of(trace: dict[str, object]) -> dict[str, dict[str, object]]:
     return {score["rubric"]: score for score in records[0]["scores"]}
 
 
+def test_the_intake_has_the_cpu_before_the_core(daemon: ChildDaemon) -> None:
+    core = int((daemon.data_dir / "core.lock").read_text())
+    nice = [os.getpriority(os.PRIO_PROCESS, pid) for pid in (daemon.process.pid, core)]
+    assert nice[0] < nice[1]
+
+
 def test_a_true_quotation_scores_one(daemon: ChildDaemon) -> None:
     trace = look_up(daemon, ask(daemon, "Card refunds take 5 to 7 business days."))
     score = scores_of(trace)["citation_validity"]

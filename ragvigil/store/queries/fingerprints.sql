@@ -1,9 +1,11 @@
--- What the newest records of every route show of the setup that made them, in the order of time.
+-- What the newest records of every route show of the setup that made them, in the order of time;
+-- without those of the writer that asks.
 WITH newest AS
 (
     SELECT *
     FROM records FINAL
     WHERE minute >= toDateTime({since:UInt32}, 'UTC')
+        AND NOT (replica = {replica:String} AND epoch = {epoch:UInt32})
     ORDER BY time DESC
     LIMIT {each:UInt32} BY service, environment, route
     LIMIT {limit:UInt32}

@@ -8,7 +8,7 @@ from dataclasses import replace
 
 import pytest
 
-from collector.records import records
+from collector.records import records, records_of_each
 from ragvigil.model.record import Absent, ContextSource
 from ragvigil.model.span import Event, Scope, SpanKind, StatusCode
 from tests.traces import ANSWER, DOCUMENTS, PROMPT, QUESTION, llm, rag_trace, retriever, span, trace
@@ -30,6 +30,14 @@ def reranker(given: tuple, returned: tuple, **more):  # type: ignore[no-untyped-
 
 def ids(documents: tuple) -> list[str]:  # type: ignore[type-arg]
     return [document.chunk_id for document in documents]
+
+
+def test_traces_that_are_read_together_have_the_records_of_each_alone() -> None:
+    traces = [rag_trace(), trace(span("root", CHAIN)), rag_trace("Within 30 days.")]
+    together = records_of_each(traces)
+    assert together == [records(one) for one in traces]
+    assert [len(some) for some in together] == [1, 0, 1]
+    assert records_of_each([]) == []
 
 
 def test_a_plain_rag_trace_is_one_record() -> None:

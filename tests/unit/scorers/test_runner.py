@@ -39,6 +39,19 @@ class Unheard:
         return Score.not_applicable(self.rubric, f"{record.record_id} is never scored")
 
 
+def test_records_that_are_scored_together_have_the_scores_of_each_alone() -> None:
+    runner = Runner(load_scorers()).lean()
+    others = [replace(RECORD, answer=one) for one in ("I cannot answer that.", None)]
+    together = runner.score_each([RECORD, *others])
+    assert together == [runner.score_all(one) for one in (RECORD, *others)]
+    assert len(set(map(str, together))) == 3
+
+
+def test_without_scorers_there_are_no_scores() -> None:
+    assert Runner([]).score_each([RECORD, RECORD]) == [(), ()]
+    assert Runner(load_scorers()).score_each([]) == []
+
+
 def test_a_scorer_that_raises_is_counted_and_not_applicable(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from prometheus_client import REGISTRY
 
-from ragvigil.app.duties import SEGMENT_GRACE_SECONDS, RollUps, duties
+from ragvigil.app.duties import ROLLUP_TURNS, SEGMENT_GRACE_SECONDS, RollUps, duties
 from ragvigil.app.pipeline import CHECKPOINT_SECONDS
 from ragvigil.app.settings import Settings
 from ragvigil.store import rollups
@@ -168,3 +168,16 @@ async def test_long_duties_wait_while_the_core_is_behind(
     core.pipeline.is_behind = False
     jobs["issues"]()
     assert put_off() == before + 1
+
+
+async def test_roll_ups_wait_a_few_turns_only_while_the_core_is_behind(
+    core: Core, jobs: dict[str, Callable[[], object]]
+) -> None:
+    await core.send(1, answer())
+    core.pass_time(QUIET)
+    core.pipeline.is_behind = True
+    for _ in range(ROLLUP_TURNS):
+        jobs["rollups"]()
+        assert counted(core.store) == 0
+    jobs["rollups"]()
+    assert counted(core.store) == 1

@@ -45,8 +45,9 @@ def answered(
     return replace(made, records=(replace(made.records[0], record=record),))
 
 
-def keep(store: Store, outcomes: Sequence[Outcome]) -> None:
-    rows = TraceRows({})
+def keep(store: Store, outcomes: Sequence[Outcome], *, is_of_this_life: bool = False) -> None:
+    epoch = store.epoch if is_of_this_life else store.epoch + 1
+    rows = TraceRows({}, replica=store.replica, epoch=epoch)
     for one in outcomes:
         rows.add(one)
     store.write(rows.take())
@@ -138,6 +139,15 @@ def test_a_restart_neither_notices_twice_nor_forgets(store: Store) -> None:
     (back,) = again.run()
     assert (back.kind, back.before, back.after) == (notice.kind, notice.after, notice.before)
     assert epoch(again) != epoch(watch)
+
+
+def test_what_this_life_has_stored_is_not_its_past(store: Store) -> None:
+    seen = [*usual(), *changed(120, 150, length=30)]
+    keep(store, seen, is_of_this_life=True)
+    watch = noticing(store)
+    offer(watch, seen)
+    (notice,) = watch.run()
+    assert notice.kind is ChangeKind.RECHUNKED
 
 
 def test_a_change_that_was_not_named_before_a_restart_is_named_after_it(store: Store) -> None:

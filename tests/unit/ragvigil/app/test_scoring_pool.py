@@ -7,6 +7,7 @@ import os
 import signal
 import time
 from collections.abc import AsyncIterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +17,7 @@ from collector.settings import CollectorSettings, RouteSettings
 from ragvigil.app import pipeline
 from ragvigil.app import pipeline_metrics as metrics
 from ragvigil.app.scoring_pool import IDLE_SECONDS, JOB_SECONDS, PATIENCE_SECONDS
+from ragvigil.model.span import Closed
 from ragvigil.store.store import Store
 from tests.pipelines import Core, answer, span
 
@@ -77,8 +79,11 @@ def signal_helpers(number: signal.Signals) -> None:
         os.kill(child.pid, number)
 
 
-def give_to_the_sleeping(core: Core) -> None:
+async def put_in_work(core: Core) -> None:
     """A job is in work, and stays there until the processes are woken."""
+    have_helpers(core)
+    await send(core)
+    close_all(core)
     signal_helpers(signal.SIGSTOP)
     core.pipeline.step()
     assert list(core.pipeline.parts.pool.closings())
@@ -122,11 +127,8 @@ async def test_others_make_the_same_rows_and_counts_as_the_core(core: Core) -> N
 
 
 async def test_what_is_lost_with_a_process_is_scored_in_the_core(core: Core) -> None:
-    have_helpers(core)
     before = metrics.REDONE._value.get()
-    await send(core)
-    close_all(core)
-    give_to_the_sleeping(core)
+    await put_in_work(core)
     signal_helpers(signal.SIGKILL)
     finish(core)
     assert metrics.REDONE._value.get() > before
@@ -136,10 +138,7 @@ async def test_what_is_lost_with_a_process_is_scored_in_the_core(core: Core) -> 
 
 
 async def test_a_process_that_never_answers_is_ended(core: Core) -> None:
-    have_helpers(core)
-    await send(core)
-    close_all(core)
-    give_to_the_sleeping(core)
+    await put_in_work(core)
     core.now += JOB_SECONDS + 1
     finish(core)
     assert core.books.mismatch() == 0
@@ -147,10 +146,7 @@ async def test_a_process_that_never_answers_is_ended(core: Core) -> None:
 
 
 async def test_a_checkpoint_does_not_pass_what_is_in_work(core: Core) -> None:
-    have_helpers(core)
-    await send(core)
-    close_all(core)
-    give_to_the_sleeping(core)
+    await put_in_work(core)
     pool = core.pipeline.parts.pool
     core.pipeline._checkpoint(float("inf"))
     oldest = pool.oldest_seq()
@@ -162,15 +158,47 @@ async def test_a_checkpoint_does_not_pass_what_is_in_work(core: Core) -> None:
 
 
 async def test_a_late_span_finds_the_generation_that_is_still_in_work(core: Core) -> None:
-    have_helpers(core)
-    await send(core)
-    close_all(core)
-    give_to_the_sleeping(core)
+    await put_in_work(core)
     (closing, _), *_ = core.pipeline.parts.pool.closings()
     signal_helpers(signal.SIGCONT)
     known = core.pipeline._look_up([closing.trace_id])
     assert known[closing.trace_id].generation == len(closing.refs)
     finish(core)
+
+
+async def test_a_late_span_does_not_wait_for_a_process_that_never_answers(core: Core) -> None:
+    await put_in_work(core)
+    (closing, _), *_ = core.pipeline.parts.pool.closings()
+    core.now += JOB_SECONDS + 1
+    known = core.pipeline._look_up([closing.trace_id])
+    assert known[closing.trace_id].generation == len(closing.refs)
+    finish(core)
+    assert core.books.records()["scored"] == TRACES
+
+
+async def test_two_generations_of_one_trace_are_never_in_one_job(core: Core) -> None:
+    await send(core, traces=2)
+    close_all(core)
+    closed = core.pipeline._closed
+    closed.extend(core.pipeline.parts.runs.close_due(core.now))
+    again = replace(closed[0], reason=Closed.LATE_SPAN)
+    closed.append(again)
+    assert len(core.pipeline._take(9)) == 2
+    assert core.pipeline._take(9) == [again]
+
+
+async def test_feedback_that_others_find_is_counted_and_stored(core: Core) -> None:
+    have_helpers(core)
+    before, numbers = metrics.FEEDBACK._value.get(), given(core)
+    root, *others = answer()
+    thumbs = {"annotations.0.annotation.name": "thumbs", "annotations.0.annotation.label": "down"}
+    for number in range(1, TRACES + 1):
+        await core.send(number, [span(root.span_id, {**root.attributes, **thumbs}), *others])
+    close_all(core)
+    finish(core)
+    assert numbers
+    assert metrics.FEEDBACK._value.get() - before == TRACES
+    assert len(core.rows("feedback")) == TRACES
 
 
 async def test_routes_that_have_no_room_are_named_by_the_core(tmp_path: Path, store: Store) -> None:

@@ -67,6 +67,14 @@ def made(store: Store, scores: ScoreMetrics, **more: Any) -> Sink:
     return Sink(store, scores, {}, clock_unix=lambda: NOW / SECOND, **(told | more))
 
 
+def added(sink: Sink) -> Outcome:
+    """The outcome of a trace of two spans, in the sink since second 10."""
+    outcome = outcome_of(1)
+    sink.opened(frame(1, spans=2), arrived=2)
+    sink.add([(closing(outcome), None)], [outcome], now=10)
+    return outcome
+
+
 def placed(sink: Sink) -> dict[str, int]:
     """Where the spans are now, kinds without any left out."""
     sink.publish(0)
@@ -75,9 +83,7 @@ def placed(sink: Sink) -> dict[str, int]:
 
 
 def test_spans_wait_until_their_rows_and_the_ledgers_row_are_durable(sink: Sink) -> None:
-    outcome = outcome_of(1)
-    sink.opened(frame(1, spans=2), arrived=2)
-    sink.add(closing(outcome), outcome, None, now=10)
+    added(sink)
     assert not sink.advance(10.1)
     assert placed(sink) == {"waiting": 2}
     assert sink.oldest_seq() == 1
@@ -89,9 +95,7 @@ def test_spans_wait_until_their_rows_and_the_ledgers_row_are_durable(sink: Sink)
 def test_a_batch_is_sent_when_its_oldest_row_has_waited_long_enough(
     sink: Sink, store: Store
 ) -> None:
-    outcome = outcome_of(1)
-    sink.opened(frame(1, spans=2), arrived=2)
-    sink.add(closing(outcome), outcome, None, now=10)
+    added(sink)
     sink.advance(10 + LINGER)
     store.read("ledger_sums", {"replica": ""})  # reads come after the writes that wait
     now, deadline = 10 + LINGER, 10 + 500 * LINGER
@@ -118,7 +122,7 @@ def test_a_span_that_the_database_refuses_is_quarantined_and_its_siblings_stored
     spans = (replace(first, name="\ud800"), *rest)  # no UTF-8
     outcome = replace(outcome, trace=replace(outcome.trace, spans=spans))
     sink.opened(frame(1, spans=60), arrived=60)
-    sink.add(closing(outcome), outcome, None, now=10)
+    sink.add([(closing(outcome), None)], [outcome], now=10)
     sink.finish(30)
     assert placed(sink) == {"stored": 59, "quarantined": 1}
 
@@ -174,7 +178,7 @@ def test_an_old_frame_is_needed_until_what_was_made_of_it_is_durable(sink: Sink)
     outcome = outcome_of(1)
     late = replace(closing(outcome, seq=9), first_seq=4)  # a late span of frame 9 joins frame 4's
     sink.opened(frame(9, spans=2), arrived=2)
-    sink.add(late, outcome, None, now=10)
+    sink.add([(late, None)], [outcome], now=10)
     assert sink.oldest_seq() == 4
     sink.finish(30)
     assert sink.oldest_seq() is None
@@ -194,18 +198,14 @@ def test_what_a_replay_will_read_again_is_known_until_it_was_read(
 
 
 def test_the_minutes_of_what_became_durable_are_out_of_date(sink: Sink) -> None:
-    outcome = outcome_of(1)
-    sink.opened(frame(1, spans=2), arrived=2)
-    sink.add(closing(outcome), outcome, None, now=10)
+    added(sink)
     assert sink.dirty_minutes == set()
     sink.finish(30)
     assert sink.dirty_minutes == {NOW // SECOND // 60 * 60}
 
 
 def test_what_is_the_last_for_now_is_sent_at_once(sink: Sink, store: Store) -> None:
-    outcome = outcome_of(1)
-    sink.opened(frame(1, spans=2), arrived=2)
-    sink.add(closing(outcome), outcome, None, now=10)
+    added(sink)
     sink.advance(10)
     assert store.read("traces_by_outcome") == []
     sink.advance(10, is_last=True)
@@ -215,9 +215,7 @@ def test_what_is_the_last_for_now_is_sent_at_once(sink: Sink, store: Store) -> N
 def test_a_trace_that_is_not_sent_yet_is_sent_before_it_is_looked_up(
     sink: Sink, store: Store
 ) -> None:
-    outcome = outcome_of(1)
-    sink.opened(frame(1, spans=2), arrived=2)
-    sink.add(closing(outcome), outcome, None, now=10)
+    outcome = added(sink)
     sink.send_if_it_holds({"another"})
     assert store.read("traces_by_outcome") == []
     sink.send_if_it_holds({outcome.trace.trace_id})
