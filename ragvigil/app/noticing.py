@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import OrderedDict, deque
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from datetime import UTC, datetime
 from threading import Lock
 
@@ -13,6 +13,7 @@ from alerts.fingerprint import VALUES, Fingerprint, Place, fingerprint_of
 from alerts.notice import RouteNotices
 from alerts.notice_rare import LONG_WINDOW
 from alerts.watch_settings import NoticeSettings
+from ragvigil.app import pipeline_metrics as metrics
 from ragvigil.app.clock import Clock
 from ragvigil.model.notice import NOTICED_EPOCH, ChangeKind, Notice
 from ragvigil.store import notices as stored
@@ -28,7 +29,7 @@ REBUILT_HOURS = (72, 12, 2)
 STORED_EACH = 20
 PATIENCE_SECONDS = 600
 """A change on a route that nobody asks any more is named after this."""
-MOST_WAITING = 20_000
+MOST_WAITING, MOST_HELD = 20_000, 4_000
 MOST_ROUTES = 200
 """A route takes 1 to 2 MB."""
 MOST_KNOWN = 50_000
@@ -62,13 +63,9 @@ class Noticing:
         self._stated: dict[Place, bool] = {}
         self._unwritten: list[Notice] = []
         self._is_rebuilt = False
-        self.shed = 0
-        """Records that were left out because too many were waiting."""
-
-    @property
-    def late(self) -> int:
-        """Records that came more than 10 minutes after a newer one of their route."""
-        return sum(one.late for one in self._routes.values())
+        self.is_held = False
+        """Whether earlier records than those that are offered may still come: they wait for them,
+        unless they are too many."""
 
     def offer(self, prints: Iterable[tuple[str, Fingerprint]]) -> None:
         """Takes the fingerprints of stored records, each under the name of its record."""
@@ -76,7 +73,7 @@ class Noticing:
             self._waiting.extend(prints)
             while len(self._waiting) > MOST_WAITING:
                 self._waiting.popleft()
-                self.shed += 1
+                metrics.UNNOTICED.labels("shed").inc()
 
     def epochs(self) -> dict[Place, str]:
         """Which index each route uses, of those that do not say it; only where one has changed."""
@@ -93,13 +90,23 @@ class Noticing:
         """
         if not self._is_rebuilt:
             self._rebuild()
-        with self._lock:
-            taken, self._waiting = self._waiting, deque()
-        for key, one in sorted(taken, key=lambda pair: pair[1].time_unix_nano):
+        for key, one in sorted(self._take(), key=lambda pair: pair[1].time_unix_nano):
             if self._is_first(key):
-                self._found(self._detector(one).step(one))
+                self._step(self._detector(one), one)
         self._settle()
         return self._write()
+
+    def _take(self) -> Sequence[tuple[str, Fingerprint]]:
+        with self._lock:
+            if self.is_held and len(self._waiting) <= MOST_HELD:
+                return ()
+            taken, self._waiting = self._waiting, deque()
+            return taken
+
+    def _step(self, detector: RouteNotices, one: Fingerprint) -> None:
+        late = detector.late
+        self._found(detector.step(one))
+        metrics.UNNOTICED.labels("late").inc(detector.late - late)
 
     def _settle(self) -> None:
         """Names what changed on routes that nobody asks any more."""

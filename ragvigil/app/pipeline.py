@@ -135,7 +135,8 @@ class Pipeline:
         is_busy = self._work_off(now)
         self._pass_over(self.parts.runs.drain_duplicates())
         opened = self.parts.runs.open_traces()
-        in_work = next(self.parts.pool.closings(), None)
+        in_work = next(self.parts.pool.closings(), None) is not None
+        self.parts.watching.noticing.is_held = in_work
         is_last = not (opened or self._closed or in_work or self._unread())
         self.parts.sink.advance(now, is_behind=self.is_behind, is_last=is_last)
         self._checkpoint(now)

@@ -27,6 +27,12 @@ LEAN = Counter(
     "ragvigil_records_lean",
     "Records scored without local models, because too much waited.",
 )
+UNNOTICED = Counter(
+    "ragvigil_records_unnoticed",
+    "Records without effect on change notices: late, 10 minutes after newer ones of their route; "
+    "shed, too many waited.",
+    ["reason"],
+)
 SPOOL_BEHIND = Gauge("ragvigil_spool_behind_spans", "Spans acknowledged and not read yet.")
 SCORING_PROCESSES = Gauge(
     "ragvigil_scoring_processes", "Processes that score beside the core while much waits."

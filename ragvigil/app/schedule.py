@@ -25,7 +25,8 @@ WEEKEND = 0.75
 class Plan:
     """How much traffic: `traces_per_hour` over all routes, on average over a weekday.
 
-    The last `fault_hours` of a route that has faulty recordings are made from those.
+    The last `fault_hours` of a route that has faulty recordings are made from those. An even plan
+    has as much traffic at every hour, so that the hour at which it is made does not matter.
     """
 
     ends_unix_nano: int
@@ -33,6 +34,7 @@ class Plan:
     traces_per_hour: float = 72.0
     fault_hours: float = 6.0
     traces_per_request: int = 40
+    is_even: bool = False
     seed: int = 11
 
     @property
@@ -136,7 +138,7 @@ def schedule(
     faulty: Mapping[str, Sequence[Template]],
     plan: Plan,
 ) -> Iterator[Arrival]:
-    """The traffic of a plan in order of time: a day's and a week's course, the same per seed."""
+    """The traffic of a plan in order of time, the same per seed: a day's and a week's course."""
     dice = random.Random(plan.seed)
     routes = sorted(healthy)
     weights = [len(healthy[route]) for route in routes]
@@ -151,7 +153,7 @@ def schedule(
         at += int(dice.expovariate(peak) * HOUR_NANOS)
         if at >= plan.ends_unix_nano:
             return
-        if dice.random() * (1 + SWING) > day_factor(at):
+        if dice.random() * (1 + SWING) > (1.0 if plan.is_even else day_factor(at)):
             continue
         route = dice.choices(routes, weights)[0]
         is_faulty = route in faulty and at >= plan.onset_unix_nano

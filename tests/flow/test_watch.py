@@ -33,7 +33,7 @@ def watched(tmp_path_factory: pytest.TempPathFactory, clock: Pace) -> Iterator[C
     settings = {VARIABLE: f"{clock.factor}@{clock.origin}"}
     with running(tmp_path_factory.mktemp("watched"), settings=settings) as daemon:
         began = clock.now_nanos()
-        plan = Plan(ends_unix_nano=began, days=0.25, traces_per_hour=400)
+        plan = Plan(ends_unix_nano=began, days=0.25, traces_per_hour=400, is_even=True)
         send(daemon, requests(schedule(recorded("healthy"), {}, plan), plan), backfill="healthy")
         wait_for(lambda: daemon.get("ledger")["spans"]["in_spool"] == 0)
         wrong = recorded("fabricated_quotes")[ROUTE]

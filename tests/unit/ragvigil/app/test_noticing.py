@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
+from prometheus_client import REGISTRY
+
 from alerts.watch_settings import NoticeSettings
 from ragvigil.app.digest import prints_of
-from ragvigil.app.noticing import Noticing
+from ragvigil.app.noticing import MOST_HELD, Noticing
 from ragvigil.model.notice import ChangeKind
 from ragvigil.model.outcome import Outcome
 from ragvigil.model.record import Dimensions, Document
@@ -98,23 +100,48 @@ def test_routes_do_not_matter_to_one_another_nor_does_their_order(store: Store) 
     assert [(one.route, one.kind) for one in watch.run()] == [("/ask", ChangeKind.PROMPT)]
 
 
+def unnoticed(reason: str) -> float:
+    labels = {"reason": reason}
+    return REGISTRY.get_sample_value("ragvigil_records_unnoticed_total", labels) or 0.0
+
+
 def test_what_comes_twice_counts_once(store: Store) -> None:
-    watch = noticing(store)
+    watch, late = noticing(store), unnoticed("late")
     offer(watch, usual())
     one = changed(120, 121, prompt="v2")
     for _ in range(20):
         offer(watch, one)
     assert watch.run() == ()
     offer(watch, usual())
-    assert (watch.run(), watch.late) == ((), 0)
+    assert (watch.run(), unnoticed("late") - late) == ((), 0)
 
 
 def test_what_comes_late_is_counted(store: Store) -> None:
-    watch = noticing(store)
+    watch, late = noticing(store), unnoticed("late")
     offer(watch, changed(120, 220))
     watch.run()
     offer(watch, usual(30))
-    assert (watch.run(), watch.late) == ((), 30)
+    assert (watch.run(), unnoticed("late") - late) == ((), 30)
+
+
+def test_what_another_process_scores_meanwhile_is_waited_for(store: Store) -> None:
+    watch, late = noticing(store), unnoticed("late")
+    watch.is_held = True
+    offer(watch, changed(120, 220, prompt="v2"))
+    assert watch.run() == ()
+    offer(watch, usual())
+    watch.is_held = False
+    (notice,) = watch.run()
+    assert (notice.kind, unnoticed("late") - late) == (ChangeKind.PROMPT, 0)
+
+
+def test_too_many_are_not_held(store: Store) -> None:
+    watch = noticing(store)
+    watch.is_held = True
+    offer(watch, [answered(1_000 + number, route="/other") for number in range(MOST_HELD)])
+    assert watch.run() == ()
+    offer(watch, [*usual(), *changed(120, 150, prompt="v2")])
+    assert [one.kind for one in watch.run()] == [ChangeKind.PROMPT]
 
 
 def test_a_restart_neither_notices_twice_nor_forgets(store: Store) -> None:
@@ -188,8 +215,7 @@ def test_an_index_without_a_version_gets_one_when_it_changes(store: Store) -> No
 
 
 def test_no_more_waits_than_memory_is_there_for(store: Store) -> None:
-    watch = noticing(store)
-    for first in range(0, 20_100, 300):
-        offer(watch, [replace(one, trace=replace(one.trace, trace_id=f"{first}"))
-                     for one in usual(300)])  # fmt: skip
-    assert watch.shed == 100
+    watch, shed = noticing(store), unnoticed("shed")
+    for _ in range(67):
+        offer(watch, usual(300))
+    assert unnoticed("shed") - shed == 100

@@ -157,6 +157,15 @@ async def test_a_checkpoint_does_not_pass_what_is_in_work(core: Core) -> None:
     assert pool.oldest_seq() is None
 
 
+async def test_change_notices_wait_for_what_is_in_work(core: Core) -> None:
+    noticing = core.pipeline.parts.watching.noticing
+    await put_in_work(core)
+    assert noticing.is_held
+    signal_helpers(signal.SIGCONT)
+    finish(core)
+    assert not noticing.is_held
+
+
 async def test_a_late_span_finds_the_generation_that_is_still_in_work(core: Core) -> None:
     await put_in_work(core)
     (closing, _), *_ = core.pipeline.parts.pool.closings()
