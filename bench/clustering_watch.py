@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import os
-import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
+
+from beside import repeatedly
 
 LOOK_SECONDS = 0.5
 
@@ -32,21 +33,9 @@ class Watched:
 @contextmanager
 def watching(core: int) -> Iterator[Watched]:
     """Looks at the clustering processes now, every half second, and at the end."""
-    watched, done = Watched(), threading.Event()
-
-    def look() -> None:
-        watched.look(core)
-        while not done.wait(LOOK_SECONDS):
-            watched.look(core)
-        watched.look(core)
-
-    thread = threading.Thread(target=look)
-    thread.start()
-    try:
+    watched = Watched()
+    with repeatedly(lambda: watched.look(core), every_seconds=LOOK_SECONDS):
         yield watched
-    finally:
-        done.set()
-        thread.join()
 
 
 def clustering_pids(core: int) -> list[int]:

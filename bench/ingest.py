@@ -18,13 +18,13 @@ import contextlib
 import os
 import statistics
 import tempfile
-import threading
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
 import otlp_requests
+from beside import repeatedly
 from ingest_ceiling import BATCH_SPANS, ceiling
 from phoenix_process import phoenix_rate
 from processes import core_pid, memory_mb
@@ -37,7 +37,8 @@ SEED = 7
 PEER_TRACES = 2_000
 """Three quarters of a minute: its rate falls as it fills, from 146 to 123 spans a second between
 400 traces and these."""
-LOOK_SECONDS = 0.25
+LEAST_WAIT, MOST_WAIT = 0.25, 10.0
+"""Seconds between two looks at what is stored."""
 BARS = {"ratio_ceiling": 0.5, "ratio_phoenix": 25, "ack_p99_ms": 50, "intake_idle_mb": 80}
 BARS |= {"intake_peak_mb": 300, "core_peak_mb": 1200}
 
@@ -65,23 +66,16 @@ def bare_syncs(folder: Path) -> Iterator[list[float]]:
     """How long the disk takes for 4 KB meanwhile, ten times a second, ms: no acknowledgement can
     be faster, and the disk of a shared machine is slow at times."""
     taken: list[float] = []
-    done = threading.Event()
+    with (folder / "probe").open("wb", buffering=0) as probe:
 
-    def look() -> None:
-        with (folder / "probe").open("wb", buffering=0) as probe:
-            while not done.wait(0.1):
-                asked = time.perf_counter()
-                probe.write(bytes(4096))
-                os.fdatasync(probe.fileno())
-                taken.append((time.perf_counter() - asked) * 1e3)
+        def sync() -> None:
+            asked = time.perf_counter()
+            probe.write(bytes(4096))
+            os.fdatasync(probe.fileno())
+            taken.append((time.perf_counter() - asked) * 1e3)
 
-    looking = threading.Thread(target=look)
-    looking.start()
-    try:
-        yield taken
-    finally:
-        done.set()
-        looking.join()
+        with repeatedly(sync, every_seconds=0.1):
+            yield taken
 
 
 async def send(address: str, requests: list[bytes], *, concurrency: int, rate: float = 0) -> Sent:
@@ -122,7 +116,7 @@ def full_rate(daemon: ChildDaemon, requests: list[bytes]) -> float:
     while (left := before + sent.spans - spans_of(daemon)["stored"]) > 0:
         # Each look costs the daemon a query: the next one comes at half the way there.
         seconds = (time.perf_counter() - started) * left / max(1, sent.spans - left)
-        time.sleep(min(max(LOOK_SECONDS, seconds / 2), 10))
+        time.sleep(min(max(LEAST_WAIT, seconds / 2), MOST_WAIT))
     return sent.spans / (time.perf_counter() - started)
 
 

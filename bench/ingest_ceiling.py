@@ -1,7 +1,7 @@
 """What the machine can store at most: parse and column-oriented insert of the same rows.
 
-Requests are parsed, their spans turned into rows and inserted, in batches and through the client
-of the daemon; so are the rows of the other tables (records, scores, shapes, traces,
+Requests are parsed, their spans turned into rows and inserted in batches of the daemon's usual
+size, through its client. So are the rows of the other tables (records, scores, shapes, traces,
 texts), which are ready before the clock starts, because no parsing gives them. No spool, no
 assembly, no records, no scores. `spans_only` leaves the other tables out.
 """
@@ -34,7 +34,6 @@ from scorers.record_shape import measure
 from scorers.runner import Runner, load_scorers
 
 BATCH_SPANS = 2000
-"""Of the fixed ceiling: the usual size of the daemon's batches."""
 # As the store does it, strings: the engine builds dictionaries faster than the driver.
 COLUMNS = {
     "Timestamp": "DateTime64(9)",

@@ -1,12 +1,15 @@
 """Prometheus and Alertmanager for tests: those of the machine, else Debian's, unpacked aside.
 
 Nothing is installed: packages are downloaded and unpacked beside the environment of the tests.
+Debian's Alertmanager reads its templates from /usr/share only: the one that lies aside is started
+in a mount namespace of its own, where its packages' files are there.
 """
 
 from __future__ import annotations
 
 import fcntl
 import os
+import shlex
 import shutil
 import subprocess
 import sys
@@ -18,6 +21,10 @@ import pytest
 PACKAGES = ("prometheus", "prometheus-alertmanager")
 NAMES = {"alertmanager": ("alertmanager", "prometheus-alertmanager")}
 SECONDS = 180
+AT_HOME = """#!/bin/sh
+exec unshare --map-root-user --mount sh -c 'mount --bind "$0" /usr/share && exec "$@"' \\
+    {folder}/share {folder}/bin/prometheus-alertmanager "$@"
+"""
 
 
 @cache
@@ -30,6 +37,8 @@ def tool(name: str) -> str:
         found = _found(name, aside)
         if found is None:
             pytest.skip(f"there is no {name}, and Debian's cannot be had: {reason}")
+    if problem := _run([found, "--version"], Path()):
+        pytest.skip(f"{found} does not run here: {problem}")
     return found
 
 
@@ -40,7 +49,7 @@ def fetch(target: Path) -> str:
     target.mkdir(parents=True, exist_ok=True)
     with (target / "lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
-        if all((target / "usr" / "bin" / name).exists() for name in PACKAGES):
+        if all((target / "usr" / "bin" / name).exists() for name in (*PACKAGES, "alertmanager")):
             return ""
         problem = _run(["apt-get", "download", *PACKAGES], target)
         if problem and os.geteuid() == 0:
@@ -50,7 +59,14 @@ def fetch(target: Path) -> str:
         for package in () if problem else target.glob("*.deb"):
             problem = problem or _run(["dpkg-deb", "-x", str(package), "."], target)
             package.unlink()
+        _put_at_home(target / "usr")
         return problem
+
+
+def _put_at_home(folder: Path) -> None:
+    program = folder / "bin" / "alertmanager"
+    program.write_text(AT_HOME.format(folder=shlex.quote(str(folder))), encoding="utf-8")
+    program.chmod(0o755)
 
 
 def _found(name: str, aside: Path) -> str | None:

@@ -13,6 +13,7 @@ import httpx
 
 from ragvigil.app.child_daemon import free_port
 from tests.grafana_boards import Asked, substituted
+from tests.monitoring import tool
 
 FEW_MINUTES = 300
 
@@ -56,7 +57,7 @@ def scraping(config: Path, folder: Path) -> Iterator[Prometheus]:
     """A server with this configuration and its data in `folder`, stopped on the way out."""
     address = f"127.0.0.1:{free_port()}"
     command = [
-        "prometheus",
+        tool("prometheus"),
         f"--config.file={config}",
         f"--storage.tsdb.path={folder / 'data'}",
         f"--web.listen-address={address}",

@@ -6,7 +6,6 @@ import asyncio
 import json
 import os
 import re
-import shutil
 import time
 from collections.abc import Iterator
 from itertools import islice
@@ -39,11 +38,6 @@ ROOT = Path(__file__).resolve().parents[2]
 GRAFANAS_OWN = {"__rate_interval": "10s", "__interval": "10s", "daily_money": "5"}
 ROUTE = "/chat"
 TOKEN = "a-token-of-this-test"
-
-pytestmark = pytest.mark.skipif(
-    shutil.which("prometheus") is None,
-    reason="there is no `prometheus` here (Debian: apt-get install prometheus)",
-)
 
 MAY_BE_EMPTY = {
     "What moved in 6 hours": "nothing may have moved",

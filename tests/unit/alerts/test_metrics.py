@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 import subprocess
 
 import pytest
@@ -17,6 +16,7 @@ from ragvigil.model.outcome import Outcome, ScoredRecord, TraceOutcome
 from ragvigil.model.record import RagRecord
 from ragvigil.model.score import Layer, Score
 from ragvigil.model.span import Closed, Trace
+from tests.monitoring import tool
 
 NOW = 1_767_225_600
 
@@ -186,13 +186,12 @@ def test_every_family_has_help_and_is_listed() -> None:
         assert f"# TYPE {family.name} {family.kind}" in text
 
 
-@pytest.mark.skipif(shutil.which("promtool") is None, reason="promtool is not installed")
 def test_promtool_finds_nothing_to_complain_of() -> None:
     of = metrics()
     count(of, outcome(validity(0.5, "quote_not_found")))
     of.show([delta(delta=-0.3, low=-0.35, high=-0.27, baseline=0.9, coverage=1.0)])
     done = subprocess.run(
-        ["promtool", "check", "metrics"],
+        [tool("promtool"), "check", "metrics"],
         input=exposition(of),
         capture_output=True,
         text=True,

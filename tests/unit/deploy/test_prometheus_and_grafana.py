@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-import shutil
 import subprocess
 from pathlib import Path
-
-import pytest
 
 from tests.deploy_files import (
     DEPLOY,
@@ -15,6 +12,7 @@ from tests.deploy_files import (
     services,
     text,
 )
+from tests.monitoring import tool
 
 
 def in_this_tree(tmp_path: Path) -> Path:
@@ -28,11 +26,8 @@ def in_this_tree(tmp_path: Path) -> Path:
     return path
 
 
-@pytest.mark.skipif(
-    shutil.which("promtool") is None, reason="no `promtool` (Debian: apt-get install prometheus)"
-)
 def test_prometheus_accepts_its_configuration_and_finds_the_rules(tmp_path: Path) -> None:
-    command = ["promtool", "check", "config", str(in_this_tree(tmp_path))]
+    command = [tool("promtool"), "check", "config", str(in_this_tree(tmp_path))]
     ended = subprocess.run(command, capture_output=True, text=True, timeout=60)
     assert ended.returncode == 0, ended.stdout + ended.stderr
     assert "rules found" in ended.stdout

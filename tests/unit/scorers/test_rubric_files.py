@@ -23,19 +23,7 @@ from scorers.rubric import (
     rubrics_left_out,
 )
 from scorers.settings import ScorersSettings
-
-KEYS = {
-    "name": '"tone"',
-    "layer": '"generation"',
-    "version": '"1"',
-    "scale": '"0..1"',
-    "needs": '["answer"]',
-    "description": '"Whether the answer is kind."',
-}
-
-
-def written(**changes: str) -> str:
-    return "\n".join(f"{key} = {value}" for key, value in (KEYS | changes).items() if value)
+from tests.rubric_files import JUDGED, KEYS, written
 
 
 def test_a_whole_file_is_read() -> None:
@@ -99,25 +87,6 @@ def test_every_file_of_the_house_has_the_name_of_its_rubric() -> None:
     folder = Path(scorers.__file__ or "").parent / "rubrics"
     assert sorted(house_rubrics()) == sorted(path.stem for path in folder.glob("*.toml"))
     assert rubrics_left_out() == ()
-
-
-JUDGED = """
-[judge]
-about = "answer"
-shows = ["answer"]
-instruction = "Is the answer kind?"
-aggregation = "mean"
-
-[[judge.grades]]
-name = "kind"
-means = "a friendly person could have said it"
-value = 1.0
-
-[[judge.grades]]
-name = "curt"
-means = "it is short with the reader"
-value = 0.0
-"""
 
 
 @pytest.fixture
