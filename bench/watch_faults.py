@@ -45,6 +45,7 @@ class Rehearsed:
     because: str
     incidents: int
     pages: int
+    paged: tuple[str, ...]
     tickets: int
     noticed_minutes: float | None
     ticket_minutes: float | None
@@ -165,6 +166,7 @@ def _told(rig: Rig, truth: Truth, began: float, before: int, fixed: float | None
         because=truth.because,
         incidents=len(opened),
         pages=len(pages),
+        paged=tuple(_name(one["labels"]) for one in pages.values()),
         tickets=len(opened) - len(pages),
         noticed_minutes=_minutes(min((one["noticed"] for one in notices), default=None), began),
         ticket_minutes=_minutes(min((one["opened"] for one in opened), default=None), began),
@@ -176,6 +178,10 @@ def _told(rig: Rig, truth: Truth, began: float, before: int, fixed: float | None
     )
     progress(str(asdict(made)))
     return made
+
+
+def _name(labels: Mapping[str, str]) -> str:
+    return " ".join(filter(None, (labels["alertname"], labels.get("reason"))))
 
 
 def _minutes(when: float | str | None, began: float) -> float | None:

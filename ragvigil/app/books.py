@@ -7,13 +7,14 @@ from collections.abc import Callable
 from pathlib import Path
 
 from collector.spool.reader import SpoolReader
+from ragvigil.app.frame_ledger import Edge
 from ragvigil.app.pipeline import Pipeline
 from ragvigil.app.sink import KINDS
 from ragvigil.store import ledger, traces
 from ragvigil.store.store import Store
 
 OUTCOMES = ("scored", "not_rag", "shed", "late", "unparseable")
-TRIES = 5
+HOUR = 3600
 
 
 class Books:
@@ -29,6 +30,8 @@ class Books:
     ) -> None:
         self._store, self._pipeline, self._clock = store, pipeline, clock
         self._reader = SpoolReader(spool)
+        self._begin = self._next = Edge(pipeline.started_at + 1, pipeline.spans_before)
+        self._checked = clock()
 
     def spans(self) -> dict[str, int]:
         """acknowledged, stored, duplicate, quarantined, in_spool; the first is their sum."""
@@ -43,17 +46,20 @@ class Books:
         return dict.fromkeys(OUTCOMES, 0) | traces.counts(self._store)
 
     def mismatch(self) -> int:
-        """Spans acknowledged since this process' checkpoint that the books cannot place.
+        """Spans of frames whose rows are durable, by the spool's count, that the rows do not show.
 
-        While spans arrive the two sides are read at different moments, so a difference counts
-        only when it stays.
+        Both sides end at the same frame, however fast spans arrive, and begin at one of the last
+        two hours: rows go when they are old.
         """
-        found = 0
-        for _ in range(TRIES):
-            found = self._difference()
-            if not found:
-                return 0
-            time.sleep(0.2)
+        edge = self._pipeline.parts.sink.placed.edge
+        if edge is None:
+            return 0
+        begin = self._begin
+        rows = ledger.spans_from(self._store, begin.seq, edge.seq)
+        found = edge.spans - begin.spans - rows
+        now = self._clock()
+        if not found and now - self._checked >= HOUR:
+            self._begin, self._next, self._checked = self._next, edge, now
         return found
 
     def spool_bytes(self) -> int:
@@ -66,8 +72,3 @@ class Books:
         return self._reader.drop_consumed(
             done + 1, older_than_seconds=older_than_seconds, now=self._clock()
         )
-
-    def _difference(self) -> int:
-        acknowledged = self._reader.mark().spans - self._pipeline.spans_before
-        stored = ledger.spans_after(self._store, self._pipeline.started_at)
-        return acknowledged - stored - self.spans()["in_spool"]

@@ -5,12 +5,21 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass
+from typing import NamedTuple
+
+
+class Edge(NamedTuple):
+    """A place in the spool: before frame `seq`, with so many spans before it since it began."""
+
+    seq: int
+    spans: int
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FrameRow:
-    """The ledger row of one settled frame."""
+    """The ledger row of one settled frame; `edge` is where its spans begin."""
 
+    edge: Edge
     seq: int
     received_unix_nano: int
     spans: int
@@ -21,6 +30,7 @@ class FrameRow:
 
 @dataclass(slots=True)
 class _Open:
+    edge: Edge
     received_unix_nano: int
     spans: int
     stored: int = 0
@@ -42,15 +52,17 @@ class FrameLedger:
     def __init__(self, settled: Collection[int] = ()) -> None:
         self._before = frozenset(settled)
         self._open: dict[int, _Open] = {}
-        self._expected: int | None = None
+        self._end: Edge | None = None
 
     def opened(self, seq: int, *, spans: int, spans_before: int, received_unix_nano: int) -> None:
         """A frame was read. Spans of damaged frames between it and the last one are quarantined."""
-        lost = max(0, spans_before - (spans_before if self._expected is None else self._expected))
-        self._expected = spans_before + spans
+        begins = min(spans_before, self._end.spans) if self._end else spans_before
+        lost = spans_before - begins
+        self._end = Edge(seq + 1, spans_before + spans)
         if seq in self._before or not spans + lost:
             return
-        self._open[seq] = _Open(received_unix_nano, spans + lost, quarantined=lost)
+        edge = Edge(seq, begins)
+        self._open[seq] = _Open(edge, received_unix_nano, spans + lost, quarantined=lost)
 
     def count(
         self,
@@ -75,9 +87,14 @@ class FrameLedger:
         done = [seq for seq, frame in self._open.items() if frame.placed >= frame.spans]
         return [_row(seq, self._open.pop(seq)) for seq in done]
 
+    def edge(self) -> Edge | None:
+        """The first frame that is not settled, else the end of those opened; None before any."""
+        first = next(iter(self._open.values()), None)
+        return first.edge if first else self._end
+
     def oldest_seq(self) -> int | None:
         """The first frame that is not settled."""
-        return min(self._open, default=None)
+        return next(iter(self._open), None)
 
     def waiting_spans(self) -> int:
         """Spans read from the spool whose frame is not settled."""
@@ -86,6 +103,7 @@ class FrameLedger:
 
 def _row(seq: int, frame: _Open) -> FrameRow:
     return FrameRow(
+        edge=frame.edge,
         seq=seq,
         received_unix_nano=frame.received_unix_nano,
         spans=frame.spans,

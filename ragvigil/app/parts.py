@@ -150,7 +150,7 @@ def _sink(
         scores,
         rubrics,
         settled=ledger.settled_after(store, done),
-        settled_spans=ledger.spans_after(store, done),
+        settled_spans=ledger.spans_from(store, done + 1),
         placed=ledger.sums(store),
         dirty_minutes=dirty_minutes,
         digesting=digesting,

@@ -16,7 +16,7 @@ from collector.assembly import Closing
 from collector.spool.frames import Frame
 from ragvigil.app import pipeline_metrics as metrics
 from ragvigil.app.digest import Digest, Digesting, gather
-from ragvigil.app.frame_ledger import FrameLedger, FrameRow
+from ragvigil.app.frame_ledger import Edge, FrameLedger, FrameRow
 from ragvigil.app.scoring import Fresh
 from ragvigil.model.outcome import Outcome
 from ragvigil.store import ledger
@@ -44,7 +44,8 @@ class Placed:
     """Where spans are at one moment: in durable ledger rows, or `waiting` for one.
 
     `read` counts the spans read from the spool since it began; `ahead` of the others have a row
-    from an earlier life, and come once more in a replay.
+    from an earlier life, and come once more in a replay. Every frame before `edge` has a durable
+    row; None before any was read.
     """
 
     stored: int
@@ -53,6 +54,7 @@ class Placed:
     waiting: int
     read: int
     ahead: int = 0
+    edge: Edge | None = None
 
 
 class Sink:
@@ -168,10 +170,17 @@ class Sink:
         self.placed = self._place(spans_read)
 
     def _place(self, spans_read: int) -> Placed:
-        flying = sum(row.spans for _, one in self._flying for row in one.frames)
-        waiting = flying + self._ledger.waiting_spans()
+        flying = [row for _, one in self._flying for row in one.frames]
+        waiting = sum(row.spans for row in flying) + self._ledger.waiting_spans()
         sums = {kind: self._sums[kind] for kind in KINDS}
-        return Placed(**sums, waiting=waiting, read=spans_read, ahead=self._ahead)
+        edges = [row.edge for row in flying] + [one for one in [self._ledger.edge()] if one]
+        return Placed(
+            **sums,
+            waiting=waiting,
+            read=spans_read,
+            ahead=self._ahead,
+            edge=min(edges, default=None),
+        )
 
     def _send(self) -> None:
         gathering, self._gathering = self._gathering, _Gathering()

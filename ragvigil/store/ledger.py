@@ -10,6 +10,8 @@ from ragvigil.store.batch import Batch, Row, token_of
 if TYPE_CHECKING:
     from ragvigil.store.store import Store
 
+END = 2**63
+
 
 class SettledFrame(Protocol):
     """A frame whose every span is accounted for: spans = stored + duplicate + quarantined."""
@@ -57,9 +59,10 @@ def settled_after(store: Store, seq: int) -> frozenset[int]:
     return frozenset(int(one) for one in columns.get("seq", ()))
 
 
-def spans_after(store: Store, seq: int) -> int:
-    """Spans of the frames above `seq` that have their row."""
-    return int(store.read("ledger_spans_after", {"replica": store.replica, "seq": seq})[0]["spans"])
+def spans_from(store: Store, seq: int, until: int = END) -> int:
+    """Spans of the frames from `seq` on, without `until` and what follows, that have their row."""
+    asked = {"replica": store.replica, "seq": seq, "until": until}
+    return int(store.read("ledger_spans_from", asked)[0]["spans"])
 
 
 def sums(store: Store) -> dict[str, int]:

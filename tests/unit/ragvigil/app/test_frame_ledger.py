@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ragvigil.app.frame_ledger import FrameLedger, FrameRow
+from ragvigil.app.frame_ledger import Edge, FrameLedger, FrameRow
 
 
 def opened(ledger: FrameLedger, seq: int, spans: int, before: int) -> None:
@@ -18,9 +18,28 @@ def test_a_frame_is_settled_once_when_its_last_span_is_placed() -> None:
     ledger.count(stored=[7, 7])
     assert ledger.settled() == []
     ledger.count(duplicate=[7])
-    row = FrameRow(seq=7, received_unix_nano=7000, spans=3, stored=2, duplicate=1, quarantined=0)
+    row = FrameRow(
+        edge=Edge(7, 0), seq=7, received_unix_nano=7000,
+        spans=3, stored=2, duplicate=1, quarantined=0,
+    )  # fmt: skip
     assert ledger.settled() == [row]
     assert ledger.settled() == []
+
+
+def test_the_edge_is_the_first_frame_that_is_not_settled() -> None:
+    ledger = FrameLedger(settled={4})
+    assert ledger.edge() is None
+    opened(ledger, 4, 2, 10)
+    assert ledger.edge() == Edge(5, 12)
+    opened(ledger, 6, 1, 14)  # the frame between them held 2 spans
+    opened(ledger, 7, 1, 15)
+    assert ledger.edge() == Edge(6, 12)
+    ledger.count(stored=[6])
+    ledger.settled()
+    assert ledger.edge() == Edge(7, 15)
+    ledger.count(stored=[7])
+    ledger.settled()
+    assert ledger.edge() == Edge(8, 16)
 
 
 def test_spans_of_a_frame_that_vanished_are_quarantined() -> None:

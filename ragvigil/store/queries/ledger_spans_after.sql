@@ -1,1 +1,0 @@
-SELECT sum(spans) AS spans FROM ledger FINAL WHERE replica = {replica:String} AND seq > {seq:UInt64}

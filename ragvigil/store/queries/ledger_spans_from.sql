@@ -1,0 +1,3 @@
+SELECT sum(spans) AS spans
+FROM ledger FINAL
+WHERE replica = {replica:String} AND seq >= {seq:UInt64} AND seq < {until:UInt64}
