@@ -58,13 +58,15 @@ def hastened(text: str, factor: float) -> str:
     'for: 5000ms'
     >>> hastened("rate(x[1h])", 3600)
     'rate(x[1000ms])'
+    >>> hastened("predict_linear(x[2h], 4 * 3600) < 0", 60)
+    'predict_linear(x[120000ms], 4 * 60) < 0'
     """
 
     def shorter(found: re.Match[str]) -> str:
         milliseconds = int(found["n"]) * SECONDS[found["unit"]] * 1000 / factor
         return f"{found['before']}{max(1000, round(milliseconds))}ms"
 
-    return DURATION.sub(shorter, text)
+    return DURATION.sub(shorter, text.replace("* 3600", f"* {max(1, round(3600 / factor))}"))
 
 
 @dataclass(slots=True)
