@@ -6,7 +6,7 @@ job that runs twice change nothing.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -109,15 +109,22 @@ def counts(
 ) -> SeriesCounts:
     """Counts of all series from `start` until `end`, in bins of whole minutes."""
     window = {"first": start, "end": end, "bin": bin_seconds}
-    named = store.read("rollup_series", window, priority=Priority.TICK)
     columns = store.arrays("rollup_counts", window) or _no_columns()
+    labels = store.arrays("rollup_labels", window) if with_labels and len(columns["n"]) else {}
+    # The names last: by then a series that is new since the first of these reads has one. Of those
+    # that came or went in between, what was read of them only in part is left out.
+    counted = set(columns["series"].tolist())
+    rows = store.read("rollup_series", window, priority=Priority.TICK)
+    named = [row for row in rows if int(row["id"]) in counted]
     places = {int(row["id"]): place for place, row in enumerate(named)}
+    index = _places(columns["series"], places)
+    kept = index >= 0
     return SeriesCounts(
         series=tuple(_series(row) for row in named),
-        index=_places(columns["series"], places),
-        start=columns["start"].astype("int64"),
-        labels=tuple(_labels(store, window, places)) if with_labels else (),
-        **{name: columns[name].astype("float64") for name in COUNTS},
+        index=index[kept],
+        start=columns["start"][kept].astype("int64"),
+        labels=tuple(_labels(labels, places)),
+        **{name: columns[name][kept].astype("float64") for name in COUNTS},
     )
 
 
@@ -162,27 +169,31 @@ def _no_columns() -> dict[str, NDArray[Any]]:
     return dict.fromkeys(("series", "start", *COUNTS), np.zeros(0))
 
 
-def _places(ids: NDArray[Any], places: dict[int, int]) -> Ints:
+def _places(ids: NDArray[Any], places: Mapping[int, int]) -> Ints:
+    """The places of series; -1 for those that have none."""
     import numpy as np
 
     if not len(ids):
         return np.zeros(0, dtype=np.int64)
     known, inverse = np.unique(ids, return_inverse=True)
-    return np.asarray([places[int(one)] for one in known], dtype=np.int64)[inverse]
+    return np.asarray([places.get(int(one), -1) for one in known], dtype=np.int64)[inverse]
 
 
-def _labels(store: Store, window: dict[str, int], places: dict[int, int]) -> Iterator[LabelCounts]:
+def _labels(
+    columns: Mapping[str, NDArray[Any]], places: Mapping[int, int]
+) -> Iterator[LabelCounts]:
     import numpy as np
 
-    columns = store.arrays("rollup_labels", window) if places else {}
     if not columns:
         return
     ids, labels = columns["series"], columns["label"]
     starts = np.flatnonzero((ids[1:] != ids[:-1]) | (labels[1:] != labels[:-1])) + 1
     for first, last in zip([0, *starts], [*starts, len(ids)], strict=True):
-        yield LabelCounts(
-            index=places[int(ids[first])],
-            label=str(labels[first]),
-            start=columns["start"][first:last].astype(np.int64),
-            records=columns["records"][first:last].astype(np.float64),
-        )
+        place = places.get(int(ids[first]))
+        if place is not None:
+            yield LabelCounts(
+                index=place,
+                label=str(labels[first]),
+                start=columns["start"][first:last].astype(np.int64),
+                records=columns["records"][first:last].astype(np.float64),
+            )

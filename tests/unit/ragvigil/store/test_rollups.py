@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+from itertools import count
+from typing import Any
+
 import numpy as np
+import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
@@ -66,6 +70,27 @@ def test_a_rollup_is_the_naive_count_of_the_newest_generations(
     }
     told = [part.strip() for _, _, label in newest.values() for part in label.split(",") if part]
     assert {one: labels.get(one, 0) for one in set(told)} == {one: told.count(one) for one in told}
+
+
+def test_series_that_come_while_they_are_counted_are_no_error(
+    store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def outcome(route: str, number: int) -> object:
+        return outcome_of(number, value=0.5, label="a", route=route, time_unix_nano=START * SECOND)
+
+    write(store, outcome("/first", 1))
+    arrays, numbers = store.arrays, count(2)
+
+    def and_meanwhile(*asked: Any, **more: Any) -> Any:
+        number = next(numbers)
+        write(store, outcome(f"/before-{number}", number))
+        return arrays(*asked, **more)
+
+    monkeypatch.setattr(store, "arrays", and_meanwhile)
+    found = rollups.counts(store, START, START + 3600)
+    assert {one.route for one in found.series} == {"/first", "/before-2"}
+    assert set(found.index.tolist()) == set(range(len(found.series)))
+    assert {found.series[one.index].route for one in found.labels} == {"/first", "/before-2"}
 
 
 def test_bins_sum_up_their_minutes(store: Store) -> None:
