@@ -109,10 +109,10 @@ def counts(
 ) -> SeriesCounts:
     """Counts of all series from `start` until `end`, in bins of whole minutes."""
     window = {"first": start, "end": end, "bin": bin_seconds}
+    # Three reads while scores arrive: labels first, so that none has more records than its series
+    # counts, and names last, so that a series that has come meanwhile has one.
+    labels = store.arrays("rollup_labels", window) if with_labels else {}
     columns = store.arrays("rollup_counts", window) or _no_columns()
-    labels = store.arrays("rollup_labels", window) if with_labels and len(columns["n"]) else {}
-    # The names last: by then a series that is new since the first of these reads has one. Of those
-    # that came or went in between, what was read of them only in part is left out.
     counted = set(columns["series"].tolist())
     rows = store.read("rollup_series", window, priority=Priority.TICK)
     named = [row for row in rows if int(row["id"]) in counted]

@@ -88,7 +88,7 @@ def test_series_that_come_while_they_are_counted_are_no_error(
 
     monkeypatch.setattr(store, "arrays", and_meanwhile)
     found = rollups.counts(store, START, START + 3600)
-    assert {one.route for one in found.series} == {"/first", "/before-2"}
+    assert {one.route for one in found.series} == {"/first", "/before-2", "/before-3"}
     assert set(found.index.tolist()) == set(range(len(found.series)))
     assert {found.series[one.index].route for one in found.labels} == {"/first", "/before-2"}
 
