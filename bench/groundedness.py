@@ -166,11 +166,14 @@ def milliseconds() -> dict[str, float]:
 def main() -> None:
     figures: dict[str, object] = {"model": trained().version}
     bars: dict[str, bool] = {}
+    spent = milliseconds()
+    figures["cpu_milliseconds"] = spent
     if "--small" in sys.argv:
         area = own_passage()
         figures["own_passage"] = round(area, 4)
         bars["own passage from another: AUROC >= 0.95"] = area >= 0.95
     else:
+        bars[f"<= {MOST_MILLISECONDS} ms CPU a record"] = max(spent.values()) <= MOST_MILLISECONDS
         ragtruth(figures, bars)
         for name in (*LEAST, *SHOWN):
             labels, scores, lengths = labelled_set(name)
@@ -180,9 +183,6 @@ def main() -> None:
                 bars[f"shipped on {name}: AUROC >= {LEAST[name]}"] = (
                     auroc(labels, scores) >= LEAST[name]
                 )
-    spent = milliseconds()
-    figures["cpu_milliseconds"] = spent
-    bars[f"<= {MOST_MILLISECONDS} ms CPU a record"] = max(spent.values()) <= MOST_MILLISECONDS
     finish("groundedness", figures, bars, seed=0)
 
 
