@@ -20,12 +20,16 @@ class FrameRow:
     """The ledger row of one settled frame; `edge` is where its spans begin."""
 
     edge: Edge
-    seq: int
     received_unix_nano: int
     spans: int
     stored: int
     duplicate: int
     quarantined: int
+
+    @property
+    def seq(self) -> int:
+        """The frame."""
+        return self.edge.seq
 
 
 @dataclass(slots=True)
@@ -85,7 +89,7 @@ class FrameLedger:
     def settled(self) -> list[FrameRow]:
         """Rows of the frames whose every span is accounted for; each is returned once."""
         done = [seq for seq, frame in self._open.items() if frame.placed >= frame.spans]
-        return [_row(seq, self._open.pop(seq)) for seq in done]
+        return [_row(self._open.pop(seq)) for seq in done]
 
     def edge(self) -> Edge | None:
         """The first frame that is not settled, else the end of those opened; None before any."""
@@ -101,10 +105,9 @@ class FrameLedger:
         return sum(frame.spans for frame in self._open.values())
 
 
-def _row(seq: int, frame: _Open) -> FrameRow:
+def _row(frame: _Open) -> FrameRow:
     return FrameRow(
         edge=frame.edge,
-        seq=seq,
         received_unix_nano=frame.received_unix_nano,
         spans=frame.spans,
         stored=frame.stored,

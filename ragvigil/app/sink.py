@@ -173,13 +173,13 @@ class Sink:
         flying = [row for _, one in self._flying for row in one.frames]
         waiting = sum(row.spans for row in flying) + self._ledger.waiting_spans()
         sums = {kind: self._sums[kind] for kind in KINDS}
-        edges = [row.edge for row in flying] + [one for one in [self._ledger.edge()] if one]
+        edge = self._ledger.edge()
         return Placed(
             **sums,
             waiting=waiting,
             read=spans_read,
             ahead=self._ahead,
-            edge=min(edges, default=None),
+            edge=edge and min([edge, *(row.edge for row in flying)]),
         )
 
     def _send(self) -> None:

@@ -19,9 +19,8 @@ def test_a_frame_is_settled_once_when_its_last_span_is_placed() -> None:
     assert ledger.settled() == []
     ledger.count(duplicate=[7])
     row = FrameRow(
-        edge=Edge(7, 0), seq=7, received_unix_nano=7000,
-        spans=3, stored=2, duplicate=1, quarantined=0,
-    )  # fmt: skip
+        edge=Edge(7, 0), received_unix_nano=7000, spans=3, stored=2, duplicate=1, quarantined=0
+    )
     assert ledger.settled() == [row]
     assert ledger.settled() == []
 
