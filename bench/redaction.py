@@ -29,8 +29,9 @@ from collector.http import serve_http
 from collector.otlp import Encoding, decode
 from collector.receive import Gate
 from collector.redaction.redact import Redactor, installation_key
+from collector.redaction.settings import Action, RedactSettings
 from collector.refusal import Refused
-from collector.settings import Action, CollectorSettings, LimitSettings, RedactSettings
+from collector.settings import CollectorSettings, LimitSettings
 from collector.spool.spool import SpoolWriter
 from ragvigil.model.span import Signal
 

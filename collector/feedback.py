@@ -21,8 +21,8 @@ from prometheus_client import Counter
 from collector.claims.flat import CACHED_NAMES, columns
 from collector.claims.recover import number, text
 from ragvigil.model.evaluation import EVENT, is_own_result
+from ragvigil.model.feedback import LANGFUSE_SCORES, FeedbackEvent
 from ragvigil.model.span import Attributes, LogRecord, Span, Trace
-from ragvigil.store.feedback import LANGFUSE_SCORES, Told
 
 TELLING = re.compile(
     r"(?:trace\.|session\.)?(?:annotations|evaluations)\.|gen_ai\.evaluation\.|logfire\.feedback\."
@@ -62,7 +62,7 @@ class Target:
     response_id: str = ""
 
 
-def told_of(trace: Trace) -> tuple[Told, ...]:
+def feedback_of(trace: Trace) -> tuple[FeedbackEvent, ...]:
     """All feedback that a trace carries; the same spans always give the same ids."""
     return tuple(
         told
@@ -93,7 +93,7 @@ def _tells(names: tuple[str, ...]) -> bool:
     return any(map(TELLING.match, names))
 
 
-def _of_span(span: Span) -> Iterator[Told]:
+def _of_span(span: Span) -> Iterator[FeedbackEvent]:
     yield from _annotations(span)
     if "gen_ai.evaluation.name" in span.attributes:
         target = text(span.attributes.get("gen_ai.evaluation.target_span_id"))
@@ -131,7 +131,7 @@ def _fields(log: LogRecord) -> Attributes:
     return {**body, **log.attributes}
 
 
-def _annotations(span: Span) -> Iterator[Told]:
+def _annotations(span: Span) -> Iterator[FeedbackEvent]:
     for scope in SCOPES:
         for family, part in ANNOTATIONS.items():
             rows = columns(span.attributes, scope + family)
@@ -161,7 +161,7 @@ def _annotated(span: Span, scope: str) -> Target:
 
 def _evaluation(
     span: Span, place: str, fields: Mapping[str, object], target: Target, time: int
-) -> Iterator[Told]:
+) -> Iterator[FeedbackEvent]:
     """OpenTelemetry's evaluation of the span it stands on; a response id is the surer name."""
     name = text(fields.get("gen_ai.evaluation.name"))
     response = text(fields.get("gen_ai.response.id"))
@@ -176,7 +176,7 @@ def _evaluation(
     yield _told(span, place, name, row, aimed, time, "gen_ai.evaluation")
 
 
-def _logfire(span: Span) -> Iterator[Told]:
+def _logfire(span: Span) -> Iterator[FeedbackEvent]:
     """A child of the judged span whose attribute of the feedback's name holds the value."""
     name = text(span.attributes.get("logfire.feedback.name"))
     value = span.attributes.get(name)
@@ -199,10 +199,10 @@ def _told(
     target: Target,
     time: int,
     source: str,
-) -> Told:
+) -> FeedbackEvent:
     kind = next((kind for pattern, kind in KINDS if pattern.search(name)), "rating")
     label, why = text(row.get("label")), text(row.get("explanation"))
-    return Told(
+    return FeedbackEvent(
         feedback_id=f"{span.trace_id}:{'' if place.startswith(LOOSE) else span.span_id}:{place}",
         kind=kind,
         time_unix_nano=time or span.end_unix_nano or span.start_unix_nano,

@@ -3,21 +3,13 @@
 from __future__ import annotations
 
 import re
-from enum import StrEnum
 from pathlib import Path
 
 from pydantic import BaseModel, ConfigDict, Field, SecretStr, ValidationInfo, field_validator
 
 from collector.assembly_settings import AssemblyLimits
+from collector.redaction.settings import RedactSettings
 from ragvigil.model.endpoint import require_guarded, split_endpoint
-
-
-class Action(StrEnum):
-    """What is done with a value that a pattern recognises."""
-
-    OFF = "off"
-    MASK = "mask"
-    HASH = "hash"
 
 
 class LimitSettings(BaseModel):
@@ -39,68 +31,6 @@ class LimitSettings(BaseModel):
     max_nesting: int = Field(
         default=20, ge=1, le=20, description="deepest list or map within an attribute value"
     )
-
-
-class RedactSettings(BaseModel):
-    """What is taken out of every text before it touches the disk."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
-
-    secrets: Action = Field(
-        default=Action.MASK,
-        description="keys, tokens, passwords and payment cards: off, mask (kind, length and a "
-        "short keyed hash stay) or hash (a long keyed hash stays)",
-    )
-    personal: Action = Field(
-        default=Action.OFF,
-        description="e-mail addresses, phone numbers, IBANs and US social security numbers",
-    )
-    patterns: dict[str, str] = Field(
-        default={},
-        description="patterns of your own: a name and an RE2 expression; where it has a group, "
-        "that group is taken out",
-    )
-    actions: dict[str, Action] = Field(
-        default={}, description="another action for single patterns, by their name"
-    )
-
-    @field_validator("patterns")
-    @classmethod
-    def _patterns_compile(cls, patterns: dict[str, str]) -> dict[str, str]:
-        for name, expression in patterns.items():
-            _require_pattern(name, expression)
-        return patterns
-
-    @field_validator("actions")
-    @classmethod
-    def _actions_name_patterns(
-        cls, actions: dict[str, Action], info: ValidationInfo
-    ) -> dict[str, Action]:
-        from collector.redaction.patterns import PATTERNS
-
-        known = {pattern.name for pattern in PATTERNS} | set(info.data.get("patterns", ()))
-        for name in actions:
-            if name not in known and "patterns" in info.data:
-                raise ValueError(f"{name} is no pattern; there are {', '.join(sorted(known))}")
-        return actions
-
-
-def _require_pattern(name: str, expression: str) -> None:
-    import re2
-
-    if not name.isidentifier():
-        raise ValueError(f"{name} is not a name of letters, digits and underscores")
-    options = re2.Options()
-    options.log_errors = False
-    try:
-        compiled = re2.compile(expression, options)
-    except re2.error as error:
-        why = error.args[0].decode()
-        raise ValueError(f"{name}: {expression} is not an RE2 expression: {why}") from error
-    if compiled.groups > 1:
-        raise ValueError(f"{name}: {expression} has more than one group; write (?:...)")
-    if compiled.search("") is not None:
-        raise ValueError(f"{name}: {expression} matches the empty text")
 
 
 class RouteSettings(BaseModel):

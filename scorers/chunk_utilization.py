@@ -26,8 +26,8 @@ from ragvigil.model.record import RagRecord
 from ragvigil.model.score import Score
 from scorers.alignment import most_voted
 from scorers.answer_complete_text import is_cut
-from scorers.refusal import classify
 from scorers.sentences import cuts
+from scorers.stance import classify
 from scorers.tokens import ascii_words, tokens
 
 USED = 0.45

@@ -19,8 +19,8 @@ import re
 
 from ragvigil.model.record import Citation, RagRecord
 from ragvigil.model.score import Score
-from scorers.refusal import classify
 from scorers.sentences import Sentence, sentences
+from scorers.stance import classify
 from scorers.tokens import tokens
 
 LEAST_WORDS = 4

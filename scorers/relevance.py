@@ -26,9 +26,9 @@ from typing import TYPE_CHECKING, Protocol
 from ragvigil.inference.outcome import Unavailable
 from ragvigil.model.record import RagRecord
 from ragvigil.model.score import Kind, Score
-from scorers.refusal import classify
 from scorers.rubric import house_rubrics
 from scorers.sentences import cuts
+from scorers.stance import classify
 
 if TYPE_CHECKING:
     import numpy as np

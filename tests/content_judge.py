@@ -17,8 +17,8 @@ from typing import Any
 
 from scorers.negations import denies
 from scorers.normalise import is_number, is_unspaced, words
-from scorers.refusal import classify
 from scorers.sentences import sentences
+from scorers.stance import classify
 
 SUPPORTED, PART, RELATED = 0.7, 0.4, 0.2
 """Shares of a text's telling words that another must have."""

@@ -19,7 +19,7 @@ from typing import Any
 from collector.redaction.checks import MARK_OPEN, is_any
 from collector.redaction.expression import compile_text
 from collector.redaction.patterns import CREDENTIAL, CREDENTIAL_KEY, PATTERNS, Check, Pattern
-from collector.settings import Action, RedactSettings
+from collector.redaction.settings import Action, RedactSettings
 
 KEY_FILE = "redaction.key"
 KEY_BYTES = 32

@@ -8,7 +8,6 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from dataclasses import asdict, dataclass, replace
 from typing import TypeAlias
 
-from ragvigil.app.estimates import estimates
 from ragvigil.model.score import Kind, Stream
 from ragvigil.store import labels, verdicts
 from ragvigil.store.labels import Label
@@ -30,6 +29,8 @@ MOST_DISAGREEMENTS = 10_000
 Met: TypeAlias = tuple[Label, Verdict]
 Place: TypeAlias = tuple[str, str]
 """Rubric and segment, or trace and rubric."""
+Estimates: TypeAlias = Callable[[int], list[Mapping[str, object]]]
+"""The two-phase estimate of every judged mean since a time, seconds since the epoch."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -51,9 +52,11 @@ class Calibration:
         store: Store,
         rubrics: Collection[str],
         bars: Mapping[str, float],
+        estimates: Estimates,
         clock: Callable[[], float] = time.time,
     ) -> None:
         self._store, self._rubrics, self._bars, self._clock = store, rubrics, bars, clock
+        self._estimates = estimates
 
     def rubrics(self) -> Collection[str]:
         """Every rubric that there is."""
@@ -105,7 +108,7 @@ class Calibration:
 
     def estimates(self, since: int) -> list[Mapping[str, object]]:
         """The two-phase estimate of every judged mean since then."""
-        return estimates(self._store, since)
+        return self._estimates(since)
 
     def _met(self) -> list[Met]:
         """Labels with the verdicts of judges on the same record."""

@@ -57,12 +57,14 @@ class Pace:
         return int(self.now() * 1e9) if self.factor != 1 else time.time_ns()
 
 
-def pace(environment: Mapping[str, str] = os.environ) -> Pace:
-    """The pace that the environment asks for. Raises SettingsError where it cannot be read."""
-    from ragvigil.app.settings import SettingsError
+class BadClock(ValueError):
+    """`RAGVIGIL_CLOCK` cannot be read; one sentence."""
 
+
+def pace(environment: Mapping[str, str] = os.environ) -> Pace:
+    """The pace that the environment asks for. Raises BadClock where it cannot be read."""
     text = environment.get(VARIABLE, "")
     try:
         return Pace.parse(text)
     except ValueError as error:
-        raise SettingsError(f"{VARIABLE}: {text} is not FACTOR@SECONDS: {error}") from error
+        raise BadClock(f"{VARIABLE}: {text} is not FACTOR@SECONDS: {error}") from error

@@ -30,7 +30,6 @@ from prometheus_client import (
 from alerts.metrics import ScoreMetrics
 from ragvigil.app import memory
 from ragvigil.app.books import Books
-from ragvigil.app.calibration import Calibration
 from ragvigil.app.clock import Pace, pace
 from ragvigil.app.control import serve_answers
 from ragvigil.app.directory import hold
@@ -41,7 +40,7 @@ from ragvigil.app.issue_source import Issues
 from ragvigil.app.jobs import start, stop_jobs
 from ragvigil.app.logs import configure_logs
 from ragvigil.app.operating import Operating
-from ragvigil.app.parts import assemble
+from ragvigil.app.parts import assemble, calibration
 from ragvigil.app.pipeline import Pipeline
 from ragvigil.app.ports import split
 from ragvigil.app.settings import Settings, load
@@ -135,7 +134,7 @@ def _application(
         store,
         status,
         settings.web,
-        judging=Calibration(store, sorted(load_rubrics()), failing, clock=clock.now),
+        judging=calibration(store, sorted(load_rubrics()), failing, clock.now),
         alerting=watching.metrics,
         pointing=Operating(store),
         watching=Incidents(store, watching.incidents, status, clock.now),

@@ -23,7 +23,7 @@ from collector.http import serve_http
 from collector.receive import Gate
 from collector.redaction.redact import Redactor, installation_key
 from collector.spool.spool import SpoolWriter
-from ragvigil.app.clock import Pace, pace
+from ragvigil.app.clock import BadClock, Pace, pace
 from ragvigil.app.directory import DirectoryTaken, hold
 from ragvigil.app.disk_metrics import watch_disk
 from ragvigil.app.exposition import Exposition
@@ -45,7 +45,7 @@ def main() -> int:
         settings, clock = load(), pace()
         lock = hold(settings.data_dir, "daemon")
         require_free(settings)
-    except (SettingsError, DirectoryTaken, PortTaken) as error:
+    except (SettingsError, BadClock, DirectoryTaken, PortTaken) as error:
         print(error, file=sys.stderr)
         return 2
     with lock:

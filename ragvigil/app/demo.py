@@ -30,8 +30,8 @@ from ragvigil.app.child_daemon import (
 from ragvigil.app.demo_parts import Child, DemoFailed, service_environment
 from ragvigil.app.recording import NotARecording, read_recording
 from ragvigil.app.replay import GaveUp, Sending, Tally
-from ragvigil.app.replay_command import send_with_bar
 from ragvigil.app.schedule import Plan, requests, schedule, templates
+from ragvigil.app.send_with_bar import send_with_bar
 from ragvigil.model.delta import Delta
 
 ROOT = Path(__file__).resolve().parents[2]

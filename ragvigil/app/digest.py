@@ -8,7 +8,6 @@ from dataclasses import dataclass, field
 
 from alerts.fingerprint import Fingerprint, fingerprint_of
 from alerts.score_counts import ScoreCounts
-from collector.feedback import told_of
 from ragvigil.app import pipeline_metrics as metrics
 from ragvigil.app.scoring import Fresh
 from ragvigil.model.outcome import Outcome, TraceOutcome
@@ -79,10 +78,9 @@ def gather(
     for outcome in outcomes:
         rows.add(outcome, now)
     for outcome in outcomes:
-        told = told_of(outcome.trace)
-        if told:
-            metrics.FEEDBACK.inc(len(told))
-            rows.tell(told, outcome.trace.received_unix_nano)
+        if outcome.feedback:
+            metrics.FEEDBACK.inc(len(outcome.feedback))
+            rows.tell(outcome.feedback, outcome.trace.received_unix_nano)
     for (_, earlier), outcome in zip(fresh, outcomes, strict=True):
         digesting.add(outcome, earlier.record_ids if earlier else ())
 

@@ -16,7 +16,8 @@ from ragvigil.app import pipeline_metrics as metrics
 from ragvigil.app.books import Books
 from ragvigil.app.calibration import Calibration
 from ragvigil.app.clock import Clock
-from ragvigil.app.jobs import Job
+from ragvigil.app.jobs import JOBS_PUT_OFF, Job
+from ragvigil.app.parts import calibration
 from ragvigil.app.pipeline import Pipeline
 from ragvigil.app.settings import Settings
 from ragvigil.store import retention, rollups
@@ -94,7 +95,7 @@ def duties(
         Job(name="retention", every_seconds=RETENTION_SECONDS, function=keep),
         *_of_questions(pipeline),
         *_of_issues(settings, store, pipeline, scores, clock),
-        *_of_the_judge(pipeline, Calibration(store, (), failing, clock=clock)),
+        *_of_the_judge(pipeline, calibration(store, (), failing, clock)),
     ]
     return [_gives_way(one, pipeline) if one.is_long else one for one in every]
 
@@ -107,7 +108,7 @@ def _gives_way(job: Job, pipeline: Pipeline, turns: float = math.inf) -> Job:
         nonlocal waited
         if pipeline.is_behind and waited < turns:
             waited += 1
-            metrics.JOBS_PUT_OFF.labels(job.name).inc()
+            JOBS_PUT_OFF.labels(job.name).inc()
         else:
             waited = 0
             job.function()

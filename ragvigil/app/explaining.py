@@ -20,8 +20,8 @@ from clustering.rca.explain import NO_MODEL, explain
 from clustering.rca.settings import RootCauseSettings
 from ragvigil.app.clock import Clock
 from ragvigil.app.issue_parts import IssueParts
-from ragvigil.app.judging import Judging
 from ragvigil.app.root_cause_reading import StoredReading, terms_of
+from ragvigil.llm.judge import JudgeAccess
 from ragvigil.llm.outcome import Failure, FailureKind, Purpose, Usage
 from ragvigil.llm.settings import LlmSettings, price_of
 from ragvigil.model.issue import Issue, IssueEvent, IssueState, IssueVerb, RootCause
@@ -59,7 +59,7 @@ class Busy(RuntimeError):
 class JudgeAsker:
     """The judge's model as the agent asks it; its calls are paid from the reserve."""
 
-    def __init__(self, judging: Judging, settings: LlmSettings, today: date) -> None:
+    def __init__(self, judging: JudgeAccess, settings: LlmSettings, today: date) -> None:
         self._judging = judging
         self.model = settings.model
         self.price = price_of(settings, today)
@@ -93,7 +93,7 @@ class Explaining:
         self,
         store: Store,
         settings: RootCauseSettings,
-        judging: Judging,
+        judging: JudgeAccess,
         *,
         clock: Clock,
         chance: random.Random | None = None,

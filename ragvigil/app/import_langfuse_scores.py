@@ -12,7 +12,7 @@ from opentelemetry.proto.trace.v1.trace_pb2 import Span
 from ragvigil.app.import_pieces import BadRow, Found, identity
 from ragvigil.app.import_rows import Row
 from ragvigil.app.import_values import clean, is_absent, nanoseconds, put
-from ragvigil.store.feedback import LANGFUSE_SCORES
+from ragvigil.model.feedback import LANGFUSE_SCORES
 
 ANNOTATORS = {"ANNOTATION": "HUMAN", "EVAL": "LLM"}
 """Who scored; what came over the API may be a user's click or code."""

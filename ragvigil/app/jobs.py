@@ -8,13 +8,20 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import structlog
-
-from ragvigil.app import pipeline_metrics as metrics
+from prometheus_client import Counter, Histogram
 
 if TYPE_CHECKING:
     from apscheduler.schedulers.background import BackgroundScheduler
 
 log = structlog.get_logger()
+
+JOB_FAILURES = Counter("ragvigil_job_failures", "Runs of a periodic job that raised.", ["job"])
+JOBS_PUT_OFF = Counter(
+    "ragvigil_jobs_put_off",
+    "Runs of a periodic job that were put off while too much waited.",
+    ["job"],
+)
+JOB_SECONDS = Histogram("ragvigil_job_seconds", "Duration of a periodic job.", ["job"])
 
 LEAST_SECONDS = 1.0
 """No job runs more often, however fast the clock."""
@@ -77,8 +84,8 @@ def _counted(job: Job) -> Callable[[], None]:
         try:
             job.function()
         except Exception:  # the border of a job: it is counted and tried again at its next turn
-            metrics.JOB_FAILURES.labels(job.name).inc()
+            JOB_FAILURES.labels(job.name).inc()
             log.exception("job failed", job=job.name)
-        metrics.JOB_SECONDS.labels(job.name).observe(time.perf_counter() - started)
+        JOB_SECONDS.labels(job.name).observe(time.perf_counter() - started)
 
     return run

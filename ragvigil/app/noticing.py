@@ -11,9 +11,9 @@ import structlog
 
 from alerts.fingerprint import VALUES, Fingerprint, Place, fingerprint_of
 from alerts.notice import RouteNotices
+from alerts.notice_metrics import UNNOTICED
 from alerts.notice_rare import LONG_WINDOW
 from alerts.watch_settings import NoticeSettings
-from ragvigil.app import pipeline_metrics as metrics
 from ragvigil.app.clock import Clock
 from ragvigil.model.notice import NOTICED_EPOCH, ChangeKind, Notice
 from ragvigil.store import notices as stored
@@ -73,7 +73,7 @@ class Noticing:
             self._waiting.extend(prints)
             while len(self._waiting) > MOST_WAITING:
                 self._waiting.popleft()
-                metrics.UNNOTICED.labels("shed").inc()
+                UNNOTICED.labels("shed").inc()
 
     def epochs(self) -> dict[Place, str]:
         """Which index each route uses, of those that do not say it; only where one has changed."""
@@ -106,7 +106,7 @@ class Noticing:
     def _step(self, detector: RouteNotices, one: Fingerprint) -> None:
         late = detector.late
         self._found(detector.step(one))
-        metrics.UNNOTICED.labels("late").inc(detector.late - late)
+        UNNOTICED.labels("late").inc(detector.late - late)
 
     def _settle(self) -> None:
         """Names what changed on routes that nobody asks any more."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from functools import partial
 
 from alerts.metrics import ScoreMetrics
@@ -12,12 +12,15 @@ from collector.fetch import TraceFetcher
 from collector.record.route import RouteCap, RouteRules
 from collector.spool.reader import SpoolReader
 from ragvigil.app import plugins
+from ragvigil.app.calibration import Calibration
 from ragvigil.app.clock import Clock
 from ragvigil.app.clustering_child import ClusteringChild
 from ragvigil.app.digest import Digest, Digesting
+from ragvigil.app.estimates import estimates
 from ragvigil.app.explaining import Explaining
 from ragvigil.app.exporting import Exporting
 from ragvigil.app.golden_parts import golden_job
+from ragvigil.app.golden_questions import golden_questions
 from ragvigil.app.issue_job import IssueJob
 from ragvigil.app.later import Later
 from ragvigil.app.pipeline import Parts
@@ -26,7 +29,7 @@ from ragvigil.app.scoring import Scoring
 from ragvigil.app.scoring_pool import ScoringPool
 from ragvigil.app.settings import Settings
 from ragvigil.app.sink import Sink
-from ragvigil.app.topic_job import topic_job
+from ragvigil.app.topic_job import TopicJob
 from ragvigil.app.watching import Watching
 from ragvigil.inference.process import Inference
 from ragvigil.model.outcome import Outcome
@@ -43,6 +46,13 @@ def facts(runner: Runner) -> dict[str, RubricFacts]:
         name: RubricFacts(version=rubric.version, fails_below=runner.fails_below.get(name))
         for name, rubric in load_rubrics().items()
     }
+
+
+def calibration(
+    store: Store, rubrics: Collection[str], bars: Mapping[str, float], clock: Clock
+) -> Calibration:
+    """Judges held against people, with the estimates that the watch makes of judged means."""
+    return Calibration(store, rubrics, bars, partial(estimates, store), clock=clock)
 
 
 def assemble(
@@ -77,7 +87,14 @@ def assemble(
         later=later,
         exporting=exporting,
         watching=watching,
-        topics=topic_job(settings, store, inference, clusters, clock),
+        topics=TopicJob(
+            store,
+            inference,
+            settings.clustering.topics,
+            clusters,
+            golden_questions(settings),
+            clock,
+        ),
         golden=golden_job(settings, store, runner, later.judging, inference, clock),
         issues=_issues(settings, store, inference, clusters, runner, scores, clock),
         clusters=clusters,

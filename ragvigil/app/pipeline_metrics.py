@@ -27,12 +27,6 @@ LEAN = Counter(
     "ragvigil_records_lean",
     "Records scored without local models, because too much waited.",
 )
-UNNOTICED = Counter(
-    "ragvigil_records_unnoticed",
-    "Records without effect on change notices: late, 10 minutes after newer ones of their route; "
-    "shed, too many waited.",
-    ["reason"],
-)
 SPOOL_BEHIND = Gauge("ragvigil_spool_behind_spans", "Spans acknowledged and not read yet.")
 SCORING_PROCESSES = Gauge(
     "ragvigil_scoring_processes", "Processes that score beside the core while much waits."
@@ -54,10 +48,3 @@ STORED_AFTER = Histogram(
 LEDGER_MISMATCH = Gauge(
     "ragvigil_ledger_mismatch_spans", "Acknowledged spans that the ledger cannot place; 0 is right."
 )
-JOB_FAILURES = Counter("ragvigil_job_failures", "Runs of a periodic job that raised.", ["job"])
-JOBS_PUT_OFF = Counter(
-    "ragvigil_jobs_put_off",
-    "Runs of a periodic job that were put off while too much waited.",
-    ["job"],
-)
-JOB_SECONDS = Histogram("ragvigil_job_seconds", "Duration of a periodic job.", ["job"])

@@ -2,32 +2,26 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
 import os
 import re
 import sys
 import time
-from collections.abc import Iterable
 from dataclasses import asdict
 from pathlib import Path
-
-from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
 from ragvigil.app.recording import NotARecording, read_recording
 from ragvigil.app.replay import (
     GaveUp,
-    Outgoing,
     ReplaySummary,
     Sending,
     Tally,
     duration_seconds,
     prepare,
-    send_all,
     shift_to_end,
 )
 from ragvigil.app.rewrite import Change
+from ragvigil.app.send_with_bar import send_with_bar
 
 _UNITS = {"": 1, "s": 1, "m": 60, "h": 3600, "d": 86_400}
 
@@ -101,29 +95,3 @@ def _replay(
     tally = Tally()
     bodies = prepare(recording, change, rate, tally)
     return send_with_bar(bodies, len(recording), Sending(target=target, backfill=backfill), tally)
-
-
-def send_with_bar(
-    bodies: Iterable[Outgoing],
-    total: int,
-    sending: Sending,
-    tally: Tally,
-    *,
-    title: str = "sending",
-    console: Console | None = None,
-) -> ReplaySummary:
-    """Sends bodies while a bar on standard error shows how far it is."""
-    columns = (
-        TextColumn("{task.description}"),
-        BarColumn(),
-        MofNCompleteColumn(),
-        TextColumn("requests"),
-        TimeElapsedColumn(),
-    )
-    with Progress(*columns, console=console or Console(stderr=True)) as progress:
-        task = progress.add_task(title, total=total)
-
-        def step(_: Outgoing) -> None:
-            progress.advance(task)
-
-        return asyncio.run(send_all(bodies, sending, tally, progress=step))

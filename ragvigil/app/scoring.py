@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from itertools import islice
 
 from collector.arrivals import Closing
+from collector.feedback import feedback_of
 from collector.fetch import TraceFetcher
 from collector.record.route import RouteCap, RouteRules
 from collector.records import records_of_each
@@ -63,7 +64,12 @@ class Scoring:
         """The outcome of spans that came to a trace after a later generation of it was stored."""
         trace = self._fetcher.fetch(closing)
         time_unix_nano = earlier.time_unix_nano
-        return Outcome(trace=trace, outcome=TraceOutcome.LATE, time_unix_nano=time_unix_nano)
+        return Outcome(
+            trace=trace,
+            outcome=TraceOutcome.LATE,
+            time_unix_nano=time_unix_nano,
+            feedback=feedback_of(trace),
+        )
 
     def _trace(self, closing: Closing, earlier: StoredTrace | None) -> Trace:
         trace = self._fetcher.fetch(closing)
@@ -102,6 +108,7 @@ def _outcome(
         outcome=_class_of(trace, scored),
         time_unix_nano=earlier.time_unix_nano if earlier else time_of(trace),
         records=scored,
+        feedback=feedback_of(trace),
         gone=tuple(one for one in before if one not in present),
     )
 

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Mapping, Sequence
-from functools import partial
-from pathlib import Path
 
 import structlog
 
@@ -15,14 +13,12 @@ from clustering.topic_settings import TopicSettings
 from clustering.topics import covered, gaps, gathered, moved_to, topics
 from clustering.vectors import Vectors
 from ragvigil.app.clock import Clock
-from ragvigil.app.settings import Settings
 from ragvigil.inference.outcome import Unavailable
 from ragvigil.inference.process import Inference
 from ragvigil.model.identity import identity
 from ragvigil.model.topic import Topic, TopicMap
 from ragvigil.store import topics as stored
 from ragvigil.store.store import Store
-from scorers.golden import BadGolden, read_golden
 
 log = structlog.get_logger()
 
@@ -212,27 +208,3 @@ class TopicJob:
 def _midnight(time: float) -> int:
     """The start of a UTC day, seconds: the sample is one of whole days."""
     return int(time) // DAY * DAY
-
-
-def topic_job(
-    settings: Settings, store: Store, inference: Inference, cluster: Cluster, clock: Clock
-) -> TopicJob:
-    """The duty as the settings say it."""
-    golden = partial(_questions, _golden_file(settings))
-    return TopicJob(store, inference, settings.clustering.topics, cluster, golden, clock)
-
-
-def _golden_file(settings: Settings) -> Path | None:
-    repository = settings.golden.repository
-    return settings.scorers.golden or (repository and repository / settings.golden.file)
-
-
-def _questions(golden: Path | None) -> Sequence[str] | None:
-    """What golden cases ask: nothing where there is no file, None where it cannot be read."""
-    if golden is None or not golden.exists():
-        return ()
-    try:
-        return tuple(case.question for case in read_golden(golden).values())
-    except BadGolden as error:
-        log.warning("golden cases cannot be read", reason=str(error))
-        return None

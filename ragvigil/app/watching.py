@@ -15,8 +15,8 @@ from alerts.undeclared import Seen, undeclared
 from alerts.watch_metrics import WatchMetrics
 from ragvigil.app.auditing import Auditing
 from ragvigil.app.clock import Clock
-from ragvigil.app.judging import Judging
 from ragvigil.app.noticing import Noticing
+from ragvigil.llm.judge import JudgeAccess
 from ragvigil.llm.outcome import Purpose
 from ragvigil.model.audit import Audit
 from ragvigil.model.finding import FindingKind
@@ -37,7 +37,7 @@ class Watching:
         store: Store,
         alerts: AlertsSettings,
         metrics: MetricsSettings,
-        judging: Judging,
+        judging: JudgeAccess,
         *,
         external_url: str = "",
         clock: Clock,

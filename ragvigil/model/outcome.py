@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import field
 from enum import StrEnum
 
+from ragvigil.model.feedback import FeedbackEvent
 from ragvigil.model.record import RagRecord
 from ragvigil.model.score import Score
 from ragvigil.model.span import Trace
@@ -37,11 +38,13 @@ class Outcome:
 
     `time_unix_nano` is the time by which windows count it: pinned at the first closing, so that
     all generations of a trace share one key. `gone` are record ids that an earlier generation
-    had and this one has not; they get tombstones.
+    had and this one has not; they get tombstones. `feedback` is what the trace carries of any
+    answer.
     """
 
     trace: Trace
     outcome: TraceOutcome
     time_unix_nano: int
     records: tuple[ScoredRecord, ...] = ()
+    feedback: tuple[FeedbackEvent, ...] = ()
     gone: tuple[str, ...] = ()

@@ -23,7 +23,7 @@ What other parts use (times are seconds since the epoch unless a name says nanos
     rubric_deltas.py  batch(deltas, computed_unix_nano, replica=, epoch=) -> Batch
                       newest(store, Wanted(...)), since(store, Wanted(...)) -> list[Delta]
                       closed_until(store) -> int | None
-    feedback.py       Told(...); batch([told], received_unix_nano); matches(store, told) -> bool
+    feedback.py       batch([event], received_unix_nano); matches(store, event) -> bool
     deploys.py        Deploy(...); batch(...); find(store, service=, since=, limit=) -> list[dict]
     notices.py        batch(notices, ...); find(store, ...), newest(store, each=) -> list[Notice]
                       past(store, ...) -> records to rebuild detectors from; lengths(store, hashes)

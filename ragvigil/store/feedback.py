@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from ragvigil.model.feedback import FeedbackEvent
 from ragvigil.store.batch import Batch, Row, token_of
 from ragvigil.store.record_forms import time_of
 from ragvigil.store.span_rows import nanos
@@ -14,31 +14,8 @@ if TYPE_CHECKING:
     from ragvigil.store.store import Store
 
 
-LANGFUSE_SCORES = "ragvigil.import.langfuse_scores"
-"""The scope of spans that an import makes of scores, for their source to be told truly."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Told:
-    """One piece of feedback; at least one of the four ids is given. See `model.record.Feedback`.
-
-    The same `feedback_id` again replaces the first.
-    """
-
-    feedback_id: str
-    kind: str
-    time_unix_nano: int
-    value: float | None = None
-    comment: str = ""
-    source: str = "api"
-    trace_id: str = ""
-    span_id: str = ""
-    session_id: str = ""
-    response_id: str = ""
-
-
 def batch(
-    told: Sequence[Told], received_unix_nano: int, *, replica: str = "", epoch: int = 0
+    told: Sequence[FeedbackEvent], received_unix_nano: int, *, replica: str = "", epoch: int = 0
 ) -> Batch:
     """A batch that stores this feedback."""
     found = rows(told, received_unix_nano, replica=replica, epoch=epoch)
@@ -46,7 +23,7 @@ def batch(
 
 
 def rows(
-    told: Sequence[Told], received_unix_nano: int, *, replica: str = "", epoch: int = 0
+    told: Sequence[FeedbackEvent], received_unix_nano: int, *, replica: str = "", epoch: int = 0
 ) -> list[Row]:
     """Rows of the table `feedback`."""
     return [
@@ -69,7 +46,7 @@ def rows(
     ]
 
 
-def matches(store: Store, told: Told) -> bool:
+def matches(store: Store, told: FeedbackEvent) -> bool:
     """Whether an answer that it names is stored already."""
     names = ("trace_id", "span_id", "session_id", "response_id")
     found = store.read("feedback_matches", {name: getattr(told, name) for name in names})

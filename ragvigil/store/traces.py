@@ -6,10 +6,10 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from ragvigil.model.feedback import FeedbackEvent
 from ragvigil.model.outcome import Outcome, ScoredRecord, TraceOutcome
 from ragvigil.store import feedback
 from ragvigil.store.batch import Batch, Gone, Row, token_of
-from ragvigil.store.feedback import Told
 from ragvigil.store.priority import Priority
 from ragvigil.store.record_rows import RubricFacts, Stamp, record_row, score_row, shape_row
 from ragvigil.store.span_rows import nanos, span_rows
@@ -83,7 +83,7 @@ class TraceRows:
         if self._since is None:
             self._since = now
 
-    def tell(self, told: Sequence[Told], received_unix_nano: int) -> None:
+    def tell(self, told: Sequence[FeedbackEvent], received_unix_nano: int) -> None:
         """Adds the feedback that a trace brought, beside the rows of its outcome."""
         replica, epoch = self._writer
         found = feedback.rows(told, received_unix_nano, replica=replica, epoch=epoch)

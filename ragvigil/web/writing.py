@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import TYPE_CHECKING
 
+from ragvigil.model.feedback import FeedbackEvent
 from ragvigil.store import deploys, traces
 from ragvigil.store import feedback as stored
 from ragvigil.store import labels as labelled
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
 def feedback(store: Store, post: FeedbackPost, now: datetime) -> Accepted:
     """Stores feedback; returns when it is durable."""
     time = post.time or now
-    told = stored.Told(
+    told = FeedbackEvent(
         feedback_id=post_id(post, time),
         kind=post.kind,
         time_unix_nano=_nanos(time),

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from math import log
 
 from scorers.normalise import is_number, words
-from scorers.refusal import classify
 from scorers.sentences import sentences
+from scorers.stance import classify
 from scorers.support import NAME
 
 MARKER = re.compile(r"\[[^\[\]\n]{1,40}\]|【[^】\n]{1,40}】")

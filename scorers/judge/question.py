@@ -23,8 +23,8 @@ from scorers.judge.material import Item, Material, Passage, Reference, documents
 from scorers.judge.parts import Part, parts_of
 from scorers.judge.prompt import LAYOUT, Section, render, section, unused
 from scorers.judge.table import About, Judging, OnlyWhen, Shown
-from scorers.refusal import classify
 from scorers.rubric import Rubric
+from scorers.stance import classify
 
 MOST_QUESTIONS = 16
 """Calls for one rubric of one record; a record that needs more is `partial`, and costs nothing."""

@@ -22,7 +22,7 @@ from opentelemetry.proto.collector.logs.v1.logs_service_pb2 import (
 )
 from prometheus_client import REGISTRY
 
-from collector.feedback import told_of
+from collector.feedback import feedback_of
 from collector.settings import CollectorSettings
 from collector.spans import decode_logs, decode_spans
 from ragvigil.app.child_daemon import free_port
@@ -119,7 +119,7 @@ async def test_as_a_span_the_results_link_to_the_span_that_was_judged(protocol: 
     assert span.attributes["openinference.span.kind"] == "EVALUATOR"
     assert span.attributes["evaluations.0.evaluation.score"] == 0.25
     trace = Trace(trace_id=span.trace_id, spans=(span,), closed=Closed.IDLE, received_unix_nano=1)
-    assert told_of(trace) == (), "it is no feedback when it comes back"
+    assert feedback_of(trace) == (), "it is no feedback when it comes back"
 
 
 @dataclass(kw_only=True)

@@ -8,7 +8,7 @@ import httpx
 import pytest
 from prometheus_client import REGISTRY
 
-from ragvigil.app.calibration import Calibration
+from ragvigil.app.parts import calibration
 from ragvigil.model.score import Kind, Stream
 from ragvigil.store.store import Store
 from ragvigil.web.api import api
@@ -27,7 +27,7 @@ def client(store: Store, **settings: object) -> httpx.AsyncClient:
         store,
         Quiet(),
         WebSettings.model_validate(settings),
-        judging=Calibration(store, BARS, BARS, clock=lambda: LATER),
+        judging=calibration(store, BARS, BARS, lambda: LATER),
         clock=lambda: datetime.fromtimestamp(LATER, UTC),
     )
     transport = httpx.ASGITransport(app, raise_app_exceptions=False)
@@ -213,7 +213,7 @@ async def test_disagreements_are_listed_with_those_of_people_first(store: Store)
 async def test_prometheus_is_told_what_the_api_says(store: Store) -> None:
     keep_judged(store, {number: [verdict(number % 2)] for number in range(1, 41)})
     await labelled(client(store), [post(number, number % 2) for number in range(1, 41)])
-    judging = Calibration(store, BARS, BARS, clock=lambda: LATER)
+    judging = calibration(store, BARS, BARS, lambda: LATER)
     judging.show_metrics()
     labels = {"rubric": "groundedness", "judge": f"{JUDGE} v1"}
     try:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from pathlib import Path
 
 import pytest
@@ -15,9 +16,9 @@ from schemathesis.specs.openapi.checks import (
 
 from alerts.incident_job import IncidentJob
 from alerts.watch_settings import IncidentSettings
-from ragvigil.app.calibration import Calibration
 from ragvigil.app.golden_source import Golden
 from ragvigil.app.incident_source import Incidents
+from ragvigil.app.parts import calibration
 from ragvigil.store.settings import StoreSettings
 from ragvigil.store.store import Store
 from ragvigil.web.api import api
@@ -83,7 +84,7 @@ def test_every_answer_is_one_that_the_document_describes(
     store: Store, tmp_path: Path, method: str, path: str
 ) -> None:
     keep(store, [outcome(1, NOW - 60, value=0.5)])
-    judging = Calibration(store, (), {})
+    judging = calibration(store, (), {}, time.time)
     web = WebSettings(allowed_hosts=("testserver",))
     watching = Incidents(store, IncidentJob(store, IncidentSettings()), Quiet())
     issuing = issues(store, tmp_path)

@@ -8,6 +8,7 @@ from datetime import UTC, datetime
 import httpx
 
 from ragvigil.app.operating import Operating
+from ragvigil.model.feedback import FeedbackEvent
 from ragvigil.model.score import Layer, Score
 from ragvigil.store import feedback, rollups
 from ragvigil.store.store import Store
@@ -33,9 +34,9 @@ def store_requests(store: Store, count: int) -> None:
     rollups.recompute(store, written.minutes)
 
 
-def told(number: int, value: float, **names: str) -> feedback.Told:
+def told(number: int, value: float, **names: str) -> FeedbackEvent:
     named = {"trace_id": f"{number:032x}"} | names
-    return feedback.Told(
+    return FeedbackEvent(
         feedback_id=f"{number} {value} {names}",
         kind="thumbs",
         value=value,

@@ -34,7 +34,10 @@ READMES: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
             "scorers.export_metrics",
         ),
     ),
-    "alerts/README.md": (("alerts", "metrics"), ("alerts.metrics", "alerts.watch_families")),
+    "alerts/README.md": (
+        ("alerts", "metrics"),
+        ("alerts.metrics", "alerts.notice_metrics", "alerts.watch_families"),
+    ),
     "clustering/README.md": (
         ("clustering", "golden"),
         ("clustering.metrics", "clustering.issue_metrics", "clustering.topic_metrics"),
@@ -50,6 +53,7 @@ READMES: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
             "ragvigil.app.supervise",
             "ragvigil.app.disk_metrics",
             "ragvigil.app.pipeline_metrics",
+            "ragvigil.app.jobs",
             "ragvigil.app.plugins",
         ),
     ),

@@ -9,7 +9,7 @@ from hypothesis import given
 from prometheus_client import REGISTRY
 
 from collector import feedback
-from collector.feedback import told_of
+from collector.feedback import feedback_of
 from ragvigil.model.evaluation import EVENT
 from ragvigil.model.span import (
     AttributeValue,
@@ -51,7 +51,7 @@ def test_an_annotation_names_the_span_that_its_carrier_links_to() -> None:
             "annotations.0.annotation.explanation": "wrong fee",
         },
     )
-    (told,) = told_of(trace(carrier))
+    (told,) = feedback_of(trace(carrier))
     assert (told.trace_id, told.span_id) == (ANSWER, ROOT)
     assert (told.kind, told.value, told.source) == ("thumbs", 0.0, "openinference:human")
     assert told.comment == "user thumbs: thumbs-down: wrong fee"
@@ -65,7 +65,7 @@ def test_without_a_link_the_annotated_span_is_its_own_target() -> None:
             "evaluations.1.evaluation.score": 0.75,
         }
     )
-    (told,) = told_of(trace(own))
+    (told,) = feedback_of(trace(own))
     assert (told.trace_id, told.span_id, told.value) == (own.trace_id, own.span_id, 0.75)
 
 
@@ -80,7 +80,7 @@ def test_an_annotation_of_a_trace_or_session_names_that(
         links=(Link(trace_id=ANSWER, span_id=ROOT),),
         attributes={f"{scope}annotations.0.annotation.name": "rating", "session.id": "chat-7"},
     )
-    (told,) = told_of(trace(carrier))
+    (told,) = feedback_of(trace(carrier))
     assert (told.trace_id, told.span_id, told.session_id) == target
 
 
@@ -100,7 +100,7 @@ def test_an_evaluation_event_names_the_response_where_it_can(as_log: bool) -> No
     )
     event = Event(name=EVENT, time_unix_nano=5, attributes=fields)
     one = span(logs=(log,)) if as_log else span(events=(event,))
-    (told,) = told_of(trace(one))
+    (told,) = feedback_of(trace(one))
     assert (told.response_id, told.trace_id, told.value) == ("chatcmpl-1", "", 0.5)
     assert told.time_unix_nano == 5
 
@@ -128,10 +128,10 @@ def test_a_log_record_without_its_span_names_its_response_or_its_trace(
         )
         for time in (6, 7)
     )
-    found = told_of(trace(span(logs=(log, later))))
+    found = feedback_of(trace(span(logs=(log, later))))
     assert [(one.trace_id, one.span_id, one.response_id) for one in found] == [target] * 2
     assert len({one.feedback_id for one in found}) == 2
-    moved = told_of(trace(span(span_id="1" * 16, logs=(later, log))))
+    moved = feedback_of(trace(span(span_id="1" * 16, logs=(later, log))))
     assert {one.feedback_id for one in moved} == {one.feedback_id for one in found}
 
 
@@ -141,13 +141,13 @@ def test_without_a_response_id_the_span_of_the_event_is_meant() -> None:
         time_unix_nano=5,
         attributes={"gen_ai.evaluation.name": "n", "gen_ai.evaluation.score.label": "pass"},
     )
-    (told,) = told_of(trace(span(events=(event,))))
+    (told,) = feedback_of(trace(span(events=(event,))))
     assert (told.span_id, told.value) == ("d" * 16, 1.0)
 
 
 def test_a_target_span_of_traceai_is_taken() -> None:
     one = span(attributes={"gen_ai.evaluation.name": "n", "gen_ai.evaluation.target_span_id": ROOT})
-    (told,) = told_of(trace(one))
+    (told,) = feedback_of(trace(one))
     assert told.span_id == ROOT
 
 
@@ -157,7 +157,7 @@ def test_evaluation_attributes_name_the_linked_span_before_the_parent() -> None:
         links=(Link(trace_id=ANSWER, span_id=ROOT),),
         attributes={"gen_ai.evaluation.name": "n"},
     )
-    (told,) = told_of(trace(one))
+    (told,) = feedback_of(trace(one))
     assert (told.trace_id, told.span_id) == (ANSWER, ROOT)
 
 
@@ -171,7 +171,7 @@ def test_a_feedback_span_of_logfire_names_its_parent() -> None:
             "thumbs": True,
         },
     )
-    (told,) = told_of(trace(one))
+    (told,) = feedback_of(trace(one))
     assert (told.span_id, told.value, told.comment) == (ROOT, 1.0, "thumbs: great")
 
 
@@ -179,18 +179,18 @@ def test_a_score_without_a_scale_is_no_value() -> None:
     one = span(
         attributes={"annotations.0.annotation.name": "stars", "annotations.0.annotation.score": 4}
     )
-    (told,) = told_of(trace(one))
+    (told,) = feedback_of(trace(one))
     assert (told.kind, told.value) == ("rating", None)
 
 
 def test_ordinary_traces_tell_nothing() -> None:
-    assert told_of(rag_trace()) == ()
+    assert feedback_of(rag_trace()) == ()
 
 
 @given(trace=traces)
 def test_it_is_total_and_the_same_twice(trace: Trace) -> None:
-    found = told_of(trace)
-    assert found == told_of(trace)
+    found = feedback_of(trace)
+    assert found == feedback_of(trace)
     assert len({one.feedback_id for one in found}) <= len(found)
     assert all(one.value is None or 0 <= one.value <= 1 for one in found)
 
@@ -219,7 +219,7 @@ def test_a_result_of_our_own_that_comes_back_as_a_span_is_no_feedback(
 ) -> None:
     before = own_results()
     own = span(scope=scope, attributes=attributes, links=(Link(trace_id=ANSWER, span_id=ROOT),))
-    assert told_of(trace(own)) == ()
+    assert feedback_of(trace(own)) == ()
     assert own_results() == before + 1
 
 
@@ -236,5 +236,5 @@ def test_a_result_of_our_own_among_log_records_is_no_feedback_and_others_are() -
 
     others = {"gen_ai.evaluation.name": "thumbs", "gen_ai.evaluation.score.value": 1}
     logs = (said("ragvigil", OWN_ATTRIBUTES), said("", OWN_ATTRIBUTES), said("helpdesk", others))
-    (told,) = told_of(trace(span(logs=logs)))
+    (told,) = feedback_of(trace(span(logs=logs)))
     assert told.comment == "thumbs"

@@ -11,8 +11,9 @@ from collector.budget import ByteBudget
 from collector.otlp import Encoding
 from collector.receive import ASIDE_BYTES, Gate, accept
 from collector.redaction.redact import Redactor
+from collector.redaction.settings import RedactSettings
 from collector.refusal import Malformed, Refusal, Refused
-from collector.settings import LimitSettings, RedactSettings
+from collector.settings import LimitSettings
 from ragvigil.model.span import Signal
 from tests.otlp import KEY, KeptSpool, encode, trace_request
 

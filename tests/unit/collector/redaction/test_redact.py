@@ -14,7 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from collector.redaction.redact import Redactor, installation_key
-from collector.settings import RedactSettings
+from collector.redaction.settings import RedactSettings
 from tests.otlp import log_request, spans_of, trace_request
 
 KEY = b"k" * 32

@@ -8,8 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ragvigil.app.clock import VARIABLE, Pace, pace
-from ragvigil.app.settings import SettingsError
+from ragvigil.app.clock import VARIABLE, BadClock, Pace, pace
 
 
 def test_without_the_variable_it_is_the_time_of_the_day() -> None:
@@ -35,5 +34,5 @@ def test_a_minute_a_second_is_read_from_the_environment() -> None:
 
 @pytest.mark.parametrize("text", ["fast", "60", "60@", "@5", "0.5@0", "nan@0", "1e9@0"])
 def test_what_is_no_pace_is_one_sentence(text: str) -> None:
-    with pytest.raises(SettingsError, match=f"RAGVIGIL_CLOCK: {text} is not FACTOR@SECONDS"):
+    with pytest.raises(BadClock, match=f"RAGVIGIL_CLOCK: {text} is not FACTOR@SECONDS"):
         pace({VARIABLE: text})

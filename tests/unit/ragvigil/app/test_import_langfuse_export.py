@@ -13,11 +13,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bench.captures import load
-from collector.feedback import told_of
+from collector.feedback import feedback_of
 from collector.records import records
 from ragvigil.app.import_langfuse_export import pieces
+from ragvigil.model.feedback import FeedbackEvent
 from ragvigil.model.span import Closed, Span, Trace
-from ragvigil.store.feedback import Told
 from tests.exports import GOLDEN, records_of, said, spans_of
 
 SENT = load(GOLDEN / "otlp" / "langfuse-langchain").traces
@@ -120,12 +120,12 @@ SCORE = {
 }  # fmt: skip
 
 
-def scored(folder: Path, *rows: dict[str, Any]) -> list[Told]:
+def scored(folder: Path, *rows: dict[str, Any]) -> list[FeedbackEvent]:
     spans = spans_of(pieces(save(folder, list(rows)), 0))
     return [
         told
         for span in spans
-        for told in told_of(
+        for told in feedback_of(
             Trace(trace_id=span.trace_id, spans=(span,), closed=Closed.IDLE, received_unix_nano=1)
         )
     ]

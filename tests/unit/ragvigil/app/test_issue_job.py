@@ -16,6 +16,7 @@ from clustering.settings import ClusteringSettings
 from clustering.vectors import Vectors
 from ragvigil.app.issue_job import IssueJob
 from ragvigil.inference.outcome import Reason, Unavailable
+from ragvigil.model.feedback import FeedbackEvent
 from ragvigil.model.issue import (
     Failure,
     Issue,
@@ -29,7 +30,6 @@ from ragvigil.model.outcome import Outcome
 from ragvigil.store import failed, feedback, issues, rollups
 from ragvigil.store.failed import KeptFailure, Placed
 from ragvigil.store.failures import StoreError
-from ragvigil.store.feedback import Told
 from ragvigil.store.store import Store
 from ragvigil.store.traces import RubricFacts, TraceRows
 from tests.judged import ids
@@ -206,7 +206,9 @@ def test_a_complaint_makes_a_failing_record(works: Works) -> None:
     works.turn()
     assert where(works.store) == {}
     told = [
-        Told(feedback_id=str(n), kind="thumbs", value=0.0, time_unix_nano=NOW, trace_id=ids(n)[0])
+        FeedbackEvent(
+            feedback_id=str(n), kind="thumbs", value=0.0, time_unix_nano=NOW, trace_id=ids(n)[0]
+        )
         for n in range(1, 4)
     ]
     works.store.write(feedback.batch(told, int(works.now * SECOND)))

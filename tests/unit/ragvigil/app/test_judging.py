@@ -9,9 +9,9 @@ import pytest
 from pydantic import SecretStr
 
 from ragvigil.app.judging import NO_JUDGE, Judging, families
+from ragvigil.model.feedback import FeedbackEvent
 from ragvigil.model.score import Stream
 from ragvigil.store import feedback
-from ragvigil.store.feedback import Told
 from ragvigil.store.store import Store
 from ragvigil.store.traces import TraceRows
 from scorers.judge.queue import JudgeQueue, Waiting
@@ -107,7 +107,7 @@ def keep(store: Store, *numbers: int) -> None:
 
 
 def complain(store: Store, number: int) -> None:
-    told = Told(feedback_id=f"f{number}", kind="thumbs", value=0.0, time_unix_nano=NOW,
+    told = FeedbackEvent(feedback_id=f"f{number}", kind="thumbs", value=0.0, time_unix_nano=NOW,
                 trace_id=f"{number:032x}")  # fmt: skip
     store.write(feedback.batch([told], NOW))
 

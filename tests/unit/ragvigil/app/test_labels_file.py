@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -12,8 +13,8 @@ from hypothesis import settings as given_settings
 from hypothesis import strategies as st
 
 from ragvigil.app.api_client import Unreachable, get
-from ragvigil.app.calibration import Calibration
 from ragvigil.app.labels_file import import_labels
+from ragvigil.app.parts import calibration
 from ragvigil.app.settings import Settings
 from ragvigil.store.store import Store
 from ragvigil.web.api import api
@@ -28,7 +29,9 @@ TOKENS = {"triager_token": "tr1ager", "reader_token": "r3ader"}
 @pytest.fixture(scope="module")
 def daemon(opened_store: Store) -> Iterator[Settings]:
     """The API on a port of its own; the settings that lead there."""
-    judging = Calibration(opened_store, ("groundedness", "refusal"), {"groundedness": 0.8})
+    judging = calibration(
+        opened_store, ("groundedness", "refusal"), {"groundedness": 0.8}, time.time
+    )
     app = api(opened_store, Quiet(), WebSettings.model_validate(TOKENS), judging=judging)
     with port_of(app) as port:
         yield Settings.model_validate({"web": {"endpoint": f"127.0.0.1:{port}", **TOKENS}})

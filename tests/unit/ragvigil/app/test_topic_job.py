@@ -14,6 +14,7 @@ from prometheus_client import REGISTRY
 from clustering.cluster import Clustering
 from clustering.topic_settings import TopicSettings
 from ragvigil.app import topic_job
+from ragvigil.app.golden_questions import golden_questions
 from ragvigil.app.settings import Settings
 from ragvigil.app.topic_job import DAY, RETRY_SECONDS, WEEK, TopicJob
 from ragvigil.inference.outcome import Reason, Unavailable
@@ -273,7 +274,14 @@ def test_the_golden_set_is_read_where_the_settings_say(store: Store, tmp_path: P
             "clustering": {"topics": {"least_questions": 50}},
         }
     )
-    job = topic_job.topic_job(settings, store, Words(), by_word, lambda: NOW / SECOND)  # type: ignore[arg-type]
+    job = TopicJob(
+        store,
+        Words(),  # type: ignore[arg-type]
+        settings.clustering.topics,
+        by_word,
+        golden_questions(settings),
+        lambda: NOW / SECOND,
+    )
     ask(store, range(60))
     job.run()  # there is no such file yet
     assert [one.golden_cases for one in topics.newest(store)[0].topics] == [0, 0, 0]

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from ragvigil.model.feedback import FeedbackEvent
 from ragvigil.model.score import Kind, Layer, Score, Stream
 from ragvigil.store import checkpoints, failed, failing, feedback, issues, judged, rollups
-from ragvigil.store.feedback import Told
 from ragvigil.store.store import Store
 from ragvigil.store.traces import RubricFacts, TraceRows
 from tests.failed import issue, kept, member
@@ -123,7 +123,7 @@ def test_a_late_verdict_makes_a_record_fail(store: Store) -> None:
 
 def test_a_complaint_makes_a_record_fail_and_names_its_minute(store: Store) -> None:
     keep(store, 1, 2, value=1.0)
-    told = Told(
+    told = FeedbackEvent(
         feedback_id="f",
         kind="thumbs",
         value=0.0,

@@ -6,9 +6,9 @@ from dataclasses import replace
 
 import pytest
 
+from ragvigil.model.feedback import FeedbackEvent
 from ragvigil.model.score import Kind, Layer, Score, Stream
 from ragvigil.store import feedback, judged, records, rollups, traffic
-from ragvigil.store.feedback import Told
 from ragvigil.store.store import Store
 from ragvigil.store.traces import RubricFacts, TraceRows
 from scorers.judge.queue import content_of
@@ -129,7 +129,7 @@ def test_a_record_that_a_user_complained_about_is_found_by_any_id(
 ) -> None:
     stored(store, 1)
     stored(store, 2)
-    store.write(feedback.batch([Told(feedback_id="f", **BAD, **said)], NOW))
+    store.write(feedback.batch([FeedbackEvent(feedback_id="f", **BAD, **said)], NOW))
     assert judged.disliked(store, NOW / SECOND - 60, MINUTE - 3600) == [
         (f"{1:032x}", f"{1:08x}{0:08x}")
     ]
@@ -140,13 +140,13 @@ def test_praise_and_what_has_no_direction_is_no_complaint(
     store: Store, value: float | None
 ) -> None:
     stored(store, 1)
-    told = Told(feedback_id="f", **(BAD | {"value": value}), trace_id=f"{1:032x}")
+    told = FeedbackEvent(feedback_id="f", **(BAD | {"value": value}), trace_id=f"{1:032x}")
     store.write(feedback.batch([told], NOW))
     assert judged.disliked(store, NOW / SECOND - 60, MINUTE - 3600) == []
 
 
 def test_a_complaint_of_before_and_an_old_record_are_left_out(store: Store) -> None:
     stored(store, 1)
-    store.write(feedback.batch([Told(feedback_id="f", **BAD, trace_id=f"{1:032x}")], NOW))
+    store.write(feedback.batch([FeedbackEvent(feedback_id="f", **BAD, trace_id=f"{1:032x}")], NOW))
     assert judged.disliked(store, NOW / SECOND + 60, MINUTE - 3600) == []
     assert judged.disliked(store, NOW / SECOND - 60, MINUTE + 60) == []

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from ragvigil.model.delta import BaselineKind, Delta, Moved, Series
+from ragvigil.model.feedback import FeedbackEvent
 from ragvigil.store import deploys, feedback, records, retention, rubric_deltas
 from ragvigil.store.store import Store
 from ragvigil.store.traces import TraceRows
@@ -13,8 +14,8 @@ from tests.outcomes import NOW, SECOND, outcome_of
 DAY = 86_400
 
 
-def told(**names: str) -> feedback.Told:
-    return feedback.Told(
+def told(**names: str) -> FeedbackEvent:
+    return FeedbackEvent(
         feedback_id=str(sorted(names.items())),
         kind="thumbs",
         value=0.0,

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
+from ragvigil.model.feedback import FeedbackEvent
 from ragvigil.model.outcome import Outcome
 from ragvigil.model.score import Score
 from ragvigil.model.topic import Topic, TopicMap
@@ -35,7 +36,7 @@ def write(store: Store, outcomes: Sequence[Outcome]) -> None:
 
 
 def rate(store: Store, number: int, value: float) -> None:
-    said = feedback.Told(
+    said = FeedbackEvent(
         feedback_id=f"{number} {value}",
         kind="thumbs",
         value=value,

@@ -1,0 +1,27 @@
+"""Feedback on an answer: what a user or a tool said, and the ids that find the answer."""
+
+from __future__ import annotations
+
+from ragvigil.model.values import dataclass
+
+LANGFUSE_SCORES = "ragvigil.import.langfuse_scores"
+"""The scope of the spans that an import makes of Langfuse's scores: it keeps their true source."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FeedbackEvent:
+    """One piece of feedback; at least one of the four ids is given. See `record.Feedback`.
+
+    The same `feedback_id` again replaces the first.
+    """
+
+    feedback_id: str
+    kind: str
+    time_unix_nano: int
+    value: float | None = None
+    comment: str = ""
+    source: str = "api"
+    trace_id: str = ""
+    span_id: str = ""
+    session_id: str = ""
+    response_id: str = ""
