@@ -7,10 +7,10 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from clustering.assign import assign_all
 from clustering.background import Background, is_above
 from clustering.cluster import clusters
 from clustering.masking import masked, with_label
+from clustering.members import assign_all
 from clustering.merges import merge, propose, redirect
 from clustering.provisional import group
 from clustering.residue import Residue, reconcile

@@ -14,9 +14,10 @@ from typing import Protocol
 
 import numpy as np
 
-from clustering.assign import MOST_OTHERS, assign_all
+from clustering.assign import MOST_OTHERS
 from clustering.candidate import Candidate, joined, nearest, opened, reasons, refined
 from clustering.cluster import LEAST_SIZE, Clustering, Indices
+from clustering.members import assign_all
 from clustering.vectors import Vectors, centroid
 from ragvigil.model.issue import Failure, Issue, MemberBy, Membership
 

@@ -56,7 +56,7 @@ def assigned(kept: Iterable[KeptFailure], book: IssueBook, model: str) -> Placed
 
 
 def _assigned(several: Sequence[KeptFailure], issues: Sequence[Issue]) -> Placed:
-    from clustering.assign import assign_all
+    from clustering.members import assign_all
 
     found = assign_all([one.failure for one in several], joint_vectors(several), issues)
     known = {one.issue_id: one for one in issues}

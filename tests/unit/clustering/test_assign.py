@@ -9,7 +9,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from clustering.assign import LEAST_COSINE, Assigned, assign, assign_all
+from clustering.assign import LEAST_COSINE, assign
+from clustering.members import Assigned, assign_all
 from clustering.vectors import unit
 from ragvigil.model.issue import MemberBy
 from tests.unit.clustering.failing import at, failure, issue
