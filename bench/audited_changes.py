@@ -6,9 +6,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from alerts.audit import Plan, update, wanted
-from alerts.matching import SAMPLE, comparable, least_of, likeness, match
-from alerts.windows import Floats, Ints
+from alerts.audits.decide import Plan, update, wanted
+from alerts.audits.matching import SAMPLE, comparable, least_of, likeness, match
+from alerts.deltas.windows import Floats, Ints
 from ragvigil.model.audit import AuditResult, AuditState, Pair, Side, Verdict
 from ragvigil.model.score import Layer
 

@@ -30,8 +30,8 @@ from audited_changes import (
 )
 from report import finish, progress
 
-from alerts.audit import Plan
-from alerts.confidence import could_show
+from alerts.audits.confidence import could_show
+from alerts.audits.decide import Plan
 from ragvigil.model.audit import AuditState
 
 SEED = 41

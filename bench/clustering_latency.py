@@ -34,10 +34,10 @@ from report import finish, progress
 from clustering.child import cluster_in_child
 from clustering.masking import masked
 from ragvigil.app.child_daemon import ChildDaemon, running
-from ragvigil.app.clock import VARIABLE, Pace
 from ragvigil.app.failure_vectors import FailureVectors
 from ragvigil.inference.process import Inference
 from ragvigil.inference.settings import InferenceSettings
+from ragvigil.model.clock import VARIABLE, Pace
 from ragvigil.store import issues
 from ragvigil.store.failed import AT_ONCE, KeptFailure
 from ragvigil.store.settings import StoreSettings

@@ -16,8 +16,8 @@ from dataclasses import dataclass
 import numpy as np
 from report import finish, progress
 
-from alerts.two_phase import judged_mean
-from alerts.windows import Floats
+from alerts.deltas.two_phase import judged_mean
+from alerts.deltas.windows import Floats
 
 SEED = 23
 RHO = 0.7

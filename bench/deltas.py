@@ -15,9 +15,9 @@ import time
 import numpy as np
 from report import finish, peak_rss_mb, progress
 
-from alerts.deltas import Columns, compute
+from alerts.deltas.compute import Columns, compute
+from alerts.deltas.windows import DAY, HOUR, TICK_SECONDS, WINDOWS, Floats, Ints, Sums, fold
 from alerts.settings import AlertsSettings
-from alerts.windows import DAY, HOUR, TICK_SECONDS, WINDOWS, Floats, Ints, Sums, fold
 from ragvigil.model.delta import Series
 
 SEED = 17

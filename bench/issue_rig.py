@@ -21,9 +21,9 @@ from report import progress
 from watch_faults import pace_from
 
 from ragvigil.app.child_daemon import ChildDaemon, running
-from ragvigil.app.clock import VARIABLE, Pace
 from ragvigil.app.recording import PROTOBUF
 from ragvigil.app.replay import Outgoing, Sending, Tally, send_all
+from ragvigil.model.clock import VARIABLE, Pace
 from ragvigil.store import failed
 from ragvigil.store.settings import StoreSettings
 from ragvigil.store.store import Store

@@ -7,7 +7,7 @@ import itertools
 import random
 from dataclasses import dataclass
 
-from alerts.fingerprint import VALUES, Chunk, Fingerprint, mean, short
+from alerts.notices.fingerprint import VALUES, Chunk, Fingerprint, mean, short
 from ragvigil.model.notice import ChangeKind
 
 CHUNKS, CHUNKS_PER_DOCUMENT = 20_000, 4

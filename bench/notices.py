@@ -22,8 +22,8 @@ from notice_services import CHANGES, SHAPES, Service, right_kinds
 from notice_tally import WITHIN, Tally
 from report import finish, peak_rss_mb, progress
 
-from alerts.fingerprint import Fingerprint, fingerprint_of
-from alerts.notice import RouteNotices
+from alerts.notices.detect import RouteNotices
+from alerts.notices.fingerprint import Fingerprint, fingerprint_of
 from alerts.watch_settings import NoticeSettings
 from examples.helpdesk.faults import Fault
 from examples.helpdesk.traffic import Load, arrivals

@@ -21,10 +21,10 @@ from report import finish, peak_rss_mb, progress
 from signals_tick import tick_cost
 from signals_traffic import DAY, LEVELS, ROUTES, START, USUAL, Change, Replay, stream
 
-from alerts.broken import Broken
-from alerts.moved import Moved
 from alerts.settings import AlertsSettings
-from alerts.signal_minutes import HOUR, MINUTE
+from alerts.signals.broken import Broken
+from alerts.signals.minutes import HOUR, MINUTE
+from alerts.signals.moved import Moved
 from ragvigil.model.finding import Finding, FindingKind
 
 SEED = 17

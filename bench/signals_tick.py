@@ -6,8 +6,8 @@ import time
 from pathlib import Path
 
 from alerts.settings import AlertsSettings
-from alerts.signal_job import SignalJob
-from alerts.signal_minutes import HOUR, MINUTE
+from alerts.signals.job import SignalJob
+from alerts.signals.minutes import HOUR, MINUTE
 from ragvigil.store.settings import StoreSettings
 from ragvigil.store.store import Store
 

@@ -8,9 +8,9 @@ from math import pi
 
 import numpy as np
 
-from alerts.signal_minutes import HOUR, MINUTE, SignalMinutes
-from alerts.signals import NUMBERS
-from alerts.windows import Floats, Ints
+from alerts.deltas.windows import Floats, Ints
+from alerts.signals.catalogue import NUMBERS
+from alerts.signals.minutes import HOUR, MINUTE, SignalMinutes
 from ragvigil.model.delta import Series
 from ragvigil.store.signals import Sums
 

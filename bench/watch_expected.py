@@ -14,7 +14,7 @@ from helpdesk_answers import HEALTHY, Asked, Told, answers
 from judge_court import asker_of, judged_families
 from report import progress
 
-from alerts.signals import RATES
+from alerts.signals.catalogue import RATES
 from alerts.watch_settings import BrokenSettings
 from examples.helpdesk.faults import Fault
 from ragvigil.llm.client import Client, open_client

@@ -24,8 +24,8 @@ from judge_stand_in import standing_in
 
 from alerts.watch_settings import MovedSettings
 from ragvigil.app.child_daemon import ChildDaemon, free_port, running
-from ragvigil.app.clock import VARIABLE, Pace
 from ragvigil.app.demo_parts import Child, service_environment
+from ragvigil.model.clock import VARIABLE, Pace
 from tests.monitoring import tool
 
 ROOT = Path(__file__).resolve().parent.parent

@@ -1,4 +1,4 @@
-"""The example service, with spans that tell the daemon's time: see ragvigil/app/clock.py.
+"""The example service, with spans that tell the daemon's time: see ragvigil/model/clock.py.
 
 RAGVIGIL_CLOCK=60@1767225600 python bench/watch_service.py --port 8099 --to http://127.0.0.1:4318
 """
@@ -19,7 +19,7 @@ from examples.helpdesk.corpus import Question, load_questions
 from examples.helpdesk.faults import Fault
 from examples.helpdesk.pipeline import Asked, Helpdesk
 from examples.helpdesk.service import create_app, make_desk
-from ragvigil.app.clock import Pace, pace
+from ragvigil.model.clock import Pace, pace
 
 HEADERS = {"content-type": "application/x-protobuf"}
 BATCH_MILLISECONDS = 200

@@ -1,4 +1,4 @@
-"""Which centroid a vector belongs to: the one it is near to, and clearly nearer than to any other."""
+"""Which centroid a vector belongs to: the nearest, where it is clearly nearer than the others."""
 
 from __future__ import annotations
 

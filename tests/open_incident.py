@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import time
 
-from alerts.message import Message
+from alerts.incidents.message import Message
 from alerts.settings import MetricsSettings
-from alerts.signal_gauges import Reading
-from alerts.watch_families import PARTS
-from alerts.watch_metrics import WatchMetrics
+from alerts.signals.gauges import Reading
+from alerts.watch.families import PARTS
+from alerts.watch.metrics import WatchMetrics
 from ragvigil.model.incident import Incident, IncidentState, Severity
 from ragvigil.model.notice import ChangeKind, Notice
 

@@ -11,7 +11,7 @@ from typing import Any
 from clickhouse_connect.driver.client import Client
 from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceRequest
 
-from alerts.metrics import ScoreMetrics
+from alerts.deltas.metrics import ScoreMetrics
 from alerts.settings import MetricsSettings
 from collector.settings import CollectorSettings
 from collector.spool.spool import SpoolWriter

@@ -27,10 +27,9 @@ from prometheus_client import (
     generate_latest,
 )
 
-from alerts.metrics import ScoreMetrics
+from alerts.deltas.metrics import ScoreMetrics
 from ragvigil.app import memory
 from ragvigil.app.books import Books
-from ragvigil.app.clock import Pace, pace
 from ragvigil.app.control import serve_answers
 from ragvigil.app.directory import hold
 from ragvigil.app.duties import duties
@@ -46,6 +45,7 @@ from ragvigil.app.ports import split
 from ragvigil.app.settings import Settings, load
 from ragvigil.app.status import Status
 from ragvigil.app.topic_source import Topics
+from ragvigil.model.clock import Pace, pace
 from ragvigil.store.store import Store
 from ragvigil.web.settings import WebSettings
 from scorers.rubric import load_rubrics

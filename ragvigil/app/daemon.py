@@ -23,7 +23,6 @@ from collector.http import serve_http
 from collector.receive import Gate
 from collector.redaction.redact import Redactor, installation_key
 from collector.spool.spool import SpoolWriter
-from ragvigil.app.clock import BadClock, Pace, pace
 from ragvigil.app.directory import DirectoryTaken, hold
 from ragvigil.app.disk_metrics import watch_disk
 from ragvigil.app.exposition import Exposition
@@ -31,6 +30,7 @@ from ragvigil.app.logs import configure_logs
 from ragvigil.app.ports import PortTaken, endpoints, require_free, split
 from ragvigil.app.settings import Settings, SettingsError, load
 from ragvigil.app.supervise import Core
+from ragvigil.model.clock import BadClock, Pace, pace
 
 log = structlog.get_logger()
 

@@ -17,7 +17,7 @@ from google.protobuf.message import DecodeError
 from rich.console import Console
 from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 
-from alerts.narrate import movement
+from alerts.deltas.narrate import movement
 from ragvigil.app import demo_report as report
 from ragvigil.app.child_daemon import (
     DEFAULT_PORTS,

@@ -6,8 +6,8 @@ from collections import Counter
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from alerts.fingerprint import Fingerprint, fingerprint_of
-from alerts.score_counts import ScoreCounts
+from alerts.deltas.score_counts import ScoreCounts
+from alerts.notices.fingerprint import Fingerprint, fingerprint_of
 from ragvigil.app import pipeline_metrics as metrics
 from ragvigil.app.scoring import Fresh
 from ragvigil.model.outcome import Outcome, TraceOutcome

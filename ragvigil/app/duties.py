@@ -9,17 +9,17 @@ from dataclasses import replace
 
 import structlog
 
-from alerts.metrics import ScoreMetrics
-from alerts.run import DeltaJob
+from alerts.deltas.job import DeltaJob
+from alerts.deltas.metrics import ScoreMetrics
 from ragvigil.app import issue_gauges
 from ragvigil.app import pipeline_metrics as metrics
 from ragvigil.app.books import Books
 from ragvigil.app.calibration import Calibration
-from ragvigil.app.clock import Clock
 from ragvigil.app.jobs import JOBS_PUT_OFF, Job
 from ragvigil.app.parts import calibration
 from ragvigil.app.pipeline import Pipeline
 from ragvigil.app.settings import Settings
+from ragvigil.model.clock import Clock
 from ragvigil.store import retention, rollups
 from ragvigil.store.store import Store
 

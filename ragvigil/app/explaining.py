@@ -18,12 +18,12 @@ import structlog
 
 from clustering.rca.explain import NO_MODEL, explain
 from clustering.rca.settings import RootCauseSettings
-from ragvigil.app.clock import Clock
 from ragvigil.app.issue_parts import IssueParts
 from ragvigil.app.root_cause_reading import StoredReading, terms_of
 from ragvigil.llm.judge import JudgeAccess
 from ragvigil.llm.outcome import Failure, FailureKind, Purpose, Usage
 from ragvigil.llm.settings import LlmSettings, price_of
+from ragvigil.model.clock import Clock
 from ragvigil.model.issue import Issue, IssueEvent, IssueState, IssueVerb, RootCause
 from ragvigil.store import causes, issues, root_causes
 from ragvigil.store.failures import StoreError

@@ -15,8 +15,8 @@ from typing import Protocol
 
 import structlog
 
-from ragvigil.app.clock import Clock
 from ragvigil.app.export_sender import OtlpSender, Sent
+from ragvigil.model.clock import Clock
 from ragvigil.model.outcome import Outcome
 from ragvigil.model.record import RagRecord
 from ragvigil.model.score import Score

@@ -21,10 +21,10 @@ from clustering.golden.message import message
 from clustering.golden.repository import commit, locked, look, repository
 from clustering.golden.settings import GoldenSettings
 from ragvigil.app import golden_set
-from ragvigil.app.clock import Clock
 from ragvigil.app.golden_reading import NotStored, case_of, record_form
 from ragvigil.app.golden_run import Trial, run_case
 from ragvigil.app.golden_set import GoldenSet
+from ragvigil.model.clock import Clock
 from ragvigil.model.golden import CaseEvent, CaseRun, CaseState, CaseVerb, GoldenCase
 from ragvigil.store import deploys, golden, notices
 from ragvigil.store.golden import Wanted

@@ -11,7 +11,6 @@ import structlog
 
 from clustering.golden.check import Knowledge
 from clustering.golden.nearness import Embed
-from ragvigil.app.clock import Clock
 from ragvigil.app.golden_job import GoldenJob
 from ragvigil.app.golden_run import Judge, Trial
 from ragvigil.app.judging import Judging
@@ -19,6 +18,7 @@ from ragvigil.app.settings import Settings
 from ragvigil.inference.outcome import Unavailable
 from ragvigil.inference.process import Inference
 from ragvigil.llm.outcome import Purpose
+from ragvigil.model.clock import Clock
 from ragvigil.model.record import RagRecord
 from ragvigil.model.score import Score
 from ragvigil.store.store import Store

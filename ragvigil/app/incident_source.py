@@ -6,10 +6,10 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from typing import Protocol
 
-from alerts.incident_job import IncidentJob
-from alerts.incident_verbs import UnknownIncident, VerbDoesNotFit
-from alerts.message import lines
-from alerts.why import Known, why
+from alerts.incidents.job import IncidentJob
+from alerts.incidents.message import lines
+from alerts.incidents.verbs import UnknownIncident, VerbDoesNotFit
+from alerts.incidents.why import Known, why
 from ragvigil.model.incident import Incident, Severity, Verb
 from ragvigil.store import audits, heard, rubric_deltas
 from ragvigil.store.store import Store

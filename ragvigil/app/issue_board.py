@@ -12,7 +12,7 @@ from ragvigil.app.issue_book import IssueBook
 from ragvigil.store import issues as stored
 
 if TYPE_CHECKING:
-    from ragvigil.app.clock import Clock
+    from ragvigil.model.clock import Clock
     from ragvigil.model.issue import Issue, IssueEvent, IssuePair, Membership
     from ragvigil.store.failed import KeptFailure
     from ragvigil.store.store import Store

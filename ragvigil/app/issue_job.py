@@ -26,9 +26,9 @@ from ragvigil.model.issue import Failure, Issue, IssueVerb
 
 if TYPE_CHECKING:
     from clustering.settings import ClusteringSettings
-    from ragvigil.app.clock import Clock
     from ragvigil.app.issue_clustering import Cluster
     from ragvigil.inference.process import Inference
+    from ragvigil.model.clock import Clock
     from ragvigil.store.store import Store
 
 

@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 
 import structlog
 
-from ragvigil.app.clock import Clock
 from ragvigil.llm.outcome import Purpose
+from ragvigil.model.clock import Clock
 from ragvigil.model.outcome import Outcome, ScoredRecord
 from ragvigil.model.record import RagRecord
 from ragvigil.model.score import Score, Stream

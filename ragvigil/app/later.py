@@ -5,13 +5,13 @@ from __future__ import annotations
 import time
 from collections.abc import Mapping, Sequence
 
-from alerts.metrics import ScoreMetrics
+from alerts.deltas.metrics import ScoreMetrics
 from ragvigil.app.canary_job import CanaryJob
-from ragvigil.app.clock import Clock
 from ragvigil.app.judging import Deliver, Judging
 from ragvigil.app.local_scoring import LocalScoring
 from ragvigil.app.settings import Settings
 from ragvigil.inference.process import Inference
+from ragvigil.model.clock import Clock
 from ragvigil.model.outcome import Outcome
 from ragvigil.model.score import Score
 from ragvigil.store import judged, traffic

@@ -12,7 +12,7 @@ import typer
 from ragvigil.app.options import Json
 
 if TYPE_CHECKING:
-    from alerts.limits import Limit, Service
+    from alerts.signals.limits import Limit, Service
 
 WORDS = {
     "notice": "every change is told at once, and pages nobody",
@@ -36,7 +36,7 @@ def limits(
     json: Json = False,
 ) -> None:
     """What can be seen how fast, layer by layer, at some traffic. Needs no daemon."""
-    from alerts.limits import Service
+    from alerts.signals.limits import Service
 
     service = Service(
         requests=requests, routes=routes, sample=sample, sd=sd, overdispersion=overdispersion
@@ -46,7 +46,7 @@ def limits(
 
 def report(service: Service, *, as_json: bool) -> None:
     """Prints the limits of a service."""
-    from alerts.limits import limits as limits_of
+    from alerts.signals.limits import limits as limits_of
 
     found = limits_of(service)
     if as_json:

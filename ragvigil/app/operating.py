@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import asdict
 from threading import Lock
 
-from alerts.operating import PAIRS, RECALL, UTILIZATION, OperatingPoint, operating_points
+from alerts.signals.operating import PAIRS, RECALL, UTILIZATION, OperatingPoint, operating_points
 from ragvigil.model.delta import Delta
 from ragvigil.store import operating, rubric_deltas
 from ragvigil.store.store import Store

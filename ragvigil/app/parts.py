@@ -6,17 +6,17 @@ import time
 from collections.abc import Callable, Collection, Mapping
 from functools import partial
 
-from alerts.metrics import ScoreMetrics
+from alerts.audits.estimates import estimates
+from alerts.deltas.metrics import ScoreMetrics
+from alerts.watch.run import Watching
 from clustering import issue_metrics
 from collector.fetch import TraceFetcher
 from collector.record.route import RouteCap, RouteRules
 from collector.spool.reader import SpoolReader
 from ragvigil.app import plugins
 from ragvigil.app.calibration import Calibration
-from ragvigil.app.clock import Clock
 from ragvigil.app.clustering_child import ClusteringChild
 from ragvigil.app.digest import Digest, Digesting
-from ragvigil.app.estimates import estimates
 from ragvigil.app.explaining import Explaining
 from ragvigil.app.exporting import Exporting
 from ragvigil.app.golden_parts import golden_job
@@ -30,8 +30,8 @@ from ragvigil.app.scoring_pool import ScoringPool
 from ragvigil.app.settings import Settings
 from ragvigil.app.sink import Sink
 from ragvigil.app.topic_job import TopicJob
-from ragvigil.app.watching import Watching
 from ragvigil.inference.process import Inference
+from ragvigil.model.clock import Clock
 from ragvigil.model.outcome import Outcome
 from ragvigil.store import ledger, traces
 from ragvigil.store.store import Store

@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from threading import Event
 
+from alerts.watch.run import Watching
 from collector.assembly import Closing
 from collector.fetch import TraceFetcher
 from collector.record.route import RouteCap
@@ -29,7 +30,6 @@ from ragvigil.app.scoring_child import Job
 from ragvigil.app.scoring_pool import JOB_CLOSINGS, ScoringPool
 from ragvigil.app.sink import Sink
 from ragvigil.app.topic_job import TopicJob
-from ragvigil.app.watching import Watching
 from ragvigil.model.span import Closed
 from ragvigil.store.traces import StoredTrace
 from scorers.runner import Runner

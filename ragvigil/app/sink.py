@@ -11,7 +11,7 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from concurrent.futures import Future, wait
 from dataclasses import dataclass, field
 
-from alerts.metrics import ScoreMetrics
+from alerts.deltas.metrics import ScoreMetrics
 from collector.assembly import Closing
 from collector.spool.frames import Frame
 from ragvigil.app import pipeline_metrics as metrics

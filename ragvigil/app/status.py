@@ -8,9 +8,9 @@ from collections.abc import Mapping
 
 from ragvigil.app import plugins
 from ragvigil.app.books import Books
-from ragvigil.app.clock import Clock
 from ragvigil.app.doctor import Alike, diagnose
 from ragvigil.app.pipeline import Pipeline
+from ragvigil.model.clock import Clock
 from ragvigil.store import records
 from ragvigil.store.store import Store
 

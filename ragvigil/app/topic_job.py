@@ -12,9 +12,9 @@ from clustering.topic_metrics import FAILURES, GAPS, QUESTIONS, TOPICS, WAITING
 from clustering.topic_settings import TopicSettings
 from clustering.topics import covered, gaps, gathered, moved_to, topics
 from clustering.vectors import Vectors
-from ragvigil.app.clock import Clock
 from ragvigil.inference.outcome import Unavailable
 from ragvigil.inference.process import Inference
+from ragvigil.model.clock import Clock
 from ragvigil.model.identity import identity
 from ragvigil.model.topic import Topic, TopicMap
 from ragvigil.store import topics as stored

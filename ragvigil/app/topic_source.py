@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from datetime import UTC, datetime
 
-from alerts.operating import LEAST_SCORES, THUMBS_DOWN_BAD, THUMBS_DOWN_GOOD
+from alerts.signals.operating import LEAST_SCORES, THUMBS_DOWN_BAD, THUMBS_DOWN_GOOD
 from clustering.topic_settings import TopicSettings
 from clustering.topics import gaps
 from ragvigil.app.topic_job import TopicJob

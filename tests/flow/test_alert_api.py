@@ -9,7 +9,7 @@ import pytest
 from prometheus_client import CollectorRegistry
 
 from alerts.settings import MetricsSettings
-from alerts.watch_metrics import WatchMetrics
+from alerts.watch.metrics import WatchMetrics
 from ragvigil.app.alert_command import scrape, told
 from ragvigil.store.store import Store
 from ragvigil.web.api import api

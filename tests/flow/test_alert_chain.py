@@ -21,9 +21,9 @@ from typing import Any
 import pytest
 from prometheus_client import CollectorRegistry, Gauge, start_http_server
 
-from alerts.message import Message, lines
+from alerts.incidents.message import Message, lines
 from alerts.settings import MetricsSettings
-from alerts.watch_metrics import WatchMetrics
+from alerts.watch.metrics import WatchMetrics
 from ragvigil.model.incident import Incident, IncidentState, Severity
 from ragvigil.model.notice import Cause
 from tests.monitoring import tool

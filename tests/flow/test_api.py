@@ -8,7 +8,7 @@ from datetime import UTC, datetime, timedelta
 import httpx
 import pytest
 
-from alerts.run import DeltaJob, run_deltas
+from alerts.deltas.job import DeltaJob, run_deltas
 from alerts.settings import AlertsSettings
 from ragvigil.model.outcome import Outcome, ScoredRecord, TraceOutcome
 from ragvigil.model.record import Absent, Citation, ContextSource, Document, RagRecord

@@ -16,7 +16,7 @@ import pytest
 import yaml
 from prometheus_client import CollectorRegistry, start_http_server
 
-from alerts.watch_families import PARTS
+from alerts.watch.families import PARTS
 from clustering import issue_metrics
 from clustering.counts import Count
 from clustering.issue_message import message

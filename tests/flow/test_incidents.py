@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 import httpx
 import pytest
 
-from alerts.incident_job import IncidentJob
+from alerts.incidents.job import IncidentJob
 from alerts.watch_settings import IncidentSettings
 from ragvigil.app.incident_source import Incidents
 from ragvigil.model.delta import Delta, Series

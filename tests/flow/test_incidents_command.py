@@ -12,7 +12,7 @@ import pytest
 import typer
 from typer.testing import CliRunner
 
-from alerts.incident_job import IncidentJob
+from alerts.incidents.job import IncidentJob
 from alerts.watch_settings import IncidentSettings
 from ragvigil.app.api_client import Refused
 from ragvigil.app.cli import app

@@ -14,7 +14,7 @@ from schemathesis.specs.openapi.checks import (
     status_code_conformance,
 )
 
-from alerts.incident_job import IncidentJob
+from alerts.incidents.job import IncidentJob
 from alerts.watch_settings import IncidentSettings
 from ragvigil.app.golden_source import Golden
 from ragvigil.app.incident_source import Incidents

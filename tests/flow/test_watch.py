@@ -14,8 +14,8 @@ import httpx
 import pytest
 
 from ragvigil.app.child_daemon import ChildDaemon, running
-from ragvigil.app.clock import VARIABLE, Pace
 from ragvigil.app.schedule import Arrival, Plan, requests, schedule
+from ragvigil.model.clock import VARIABLE, Pace
 from tests.replayed import recorded, send, wait_for
 
 FACTOR = 30.0

@@ -36,7 +36,7 @@ READMES: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
     ),
     "alerts/README.md": (
         ("alerts", "metrics"),
-        ("alerts.metrics", "alerts.notice_metrics", "alerts.watch_families"),
+        ("alerts.deltas.metrics", "alerts.notices.metrics", "alerts.watch.families"),
     ),
     "clustering/README.md": (
         ("clustering", "golden"),

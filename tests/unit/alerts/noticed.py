@@ -6,8 +6,8 @@ import random
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 
-from alerts.fingerprint import VALUES, Chunk, Fingerprint, mean
-from alerts.notice import RouteNotices
+from alerts.notices.detect import RouteNotices
+from alerts.notices.fingerprint import VALUES, Chunk, Fingerprint, mean
 from alerts.watch_settings import NoticeSettings
 from ragvigil.model.notice import ChangeKind, Notice
 

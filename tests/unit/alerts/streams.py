@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from alerts.windows import MEASURES, Rollups, fold
+from alerts.deltas.windows import MEASURES, Rollups, fold
 from ragvigil.model.delta import Series
 
 START = 1_767_225_600  # 2026-01-01 00:00 UTC

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 
 import numpy as np
 
-from alerts.signal_minutes import HOUR, MINUTE, SignalMinutes
+from alerts.signals.minutes import HOUR, MINUTE, SignalMinutes
 from ragvigil.model.delta import Series
 from ragvigil.store.signals import Sums
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import pytest
 from prometheus_client import REGISTRY, generate_latest
 
-from alerts.metrics import OTHER, RouteCap
+from alerts.deltas.metrics import OTHER, RouteCap
 from clustering import issue_metrics as metrics
 from clustering.counts import Count
 from clustering.issue_message import message

@@ -44,7 +44,7 @@ def declared() -> set[str]:
     modules = {module for _, several in READMES.values() for module in several}
     processes = {"process_resident_memory_bytes", "process_cpu_seconds_total"}
     names = processes | {f"ragvigil_core_{name}" for name in processes}
-    for module in modules | {"alerts.watch_families"}:
+    for module in modules | {"alerts.watch.families"}:
         for name, kind, _, _ in _metrics(module):
             names |= {f"{name}_bucket"} if kind == "histogram" else {name}
     return names

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from ragvigil.app.audit_look import BUDGET
+from alerts.audits.step import BUDGET
 from ragvigil.app.judging import Judging
 from ragvigil.llm.outcome import Purpose
 from ragvigil.store.store import Store

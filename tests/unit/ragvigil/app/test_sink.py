@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from alerts.metrics import ScoreMetrics
+from alerts.deltas.metrics import ScoreMetrics
 from alerts.settings import MetricsSettings
 from collector.arrivals import Closing, SpanRef
 from collector.spool.frames import Frame

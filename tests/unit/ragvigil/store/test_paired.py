@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from ragvigil.app.estimates import estimates
+from alerts.audits.estimates import estimates
 from ragvigil.model.score import Kind, Layer, Score, Stream
 from ragvigil.store import judged, paired
 from ragvigil.store.paired import Pair

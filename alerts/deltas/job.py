@@ -1,0 +1,158 @@
+"""The job: reads roll-ups, computes the ticks that are due, writes `rubric_deltas`.
+
+Safe to run twice and at any time: a tick that is computed again replaces its rows.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator
+from dataclasses import dataclass
+from itertools import chain, islice
+
+import numpy as np
+
+from alerts.deltas import history
+from alerts.deltas.compute import Columns, compute
+from alerts.deltas.rows import deltas, stored, values
+from alerts.deltas.ticks import Changed, Due, due
+from alerts.deltas.windows import DAY, TICK_SECONDS, Sums
+from alerts.settings import AlertsSettings
+from ragvigil.model.delta import Delta
+from ragvigil.store import rollups
+from ragvigil.store import ticks as books
+from ragvigil.store.columns import TABLES
+from ragvigil.store.store import Store
+
+PAST_DAYS = 2
+"""Days read before the baseline's first: a day's window, and the day that φ leaves out."""
+DAYS_AT_ONCE = 8
+ROWS_AT_ONCE = 20_000
+RESTART_NANOS = 600 * 10**9
+"""How long before the newest rows were computed the roll-ups may be that they have not seen."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Ran:
+    """What a run did: ticks computed, rows written, and the rows of the newest tick."""
+
+    ticks: int = 0
+    rows: int = 0
+    newest: tuple[Delta, ...] = ()
+
+
+class DeltaJob:
+    """Computes and writes the ticks that are due, run after run.
+
+    `failing` names the rubrics that a record can fail. One job a store: between runs it remembers
+    which roll-ups it has seen.
+    """
+
+    def __init__(self, store: Store, settings: AlertsSettings, *, failing: Collection[str]) -> None:
+        self._store, self._settings, self._failing = store, settings, failing
+        self._seen: rollups.Changed | None = None
+        self._is_complete = False
+
+    def run(self, now: float) -> Ran:
+        """Does what is due at `now`, seconds since the epoch. Raises StoreError.
+
+        `Ran.newest` is for `ScoreMetrics.show`.
+        """
+        stand = books.newest(self._store)
+        changed = self._changed(stand.computed)
+        is_news = changed is not None and changed != self._seen
+        found = due(
+            int(now),
+            computed_until=stand.closed_tick,
+            changed=Changed(first=changed.first, last=changed.last, newest=stand.minute)
+            if changed is not None and is_news
+            else None,
+            close_late_seconds=self._settings.close_late_seconds,
+        )
+        ran = self._run(found, int(now * 1e9))
+        self._is_complete = not is_news
+        self._seen = changed if is_news else self._seen
+        return ran
+
+    def _changed(self, computed: int) -> rollups.Changed | None:
+        """Roll-ups that changed.
+
+        Those of one version are written in pieces, from the oldest minute on: more of the version
+        that was newest may have come since, and shows as a later last minute. So it is looked
+        at until it stands still.
+        """
+        if self._seen is None:
+            return rollups.changed(self._store, max(0, computed - RESTART_NANOS))
+        return rollups.changed(self._store, self._seen.version - (not self._is_complete))
+
+    def _run(self, found: Due, computed: int) -> Ran:
+        run = _Run(self._store, self._settings, self._failing, computed, found.closed_until)
+        for part in _parts(found.amended):
+            run.tick(part)
+        newest = [columns for part in _parts(found.current) for columns in run.tick(part)]
+        shown = (columns.since_tick(found.current[-1]) for columns in newest)
+        rows = tuple(deltas(shown, found.closed_until))
+        return Ran(ticks=run.ticks, rows=run.rows, newest=rows)
+
+
+def run_deltas(
+    store: Store, now: float, settings: AlertsSettings, *, failing: Collection[str]
+) -> Ran:
+    """One run of a `DeltaJob` that has seen nothing yet: what changed lately is done again."""
+    return DeltaJob(store, settings, failing=failing).run(now)
+
+
+def _parts(ticks: range) -> Iterator[range]:
+    """At most DAYS_AT_ONCE at a time, so that memory stays bounded, in order."""
+    size = DAYS_AT_ONCE * DAY
+    for first in range(0, len(ticks), size):
+        yield ticks[first : first + size]
+
+
+class _Run:
+    """One run: the parts that it shares, and what it has written."""
+
+    def __init__(
+        self,
+        store: Store,
+        settings: AlertsSettings,
+        failing: Collection[str],
+        computed: int,
+        closed_until: int,
+    ) -> None:
+        self._store, self._settings, self._failing = store, settings, failing
+        self._computed, self._closed_until = computed, closed_until
+        self.ticks = 0
+        self.rows = 0
+        self._batches = 0
+
+    def tick(self, part: range) -> list[Columns]:
+        """Computes and writes consecutive ticks; returns the columns of the last day."""
+        past = (self._settings.baseline_days + PAST_DAYS) * DAY * TICK_SECONDS
+        rollups = history.read(self._store, part[0] - past, part[-1], self._settings, self._failing)
+        if not rollups.series:
+            return []
+        sums = Sums(rollups)
+        pinned = history.release(self._store, rollups.series, self._settings, self._failing)
+        columns: list[Columns] = []
+        for first in range(0, len(part), DAY):
+            ticks = np.array(part[first : first + DAY], dtype=np.int64)
+            columns = compute(sums, ticks, self._settings, release=pinned)
+            self._write(columns)
+        self.ticks += len(part)
+        return columns
+
+    def _write(self, columns: list[Columns]) -> None:
+        rows = chain.from_iterable(
+            stored(
+                values(one, self._closed_until),
+                TABLES[books.TABLE],
+                computed=self._computed,
+                replica=self._store.replica,
+                epoch=self._store.epoch,
+            )
+            for one in columns
+        )
+        while piece := list(islice(rows, ROWS_AT_ONCE)):
+            self._batches += 1
+            self._store.write(books.batch(self._store, piece, self._computed, self._batches))
+            self.rows += len(piece)

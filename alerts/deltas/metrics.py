@@ -1,0 +1,206 @@
+"""What Prometheus reads of scores: counters since the start, gauges of the newest deltas.
+
+No data is no series: a mean of nothing, or of which too little was seen, has no sample, and rows
+older than two ticks vanish. Labels never hold a trace or user id; routes are capped.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from threading import Lock
+from typing import Literal
+
+from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily
+from prometheus_client.registry import Collector
+
+from alerts.deltas.pooling import pooled
+from alerts.deltas.score_counts import Counted, ScoreCounts
+from alerts.deltas.windows import TICK_SECONDS
+from alerts.settings import MetricsSettings
+from ragvigil.model.delta import Delta, Moved
+from ragvigil.model.record import RagRecord
+from ragvigil.model.score import Score
+
+OTHER = "__other__"
+SERIES_LABELS = ("service", "environment", "route", "rubric", "layer")
+WINDOW_LABELS = (*SERIES_LABELS, "window")
+STALE_SECONDS = 2 * TICK_SECONDS
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Family:
+    """A metric family as the exposition and the README name it."""
+
+    name: str
+    kind: Literal["counter", "gauge"]
+    labels: tuple[str, ...]
+    help: str
+
+
+def _counter(name: str, text: str, *more: str) -> Family:
+    return Family(name=name, kind="counter", labels=(*SERIES_LABELS, *more), help=text)
+
+
+def _gauge(name: str, text: str) -> Family:
+    return Family(name=name, kind="gauge", labels=WINDOW_LABELS, help=text)
+
+
+SUM = _counter("ragvigil_score_sum_total", "Sum of scores; over the count it is the mean.")
+COUNT = _counter("ragvigil_score_count_total", "Records that a rubric gave a value.")
+FAILED = _counter("ragvigil_score_failed_total", "Records whose score fails its rubric.")
+ABSENT = _counter(
+    "ragvigil_score_absent_total",
+    "Records that a rubric could not see: a field is not in the spans.",
+)
+LABELS = _counter("ragvigil_score_labels_total", "Records by label of a rubric.", "label")
+
+GAUGES: dict[Family, Callable[[Delta], float | None]] = {
+    _gauge("ragvigil_score_mean", "Mean score of the window."): lambda row: row.mean,
+    _gauge(
+        "ragvigil_score_baseline", "Mean of the same hours of the last 7 days, or of the past."
+    ): lambda row: row.baseline,
+    _gauge("ragvigil_score_delta", "Mean less baseline."): lambda row: row.delta,
+    _gauge("ragvigil_score_delta_low", "Lower 95 % bound of the delta."): lambda row: row.low,
+    _gauge("ragvigil_score_delta_high", "Upper 95 % bound of the delta."): lambda row: row.high,
+    _gauge(
+        "ragvigil_score_release_delta", "Mean less the mean of the pinned release."
+    ): lambda row: row.release_delta,
+    _gauge("ragvigil_score_records", "Scores in the window."): lambda row: row.n,
+    _gauge(
+        "ragvigil_score_coverage", "Scored records over those that the rubric applies to, 0 to 1."
+    ): lambda row: row.coverage,
+    _gauge(
+        "ragvigil_score_detection_limit", "Drop that a window of this size can show."
+    ): lambda row: row.detection_limit,
+    _gauge(
+        "ragvigil_score_sustained_drop", "1 while a drop lasts as long as the window (30m, 90m)."
+    ): lambda row: float(row.sustained_drop) if row.window in ("30m", "90m") else None,
+    _gauge(
+        "ragvigil_score_moved", "-1 fell, 1 rose: the 6h delta lies wholly beyond 2 points."
+    ): lambda row: (
+        {Moved.FELL: -1.0, Moved.NO: 0.0, Moved.ROSE: 1.0}[row.moved]
+        if row.window == "6h"
+        else None
+    ),
+}
+
+FAMILIES = (SUM, COUNT, FAILED, ABSENT, LABELS, *GAUGES)
+
+Key = tuple[str, ...]
+
+
+class RouteCap:
+    """Which routes get label values of their own: the first `limit` seen; the rest share one."""
+
+    def __init__(self, limit: int) -> None:
+        self._limit = limit
+        self._routes: set[Key] = set()
+        self._services: set[Key] = set()
+
+    def labels(self, service: str, environment: str, route: str) -> Key:
+        """Label values of service, environment and route."""
+        key = (service, environment, route)
+        if key not in self._routes:
+            if len(self._routes) >= self._limit:
+                known = (service, environment) in self._services
+                return (service, environment, OTHER) if known else (OTHER, OTHER, OTHER)
+            self._routes.add(key)
+            self._services.add((service, environment))
+        return key
+
+
+class ScoreMetrics(Collector):
+    """The collector to register in the core; `add` and `show` feed it from other threads.
+
+    `fails_below` holds the value of each rubric under which a record fails it; `clock` tells
+    seconds since the epoch.
+    """
+
+    def __init__(
+        self,
+        settings: MetricsSettings,
+        fails_below: Mapping[str, float],
+        clock: Callable[[], float],
+    ) -> None:
+        self._settings = settings
+        self.fails_below = fails_below
+        self._clock = clock
+        self._cap = RouteCap(settings.max_routes)
+        self._counts: dict[Family, dict[Key, float]] = {
+            family: {} for family in (SUM, COUNT, FAILED, ABSENT, LABELS)
+        }
+        self._labels: dict[str, set[str]] = {}
+        self._deltas: tuple[Delta, ...] = ()
+        self._lock = Lock()
+
+    def place(self, service: str, environment: str, route: str) -> Key:
+        """Service, environment and route as labels: those of the scores, within their bound."""
+        with self._lock:
+            return self._cap.labels(service, environment, route)
+
+    def add(self, counts: ScoreCounts) -> None:
+        """Counts what was added up of scores."""
+        with self._lock:
+            for (service, environment, route, rubric, layer), one in counts.series.items():
+                place = self._cap.labels(service, environment, route)
+                self._add_counted((*place, rubric, layer), rubric, one)
+
+    def add_later(self, record: RagRecord, scores: Iterable[Score]) -> None:
+        """Counts scores that a stored record got afterwards."""
+        counts = ScoreCounts(self.fails_below)
+        counts.add(record, scores)
+        self.add(counts)
+
+    def show(self, deltas: Iterable[Delta]) -> None:
+        """Takes the rows of the newest tick; they replace the ones before."""
+        rows = tuple(deltas)
+        with self._lock:
+            self._deltas = rows
+
+    def collect(self) -> Iterator[CounterMetricFamily | GaugeMetricFamily]:
+        """All families with the samples that there are."""
+        with self._lock:
+            counted = {family: dict(values) for family, values in self._counts.items()}
+            rows = self._fresh()
+        for family, values in counted.items():
+            counter = CounterMetricFamily(family.name, family.help, labels=family.labels)
+            for key, value in values.items():
+                counter.add_metric(key, value)
+            yield counter
+        for family, read in GAUGES.items():
+            gauge = GaugeMetricFamily(family.name, family.help, labels=family.labels)
+            for key, row in rows.items():
+                number = read(row)
+                if number is not None:
+                    gauge.add_metric(key, number)
+            yield gauge
+
+    def _add_counted(self, key: Key, rubric: str, one: Counted) -> None:
+        if one.n:
+            self._increase(SUM, key, one.total)
+            self._increase(COUNT, key, one.n)
+            self._increase(FAILED, key, one.failed)
+        if one.absent:
+            self._increase(ABSENT, key, one.absent)
+        for label, number in one.labels.items():
+            self._increase(LABELS, (*key, self._label(rubric, label)), number)
+
+    def _increase(self, family: Family, key: Key, by: float) -> None:
+        counts = self._counts[family]
+        counts[key] = counts.get(key, 0.0) + by
+
+    def _label(self, rubric: str, label: str) -> str:
+        known = self._labels.setdefault(rubric, set())
+        if len(known) < self._settings.max_labels:
+            known.add(label)
+        return label if label in known else OTHER
+
+    def _fresh(self) -> dict[Key, Delta]:
+        oldest = self._clock() - STALE_SECONDS
+        return pooled((row for row in self._deltas if row.tick >= oldest), self._place)
+
+    def _place(self, row: Delta) -> Key:
+        series = row.series
+        place = self._cap.labels(series.service, series.environment, series.route)
+        return (*place, series.rubric, series.layer.value, row.window)

@@ -1,0 +1,226 @@
+"""An incident in at most six lines, and as values of labels. Pure.
+
+What is worse and by how much; since when and where; what changed then; which layer; traces; link.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, fields
+from datetime import UTC, datetime
+
+from alerts.incidents.cause import possible
+from alerts.incidents.lasting import lasting, worse
+from alerts.incidents.settling import changes_behind
+from alerts.incidents.suspects import is_fix
+from alerts.watch_settings import IncidentSettings
+from ragvigil.model.finding import Finding, FindingKind
+from ragvigil.model.incident import Incident
+from ragvigil.model.notice import Cause, Notice
+
+MOST_CHARACTERS = 200
+MOST_TRACES = 5
+NAMED_ROUTES = 3
+HOUR, DAY = 3600, 86_400
+WEIGHT = (
+    FindingKind.AUDIT,
+    FindingKind.BROKEN,
+    FindingKind.DRIFT,
+    FindingKind.MOVED,
+    FindingKind.CHANGED,
+)
+LOOK_AT: Mapping[Cause, str] = {
+    Cause.RETRIEVAL: "chunker, embedder, vector store settings, reranker, top-k",
+    Cause.GENERATION: "prompt, model version, temperature, max tokens",
+    Cause.CORPUS: "stale, wrong or hostile documents",
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Message:
+    """The parts of a message: each at most 200 characters on one line; empty where nothing is."""
+
+    worse: str
+    since: str
+    routes: str
+    changed: str
+    cause: str
+    traces: str
+    link: str
+
+
+def message(incident: Incident, settings: IncidentSettings, external_url: str = "") -> Message:
+    """The message of an incident; without an address of the daemon the link is a command."""
+    told = lasting(incident, settings) or worse(incident, settings) or list(incident.findings)
+    told = sorted(told, key=_weight)
+    parts = Message(
+        worse=_worse(told),
+        since=_time(incident.since_unix_nano),
+        routes=_routes(incident, told),
+        changed=_changed(incident, settings),
+        cause=_cause(incident, told),
+        traces=_traces(told),
+        link=_link(incident, external_url),
+    )
+    return Message(**{one.name: _clipped(getattr(parts, one.name)) for one in fields(Message)})
+
+
+def lines(parts: Message) -> tuple[str, ...]:
+    """At most six lines of text."""
+    found = (
+        parts.worse,
+        f"Since {parts.since} on {parts.routes}",
+        f"Changed: {parts.changed}",
+        f"Layer: {parts.cause}",
+        f"Traces: {parts.traces}" if parts.traces else "",
+        parts.link,
+    )
+    return tuple(line for line in found if line)
+
+
+def figures(finding: Finding) -> str:
+    """The change with its interval and n, as far as they are known.
+
+    >>> from ragvigil.model.score import Layer
+    >>> low = Finding(finding_id="1", kind=FindingKind.DRIFT, service="desk", environment="",
+    ...               routes=(), signal="groundedness", layer=Layer.GENERATION, value=0.72,
+    ...               reference=0.82, low=-0.15, high=-0.05, n=200)
+    >>> figures(low)
+    'groundedness fell by 10 points [5, 15] to 0.72, n 200'
+    """
+    value, reference = finding.value, finding.reference
+    n = f", n {finding.n}" if finding.n else ""
+    if value is None:
+        return f"{finding.signal} is worse{n}"
+    if reference is None:
+        return f"{finding.signal} is {value:.3g}{n}"
+    if finding.kind is FindingKind.BROKEN:
+        return f"{finding.signal} is {_level(value)} over the ceiling of {_level(reference)}{n}"
+    moved = "fell" if value < reference else "rose"
+    interval = f" {_interval(finding)}" if _interval(finding) else ""
+    by = _size(abs(value - reference), is_share=_is_share(finding))
+    return f"{finding.signal} {moved} by {by}{interval} to {value:.3g}{n}"
+
+
+def _worse(told: Sequence[Finding]) -> str:
+    first, *rest = told
+    text = _with_interval(first)
+    others = [one.signal for one in rest if one.kind is not FindingKind.CHANGED]
+    names = [one for one in dict.fromkeys(others) if one != first.signal]
+    more = f" and {len(names) - 3} more" if len(names) > 3 else ""
+    return f"{text}; also worse: {', '.join(names[:3])}{more}" if names else text
+
+
+def _with_interval(finding: Finding) -> str:
+    """The words of whoever found it, with the interval where they lack one."""
+    if not finding.words:
+        return figures(finding)
+    interval = "" if "[" in finding.words else _interval(finding)
+    if not interval:
+        return finding.words
+    unit = " points" if _is_share(finding) else ""
+    what = "over the ceiling" if finding.kind is FindingKind.BROKEN else "change"
+    return f"{finding.words}; {what} {interval}{unit}"
+
+
+def _interval(finding: Finding) -> str:
+    """Bounds of the change; of a drop as what it is worse by, the smaller first."""
+    if finding.low is None or finding.high is None:
+        return ""
+    low, high = finding.low, finding.high
+    if high <= 0:
+        low, high = abs(high), abs(low)
+    scale = 100 if _is_share(finding) else 1
+    return f"[{_number(low * scale)}, {_number(high * scale)}]"
+
+
+def _number(value: float) -> str:
+    return f"{value:.0f}" if abs(value) >= 2 else f"{value:.2g}"
+
+
+def _size(change: float, *, is_share: bool) -> str:
+    return f"{_number(100 * change)} points" if is_share else _number(change)
+
+
+def _level(value: float) -> str:
+    return f"{100 * value:.0f} %" if 0 <= value <= 1 else f"{value:.3g}"
+
+
+def _is_share(finding: Finding) -> bool:
+    levels = (finding.value, finding.reference)
+    return all(one is not None and 0 <= one <= 1 for one in levels)
+
+
+def _weight(finding: Finding) -> tuple[int, int, str]:
+    return (WEIGHT.index(finding.kind), finding.since_unix_nano, finding.finding_id)
+
+
+def _time(unix_nano: int) -> str:
+    return f"{datetime.fromtimestamp(unix_nano / 1e9, UTC):%a %d %b %H:%M} UTC"
+
+
+def _routes(incident: Incident, told: Sequence[Finding]) -> str:
+    """The routes, the service, and whether one route or several together spoke."""
+    routes = list(dict.fromkeys(route for one in told for route in one.routes if route))
+    more = f" and {len(routes) - NAMED_ROUTES} more" if len(routes) > NAMED_ROUTES else ""
+    named = ", ".join(_short(one) for one in routes[:NAMED_ROUTES]) + more or "all routes"
+    service = " ".join(_short(one) for one in (incident.service, incident.environment) if one)
+    pooled = f", {len(told[0].routes)} routes together" if len(told[0].routes) > 1 else ""
+    return f"{named} ({service or 'a service without a name'}{pooled})"
+
+
+def _changed(incident: Incident, settings: IncidentSettings) -> str:
+    behind = changes_behind(incident, settings)
+    if not behind:
+        return f"nothing was noticed in the {settings.follows_minutes} minutes before"
+    kinds = list(dict.fromkeys(one.kind for one in behind))
+    rest = f"; with it {', '.join(kinds[1:4])}" if len(kinds) > 1 else ""
+    fixes = [one for one in incident.suspects if is_fix(one, incident.suspects)]
+    fixed = f"; put back {_time(fixes[0].since_unix_nano)}" if fixes else ""
+    return f"{_change(behind, incident)}{rest}{fixed}"
+
+
+def _change(behind: Sequence[Notice], incident: Incident) -> str:
+    first = behind[0]
+    alike = [one for one in behind if one.kind is first.kind]
+    where = f"{len(alike)} routes" if len(alike) > 1 else _short(first.route) or "all routes"
+    values = " → ".join(_short(one) for one in (first.before, first.after) if one)
+    lag = round((incident.since_unix_nano - first.since_unix_nano) / 60e9)
+    when = f"{lag} min before" if lag > 0 else "at the same time"
+    return f"{first.kind} on {where}{', ' if values else ''}{values}; coincides, {when}"
+
+
+def _cause(incident: Incident, told: Sequence[Finding]) -> str:
+    if incident.cause is not None:
+        return f"{incident.cause}; look at {LOOK_AT[incident.cause]}"
+    likely = [one.value for one in Cause if all(one in possible(held) for held in told)]
+    if len(likely) in (1, 2):
+        return f"undetermined; the findings speak for {' or '.join(likely)}"
+    return "undetermined; what was found and what changed do not name one layer"
+
+
+def _traces(told: Sequence[Finding]) -> str:
+    """Up to five, of the weightiest finding first; whole ids only."""
+    found = list(dict.fromkeys(trace for one in told for trace in one.traces if trace))
+    kept: list[str] = []
+    for trace in found[:MOST_TRACES]:
+        if len(", ".join([*kept, trace])) <= MOST_CHARACTERS:
+            kept.append(trace)
+    return ", ".join(kept)
+
+
+def _link(incident: Incident, external_url: str) -> str:
+    if not external_url:
+        return f"ragvigil incidents show {incident.incident_id}"
+    return f"{external_url.rstrip('/')}/incidents/{incident.incident_id}"
+
+
+def _short(text: str, most: int = 40) -> str:
+    flat = " ".join(text.split())
+    return flat if len(flat) <= most else flat[: most - 1] + "…"
+
+
+def _clipped(text: str) -> str:
+    """One line of printable characters."""
+    printable = "".join(one if one.isprintable() else " " for one in text)
+    return _short(printable, MOST_CHARACTERS)

@@ -1,0 +1,254 @@
+"""Rates against their ceilings: how many of how many, and whether that is too many. Pure.
+
+A rate counts as over when two things hold in one of the windows: at 95 % it lies over its ceiling,
+and so many would be too rare under what is usual for the route to happen once in years of looking
+every minute. Both by the Chernoff bound of the binomial tail, P(X >= k) <= exp(-n KL(k/n, p))
+(Hoeffding 1963), which is never too small. Until a route has a past, its ceiling counts as usual.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from math import log
+
+import numpy as np
+
+from alerts.deltas.overdispersion import PRIOR_HOURS
+from alerts.deltas.windows import Floats, ratio
+from alerts.signals.catalogue import BY_SIGNAL, POOL, RATES, Accepted
+from alerts.signals.minutes import HOUR, SignalMinutes
+from alerts.watch_settings import BrokenSettings, RouteCeilings
+from ragvigil.model.wilson import wilson
+
+WINDOWS = (5, 10, 15, 30)
+"""Minutes that are looked at, shortest first."""
+OVER = log(20)
+"""Evidence that the ceiling is exceeded: 95 %."""
+UNUSUAL = log(1e7)
+"""Evidence against the usual rate: years of looks at some dozens of rates."""
+USUAL_HOURS, USUAL_MARGIN, LEAST_USUAL = 168, 1.25, 0.005
+MOST_CLUMPING, LEFT_OUT = 4.0, 0.05
+"""Hours of trouble, the worst ones of a week, are no clumping; and it must not hide everything."""
+LEAST_MINUTES = 3
+"""Minutes that must show it: one person who asks again and again takes fewer."""
+MOST_A_MINUTE = 3.0
+"""A minute counts as so many usual ones at most, for the same reason."""
+
+Scope = tuple[str, str, str, str]
+"""Service, environment, signal, route or POOL."""
+
+
+def evidence(failed: float, n: float, rate: float) -> float:
+    """n KL(failed/n, rate), the logarithm of one over a bound of the tail; 0 at or under the rate.
+
+    >>> round(evidence(5, 5, 0.2), 2), evidence(1, 10, 0.2)
+    (8.05, 0.0)
+    """
+    if not n or failed <= n * rate:
+        return 0.0
+    if rate <= 0:
+        return float("inf")
+    share = failed / n
+    rest = (1 - share) * log((1 - share) / (1 - rate)) if share < 1 else 0.0
+    return n * (share * log(share / rate) + rest)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Group:
+    """One rate of a service: its routes, and their places among the series."""
+
+    service: str
+    environment: str
+    signal: str
+    routes: tuple[str, ...]
+    places: tuple[int, ...]
+
+    def scope(self, route: str) -> Scope:
+        """The scope of one route, or of all (POOL)."""
+        return (self.service, self.environment, self.signal, route)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Counted:
+    """A rate over one window: `failed` of `n`; `routes` are those that are over by themselves.
+
+    `usual` is at most the ceiling; `clumping` is how much more the failures of an hour vary than
+    single ones would, at least 1. `worst` is the largest part of `failed` that one route has,
+    and `worst_n` its requests.
+    """
+
+    n: float
+    failed: float
+    ceiling: float
+    usual: float
+    clumping: float
+    routes: tuple[str, ...]
+    worst: float
+    worst_n: float
+
+    @property
+    def share(self) -> float:
+        """Failed over all, 0 where there is none."""
+        return self.failed / self.n if self.n else 0.0
+
+    @property
+    def is_above(self) -> bool:
+        """Whether the rate lies over its ceiling at 95 %, usual or not."""
+        return evidence(self.failed, self.n, self.ceiling) >= OVER
+
+    @property
+    def is_over(self) -> bool:
+        """Whether it is proven."""
+        return self.is_over_of(1)
+
+    def is_over_of(self, choices: float) -> bool:
+        """Whether it is proven though these routes were picked from so many choices."""
+        unusual = evidence(self.failed, self.n, self.usual) / self.clumping
+        return self.is_above and unusual >= UNUSUAL + log(choices)
+
+    @property
+    def is_shared(self) -> bool:
+        """Whether the rate is over its ceiling without the worst route too."""
+        rest = self.n - self.worst_n
+        return rest > 0 and self.failed - self.worst > rest * self.ceiling
+
+
+def groups(table: SignalMinutes) -> list[Group]:
+    """The rates that a table holds, each with all its routes."""
+    found: dict[tuple[str, str, str], list[int]] = {}
+    for place, one in enumerate(table.series):
+        if one.rubric in BY_SIGNAL:
+            found.setdefault((one.service, one.environment, one.rubric), []).append(place)
+    return [
+        Group(
+            service=service,
+            environment=environment,
+            signal=signal,
+            routes=tuple(table.series[place].route for place in places),
+            places=tuple(places),
+        )
+        for (service, environment, signal), places in found.items()
+    ]
+
+
+class Ceilings:
+    """What the settings and accepted levels allow."""
+
+    def __init__(self, settings: BrokenSettings, accepted: Accepted) -> None:
+        self._settings, self._accepted = settings, accepted
+        self._known: dict[Scope, float] = {}
+
+    def of(self, scope: Scope) -> float:
+        """The ceiling of one route; an accepted level raises it and never lowers it."""
+        if scope not in self._known:
+            self._known[scope] = max(self._set(scope), self._accepted.get(scope, 0.0))
+        return self._known[scope]
+
+    def pooled(self, group: Group, routes: Mapping[str, float]) -> float:
+        """The ceiling of routes together, by their requests."""
+        total = sum(routes.values())
+        known = (self.of(group.scope(route)) * n for route, n in routes.items())
+        mean = sum(known) / total if total else 1.0
+        return max(mean, self._accepted.get(group.scope(POOL), 0.0))
+
+    def is_accepted(self, scope: Scope) -> bool:
+        """Whether somebody said that another level is expected here."""
+        return scope in self._accepted
+
+    def seconds(self, scope: Scope) -> float:
+        """What a request of a route may take; of all routes, the usual."""
+        named = (one.latency_seconds for one in self._overrides(scope))
+        return next((one for one in named if one is not None), self._settings.latency_seconds)
+
+    def _set(self, scope: Scope) -> float:
+        key = BY_SIGNAL[scope[2]].setting
+        named = (getattr(one, key) for one in self._overrides(scope))
+        found = next((one for one in named if one is not None), getattr(self._settings, key))
+        return float(found)
+
+    def _overrides(self, scope: Scope) -> Iterator[RouteCeilings]:
+        service, _, _, route = scope
+        joined = f"{service}{route}" if route.startswith("/") else f"{service}/{route}"
+        for name in (joined, route):
+            if name in self._settings.routes:
+                yield self._settings.routes[name]
+
+
+def by_signal(settings: BrokenSettings) -> dict[str, float]:
+    """The ceiling of every rate where its route has none of its own, for gauges."""
+    return {rate.signal: float(getattr(settings, rate.setting)) for rate in RATES}
+
+
+def usual(table: SignalMinutes, end: int) -> Floats:
+    """The week before the last two hours: requests, failures, clumping, and requests a minute.
+
+    Shape (4, series); the last is infinite where there were none.
+
+    Clumping is Pearson's statistic of the hourly failures over its freedom, as in a quasi-binomial
+    model (McCullagh and Nelder 1989): people who ask again and again fail again and again.
+    """
+    n, failed, _ = table.by_hour(end // HOUR * HOUR - HOUR, USUAL_HOURS)
+    requests, failures = n.sum(axis=0), failed.sum(axis=0)
+    share = np.clip(np.nan_to_num(ratio(failures, requests)), LEAST_USUAL, 1 - LEAST_USUAL)
+    off = np.nan_to_num(ratio((failed - n * share) ** 2, n * share * (1 - share)))
+    hours = (n > 0).sum(axis=0)
+    is_kept = np.arange(USUAL_HOURS)[::-1, None] >= np.floor(LEFT_OUT * hours)
+    kept = np.sort(off, axis=0) * is_kept
+    clumping = (kept.sum(axis=0) + PRIOR_HOURS) / (hours + PRIOR_HOURS)
+    a_minute = np.nan_to_num(ratio(requests, 60.0 * hours), nan=np.inf)
+    return np.stack([requests, failures, np.clip(clumping, 1.0, MOST_CLUMPING), a_minute])
+
+
+class Look:
+    """The last minutes before `end` (seconds), as they count, and what is usual."""
+
+    def __init__(self, table: SignalMinutes, end: int) -> None:
+        self.past = usual(table, end)
+        minutes = table.by_minute(end, WINDOWS[-1])[:2]
+        most = np.maximum(2.0, MOST_A_MINUTE * self.past[3])
+        self._minutes = minutes * np.minimum(1.0, most / np.maximum(minutes[0], 1.0))
+        self.windows = {length: self._minutes[:, -length:].sum(axis=1) for length in WINDOWS}
+
+    def is_spread(self, places: Sequence[int], length: int) -> bool:
+        """Whether enough of the last minutes show failures of these series."""
+        failed = self._minutes[1, -length:][:, list(places)].any(axis=1)
+        return int(failed.sum()) >= LEAST_MINUTES
+
+
+def counted(
+    group: Group, places: Sequence[int], sums: Floats, past: Floats, ceilings: Ceilings
+) -> Counted:
+    """Routes of a group taken together; `sums` are of one window, shape (2, series)."""
+    n = {place: float(sums[0, group.places[place]]) for place in places}
+    failed = {place: float(sums[1, group.places[place]]) for place in places}
+    routes = {group.routes[place]: requests for place, requests in n.items()}
+    is_one = len(places) == 1
+    ceiling = (
+        ceilings.of(group.scope(group.routes[places[0]]))
+        if is_one
+        else ceilings.pooled(group, routes)
+    )
+    worst = max(places, key=lambda place: failed[place])
+    total = sum(n.values())
+    weighted = sum(_usual(past[:, group.places[place]], ceiling) * n[place] for place in places)
+    clumped = sum(float(past[2, group.places[place]]) * n[place] for place in places)
+    return Counted(
+        n=total,
+        failed=sum(failed.values()),
+        ceiling=ceiling,
+        usual=weighted / total if total else ceiling,
+        clumping=clumped / total if total else 1.0,
+        routes=tuple(
+            group.routes[place]
+            for place in places
+            if failed[place] > n[place] * ceilings.of(group.scope(group.routes[place]))
+        ),
+        worst=failed[worst],
+        worst_n=n[worst],
+    )
+
+
+def _usual(past: Floats, ceiling: float) -> float:
+    high = wilson(float(past[1]), float(past[0]), z=2.33)[1]
+    return min(ceiling, max(LEAST_USUAL, high * USUAL_MARGIN))

@@ -1,0 +1,47 @@
+"""The newest values of the signals, for gauges. Pure."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from dataclasses import dataclass
+
+from alerts.signals.catalogue import number
+from alerts.signals.minutes import SignalMinutes
+from alerts.signals.moved_words import natural
+
+GAUGE_MINUTES = 15
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reading:
+    """The newest value of a signal on a route: a share, or the (geometric) mean of a number."""
+
+    service: str
+    environment: str
+    route: str
+    signal: str
+    value: float
+
+
+def readings(table: SignalMinutes, minutes: int = GAUGE_MINUTES) -> tuple[Reading, ...]:
+    """Means over the last minutes of the table; a signal of which nothing was seen has none.
+
+    Segments of one series are one reading: here it is what users got that counts.
+    """
+    n, total, _ = table.last(table.end, minutes)
+    sums: dict[tuple[str, str, str, str], list[float]] = defaultdict(lambda: [0.0, 0.0])
+    for place, one in enumerate(table.series):
+        if n[place] > 0:
+            both = sums[one.service, one.environment, one.route, one.rubric]
+            both[0] += n[place]
+            both[1] += total[place]
+    return tuple(
+        Reading(
+            service=service,
+            environment=environment,
+            route=route,
+            signal=signal,
+            value=natural(number(signal), float(added / count)),
+        )
+        for (service, environment, route, signal), (count, added) in sums.items()
+    )

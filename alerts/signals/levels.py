@@ -1,0 +1,205 @@
+"""Levels of numbers on all traffic against their own past, whatever the mix of routes. Pure.
+
+A change is the mean over routes of each route's change, by its requests of now (post-stratified),
+so that more questions on one route are no change. Its standard error holds the overdispersion of
+hourly means, as in `overdispersion`. The past are the same hours of the last days, else all of it;
+and every single one of these days, or hours, must lie on the same side: so neither a slow wave nor
+one odd day makes a move.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from alerts.deltas.overdispersion import PRIOR_HOURS
+from alerts.deltas.windows import Floats, Ints, ratio
+from alerts.signals.minutes import HOUR, HOURS, MINUTE, SignalMinutes
+
+DAYS, DAY_HOURS = 7, 24
+RECENT_HOURS = 2
+"""The newest hours do not tell what is usual: a move may lie in them."""
+LEAST_CELL = 30
+"""Fewest requests of a day or an hour that speaks for itself."""
+FEW = 20
+"""Requests under which their own spread is not looked at."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Past:
+    """The past of some series; arrays of shape (series,), cells of shape (cells, series).
+
+    `n` is 0 where there is not enough of it. `variance` is that of single requests within an
+    hour, `phi` the overdispersion of hourly means. Cells are single days or hours.
+    """
+
+    n: Floats
+    mean: Floats
+    variance: Floats
+    phi: Floats
+    cells_n: Floats
+    cells_mean: Floats
+    is_same_hours: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Shift:
+    """By how much a level changed: `level` before, `error` of `change`, `sd` of single requests.
+
+    `agreement` is how many standard errors the nearest cell of the past lies off, on the side of
+    the change. `n` are the requests of now.
+    """
+
+    n: float
+    level: float
+    change: float
+    error: float
+    sd: float
+    agreement: float
+    is_same_hours: bool
+
+    @property
+    def z(self) -> float:
+        """The change in standard errors."""
+        return abs(self.change) / self.error
+
+
+class Levels:
+    """What is usual for all series of a table at one time (`end`, seconds)."""
+
+    def __init__(self, table: SignalMinutes, end: int, *, min_days: int, least_past: int) -> None:
+        self._table, self._end = table, end
+        self._min_days, self._least_past = min_days, least_past
+        self._next_hour = -(-end // HOUR) * HOUR
+        self._hours = table.by_hour(self._next_hour, HOURS)
+        self._known = self._hours[:, : HOURS - RECENT_HOURS]
+        self._spreads: dict[bool, tuple[Floats, Floats]] = {}
+
+    def past(self, places: Ints, minutes: int, *, until: int | None = None) -> Past:
+        """The past of these series for a window of that many minutes.
+
+        `until` (seconds) leaves out of a flat past what came after it.
+        """
+        days = self._days(places, minutes)
+        is_same = int((days[0].sum(axis=1) > 0).sum()) >= self._min_days
+        if is_same:
+            has_days = (days[0] > 0).sum(axis=0) >= self._min_days
+            n, total = np.where(has_days, days[:2].sum(axis=1), 0.0)
+            cells = days
+        else:
+            n, total = self._flat(places, minutes, until)
+            cells = self._known[:, -DAY_HOURS:, places]
+        if is_same not in self._spreads:
+            self._spreads[is_same] = self._spread(is_same)
+        variance, phi = self._spreads[is_same]
+        return Past(
+            n=n,
+            mean=np.nan_to_num(ratio(total, n)),
+            variance=variance[places],
+            phi=phi[places],
+            cells_n=cells[0],
+            cells_mean=np.nan_to_num(ratio(cells[1], cells[0])),
+            is_same_hours=is_same,
+        )
+
+    def _days(self, places: Ints, minutes: int) -> Floats:
+        """The hours of the window on each day before, by their share of it: (3, days, series)."""
+        start = self._end - minutes * MINUTE
+        hours = np.arange(start // HOUR * HOUR, self._next_hour, HOUR)
+        inside = np.minimum(hours + HOUR, self._end) - np.maximum(hours, start)
+        days = np.zeros((3, DAYS, len(places)))
+        for hour, weight in zip(hours, inside / inside.max(), strict=True):
+            back = (self._next_hour - hour) // HOUR + DAY_HOURS * np.arange(1, DAYS + 1)
+            days += weight * self._hours[:, HOURS - back][:, :, places]
+        return days
+
+    def _flat(self, places: Ints, minutes: int, until: int | None) -> Floats:
+        """Everything before the window, nothing where that is too little: shape (2, series)."""
+        if until is not None:
+            full = max(0, HOURS - (self._next_hour - until // HOUR * HOUR) // HOUR)
+            past = self._hours[:2, :full][:, :, places].sum(axis=1)
+        else:
+            newest = self._table.last(self._end, minutes)[:2, places]
+            past = self._hours[:2, :, places].sum(axis=1) - newest
+        first = np.argmax(self._hours[0][:, places] > 0, axis=0)
+        begun = self._next_hour - (HOURS - first) * HOUR
+        is_long = self._end - minutes * MINUTE - begun >= HOUR
+        return np.where(is_long & (past[0] >= self._least_past), past, 0.0)
+
+    def _spread(self, is_same: bool) -> tuple[Floats, Floats]:
+        """Variance within hours, and φ of the hourly means around their profile, of all series."""
+        n, total, squares = self._known
+        spread = np.nan_to_num(ratio(total**2, n))
+        is_seen = n > 0
+        freedom = np.maximum((n - is_seen).sum(axis=0), 1)
+        variance = np.maximum((squares - spread).sum(axis=0), 0) / freedom
+        level = np.nan_to_num(ratio(total.sum(axis=0), n.sum(axis=0)))
+        variance = np.maximum(variance, (0.01 * level) ** 2 + 1e-12)
+        groups = (np.arange(len(n)) % DAY_HOURS) if is_same else np.zeros(len(n), dtype=np.int64)
+        by_n, by_total, has_any = (_by(groups, one) for one in (n, total, is_seen.astype(float)))
+        profile = np.nan_to_num(ratio(by_total**2, by_n)).sum(axis=0)
+        between = spread.sum(axis=0) - profile
+        means = is_seen.sum(axis=0) - (has_any > 0).sum(axis=0)
+        phi = (between / variance + PRIOR_HOURS) / (means + PRIOR_HOURS)
+        return variance, np.maximum(phi, 1.0)
+
+
+def _by(groups: Ints, values: Floats) -> Floats:
+    """Sums of the rows of each group."""
+    found = np.zeros((int(groups.max()) + 1, values.shape[1]))
+    np.add.at(found, groups, values)
+    return found
+
+
+def shift(now: Floats, past: Past, chosen: Ints) -> Shift | None:
+    """The change of the chosen series together, None where none has a past.
+
+    `now` are the sums of the window, shape (3, series), in the order of `past`.
+    """
+    chosen = chosen[(now[0, chosen] > 0) & (past.n[chosen] > 0)]
+    if not len(chosen):
+        return None
+    n, total, squares = now[:, chosen]
+    weight = n / n.sum()
+    mean = total / n
+    own = np.maximum(squares - total * mean, 0) / np.maximum(n - 1, 1)
+    variance = np.maximum(past.variance[chosen], np.where(n >= FEW, own, 0)) * past.phi[chosen]
+    change = float(weight @ (mean - past.mean[chosen]))
+    error = float(np.sqrt(weight**2 @ (variance * (1 / n + 1 / past.n[chosen]))))
+    side = 1.0 if change >= 0 else -1.0
+    return Shift(
+        n=float(n.sum()),
+        level=float(weight @ past.mean[chosen]),
+        change=change,
+        error=error,
+        sd=float(np.sqrt(weight @ past.variance[chosen])),
+        agreement=_agreement(side, mean, n, variance, past, chosen),
+        is_same_hours=past.is_same_hours,
+    )
+
+
+def _agreement(
+    side: float, mean: Floats, n: Floats, variance: Floats, past: Past, chosen: Ints
+) -> float:
+    cells_n, cells_mean = past.cells_n[:, chosen], past.cells_mean[:, chosen]
+    is_seen = cells_n > 0
+    speaks = cells_n.sum(axis=1) >= LEAST_CELL
+    if not speaks.any():
+        return float("inf")
+    weight = n * is_seen[speaks]
+    weight = weight / weight.sum(axis=1, keepdims=True)
+    change = (weight * (mean - cells_mean[speaks])).sum(axis=1)
+    with np.errstate(divide="ignore"):
+        one = np.where(is_seen[speaks], 1 / n + 1 / cells_n[speaks], 0)
+    error = np.sqrt((weight**2 * variance * one).sum(axis=1))
+    return float((side * change / error).min())
+
+
+def latest_peak(since: Floats) -> int:
+    """Steps from the end to the largest value; of equal ones, which empty minutes give, the last.
+
+    >>> latest_peak(np.array([3.0, 7.0, 7.0, 2.0]))
+    2
+    """
+    return 1 + int(np.argmax(since[::-1] >= since.max() - 1e-9))

@@ -1,0 +1,130 @@
+"""The last hours by the minute and the last days by the hour, as sums per series. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+
+import numpy as np
+
+from alerts.deltas.windows import Floats, Ints
+from ragvigil.model.delta import Series
+from ragvigil.store.signals import Sums
+
+MINUTE, HOUR = 60, 3600
+MINUTES = 240
+"""Minutes that are kept."""
+HOURS = 192
+"""Hours that are kept: a week, and the day that holds its first window."""
+LATE_HOURS = 2
+"""Full hours before the present one whose minutes may still change one by one."""
+
+
+class SignalMinutes:
+    """Sums (number, total, squares) of every series; what is put again replaces what was there.
+
+    `series` only grows; `end` is the end of the newest minute that has a place, in seconds.
+    """
+
+    def __init__(self) -> None:
+        self.series: list[Series] = []
+        self._place: dict[Series, int] = {}
+        self._minutes = np.zeros((3, MINUTES, 0))
+        self._hours = np.zeros((3, HOURS, 0))
+        self.end = 0
+
+    @property
+    def first_minute(self) -> int:
+        """From here on, in seconds, single minutes may be put; before it, whole hours only."""
+        return (self.end - 1) // HOUR * HOUR - LATE_HOURS * HOUR
+
+    @property
+    def first_hour(self) -> int:
+        """The oldest hour that has a place, in seconds."""
+        return (self.end - 1) // HOUR * HOUR - (HOURS - 1) * HOUR
+
+    def advance(self, end: int) -> None:
+        """Makes place for the minutes until `end`, seconds; forgets the oldest."""
+        end = -(-end // MINUTE) * MINUTE
+        if end <= self.end:
+            return
+        _clear(self._minutes, self.end // MINUTE, end // MINUTE)
+        _clear(self._hours, (self.end - 1) // HOUR + 1, (end - 1) // HOUR + 1)
+        self.end = end
+        if not self._minutes.shape[2]:
+            return
+        is_alive = self._hours[0].any(axis=0)
+        if not is_alive.all():
+            self._keep(np.flatnonzero(is_alive))
+
+    def put_minutes(self, sums: Sequence[Sums], minutes: Collection[int]) -> list[int]:
+        """Replaces these minutes (starts) by what the sums say of them; gives those that differ.
+
+        They lie between `first_minute` and `end`.
+        """
+        changed = []
+        places = [self._places(one.series) for one in sums]
+        fresh = np.zeros((3, MINUTES, len(self.series)))
+        for one, place in zip(sums, places, strict=True):
+            _add(fresh, one, place, one.start // MINUTE % MINUTES)
+        for minute in minutes:
+            slot, hour = minute // MINUTE % MINUTES, minute // HOUR % HOURS
+            if np.array_equal(fresh[:, slot], self._minutes[:, slot]):
+                continue
+            changed.append(minute)
+            self._hours[:, hour] += fresh[:, slot] - self._minutes[:, slot]
+            self._minutes[:, slot] = fresh[:, slot]
+        return changed
+
+    def put_hours(self, sums: Sequence[Sums], hours: Collection[int]) -> None:
+        """Replaces these hours (starts), which lie before `first_minute`."""
+        places = [self._places(one.series) for one in sums]
+        slots = sorted({hour // HOUR % HOURS for hour in hours})
+        self._hours[:, slots] = 0
+        for one, place in zip(sums, places, strict=True):
+            _add(self._hours, one, place, one.start // HOUR % HOURS)
+
+    def by_minute(self, end: int, minutes: int) -> Floats:
+        """The minutes before `end`, oldest first, shape (3, minutes, series)."""
+        slots = (end // MINUTE + np.arange(-minutes, 0)) % MINUTES
+        return np.asarray(self._minutes[:, slots])
+
+    def last(self, end: int, minutes: int) -> Floats:
+        """Sums of the minutes before `end`, shape (3, series)."""
+        return np.asarray(self.by_minute(end, minutes).sum(axis=1))
+
+    def by_hour(self, end: int, hours: int) -> Floats:
+        """The hours before `end`, a full hour, oldest first, shape (3, hours, series)."""
+        slots = (end // HOUR + np.arange(-hours, 0)) % HOURS
+        return np.asarray(self._hours[:, slots])
+
+    def _places(self, series: Sequence[Series]) -> Ints:
+        new = [one for one in series if one not in self._place]
+        for one in new:
+            self._place[one] = len(self.series)
+            self.series.append(one)
+        if new:
+            self._minutes = _wider(self._minutes, len(self.series))
+            self._hours = _wider(self._hours, len(self.series))
+        return np.array([self._place[one] for one in series], dtype=np.int64)
+
+    def _keep(self, kept: Ints) -> None:
+        """Forgets the series that no hour has anything of."""
+        self.series = [self.series[place] for place in kept]
+        self._place = {one: place for place, one in enumerate(self.series)}
+        self._minutes, self._hours = self._minutes[:, :, kept], self._hours[:, :, kept]
+
+
+def _clear(ring: Floats, first: int, end: int) -> None:
+    """Empties the places of the steps first..end (end excluded)."""
+    size = ring.shape[1]
+    ring[:, np.arange(max(first, end - size), end) % size] = 0
+
+
+def _add(ring: Floats, sums: Sums, place: Ints, slots: Ints) -> None:
+    for measure, values in enumerate((sums.n, sums.total, sums.squares)):
+        np.add.at(ring[measure], (slots, place[sums.index]), values)
+
+
+def _wider(ring: Floats, series: int) -> Floats:
+    more = series - ring.shape[2]
+    return np.concatenate([ring, np.zeros((*ring.shape[:2], more))], axis=2)

@@ -1,0 +1,108 @@
+"""The watch at work: changes, signals, audits and incidents, one turn after another."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from alerts.audits.job import Auditing
+from alerts.incidents.job import IncidentJob
+from alerts.incidents.message import Message
+from alerts.incidents.suspects import is_good
+from alerts.incidents.undeclared import Seen, undeclared
+from alerts.notices.job import Noticing
+from alerts.settings import AlertsSettings, MetricsSettings
+from alerts.signals.ceilings import by_signal
+from alerts.signals.gauges import readings
+from alerts.signals.job import SignalJob
+from alerts.watch.metrics import WatchMetrics
+from ragvigil.llm.judge import JudgeAccess
+from ragvigil.llm.outcome import Purpose
+from ragvigil.model.audit import Audit
+from ragvigil.model.clock import Clock
+from ragvigil.model.finding import FindingKind
+from ragvigil.model.incident import Incident
+from ragvigil.model.notice import Notice
+from ragvigil.model.record import RagRecord
+from ragvigil.model.score import Score
+from ragvigil.store.store import Store
+
+NANOS = 10**9
+
+
+class Watching:
+    """One duty: `run` takes a turn."""
+
+    def __init__(
+        self,
+        store: Store,
+        alerts: AlertsSettings,
+        metrics: MetricsSettings,
+        judging: JudgeAccess,
+        *,
+        external_url: str = "",
+        clock: Clock,
+    ) -> None:
+        self._alerts, self._judging, self._clock = alerts, judging, clock
+        self._fresh: list[Notice] = []
+        self.noticing = Noticing(store, alerts.notices, clock)
+        self.incidents = IncidentJob(store, alerts.incidents, external_url, clock, told=self._told)
+        self.metrics = WatchMetrics(metrics, clock)
+        self._signals = SignalJob(store, alerts, self.incidents.open_findings())
+        self._auditing = Auditing(
+            store, alerts.audit, self._ask, clock, page_drop=alerts.incidents.page_drop
+        )
+
+    def run(self) -> None:
+        """Looks at everything once. Raises StoreError; the next turn goes on from the store."""
+        now = self._clock()
+        # Kept until the incidents have them: what fails below must not lose a notice.
+        self._fresh += self.noticing.run()
+        signals = self._signals.run(now, self.incidents.accepted())
+        moved = [one for one in signals if one.kind is FindingKind.MOVED]
+        changes = {one.notice_id: one for one in (*self.incidents.changes(), *self._fresh)}
+        # The recent ones again: one that waited for an audit when the core stopped is not lost.
+        noticed = [one for one in changes.values() if not one.is_marked]
+        audited = self._auditing.run(now, noticed, self.incidents.deploys, moved)
+        changed = undeclared(
+            tuple(changes.values()),
+            (_seen(one) for one in self._auditing.audits if not one.is_running),
+            int(now * NANOS),
+            self._alerts.incidents,
+        )
+        worse = [one for one in signals if not is_good(one)]
+        opened = self.incidents.run(now, (*worse, *audited, *changed), self._fresh)
+        self.metrics.add_notices(self._fresh)
+        self._fresh = []
+        self.metrics.show_signals(readings(self._signals.table), by_signal(self._alerts.broken))
+        self.metrics.show_audits(self._auditing.audits)
+        self._show(opened)
+
+    def stop(self, seconds: float = 5.0) -> None:
+        """Waits for the look of an audit that is under way."""
+        self._auditing.wait(seconds)
+
+    def _told(self, incident: Incident) -> None:
+        if incident.is_false_page:
+            self.metrics.add_false_page(incident.incident_id)
+        self._show(self.incidents.open_incidents())
+
+    def _show(self, opened: Sequence[Incident]) -> None:
+        messages: dict[str, Message] = {
+            one.incident_id: self.incidents.message(one) for one in opened
+        }
+        self.metrics.show_incidents(opened, messages)
+
+    def _ask(
+        self, records: Sequence[RagRecord], rubrics: Sequence[str]
+    ) -> list[tuple[Score, ...]] | None:
+        return self._judging.judge_now(records, Purpose.AUDIT, rubrics)
+
+
+def _seen(audit: Audit) -> Seen:
+    return Seen(
+        service=audit.service,
+        environment=audit.environment,
+        routes=audit.routes,
+        anchor_unix_nano=audit.anchor_unix_nano,
+        ended_unix_nano=audit.ended_unix_nano,
+    )

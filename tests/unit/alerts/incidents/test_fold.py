@@ -1,0 +1,395 @@
+"""Findings become incidents: one per cause."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from alerts.incidents.fold import fold
+from alerts.incidents.verbs import Act, act
+from alerts.watch_settings import IncidentSettings
+from ragvigil.model.finding import PAGES, Finding, FindingKind
+from ragvigil.model.incident import Incident, IncidentState, Severity, Verb
+from ragvigil.model.notice import Cause, ChangeKind, Notice
+from ragvigil.model.score import Layer
+from tests.unit.alerts.incident_values import (
+    START,
+    at,
+    cleared,
+    finding,
+    folded,
+    moved,
+    notice,
+)
+
+
+def the_one(incidents: tuple[Incident, ...]) -> Incident:
+    assert len(incidents) == 1, [one.findings for one in incidents]
+    return incidents[0]
+
+
+def test_onsets_within_half_an_hour_are_one_incident_whatever_the_route_and_rubric() -> None:
+    found = [finding("a", 0), finding("b", 25, routes=("/chat",)), finding("c", 50)]
+    incidents, events = folded((), found, 60)
+    one = the_one(incidents)
+    assert [held.finding_id for held in one.findings] == ["a", "b", "c"]
+    assert one.since_unix_nano == at(0)
+    assert [event.verb for event in events] == [Verb.OPENED, Verb.JOINED, Verb.JOINED]
+
+
+def test_onsets_further_apart_are_two_incidents() -> None:
+    incidents, _ = folded((), [finding("a", 0), finding("b", 31)], 40)
+    assert len(incidents) == 2
+
+
+def test_other_services_and_environments_have_incidents_of_their_own() -> None:
+    found = [finding("a"), finding("b", service="shop"), finding("c", environment="staging")]
+    incidents, _ = folded((), found, 5)
+    assert len(incidents) == 3
+
+
+def test_a_confirmed_audit_joins_the_ticket_of_the_change_and_pages_once() -> None:
+    change = notice("n", 0, ChangeKind.RECHUNKED)
+    ticket, _ = folded((), [moved("m", 35)], 40, (change,))
+    assert the_one(ticket).severity is Severity.TICKET
+    audit = finding("x", 0, kind=FindingKind.AUDIT, seen_unix_nano=at(75))
+    paged, events = folded(ticket, [moved("m", 35), audit], 75, (change,))
+    one = the_one(paged)
+    assert one.severity is Severity.PAGE
+    assert one.paged_unix_nano == at(75)
+    assert {event.verb for event in events} == {Verb.JOINED, Verb.ESCALATED}
+    later, events = folded(paged, [moved("m", 35), audit], 80, (change,))
+    assert the_one(later).paged_unix_nano == at(75)
+    assert not events
+
+
+def confirmed_drop(after: float, minutes: float = 75) -> Finding:
+    numbers = {"value": after, "reference": 0.9, "n": 120}
+    return finding("x", kind=FindingKind.AUDIT, seen_unix_nano=at(minutes), **numbers)
+
+
+def test_a_small_confirmed_drop_is_a_ticket_and_pages_once_where_it_proves_larger() -> None:
+    ticket, events = folded((), [confirmed_drop(0.81)], 75)
+    assert the_one(ticket).severity is Severity.TICKET
+    assert [event.verb for event in events] == [Verb.OPENED]
+    paged, events = folded(ticket, [confirmed_drop(0.79, 95)], 95)
+    one = the_one(paged)
+    assert (one.severity, one.paged_unix_nano) == (Severity.PAGE, at(95))
+    assert one.findings == (confirmed_drop(0.79, 95),)
+    assert [event.verb for event in events] == [Verb.ESCALATED]
+    assert folded(paged, [confirmed_drop(0.79, 95)], 96) == (paged, ())
+
+
+def test_a_confirmed_drop_of_exactly_ten_points_pages() -> None:
+    assert the_one(folded((), [confirmed_drop(0.8)], 75)[0]).severity is Severity.PAGE
+
+
+def test_newer_numbers_of_an_audit_that_is_over_open_nothing() -> None:
+    opened, _ = folded((), [finding("a", 10), confirmed_drop(0.85, 60)], 60)
+    done, _ = folded(opened, [cleared(finding("a", 10), 90), confirmed_drop(0.85, 60)], 101)
+    later, events = folded(done, [confirmed_drop(0.79, 102)], 102)
+    assert later == done
+    assert not events
+
+
+@given(after=st.floats(0, 0.9))
+def test_without_a_page_drop_every_confirmed_drop_pages(after: float) -> None:
+    every = IncidentSettings(page_drop=0)
+    incidents, _ = fold((), [confirmed_drop(after)], (), START + 75 * 60, every)
+    assert the_one(incidents).severity is Severity.PAGE
+
+
+def test_findings_that_follow_one_change_late_are_its_incident() -> None:
+    changes = (notice("n", 0), notice("n2", 5, route="/chat"))
+    found = [finding("a", 10), finding("b", 100, routes=("/chat",))]
+    incidents, _ = folded((), found, 110, changes)
+    the_one(incidents)
+    apart, _ = folded((), found, 110)
+    assert len(apart) == 2
+
+
+def test_a_later_change_has_an_incident_of_its_own() -> None:
+    changes = (notice("n", 0), notice("later", 80))
+    incidents, _ = folded((), [finding("a", 5), finding("b", 85)], 90, changes)
+    assert len(incidents) == 2
+
+
+def test_nothing_open_for_ten_minutes_resolves_by_itself() -> None:
+    opened, _ = folded((), [finding("a")], 5)
+    waiting, _ = folded(opened, [cleared(finding("a"), 20)], 20)
+    assert the_one(waiting).state is IncidentState.OPEN
+    still, _ = folded(waiting, [], 29)
+    assert the_one(still).state is IncidentState.OPEN
+    done, events = folded(still, [], 30)
+    assert the_one(done).state is IncidentState.RESOLVED
+    assert the_one(done).resolved_unix_nano == at(30)
+    assert [event.verb for event in events] == [Verb.CLEARED]
+
+
+def test_what_comes_back_within_an_hour_opens_the_same_incident_without_a_second_page() -> None:
+    opened, _ = folded((), [finding("a")], 5)
+    done, _ = folded(opened, [cleared(finding("a"), 20)], 40)
+    again = finding("a2", 70, signal="signal_a")
+    back, events = folded(done, [again], 75)
+    one = the_one(back)
+    assert one.state is IncidentState.OPEN
+    assert one.paged_unix_nano == at(5)
+    assert [event.verb for event in events] == [Verb.JOINED, Verb.OPENED]
+
+
+def test_what_comes_back_later_is_a_new_incident() -> None:
+    opened, _ = folded((), [finding("a")], 5)
+    done, _ = folded(opened, [cleared(finding("a"), 20)], 40)
+    incidents, _ = folded(done, [finding("a", 200)], 200)
+    assert [one.state for one in incidents] == [IncidentState.RESOLVED, IncidentState.OPEN]
+
+
+def test_numbers_that_go_back_after_the_fix_open_nothing() -> None:
+    change = notice("n", 0, before="small", after="large")
+    opened, _ = folded((), [moved("down", 5)], 10, (change,))
+    fix = notice("fix", 90, before="large", after="small")
+    up = moved("up", 95, signal="signal_down", value=500.0, reference=130.0)
+    both = (change, fix)
+    fixed, _ = folded(opened, [cleared(moved("down", 5), 95), up], 100, both)
+    assert the_one(fixed).state is IncidentState.OPEN
+    done, _ = folded(fixed, [up], 110, both)
+    one = the_one(done)
+    assert one.state is IncidentState.RESOLVED, "a number on its way back keeps nothing open"
+    assert [suspect.notice_id for suspect in one.suspects] == ["n", "fix"]
+    much_later, _ = folded(done, [up], 600)
+    the_one(much_later)
+
+
+def test_a_neutral_move_after_the_fix_opens_nothing_but_a_worse_one_does() -> None:
+    change = notice("n", 0, before="chunks of 500", after="chunks of 120")
+    fix = notice("fix", 90, before="chunks of 121", after="chunks of 498")
+    opened, _ = folded((), [finding("a", 5)], 10, (change,))
+    neutral = moved("t", 130, signal="answer_words", value=90.0, reference=60.0)
+    fixed, _ = folded(opened, [neutral, finding("a", 5)], 135, (change, fix))
+    the_one(fixed)
+    worse = moved("w", 130, signal="citation_coverage", value=0.4, reference=0.8)
+    two, _ = folded(opened, [worse, finding("a", 5)], 135, (change, fix))
+    assert len(two) == 2
+
+
+def test_a_signal_that_falls_again_after_it_rose_is_worse_again() -> None:
+    down, up = moved("1", 0, signal="citations"), moved("2", 20, signal="citations", value=900.0)
+    again = moved("3", 40, signal="citations")
+    opened, _ = folded((), [down], 1)
+    back, _ = folded(opened, [cleared(down, 20), up], 21)
+    incidents, _ = folded(back, [cleared(up, 40), again], 60)
+    assert the_one(incidents).state is IncidentState.OPEN
+
+
+def test_an_audit_ends_with_the_signals_beside_it() -> None:
+    audit = finding("x", 0, kind=FindingKind.AUDIT, seen_unix_nano=at(60))
+    opened, _ = folded((), [finding("a", 10), audit], 60)
+    done, _ = folded(opened, [cleared(finding("a", 10), 90), audit], 101)
+    assert the_one(done).state is IncidentState.RESOLVED
+    later, events = folded(done, [audit], 102)
+    assert the_one(later).state is IncidentState.RESOLVED
+    assert not events
+
+
+def test_an_audit_alone_ends_with_the_fix_or_after_a_day() -> None:
+    change = notice("n", 0, before="v1", after="v2")
+    audit = finding("x", 0, kind=FindingKind.AUDIT, seen_unix_nano=at(60))
+    opened, _ = folded((), [audit], 60, (change,))
+    fix = notice("fix", 90, before="v2", after="v1")
+    fixed, _ = folded(opened, [audit], 95, (change, fix))
+    done, _ = folded(fixed, [audit], 106, (change, fix))
+    assert the_one(done).state is IncidentState.RESOLVED
+    lasting, _ = folded(opened, [audit], 60 + 23 * 60)
+    assert the_one(lasting).state is IncidentState.OPEN
+    old, _ = folded(lasting, [audit], 61 + 24 * 60)
+    over, _ = folded(old, [audit], 80 + 24 * 60)
+    assert the_one(over).state is IncidentState.RESOLVED
+    again, _ = folded((), [audit], 80 + 24 * 60)
+    assert again == ()
+
+
+def test_a_finding_that_nobody_confirms_any_more_is_over() -> None:
+    opened, _ = folded((), [finding("a")], 5)
+    quiet, _ = folded(opened, [], 30)
+    assert the_one(quiet).findings[0].is_open
+    over, _ = folded(quiet, [], 36)
+    assert not the_one(over).findings[0].is_open
+
+
+def test_a_snooze_ends_and_a_page_ends_it_early() -> None:
+    opened, _ = folded((), [moved("m")], 1)
+    snoozed, _ = act(the_one(opened), Act(verb=Verb.SNOOZE, now=START + 120, until=START + 3600))
+    asleep, events = folded((snoozed,), [moved("m")], 30)
+    assert the_one(asleep).state is IncidentState.SNOOZED
+    assert not events
+    awake, _ = folded(asleep, [moved("m")], 60)
+    assert the_one(awake).state is IncidentState.OPEN
+    paged, _ = folded(asleep, [moved("m"), finding("b", 20)], 31)
+    assert the_one(paged).state is IncidentState.OPEN
+    assert the_one(paged).severity is Severity.PAGE
+
+
+def test_what_people_call_expected_or_false_stays_shut_while_it_lasts() -> None:
+    opened, _ = folded((), [finding("a")], 5)
+    for verb in (Verb.EXPECTED, Verb.FALSE_PAGE):
+        shut, _ = act(the_one(opened), Act(verb=verb, now=START + 600))
+        later, events = folded((shut,), [finding("a")], 300)
+        assert the_one(later).state is IncidentState.RESOLVED
+        assert not events
+
+
+def test_what_was_resolved_but_lasts_opens_again_after_an_hour() -> None:
+    opened, _ = folded((), [finding("a")], 5)
+    shut, _ = act(the_one(opened), Act(verb=Verb.RESOLVE, now=START + 600))
+    quiet, _ = folded((shut,), [finding("a")], 60)
+    assert the_one(quiet).state is IncidentState.RESOLVED
+    open_again, events = folded(quiet, [finding("a")], 71)
+    assert the_one(open_again).state is IncidentState.OPEN
+    assert "still worse" in events[0].text
+
+
+def test_a_finding_that_came_and_went_unseen_opens_nothing() -> None:
+    assert folded((), [cleared(finding("a"), 3)], 5) == ((), ())
+
+
+def test_suspects_are_those_whose_kind_fits_then_the_nearest() -> None:
+    low = finding("a", 30, layer=Layer.RETRIEVAL, signal="context_relevance")
+    changes = (
+        notice("prompt", 29),
+        notice("release", 28, ChangeKind.RELEASE, route="", environment=""),
+        notice("chunks", 20, ChangeKind.RECHUNKED),
+        notice("model", 10, ChangeKind.EMBEDDING_MODEL),
+        notice("too_old", -100, ChangeKind.RECHUNKED),
+        notice("other_route", 25, ChangeKind.RECHUNKED, route="/chat"),
+        notice("after", 45, ChangeKind.RECHUNKED),
+    )
+    incidents, _ = folded((), [low], 40, changes)
+    named = [one.notice_id for one in the_one(incidents).suspects]
+    assert named == ["chunks", "model", "release", "prompt"]
+
+
+def test_a_cause_needs_findings_and_changes_that_agree() -> None:
+    low = finding("a", 10, layer=Layer.RETRIEVAL, signal="context_relevance")
+    with_prompt, _ = folded((), [low], 12, (notice("n", 8),))
+    assert the_one(with_prompt).cause is None
+    with_chunks, _ = folded((), [low], 12, (notice("n", 8, ChangeKind.RECHUNKED),))
+    assert the_one(with_chunks).cause is Cause.RETRIEVAL
+
+
+names = st.sampled_from("abcdefg")
+kinds = st.sampled_from(list(FindingKind))
+found = st.builds(
+    lambda name, since, kind, routes, value, over, length: finding(
+        f"{name}{kind}",
+        since,
+        kind=kind,
+        routes=tuple(sorted(routes)),
+        signal=f"signal_{name}",
+        value=value,
+        reference=0.5,
+        layer=list(Layer)[ord(name) % 3],
+        cleared_unix_nano=at(since + length) if over else 0,
+        seen_unix_nano=at(since + 1),
+    ),
+    names,
+    st.integers(0, 200),
+    kinds,
+    st.sets(st.sampled_from(["/ask", "/chat"]), min_size=1),
+    st.sampled_from([0.3, 0.8]),
+    st.booleans(),
+    st.integers(1, 30),
+)
+changed = st.builds(
+    lambda name, since, kind, back: notice(
+        f"{name}{since}", since, kind, before="b" if back else "a", after="a" if back else "b"
+    ),
+    names,
+    st.integers(-60, 200),
+    st.sampled_from(list(ChangeKind)),
+    st.booleans(),
+)
+turns = st.lists(
+    st.tuples(
+        st.lists(found, max_size=6, unique_by=lambda one: one.finding_id),
+        st.lists(changed, max_size=4, unique_by=lambda one: one.notice_id),
+        st.integers(1, 90),
+    ),
+    min_size=1,
+    max_size=5,
+)
+
+
+@settings(max_examples=80, deadline=None)
+@given(turns=turns, order=st.randoms(use_true_random=False))
+def test_folding_is_idempotent_and_blind_to_order_and_pages_at_most_once_an_incident(
+    turns: list[tuple[list[Finding], list[Notice], int]], order: object
+) -> None:
+    incidents: tuple[Incident, ...] = ()
+    escalations = 0
+    minutes = 200
+    for findings, notices, pause in turns:
+        minutes += pause
+        before = incidents
+        incidents, events = folded(before, findings, minutes, tuple(notices))
+        assert folded(incidents, findings, minutes, tuple(notices)) == (incidents, ())
+        order.shuffle(findings)  # type: ignore[attr-defined]
+        order.shuffle(notices)  # type: ignore[attr-defined]
+        assert folded(before, findings, minutes, tuple(notices)) == (incidents, events)
+        escalations += sum(event.verb is Verb.ESCALATED for event in events)
+    pages = [one for one in incidents if one.paged_unix_nano]
+    assert escalations <= len(pages) <= len(incidents)
+    for one in pages:
+        assert any(held.kind in PAGES for held in one.findings)
+    for one in incidents:
+        ids = [held.finding_id for held in one.findings]
+        assert len(ids) == len(set(ids))
+
+
+@settings(max_examples=40, deadline=None)
+@given(findings=st.lists(found, max_size=8, unique_by=lambda one: one.finding_id))
+def test_every_open_finding_is_in_one_incident(findings: list[Finding]) -> None:
+    incidents, _ = folded((), findings, 230)
+    held = [one.finding_id for incident in incidents for one in incident.findings]
+    assert sorted(held) == sorted(one.finding_id for one in findings if one.is_open)
+
+
+def test_the_same_first_finding_makes_the_same_incident_after_a_crash() -> None:
+    first, _ = folded((), [finding("a")], 5)
+    second, _ = folded((), [replace(finding("a"), n=9)], 9)
+    assert first[0].incident_id == second[0].incident_id
+
+
+def test_a_page_ends_though_the_change_before_it_was_never_declared() -> None:
+    change = notice("n", 0)
+    told = finding("c", 0, kind=FindingKind.CHANGED, signal="prompt")
+    opened, _ = folded((), [told], 2, (change,))
+    assert the_one(opened).severity is Severity.TICKET
+    paged, _ = folded(opened, [told, finding("a", 5)], 8, (change,))
+    assert the_one(paged).severity is Severity.PAGE
+    done, _ = folded(paged, [told, cleared(finding("a", 5), 40)], 51, (change,))
+    assert the_one(done).state is IncidentState.RESOLVED
+    later, events = folded(done, [told], 200, (change,))
+    assert the_one(later).state is IncidentState.RESOLVED
+    assert not events
+
+
+def test_a_resolved_ticket_of_a_change_stays_shut() -> None:
+    told = finding("c", 0, kind=FindingKind.CHANGED, signal="prompt")
+    opened, _ = folded((), [told], 2)
+    assert the_one(opened).state is IncidentState.OPEN
+    shut, _ = act(the_one(opened), Act(verb=Verb.RESOLVE, now=START + 600))
+    later, events = folded((shut,), [told], 300)
+    assert the_one(later).state is IncidentState.RESOLVED
+    assert not events
+
+
+def test_a_change_that_is_made_again_after_its_fix_is_a_suspect_again() -> None:
+    changes = (
+        notice("first", 0, before="v1", after="v2"),
+        notice("fix", 60, before="v2", after="v1"),
+        notice("again", 300, before="v1", after="v2"),
+    )
+    incidents, _ = folded((), [finding("a", 310)], 320, changes)
+    assert [one.notice_id for one in the_one(incidents).suspects] == ["again"]

@@ -1,0 +1,112 @@
+"""The message of an incident: a tested text of at most six lines."""
+
+from __future__ import annotations
+
+from dataclasses import fields, replace
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from alerts.incidents.message import Message, lines, message
+from ragvigil.model.finding import FindingKind
+from ragvigil.model.incident import Incident
+from ragvigil.model.notice import Cause, ChangeKind
+from ragvigil.model.score import Layer
+from tests.unit.alerts.incident_values import SETTINGS, finding, folded, moved, notice
+
+SNAPSHOTS = Path(__file__).parent / "messages"
+TRACES = tuple(f"{number:032x}" for number in range(1, 8))
+CITES = "38 of 41 answers cite what is not there (93 %, ceiling 30 %)"
+
+
+def rechunked() -> Incident:
+    chunks = "chunks of {} characters".format
+    change = notice("n", -3, ChangeKind.RECHUNKED, before=chunks(512), after=chunks(118))
+    audit = finding(
+        "x",
+        -3,
+        kind=FindingKind.AUDIT,
+        signal="context_relevance",
+        layer=Layer.RETRIEVAL,
+        causes=(Cause.RETRIEVAL,),
+        value=0.61,
+        reference=0.71,
+        low=-0.15,
+        high=-0.05,
+        n=200,
+        traces=TRACES,
+        routes=("/ask", "/chat", "/refunds", "/orders"),
+    )
+    ticket = moved("m", 4, signal="context_tokens", layer=Layer.RETRIEVAL, words="tokens fell")
+    return folded((), [audit, ticket], 60, (change,))[0][0]
+
+
+def invalid_citations() -> Incident:
+    broken = finding(
+        "b",
+        signal="citation_validity:failed",
+        causes=(Cause.GENERATION,),
+        value=0.93,
+        reference=0.3,
+        low=0.51,
+        high=0.68,
+        n=41,
+        words=CITES,
+        traces=TRACES[:2],
+    )
+    return folded((), [broken], 3)[0][0]
+
+
+def put_back() -> Incident:
+    change = notice("n", 0, before="v1", after="v2", route="")
+    fix = notice("f", 50, before="v2", after="v1", route="")
+    drift = finding("d", 20, kind=FindingKind.DRIFT, signal="groundedness", layer=Layer.GENERATION)
+    drift = replace(drift, value=0.7, reference=0.82, low=-0.17, high=-0.07, n=90)
+    return folded((), [drift], 60, (change, fix))[0][0]
+
+
+def unexplained() -> Incident:
+    slow = finding("s", signal="slow", words="9 of 12 requests take longer than 60 s", routes=())
+    ticket = moved("m", 5, signal="cost_usd", value=0.02, reference=0.01, low=0.007, high=0.013)
+    return folded((), [slow, ticket], 9)[0][0]
+
+
+@pytest.mark.parametrize("made", [rechunked, invalid_citations, put_back, unexplained])
+def test_the_text_is_that_of_the_snapshot(made: object) -> None:
+    """To renew a snapshot, delete it and run this test."""
+    incident = made()  # type: ignore[operator]
+    text = "\n".join(lines(message(incident, SETTINGS, "https://vigil.example"))) + "\n"
+    path = SNAPSHOTS / f"{made.__name__}.txt"  # type: ignore[attr-defined]
+    if not path.exists():
+        path.write_text(text, encoding="utf-8")
+    assert text.replace(incident.incident_id, "ID") == path.read_text(encoding="utf-8").replace(
+        incident.incident_id, "ID"
+    )
+
+
+def test_without_an_address_the_link_is_a_command() -> None:
+    incident = invalid_citations()
+    assert message(incident, SETTINGS).link == f"ragvigil incidents show {incident.incident_id}"
+
+
+@given(words=st.text(max_size=400), route=st.text(max_size=300), trace=st.text(max_size=90))
+def test_a_message_is_at_most_six_short_lines_whatever_it_holds(
+    words: str, route: str, trace: str
+) -> None:
+    held = finding("a", words=words, routes=(route, "/b"), traces=(trace, *TRACES), service=words)
+    change = notice("n", -1, service=words, route=route, before=words, after=words)
+    incident = folded((), [held], 1, (change,))[0][0]
+    parts = message(incident, SETTINGS)
+    assert len(lines(parts)) <= 6
+    for one in fields(Message):
+        text = getattr(parts, one.name)
+        assert len(text) <= 200
+        assert text.isprintable()
+
+
+def test_no_word_of_statistics_stands_in_a_message() -> None:
+    for made in (rechunked, invalid_citations, put_back, unexplained):
+        text = " ".join(lines(message(made(), SETTINGS))).lower()
+        assert not any(word in text for word in ("nats", "posterior", "e-value", "caused"))

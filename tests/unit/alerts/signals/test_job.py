@@ -1,0 +1,220 @@
+"""The signals over the real store: what changed is read, and becomes findings."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from alerts.settings import AlertsSettings
+from alerts.signals.catalogue import accepted_key
+from alerts.signals.job import SignalJob
+from alerts.watch_settings import BrokenSettings
+from ragvigil.model.finding import Finding, FindingKind
+from ragvigil.model.notice import Cause
+from ragvigil.store.store import Store
+from tests.outcomes import NOW, SECOND
+from tests.unit.alerts.served import Served, write
+
+MINUTE, HOUR = 60, 3600
+NOON = NOW // SECOND // HOUR * HOUR - 6 * HOUR
+SETTINGS = AlertsSettings()
+
+
+def good(first: int, start: int, minutes: int, **fields: object) -> list[Served]:
+    """Two good requests a minute."""
+    return [
+        Served(number=first + place, time=start + place * 30, **fields)  # type: ignore[arg-type]
+        for place in range(2 * minutes)
+    ]
+
+
+def of(found: tuple[Finding, ...], signal: str) -> list[Finding]:
+    return [one for one in found if one.signal == signal]
+
+
+@pytest.mark.parametrize(
+    ("signal", "fields", "words"),
+    [
+        ("citation_validity:failed", {"validity": 0.5}, "answers cite what is not there"),
+        ("refusal:refused", {"label": "refused"}, "answers refuse"),
+        ("retrieval_shape:empty", {"retrieval": "empty"}, "retrievals return nothing"),
+        ("error", {"error": "502"}, "requests fail"),
+        ("seconds_total:slow", {"measures": {"seconds_total": 90.0}}, "longer than 60 s"),
+    ],
+)
+def test_what_breaks_is_found_within_minutes_with_its_traces(
+    store: Store, signal: str, fields: dict[str, object], words: str
+) -> None:
+    usual = {"measures": {"seconds_total": 2.0}}
+    write(store, good(0, NOON - 2 * HOUR, 120, **usual))
+    job = SignalJob(store, SETTINGS)
+    assert job.run(NOON + 31) == ()
+    write(store, good(1000, NOON, 10, **(usual | fields)))
+    found = [one for minute in range(1, 7) for one in job.run(NOON + minute * MINUTE + 31)]
+    (finding,) = {one.finding_id: one for one in found}.values()
+    assert (finding.signal, finding.kind, finding.routes) == (signal, FindingKind.BROKEN, ("/ask",))
+    assert words in finding.words
+    assert abs(finding.since_unix_nano // SECOND - NOON) <= 2 * MINUTE
+    assert len(finding.traces) == 5
+    assert {int(trace, 16) >= 1000 for trace in finding.traces} == {True}
+
+
+def test_a_finding_clears_when_the_rate_was_under_its_ceiling_for_long_enough(store: Store) -> None:
+    write(store, good(0, NOON - 2 * HOUR, 120))
+    write(store, good(1000, NOON, 10, validity=0.0))
+    write(store, good(2000, NOON + 10 * MINUTE, 60))
+    job = SignalJob(store, SETTINGS)
+    states = [
+        (one.finding_id, one.is_open)
+        for minute in range(70)
+        for one in job.run(NOON + minute * MINUTE + 31)
+    ]
+    assert len({name for name, _ in states}) == 1
+    assert [is_open for _, is_open in states].count(False) == 1
+    assert not states[-1][1]
+
+
+def test_late_minutes_of_what_cleared_do_not_open_it_again(store: Store) -> None:
+    write(store, good(0, NOON - 2 * HOUR, 120))
+    write(store, good(1000, NOON, 10, validity=0.0))
+    write(store, good(2000, NOON + 10 * MINUTE, 50))
+    job = SignalJob(store, SETTINGS)
+    for minute in range(60):
+        job.run(NOON + minute * MINUTE + 31)
+    write(store, good(3000, NOON, 8, validity=0.0))
+    assert job.run(NOON + 60 * MINUTE + 31) == ()
+
+
+def test_records_that_come_late_by_less_than_two_hours_still_open_a_finding(store: Store) -> None:
+    write(store, good(0, NOON - 2 * HOUR, 120))
+    job = SignalJob(store, SETTINGS)
+    for minute in range(40):
+        job.run(NOON + minute * MINUTE + 31)
+    write(store, good(1000, NOON + 5 * MINUTE, 30, validity=0.0))
+    found = job.run(NOON + 40 * MINUTE + 31)
+    assert [one.signal for one in found] == ["citation_validity:failed"]
+
+
+def test_a_backfill_of_older_minutes_opens_nothing(store: Store) -> None:
+    job = SignalJob(store, SETTINGS)
+    job.run(NOON + 31)
+    write(store, good(0, NOON - 6 * HOUR, 120, validity=0.0))
+    assert job.run(NOON + MINUTE + 31) == ()
+    assert job.run(NOON + 2 * MINUTE + 31) == ()
+
+
+def test_a_new_life_goes_on_with_the_findings_of_the_last_under_their_ids(store: Store) -> None:
+    write(store, good(0, NOON - 2 * HOUR, 120))
+    write(store, good(1000, NOON, 20, validity=0.0))
+    (before,) = of(
+        SignalJob(store, SETTINGS).run(NOON + 10 * MINUTE + 31), "citation_validity:failed"
+    )
+    (after,) = of(
+        SignalJob(store, SETTINGS, [before]).run(NOON + 15 * MINUTE + 31),
+        "citation_validity:failed",
+    )
+    assert after.finding_id == before.finding_id
+    assert after.seen_unix_nano > before.seen_unix_nano
+
+
+def test_two_lives_give_a_finding_the_same_id(store: Store) -> None:
+    write(store, good(0, NOON - 2 * HOUR, 120))
+    write(store, good(1000, NOON, 20, validity=0.0))
+    one, other = (SignalJob(store, SETTINGS).run(NOON + 10 * MINUTE + 31) for _ in range(2))
+    assert [found.finding_id for found in one] == [found.finding_id for found in other]
+    assert one
+
+
+def test_an_accepted_level_clears_a_finding_and_keeps_it_away(store: Store) -> None:
+    write(store, good(0, NOON - 2 * HOUR, 120))
+    half = good(1000, NOON, 60, validity=0.0)
+    write(
+        store, [one if place % 2 else replace(one, validity=1.0) for place, one in enumerate(half)]
+    )
+    job = SignalJob(store, SETTINGS)
+    (found,) = of(job.run(NOON + 38 * MINUTE + 31), "citation_validity:failed")
+    accepted = {accepted_key(found): 0.55}
+    (cleared,) = job.run(NOON + 39 * MINUTE + 31, accepted)
+    assert not cleared.is_open
+    assert [job.run(NOON + minute * MINUTE + 31, accepted) for minute in (40, 50, 59)] == [()] * 3
+
+
+def test_a_route_can_have_a_ceiling_of_its_own(store: Store) -> None:
+    write(store, good(0, NOON - 2 * HOUR, 140, label="refused"))
+    assert of(SignalJob(store, SETTINGS).run(NOON + 20 * MINUTE), "refusal:refused")
+    for route in ("/ask", "helpdesk/ask"):
+        broken = BrokenSettings.model_validate({"routes": {route: {"refusals": 1.0}}})
+        settings = SETTINGS.model_copy(update={"broken": broken})
+        assert SignalJob(store, settings).run(NOON + 20 * MINUTE) == ()
+
+
+def test_a_route_can_have_seconds_of_its_own(store: Store) -> None:
+    write(store, good(0, NOON - 2 * HOUR, 140, measures={"seconds_total": 90.0}))
+    assert of(SignalJob(store, SETTINGS).run(NOON + 20 * MINUTE), "seconds_total:slow")
+    for route in ("/ask", "helpdesk/ask"):
+        broken = BrokenSettings.model_validate({"routes": {route: {"latency_seconds": 120}}})
+        settings = SETTINGS.model_copy(update={"broken": broken})
+        assert SignalJob(store, settings).run(NOON + 20 * MINUTE) == ()
+
+
+def test_a_number_that_shifts_is_a_ticket_with_the_level_before(store: Store) -> None:
+    def words(place: int, usual: float) -> dict[str, float]:
+        return {"answer_words": usual * (1 + 0.2 * (place % 5 - 2))}
+
+    past = good(0, NOON - 5 * HOUR, 300)
+    write(store, [replace(one, measures=words(place, 100)) for place, one in enumerate(past)])
+    job = SignalJob(store, SETTINGS)
+    assert job.run(NOON + 31) == ()
+    short = good(1000, NOON, 60)
+    write(store, [replace(one, measures=words(place, 50)) for place, one in enumerate(short)])
+    found = [one for minute in range(5, 40, 5) for one in job.run(NOON + minute * MINUTE + 31)]
+    (finding,) = {one.finding_id: one for one in found}.values()
+    assert finding.kind is FindingKind.MOVED
+    assert finding.causes == (Cause.GENERATION,)
+    assert finding.words.startswith("words of a typical answer fell from ")
+    assert finding.reference == pytest.approx(93, abs=8)
+    assert finding.value is not None
+    assert finding.value < 75
+    assert len(finding.traces) == 5
+
+
+def test_local_scores_are_followed_though_a_judge_speaks_for_the_rubric(store: Store) -> None:
+    past = good(0, NOON - 5 * HOUR, 300)
+    write(store, [replace(one, local=0.9 - 0.1 * (place % 3)) for place, one in enumerate(past)])
+    job = SignalJob(store, SETTINGS)
+    job.run(NOON + 31)
+    now = good(1000, NOON, 40)
+    write(store, [replace(one, local=0.5 - 0.1 * (place % 3)) for place, one in enumerate(now)])
+    found = [one for minute in range(5, 40, 5) for one in job.run(NOON + minute * MINUTE + 31)]
+    assert {one.signal for one in found} == {"groundedness"}
+
+
+def test_nothing_stored_is_nothing_found(store: Store) -> None:
+    job = SignalJob(store, SETTINGS)
+    assert [job.run(NOON + minute * MINUTE) for minute in range(3)] == [(), (), ()]
+
+
+def test_what_was_read_bit_by_bit_is_what_a_new_life_reads_at_once(store: Store) -> None:
+    write(store, good(0, NOON - 9 * HOUR, 300))
+    job = SignalJob(store, SETTINGS)
+    job.run(NOON + 31)
+    # Now, a while ago, longer ago than single minutes are kept, and ahead of the clock.
+    for first, ago in ((1000, 0), (2000, -HOUR), (3000, -5 * HOUR), (4000, 10 * MINUTE)):
+        write(store, good(first, NOON + ago, 3, validity=0.0, error="x"))
+        job.run(NOON + first // 1000 * MINUTE + 31)
+    end = NOON + 15 * MINUTE
+    job.run(end + 31)
+    fresh = SignalJob(store, SETTINGS)
+    fresh.run(end + 31)
+    assert _cells(job) == _cells(fresh)
+
+
+def _cells(job: SignalJob) -> dict[object, tuple[list[float], list[float]]]:
+    """Requests and sums of every series, by the hour and in the last two hours."""
+    table = job.table
+    hours, last = table.by_hour(NOON + HOUR, 12), table.last(table.end, 120)
+    return {
+        one: (hours[:, :, place].ravel().tolist(), last[:, place].tolist())
+        for place, one in enumerate(table.series)
+    }

@@ -1,0 +1,222 @@
+"""What moved: found within the hour, quiet through waves, mixes and odd days, over after a day."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from math import log, pi, sin
+
+import numpy as np
+import pytest
+
+from alerts.signals.catalogue import accepted_key
+from alerts.signals.minutes import HOUR, MINUTE, SignalMinutes
+from alerts.signals.moved import Moved
+from alerts.watch_settings import MovedSettings
+from ragvigil.model.delta import Series
+from ragvigil.model.finding import Finding
+from tests.unit.alerts.watched import START, Cell, add, hours, named, values
+
+USE = "chunk_utilization"
+DAYS = 5
+NOW = START + (24 * DAYS + 2) * HOUR
+Level = Callable[[int, str], float]
+"""A mean by hour since START and route."""
+
+
+def past(level: Level, routes: tuple[str, ...] = ("/a",), *, days: float = DAYS) -> SignalMinutes:
+    """Days of 80 requests an hour and route; nothing of the last two hours yet."""
+    count = int(24 * days)
+
+    def cells(hour: int) -> Mapping[Series, Cell]:
+        return {named(USE, route): values(level(hour, route), 80, 0.2) for route in routes}
+
+    made = hours(cells, count)
+    start = START + count * HOUR
+    for minute in range(120):
+        at = {key: _a_minute(cell) for key, cell in cells(count + minute // 60).items()}
+        add(made, start + minute * MINUTE, at)
+    return made
+
+
+def _a_minute(cell: Cell) -> Cell:
+    n, total, squares = (part / 60 for part in cell)
+    return n, total, squares
+
+
+def watch(
+    watched: Moved,
+    table: SignalMinutes,
+    minutes: int,
+    level: Level,
+    routes: tuple[str, ...] = ("/a",),
+) -> list[tuple[int, Finding]]:
+    """Every finding with the minute it was given in, the first at the end of the table."""
+    start, given = table.end, []
+    for place in range(minutes):
+        minute = start + place * MINUTE
+        hour = (minute - START) // HOUR
+        cells = {named(USE, one): values(level(hour, one), 80 / 60, 0.2) for one in routes}
+        add(table, minute, cells)
+        given += [(place + 1, one) for one in watched.step(table, minute + MINUTE, {})]
+    return given
+
+
+def flat(_hour: int, _route: str) -> float:
+    return 0.5
+
+
+def shifted(_hour: int, _route: str) -> float:
+    return 0.3
+
+
+def test_a_shift_of_one_standard_deviation_is_found_within_the_hour() -> None:
+    given = watch(Moved(MovedSettings()), past(flat), 60, shifted)
+    minute, found = given[0]
+    assert 15 <= minute <= 60
+    assert found.reference == pytest.approx(0.5, abs=0.01)
+    assert "the share of the context that answers use fell from 0.5 to" in found.words
+    assert abs(found.since_unix_nano // 10**9 - NOW) <= 10 * MINUTE
+    assert found.high is not None
+    assert found.high < 0
+
+
+def test_a_pool_is_found_sooner_than_a_route() -> None:
+    routes = ("/a", "/b", "/c", "/d", "/e")
+    alone = watch(Moved(MovedSettings()), past(flat), 60, shifted)[0][0]
+    minute, found = watch(Moved(MovedSettings()), past(flat, routes), 60, shifted, routes)[0]
+    assert minute < alone
+    assert found.routes == routes
+
+
+def test_one_route_that_shifts_alone_is_named_alone() -> None:
+    routes = ("/a", "/b", "/c", "/d", "/e")
+
+    def level(_hour: int, route: str) -> float:
+        return 0.2 if route == "/c" else 0.5
+
+    given = watch(Moved(MovedSettings()), past(flat, routes), 60, level, routes)
+    assert {found.routes for _, found in given} == {("/c",)}
+
+
+def test_a_wave_over_the_day_is_no_move() -> None:
+    def wave(hour: int, _route: str) -> float:
+        return 0.5 + 0.15 * sin(2 * pi * hour / 24)
+
+    assert not watch(Moved(MovedSettings()), past(wave), 24 * 60, wave)
+
+
+def test_another_mix_of_routes_is_no_move() -> None:
+    def level(_hour: int, route: str) -> float:
+        return {"/a": 0.8, "/b": 0.3}[route]
+
+    table, watched = past(level, ("/a", "/b")), Moved(MovedSettings())
+    start = table.end
+    for place in range(90):
+        minute = start + place * MINUTE
+        cells = {
+            named(USE, "/a"): values(0.8, 0.2, 0.2),
+            named(USE, "/b"): values(0.3, 2.5, 0.2),
+        }
+        add(table, minute, cells)
+        assert not watched.step(table, minute + MINUTE, {})
+
+
+def test_what_one_of_the_last_days_showed_too_is_no_move() -> None:
+    # Yesterday was at the new level all day, as a Sunday may be like another Sunday only.
+    def odd(hour: int, _route: str) -> float:
+        return 0.3 if (hour - 24 * (DAYS - 1)) // 24 == 0 else 0.5
+
+    assert watch(Moved(MovedSettings()), past(flat), 60, shifted)
+    assert not watch(Moved(MovedSettings()), past(odd), 60, shifted)
+
+
+def test_a_change_too_small_to_matter_is_no_move_however_sure() -> None:
+    made = hours(lambda _: {named(USE): values(0.5, 80_000, 0.2)}, 24 * DAYS)
+    made.advance(NOW)
+    watched = Moved(MovedSettings())
+    for place in range(60):
+        add(made, NOW + place * MINUTE, {named(USE): values(0.47, 1500, 0.2)})
+        assert not watched.step(made, NOW + (place + 1) * MINUTE, {})
+
+
+def test_an_hour_of_the_past_is_enough_and_less_is_not() -> None:
+    young = SignalMinutes()
+    for place in range(90):
+        add(young, START + place * MINUTE, {named(USE): values(0.5, 10, 0.2)})
+    assert watch(Moved(MovedSettings()), young, 30, lambda *_: 0.2)
+    new = SignalMinutes()
+    for place in range(30):
+        add(new, START + place * MINUTE, {named(USE): values(0.5, 10, 0.2)})
+    assert not watch(Moved(MovedSettings()), new, 25, lambda *_: 0.2)
+
+
+def test_it_clears_when_the_level_is_back_for_as_long_as_is_set() -> None:
+    watched, table = Moved(MovedSettings(clear_minutes=30)), past(flat)
+    watch(watched, table, 60, shifted)
+    minute, cleared = watch(watched, table, 120, flat)[-1]
+    assert not cleared.is_open
+    assert cleared.words.startswith("back: the share of the context that answers use")
+    assert 30 < minute <= 100
+
+
+def test_after_a_day_it_is_the_new_level_and_stays_quiet() -> None:
+    watched, table = Moved(MovedSettings()), past(flat)
+    given = watch(watched, table, 26 * 60, shifted)
+    assert len({found.finding_id for _, found in given}) == 1
+    minute, cleared = given[-1]
+    assert 24 * 60 < minute < 26 * 60
+    assert cleared.words.startswith("the new level since 2026-01-06 02:")
+    assert not watch(watched, table, 3 * 24 * 60, shifted)
+
+
+def test_a_young_service_gets_used_to_a_new_level_too() -> None:
+    watched, table = Moved(MovedSettings()), past(flat, days=1)
+    given = watch(watched, table, 27 * 60, lambda *_: 0.2)
+    assert not given[-1][1].is_open
+    assert len({found.finding_id for _, found in given}) == 1
+    assert not watch(watched, table, 2 * 24 * 60, lambda *_: 0.2)
+
+
+def test_an_accepted_level_ends_it_and_keeps_it_away() -> None:
+    watched, table = Moved(MovedSettings()), past(flat)
+    found = watch(watched, table, 60, shifted)[-1][1]
+    accepted = {accepted_key(found): 0.3}
+    end = table.end + 60 * MINUTE
+    for minute in range(table.end, end, MINUTE):
+        add(table, minute, {named(USE): values(0.3, 80 / 60, 0.2)})
+        given = watched.step(table, minute + MINUTE, accepted)
+    assert given == ()
+
+
+def test_a_finding_of_an_earlier_life_goes_on() -> None:
+    table = past(flat)
+    before = watch(Moved(MovedSettings()), table, 60, shifted)[-1][1]
+    given = watch(Moved(MovedSettings(), [before]), table, 30, shifted)
+    assert {found.finding_id for _, found in given} == {before.finding_id}
+
+
+def test_another_version_of_a_scorer_has_no_past() -> None:
+    table, watched = past(flat), Moved(MovedSettings())
+    start = table.end
+    for place in range(60):
+        minute = start + place * MINUTE
+        add(table, minute, {named(USE, segment="r2"): values(0.2, 80 / 60, 0.2)})
+        assert not watched.step(table, minute + MINUTE, {})
+
+
+def test_a_few_very_long_requests_do_not_move_a_typical_one() -> None:
+    rng = np.random.default_rng(3)
+
+    def cell(n: int, slow: int) -> Cell:
+        logs = np.log(rng.lognormal(1, 0.5, n))
+        logs[:slow] = log(600)
+        return float(n), float(logs.sum()), float((logs**2).sum())
+
+    series = named("seconds_total")
+    made = hours(lambda _: {series: cell(80, 0)}, 24 * DAYS)
+    for place in range(120):
+        add(made, NOW + (place - 120) * MINUTE, {series: cell(2, 0)})
+    watched = Moved(MovedSettings())
+    for place in range(60):
+        add(made, NOW + place * MINUTE, {series: cell(2, int(place == 7))})
+        assert not watched.step(made, NOW + (place + 1) * MINUTE, {})
