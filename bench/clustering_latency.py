@@ -31,10 +31,10 @@ from otlp_requests import SPANS_A_TRACE
 from processes import core_pid
 from report import finish, progress
 
-from clustering.child import cluster_in_child
-from clustering.masking import masked
+from clustering.failures.embed import FailureVectors
+from clustering.failures.masking import masked
+from clustering.grouping.child import cluster_in_child
 from ragvigil.app.child_daemon import ChildDaemon, running
-from ragvigil.app.failure_vectors import FailureVectors
 from ragvigil.inference.process import Inference
 from ragvigil.inference.settings import InferenceSettings
 from ragvigil.model.clock import VARIABLE, Pace

@@ -43,7 +43,9 @@ def clustering_pids(core: int) -> list[int]:
     threads = Path(f"/proc/{core}/task").glob("*/children")
     children = [pid for path in threads for pid in _read(path).split()]
     return [
-        int(pid) for pid in children if b"clustering.child" in _read(f"/proc/{int(pid)}/cmdline")
+        int(pid)
+        for pid in children
+        if b"clustering.grouping.child" in _read(f"/proc/{int(pid)}/cmdline")
     ]
 
 

@@ -24,9 +24,9 @@ from issue_days import Embed, Kept, Key, lived
 from report import progress
 from sklearn.metrics import adjusted_rand_score
 
-from clustering.child import cluster_in_child
-from clustering.cluster import Clustering
-from clustering.vectors import Vectors, unit
+from clustering.grouping.child import cluster_in_child
+from clustering.grouping.cluster import Clustering
+from clustering.grouping.vectors import Vectors, unit
 from ragvigil.inference.outcome import Unavailable
 from ragvigil.inference.process import Inference
 from ragvigil.inference.settings import InferenceSettings

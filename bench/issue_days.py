@@ -7,14 +7,14 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from clustering.background import Background, is_above
-from clustering.cluster import clusters
-from clustering.masking import masked, with_label
-from clustering.members import assign_all
-from clustering.merges import merge, propose, redirect
-from clustering.provisional import group
-from clustering.residue import Residue, reconcile
-from clustering.vectors import Vectors, centroid, joint
+from clustering.failures.masking import masked, with_label
+from clustering.grouping.cluster import clusters
+from clustering.grouping.vectors import Vectors, centroid, joint
+from clustering.issues.background import Background, is_above
+from clustering.issues.members import assign_all
+from clustering.issues.merges import merge, propose, redirect
+from clustering.issues.provisional import group
+from clustering.issues.residue import Residue, reconcile
 from ragvigil.model.issue import Failure, Issue, IssuePair, Membership, PairVerdict
 from ragvigil.model.score import Layer
 

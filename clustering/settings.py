@@ -5,7 +5,7 @@ from __future__ import annotations
 from pydantic import BaseModel, ConfigDict, Field
 
 from clustering.rca.settings import RootCauseSettings
-from clustering.topic_settings import TopicSettings
+from clustering.topics.settings import TopicSettings
 
 
 class ClusteringSettings(BaseModel):

@@ -7,11 +7,11 @@ from pathlib import Path
 
 from starlette.types import ASGIApp
 
+from clustering.grouping.process import ClusteringChild
+from clustering.issues.job import IssueJob
+from clustering.rca.job import Explaining
 from clustering.rca.settings import RootCauseSettings
 from clustering.settings import ClusteringSettings
-from ragvigil.app.clustering_child import ClusteringChild
-from ragvigil.app.explaining import Explaining
-from ragvigil.app.issue_job import IssueJob
 from ragvigil.app.issue_source import Issues
 from ragvigil.app.judging import Judging
 from ragvigil.inference.process import Inference

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from clustering import issue_metrics
-from clustering.issue_message import message
-from clustering.issue_metrics import URGENT, Place, Shown
+from clustering.issues import metrics as issue_metrics
+from clustering.issues.message import message
+from clustering.issues.metrics import URGENT, Place, Shown
+from clustering.issues.redirects import IssueParts
 from ragvigil.app.issue_numbers import count, days, looked_of
-from ragvigil.app.issue_parts import IssueParts
 from ragvigil.model.issue import Issue
 from ragvigil.store.issues import Wanted
 from ragvigil.store.priority import Priority

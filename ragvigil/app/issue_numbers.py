@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from clustering import counts
-from clustering.background import Background
-from clustering.counts import Count
-from ragvigil.app.failure_vectors import joint_vectors
-from ragvigil.app.issue_parts import IssueParts
+from clustering.failures.embed import joint_vectors
+from clustering.issues import counts
+from clustering.issues.background import Background
+from clustering.issues.counts import Count
+from clustering.issues.redirects import IssueParts
 from ragvigil.model.issue import Issue
 from ragvigil.model.score import Layer
 from ragvigil.store import failed, issue_views, memberships
@@ -108,7 +108,7 @@ def representatives(store: Store, issue: Issue, ids: Sequence[str]) -> list[Kept
     known = failed.with_vectors(store, found, issue.vector_model) if issue.vector_model else []
     if not known:
         return found[:MOST_SHOWN]
-    from clustering.representatives import representatives as positions
+    from clustering.issues.representatives import representatives as positions
 
     places = positions([one.failure for one in known], joint_vectors(known), count=MOST_SHOWN)
     return [known[place] for place in places]

@@ -6,14 +6,15 @@ import time
 from collections.abc import Callable, Sequence
 from dataclasses import asdict
 
-from clustering.issue_message import lines, message
-from clustering.issue_metrics import URGENT
-from clustering.issue_verbs import UnknownIssue, VerbDoesNotFit
-from ragvigil.app import explaining, issue_numbers
-from ragvigil.app.explaining import Explaining
-from ragvigil.app.issue_job import IssueJob
+from clustering.issues.job import IssueJob
+from clustering.issues.message import lines, message
+from clustering.issues.metrics import URGENT
+from clustering.issues.redirects import IssueParts
+from clustering.issues.verbs import UnknownIssue, VerbDoesNotFit
+from clustering.rca import job as explaining
+from clustering.rca.job import Explaining
+from ragvigil.app import issue_numbers
 from ragvigil.app.issue_numbers import Around, count, days, looked_of
-from ragvigil.app.issue_parts import IssueParts
 from ragvigil.model.issue import Issue, IssueEvent, IssueState, IssueVerb, PairVerdict
 from ragvigil.store import failed, issue_views, root_causes
 from ragvigil.store import issues as stored

@@ -9,19 +9,20 @@ from functools import partial
 from alerts.audits.estimates import estimates
 from alerts.deltas.metrics import ScoreMetrics
 from alerts.watch.run import Watching
-from clustering import issue_metrics
+from clustering.grouping.process import ClusteringChild
+from clustering.issues import metrics as issue_metrics
+from clustering.issues.job import IssueJob
+from clustering.rca.job import Explaining
+from clustering.topics.job import TopicJob
 from collector.fetch import TraceFetcher
 from collector.record.route import RouteCap, RouteRules
 from collector.spool.reader import SpoolReader
 from ragvigil.app import plugins
 from ragvigil.app.calibration import Calibration
-from ragvigil.app.clustering_child import ClusteringChild
 from ragvigil.app.digest import Digest, Digesting
-from ragvigil.app.explaining import Explaining
 from ragvigil.app.exporting import Exporting
 from ragvigil.app.golden_parts import golden_job
 from ragvigil.app.golden_questions import golden_questions
-from ragvigil.app.issue_job import IssueJob
 from ragvigil.app.later import Later
 from ragvigil.app.pipeline import Parts
 from ragvigil.app.runs import Runs
@@ -29,7 +30,6 @@ from ragvigil.app.scoring import Scoring
 from ragvigil.app.scoring_pool import ScoringPool
 from ragvigil.app.settings import Settings
 from ragvigil.app.sink import Sink
-from ragvigil.app.topic_job import TopicJob
 from ragvigil.inference.process import Inference
 from ragvigil.model.clock import Clock
 from ragvigil.model.outcome import Outcome

@@ -12,24 +12,24 @@ from dataclasses import dataclass, replace
 from threading import Event
 
 from alerts.watch.run import Watching
+from clustering.grouping.process import ClusteringChild
+from clustering.issues.job import IssueJob
+from clustering.rca.job import Explaining
+from clustering.topics.job import TopicJob
 from collector.assembly import Closing
 from collector.fetch import TraceFetcher
 from collector.record.route import RouteCap
 from collector.spool.reader import SpoolReader
 from ragvigil.app import counted, memory
 from ragvigil.app import pipeline_metrics as metrics
-from ragvigil.app.clustering_child import ClusteringChild
-from ragvigil.app.explaining import Explaining
 from ragvigil.app.exporting import Exporting
 from ragvigil.app.golden_job import GoldenJob
-from ragvigil.app.issue_job import IssueJob
 from ragvigil.app.later import Later
 from ragvigil.app.runs import Runs
 from ragvigil.app.scoring import Fresh, Known, Scoring
 from ragvigil.app.scoring_child import Job
 from ragvigil.app.scoring_pool import JOB_CLOSINGS, ScoringPool
 from ragvigil.app.sink import Sink
-from ragvigil.app.topic_job import TopicJob
 from ragvigil.model.span import Closed
 from ragvigil.store.traces import StoredTrace
 from scorers.runner import Runner

@@ -6,9 +6,9 @@ from collections.abc import Mapping
 from datetime import UTC, datetime
 
 from alerts.signals.operating import LEAST_SCORES, THUMBS_DOWN_BAD, THUMBS_DOWN_GOOD
-from clustering.topic_settings import TopicSettings
-from clustering.topics import gaps
-from ragvigil.app.topic_job import TopicJob
+from clustering.topics.job import TopicJob
+from clustering.topics.map import gaps
+from clustering.topics.settings import TopicSettings
 from ragvigil.model.topic import Topic, TopicMap
 from ragvigil.model.wilson import wilson
 from ragvigil.store import topics as stored

@@ -17,10 +17,10 @@ import yaml
 from prometheus_client import CollectorRegistry, start_http_server
 
 from alerts.watch.families import PARTS
-from clustering import issue_metrics
-from clustering.counts import Count
-from clustering.issue_message import message
-from clustering.issue_metrics import Shown
+from clustering.issues import metrics as issue_metrics
+from clustering.issues.counts import Count
+from clustering.issues.message import message
+from clustering.issues.metrics import Shown
 from deploy.grafana import make
 from ragvigil.app.child_daemon import ChildDaemon, free_port, running
 from ragvigil.app.demo import HELPDESK

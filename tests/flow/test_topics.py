@@ -14,7 +14,7 @@ from ragvigil.web.api import api
 from ragvigil.web.settings import WebSettings
 from tests.flow.test_api import Quiet
 from tests.served_api import Commands, commands
-from tests.unit.ragvigil.app.test_topic_job import SETTINGS, Job, ask
+from tests.unit.clustering.topics.test_job import SETTINGS, Job, ask
 from tests.unit.ragvigil.store.test_topics import about, rate, write
 
 

@@ -40,7 +40,7 @@ READMES: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
     ),
     "clustering/README.md": (
         ("clustering", "golden"),
-        ("clustering.metrics", "clustering.issue_metrics", "clustering.topic_metrics"),
+        ("clustering.metrics", "clustering.issues.metrics", "clustering.topics.metrics"),
     ),
     "ragvigil/README.md": (
         ("store", "inference", "web"),

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from clustering.cluster import Clustering
-from clustering.vectors import Vectors, unit
+from clustering.grouping.cluster import Clustering
+from clustering.grouping.vectors import Vectors, unit
 
 DIMENSIONS = 32
 

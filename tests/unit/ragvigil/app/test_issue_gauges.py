@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import pytest
 from prometheus_client import REGISTRY
 
-from clustering import issue_metrics
+from clustering.issues import metrics as issue_metrics
 from ragvigil.app import issue_gauges
 from ragvigil.model.issue import IssueState
 from ragvigil.store.store import Store

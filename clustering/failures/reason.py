@@ -1,0 +1,162 @@
+"""Which records fail, where first, and why in one sentence. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from types import MappingProxyType
+
+from clustering.failures.masking import plain
+from ragvigil.model.issue import Failure, FailureKind
+from ragvigil.model.record import Absent, Feedback, RagRecord
+from ragvigil.model.score import Kind, Layer, Score, Stream
+
+UPSTREAM = (
+    "retrieval_shape",
+    "context_relevance",
+    "answerable",
+    "context_precision",
+    "context_recall",
+    "chunk_utilization",
+    "rerank_gain",
+    Layer.RETRIEVAL,
+    "injected_context",
+    "injection_resisted",
+    "answer_complete_text",
+    "groundedness",
+    "grounding",
+    "context_adherence",
+    "answer_relevance",
+    "completeness",
+    "refusal_rightness",
+    "citation_coverage",
+    Layer.GENERATION,
+    "citation_validity",
+    "chunk_attribution",
+    "factual_accuracy",
+    Layer.CROSS_CUTTING,
+)
+"""Rubrics, upstream first: where several fail, an earlier one is the likelier cause of the others.
+
+An empty or repeated retrieval cannot be relevant; an instruction in a chunk spoils what is
+generated; a cut answer has lost its last facts and citations; an unsupported claim has no chunk
+that supports its citation, and an invented quote none either. A rubric that is not of this house
+stands at the end of its layer.
+"""
+COMMON = 0.1
+"""A rubric that so many records of a route fail anyhow tells little of why one more does."""
+NOTHING_USUAL: Mapping[str, float] = MappingProxyType({})
+SPEAKING = frozenset({Stream.BASE, Stream.BOOST, Stream.SUSPICIOUS})
+"""Streams of a record's own scores; the others test judges, or correct them."""
+SHOWN = 300
+"""Characters of a reason."""
+NO_TYPE = "none"
+"""What a judge chooses where it sees no failure."""
+WORDS = {FailureKind.ERROR: "the request failed", FailureKind.THUMBS_DOWN: "the user disliked it"}
+
+
+def failure_of(
+    record: RagRecord,
+    scores: Sequence[Score],
+    fails_below: Mapping[str, float],
+    time_unix_nano: int,
+    usual: Mapping[str, float] = NOTHING_USUAL,
+) -> Failure | None:
+    """The failure of a record, None where it passes.
+
+    `fails_below` are the bars of the rubrics; one without a bar never fails. `usual` are the shares
+    of the route's records that fail them: where several fail, those that often do come last.
+    """
+    failing = _failing(scores, fails_below)
+    kind = _kind(record, failing)
+    if kind is None:
+        return None
+    rare = [one for one in failing if usual.get(one.rubric, 0.0) < COMMON]
+    first = next(iter(rare or failing), None)
+    deciding = first if kind is FailureKind.RUBRIC else None
+    return Failure(
+        trace_id=record.trace_id,
+        record_id=record.record_id,
+        time_unix_nano=time_unix_nano,
+        service=record.service,
+        environment=record.environment,
+        route=record.route,
+        kind=kind,
+        family=deciding.layer if deciding else _errored_layer(record),
+        reason=_reason(record, kind, first),
+        rubric=first.rubric if first else "",
+        label=_label(first) if first else "",
+        rubrics=tuple(one.rubric for one in failing),
+        question=record.query,
+        scorer_kind=deciding.kind if deciding else Kind.CODE,
+        stream=deciding.stream if deciding else Stream.BASE,
+        inclusion_probability=deciding.inclusion_probability if deciding else 1.0,
+        service_version=record.dimensions.service_version,
+        prompt_version=record.dimensions.prompt_version,
+        index_epoch=record.dimensions.index_epoch,
+        llm_model=record.dimensions.llm_model,
+    )
+
+
+def _kind(record: RagRecord, failing: Sequence[Score]) -> FailureKind | None:
+    if record.error is not None:
+        return FailureKind.ERROR
+    if failing:
+        return FailureKind.RUBRIC
+    return FailureKind.THUMBS_DOWN if any(map(_is_dislike, record.feedback)) else None
+
+
+def _failing(scores: Sequence[Score], fails_below: Mapping[str, float]) -> list[Score]:
+    """One failing score of each rubric, upstream first; of several the likeliest to be drawn."""
+    found = [
+        one for one in scores if one.stream in SPEAKING and one.fails(fails_below.get(one.rubric))
+    ]
+    first: dict[str, Score] = {}
+    for one in sorted(found, key=lambda one: -one.inclusion_probability):
+        first.setdefault(one.rubric, one)
+    return sorted(first.values(), key=_place)
+
+
+def _place(score: Score) -> tuple[int, str]:
+    name = score.rubric if score.rubric in UPSTREAM else score.layer
+    return UPSTREAM.index(name), score.rubric
+
+
+def _errored_layer(record: RagRecord) -> Layer:
+    """The layer of the step that failed, as far as the record says; it needs no judge's sample."""
+    if record.absent.get("retrieved") is Absent.ERRORED:
+        return Layer.RETRIEVAL
+    if record.absent.get("answer") is Absent.ERRORED:
+        return Layer.GENERATION
+    return Layer.CROSS_CUTTING
+
+
+def _reason(record: RagRecord, kind: FailureKind, first: Score | None) -> str:
+    if kind is FailureKind.RUBRIC and first is not None:
+        return _short(_said_of(first)) or plain(first.rubric)
+    if kind is FailureKind.ERROR:
+        return _short((record.error or "").strip().partition("\n")[0]) or WORDS[kind]
+    comments = [one.comment for one in record.feedback if _is_dislike(one)]
+    return next(filter(None, map(_short, comments)), WORDS[kind])
+
+
+def _label(score: Score) -> str:
+    """Its own, else the type of failure that a judge chose."""
+    chosen = score.details.get("failure_type")
+    return score.label or (chosen if isinstance(chosen, str) and chosen != NO_TYPE else "")
+
+
+def _said_of(score: Score) -> str:
+    """A judge's sentence, else its grades under the rubric's name; of code what it found."""
+    mode = score.details.get("failure_mode")
+    if isinstance(mode, str) and mode.strip():
+        return mode
+    said = score.explanation or plain(score.label)
+    return f"{plain(score.rubric)}: {said}" if score.kind is Kind.JUDGE and said else said
+
+
+def _is_dislike(feedback: Feedback) -> bool:
+    return feedback.value is not None and feedback.value < 0.5
+
+
+def _short(text: str) -> str:
+    return " ".join(text.split())[:SHOWN]

@@ -1,0 +1,151 @@
+"""Clustering in a process of its own: vectors in by a file, clusters out by another, then it ends.
+
+Started as `python -m clustering.child FOLDER SEED`; it ends at once when its parent is gone.
+"""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Sequence
+from importlib.util import find_spec
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import numpy as np
+
+from clustering.grouping.cluster import Clustering, clusters
+from clustering.grouping.vectors import Vectors
+from ragvigil.inference.courtesy import alone, only_idle, step_back
+from ragvigil.inference.memory import resident_bytes
+from ragvigil.inference.outcome import Reason, Unavailable
+
+LIBRARIES = {"umap": "umap-learn", "hdbscan": "hdbscan"}
+LOOK_SECONDS = 0.25
+"""How often time and memory are looked at."""
+SHOWN = 300
+"""Characters of what a child said when it failed."""
+
+
+def cluster_in_child(
+    vectors: Vectors,
+    *,
+    seed: int,
+    timeout_seconds: float,
+    memory_bytes: int,
+    compiled: Path,
+    strata: Sequence[int] | None = None,
+    stopping: threading.Event | None = None,
+) -> Clustering | Unavailable:
+    """`clusters(vectors)` by a one-shot child with one thread, idle CPU only; blocks until it ends.
+
+    The child is ended when it takes longer or more resident memory than it may (an address space
+    limit would end it at the start: libraries reserve far more than they use), or when `stopping`
+    is set. `compiled` is a folder where machine code is kept for the next child: it saves each
+    15 s of compiling.
+    """
+    missing = [name for module, name in LIBRARIES.items() if find_spec(module) is None]
+    if missing:
+        detail = f"{' and '.join(missing)} missing: pip install 'ragvigil[local]'"
+        return Unavailable(reason=Reason.NO_MODEL, detail=detail)
+    try:
+        with TemporaryDirectory(prefix="ragvigil-clustering-") as name:
+            folder = Path(name)
+            np.save(folder / "vectors.npy", vectors)
+            if strata is not None:
+                np.save(folder / "strata.npy", np.asarray(strata, np.int64))
+            compiled.mkdir(parents=True, exist_ok=True)
+            with (folder / "said").open("wb") as said:
+                child = _started(folder, seed, compiled, said.fileno())
+            lost = _watched(child, timeout_seconds, memory_bytes, stopping)
+            return lost or _result(folder, child.returncode)
+    except OSError as error:
+        return Unavailable(reason=Reason.CRASHED, detail=f"clustering does not start: {error}")
+
+
+def main() -> None:
+    """Clusters what lies in the folder, and writes what it found beside it."""
+    step_back()
+    only_idle()
+    threading.Thread(target=_end_with_parent, daemon=True).start()
+    folder, seed = Path(sys.argv[1]), int(sys.argv[2])
+    strata = folder / "strata.npy"
+    found = clusters(
+        np.load(folder / "vectors.npy", mmap_mode="r"),
+        seed=seed,
+        strata=np.load(strata).tolist() if strata.exists() else None,
+    )
+    np.savez(
+        folder / "clusters.npz",
+        labels=found.labels,
+        strengths=found.strengths,
+        memberships=found.memberships,
+    )
+
+
+def _started(folder: Path, seed: int, compiled: Path, said: int) -> subprocess.Popen[bytes]:
+    return subprocess.Popen(
+        (sys.executable, "-m", "clustering.grouping.child", str(folder), str(seed)),
+        env=os.environ | alone(1) | {"NUMBA_CACHE_DIR": str(compiled)},
+        stdin=subprocess.PIPE,
+        stdout=subprocess.DEVNULL,
+        stderr=said,
+        start_new_session=True,
+    )
+
+
+def _watched(
+    child: subprocess.Popen[bytes],
+    timeout_seconds: float,
+    memory_bytes: int,
+    stopping: threading.Event | None,
+) -> Unavailable | None:
+    """Waits until the child has ended; why it was ended, None where it ended by itself."""
+    deadline = time.monotonic() + timeout_seconds
+    with child:
+        while True:
+            try:
+                child.wait(LOOK_SECONDS)
+            except subprocess.TimeoutExpired:
+                lost = _too_large(child.pid, memory_bytes)
+                if time.monotonic() > deadline:
+                    late = f"clustering took more than {timeout_seconds:g} s"
+                    lost = Unavailable(reason=Reason.TIMED_OUT, detail=late)
+                if stopping is not None and stopping.is_set():
+                    lost = Unavailable(reason=Reason.CLOSED, detail="the daemon is stopping")
+                if lost is not None:
+                    child.kill()
+                    return lost
+            else:
+                return None
+
+
+def _too_large(pid: int, memory_bytes: int) -> Unavailable | None:
+    taken = resident_bytes(pid)
+    if taken <= memory_bytes:
+        return None
+    detail = f"clustering took {taken >> 20} MB, more than the {memory_bytes >> 20} MB it may"
+    return Unavailable(reason=Reason.TOO_LARGE, detail=detail)
+
+
+def _result(folder: Path, status: int) -> Clustering | Unavailable:
+    if status < 0:
+        return Unavailable(reason=Reason.CRASHED, detail=f"clustering ended by signal {-status}")
+    if status:
+        said = (folder / "said").read_text(encoding="utf-8", errors="replace").strip()
+        last = said.splitlines()[-1][:SHOWN] if said else f"status {status}"
+        return Unavailable(reason=Reason.FAILED, detail=f"clustering failed: {last}")
+    with np.load(folder / "clusters.npz") as found:
+        return Clustering(**{name: found[name] for name in found.files})
+
+
+def _end_with_parent() -> None:
+    os.read(0, 1)  # nothing is ever sent: it returns when the parent has gone
+    os._exit(1)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,213 @@
+"""Groups of vectors that lie close together: UMAP to few dimensions, then HDBSCAN.
+
+Runs in the one-shot process of `clustering.grouping.child`: the libraries take 450 MB and 10 s of compiling
+before they do anything.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from clustering.grouping.assign import LEAST_COSINE, LEAST_MARGIN, TEMPERATURE
+from clustering.grouping.vectors import Vectors, centroid
+
+Indices = NDArray[np.intp]
+
+MOST_FITTED = 5000
+NEIGHBOURS = 15
+DIMENSIONS = 10
+LEAST_SAMPLES = 5
+"""By default HDBSCAN takes the cluster size: that left two clusters of 384 raw dimensions."""
+LEAST_SIZE, LARGEST_LEAST_SIZE = 8, 25
+BLOCK = 2048
+"""Vectors compared with all fitted ones at once: 40 MB of cosines."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Clustering:
+    """What n vectors fell into: k clusters, numbered from 0, and noise.
+
+    `labels` (n,) int32 are the clusters, -1 for noise; `strengths` (n,) are 0..1, 0 for noise;
+    `memberships` (n, k) say how much of each cluster is in a vector: a row sums to at most 1.
+    """
+
+    labels: NDArray[np.int32]
+    strengths: Vectors
+    memberships: Vectors
+
+    @property
+    def count(self) -> int:
+        """How many clusters there are."""
+        return int(self.memberships.shape[1])
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Fit:
+    """A fitted sample: its vectors, their places in few dimensions, and the clusters found."""
+
+    sample: Vectors
+    places: Vectors
+    model: Any
+    found: Clustering
+    centroids: Vectors
+
+
+def clusters(vectors: Vectors, *, seed: int, strata: Sequence[int] | None = None) -> Clustering:
+    """Clusters vectors (n, d) of length 1; the same for the same vectors, order and seed.
+
+    Up to 5,000 vectors are fitted, of more a sample: of every stratum (a number for each vector)
+    its share and at least 25. The others go to the nearest centroid where that is clear, else to
+    where `approximate_predict` finds the mean place of their nearest neighbours, weighted by
+    likeness: UMAP's own `transform` starts from that mean, and then moves for minutes.
+    Rows of zeros are noise, and so is everything where fewer than 16 others are left.
+    """
+    known = np.flatnonzero(vectors.any(axis=1))
+    if len(known) <= NEIGHBOURS:
+        return _noise(len(vectors), 0)
+    chance = np.random.default_rng(seed)
+    kinds = np.zeros(len(known), np.intp) if strata is None else np.asarray(strata)[known]
+    fitted = known[_sampled(kinds, chance)]
+    fit = _fit(vectors[fitted], seed)
+    whole = _noise(len(vectors), fit.found.count)
+    _put(whole, fitted, fit.found)
+    if fit.found.count:
+        for rows in _blocks(np.setdiff1d(known, fitted)):
+            _put(whole, rows, _placed(vectors[rows], fit))
+    return whole
+
+
+def least_size(count: int) -> int:
+    """The fewest vectors that are a cluster, among so many fitted ones."""
+    return min(max(count // 100, LEAST_SIZE), LARGEST_LEAST_SIZE)
+
+
+def centroids(vectors: Vectors, labels: NDArray[np.int32], count: int) -> Vectors:
+    """Means of clusters 0..count-1, of length 1: (count, d)."""
+    means = [centroid(vectors[labels == one]) for one in range(count)]
+    return np.stack(means) if means else vectors[:0]
+
+
+def softmax(cosines: Vectors) -> Vectors:
+    """Weights of each row of cosines; a row sums to 1."""
+    weights = np.exp((cosines - cosines.max(axis=1, keepdims=True)) / TEMPERATURE)
+    return np.asarray(weights / weights.sum(axis=1, keepdims=True), np.float32)
+
+
+def _sampled(strata: Indices, chance: np.random.Generator) -> Indices:
+    """Sorted positions of about `MOST_FITTED`, of each stratum its share but not too few."""
+    if len(strata) <= MOST_FITTED:
+        return np.arange(len(strata))
+    share = MOST_FITTED / len(strata)
+    chosen = []
+    for stratum in np.unique(strata):
+        members = np.flatnonzero(strata == stratum)
+        wanted = min(len(members), max(round(share * len(members)), LARGEST_LEAST_SIZE))
+        chosen.append(chance.choice(members, wanted, replace=False))
+    return np.sort(np.concatenate(chosen))
+
+
+def _fit(sample: Vectors, seed: int) -> _Fit:
+    import hdbscan
+
+    places = _places(sample, seed)
+    model = hdbscan.HDBSCAN(
+        min_cluster_size=least_size(len(sample)),
+        min_samples=LEAST_SAMPLES,
+        cluster_selection_method="eom",
+        core_dist_n_jobs=1,
+        prediction_data=True,
+    ).fit(places)
+    count = int(model.labels_.max()) + 1
+    found = _noise(len(sample), count)
+    if count:
+        found = Clustering(
+            labels=model.labels_.astype(np.int32),
+            strengths=model.probabilities_.astype(np.float32),
+            memberships=hdbscan.all_points_membership_vectors(model).astype(np.float32),
+        )
+    means = centroids(sample, found.labels, count)
+    return _Fit(sample=sample, places=places, model=model, found=found, centroids=means)
+
+
+def _places(sample: Vectors, seed: int) -> Vectors:
+    """UMAP's embedding (n, 10), with exact neighbours: its own search compiles for long."""
+    import umap
+
+    near, cosines = _neighbours(sample, sample, is_self=True)
+    distances = np.maximum(1 - cosines, 0)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # that a seed means one thread, that it cannot `transform`
+        embedding = umap.UMAP(
+            n_components=DIMENSIONS,
+            n_neighbors=NEIGHBOURS,
+            min_dist=0.0,
+            metric="cosine",
+            random_state=seed,
+            n_jobs=1,
+            precomputed_knn=(near, distances),
+            force_approximation_algorithm=True,
+        ).fit_transform(sample)
+    return np.asarray(embedding, np.float32)
+
+
+def _neighbours(
+    vectors: Vectors, sample: Vectors, *, is_self: bool = False
+) -> tuple[Indices, Vectors]:
+    """Positions and cosines (n, 15) of the nearest in the sample, nearest first.
+
+    With `is_self` the vectors are the sample, and each is its own first neighbour: UMAP takes it
+    so, also where others are the same.
+    """
+    near, cosines = [], []
+    for rows in _blocks(np.arange(len(vectors))):
+        likeness = vectors[rows] @ sample.T
+        if is_self:
+            likeness[np.arange(len(rows)), rows] = 2
+        some = np.argpartition(likeness, -NEIGHBOURS, axis=1)[:, -NEIGHBOURS:]
+        values = np.take_along_axis(likeness, some, axis=1)
+        order = np.argsort(-values, axis=1, kind="stable")
+        near.append(np.take_along_axis(some, order, axis=1))
+        cosines.append(np.minimum(np.take_along_axis(values, order, axis=1), 1))
+    return np.concatenate(near), np.concatenate(cosines)
+
+
+def _placed(vectors: Vectors, fit: _Fit) -> Clustering:
+    """Where vectors that were not fitted belong."""
+    import hdbscan
+
+    cosines = vectors @ fit.centroids.T
+    memberships = softmax(cosines)
+    labels = cosines.argmax(axis=1).astype(np.int32)
+    strengths = memberships.max(axis=1)
+    best = np.sort(cosines, axis=1)
+    margin = best[:, -1] - best[:, -2] if fit.found.count > 1 else best[:, -1]
+    doubtful = np.flatnonzero((best[:, -1] < LEAST_COSINE) | (margin < LEAST_MARGIN))
+    if len(doubtful):
+        near, likeness = _neighbours(vectors[doubtful], fit.sample)
+        places = (fit.places[near] * softmax(likeness)[:, :, None]).sum(axis=1)
+        labels[doubtful], strengths[doubtful] = hdbscan.approximate_predict(fit.model, places)
+    return Clustering(labels=labels, strengths=strengths, memberships=memberships)
+
+
+def _noise(count: int, clusters: int) -> Clustering:
+    return Clustering(
+        labels=np.full(count, -1, np.int32),
+        strengths=np.zeros(count, np.float32),
+        memberships=np.zeros((count, clusters), np.float32),
+    )
+
+
+def _put(whole: Clustering, rows: Indices, part: Clustering) -> None:
+    whole.labels[rows] = part.labels
+    whole.strengths[rows] = part.strengths
+    whole.memberships[rows] = part.memberships
+
+
+def _blocks(rows: Indices) -> Iterator[Indices]:
+    return (rows[start : start + BLOCK] for start in range(0, len(rows), BLOCK))

@@ -1,0 +1,109 @@
+"""Whether a group of failing records stands out: against what else fails on its routes."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
+
+from clustering.issues.background import Background, is_above
+from ragvigil.store import failing, memberships
+from ragvigil.store.priority import Priority
+
+if TYPE_CHECKING:
+    from ragvigil.model.issue import Failure
+    from ragvigil.model.score import Layer
+    from ragvigil.store.failing import Route
+    from ragvigil.store.memberships import Requests, Tally
+    from ragvigil.store.store import Store
+
+HOUR = 3600
+KEPT_SECONDS = 600.0
+"""How long the traffic is taken to be as it was."""
+
+
+class Standing:
+    """The traffic and the loose failures of the past days, as the store has them."""
+
+    def __init__(self, store: Store, days: int) -> None:
+        self._store, self._seconds = store, days * 24 * HOUR
+        self._loose: list[Tally] = []
+        self._requests: list[Requests] = []
+        self._read = float("-inf")
+        self._usual: Mapping[Route, Mapping[str, float]] = {}
+        self._usual_read = float("-inf")
+
+    @property
+    def requests(self) -> Sequence[Requests]:
+        """Records by route and hour, as of the last `refresh`."""
+        return self._requests
+
+    def refresh(self, now: float) -> Sequence[Tally]:
+        """Reads what fails in no issue, and the traffic where it is old. Raises StoreError."""
+        since = int(now - self._seconds)
+        self._loose = memberships.tally(
+            self._store, since, is_loose=True, bin_seconds=24 * HOUR, priority=Priority.TICK
+        )
+        if now - self._read >= KEPT_SECONDS:
+            self._requests = memberships.requests(self._store, since, priority=Priority.TICK)
+            self._read = now
+        return self._loose
+
+    def usual(self, now: float) -> Mapping[Route, Mapping[str, float]]:
+        """The shares of each route's records that fail the rubrics. Raises StoreError."""
+        if now - self._usual_read >= KEPT_SECONDS:
+            self._usual = failing.usual(self._store, max(0, int(now - self._seconds)))
+            self._usual_read = now
+        return self._usual
+
+    def is_above(self, failures: Sequence[Failure], *, loose: int) -> bool:
+        """Whether failures of one family are more than their routes' background explains.
+
+        `loose` records in no issue are no background: they are, or may become, parts of issues.
+        The requests are those since the first failure; a rubric that looks at a sample sees that
+        share of them.
+        """
+        first = failures[0]
+        routes = {one.route for one in failures}
+        since = min(one.time_unix_nano for one in failures) // 10**9
+        share = sum(one.inclusion_probability for one in failures) / len(failures)
+        others = self._failing(first.service, first.environment, first.family, routes)
+        background = Background(
+            failing=max(0, others - loose),
+            requests=self._seen(first.service, first.environment, routes, 0, share),
+        )
+        seen = self._seen(first.service, first.environment, routes, since, share)
+        return is_above(len(failures), max(seen, len(failures)), background)
+
+    def explained(self, failure: Failure, since: float) -> float:
+        """How many failures of its family the background of its service explains since then."""
+        mine = [
+            one
+            for one in self._requests
+            if (one.service, one.environment) == (failure.service, failure.environment)
+        ]
+        routes = {one.route for one in mine}
+        failing = self._failing(failure.service, failure.environment, failure.family, routes)
+        background = Background(failing=failing, requests=sum(one.requests for one in mine))
+        return background.rate * sum(one.requests for one in mine if one.start + HOUR > since)
+
+    def _failing(self, service: str, environment: str, family: Layer, routes: set[str]) -> int:
+        return sum(
+            one.records
+            for one in self._loose
+            if (one.service, one.environment, one.family) == (service, environment, family)
+            and one.route in routes
+        )
+
+    def _seen(
+        self, service: str, environment: str, routes: set[str], since: float, share: float
+    ) -> int:
+        return round(
+            share
+            * sum(
+                one.requests
+                for one in self._requests
+                if (one.service, one.environment) == (service, environment)
+                and one.route in routes
+                and one.start + HOUR > since
+            )
+        )

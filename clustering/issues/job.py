@@ -1,0 +1,149 @@
+"""Issues at work: each minute failing records are placed, each hour the rest is clustered, each
+night merges are proposed.
+
+What takes long (models, the clustering process) is done while nobody is kept waiting: people's
+verbs go between.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+from clustering import metrics
+from clustering.failures.embed import FailureVectors
+from clustering.issues.ageing import Ageing
+from clustering.issues.baseline import Standing
+from clustering.issues.ledger import IssueBoard
+from clustering.issues.merge_job import IssueMerging
+from clustering.issues.place_job import IssuePlacing
+from clustering.issues.recentring import recentred
+from clustering.issues.recluster import IssueClustering
+from clustering.issues.verbs import Act
+from ragvigil.model.issue import Failure, Issue, IssueVerb
+
+if TYPE_CHECKING:
+    from clustering.issues.recluster import Cluster
+    from clustering.settings import ClusteringSettings
+    from ragvigil.inference.process import Inference
+    from ragvigil.model.clock import Clock
+    from ragvigil.store.store import Store
+
+
+class IssueJob:
+    """Three duties: `run`, `cluster`, `propose`. `joined` hears of records that joined issues."""
+
+    def __init__(
+        self,
+        store: Store,
+        inference: Inference,
+        settings: ClusteringSettings,
+        fails_below: Mapping[str, float],
+        cluster: Cluster,
+        clock: Clock = time.time,
+        joined: Callable[[Sequence[Failure]], None] = lambda _: None,
+    ) -> None:
+        self._store, self._clock = store, clock
+        self._vectors = FailureVectors(inference)
+        self._board = IssueBoard(store, clock)
+        self._standing = standing = Standing(store, settings.residue_days)
+        self._placing = IssuePlacing(
+            store, self._board, self._vectors, standing, settings, fails_below, joined
+        )
+        self._ageing = Ageing(store, standing)
+        self._clustering = IssueClustering(store, self._board, standing, settings, cluster)
+        self._merging = IssueMerging(store, self._board, settings.residue_days, cluster)
+
+    def run(self) -> None:
+        """The minute's turn. Raises StoreError; the next turn goes on from the store."""
+        now = self._clock()
+        with _timed("place"):
+            grown = self._placing.run(now)
+        with _timed("age"), self._board.held() as book:
+            changed, events = self._ageing.run(now, book, grown)
+            self._board.keep(events=events, issues=changed)
+        metrics.show_ungrouped(self._standing.refresh(now))
+        self._recentre()
+
+    def cluster(self) -> None:
+        """The hour's turn; takes minutes. Raises StoreError."""
+        if self._vectors.model:
+            with _timed("cluster"):
+                self._clustering.run(self._clock(), self._vectors.model)
+
+    def propose(self) -> None:
+        """The night's turn; takes minutes. Raises StoreError."""
+        if self._vectors.model:
+            with _timed("propose"):
+                self._merging.run(self._clock(), self._vectors.model)
+
+    @property
+    def pending_minutes(self) -> int | None:
+        """Minutes of traffic that are still to be looked at; None before the first look."""
+        return self._placing.pending
+
+    def issues(self) -> list[Issue]:
+        """All that are known, merged ones too. Raises StoreError."""
+        with self._board.held() as book:
+            return list(book)
+
+    def act(
+        self,
+        issue_id: str,
+        verb: IssueVerb,
+        actor: str = "",
+        text: str = "",
+        *,
+        until: float = 0.0,
+        count: int = 0,
+        release: str = "",
+        name: str = "",
+        other: str = "",
+    ) -> Issue:
+        """Does what a person says; `other` is the issue to merge with, or to part from for good.
+
+        Raises UnknownIssue or VerbDoesNotFit.
+        """
+        now = self._clock()
+        if verb is IssueVerb.MERGE:
+            return self._merging.merge(issue_id, other, now, actor=actor, text=text)
+        if verb is IssueVerb.UNMERGE:
+            return self._merging.unmerge(issue_id, other, now, actor=actor, text=text)
+        done = Act(
+            verb=verb,
+            now=now,
+            actor=actor,
+            text=text,
+            until=until,
+            count=count,
+            release=release,
+            name=name,
+        )
+        return self._board.act(issue_id, done)
+
+    def status(self) -> dict[str, object]:
+        """What the duties do, for `status`."""
+        return {
+            "pending_minutes": self.pending_minutes,
+            "waiting_for_vectors": self._placing.waiting,
+            "no_vectors": self._vectors.why,
+            "no_clusters": self._clustering.why,
+        }
+
+    def _recentre(self) -> None:
+        """Issues whose centroid is of a model no longer used; embedding keeps nobody waiting."""
+        for before, after in recentred(self._store, self.issues(), self._vectors):
+            with self._board.held() as book:
+                if book.get(before.issue_id) is before:
+                    self._board.keep(issues=[after])
+
+
+@contextmanager
+def _timed(step: str) -> Iterator[None]:
+    started = time.perf_counter()
+    try:
+        yield
+    finally:
+        metrics.SECONDS.labels(step).observe(time.perf_counter() - started)

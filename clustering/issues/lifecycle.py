@@ -1,0 +1,164 @@
+"""What time and new members do to an issue's state. Pure.
+
+The daemon never takes a state away that a person gave, but that an ignoring ends as it was told
+to, and that a resolved issue which came back from a later release is `regressed`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+from clustering.issues.pace import Hour, is_above_forecast
+from clustering.issues.verbs import NANOS, entered
+from ragvigil.model.issue import Failure, Issue, IssueEvent, IssueState, IssueVerb
+
+HOUR = 3600.0
+DAY = 24 * HOUR
+NEW_SECONDS = 7 * DAY
+"""How long an issue is new, and one that came back regressed."""
+STALE_SECONDS = 14 * DAY
+ESCALATING_SECONDS = 7 * DAY
+"""After a week a higher rate is no escalation any more, but what is usual."""
+CALM_HOURS = 6
+LEAST_RETURNED = 5
+TIMES_BACKGROUND = 2.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Pace:
+    """How an issue goes on. `hours` are full hours, oldest first, up to now.
+
+    `returned` are its members since it was resolved that `is_from_later_release`, and `background`
+    is how many failures of its family its routes' background rate explains in that time.
+    """
+
+    hours: Sequence[Hour] = ()
+    returned: int = 0
+    background: float = 0.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FirstSeen:
+    """When a service was first seen with a release, and with an index version; unix nanoseconds."""
+
+    service_versions: Mapping[str, int] = field(default_factory=dict)
+    index_epochs: Mapping[str, int] = field(default_factory=dict)
+
+
+def is_from_later_release(failure: Failure, issue: Issue, seen: FirstSeen) -> bool:
+    """Whether a member of a resolved issue shows that it is back.
+
+    Resolved in a release or index version: the failure is of that one, or of one first seen after
+    it. Resolved now: of a release or index version first seen since. A failure that names neither
+    is judged by its time alone, else a service without versions would never see an issue return.
+    """
+    if failure.time_unix_nano < issue.resolved_unix_nano:
+        return False
+    of_failure = [
+        (seen.service_versions, failure.service_version),
+        (seen.index_epochs, failure.index_epoch),
+    ]
+    if not any(name for _, name in of_failure):
+        return True
+    return any(
+        name and first.get(name, failure.time_unix_nano) >= since
+        for first, name in of_failure
+        if (since := _since(issue, first)) is not None
+    )
+
+
+def _since(issue: Issue, first: Mapping[str, int]) -> int | None:
+    """When the fix came, by the versions of one kind; None where it is not of this kind."""
+    return first.get(issue.resolved_in) if issue.resolved_in else issue.resolved_unix_nano
+
+
+def aged(
+    issue: Issue, now: float, pace: Pace, *, stale_seconds: float = STALE_SECONDS
+) -> tuple[Issue, tuple[IssueEvent, ...]]:
+    """The issue at `now`, seconds since the epoch, and what happened to it: one step at most."""
+    step = None if issue.merged_into else _step(issue, now, pace, stale_seconds)
+    if step is None:
+        return issue, ()
+    state, verb, text = step
+    time_unix_nano = int(now * NANOS)
+    event = IssueEvent(issue_id=issue.issue_id, time_unix_nano=time_unix_nano, verb=verb, text=text)
+    return entered(issue, state, time_unix_nano), (event,)
+
+
+Step = tuple[IssueState, IssueVerb, str]
+
+
+def _step(issue: Issue, now: float, pace: Pace, stale_seconds: float) -> Step | None:
+    match issue.state:
+        case IssueState.ACKNOWLEDGED:
+            return None
+        case IssueState.RESOLVED:
+            return _regressed(pace)
+        case IssueState.IGNORED:
+            return _ignored_no_more(issue, now)
+        case IssueState.ESCALATING:
+            return _calmed(issue, now, pace)
+        case IssueState.STALE:
+            return _seen_again(issue)
+    return _escalated(issue, now, pace) or _older(issue, now, stale_seconds)
+
+
+def _regressed(pace: Pace) -> Step | None:
+    if pace.returned < max(LEAST_RETURNED, TIMES_BACKGROUND * pace.background):
+        return None
+    text = f"{pace.returned} new members since it was resolved"
+    return IssueState.REGRESSED, IssueVerb.REGRESSED, text
+
+
+def _ignored_no_more(issue: Issue, now: float) -> Step | None:
+    if 0 < issue.ignored_until_unix_nano <= now * NANOS:
+        return IssueState.ONGOING, IssueVerb.CALMED, "the time to ignore it is over"
+    if 0 < issue.ignored_members <= issue.members:
+        return IssueState.ONGOING, IssueVerb.CALMED, f"it has {issue.members} members"
+    return None
+
+
+def _escalated(issue: Issue, now: float, pace: Pace) -> Step | None:
+    """The hours before its first member are no past: a new issue is new, it does not escalate."""
+    _, own = _cut(pace.hours, now - issue.first_unix_nano / NANOS)
+    if not own or not is_above_forecast(own[:-1], own[-1]):
+        return None
+    text = f"{own[-1].members} new members in an hour, more than forecast"
+    return IssueState.ESCALATING, IssueVerb.ESCALATED, text
+
+
+def _calmed(issue: Issue, now: float, pace: Pace) -> Step | None:
+    """The past is that from before it escalated, else the escalation would be its own forecast."""
+    since = now - issue.state_unix_nano / NANOS
+    if since >= ESCALATING_SECONDS:
+        return IssueState.ONGOING, IssueVerb.CALMED, "its rate has become what is usual"
+    past, _ = _cut(pace.hours, since + HOUR)
+    if since < CALM_HOURS * HOUR or any(
+        is_above_forecast(past, one) for one in pace.hours[-CALM_HOURS:]
+    ):
+        return None
+    return IssueState.ONGOING, IssueVerb.CALMED, f"as forecast for {CALM_HOURS} hours"
+
+
+def _cut(hours: Sequence[Hour], seconds: float) -> tuple[Sequence[Hour], Sequence[Hour]]:
+    """The hours before the last `seconds`, and the full hours in them."""
+    place = max(0, len(hours) - int(seconds // HOUR))
+    return hours[:place], hours[place:]
+
+
+def _seen_again(issue: Issue) -> Step | None:
+    if issue.last_unix_nano <= issue.state_unix_nano:
+        return None
+    return IssueState.ONGOING, IssueVerb.AGED, "seen again"
+
+
+def _older(issue: Issue, now: float, stale_seconds: float) -> Step | None:
+    is_recent = issue.state in (IssueState.NEW, IssueState.REGRESSED)
+    entered_at = max(issue.opened_unix_nano, issue.state_unix_nano) / NANOS
+    if is_recent and now - entered_at >= NEW_SECONDS:
+        return IssueState.ONGOING, IssueVerb.AGED, f"{issue.state} for a week"
+    quiet = now - max(issue.last_unix_nano, issue.state_unix_nano) / NANOS
+    if is_recent or issue.is_triaged or quiet < stale_seconds:
+        return None
+    return IssueState.STALE, IssueVerb.AGED, f"nothing new for {quiet / DAY:.0f} days"

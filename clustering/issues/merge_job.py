@@ -1,0 +1,222 @@
+"""Which issues are one, or several: proposed each night; merged and parted by people."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import structlog
+
+from clustering.failures.embed import joint_vectors
+from clustering.issues.book import Family, family_of
+from clustering.issues.recluster import strata
+from clustering.issues.verbs import UnknownIssue, VerbDoesNotFit
+from ragvigil.inference.outcome import Unavailable
+from ragvigil.model.issue import Issue, IssueEvent, IssuePair, IssueVerb, PairVerdict
+from ragvigil.store import failed, issues
+from ragvigil.store.priority import Priority
+
+if TYPE_CHECKING:
+    from clustering.grouping.cluster import Clustering
+    from clustering.grouping.vectors import Vectors
+    from clustering.issues.book import IssueBook
+    from clustering.issues.ledger import IssueBoard
+    from clustering.issues.merges import Split
+    from clustering.issues.recluster import Cluster
+    from ragvigil.store.failed import KeptFailure
+    from ragvigil.store.store import Store
+
+log = structlog.get_logger()
+
+DAY, NANOS = 86_400, 10**9
+MOST = 20_000
+SAID_AGAIN_AFTER = 7 * DAY
+"""Seconds until an issue that may be several is said to be so once more."""
+STAYING = 200
+"""Members of an issue, the newest, whose mean is its centroid once another has left it."""
+
+
+class IssueMerging:
+    """One turn at a time; `merge` and `unmerge` for whoever asks."""
+
+    def __init__(self, store: Store, board: IssueBoard, days: int, cluster: Cluster) -> None:
+        self._store, self._board, self._days, self._cluster = store, board, days, cluster
+
+    def run(self, now: float, model: str) -> None:
+        """Proposes merges, makes those that are sure, and says what may be several causes.
+
+        Raises StoreError.
+        """
+        with self._board.held() as book:
+            lasting = {family_of(one) for one in book if one.centroid and not one.merged_into}
+        for family in sorted(lasting):
+            self._propose(family, now, model)
+
+    def _propose(self, family: Family, now: float, model: str) -> None:
+        service, environment, layer = family
+        wanted = failed.Wanted(
+            service=service,
+            environment=environment,
+            family=layer,
+            since=max(0, int(now - self._days * DAY)),
+            newest_first=True,
+            limit=MOST,
+        )
+        found = failed.find(self._store, wanted, priority=Priority.SCAN)
+        kept = [one for one in reversed(found) if one.vector_model == model]
+        kept = failed.with_vectors(self._store, kept, model)
+        if not kept:
+            return
+        vectors = joint_vectors(kept)
+        clustering = self._cluster(vectors, strata(kept))
+        if isinstance(clustering, Unavailable):
+            log.warning("no merges could be proposed", reason=str(clustering))
+            return
+        self._decide(family, kept, vectors, clustering, now)
+
+    def _decide(
+        self,
+        family: Family,
+        kept: list[KeptFailure],
+        vectors: Vectors,
+        clustering: Clustering,
+        now: float,
+    ) -> None:
+        from clustering.issues.merges import propose, splits
+
+        with self._board.held() as book:
+            homes = [home.issue_id if (home := book.home(one)) else "" for one in kept]
+            known = issues.pairs(self._store, priority=Priority.TICK)
+            pairs = propose(clustering, homes, book.of(family), known, int(now * NANOS))
+            for pair in pairs:
+                self._take(pair, book, now)
+        several = [
+            one for one in splits(clustering, homes, vectors) if not self._was_said(one, now)
+        ]
+        with self._board.held():
+            self._board.keep(events=[_said(one, now) for one in several])
+
+    def _was_said(self, split: Split, now: float) -> bool:
+        return any(
+            one.verb is IssueVerb.SPLIT and one.time_unix_nano > (now - SAID_AGAIN_AFTER) * NANOS
+            for one in issues.events(self._store, split.issue_id)
+        )
+
+    def _take(self, pair: IssuePair, book: IssueBook, now: float) -> None:
+        """A sure pair is merged, unless one of both was merged a moment ago: then a person says."""
+        one, other = book.get(pair.kept), book.get(pair.merged)
+        is_free = one and other and not (one.merged_into or other.merged_into)
+        if pair.verdict is PairVerdict.MERGED and is_free:
+            self.merge(pair.kept, pair.merged, now, pair=pair)
+        elif is_free:
+            self._board.keep(pairs=[replace(pair, verdict=PairVerdict.PROPOSED)])
+
+    def merge(
+        self,
+        one_id: str,
+        other_id: str,
+        now: float,
+        *,
+        actor: str = "",
+        text: str = "",
+        pair: IssuePair | None = None,
+    ) -> Issue:
+        """Makes two issues one and remembers it. Raises UnknownIssue or VerbDoesNotFit."""
+        from clustering.issues.merges import merge
+
+        with self._board.held() as book, _fitting():
+            one, other = _known(book, one_id), _known(book, other_id)
+            nanos = int(now * NANOS)
+            kept, merged, events = merge(one, other, time_unix_nano=nanos, actor=actor, text=text)
+            sure = pair or _pair(kept, merged)
+            decided = replace(sure, verdict=PairVerdict.MERGED, time_unix_nano=nanos, actor=actor)
+            self._board.keep(events=events, pairs=[decided], issues=[kept, merged])
+            return kept
+
+    def unmerge(
+        self, one_id: str, other_id: str, now: float, *, actor: str = "", text: str = ""
+    ) -> Issue:
+        """Parts an issue from the one it was merged into; of two that are not one, says so.
+
+        `other_id` may be empty where the issue was merged. They are never proposed again. Raises
+        UnknownIssue or VerbDoesNotFit.
+        """
+        from clustering.issues.merges import unmerge
+
+        with self._board.held() as book, _fitting():
+            one = _known(book, one_id)
+            other = _known(book, other_id or one.merged_into)
+            if one.merged_into != other.issue_id and other.merged_into == one.issue_id:
+                one, other = other, one
+            apart = _apart(other, one, actor, int(now * NANOS))
+            if not one.merged_into:
+                self._board.keep(pairs=[apart])
+                return one
+            staying = self._vectors_of(other)
+            kept, parted, events = unmerge(
+                other, one, staying, time_unix_nano=int(now * NANOS), actor=actor, text=text
+            )
+            self._board.keep(events=events, pairs=[apart], issues=[kept, parted])
+            return parted
+
+    def _vectors_of(self, issue: Issue) -> Vectors:
+        """Joint vectors of the newest members of the issue itself."""
+        import numpy as np
+
+        wanted = failed.Wanted(issue_ids=(issue.issue_id,), newest_first=True, limit=STAYING)
+        found = failed.find(self._store, wanted, priority=Priority.TICK)
+        alike = [one for one in found if issue.vector_model == one.vector_model != ""]
+        alike = failed.with_vectors(self._store, alike, issue.vector_model)
+        return joint_vectors(alike) if alike else np.zeros((0, len(issue.centroid)), np.float32)
+
+
+@contextmanager
+def _fitting() -> Iterator[None]:
+    """What cannot be merged is a verb that does not fit."""
+    from clustering.issues.merges import MergeDoesNotFit
+
+    try:
+        yield
+    except MergeDoesNotFit as error:
+        raise VerbDoesNotFit(str(error)) from error
+
+
+def _known(book: IssueBook, issue_id: str) -> Issue:
+    issue = book.get(issue_id)
+    if issue is None:
+        raise UnknownIssue(f"there is no issue {issue_id}")
+    return issue
+
+
+def _said(split: Split, now: float) -> IssueEvent:
+    parts = ", ".join(map(str, split.parts))
+    return IssueEvent(
+        issue_id=split.issue_id,
+        time_unix_nano=int(now * NANOS),
+        verb=IssueVerb.SPLIT,
+        text=f"may be {len(split.parts)} causes: groups of {parts} members are unlike",
+    )
+
+
+def _pair(one: Issue, other: Issue) -> IssuePair:
+    from clustering.issues.merges import older_first
+
+    kept, merged = older_first(one, other)
+    alike = kept.centroid and len(kept.centroid) == len(merged.centroid)
+    likeness = (
+        sum(a * b for a, b in zip(kept.centroid, merged.centroid, strict=True)) if alike else 0.0
+    )
+    return IssuePair(
+        kept=kept.issue_id,
+        merged=merged.issue_id,
+        verdict=PairVerdict.PROPOSED,
+        likeness=likeness,
+        shared=0.0,
+        time_unix_nano=0,
+    )
+
+
+def _apart(one: Issue, other: Issue, actor: str, now: int) -> IssuePair:
+    return replace(_pair(one, other), verdict=PairVerdict.APART, time_unix_nano=now, actor=actor)

@@ -1,0 +1,246 @@
+"""Issues that are one, and issues that are two: proposals, merging, and undoing it. Pure.
+
+A merge is a redirect: memberships keep the id under which they were made, and `merged_into` says
+which issue that is now. So a merge loses nothing, and undoing it is exact.
+"""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from clustering.grouping.cluster import Clustering
+from clustering.grouping.vectors import MOST_MEMBERS, Vectors, centroid, unit
+from ragvigil.model.issue import Issue, IssueEvent, IssuePair, IssueVerb, PairVerdict
+
+PROPOSED = 0.75
+"""Cosine of centroids from which a person is asked."""
+SURE, SURE_SHARED = 0.85, 0.6
+"""From here on no person is asked, where this share of both lies in one cluster."""
+SPLIT_SHARE = 0.25
+"""Share of an issue's clustered members that a second cluster holds, from which it may be two."""
+SPLIT_LEAST = 25
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Split:
+    """An issue whose members lie in several clusters that are unlike: counts, largest first."""
+
+    issue_id: str
+    parts: tuple[int, ...]
+
+
+class MergeDoesNotFit(ValueError):
+    """These issues cannot be merged or parted; `str(error)` says why."""
+
+
+def older_first(one: Issue, other: Issue) -> tuple[Issue, Issue]:
+    """The issue whose id a merge keeps, and the other."""
+    kept, merged = sorted((one, other), key=lambda issue: (issue.opened_unix_nano, issue.issue_id))
+    return kept, merged
+
+
+def propose(
+    clustering: Clustering,
+    members: Sequence[str],
+    issues: Iterable[Issue],
+    pairs: Iterable[IssuePair],
+    time_unix_nano: int,
+) -> list[IssuePair]:
+    """Pairs of issues of one service, environment and family that are to be merged, likest first.
+
+    `clustering` is of all records of that family, `members` (n) are the issues they are in, empty
+    for none. A pair is MERGED (to be done at once) where it is sure and no person has triaged the
+    younger one, else PROPOSED. Pairs that were decided, or wait for a person, are left out, and
+    until the next time those of an issue that is merged now.
+    """
+    known = {frozenset((one.kept, one.merged)) for one in pairs}
+    held = _held(clustering, members)
+    found: list[IssuePair] = []
+    changing: set[str] = set()
+    for likeness, kept, merged in _alike(issues):
+        both = {kept.issue_id, merged.issue_id}
+        if both & changing or frozenset(both) in known:
+            continue
+        shared = _shared(held[kept.issue_id], held[merged.issue_id])
+        is_sure = likeness >= SURE and shared >= SURE_SHARED and not merged.is_triaged
+        changing |= both if is_sure else set()
+        found.append(
+            IssuePair(
+                kept=kept.issue_id,
+                merged=merged.issue_id,
+                verdict=PairVerdict.MERGED if is_sure else PairVerdict.PROPOSED,
+                likeness=likeness,
+                shared=shared,
+                time_unix_nano=time_unix_nano,
+            )
+        )
+    return found
+
+
+def splits(clustering: Clustering, members: Sequence[str], vectors: Vectors) -> list[Split]:
+    """Issues that may be two causes: at least a quarter of the members lies in a cluster unlike
+    the largest (cosine of the parts under 0.75), and there are 25 in it.
+
+    `vectors` (n, d) and `members` (n) are of the records that were clustered.
+    """
+    held = _held(clustering, members)
+    found = []
+    for issue_id in sorted(held):
+        rows = np.array([one == issue_id for one in members])
+        (first, largest), *others = held[issue_id].most_common()
+        middle = centroid(vectors[rows & (clustering.labels == first)])
+        parts = [
+            count
+            for cluster, count in others
+            if count >= max(SPLIT_LEAST, SPLIT_SHARE * held[issue_id].total())
+            and middle @ centroid(vectors[rows & (clustering.labels == cluster)]) < PROPOSED
+        ]
+        if parts:
+            found.append(Split(issue_id=issue_id, parts=(largest, *parts)))
+    return found
+
+
+def merge(
+    one: Issue, other: Issue, *, time_unix_nano: int, actor: str = "", text: str = ""
+) -> tuple[Issue, Issue, tuple[IssueEvent, ...]]:
+    """The older issue with the members of both, the younger as a redirect to it, and the events.
+
+    Where a person has triaged only the younger, its state, assignee and name go over: what was
+    said of it stays said. Raises MergeDoesNotFit.
+    """
+    if one.issue_id == other.issue_id:
+        raise MergeDoesNotFit("an issue is not merged with itself")
+    for issue in (one, other):
+        if issue.merged_into:
+            raise MergeDoesNotFit(f"issue {issue.issue_id} was merged into {issue.merged_into}")
+    if _kind(one) != _kind(other):
+        raise MergeDoesNotFit("only issues of one service, environment and family are merged")
+    kept, merged = older_first(one, other)
+    if merged.is_triaged and not kept.is_triaged:
+        kept = _with_word(kept, merged)
+    both = replace(
+        kept,
+        members=kept.members + merged.members,
+        is_provisional=kept.is_provisional and merged.is_provisional,
+        first_unix_nano=min(kept.first_unix_nano, merged.first_unix_nano),
+        last_unix_nano=max(kept.last_unix_nano, merged.last_unix_nano),
+        routes=tuple(sorted({*kept.routes, *merged.routes})),
+        centroid=_between(kept, merged),
+        vector_model=kept.vector_model or merged.vector_model,
+    )
+    events = _events(kept, merged, IssueVerb.MERGE, time_unix_nano, actor, text)
+    return both, replace(merged, merged_into=kept.issue_id), events
+
+
+def unmerge(
+    kept: Issue,
+    merged: Issue,
+    vectors: Vectors,
+    *,
+    time_unix_nano: int,
+    actor: str = "",
+    text: str = "",
+) -> tuple[Issue, Issue, tuple[IssueEvent, ...]]:
+    """Both issues apart again, as memberships still tell them apart, and the events.
+
+    `vectors` (n, d) are of the members that stay with `kept`: its centroid is theirs. Times and
+    routes stay as wide as they were. The pair is to be remembered as APART. Raises MergeDoesNotFit.
+    """
+    if merged.merged_into != kept.issue_id:
+        raise MergeDoesNotFit(f"issue {merged.issue_id} is not merged into {kept.issue_id}")
+    alone = replace(
+        kept,
+        members=max(0, kept.members - merged.members),
+        centroid=tuple(centroid(vectors).tolist()) if len(vectors) else kept.centroid,
+    )
+    events = _events(kept, merged, IssueVerb.UNMERGE, time_unix_nano, actor, text)
+    return alone, replace(merged, merged_into=""), events
+
+
+def redirect(issue_id: str, issues: Mapping[str, Issue]) -> str:
+    """The id under which an issue is known now, through any number of merges."""
+    while issue_id in issues and issues[issue_id].merged_into:
+        issue_id = issues[issue_id].merged_into
+    return issue_id
+
+
+def _held(clustering: Clustering, members: Sequence[str]) -> dict[str, Counter[int]]:
+    """How many members of each issue lie in which cluster."""
+    held: dict[str, Counter[int]] = defaultdict(Counter)
+    for issue_id, cluster in zip(members, clustering.labels.tolist(), strict=True):
+        if issue_id and cluster >= 0:
+            held[issue_id][cluster] += 1
+    return held
+
+
+def _shared(one: Counter[int], other: Counter[int]) -> float:
+    """The largest share that both have in one cluster: of that one of them which has less."""
+    common = one.keys() & other.keys()
+    return max((min(one[c] / one.total(), other[c] / other.total()) for c in common), default=0.0)
+
+
+def _alike(issues: Iterable[Issue]) -> list[tuple[float, Issue, Issue]]:
+    """Likeness, older and younger of issues of one kind and model, likest first."""
+    kinds: dict[tuple[str, ...], list[Issue]] = defaultdict(list)
+    for one in issues:
+        if one.centroid and not one.merged_into:
+            kinds[(*_kind(one), one.vector_model)].append(one)
+    found = []
+    for same in kinds.values():
+        centroids = np.array([one.centroid for one in same], np.float32)
+        likeness = np.triu(centroids @ centroids.T, 1)
+        for row, column in np.argwhere(likeness >= PROPOSED).tolist():
+            pair = older_first(same[row], same[column])
+            found.append((float(likeness[row, column]), *pair))
+    return sorted(found, key=lambda alike: (-alike[0], alike[1].issue_id, alike[2].issue_id))
+
+
+def _kind(issue: Issue) -> tuple[str, str, str]:
+    return (issue.service, issue.environment, issue.family)
+
+
+def _with_word(kept: Issue, merged: Issue) -> Issue:
+    """The older issue with what a person said of the younger."""
+    return replace(
+        kept,
+        name=merged.name if merged.is_name_frozen else kept.name,
+        is_name_frozen=merged.is_name_frozen,
+        state=merged.state,
+        state_unix_nano=merged.state_unix_nano,
+        assignee=merged.assignee,
+        resolved_in=merged.resolved_in,
+        resolved_unix_nano=merged.resolved_unix_nano,
+        ignored_until_unix_nano=merged.ignored_until_unix_nano,
+        ignored_members=merged.ignored_members,
+    )
+
+
+def _between(kept: Issue, merged: Issue) -> tuple[float, ...]:
+    """The centroid of both; that of one where the other has none of the same model."""
+    if not kept.centroid or not merged.centroid or kept.vector_model != merged.vector_model:
+        return kept.centroid or merged.centroid
+    parts = [
+        np.array(one.centroid, np.float32) * max(1, min(one.members, MOST_MEMBERS))
+        for one in (kept, merged)
+    ]
+    return tuple(unit(parts[0] + parts[1]).tolist())
+
+
+def _events(
+    kept: Issue, merged: Issue, verb: IssueVerb, time_unix_nano: int, actor: str, text: str
+) -> tuple[IssueEvent, ...]:
+    """One event for each of both, which names the other."""
+    return tuple(
+        IssueEvent(
+            issue_id=own.issue_id,
+            time_unix_nano=time_unix_nano,
+            verb=verb,
+            actor=actor,
+            text=": ".join(filter(None, (other.issue_id, text))),
+        )
+        for own, other in ((kept, merged), (merged, kept))
+    )

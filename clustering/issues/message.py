@@ -1,0 +1,99 @@
+"""An issue in at most six lines, and as values of labels. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from math import floor, log10
+
+from clustering.issues.counts import Count
+from ragvigil.model.issue import Issue, IssueState
+
+MOST_CHARACTERS = 200
+NAMED_ROUTES = 3
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Message:
+    """The parts of a message: each at most 200 characters on one line."""
+
+    name: str
+    seen: str
+    since: str
+    routes: str
+    layer: str
+    link: str
+
+
+def message(issue: Issue, count: Count, external_url: str = "") -> Message:
+    """The message of an issue; without an address of the daemon the link is a command."""
+    command = f"ragvigil issues show {issue.issue_id}"
+    url = f"{external_url.rstrip('/')}/issues/{issue.issue_id}"
+    what = ": ".join(filter(None, (issue.rubric, issue.label.replace("_", " "))))
+    return Message(
+        name=one_line(issue.name),
+        seen=seen(count),
+        since=_since(issue),
+        routes=one_line(_routes(issue)),
+        layer=one_line(f"{issue.family} ({what})" if what else issue.family),
+        link=url if external_url else command,
+    )
+
+
+def lines(parts: Message) -> tuple[str, ...]:
+    """At most six lines of text."""
+    return (
+        parts.name,
+        parts.seen,
+        f"Since {parts.since} on {parts.routes}",
+        f"Layer: {parts.layer}",
+        parts.link,
+    )
+
+
+def seen(count: Count) -> str:
+    """How many, to two digits from 100 on: as a label it may not be new with every member.
+
+    >>> seen(Count(seen=22, about=22, low=22, high=22))
+    '22 seen'
+    >>> seen(Count(seen=1234, about=17628.6, low=16660, high=18640))
+    'over 1200 seen, about 18000 [17000, 19000]'
+    """
+    known = _rounded(floor, count.seen)
+    found = f"{'over ' if known < count.seen else ''}{known} seen"
+    if count.is_exact:
+        return found
+    about, low, high = (_rounded(round, one) for one in (count.about, count.low, count.high))
+    return f"{found}, about {about} [{low}, {high}]"
+
+
+def _rounded(to: Callable[[float], int], value: float) -> int:
+    unit = 10 ** max(0, int(log10(value)) - 1) if value >= 1 else 1
+    return to(value / unit) * unit
+
+
+def _since(issue: Issue) -> str:
+    """When it came; of one that came before, when it came back or began to grow."""
+    first = _time(issue.first_unix_nano)
+    if issue.state in (IssueState.REGRESSED, IssueState.ESCALATING):
+        return f"{_time(issue.state_unix_nano)} (first seen {first})"
+    return first
+
+
+def _time(unix_nano: int) -> str:
+    return f"{datetime.fromtimestamp(unix_nano / 1e9, UTC):%a %d %b %H:%M} UTC"
+
+
+def _routes(issue: Issue) -> str:
+    routes = [one_line(one, 40) for one in issue.routes if one]
+    more = f" and {len(routes) - NAMED_ROUTES} more" if len(routes) > NAMED_ROUTES else ""
+    named = ", ".join(routes[:NAMED_ROUTES]) + more or "a route without a name"
+    service = " ".join(one_line(one, 40) for one in (issue.service, issue.environment) if one)
+    return f"{named} ({service or 'a service without a name'})"
+
+
+def one_line(text: str, most: int = MOST_CHARACTERS) -> str:
+    """One line of printable characters, of bounded length."""
+    flat = " ".join("".join(one if one.isprintable() else " " for one in text).split())
+    return flat if len(flat) <= most else flat[: most - 1] + "…"

@@ -1,0 +1,110 @@
+"""What Prometheus reads of issues: how many, their members, and those that somebody should see.
+
+No label is a trace or user id. What is exposed stays until it is shown anew.
+"""
+
+from __future__ import annotations
+
+from collections import Counter as Counts
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import astuple, dataclass, fields
+from typing import TypeAlias
+
+from prometheus_client import Counter, Gauge
+
+from clustering.issues.message import Message, one_line
+from ragvigil.model.issue import Failure, Issue, IssueState
+
+MOST_OPEN = 50
+LEAST_MEMBERS = 20
+"""From here on the name of an issue stays, and the ticket keeps what it was called."""
+LEAST_A_DAY = 8
+"""Growth: so many members in one day (UTC) would be a cluster by themselves."""
+URGENT = (IssueState.REGRESSED, IssueState.ESCALATING, IssueState.NEW)
+Key: TypeAlias = tuple[str, ...]
+Place: TypeAlias = Callable[[str, str, str], Key]
+"""Service, environment and route as labels: beyond a bound they share one value."""
+
+ISSUES = Gauge("ragvigil_issues", "Issues by state.", ["service", "environment", "state"])
+MEMBERS = Counter(
+    "ragvigil_issue_members_total",
+    "Failing records that joined an issue since the process started.",
+    ["service", "environment", "route", "family"],
+)
+OPEN = Gauge(
+    "ragvigil_issue_open",
+    "1 for every issue that is worth a ticket: regressed, escalating, or new and not tiny.",
+    ["issue", "service", "environment", "state", "layer"],
+)
+MESSAGE = Gauge(
+    "ragvigil_issue_message",
+    "1 for the same issues; the labels are the parts of what a person reads.",
+    ["issue", *(part.name for part in fields(Message))],
+)
+HIDDEN = Gauge("ragvigil_issues_hidden", f"Such issues beyond the {MOST_OPEN} that are exposed.")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Shown:
+    """An issue as it is exposed; `days` are members a day (UTC)."""
+
+    issue: Issue
+    days: Sequence[int]
+    message: Message
+
+
+def count_members(failures: Iterable[Failure], place: Place) -> None:
+    """Counts records that joined an issue."""
+    for one in failures:
+        labels = (*place(one.service, one.environment, one.route), one.family.value)
+        MEMBERS.labels(*map(one_line, labels)).inc()
+
+
+def show(issues: Iterable[Issue], place: Place) -> None:
+    """Replaces the numbers of issues by state; merged ones are none."""
+    counts: Counts[Key] = Counts()
+    for one in issues:
+        service, environment, _ = place(one.service, one.environment, "")
+        for state in IssueState:
+            counts[service, environment, state.value] += state is one.state
+    _replace(ISSUES, {key: float(count) for key, count in counts.items()})
+
+
+def show_open(told: Iterable[Shown]) -> None:
+    """Replaces the issues that people are told of."""
+    worth = sorted(filter(is_worth_a_ticket, told), key=_urgency)
+    exposed = worth[:MOST_OPEN]
+    _replace(OPEN, {_open_key(one.issue): 1.0 for one in exposed})
+    _replace(MESSAGE, {(one.issue.issue_id, *astuple(one.message)): 1.0 for one in exposed})
+    HIDDEN.set(len(worth) - len(exposed))
+
+
+def is_worth_a_ticket(one: Shown) -> bool:
+    """A provisional issue that has just come is one only with 20 members, or 8 on one day.
+
+    Any three records with one rubric and label may open such an issue; a cluster, and what came
+    back or grows beyond its forecast, has shown more.
+    """
+    if one.issue.state is not IssueState.NEW:
+        return one.issue.state in URGENT
+    is_large = one.issue.members >= LEAST_MEMBERS or max(one.days, default=0) >= LEAST_A_DAY
+    return is_large or not one.issue.is_provisional
+
+
+def _urgency(one: Shown) -> tuple[int, int, str]:
+    """Then the oldest first: what is exposed must not change by itself."""
+    return (URGENT.index(one.issue.state), one.issue.opened_unix_nano, one.issue.issue_id)
+
+
+def _open_key(one: Issue) -> Key:
+    return (one.issue_id, one.service, one.environment, one.state.value, one.family.value)
+
+
+def _replace(gauge: Gauge, values: Mapping[Key, float]) -> None:
+    """Without a moment in which a scrape finds nothing."""
+    values = {tuple(map(one_line, key)): value for key, value in values.items()}
+    for key, value in values.items():
+        gauge.labels(*key).set(value)
+    shown = {tuple(sample.labels.values()) for one in gauge.collect() for sample in one.samples}
+    for key in shown - set(values):
+        gauge.remove(*key)

@@ -1,0 +1,111 @@
+"""Failing records into issues: by the nearest centroid, else by the key of a provisional issue."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from clustering.failures.embed import joint_vectors
+from clustering.issues.book import Family, family_of
+from clustering.issues.provisional import Key, group, key_of, key_of_issue
+from ragvigil.model.issue import Failure, Issue, IssueEvent, IssueVerb, Membership
+
+if TYPE_CHECKING:
+    from clustering.issues.book import IssueBook
+    from ragvigil.store.failed import KeptFailure
+
+IsAbove = Callable[[Sequence[Failure]], bool]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Placed:
+    """Records with the issue that each joined, the issues as they are then, and what happened."""
+
+    members: tuple[tuple[KeptFailure, Membership], ...] = ()
+    issues: tuple[Issue, ...] = ()
+    events: tuple[IssueEvent, ...] = ()
+
+    def __add__(self, other: Placed) -> Placed:
+        """Both; of an issue the later one holds."""
+        known = {one.issue_id: one for one in (*self.issues, *other.issues)}
+        return Placed(
+            members=self.members + other.members,
+            issues=tuple(known.values()),
+            events=self.events + other.events,
+        )
+
+
+def stays(kept: KeptFailure, book: IssueBook) -> bool:
+    """Whether a record that fails otherwise than before still belongs where it is."""
+    issue = book.home(kept)
+    if issue is None or family_of(issue) != family_of(kept.failure):
+        return False
+    return not issue.is_provisional or key_of_issue(issue) == key_of(kept.failure)
+
+
+def assigned(kept: Iterable[KeptFailure], book: IssueBook, model: str) -> Placed:
+    """Records with vectors of this model to lasting issues, in order of time."""
+    placed = Placed()
+    for family, several in _by_family(one for one in kept if one.vector_model == model).items():
+        found = [one for one in book.of(family) if one.vector_model == model]
+        if found:
+            placed += _assigned(several, found)
+    return placed
+
+
+def _assigned(several: Sequence[KeptFailure], issues: Sequence[Issue]) -> Placed:
+    from clustering.issues.members import assign_all
+
+    found = assign_all([one.failure for one in several], joint_vectors(several), issues)
+    known = {one.issue_id: one for one in issues}
+    return Placed(
+        members=tuple(
+            (one, membership)
+            for one, membership in zip(several, found.memberships, strict=True)
+            if membership is not None
+        ),
+        issues=tuple(one for one in found.issues if one is not known[one.issue_id]),
+    )
+
+
+def grouped(kept: Iterable[KeptFailure], book: IssueBook, is_above: IsAbove, now: int) -> Placed:
+    """Records to provisional issues of their keys; opens those that stand out. `now` in nanos."""
+    placed = Placed()
+    for family, several in _by_family(kept).items():
+        known = {one.failure.key: one for one in several}
+        found = group((one.failure for one in several), book.of(family), is_above, now)
+        placed += Placed(
+            members=tuple((known[one.key], one) for one in found.memberships),
+            issues=found.issues,
+            events=tuple(opened(one, now) for one in found.issues if not book.get(one.issue_id)),
+        )
+    return placed
+
+
+def open_keys(book: IssueBook) -> set[Key]:
+    """The keys that have a provisional issue."""
+    return {key_of_issue(one) for one in book if one.is_provisional and not one.merged_into}
+
+
+def opened(issue: Issue, now_unix_nano: int) -> IssueEvent:
+    """What is written of a new issue."""
+    return IssueEvent(
+        issue_id=issue.issue_id,
+        time_unix_nano=now_unix_nano,
+        verb=IssueVerb.OPENED,
+        text=f"{issue.members} members",
+    )
+
+
+def without(issue: Issue, members: int) -> Issue:
+    """The issue after so many members left it."""
+    return replace(issue, members=max(0, issue.members - members))
+
+
+def _by_family(kept: Iterable[KeptFailure]) -> Mapping[Family, list[KeptFailure]]:
+    found: dict[Family, list[KeptFailure]] = defaultdict(list)
+    for one in sorted(kept, key=lambda one: (one.failure.time_unix_nano, one.failure.key)):
+        found[family_of(one.failure)].append(one)
+    return found

@@ -1,0 +1,44 @@
+"""Centroids of lasting issues after the embedding model changed, from the texts of members."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
+from itertools import islice
+from typing import TYPE_CHECKING
+
+from clustering.failures.embed import joint_vectors
+from ragvigil.store import failed
+from ragvigil.store.priority import Priority
+
+if TYPE_CHECKING:
+    from clustering.failures.embed import FailureVectors
+    from ragvigil.model.issue import Issue
+    from ragvigil.store.store import Store
+
+MEMBERS = 100
+"""The newest members speak for an issue."""
+A_TURN = 5
+
+
+def recentred(
+    store: Store, issues: Iterable[Issue], vectors: FailureVectors
+) -> Iterator[tuple[Issue, Issue]]:
+    """Some issues whose centroid is of another model than the present one, before and after.
+
+    One whose members are all gone keeps what it has, and takes nobody. Raises StoreError.
+    """
+    from clustering.grouping.vectors import centroid
+
+    model = vectors.model
+    old = (
+        one
+        for one in issues
+        if model and one.centroid and one.vector_model != model and not one.merged_into
+    )
+    for issue in islice(old, A_TURN):
+        wanted = failed.Wanted(issue_ids=(issue.issue_id,), newest_first=True, limit=MEMBERS)
+        members = vectors.fill(failed.find(store, wanted, priority=Priority.TICK))
+        if members:
+            mean = tuple(centroid(joint_vectors(members)).tolist())
+            yield issue, replace(issue, centroid=mean, vector_model=model)

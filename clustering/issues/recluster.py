@@ -1,0 +1,198 @@
+"""The hour's turn: what no lasting issue took is clustered, one service and family at a time."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, TypeAlias
+
+import structlog
+
+from clustering import metrics
+from clustering.failures.embed import joint_vectors
+from clustering.issues.book import Family, family_of
+from clustering.issues.placement import opened
+from clustering.issues.provisional import key_of
+from ragvigil.inference.outcome import Unavailable
+from ragvigil.model.issue import IssueEvent, IssueVerb
+from ragvigil.store import failed, failing
+from ragvigil.store.failed import KeptFailure, Placed
+from ragvigil.store.priority import Priority
+
+if TYPE_CHECKING:
+    from clustering.grouping.cluster import Clustering
+    from clustering.grouping.vectors import Vectors
+    from clustering.issues.baseline import Standing
+    from clustering.issues.book import IssueBook
+    from clustering.issues.ledger import IssueBoard
+    from clustering.issues.residue import Proposed
+    from clustering.settings import ClusteringSettings
+    from ragvigil.store.store import Store
+
+    Cluster: TypeAlias = Callable[[Vectors, Sequence[int]], Clustering | Unavailable]
+
+log = structlog.get_logger()
+
+HOUR, DAY, NANOS = 3600.0, 86_400, 10**9
+MOST = 20_000
+"""Records of one family that are clustered, the newest: 60 MB of vectors, and their texts."""
+
+
+class IssueClustering:
+    """One turn at a time. `cluster` may take minutes; the board is not held meanwhile."""
+
+    def __init__(
+        self,
+        store: Store,
+        board: IssueBoard,
+        standing: Standing,
+        settings: ClusteringSettings,
+        cluster: Cluster,
+    ) -> None:
+        self._store, self._board, self._standing = store, board, standing
+        self._settings, self._cluster = settings, cluster
+        self._done: dict[Family, tuple[int, int]] = {}
+        self._due: dict[Family, float] = {}
+        self.why = ""
+        """Why the last clustering gave nothing, empty where it did."""
+
+    def run(self, now: float, model: str) -> None:
+        """Clusters, once an hour, every family with enough records of which some are new.
+
+        Raises StoreError.
+        """
+        for family in self._families(now):
+            if now < self._due.get(family, 0.0):
+                continue
+            kept = self._residue(family, now, model)
+            seen = (len(kept), max((one.failure.time_unix_nano for one in kept), default=0))
+            if len(kept) >= self._settings.residue_records and self._done.get(family) != seen:
+                self._due[family] = now + HOUR
+                self._run(family, kept, now, model)
+                self._done[family] = seen if not self.why else (0, 0)
+
+    def _families(self, now: float) -> list[Family]:
+        loose = {(one.service, one.environment, one.family) for one in self._standing.refresh(now)}
+        with self._board.held() as book:
+            loose |= {family_of(one) for one in book if one.is_provisional}
+        return sorted(loose)
+
+    def _residue(self, family: Family, now: float, model: str) -> list[KeptFailure]:
+        """The records, in order of time; the same before and after clustering but for who left."""
+        service, environment, layer = family
+        wanted = failed.Wanted(
+            service=service,
+            environment=environment,
+            family=layer,
+            placed=Placed.RESIDUE,
+            since=max(0, int(now - self._settings.residue_days * DAY)),
+            newest_first=True,
+            limit=MOST,
+        )
+        found = failed.find(self._store, wanted, priority=Priority.SCAN)
+        return [one for one in reversed(found) if one.vector_model == model]
+
+    def _run(self, family: Family, kept: list[KeptFailure], now: float, model: str) -> None:
+        kept = failed.with_vectors(self._store, kept, model)
+        vectors = joint_vectors(kept)
+        found = self._cluster(vectors, strata(kept))
+        self.why = str(found) if isinstance(found, Unavailable) else ""
+        if isinstance(found, Unavailable):
+            log.warning("failing records could not be clustered", reason=self.why)
+            return
+        with self._board.held() as book:
+            still = {one.key: one for one in self._residue(family, now, model)}
+            rows = [row for row, one in enumerate(kept) if one.key in still]
+            self._standing.refresh(now)
+            self._take(
+                [still[kept[row].key] for row in rows],
+                vectors[rows],
+                _of_rows(found, rows),
+                book,
+                now,
+                model,
+            )
+
+    def _take(
+        self,
+        kept: Sequence[KeptFailure],
+        vectors: Vectors,
+        clustering: Clustering,
+        book: IssueBook,
+        now: float,
+        model: str,
+    ) -> None:
+        from clustering.issues.residue import Residue, reconcile
+
+        if not kept:
+            return
+        held = {one.key: one.membership.issue_id for one in kept if one.membership}
+        residue = Residue(
+            failures=[one.failure for one in kept],
+            vectors=vectors,
+            vector_model=model,
+            held=held,
+            issues={one.issue_id: one for one in book.of(family_of(kept[0].failure))},
+        )
+        proposed = reconcile(residue, clustering, self._standing.is_above, int(now * NANOS))
+        self._write(proposed, {one.key: one for one in kept}, now)
+
+    def _write(
+        self, proposed: Proposed, kept: Mapping[tuple[str, str], KeptFailure], now: float
+    ) -> None:
+        nanos = int(now * NANOS)
+        released = [kept[key] for key in proposed.released]
+        failing.release(self._store, released, self._board.next_nanos())
+        self._board.keep(
+            members=[(kept[one.key], one) for one in proposed.memberships],
+            events=_events(proposed, nanos),
+            issues=(*proposed.opened, *proposed.refined, *proposed.changed),
+        )
+        for one in proposed.memberships:
+            metrics.FAILURES.labels(kept[one.key].failure.family, one.by).inc()
+        log.info(
+            "failing records clustered",
+            opened=len(proposed.opened),
+            refined=len(proposed.refined),
+            members=len(proposed.memberships),
+        )
+
+
+def _events(proposed: Proposed, now_unix_nano: int) -> list[IssueEvent]:
+    refined = [
+        IssueEvent(
+            issue_id=one.issue_id,
+            time_unix_nano=now_unix_nano,
+            verb=IssueVerb.REFINED,
+            text=f"a cluster of {one.members} members: {one.name}",
+        )
+        for one in proposed.refined
+    ]
+    merged = [
+        IssueEvent(
+            issue_id=one.issue_id,
+            time_unix_nano=now_unix_nano,
+            verb=IssueVerb.MERGE,
+            text=f"all its members went to {one.merged_into}",
+        )
+        for one in proposed.changed
+        if one.merged_into
+    ]
+    return [*(opened(one, now_unix_nano) for one in proposed.opened), *refined, *merged]
+
+
+def strata(kept: Sequence[KeptFailure]) -> list[int]:
+    """A number for each record by its key: a sample keeps rare ones."""
+    places = {key: place for place, key in enumerate(sorted({key_of(o.failure) for o in kept}))}
+    return [places[key_of(one.failure)] for one in kept]
+
+
+def _of_rows(clustering: Clustering, rows: Sequence[int]) -> Clustering:
+    """The clustering of some of the records; clusters may be empty."""
+    from clustering.grouping.cluster import Clustering
+
+    chosen = list(rows)
+    return Clustering(
+        labels=clustering.labels[chosen],
+        strengths=clustering.strengths[chosen],
+        memberships=clustering.memberships[chosen],
+    )

@@ -1,0 +1,38 @@
+"""The few members that stand for an issue."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from clustering.grouping.vectors import Vectors
+from ragvigil.model.issue import Failure
+
+TYPICAL = 0.7
+"""Weight of being like the whole issue, against being unlike those chosen before."""
+SAME_PLACE = 0.25
+"""What the same route, and what the same version, adds to the likeness of two members."""
+
+
+def representatives(failures: Sequence[Failure], vectors: Vectors, *, count: int = 5) -> list[int]:
+    """Positions of up to `count` members: the medoid, then by maximal marginal relevance.
+
+    The medoid has the highest mean cosine to all (Carbonell and Goldstein 1998 for the others);
+    members of another route and another version go before those of the same.
+    """
+    if not failures:
+        return []
+    typical = vectors @ vectors.mean(axis=0)
+    routes = np.array([one.route for one in failures])
+    versions = np.array([one.service_version for one in failures])
+    chosen = [int(typical.argmax())]
+    repeated = np.full(len(failures), -np.inf)
+    while len(chosen) < min(count, len(failures)):
+        last = chosen[-1]
+        places = (routes == routes[last]).astype(float) + (versions == versions[last])
+        repeated = np.maximum(repeated, vectors @ vectors[last] + SAME_PLACE * places)
+        worth = TYPICAL * typical - (1 - TYPICAL) * repeated
+        worth[chosen] = -np.inf
+        chosen.append(int(worth.argmax()))
+    return chosen

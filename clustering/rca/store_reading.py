@@ -1,0 +1,157 @@
+"""What a search for a root cause reads, from the store."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Sequence
+from typing import Any, TypeVar
+
+from clustering.issues.names import telling
+from clustering.rca.reading import Change, Form, Hour, Seen
+from ragvigil.model.issue import Failure, Issue
+from ragvigil.store import causes, deploys, failed, memberships, notices, records
+from ragvigil.store.store import Store
+
+Read = TypeVar("Read")
+MOST_MEMBERS = 2000
+MOST_FOUND = 200
+NANOS = 10**9
+
+
+class StoredReading:
+    """The records of one issue's service; `issue_ids` are those that its members may have.
+
+    What was read once is not read again: a run is short.
+    """
+
+    def __init__(self, store: Store, issue: Issue, issue_ids: Collection[str]) -> None:
+        self._store, self._issue, self._ids = store, issue, tuple(issue_ids)
+        self._since = causes.since(issue)
+        self._read: dict[object, Any] = {}
+
+    def members(self) -> Sequence[Failure]:
+        """The newest 2,000 of the last week, newest first."""
+        wanted = failed.Wanted(
+            issue_ids=self._ids,
+            since=self._since,
+            newest_first=True,
+            limit=MOST_MEMBERS,
+        )
+        return self._once(
+            "members", lambda: [one.failure for one in failed.find(self._store, wanted)]
+        )
+
+    def failing(self) -> Sequence[Seen]:
+        """A sample by chance of at most 500."""
+        return self._once(
+            "failing", lambda: [*map(_seen, causes.failing(self._store, self._issue, self._ids))]
+        )
+
+    def passing(self) -> Sequence[Seen]:
+        """Likewise; those that the issue's rubric has looked at before others."""
+        return self._once(
+            "passing", lambda: [*map(_seen, causes.passing(self._store, self._issue))]
+        )
+
+    def hours(self) -> Sequence[Hour]:
+        """By hour, of all routes of the issue together."""
+        return self._once("hours", self._hours)
+
+    def changes(self) -> Sequence[Change]:
+        """Marks and noticed changes of the issue's environment, or of none."""
+        return self._once("changes", self._changes)
+
+    def trace(self, trace_id: str) -> Sequence[Form]:
+        """Its records, of whatever service."""
+        found = self._once(("trace", trace_id), lambda: records.trace(self._store, trace_id))
+        return found["records"] if found else []
+
+    def spans(self, trace_id: str) -> Sequence[Form]:
+        """Columns as in `otel_traces`."""
+        return self._once(("spans", trace_id), lambda: records.spans(self._store, trace_id))
+
+    def search(self, *, route: str, rubric: str, label: str) -> Sequence[Form]:
+        """The newest 200 since the day before the first member."""
+        wanted = records.Wanted(
+            service=self._issue.service,
+            environment=self._issue.environment,
+            route=route,
+            rubric=rubric,
+            label=label,
+            since=self._since,
+            limit=MOST_FOUND,
+        )
+        return records.find(self._store, wanted)
+
+    def _hours(self) -> list[Hour]:
+        counts: dict[int, int] = {}
+        for one in memberships.requests(self._store, self._since):
+            is_ours = (one.service, one.environment) == (
+                self._issue.service,
+                self._issue.environment,
+            )
+            if is_ours and one.route in self._issue.routes:
+                counts[one.start] = counts.get(one.start, 0) + one.requests
+        return [Hour(start_unix_nano=at * NANOS, requests=counts[at]) for at in sorted(counts)]
+
+    def _changes(self) -> list[Change]:
+        marks = deploys.marks(self._store, since=self._since)
+        told = [
+            Change(
+                time_unix_nano=one.time_unix_nano,
+                kind=one.kind,
+                text=f"{one.version} {one.description}".strip(),
+            )
+            for one in marks
+            if one.service == self._issue.service and self._is_here(one.environment)
+        ]
+        noticed = [
+            Change(
+                time_unix_nano=one.since_unix_nano,
+                kind=one.kind,
+                text=" -> ".join(filter(None, (one.before, one.after))),
+                route=one.route,
+            )
+            for one in notices.find(self._store, service=self._issue.service, since=self._since)
+            if self._is_here(one.environment)
+        ]
+        return sorted([*told, *noticed], key=lambda one: (one.time_unix_nano, one.kind, one.route))
+
+    def _is_here(self, environment: str) -> bool:
+        return environment in ("", self._issue.environment)
+
+    def _once(self, name: object, read: Callable[[], Read]) -> Read:
+        if name not in self._read:
+            self._read[name] = read()
+        found: Read = self._read[name]
+        return found
+
+
+def terms_of(store: Store, issue: Issue, issue_ids: Collection[str]) -> tuple[str, ...]:
+    """Phrases of the reasons of its members that other failing records of its layer have not."""
+    found = failed.find(
+        store,
+        failed.Wanted(
+            service=issue.service,
+            environment=issue.environment,
+            family=issue.family,
+            since=causes.since(issue),
+            newest_first=True,
+            limit=MOST_MEMBERS,
+        ),
+    )
+    reasons: dict[bool, list[str]] = {True: [], False: []}
+    for one in found:
+        is_ours = one.membership is not None and one.membership.issue_id in issue_ids
+        reasons[is_ours].append(one.masked)
+    return telling(reasons[True], reasons[False])
+
+
+def _seen(row: Form) -> Seen:
+    return Seen(
+        trace_id=row["trace_id"],
+        record_id=row["record_id"],
+        time_unix_nano=row["time_nanos"],
+        route=row["route"],
+        question=row["query"],
+        dimensions=row["dimensions"],
+    )

@@ -1,0 +1,210 @@
+"""Topics of all traffic: embeds a sample of what is asked, and draws a map of it every week."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping, Sequence
+
+import structlog
+
+from clustering.grouping.cluster import Clustering
+from clustering.grouping.vectors import Vectors
+from clustering.topics.map import covered, gaps, gathered, moved_to, topics
+from clustering.topics.metrics import FAILURES, GAPS, QUESTIONS, TOPICS, WAITING
+from clustering.topics.settings import TopicSettings
+from ragvigil.inference.outcome import Unavailable
+from ragvigil.inference.process import Inference
+from ragvigil.model.clock import Clock
+from ragvigil.model.identity import identity
+from ragvigil.model.topic import Topic, TopicMap
+from ragvigil.store import topics as stored
+from ragvigil.store.store import Store
+
+log = structlog.get_logger()
+
+DAY, WEEK = 86_400, 7 * 86_400
+AT_ONCE, A_TURN = 256, 2048
+"""Questions embedded between two looks at the share of the CPU, and in one turn."""
+GROWTH = 2
+"""A map that rests on so many times fewer questions than there are now is drawn again."""
+RETRY_SECONDS = 3600.0
+NANOS = 10**9
+
+Cluster = Callable[[Vectors], Clustering | Unavailable]
+Golden = Callable[[], Sequence[str] | None]
+
+
+class TopicJob:
+    """One duty: `run` takes a turn; what it knows lies in the store.
+
+    `cluster` may take minutes. `golden` gives the questions of the golden cases, None where they
+    cannot be read at the moment: coverage then stays as it was.
+    """
+
+    def __init__(
+        self,
+        store: Store,
+        inference: Inference,
+        settings: TopicSettings,
+        cluster: Cluster,
+        golden: Golden,
+        clock: Clock = time.time,
+    ) -> None:
+        self._store, self._inference, self._settings = store, inference, settings
+        self._cluster, self._golden, self._clock = cluster, golden, clock
+        self._is_behind = True
+        self._failed: dict[stored.Place, float] = {}
+        self._covered: object = None
+        self.collected: Mapping[stored.Place, int] = {}
+        """Questions of the last week with a vector, by service and environment."""
+        self.why = ""
+        """Why there are no vectors at the moment, empty where there are."""
+
+    def run(self) -> None:
+        """Embeds what is new, and draws every map that is due. Raises StoreError."""
+        if not self._settings.questions_per_day:
+            self.why = "topics are switched off: [clustering.topics] questions_per_day is 0"
+            return
+        now = self._clock()
+        self._collect(now)
+        model = self._inference.embedding_version
+        if model:
+            self._draw_due(model, now)
+            self._cover(model, now)
+
+    def _collect(self, now: float) -> None:
+        """Embeds this turn's questions, as far as the share of the CPU goes."""
+        model = self._inference.embedding_version
+        found, waiting = self._wanted(model, now)
+        for start in range(0, len(found), AT_ONCE):
+            several = found[start : start + AT_ONCE]
+            vectors = self._embedded([one.question for one in several])
+            if vectors is None:
+                break
+            if self._inference.embedding_version != model:
+                self._is_behind = True
+                self._collect(now)  # which model it is, and so what lacks its vectors, is known now
+                return
+            self._keep(several, vectors, model, now)
+            waiting -= len(several)
+        WAITING.set(waiting)
+        self._is_behind = waiting > 0
+
+    def _wanted(self, model: str, now: float) -> tuple[list[stored.Question], int]:
+        """Of the week while something waits, else what may still come for yesterday."""
+        return stored.wanted(
+            self._store,
+            since=_midnight(now - (WEEK if self._is_behind else DAY)),
+            per_day=self._settings.questions_per_day,
+            vector_model=model,
+            limit=A_TURN,
+        )
+
+    def _embedded(self, questions: Sequence[str]) -> Vectors | None:
+        """None where there is no time for it, or no model."""
+        if not self._inference.has_time():
+            return None
+        vectors = self._inference.embed(questions)
+        self.why = str(vectors) if isinstance(vectors, Unavailable) else ""
+        return None if isinstance(vectors, Unavailable) else vectors
+
+    def _keep(
+        self, several: Sequence[stored.Question], vectors: Vectors, model: str, now: float
+    ) -> None:
+        self._store.write(
+            stored.question_batch(
+                several,
+                vectors.tolist(),
+                model,
+                int(now * NANOS),
+                replica=self._store.replica,
+                epoch=self._store.epoch,
+            )
+        )
+        QUESTIONS.inc(len(several))
+
+    def _draw_due(self, model: str, now: float) -> None:
+        since = _midnight(now - WEEK)
+        self.collected = stored.counted(self._store, since=since, vector_model=model)
+        maps = {one.place: one for one in stored.newest(self._store)}
+        for place, questions in self.collected.items():
+            if self._is_due(place, maps.get(place), questions, now):
+                self._draw(place, maps.get(place), model, now)
+
+    def _is_due(
+        self, place: stored.Place, before: TopicMap | None, questions: int, now: float
+    ) -> bool:
+        """Each week; while there is less than a week, whenever the questions have doubled."""
+        if questions < self._settings.least_questions:
+            return False
+        if now - self._failed.get(place, float("-inf")) < RETRY_SECONDS:
+            return False
+        if before is None or before.vector_model != self._inference.embedding_version:
+            return True
+        age = now - before.built_unix_nano / NANOS
+        return age >= WEEK or questions >= GROWTH * before.questions
+
+    def _draw(self, place: stored.Place, before: TopicMap | None, model: str, now: float) -> None:
+        since = _midnight(now - WEEK)
+        asked = gathered(
+            stored.asked(self._store, place, since=day, until=day + DAY, vector_model=model)
+            for day in range(since, int(now) + 1, DAY)
+        )
+        known = self._known(before, model)
+        found = self._cluster(asked.vectors[asked.is_sampled])
+        if known is None or isinstance(found, Unavailable):
+            self._failed[place] = now
+            reason = found.reason if isinstance(found, Unavailable) else "no_vectors"
+            FAILURES.labels(reason).inc()
+            log.warning("no topics could be drawn", service=place[0], reason=str(reason))
+            return
+        drawn, rest = topics(asked, found.labels, known, identity(*place, now))
+        made = TopicMap(
+            service=place[0],
+            environment=place[1],
+            built_unix_nano=int(now * NANOS),
+            since_unix_nano=since * NANOS,
+            vector_model=model,
+            topics=drawn,
+            rest=rest,
+        )
+        self._write(made, now)
+        log.info("topics drawn", service=place[0], topics=len(drawn), questions=made.questions)
+
+    def _known(self, before: TopicMap | None, model: str) -> Sequence[Topic] | None:
+        """The topics so far, with centroids of this model; None where they cannot be had now."""
+        if before is None or before.vector_model == model:
+            return before.topics if before else ()
+        vectors = self._inference.embed([text for one in before.topics for text in one.examples])
+        return None if isinstance(vectors, Unavailable) else moved_to(before.topics, vectors)
+
+    def _cover(self, model: str, now: float) -> None:
+        """Counts the golden cases of each topic anew where cases or maps have changed."""
+        maps = [one for one in stored.newest(self._store) if one.vector_model == model]
+        cases = self._golden()
+        state = (cases, [(one.place, one.built_unix_nano) for one in maps])
+        if cases is not None and state != self._covered:
+            vectors = self._inference.embed(cases)
+            if isinstance(vectors, Unavailable):
+                return
+            maps = [covered(one, vectors) for one in maps]
+            for one in maps:
+                self._write(one, now)
+            self._covered = state
+        self._show(maps)
+
+    def _write(self, one: TopicMap, now: float) -> None:
+        store = self._store
+        store.write(
+            stored.map_batch(one, int(now * NANOS), replica=store.replica, epoch=store.epoch)
+        )
+
+    def _show(self, maps: Sequence[TopicMap]) -> None:
+        for one in maps:
+            TOPICS.labels(*one.place).set(len(one.topics))
+            GAPS.labels(*one.place).set(len(gaps(one, self._settings.gap_share)))
+
+
+def _midnight(time: float) -> int:
+    """The start of a UTC day, seconds: the sample is one of whole days."""
+    return int(time) // DAY * DAY

@@ -1,0 +1,165 @@
+"""Which records fail, where first, and in which words."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from clustering.failures.reason import UPSTREAM, failure_of
+from ragvigil.model.issue import Failure, FailureKind
+from ragvigil.model.record import Absent, Dimensions, Feedback, RagRecord
+from ragvigil.model.score import Kind, Layer, Score, Stream
+from scorers.rubric import house_rubrics
+
+BARS = dict.fromkeys((*house_rubrics(), "tone"), 0.8)
+RECORD = RagRecord(
+    record_id="r1",
+    trace_id="t1",
+    service="desk",
+    environment="prod",
+    route="/ask",
+    query="How long does a refund take?",
+    dimensions=Dimensions(service_version="2.4", index_epoch="e7", llm_model="m"),
+)
+
+
+def score(rubric: str, value: float | None = 0.0, **more: Any) -> Score:
+    known = house_rubrics().get(rubric)
+    more.setdefault("layer", known.layer if known else Layer.GENERATION)
+    return Score(rubric=rubric, value=value, **more)
+
+
+def failed(*scores: Score, record: RagRecord = RECORD) -> Failure:
+    found = failure_of(record, scores, BARS, 7)
+    assert found is not None
+    return found
+
+
+def from_record(**more: Any) -> Failure | None:
+    return failure_of(RagRecord(record_id="r1", trace_id="t1", **more), [], BARS, 7)
+
+
+def test_a_record_without_a_failing_score_an_error_or_a_dislike_is_no_failure() -> None:
+    passing = [score("groundedness", 0.8), score("completeness", None), score("refusal", 0.0)]
+    bars = {"groundedness": 0.8, "completeness": 0.8}
+    assert failure_of(RECORD, passing, bars, 7) is None
+    assert from_record(feedback=(Feedback(kind="thumbs", value=0.5),)) is None
+    assert from_record(feedback=(Feedback(kind="escalation"),)) is None
+
+
+def test_a_failure_says_where_and_when_and_of_which_release() -> None:
+    found = failed(score("groundedness", label="unsupported", explanation="2 x unsupported"))
+    assert (found.kind, found.family, found.rubric) == (
+        FailureKind.RUBRIC,
+        Layer.GENERATION,
+        "groundedness",
+    )
+    assert (found.key, found.route, found.time_unix_nano) == (("t1", "r1"), "/ask", 7)
+    assert (found.service_version, found.index_epoch, found.llm_model) == ("2.4", "e7", "m")
+    assert found.question == "How long does a refund take?"
+
+
+@pytest.mark.parametrize(
+    ("rubrics", "first"),
+    [
+        (["completeness", "context_relevance"], "context_relevance"),
+        (["context_relevance", "retrieval_shape"], "retrieval_shape"),
+        (["groundedness", "injected_context"], "injected_context"),
+        (["injected_context", "context_relevance"], "context_relevance"),
+        (["citation_coverage", "answer_complete_text"], "answer_complete_text"),
+        (["chunk_attribution", "citation_validity"], "citation_validity"),
+        (["chunk_attribution", "groundedness"], "groundedness"),
+        (["factual_accuracy", "tone"], "tone"),
+        (["tone", "citation_coverage"], "citation_coverage"),
+    ],
+)
+def test_the_most_upstream_rubric_is_the_first(rubrics: list[str], first: str) -> None:
+    found = failed(*(score(one) for one in rubrics))
+    assert found.rubric == first
+    assert set(found.rubrics) == set(rubrics)
+
+
+def test_what_fails_often_anyhow_is_no_cause_as_long_as_something_else_fails() -> None:
+    scores = [score("context_relevance"), score("citation_coverage"), score("groundedness")]
+    usual = {"context_relevance": 0.7, "groundedness": 0.1, "citation_coverage": 0.09}
+    found = failure_of(RECORD, scores, BARS, 7, usual)
+    assert found is not None
+    assert (found.rubric, found.family) == ("citation_coverage", Layer.GENERATION)
+    assert found.rubrics == ("context_relevance", "groundedness", "citation_coverage")
+    alone = failure_of(RECORD, scores[:1], BARS, 7, usual)
+    assert alone is not None
+    assert alone.rubric == "context_relevance"
+
+
+def test_the_label_is_the_scores_own_else_the_type_that_the_judge_chose() -> None:
+    chosen = {"failure_type": "wrong_number"}
+    assert failed(score("groundedness", details=chosen)).label == "wrong_number"
+    assert failed(score("groundedness", label="unsupported", details=chosen)).label == "unsupported"
+    assert failed(score("groundedness", details={"failure_type": "none"})).label == ""
+
+
+def test_every_rubric_of_the_house_that_can_fail_has_a_place() -> None:
+    can_fail = {name for name, one in house_rubrics().items() if one.fails_below is not None}
+    assert can_fail <= set(UPSTREAM)
+    assert set(UPSTREAM) <= {*house_rubrics(), *Layer}
+
+
+@pytest.mark.parametrize("stream", [Stream.AUDIT, Stream.CANARY, Stream.PROXY])
+def test_scores_that_test_or_correct_a_judge_make_no_failure(stream: Stream) -> None:
+    assert failure_of(RECORD, [score("groundedness", stream=stream)], BARS, 7) is None
+
+
+def test_a_local_models_number_makes_no_failure() -> None:
+    assert failure_of(RECORD, [score("groundedness", kind=Kind.MODEL)], BARS, 7) is None
+
+
+def test_the_chance_is_that_of_the_first_rubric() -> None:
+    base = score("groundedness", kind=Kind.JUDGE, inclusion_probability=0.1)
+    boost = score("groundedness", stream=Stream.BOOST, inclusion_probability=0.4)
+    cheap = score("citation_validity")
+    found = failed(cheap, base, boost)
+    assert (found.stream, found.inclusion_probability) == (Stream.BOOST, 0.4)
+    assert failed(cheap).inclusion_probability == 1.0
+
+
+def test_the_reason_is_the_judges_sentence_else_its_grades_else_what_code_found() -> None:
+    said = {"explanation": "2 x unsupported", "label": "unsupported", "kind": Kind.JUDGE}
+    mode = {"failure_mode": " names another\ndeadline "}
+    assert failed(score("groundedness", **said, details=mode)).reason == "names another deadline"
+    silent = failed(score("groundedness", **said, details={"failure_mode": ""}))
+    assert silent.reason == "groundedness: 2 x unsupported"
+    assert failed(score("citation_coverage", explanation="0 of 2 claims")).reason == "0 of 2 claims"
+    assert failed(score("citation_coverage", label="uncited")).reason == "uncited"
+    assert failed(score("citation_coverage")).reason == "citation coverage"
+
+
+def test_a_reason_is_bounded_and_one_line() -> None:
+    reason = failed(score("tone", explanation="a\n" * 5000)).reason
+    assert len(reason) <= 300
+    assert "\n" not in reason
+
+
+def test_an_error_comes_first_and_is_of_the_layer_of_the_step_that_failed() -> None:
+    lost = RagRecord(
+        record_id="r1",
+        trace_id="t1",
+        error="TimeoutError: index\n  at search",
+        absent={"retrieved": Absent.ERRORED},
+    )
+    found = failed(score("citation_coverage"), record=lost)
+    assert (found.kind, found.family) == (FailureKind.ERROR, Layer.RETRIEVAL)
+    assert found.reason == "TimeoutError: index"
+    unnamed = from_record(error="", absent={"answer": Absent.ERRORED})
+    assert unnamed is not None
+    assert (unnamed.family, unnamed.reason) == (Layer.GENERATION, "the request failed")
+
+
+def test_a_thumbs_down_speaks_where_no_rubric_does() -> None:
+    disliked = (Feedback(kind="thumbs", value=1.0, comment="nice"),
+                Feedback(kind="rating", value=0.25, comment="wrong year"))  # fmt: skip
+    found = from_record(feedback=disliked)
+    assert found is not None
+    assert (found.kind, found.reason, found.rubric) == (FailureKind.THUMBS_DOWN, "wrong year", "")
+    record = RagRecord(record_id="r1", trace_id="t1", feedback=disliked)
+    assert failed(score("groundedness"), record=record).kind is FailureKind.RUBRIC
