@@ -18,8 +18,8 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 from bench.captures import captured_sets, load
 from bench.report import SAMPLES, bench_data, finish, progress
+from collector.doctor import Alike, diagnose
 from collector.records import records
-from ragvigil.app.doctor import Alike, diagnose
 from ragvigil.model.record import Absent, RagRecord
 from ragvigil.model.span import Span
 from scorers.rubric import load_rubrics

@@ -20,10 +20,10 @@ from typing import Any
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 from bench.report import finish, progress
+from collector.backfill.collector_file import pieces
+from collector.backfill.sources import SUFFIX
+from collector.backfill.window import Contents, Window
 from ragvigil.app.child_daemon import ChildDaemon, running
-from ragvigil.app.import_collector_file import pieces
-from ragvigil.app.import_sources import SUFFIX
-from ragvigil.app.import_window import Contents, Window
 
 SEED = 7
 FULL, SMALL = 100_000, 300

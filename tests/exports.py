@@ -6,11 +6,11 @@ from collections import defaultdict
 from collections.abc import Iterable
 from pathlib import Path
 
+from collector.backfill.pieces import Piece
 from collector.otlp import Encoding, decode
 from collector.records import records
 from collector.settings import LimitSettings
 from collector.spans import decode_spans
-from ragvigil.app.import_pieces import Piece
 from ragvigil.model.record import RagRecord
 from ragvigil.model.span import Closed, Signal, Span, Trace
 

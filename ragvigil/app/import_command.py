@@ -15,10 +15,10 @@ from pathlib import Path
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeElapsedColumn
 
-from ragvigil.app.import_pieces import NotImportable, Piece
-from ragvigil.app.import_sources import Source, source_of
-from ragvigil.app.import_state import Imported, keep, load
-from ragvigil.app.import_window import Contents, Window, window
+from collector.backfill.pieces import NotImportable, Piece
+from collector.backfill.sources import Source, source_of
+from collector.backfill.state import Imported, keep, load
+from collector.backfill.window import Contents, Window, window
 from ragvigil.app.recording import PROTOBUF
 from ragvigil.app.replay import GaveUp, Outgoing, Sending, Tally, send_all
 from ragvigil.model.span import Signal

@@ -6,9 +6,9 @@ import json
 import time
 from collections.abc import Mapping
 
+from collector.doctor import Alike, diagnose
 from ragvigil.app import plugins
 from ragvigil.app.books import Books
-from ragvigil.app.doctor import Alike, diagnose
 from ragvigil.app.pipeline import Pipeline
 from ragvigil.model.clock import Clock
 from ragvigil.store import records

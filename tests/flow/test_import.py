@@ -17,8 +17,8 @@ import pytest
 
 from ragvigil.app.child_daemon import ChildDaemon, running
 from tests.exports import GOLDEN
-from tests.unit.ragvigil.app.test_import_collector_file import line, request
-from tests.unit.ragvigil.app.test_import_langfuse_export import ROWS, SCORE
+from tests.unit.collector.backfill.test_collector_file import line, request
+from tests.unit.collector.backfill.test_langfuse_export import ROWS, SCORE
 
 REQUESTS = 5
 """Few enough for the file to be shorter than what names it: it grows all the same."""

@@ -7,8 +7,8 @@ import doctest
 import pytest
 
 from collector import fixes
+from collector.doctor import FIELDS
 from collector.fixes import fix, name_of
-from ragvigil.app.doctor import FIELDS
 from ragvigil.model.record import Absent
 
 OPENINFERENCE = "openinference.instrumentation.langchain"

@@ -11,9 +11,9 @@ import clickhouse_connect
 import pytest
 
 from bench.captures import load
+from collector.backfill.collector_clickhouse import attributes_of, pieces
+from collector.backfill.pieces import BadRow, NotImportable
 from collector.records import records
-from ragvigil.app.import_collector_clickhouse import attributes_of, pieces
-from ragvigil.app.import_pieces import BadRow, NotImportable
 from ragvigil.model.span import Link, Span
 from tests.clickhouse_http import Server
 from tests.exports import GOLDEN, records_of, said, spans_of

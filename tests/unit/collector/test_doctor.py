@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
+from collector.doctor import Alike, diagnose
 from ragvigil.app import show
-from ragvigil.app.doctor import Alike, diagnose
 
 LANGCHAIN = "openinference.instrumentation.langchain"
 OPENAI = "openinference.instrumentation.openai"

@@ -18,10 +18,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, BinaryIO, cast
 
+from collector.backfill.pieces import BATCH_BYTES, BATCH_ITEMS, NotImportable, Piece
 from collector.otlp import Encoding, decode
 from collector.refusal import Refused
 from collector.settings import LimitSettings
-from ragvigil.app.import_pieces import BATCH_BYTES, BATCH_ITEMS, NotImportable, Piece
 from ragvigil.model.span import Signal
 
 GZIP, ZSTD = b"\x1f\x8b", b"\x28\xb5\x2f\xfd"

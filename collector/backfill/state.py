@@ -7,8 +7,8 @@ import json
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-from ragvigil.app.import_pieces import NotImportable
-from ragvigil.app.import_window import Window
+from collector.backfill.pieces import NotImportable
+from collector.backfill.window import Window
 
 
 @dataclass(slots=True, kw_only=True)

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from ragvigil.app.import_pieces import NotImportable
-from ragvigil.app.import_state import keep, load
-from ragvigil.app.import_window import Window
+from collector.backfill.pieces import NotImportable
+from collector.backfill.state import keep, load
+from collector.backfill.window import Window
 
 
 def test_a_note_is_read_as_it_was_kept_also_when_the_source_has_grown(tmp_path: Path) -> None:

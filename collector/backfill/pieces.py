@@ -9,7 +9,7 @@ from hashlib import blake2b
 from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceRequest
 from opentelemetry.proto.trace.v1.trace_pb2 import ScopeSpans, Span
 
-from ragvigil.app.import_values import Values, put
+from collector.backfill.values import Values, put
 from ragvigil.model.span import Signal
 
 BATCH_ITEMS = 512

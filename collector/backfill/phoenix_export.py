@@ -15,9 +15,9 @@ from typing import Any
 
 from opentelemetry.proto.trace.v1.trace_pb2 import Span, Status
 
-from ragvigil.app.import_pieces import BadRow, Found, Piece, batched, by_trace, identity
-from ragvigil.app.import_rows import Row, rows
-from ragvigil.app.import_values import clean, dumps, is_absent, loads, nanoseconds, put
+from collector.backfill.pieces import BadRow, Found, Piece, batched, by_trace, identity
+from collector.backfill.rows import Row, rows
+from collector.backfill.values import clean, dumps, is_absent, loads, nanoseconds, put
 
 PREFIX = "attributes."
 KIND = "openinference.span.kind"

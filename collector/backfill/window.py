@@ -9,8 +9,8 @@ from typing import Any
 
 from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceRequest
 
-from ragvigil.app.import_pieces import NotImportable, Piece
-from ragvigil.app.import_values import nanoseconds
+from collector.backfill.pieces import NotImportable, Piece
+from collector.backfill.values import nanoseconds
 from ragvigil.model.span import Signal
 
 

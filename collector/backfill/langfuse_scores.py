@@ -9,9 +9,9 @@ from __future__ import annotations
 
 from opentelemetry.proto.trace.v1.trace_pb2 import Span
 
-from ragvigil.app.import_pieces import BadRow, Found, identity
-from ragvigil.app.import_rows import Row
-from ragvigil.app.import_values import clean, is_absent, nanoseconds, put
+from collector.backfill.pieces import BadRow, Found, identity
+from collector.backfill.rows import Row
+from collector.backfill.values import clean, is_absent, nanoseconds, put
 from ragvigil.model.feedback import LANGFUSE_SCORES
 
 ANNOTATORS = {"ANNOTATION": "HUMAN", "EVAL": "LLM"}

@@ -14,8 +14,8 @@ from typing import Any
 
 from opentelemetry.proto.trace.v1.trace_pb2 import Span, Status
 
-from ragvigil.app.import_pieces import BadRow, Found, NotImportable, Piece, batched, identity
-from ragvigil.app.import_values import clean, dumps, put
+from collector.backfill.pieces import BadRow, Found, NotImportable, Piece, batched, identity
+from collector.backfill.values import clean, dumps, put
 from ragvigil.store.otel_traces import PAGE_ROWS, NotReadable, read_otel_traces
 
 KINDS = {

@@ -16,10 +16,10 @@ from typing import Any
 
 from opentelemetry.proto.trace.v1.trace_pb2 import Span, Status
 
-from ragvigil.app.import_langfuse_scores import carried, is_score
-from ragvigil.app.import_pieces import BadRow, Found, Piece, batched, by_trace, identity
-from ragvigil.app.import_rows import Row, rows
-from ragvigil.app.import_values import clean, dumps, is_absent, loads, nanoseconds, put
+from collector.backfill.langfuse_scores import carried, is_score
+from collector.backfill.pieces import BadRow, Found, Piece, batched, by_trace, identity
+from collector.backfill.rows import Row, rows
+from collector.backfill.values import clean, dumps, is_absent, loads, nanoseconds, put
 
 HUMP = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
 OBSERVED = "langfuse.observation."

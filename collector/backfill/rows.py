@@ -11,8 +11,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from ragvigil.app.import_pieces import NotImportable
-from ragvigil.app.import_values import loads
+from collector.backfill.pieces import NotImportable
+from collector.backfill.values import loads
 
 Row = dict[str, Any]
 

@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 
 from bench.captures import load
+from collector.backfill.phoenix_export import pieces, span_of
+from collector.backfill.pieces import BadRow, NotImportable
 from collector.records import records
-from ragvigil.app.import_phoenix_export import pieces, span_of
-from ragvigil.app.import_pieces import BadRow, NotImportable
 from tests.exports import GOLDEN, records_of, said, spans_of
 
 EXPORTS = GOLDEN / "exports"

@@ -13,9 +13,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bench.captures import load
+from collector.backfill.langfuse_export import pieces
 from collector.feedback import feedback_of
 from collector.records import records
-from ragvigil.app.import_langfuse_export import pieces
 from ragvigil.model.feedback import FeedbackEvent
 from ragvigil.model.span import Closed, Span, Trace
 from tests.exports import GOLDEN, records_of, said, spans_of

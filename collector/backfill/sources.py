@@ -8,13 +8,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from urllib.parse import urlsplit
 
-from ragvigil.app import (
-    import_collector_clickhouse,
-    import_collector_file,
-    import_langfuse_export,
-    import_phoenix_export,
-)
-from ragvigil.app.import_pieces import NotImportable, Piece
+from collector.backfill import collector_clickhouse as import_collector_clickhouse
+from collector.backfill import collector_file as import_collector_file
+from collector.backfill import langfuse_export as import_langfuse_export
+from collector.backfill import phoenix_export as import_phoenix_export
+from collector.backfill.pieces import NotImportable, Piece
 
 SUFFIX = ".ragvigil-import.json"
 HEAD_BYTES = 4096

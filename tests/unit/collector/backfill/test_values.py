@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ragvigil.app.import_values import dumps, loads, nanoseconds
+from collector.backfill.values import dumps, loads, nanoseconds
 
 NANOS = 1_767_225_600_000_000_000
 

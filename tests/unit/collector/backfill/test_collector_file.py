@@ -13,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceRequest
 
-from ragvigil.app.import_collector_file import BATCH_ITEMS, NotImportable, Piece, pieces
+from collector.backfill.collector_file import BATCH_ITEMS, NotImportable, Piece, pieces
 from ragvigil.model.span import Signal, SpanKind, StatusCode
 from tests.exports import spans_of
 
