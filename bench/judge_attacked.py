@@ -11,7 +11,7 @@ from typing import Any
 
 from ragvigil.model.record import Citation, Document, RagRecord
 from scorers.golden import Case, asked
-from scorers.sentences import sentences
+from scorers.text.sentences import sentences
 
 ATTACKS = Path(__file__).with_name("judge_attacks.toml")
 PLACES = ("chunk", "answer", "question")

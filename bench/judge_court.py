@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Any
 
 from labelled import rows
 
-from ragvigil.app.judging import families
 from ragvigil.llm.client import Client, open_client
 from ragvigil.llm.settings import LlmSettings
 from ragvigil.model.record import Citation, Document, RagRecord
@@ -20,6 +19,7 @@ from ragvigil.store.judged import Key, StoredRecord
 from ragvigil.store.record_rows import Stamp
 from scorers.golden import Case, asked
 from scorers.judge.asking import Asker, Family
+from scorers.judge.job import families
 from scorers.judge.queue import JudgeQueue, Waiting, content_of
 from scorers.judge.references import References
 from scorers.judge.worker import Judge

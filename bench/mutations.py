@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 from ragvigil.model.record import Citation, Document, RagRecord
-from scorers.sentences import sentences
+from scorers.text.sentences import sentences
 
 NOT = {"en": "not", "de": "nicht", "ru": "не", "el": "δεν", "ar": "لا", "he": "לא", "hi": "नहीं",
        "zh": "不", "ja": "ない"}  # fmt: skip

@@ -14,7 +14,7 @@ import time
 from labelled import f1, rows
 from report import finish
 
-from scorers.stance import classify
+from scorers.text.stance import classify
 
 LEAST_F1 = 0.80
 

@@ -21,7 +21,7 @@ from ragvigil.inference.process import Inference
 from ragvigil.inference.settings import InferenceSettings
 from ragvigil.model.record import Document, RagRecord
 from ragvigil.model.score import Score
-from scorers.relevance import answer_relevance, context_relevance
+from scorers.local.relevance import answer_relevance, context_relevance
 
 JUDGED = {"trecqa_relevance": 0.82, "cranfield_relevance": 0.84}
 """By set, the least AUROC."""

@@ -24,11 +24,11 @@ from math import sqrt
 
 from ragvigil.model.record import RagRecord
 from ragvigil.model.score import Score
-from scorers.alignment import most_voted
 from scorers.answer_complete_text import is_cut
-from scorers.sentences import cuts
-from scorers.stance import classify
-from scorers.tokens import ascii_words, tokens
+from scorers.text.alignment import most_voted
+from scorers.text.sentences import cuts
+from scorers.text.stance import classify
+from scorers.text.tokens import ascii_words, tokens
 
 USED = 0.45
 """Least overlap of a used sentence; chosen on human-marked supporting sentences (CLAP NQ)."""

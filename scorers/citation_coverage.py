@@ -19,9 +19,9 @@ import re
 
 from ragvigil.model.record import Citation, RagRecord
 from ragvigil.model.score import Score
-from scorers.sentences import Sentence, sentences
-from scorers.stance import classify
-from scorers.tokens import tokens
+from scorers.text.sentences import Sentence, sentences
+from scorers.text.stance import classify
+from scorers.text.tokens import tokens
 
 LEAST_WORDS = 4
 _LEAD_IN = re.compile(r"[:：]\W*$")

@@ -29,8 +29,8 @@ from typing import Self
 from ragvigil.model.record import Document, RagRecord
 from ragvigil.model.score import Score
 from scorers.golden import Case, Gold, asked, read_golden
-from scorers.normalise import key, length, words
 from scorers.settings import ScorersSettings
+from scorers.text.normalise import key, length, words
 
 CUTOFFS = (1, 3, 5, 10, 50)
 NEAR, FEWEST = 0.9, 8

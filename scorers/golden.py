@@ -20,7 +20,7 @@ from typing import Any
 
 import orjson
 
-from scorers.normalise import words
+from scorers.text.normalise import words
 
 
 class BadGolden(ValueError):

@@ -23,7 +23,7 @@ from ragvigil.model.score import Kind, Score
 from scorers.grounding.features import Measured, measure
 from scorers.grounding.model import Model, trained
 from scorers.grounding.response import value
-from scorers.stance import classify
+from scorers.text.stance import classify
 
 
 class LocalGroundedness:

@@ -23,8 +23,8 @@ from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
 
-from scorers.sentences import cuts
-from scorers.tokens import tokens
+from scorers.text.sentences import cuts
+from scorers.text.tokens import tokens
 
 STEM = 6
 """First letters of a word that must agree for two sentences to share a matter."""

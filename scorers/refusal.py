@@ -21,7 +21,7 @@ from __future__ import annotations
 
 from ragvigil.model.record import RagRecord
 from ragvigil.model.score import Score
-from scorers.stance import classify
+from scorers.text.stance import classify
 
 
 class Refusal:

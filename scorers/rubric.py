@@ -18,7 +18,7 @@ from typing import Any
 
 from ragvigil.model.plugin import HOUSE, LeftOut, distribution, plug_in, refusal
 from ragvigil.model.score import Layer
-from scorers.judge.table import About, BadTable, Judging, parse_judging
+from scorers.judge_table import About, BadTable, Judging, parse_judging
 
 GROUP = "ragvigil.rubrics"
 

@@ -15,10 +15,10 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from scorers.negations import denies
-from scorers.normalise import is_number, is_unspaced, words
-from scorers.sentences import sentences
-from scorers.stance import classify
+from scorers.text.negations import denies
+from scorers.text.normalise import is_number, is_unspaced, words
+from scorers.text.sentences import sentences
+from scorers.text.stance import classify
 
 SUPPORTED, PART, RELATED = 0.7, 0.4, 0.2
 """Shares of a text's telling words that another must have."""

@@ -13,12 +13,12 @@ from clustering.rca.job import Explaining
 from clustering.rca.settings import RootCauseSettings
 from clustering.settings import ClusteringSettings
 from ragvigil.app.issue_source import Issues
-from ragvigil.app.judging import Judging
 from ragvigil.inference.process import Inference
 from ragvigil.inference.settings import InferenceSettings
 from ragvigil.store.store import Store
 from ragvigil.web.api import api
 from ragvigil.web.settings import WebSettings
+from scorers.judge.job import Judging
 from scorers.judge.settings import JudgeSettings
 from tests.flow.test_api import Quiet
 from tests.issues import NOW

@@ -14,7 +14,6 @@ from alerts.deltas.metrics import ScoreMetrics
 from ragvigil.app import issue_gauges
 from ragvigil.app import pipeline_metrics as metrics
 from ragvigil.app.books import Books
-from ragvigil.app.calibration import Calibration
 from ragvigil.app.jobs import JOBS_PUT_OFF, Job
 from ragvigil.app.parts import calibration
 from ragvigil.app.pipeline import Pipeline
@@ -22,6 +21,7 @@ from ragvigil.app.settings import Settings
 from ragvigil.model.clock import Clock
 from ragvigil.store import retention, rollups
 from ragvigil.store.store import Store
+from scorers.calibration.report import Calibration
 
 log = structlog.get_logger()
 

@@ -13,7 +13,6 @@ from clustering.golden.check import Knowledge
 from clustering.golden.nearness import Embed
 from ragvigil.app.golden_job import GoldenJob
 from ragvigil.app.golden_run import Judge, Trial
-from ragvigil.app.judging import Judging
 from ragvigil.app.settings import Settings
 from ragvigil.inference.outcome import Unavailable
 from ragvigil.inference.process import Inference
@@ -23,6 +22,7 @@ from ragvigil.model.record import RagRecord
 from ragvigil.model.score import Score
 from ragvigil.store.store import Store
 from scorers.golden import asked
+from scorers.judge.job import Judging
 from scorers.runner import Runner
 
 if TYPE_CHECKING:

@@ -9,12 +9,12 @@ from datetime import UTC, datetime
 from typing import Any
 
 from alerts.watch_settings import AuditSettings
-from ragvigil.app.judging import families
 from ragvigil.app.settings import Settings
 from ragvigil.llm.outcome import Usage
 from ragvigil.llm.prices import Price
 from ragvigil.llm.settings import price_of
 from scorers.judge.cost import Cost, Sizes, estimate
+from scorers.judge.job import families
 from scorers.judge.settings import JudgeSettings
 from scorers.rubric import load_rubrics
 

@@ -6,9 +6,6 @@ import time
 from collections.abc import Mapping, Sequence
 
 from alerts.deltas.metrics import ScoreMetrics
-from ragvigil.app.canary_job import CanaryJob
-from ragvigil.app.judging import Deliver, Judging
-from ragvigil.app.local_scoring import LocalScoring
 from ragvigil.app.settings import Settings
 from ragvigil.inference.process import Inference
 from ragvigil.model.clock import Clock
@@ -18,6 +15,9 @@ from ragvigil.store import judged, traffic
 from ragvigil.store.judged import StoredRecord
 from ragvigil.store.record_rows import RubricFacts
 from ragvigil.store.store import Store
+from scorers.calibration.canary_job import CanaryJob
+from scorers.judge.job import Deliver, Judging
+from scorers.local.job import LocalScoring
 
 HEARD_SECONDS = 600.0
 """What users said so long before the start is heard again: a record is queued once all the same."""

@@ -18,9 +18,7 @@ from collector.fetch import TraceFetcher
 from collector.record.route import RouteCap, RouteRules
 from collector.spool.reader import SpoolReader
 from ragvigil.app import plugins
-from ragvigil.app.calibration import Calibration
 from ragvigil.app.digest import Digest, Digesting
-from ragvigil.app.exporting import Exporting
 from ragvigil.app.golden_parts import golden_job
 from ragvigil.app.golden_questions import golden_questions
 from ragvigil.app.later import Later
@@ -36,6 +34,8 @@ from ragvigil.model.outcome import Outcome
 from ragvigil.store import ledger, traces
 from ragvigil.store.store import Store
 from ragvigil.store.traces import RubricFacts
+from scorers.calibration.report import Calibration
+from scorers.export.queue import Exporting
 from scorers.rubric import load_rubrics
 from scorers.runner import Runner
 

@@ -22,7 +22,6 @@ from collector.record.route import RouteCap
 from collector.spool.reader import SpoolReader
 from ragvigil.app import counted, memory
 from ragvigil.app import pipeline_metrics as metrics
-from ragvigil.app.exporting import Exporting
 from ragvigil.app.golden_job import GoldenJob
 from ragvigil.app.later import Later
 from ragvigil.app.runs import Runs
@@ -32,6 +31,7 @@ from ragvigil.app.scoring_pool import JOB_CLOSINGS, ScoringPool
 from ragvigil.app.sink import Sink
 from ragvigil.model.span import Closed
 from ragvigil.store.traces import StoredTrace
+from scorers.export.queue import Exporting
 from scorers.runner import Runner
 
 FRAMES_A_TURN = 16

@@ -18,7 +18,6 @@ from collector.spool.reader import SpoolReader
 from ragvigil.app import memory
 from ragvigil.app.counted import Increases, increases
 from ragvigil.app.digest import Digest, Digesting, gather
-from ragvigil.app.local_scoring import is_for_local_models
 from ragvigil.app.logs import configure_logs
 from ragvigil.app.scoring import Fresh, Known, Scoring
 from ragvigil.app.settings import Settings
@@ -28,6 +27,7 @@ from ragvigil.store.batch import Batch
 from ragvigil.store.record_rows import RubricFacts
 from ragvigil.store.traces import TraceRows
 from scorers.judge.sampling import may_be_chosen
+from scorers.local.job import is_for_local_models
 from scorers.rubric import bring
 from scorers.runner import Runner, load_scorers
 

@@ -25,7 +25,7 @@ from ragvigil.inference.settings import InferenceSettings
 from ragvigil.model.plugin import others
 from ragvigil.store.settings import StoreSettings
 from ragvigil.web.settings import WebSettings
-from scorers.export_settings import ExportSettings
+from scorers.export.settings import ExportSettings
 from scorers.judge.settings import JudgeSettings
 from scorers.rubric import GROUP, bring, house_rubrics
 from scorers.settings import ScorersSettings

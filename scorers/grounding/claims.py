@@ -7,10 +7,10 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from math import log
 
-from scorers.normalise import is_number, words
-from scorers.sentences import sentences
-from scorers.stance import classify
-from scorers.support import NAME
+from scorers.text.normalise import is_number, words
+from scorers.text.sentences import sentences
+from scorers.text.stance import classify
+from scorers.text.support import NAME
 
 MARKER = re.compile(r"\[[^\[\]\n]{1,40}\]|【[^】\n]{1,40}】")
 ITEM = re.compile(r"\s*(?:[-*•·–]|\d+[.)])\s")

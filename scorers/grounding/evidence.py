@@ -9,8 +9,8 @@ from math import log, sqrt
 from scorers.grounding.claims import Claim, Weights
 from scorers.grounding.context import Context
 from scorers.grounding.nearest import Nearest
-from scorers.negations import denies
-from scorers.normalise import is_number
+from scorers.text.negations import denies
+from scorers.text.normalise import is_number
 
 STEM = 5
 TELLING = 4.0

@@ -15,8 +15,8 @@ from math import log
 from scorers.grounding.claims import FORM, Claim, Weights, claims, form
 from scorers.grounding.context import Context
 from scorers.grounding.evidence import LACK, SUPPORT, Compared
-from scorers.negations import denies
-from scorers.normalise import words
+from scorers.text.negations import denies
+from scorers.text.normalise import words
 
 EVIDENCE = SUPPORT + LACK
 NEIGHBOUR = ("stem_coverage", "pair_coverage", "line_cosine", "missing")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from scorers.judge.table import OF_NUGGETS, About, Judging
+from scorers.judge_table import OF_NUGGETS, About, Judging
 
 OKAY_WEIGHT = 0.5
 """What a nugget that is good to have weighs beside a vital one (AutoNuggetizer, TREC RAG 2024)."""

@@ -17,7 +17,7 @@ from math import log2
 from ragvigil.model.record import Document, RagRecord
 from ragvigil.model.score import Kind, Score
 from scorers.judge.suspicion import LABEL
-from scorers.judge.table import Grade, Judging
+from scorers.judge_table import Grade, Judging
 from scorers.rubric import Rubric
 
 

@@ -13,8 +13,8 @@ from typing import Annotated, Any, Literal
 from pydantic import BaseModel, ConfigDict, Field, create_model, field_validator
 
 from scorers.judge.prompt import MOST_NUGGETS
-from scorers.judge.table import NO_FAILURE, Judging
-from scorers.normalise import key, words
+from scorers.judge_table import NO_FAILURE, Judging
+from scorers.text.normalise import key, words
 
 
 class Form(BaseModel):

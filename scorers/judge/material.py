@@ -8,9 +8,9 @@ from dataclasses import dataclass
 
 from ragvigil.model.record import Citation, Document, RagRecord
 from scorers.golden import Fact
-from scorers.judge.table import About, Judging, Shown
-from scorers.normalise import words
-from scorers.sentences import sentences
+from scorers.judge_table import About, Judging, Shown
+from scorers.text.normalise import words
+from scorers.text.sentences import sentences
 
 BEFORE_STOP = re.compile(r" (?=[.,;:])")
 """What a marker in front of a full stop leaves behind."""

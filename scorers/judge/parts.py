@@ -8,7 +8,7 @@ from typing import TypeVar
 
 from scorers.judge.material import Item, Material, Passage
 from scorers.judge.prompt import Section, section
-from scorers.judge.table import About, Judging
+from scorers.judge_table import About, Judging
 
 MOST_ITEMS = 20
 """Verdicts of one reply: more do not fit the tokens that a reply may have, or are done badly."""

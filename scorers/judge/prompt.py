@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from scorers.judge.material import Item
-from scorers.judge.table import NO_FAILURE, About, Judging, QuoteFrom
+from scorers.judge_table import NO_FAILURE, About, Judging, QuoteFrom
 
 LAYOUT = "1"
 """Raise it, and the version of every judged rubric, when the words of this module change: cached

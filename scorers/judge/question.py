@@ -22,9 +22,9 @@ from scorers.judge.forms import form_of
 from scorers.judge.material import Item, Material, Passage, Reference, documents, material
 from scorers.judge.parts import Part, parts_of
 from scorers.judge.prompt import LAYOUT, Section, render, section, unused
-from scorers.judge.table import About, Judging, OnlyWhen, Shown
+from scorers.judge_table import About, Judging, OnlyWhen, Shown
 from scorers.rubric import Rubric
-from scorers.stance import classify
+from scorers.text.stance import classify
 
 MOST_QUESTIONS = 16
 """Calls for one rubric of one record; a record that needs more is `partial`, and costs nothing."""

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from scorers.normalise import key, length, parts, words
-from scorers.prepared import prepared
-from scorers.quoted import ALIKE, holds
+from scorers.text.normalise import key, length, parts, words
+from scorers.text.prepared import prepared
+from scorers.text.quoting import ALIKE, holds
 
 LEAST = 3
 """Words of a quote that proves anything (a character of an unspaced script is half a word)."""

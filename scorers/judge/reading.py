@@ -22,7 +22,7 @@ from scorers.judge.prompt import MODE_WORDS
 from scorers.judge.question import Question
 from scorers.judge.quotes import is_quoted
 from scorers.judge.suspicion import LABEL, suspected
-from scorers.judge.table import NO_FAILURE, About, Grade, Judging, QuoteFrom, Shown
+from scorers.judge_table import NO_FAILURE, About, Grade, Judging, QuoteFrom, Shown
 from scorers.rubric import Rubric, load_rubrics
 
 SHOWN = 300

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from scorers.judge.material import Item
 from scorers.judge.prompt import Section, render
-from scorers.judge.table import About, Judging, Shown
+from scorers.judge_table import About, Judging, Shown
 
 DELIMITER = "<a random word>"
 ITEMS = {

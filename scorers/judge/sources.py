@@ -13,7 +13,7 @@ from collections.abc import Iterable, Iterator
 from html.parser import HTMLParser
 from pathlib import Path
 
-from scorers.tokens import tokens
+from scorers.text.tokens import tokens
 
 ENDINGS = frozenset({".md", ".txt", ".rst", ".html", ".htm"})
 PASSAGE_CHARACTERS = 1_000

@@ -14,8 +14,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from scorers.normalise import words
-from scorers.sentences import Sentence, sentences
+from scorers.text.normalise import words
+from scorers.text.sentences import Sentence, sentences
 
 MEASURED_ON = ("ragtruth_qa", "attributionbench_dev", "lfqa_verification")
 LEAST_EVIDENCE = 30

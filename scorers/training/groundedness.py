@@ -22,7 +22,7 @@ from scorers.grounding.claims import Weights
 from scorers.grounding.evidence import LACK, SUPPORT
 from scorers.grounding.features import EVIDENCE, NAMES, measure
 from scorers.grounding.model import Model, Trees, written
-from scorers.normalise import words
+from scorers.text.normalise import words
 from scorers.training.grounded_examples import Example, examples
 
 VERSION = "1"

@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Any
 
 from scorers.injection_signs import requests
-from scorers.sentences import cuts
+from scorers.text.sentences import cuts
 
 ATTACKS = "bipia_injection"
 HOSTS = (

@@ -26,10 +26,10 @@ from collector.feedback import feedback_of
 from collector.settings import CollectorSettings
 from collector.spans import decode_logs, decode_spans
 from ragvigil.app.child_daemon import free_port
-from ragvigil.app.exporting import Exporting
 from ragvigil.model.outcome import Outcome
 from ragvigil.model.span import Closed, LogRecord, Trace
-from scorers.export_settings import ExportSettings
+from scorers.export.queue import Exporting
+from scorers.export.settings import ExportSettings
 from tests.otlp import Listening, listening
 from tests.outcomes import outcome_of
 

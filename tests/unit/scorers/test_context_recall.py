@@ -23,9 +23,9 @@ from scorers.context_recall import (
     ranking,
 )
 from scorers.golden import parse_case
-from scorers.normalise import words
 from scorers.runner import load_scorers
 from scorers.settings import ScorersSettings
+from scorers.text.normalise import words
 
 QUESTION = "How long does a refund take?"
 TEXT = "Card refunds take five to seven business days after the parcel has come back to us."

@@ -9,11 +9,11 @@ from prometheus_client import CollectorRegistry
 
 from alerts.settings import AlertsSettings, MetricsSettings
 from alerts.watch.run import Watching
-from ragvigil.app.judging import Judging
 from ragvigil.model.finding import FindingKind
 from ragvigil.model.notice import ChangeKind
 from ragvigil.store.failures import StoreError
 from ragvigil.store.store import Store
+from scorers.judge.job import Judging
 from scorers.judge.settings import JudgeSettings
 from tests.outcomes import SECOND
 from tests.unit.alerts.notices.test_job import FEW, START, changed, offer, usual

@@ -15,7 +15,6 @@ import pytest
 from clustering.rca.job import SETTLE_SECONDS, Busy, Explaining, NoSuchIssue
 from clustering.rca.settings import RootCauseSettings
 from clustering.rca.store_reading import StoredReading, terms_of
-from ragvigil.app.judging import Judging
 from ragvigil.model.issue import Issue, IssueState, IssueVerb, Quote
 from ragvigil.model.outcome import Outcome
 from ragvigil.model.score import Kind, Layer, Stream
@@ -23,6 +22,7 @@ from ragvigil.store import causes, deploys, issues, rollups, root_causes
 from ragvigil.store.failures import QueryFailed, Unavailable
 from ragvigil.store.store import Store
 from ragvigil.store.traces import TraceRows
+from scorers.judge.job import Judging
 from scorers.judge.settings import JudgeSettings
 from tests.issues import A_FAILURE, NANOS, issue, keep
 from tests.judged import RUBRICS

@@ -8,11 +8,11 @@ import pytest
 
 from clustering.golden.edits import Refused
 from ragvigil.app.golden_parts import golden_job
-from ragvigil.app.judging import Judging
 from ragvigil.app.settings import Settings
 from ragvigil.inference.process import Inference
 from ragvigil.model.golden import GoldenCase
 from ragvigil.store.store import Store
+from scorers.judge.job import Judging
 from scorers.judge.settings import JudgeSettings
 from scorers.runner import Runner
 from tests.golden_sets import Hands, work_tree

@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 
 from alerts.audits.step import BUDGET
-from ragvigil.app.judging import Judging
 from ragvigil.llm.outcome import Purpose
 from ragvigil.store.store import Store
+from scorers.judge.job import Judging
 from scorers.judge.settings import JudgeSettings
 from tests.content_judge import ContentJudge
 from tests.llm_server import LlmServer, serving

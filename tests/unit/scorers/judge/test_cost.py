@@ -7,8 +7,8 @@ from dataclasses import replace
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ragvigil.app.judging import families
 from scorers.judge.cost import FORM_TOKENS, Sizes, estimate
+from scorers.judge.job import families
 from scorers.rubric import load_rubrics
 
 FAMILIES = families(load_rubrics())

@@ -15,7 +15,7 @@ from scorers.judge.material import Fact, Reference
 from scorers.judge.parts import MOST_ITEMS
 from scorers.judge.prompt import section
 from scorers.judge.question import MOST_QUESTIONS, Question, ask_about
-from scorers.judge.table import About
+from scorers.judge_table import About
 from scorers.rubric import house_rubrics
 from tests.content_judge import read_prompt
 from tests.judged_records import GOOD, INJECTED, REFERENCE, REFUSED

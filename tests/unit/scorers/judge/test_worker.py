@@ -12,7 +12,6 @@ from typing import Any
 import pytest
 from prometheus_client import REGISTRY
 
-from ragvigil.app.judging import families
 from ragvigil.llm.client import open_client
 from ragvigil.llm.settings import LlmSettings
 from ragvigil.model.record import Absent, Citation, Document, RagRecord
@@ -21,6 +20,7 @@ from ragvigil.store.failures import Unavailable
 from ragvigil.store.judged import Key, StoredRecord
 from ragvigil.store.record_rows import Stamp
 from scorers.judge.asking import JUDGE, Asker
+from scorers.judge.job import families
 from scorers.judge.queue import JudgeQueue, Waiting, content_of
 from scorers.judge.references import References
 from scorers.judge.worker import AGAIN_SECONDS, Judge

@@ -15,15 +15,15 @@ from typing import Protocol
 
 import structlog
 
-from ragvigil.app.export_sender import OtlpSender, Sent
 from ragvigil.model.clock import Clock
 from ragvigil.model.outcome import Outcome
 from ragvigil.model.record import RagRecord
 from ragvigil.model.score import Score
 from ragvigil.store.judged import StoredRecord
-from scorers.export import Evaluated, NoSpan, evaluated, facts_of, wanted
-from scorers.export_metrics import DROPPED, EXPORTED, FAILURES, WAITING, Dropped
-from scorers.export_settings import ExportSettings
+from scorers.export.events import Evaluated, NoSpan, evaluated, facts_of, wanted
+from scorers.export.metrics import DROPPED, EXPORTED, FAILURES, WAITING, Dropped
+from scorers.export.sender import OtlpSender, Sent
+from scorers.export.settings import ExportSettings
 from scorers.rubric import load_rubrics
 
 log = structlog.get_logger()

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from ragvigil.llm.guard import is_own
 from ragvigil.model.record import RagRecord
 from ragvigil.model.score import Kind, Layer, Score, Stream
-from scorers.export import (
+from scorers.export.events import (
     EXPLANATION_CHARACTERS,
     Evaluated,
     NoSpan,
@@ -23,7 +23,7 @@ from scorers.export import (
     span_ids,
     wanted,
 )
-from scorers.export_settings import ExportSettings
+from scorers.export.settings import ExportSettings
 from scorers.rubric import load_rubrics
 
 NOW = 1_700_000_000_000_000_000

@@ -6,11 +6,11 @@ import re
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
-from scorers.alignment import Alignment, Change, align, is_found, is_harmless
-from scorers.normalise import is_unspaced, key, length, words
-from scorers.prepared import Prepared
-from scorers.quoted import Finding, Texts
-from scorers.support import support, weights
+from scorers.text.alignment import Alignment, Change, align, is_found, is_harmless
+from scorers.text.normalise import is_unspaced, key, length, words
+from scorers.text.prepared import Prepared
+from scorers.text.quoting import Finding, Texts
+from scorers.text.support import support, weights
 
 SHORTEST = 4
 """Words under which a sentence says too little to tell chunks apart."""

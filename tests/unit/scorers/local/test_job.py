@@ -10,17 +10,17 @@ import pytest
 from numpy.typing import NDArray
 from prometheus_client import REGISTRY
 
-from ragvigil.app.local_scoring import (
+from ragvigil.inference.outcome import Reason, Unavailable
+from ragvigil.model.outcome import Outcome
+from ragvigil.model.score import Kind, Score, Stream
+from ragvigil.store.judged import StoredRecord
+from scorers.local.job import (
     ADAPT_SECONDS,
     BATCH_RECORDS,
     LEAST_RATE,
     WAITING_RECORDS,
     LocalScoring,
 )
-from ragvigil.inference.outcome import Reason, Unavailable
-from ragvigil.model.outcome import Outcome
-from ragvigil.model.score import Kind, Score, Stream
-from ragvigil.store.judged import StoredRecord
 from tests.outcomes import outcome_of
 
 

@@ -8,12 +8,12 @@ from pathlib import Path
 import pytest
 from pydantic import SecretStr
 
-from ragvigil.app.judging import NO_JUDGE, Judging, families
 from ragvigil.model.feedback import FeedbackEvent
 from ragvigil.model.score import Stream
 from ragvigil.store import feedback
 from ragvigil.store.store import Store
 from ragvigil.store.traces import TraceRows
+from scorers.judge.job import NO_JUDGE, Judging, families
 from scorers.judge.queue import JudgeQueue, Waiting
 from scorers.judge.settings import JudgeSettings
 from scorers.rubric import load_rubrics

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from scorers.judge.table import KEYS, About, BadTable, parse_judging
+from scorers.judge_table import KEYS, About, BadTable, parse_judging
 from scorers.rubric import BadRubric, house_rubrics, parse_rubric
 
 TABLE = """

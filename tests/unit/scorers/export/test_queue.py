@@ -11,14 +11,14 @@ from dataclasses import dataclass, field, replace
 import pytest
 from prometheus_client import REGISTRY
 
-from ragvigil.app.export_sender import Sent
-from ragvigil.app.exporting import ATTEMPTS, BATCH_RESULTS, Exporting
 from ragvigil.model.outcome import Outcome
 from ragvigil.model.score import Kind, Score, Stream
 from ragvigil.store.judged import StoredRecord
 from ragvigil.store.traces import stamp_of
-from scorers.export import Evaluated
-from scorers.export_settings import ExportSettings
+from scorers.export.events import Evaluated
+from scorers.export.queue import ATTEMPTS, BATCH_RESULTS, Exporting
+from scorers.export.sender import Sent
+from scorers.export.settings import ExportSettings
 from tests.outcomes import outcome_of
 
 SOMEWHERE = "http://127.0.0.1:4317"
@@ -255,11 +255,11 @@ def test_a_receiver_that_hangs_delays_neither_offers_nor_the_end() -> None:
     assert receiver.taken == []
 
 
-@pytest.mark.parametrize("module", ["ragvigil.app.core", "ragvigil.app.exporting"])
+@pytest.mark.parametrize("module", ["ragvigil.app.core", "scorers.export.queue"])
 def test_without_an_address_neither_the_sdk_nor_an_exporter_is_loaded(module: str) -> None:
     code = (
         f"import sys, {module}\n"
-        "from ragvigil.app.exporting import Exporting\n"
+        "from scorers.export.queue import Exporting\n"
         "from scorers.export_settings import ExportSettings\n"
         "export = Exporting(ExportSettings())\n"
         "export.start()\n"
@@ -267,5 +267,5 @@ def test_without_an_address_neither_the_sdk_nor_an_exporter_is_loaded(module: st
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     loaded = set(done.stdout.split())
-    assert "ragvigil.app.export_sender" in loaded
+    assert "scorers.export.sender" in loaded
     assert not {"opentelemetry.sdk", "opentelemetry.exporter", "requests"} & loaded

@@ -17,15 +17,15 @@ from threading import Event, Thread
 import structlog
 from prometheus_client import Counter, Gauge
 
-from ragvigil.app.judging import Deliver
 from ragvigil.inference.process import Inference
 from ragvigil.model.outcome import Outcome
 from ragvigil.model.score import Score, Stream
 from ragvigil.store.failures import StoreError
 from ragvigil.store.judged import StoredRecord
 from ragvigil.store.traces import stamp_of
+from scorers.judge.job import Deliver
 from scorers.judge.sampling import is_sampled
-from scorers.relevance import relevance
+from scorers.local.relevance import relevance
 
 log = structlog.get_logger()
 

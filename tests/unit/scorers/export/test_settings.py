@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import ValidationError
 
-from scorers.export_settings import ExportSettings, read_headers
+from scorers.export.settings import ExportSettings, read_headers
 
 
 def test_nothing_leaves_by_default_and_no_text_without_a_word() -> None:

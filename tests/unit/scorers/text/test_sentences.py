@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from scorers.sentences import cuts, sentences
+from scorers.text.sentences import cuts, sentences
 
 
 @pytest.mark.parametrize(

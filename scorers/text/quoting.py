@@ -9,9 +9,9 @@ from itertools import pairwise
 from math import ceil
 
 from ragvigil.model.record import Document
-from scorers.alignment import align, is_found
-from scorers.normalise import is_unspaced, key, length, parts, words
-from scorers.prepared import Prepared, prepared
+from scorers.text.alignment import align, is_found
+from scorers.text.normalise import is_unspaced, key, length, parts, words
+from scorers.text.prepared import Prepared, prepared
 
 GAP = 250
 """Characters that an ellipsis may leave out; more is another place."""

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable
 
-from ragvigil.app.canary import choose, shifts
 from ragvigil.model.score import Score
 from ragvigil.store import canary
 from ragvigil.store.store import Store
+from scorers.calibration.canary_rows import choose, shifts
 from tests.judged import RUBRICS, keep_judged, verdict
 from tests.outcomes import NOW, SECOND
 

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from scorers.negations import denies
-from scorers.normalise import key, length, parts, words
+from scorers.text.negations import denies
+from scorers.text.normalise import key, length, parts, words
 
 TEXT = "Возврат до 30 дней — “free”, क़ीमत ३०, 退款5天, λόγος, İstanbul, naïve"
 

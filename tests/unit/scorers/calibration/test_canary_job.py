@@ -10,11 +10,11 @@ from pathlib import Path
 import pytest
 from prometheus_client import REGISTRY
 
-from ragvigil.app.canary_job import CanaryJob
-from ragvigil.app.judging import Judging
 from ragvigil.store import canary
 from ragvigil.store.record_rows import RubricFacts
 from ragvigil.store.store import Store
+from scorers.calibration.canary_job import CanaryJob
+from scorers.judge.job import Judging
 from scorers.judge.settings import JudgeSettings
 from scorers.rubric import load_rubrics
 from tests.content_judge import ContentJudge

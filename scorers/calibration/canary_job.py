@@ -8,14 +8,14 @@ from collections.abc import Callable, Mapping
 import structlog
 from prometheus_client import Gauge
 
-from ragvigil.app.canary import choose, shifts
-from ragvigil.app.judging import Judging
 from ragvigil.llm.outcome import Purpose
 from ragvigil.model.score import Score
 from ragvigil.store import canary
 from ragvigil.store.canary import CanaryScore, CanarySet
 from ragvigil.store.record_rows import RubricFacts, segment
 from ragvigil.store.store import Store
+from scorers.calibration.canary_rows import choose, shifts
+from scorers.judge.job import Judging
 from scorers.rubric import load_rubrics
 
 log = structlog.get_logger()

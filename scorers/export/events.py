@@ -16,7 +16,7 @@ from ragvigil.llm.guard import MARK
 from ragvigil.model.evaluation import OWN, SCOPE
 from ragvigil.model.record import RagRecord
 from ragvigil.model.score import Kind, Score
-from scorers.export_settings import ExportSettings
+from scorers.export.settings import ExportSettings
 from scorers.rubric import Rubric
 
 EXPLANATION_CHARACTERS, LABEL_CHARACTERS = 1000, 200

@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from scorers.alignment import LONGEST, align, is_found
-from scorers.normalise import words
-from scorers.prepared import Prepared
+from scorers.text.alignment import LONGEST, align, is_found
+from scorers.text.normalise import words
+from scorers.text.prepared import Prepared
 
 WORD = st.text("abcdef", min_size=1, max_size=8)
 CHUNK = Prepared(

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from scorers.normalise import words
-from scorers.prepared import Prepared
-from scorers.support import support, weights
+from scorers.text.normalise import words
+from scorers.text.prepared import Prepared
+from scorers.text.support import support, weights
 
 CHUNKS = [
     Prepared("Card refunds take 5 days to appear on the statement of the customer."),

@@ -6,8 +6,8 @@ from collections import OrderedDict
 from functools import cached_property
 from itertools import accumulate
 
-from scorers.normalise import key, words
-from scorers.sentences import sentences
+from scorers.text.normalise import key, words
+from scorers.text.sentences import sentences
 
 BYTES_PER_CHARACTER = 40
 BYTES_PER_CHUNK = 1024

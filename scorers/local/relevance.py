@@ -27,8 +27,8 @@ from ragvigil.inference.outcome import Unavailable
 from ragvigil.model.record import RagRecord
 from ragvigil.model.score import Kind, Score
 from scorers.rubric import house_rubrics
-from scorers.sentences import cuts
-from scorers.stance import classify
+from scorers.text.sentences import cuts
+from scorers.text.stance import classify
 
 if TYPE_CHECKING:
     import numpy as np

@@ -14,14 +14,14 @@ from typing import TYPE_CHECKING, Any
 
 from ragvigil.llm.guard import untraced
 from ragvigil.model.evaluation import EVENT, SCOPE
-from scorers.export import Evaluated, event_attributes, span_attributes, span_ids
-from scorers.export_settings import ExportSettings, read_headers
+from scorers.export.events import Evaluated, event_attributes, span_attributes, span_ids
+from scorers.export.settings import ExportSettings, read_headers
 
 if TYPE_CHECKING:
     from opentelemetry.sdk._logs import ReadableLogRecord
     from opentelemetry.sdk.trace import ReadableSpan
 
-    from ragvigil.app.export_session import Session
+    from scorers.export.session import Session
 
 EXPORTERS = "opentelemetry.exporter"
 SIGNALS = {"events": "logs", "spans": "traces"}
@@ -116,7 +116,7 @@ class OtlpSender:
     def _open(self, settings: ExportSettings) -> Any:
         if settings.protocol == "grpc":
             return _grpc_exporter(settings)
-        from ragvigil.app.export_session import Session
+        from scorers.export.session import Session
 
         self._session = Session()
         return _http_exporter(settings, self._session)

@@ -10,8 +10,8 @@ from functools import cache, lru_cache
 from importlib.resources import files
 from typing import Any
 
-from scorers.sentences import Sentence, sentences
-from scorers.tokens import tokens
+from scorers.text.sentences import Sentence, sentences
+from scorers.text.tokens import tokens
 
 LEAST_WORDS = 5
 """A shorter remainder of a refusing answer states nothing."""

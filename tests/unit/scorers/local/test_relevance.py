@@ -17,7 +17,7 @@ from ragvigil.inference.process import Inference
 from ragvigil.inference.settings import InferenceSettings
 from ragvigil.model.record import Absent, Document, RagRecord
 from ragvigil.model.score import Kind, Layer
-from scorers.relevance import (
+from scorers.local.relevance import (
     MOST_CHARACTERS,
     MOST_CHUNKS,
     PIECE_BYTES,
