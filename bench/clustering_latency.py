@@ -34,7 +34,7 @@ from report import finish, progress
 from clustering.failures.embed import FailureVectors
 from clustering.failures.masking import masked
 from clustering.grouping.child import cluster_in_child
-from ragvigil.app.child_daemon import ChildDaemon, running
+from ragvigil.app.demo.child_daemon import ChildDaemon, running
 from ragvigil.inference.process import Inference
 from ragvigil.inference.settings import InferenceSettings
 from ragvigil.model.clock import VARIABLE, Pace

@@ -23,7 +23,7 @@ from bench.report import finish, progress
 from collector.backfill.collector_file import pieces
 from collector.backfill.sources import SUFFIX
 from collector.backfill.window import Contents, Window
-from ragvigil.app.child_daemon import ChildDaemon, running
+from ragvigil.app.demo.child_daemon import ChildDaemon, running
 
 SEED = 7
 FULL, SMALL = 100_000, 300
@@ -127,7 +127,7 @@ def _noted(note: Path) -> dict[str, Any]:
 
 def _command(path: Path, daemon: ChildDaemon) -> subprocess.Popen[str]:
     return subprocess.Popen(
-        [sys.executable, "-m", "ragvigil.app.cli", "import", "collector_file", str(path),
+        [sys.executable, "-m", "ragvigil.app.cli.main", "import", "collector_file", str(path),
          "--endpoint", f"http://{daemon.http}", "--json"],
         stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
     )  # fmt: skip

@@ -30,8 +30,8 @@ from phoenix_process import phoenix_rate
 from processes import core_pid, memory_mb
 from report import finish, progress
 
-from ragvigil.app.child_daemon import ChildDaemon, running
-from ragvigil.app.sink import LARGEST
+from ragvigil.app.demo.child_daemon import ChildDaemon, running
+from ragvigil.app.pipeline.sink import LARGEST
 
 SEED = 7
 PEER_TRACES = 2_000

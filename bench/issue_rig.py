@@ -20,9 +20,9 @@ from judge_latency import judging
 from report import progress
 from watch_faults import pace_from
 
-from ragvigil.app.child_daemon import ChildDaemon, running
-from ragvigil.app.recording import PROTOBUF
-from ragvigil.app.replay import Outgoing, Sending, Tally, send_all
+from ragvigil.app.demo.child_daemon import ChildDaemon, running
+from ragvigil.app.demo.recording import PROTOBUF
+from ragvigil.app.demo.replay import Outgoing, Sending, Tally, send_all
 from ragvigil.model.clock import VARIABLE, Pace
 from ragvigil.store import failed
 from ragvigil.store.settings import StoreSettings

@@ -19,7 +19,7 @@ from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanE
 from examples.helpdesk.corpus import Question, load_questions
 from examples.helpdesk.faults import Fault
 from examples.helpdesk.service import create_app, make_desk
-from ragvigil.app.schedule import Template
+from ragvigil.app.demo.schedule import Template
 
 HEALTHY = "healthy"
 SIDE_BY_SIDE = 3

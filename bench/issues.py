@@ -22,7 +22,7 @@ from issue_truth import Compared, compare
 from judge_stand_in import standing_in
 from report import finish, progress
 
-from ragvigil.app.schedule import Template
+from ragvigil.app.demo.schedule import Template
 
 MOST_ISSUES, LEAST_PURE = 2, 0.85
 REQUESTS_AN_HOUR = 400

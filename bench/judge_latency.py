@@ -21,7 +21,7 @@ from judge_stand_in import standing_in
 from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceRequest
 from report import progress
 
-from ragvigil.app.child_daemon import ChildDaemon, running
+from ragvigil.app.demo.child_daemon import ChildDaemon, running
 
 RATE = 40.0
 """Requests a second, one trace each."""

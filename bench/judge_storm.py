@@ -35,7 +35,7 @@ from kill_storm import Sender
 from processes import core_pid
 from report import finish, progress
 
-from ragvigil.app.child_daemon import ChildDaemon, free_port, start
+from ragvigil.app.demo.child_daemon import ChildDaemon, free_port, start
 
 CONCURRENCY, JUDGE_SECONDS = 8, 0.1
 KILLS_A_DAEMON = 4

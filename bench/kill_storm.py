@@ -26,7 +26,7 @@ import otlp_requests
 from processes import core_pid, scoring_pids
 from report import finish, progress
 
-from ragvigil.app.child_daemon import ChildDaemon, free_port, start
+from ragvigil.app.demo.child_daemon import ChildDaemon, free_port, start
 
 READY_SECONDS = 10.0
 PAUSE_SECONDS = 0.06

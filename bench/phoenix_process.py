@@ -12,7 +12,7 @@ from pathlib import Path
 import httpx
 from report import progress
 
-from ragvigil.app.child_daemon import free_port
+from ragvigil.app.demo.child_daemon import free_port
 
 START_SECONDS, STORE_SECONDS = 120, 600
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-from ragvigil.app.child_daemon import ChildDaemon
+from ragvigil.app.demo.child_daemon import ChildDaemon
 
 
 def core_pid(daemon: ChildDaemon) -> int:

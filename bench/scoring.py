@@ -17,7 +17,7 @@ import time
 from report import finish
 
 from ragvigil import Citation, Document, RagRecord
-from ragvigil.app.memory import collect_seldom
+from ragvigil.app.process.memory import collect_seldom
 from scorers.record_shape import measure
 from scorers.runner import Runner, load_scorers
 

@@ -21,10 +21,10 @@ from report import progress
 from watch_expected import Truth
 from watch_rig import REQUESTS_AN_HOUR, ROOT, Rig, rehearsal
 
-from ragvigil.app.child_daemon import ChildDaemon, running
-from ragvigil.app.recording import read_recording
-from ragvigil.app.replay import Sending, Tally, send_all
-from ragvigil.app.schedule import Plan, requests, schedule, templates
+from ragvigil.app.demo.child_daemon import ChildDaemon, running
+from ragvigil.app.demo.recording import read_recording
+from ragvigil.app.demo.replay import Sending, Tally, send_all
+from ragvigil.app.demo.schedule import Plan, requests, schedule, templates
 from ragvigil.model.clock import Pace
 
 SETTLE_MINUTES, FAULT_MINUTES, CLEAR_MINUTES = 20.0, 120.0, 120.0

@@ -23,8 +23,8 @@ import pytest
 from judge_stand_in import standing_in
 
 from alerts.watch_settings import MovedSettings
-from ragvigil.app.child_daemon import ChildDaemon, free_port, running
-from ragvigil.app.demo_parts import Child, service_environment
+from ragvigil.app.demo.child_daemon import ChildDaemon, free_port, running
+from ragvigil.app.demo.processes import Child, service_environment
 from ragvigil.model.clock import VARIABLE, Pace
 from tests.monitoring import tool
 

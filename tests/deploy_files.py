@@ -12,7 +12,7 @@ import jsonschema_rs
 import pytest
 import yaml
 
-from ragvigil.app.child_daemon import DEFAULT_PORTS
+from ragvigil.app.demo.child_daemon import DEFAULT_PORTS
 from ragvigil.app.settings import Settings, load
 
 ROOT = Path(__file__).resolve().parents[1]

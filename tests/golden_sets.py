@@ -10,8 +10,8 @@ from typing import Any
 
 from clustering.golden.check import Knowledge
 from clustering.golden.settings import GoldenSettings
-from ragvigil.app.golden_job import GoldenJob
-from ragvigil.app.golden_run import Trial
+from ragvigil.app.golden.job import GoldenJob
+from ragvigil.app.golden.run import Trial
 from ragvigil.store.store import Store
 from scorers.golden import asked
 from scorers.runner import Runner, load_scorers

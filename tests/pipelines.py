@@ -15,9 +15,9 @@ from alerts.deltas.metrics import ScoreMetrics
 from alerts.settings import MetricsSettings
 from collector.settings import CollectorSettings
 from collector.spool.spool import SpoolWriter
-from ragvigil.app.books import Books
 from ragvigil.app.parts import assemble
-from ragvigil.app.pipeline import Pipeline
+from ragvigil.app.pipeline.balance import Books
+from ragvigil.app.pipeline.loop import Pipeline
 from ragvigil.app.settings import Settings
 from ragvigil.model.span import Signal, Span
 from ragvigil.store.store import Priority, Store

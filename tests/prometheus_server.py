@@ -11,7 +11,7 @@ from typing import Any
 
 import httpx
 
-from ragvigil.app.child_daemon import free_port
+from ragvigil.app.demo.child_daemon import free_port
 from tests.grafana_boards import Asked, substituted
 from tests.monitoring import tool
 

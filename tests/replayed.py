@@ -8,10 +8,10 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
-from ragvigil.app.child_daemon import ChildDaemon
-from ragvigil.app.recording import read_recording
-from ragvigil.app.replay import Outgoing, Sending, Tally, send_all
-from ragvigil.app.schedule import Template, templates
+from ragvigil.app.demo.child_daemon import ChildDaemon
+from ragvigil.app.demo.recording import read_recording
+from ragvigil.app.demo.replay import Outgoing, Sending, Tally, send_all
+from ragvigil.app.demo.schedule import Template, templates
 
 RECORDED = Path(__file__).resolve().parents[1] / "examples" / "helpdesk" / "recorded"
 PATIENCE_SECONDS = 90

@@ -13,7 +13,7 @@ import uvicorn
 from starlette.types import ASGIApp
 from typer.testing import CliRunner
 
-from ragvigil.app.cli import app
+from ragvigil.app.cli.main import app
 
 TERMINAL = {"COLUMNS": "220", "LOGNAME": "ada"}
 

@@ -12,7 +12,7 @@ from clustering.issues.job import IssueJob
 from clustering.rca.job import Explaining
 from clustering.rca.settings import RootCauseSettings
 from clustering.settings import ClusteringSettings
-from ragvigil.app.issue_source import Issues
+from ragvigil.app.sources.issues import Issues
 from ragvigil.inference.process import Inference
 from ragvigil.inference.settings import InferenceSettings
 from ragvigil.store.store import Store

@@ -28,23 +28,23 @@ from prometheus_client import (
 )
 
 from alerts.deltas.metrics import ScoreMetrics
-from ragvigil.app import memory
-from ragvigil.app.books import Books
-from ragvigil.app.control import serve_answers
-from ragvigil.app.directory import hold
-from ragvigil.app.duties import duties
-from ragvigil.app.golden_source import Golden
-from ragvigil.app.incident_source import Incidents
-from ragvigil.app.issue_source import Issues
-from ragvigil.app.jobs import start, stop_jobs
-from ragvigil.app.logs import configure_logs
-from ragvigil.app.operating import Operating
+from ragvigil.app.job_table import duties
 from ragvigil.app.parts import assemble, calibration
-from ragvigil.app.pipeline import Pipeline
-from ragvigil.app.ports import split
+from ragvigil.app.pipeline.balance import Books
+from ragvigil.app.pipeline.loop import Pipeline
+from ragvigil.app.process import memory
+from ragvigil.app.process.control import serve_answers
+from ragvigil.app.process.directory import hold
+from ragvigil.app.process.jobs import start, stop_jobs
+from ragvigil.app.process.logs import configure_logs
+from ragvigil.app.process.ports import split
 from ragvigil.app.settings import Settings, load
+from ragvigil.app.sources.golden import Golden
+from ragvigil.app.sources.incidents import Incidents
+from ragvigil.app.sources.issues import Issues
+from ragvigil.app.sources.operating import Operating
+from ragvigil.app.sources.topics import Topics
 from ragvigil.app.status import Status
-from ragvigil.app.topic_source import Topics
 from ragvigil.model.clock import Pace, pace
 from ragvigil.store.store import Store
 from ragvigil.web.settings import WebSettings

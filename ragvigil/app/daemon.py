@@ -23,13 +23,13 @@ from collector.http import serve_http
 from collector.receive import Gate
 from collector.redaction.redact import Redactor, installation_key
 from collector.spool.spool import SpoolWriter
-from ragvigil.app.directory import DirectoryTaken, hold
-from ragvigil.app.disk_metrics import watch_disk
-from ragvigil.app.exposition import Exposition
-from ragvigil.app.logs import configure_logs
-from ragvigil.app.ports import PortTaken, endpoints, require_free, split
+from ragvigil.app.process.directory import DirectoryTaken, hold
+from ragvigil.app.process.disk_metrics import watch_disk
+from ragvigil.app.process.exposition import Exposition
+from ragvigil.app.process.logs import configure_logs
+from ragvigil.app.process.ports import PortTaken, endpoints, require_free, split
+from ragvigil.app.process.supervise import Core
 from ragvigil.app.settings import Settings, SettingsError, load
-from ragvigil.app.supervise import Core
 from ragvigil.model.clock import BadClock, Pace, pace
 
 log = structlog.get_logger()

@@ -18,16 +18,16 @@ from collector.fetch import TraceFetcher
 from collector.record.route import RouteCap, RouteRules
 from collector.spool.reader import SpoolReader
 from ragvigil.app import plugins
-from ragvigil.app.digest import Digest, Digesting
-from ragvigil.app.golden_parts import golden_job
-from ragvigil.app.golden_questions import golden_questions
-from ragvigil.app.later import Later
-from ragvigil.app.pipeline import Parts
-from ragvigil.app.runs import Runs
-from ragvigil.app.scoring import Scoring
-from ragvigil.app.scoring_pool import ScoringPool
+from ragvigil.app.golden.compose import golden_job
+from ragvigil.app.golden.questions import golden_questions
+from ragvigil.app.pipeline.assemblies import Runs
+from ragvigil.app.pipeline.deferred_scoring import Later
+from ragvigil.app.pipeline.digest import Digest, Digesting
+from ragvigil.app.pipeline.loop import Parts
+from ragvigil.app.pipeline.pool import ScoringPool
+from ragvigil.app.pipeline.score import Scoring
+from ragvigil.app.pipeline.sink import Sink
 from ragvigil.app.settings import Settings
-from ragvigil.app.sink import Sink
 from ragvigil.inference.process import Inference
 from ragvigil.model.clock import Clock
 from ragvigil.model.outcome import Outcome

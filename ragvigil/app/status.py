@@ -8,8 +8,8 @@ from collections.abc import Mapping
 
 from collector.doctor import Alike, diagnose
 from ragvigil.app import plugins
-from ragvigil.app.books import Books
-from ragvigil.app.pipeline import Pipeline
+from ragvigil.app.pipeline.balance import Books
+from ragvigil.app.pipeline.loop import Pipeline
 from ragvigil.model.clock import Clock
 from ragvigil.store import records
 from ragvigil.store.store import Store

@@ -13,7 +13,7 @@ from opentelemetry.exporter.otlp.proto.grpc.trace_exporter import OTLPSpanExport
 from opentelemetry.sdk.trace import TracerProvider
 from opentelemetry.sdk.trace.export import SimpleSpanProcessor
 
-from ragvigil.app.child_daemon import VARIABLES, ChildDaemon, running
+from ragvigil.app.demo.child_daemon import VARIABLES, ChildDaemon, running
 from tests.deploy_files import parsed, services
 
 SECRETS = {"otlp_token": "of-otlp", "ragvigil_metrics_token": "of-metrics"}

@@ -18,7 +18,7 @@ from opentelemetry.sdk.resources import Resource
 from opentelemetry.sdk.trace import TracerProvider
 from opentelemetry.sdk.trace.export import SimpleSpanProcessor
 
-from ragvigil.app.child_daemon import ChildDaemon, free_port, running, start
+from ragvigil.app.demo.child_daemon import ChildDaemon, free_port, running, start
 
 CHUNK = "Refunds are paid to the original payment method. Card refunds take 5 to 7 business days."
 

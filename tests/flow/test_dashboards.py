@@ -22,11 +22,11 @@ from clustering.issues.counts import Count
 from clustering.issues.message import message
 from clustering.issues.metrics import Shown
 from deploy.grafana import make
-from ragvigil.app.child_daemon import ChildDaemon, free_port, running
-from ragvigil.app.demo import HELPDESK
-from ragvigil.app.recording import read_recording
-from ragvigil.app.replay import Sending, Tally, send_all
-from ragvigil.app.schedule import Plan, requests, schedule, templates
+from ragvigil.app.demo.child_daemon import ChildDaemon, free_port, running
+from ragvigil.app.demo.recording import read_recording
+from ragvigil.app.demo.replay import Sending, Tally, send_all
+from ragvigil.app.demo.run import HELPDESK
+from ragvigil.app.demo.schedule import Plan, requests, schedule, templates
 from tests.content_judge import ContentJudge
 from tests.grafana_boards import LABEL_VALUES, Board, queries, substituted, variables
 from tests.issues import issue

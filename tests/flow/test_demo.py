@@ -8,9 +8,9 @@ from pathlib import Path
 
 from rich.console import Console
 
-from ragvigil.app.child_daemon import running
-from ragvigil.app.demo import Demo
-from ragvigil.app.schedule import Plan
+from ragvigil.app.demo.child_daemon import running
+from ragvigil.app.demo.run import Demo
+from ragvigil.app.demo.schedule import Plan
 
 
 def test_the_demo_names_the_rubric_the_route_and_the_reason(tmp_path: Path) -> None:

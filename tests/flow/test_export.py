@@ -25,7 +25,7 @@ from prometheus_client import REGISTRY
 from collector.feedback import feedback_of
 from collector.settings import CollectorSettings
 from collector.spans import decode_logs, decode_spans
-from ragvigil.app.child_daemon import free_port
+from ragvigil.app.demo.child_daemon import free_port
 from ragvigil.model.outcome import Outcome
 from ragvigil.model.span import Closed, LogRecord, Trace
 from scorers.export.queue import Exporting

@@ -12,7 +12,7 @@ import httpx
 import pytest
 from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceRequest
 
-from ragvigil.app.child_daemon import ChildDaemon, free_port, running
+from ragvigil.app.demo.child_daemon import ChildDaemon, free_port, running
 from tests.content_judge import ContentJudge
 from tests.flow.test_daemon import ask
 from tests.flow.test_export import Receiver

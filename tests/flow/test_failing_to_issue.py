@@ -9,9 +9,9 @@ from typing import Any
 
 import pytest
 
-from ragvigil.app.child_daemon import ChildDaemon, running
-from ragvigil.app.replay import Outgoing
-from ragvigil.app.schedule import Arrival, Plan, requests, schedule
+from ragvigil.app.demo.child_daemon import ChildDaemon, running
+from ragvigil.app.demo.replay import Outgoing
+from ragvigil.app.demo.schedule import Arrival, Plan, requests, schedule
 from ragvigil.model.clock import VARIABLE, Pace
 from tests.replayed import recorded, send, wait_for
 

@@ -15,9 +15,9 @@ from typing import Any
 import httpx
 import pytest
 
-from ragvigil.app.api_client import Refused
-from ragvigil.app.golden_job import GoldenJob
-from ragvigil.app.golden_source import Golden
+from ragvigil.app.cli.api_client import Refused
+from ragvigil.app.golden.job import GoldenJob
+from ragvigil.app.sources.golden import Golden
 from ragvigil.model.outcome import Outcome
 from ragvigil.store import golden
 from ragvigil.store.store import Store

@@ -15,7 +15,7 @@ from typing import Any
 import httpx
 import pytest
 
-from ragvigil.app.child_daemon import ChildDaemon, running
+from ragvigil.app.demo.child_daemon import ChildDaemon, running
 from tests.exports import GOLDEN
 from tests.unit.collector.backfill.test_collector_file import line, request
 from tests.unit.collector.backfill.test_langfuse_export import ROWS, SCORE
@@ -34,7 +34,7 @@ def run(
     daemon: ChildDaemon, path: object, *options: str, form: str = "collector_file"
 ) -> tuple[int, Any, str]:
     done = subprocess.run(
-        [sys.executable, "-m", "ragvigil.app.cli", "import", form, str(path), "--json",
+        [sys.executable, "-m", "ragvigil.app.cli.main", "import", form, str(path), "--json",
          "--endpoint", f"http://{daemon.http}", *options],
         capture_output=True, text=True, check=False, timeout=120,
     )  # fmt: skip
@@ -225,7 +225,7 @@ def test_an_import_stopped_by_ctrl_c_goes_on_where_it_was(
     note = tmp_path / "note.json"
     before = acknowledged(daemon)
     process = subprocess.Popen(
-        [sys.executable, "-m", "ragvigil.app.cli", "import", "collector_file", str(path),
+        [sys.executable, "-m", "ragvigil.app.cli.main", "import", "collector_file", str(path),
          "--endpoint", f"http://{daemon.http}", "--state", str(note)],
         stderr=subprocess.PIPE, text=True,
     )  # fmt: skip

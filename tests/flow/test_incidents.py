@@ -10,7 +10,7 @@ import pytest
 
 from alerts.incidents.job import IncidentJob
 from alerts.watch_settings import IncidentSettings
-from ragvigil.app.incident_source import Incidents
+from ragvigil.app.sources.incidents import Incidents
 from ragvigil.model.delta import Delta, Series
 from ragvigil.model.finding import Finding, FindingKind
 from ragvigil.model.notice import ChangeKind, Notice

@@ -14,10 +14,10 @@ from typer.testing import CliRunner
 
 from alerts.incidents.job import IncidentJob
 from alerts.watch_settings import IncidentSettings
-from ragvigil.app.api_client import Refused
-from ragvigil.app.cli import app
-from ragvigil.app.incident_source import Incidents
-from ragvigil.app.incidents_command import _end
+from ragvigil.app.cli.api_client import Refused
+from ragvigil.app.cli.incidents import _end
+from ragvigil.app.cli.main import app
+from ragvigil.app.sources.incidents import Incidents
 from ragvigil.store.store import Store
 from ragvigil.web.api import api
 from ragvigil.web.settings import WebSettings

@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
-from ragvigil.app.api_client import Refused
-from ragvigil.app.cli import app
+from ragvigil.app.cli.api_client import Refused
+from ragvigil.app.cli.main import app
 from ragvigil.model.issue import IssueState, RootCause
 from ragvigil.store import root_causes
 from ragvigil.store.store import Store

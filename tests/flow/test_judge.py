@@ -14,7 +14,7 @@ from typing import Any
 import httpx
 import pytest
 
-from ragvigil.app.child_daemon import ChildDaemon, running
+from ragvigil.app.demo.child_daemon import ChildDaemon, running
 from tests.content_judge import ContentJudge
 from tests.flow.test_daemon import ask, look_up
 from tests.llm_server import LlmServer, serving
@@ -129,7 +129,7 @@ def test_the_log_says_once_which_text_leaves_for_where(
 def test_the_cost_is_that_of_the_traffic(daemon: ChildDaemon, server: LlmServer) -> None:
     by_kind(daemon, ask(daemon, "Card refunds take 5 to 7 business days"), "judge")
     environment = os.environ | judging(server) | {"RAGVIGIL_WEB__ENDPOINT": daemon.web}
-    command = [sys.executable, "-m", "ragvigil.app.cli", "judge", "cost", "--json"]
+    command = [sys.executable, "-m", "ragvigil.app.cli.main", "judge", "cost", "--json"]
     done = subprocess.run(command, env=environment, capture_output=True, text=True, check=True)
     found = json.loads(done.stdout)
     assert found["records"] == found["judged"] >= 1

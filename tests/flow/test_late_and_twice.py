@@ -12,7 +12,7 @@ import pytest
 from opentelemetry.proto.collector.logs.v1.logs_service_pb2 import ExportLogsServiceRequest
 from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceRequest
 
-from ragvigil.app.child_daemon import ChildDaemon, running
+from ragvigil.app.demo.child_daemon import ChildDaemon, running
 
 CHUNK = "A lost parcel is refunded in full after 14 days without a scan."
 Span = tuple[bytes, bytes, str, dict[str, str]]

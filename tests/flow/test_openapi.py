@@ -16,9 +16,9 @@ from schemathesis.specs.openapi.checks import (
 
 from alerts.incidents.job import IncidentJob
 from alerts.watch_settings import IncidentSettings
-from ragvigil.app.golden_source import Golden
-from ragvigil.app.incident_source import Incidents
 from ragvigil.app.parts import calibration
+from ragvigil.app.sources.golden import Golden
+from ragvigil.app.sources.incidents import Incidents
 from ragvigil.store.settings import StoreSettings
 from ragvigil.store.store import Store
 from ragvigil.web.api import api

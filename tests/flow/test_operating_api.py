@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 
 import httpx
 
-from ragvigil.app.operating import Operating
+from ragvigil.app.sources.operating import Operating
 from ragvigil.model.feedback import FeedbackEvent
 from ragvigil.model.score import Layer, Score
 from ragvigil.store import feedback, rollups

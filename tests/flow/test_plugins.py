@@ -10,7 +10,7 @@ from collections.abc import Iterator
 import httpx
 import pytest
 
-from ragvigil.app.child_daemon import ChildDaemon, running
+from ragvigil.app.demo.child_daemon import ChildDaemon, running
 from tests.distributions import install
 
 BROKEN = "import a_library_that_nobody_has\n"
@@ -49,7 +49,7 @@ def test_its_log_names_each_in_one_line(daemon: ChildDaemon) -> None:
 
 def test_the_status_command_shows_each(daemon: ChildDaemon) -> None:
     done = subprocess.run(
-        [sys.executable, "-m", "ragvigil.app.cli", "status"],
+        [sys.executable, "-m", "ragvigil.app.cli.main", "status"],
         env=os.environ | {"RAGVIGIL_WEB__ENDPOINT": daemon.web},
         cwd=daemon.data_dir,
         capture_output=True,

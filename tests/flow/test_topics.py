@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from ragvigil.app.topic_source import Topics
+from ragvigil.app.sources.topics import Topics
 from ragvigil.store.store import Store
 from ragvigil.web.api import api
 from ragvigil.web.settings import WebSettings

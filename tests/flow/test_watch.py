@@ -13,8 +13,8 @@ from typing import Any
 import httpx
 import pytest
 
-from ragvigil.app.child_daemon import ChildDaemon, running
-from ragvigil.app.schedule import Arrival, Plan, requests, schedule
+from ragvigil.app.demo.child_daemon import ChildDaemon, running
+from ragvigil.app.demo.schedule import Arrival, Plan, requests, schedule
 from ragvigil.model.clock import VARIABLE, Pace
 from tests.replayed import recorded, send, wait_for
 
@@ -79,7 +79,7 @@ def test_prometheus_reads_the_page_and_its_message(watched: ChildDaemon) -> None
 def test_the_command_line_tells_why_and_takes_what_a_person_says(watched: ChildDaemon) -> None:
     def run(*words: str) -> str:
         done = subprocess.run(
-            [sys.executable, "-m", "ragvigil.app.cli", *words],
+            [sys.executable, "-m", "ragvigil.app.cli.main", *words],
             env=os.environ | {"RAGVIGIL_WEB__ENDPOINT": watched.web},
             capture_output=True,
             text=True,

@@ -42,7 +42,7 @@ def loaded_by(code: str) -> set[str]:
 
 @pytest.mark.parametrize("arguments", [["--help"], ["check"], ["deltas", "--help"]])
 def test_a_light_command_imports_no_heavy_library(arguments: list[str]) -> None:
-    code = f"sys.argv = ['ragvigil', *{arguments}]; from ragvigil.app.cli import main; main()"
+    code = f"sys.argv = ['ragvigil', *{arguments}]; from ragvigil.app.cli.main import main; main()"
     assert not HEAVY & loaded_by(code)
 
 

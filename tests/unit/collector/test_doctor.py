@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from collector.doctor import Alike, diagnose
-from ragvigil.app import show
+from ragvigil.app.cli.output import text as show
 
 LANGCHAIN = "openinference.instrumentation.langchain"
 OPENAI = "openinference.instrumentation.openai"

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from ragvigil.app.child_daemon import DEFAULT_PORTS
+from ragvigil.app.demo.child_daemon import DEFAULT_PORTS
 from ragvigil.app.settings import Settings
 from ragvigil.model.endpoint import split_endpoint
 from tests.deploy_files import (

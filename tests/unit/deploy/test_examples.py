@@ -57,7 +57,7 @@ def test_every_variable_of_ragvigil_that_is_named_exists() -> None:
 )
 def test_every_example_passes_the_check(path: Path) -> None:
     clean = {k: v for k, v in os.environ.items() if not k.startswith("RAGVIGIL_")}
-    command = [sys.executable, "-m", "ragvigil.app.cli", "check", "--config", str(path)]
+    command = [sys.executable, "-m", "ragvigil.app.cli.main", "check", "--config", str(path)]
     ended = subprocess.run(command, env=clean, capture_output=True, text=True, timeout=60)
     assert ended.returncode == 0, ended.stdout + ended.stderr
     assert "the settings are valid" in ended.stdout
@@ -75,7 +75,7 @@ def test_the_fleet_with_its_tokens_leaves_only_the_missing_tls_to_warn_of() -> N
     command = [
         sys.executable,
         "-m",
-        "ragvigil.app.cli",
+        "ragvigil.app.cli.main",
         "check",
         "-c",
         str(DEPLOY / "examples/fleet.toml"),

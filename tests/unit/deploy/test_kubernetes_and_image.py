@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from ragvigil.app.child_daemon import DEFAULT_PORTS
+from ragvigil.app.demo.child_daemon import DEFAULT_PORTS
 from tests.deploy_files import (
     ROOT,
     parsed,

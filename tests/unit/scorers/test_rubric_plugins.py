@@ -56,7 +56,7 @@ def folder(tmp_path: Path) -> Path:
 def test_a_scorer_of_others_is_scored_by_its_own_rubric(folder: Path) -> None:
     lines = [{"answer": "Yes!", "chunks": []}, {"answer": "Yes.", "chunks": []}, {"chunks": []}]
     done = ran_with(
-        folder, "-m", "ragvigil.app.cli", "score", "-", "--json",
+        folder, "-m", "ragvigil.app.cli.main", "score", "-", "--json",
         given="\n".join(json.dumps(line) for line in lines),
     )  # fmt: skip
     assert done.returncode == 0, done.stderr

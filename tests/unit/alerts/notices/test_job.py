@@ -9,7 +9,7 @@ from prometheus_client import REGISTRY
 
 from alerts.notices.job import MOST_HELD, Noticing
 from alerts.watch_settings import NoticeSettings
-from ragvigil.app.digest import prints_of
+from ragvigil.app.pipeline.digest import prints_of
 from ragvigil.model.notice import ChangeKind
 from ragvigil.model.outcome import Outcome
 from ragvigil.model.record import Dimensions, Document

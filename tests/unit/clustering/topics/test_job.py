@@ -15,7 +15,7 @@ from clustering.grouping.cluster import Clustering
 from clustering.topics import job as topic_job
 from clustering.topics.job import DAY, RETRY_SECONDS, WEEK, TopicJob
 from clustering.topics.settings import TopicSettings
-from ragvigil.app.golden_questions import golden_questions
+from ragvigil.app.golden.questions import golden_questions
 from ragvigil.app.settings import Settings
 from ragvigil.inference.outcome import Reason, Unavailable
 from ragvigil.model.topic import TopicMap

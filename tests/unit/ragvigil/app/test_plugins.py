@@ -108,12 +108,12 @@ def test_a_plug_in_of_the_house_that_does_not_load_raises(
 def test_check_warns_of_what_is_left_out_and_loads_none_of_ours(tmp_path: Path) -> None:
     point = {"ragvigil.scorers": {"tone": "acme.absent:Tone"}}
     install(tmp_path, "acme-rag", files=BROKEN, entry_points=point)
-    done = ran_with(tmp_path, "-m", "ragvigil.app.cli", "check", "--json")
+    done = ran_with(tmp_path, "-m", "ragvigil.app.cli.main", "check", "--json")
     assert done.returncode == 0, done.stderr
     (warning,) = json.loads(done.stdout)["warnings"]
     assert warning["key"] == "ragvigil.scorers tone of acme-rag"
     assert "the daemon runs without it: ModuleNotFoundError" in warning["explanation"]
-    said = ran_with(tmp_path, "-m", "ragvigil.app.cli", "check").stdout
+    said = ran_with(tmp_path, "-m", "ragvigil.app.cli.main", "check").stdout
     assert said.startswith("warning: ragvigil.scorers tone of acme-rag: this plug-in cannot be")
     loaded = printed_with(
         tmp_path,
@@ -131,7 +131,7 @@ def test_each_is_logged_on_one_line_and_counted_by_group_and_name(tmp_path: Path
     install(tmp_path, "acme-rag", files=BROKEN, entry_points=points)
     code = (
         "import json; from prometheus_client import REGISTRY; from ragvigil.app import plugins;"
-        "from ragvigil.app.logs import configure_logs; configure_logs(); plugins.announce();"
+        "from ragvigil.app.process.logs import configure_logs; configure_logs(); plugins.announce();"
         "print(json.dumps([REGISTRY.get_sample_value('ragvigil_plugin_failures_total',"
         " {'group': f'ragvigil.{group}', 'name': name})"
         " for group, name in (('scorers', 'tone'), ('conventions', 'acme'))]))"
@@ -155,7 +155,7 @@ def test_a_rubric_of_others_may_be_named_in_the_settings(tmp_path: Path) -> None
         entry_points={"ragvigil.rubrics": {"acme": "acme"}},
     )
     (tmp_path / "own.toml").write_text('[scorers]\ndisabled = ["calm", "loud"]\n', encoding="utf-8")
-    done = ran_with(tmp_path, "-m", "ragvigil.app.cli", "check", "-c", "own.toml")
+    done = ran_with(tmp_path, "-m", "ragvigil.app.cli.main", "check", "-c", "own.toml")
     assert done.returncode == 0, done.stderr
     assert done.stdout.splitlines()[0].startswith("warning: [scorers] disabled: loud is not one of")
     assert "calm is not" not in done.stdout

@@ -1,0 +1,61 @@
+"""`ragvigil alert test`: whether an alert reaches whoever is on call."""
+
+from __future__ import annotations
+
+import json as json_
+from collections.abc import Mapping
+from datetime import datetime
+from typing import TYPE_CHECKING, Any
+
+import typer
+
+from ragvigil.app.cli.options import Config, Json
+
+if TYPE_CHECKING:
+    from alerts.settings import MetricsSettings
+
+alert = typer.Typer(help="The way from the daemon to whoever is on call.", no_args_is_help=True)
+
+
+@alert.callback()
+def _alert() -> None:
+    """Keeps `test` a command of its own while it is the only one."""
+
+
+@alert.command("test")
+def raise_test(config: Config = None, json: Json = False) -> None:
+    """Raises the alert RagvigilTestAlert for five minutes: nothing is wrong, somebody is told."""
+    from ragvigil.app.cli import api_client
+    from ragvigil.app.settings import load
+
+    settings = load(config)
+    begun = api_client.post(settings, "alerts/test", {}, role="triager")
+    print(json_.dumps(begun) if json else told(begun, scrape(settings.metrics)))
+
+
+def scrape(settings: MetricsSettings) -> str:
+    """The command that reads `/metrics`."""
+    scheme = "https" if settings.tls_key else "http"
+    has_token = settings.token is not None or settings.token_file is not None
+    header = '-H "Authorization: Bearer TOKEN" ' if has_token else ""
+    return f"curl -s {header}{scheme}://{settings.endpoint}/metrics"
+
+
+def told(begun: Mapping[str, Any], look: str) -> str:
+    """What happens now, and how to look at each step of the way.
+
+    `begun` is what the API answered, `look` the command that reads `/metrics`.
+    """
+    until = datetime.fromisoformat(begun["until"]).astimezone()
+    name, metric = begun["alert"], begun["metric"]
+    return f"""\
+{metric} is 1 until {until:%H:%M:%S}. What happens now, and where to look:
+
+1. The daemon exposes it
+   {look} | grep {metric}
+2. Prometheus reads it and its rule fires: one scrape and one evaluation later
+   {name} on the page /alerts of Prometheus; if not, are alerts/rules/*.yml among the
+   rule_files, and is the daemon a target?
+3. Alertmanager tells your pager
+   amtool alert query alertname={name}; if not, does a route send it to your pager?
+4. It ends by itself: the alert is resolved after {until:%H:%M:%S}"""

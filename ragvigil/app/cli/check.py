@@ -1,0 +1,125 @@
+"""`ragvigil check`: settings that are wrong (errors) or probably not meant (warnings)."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from pydantic import BaseModel, SecretStr
+
+from ragvigil.app import plugins
+from ragvigil.app.process.ports import endpoints
+from ragvigil.app.settings import Settings, known_keys, unknown_rubrics
+from ragvigil.llm.settings import PROVIDERS, api_key
+from scorers.judge.settings import JudgeSettings
+from scorers.rubric import load_rubrics
+
+PASSWORD = re.compile(r"(?<=://)([^/:\s]*):\S*@")
+"""What stands between the name and the host of a URL."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Warning:
+    """A setting that is allowed but surprises; `explanation` says what happens with it."""
+
+    key: str
+    explanation: str
+
+
+def warnings(settings: Settings) -> Iterator[Warning]:
+    """What the settings allow and their author probably did not mean; plug-ins that do not load."""
+    for section in ("collector", "metrics", "web"):
+        if getattr(settings, section).insecure:
+            yield Warning(
+                key=f"[{section}] insecure",
+                explanation="everybody who reaches the address may use it, in clear text",
+            )
+    used = list(endpoints(settings).values())
+    for path, endpoint in endpoints(settings).items():
+        if used.count(endpoint) > 1:
+            yield Warning(
+                key=f"[{path[0]}] {path[1]}",
+                explanation=f"{endpoint} stands at two listeners; the daemon will not start",
+            )
+    if settings.data_dir.parts[:2] == ("/", "tmp"):
+        yield Warning(
+            key="data_dir",
+            explanation="the spool lies in a folder that is emptied at boot: spans that were "
+            "acknowledged and not yet stored would be lost",
+        )
+    yield from _about_the_judge(settings.judge)
+    for sentence in unknown_rubrics(settings, load_rubrics()):
+        yield Warning(
+            key=sentence.partition(":")[0],
+            explanation=f"{sentence.partition(': ')[2]}; no plug-in brings it either",
+        )
+    for one in plugins.left_out():
+        yield Warning(
+            key=f"{one.group} {one.name} of {one.distribution}",
+            explanation=f"this plug-in cannot be used, the daemon runs without it: {one.reason}",
+        )
+
+
+def _about_the_judge(judge: JudgeSettings) -> Iterator[Warning]:
+    """What a judge that is switched on would surprise its owner with."""
+    if not judge.model:
+        return
+    variable = PROVIDERS[judge.model.partition(":")[0]]
+    if variable and api_key(judge) is None and not judge.base_url:
+        yield Warning(
+            key="[judge] key",
+            explanation=f"no key is set and {variable} is empty: the daemon runs without a judge",
+        )
+    if judge.daily_tokens is None and judge.daily_money is None:
+        yield Warning(
+            key="[judge] daily_money",
+            explanation="a day of judging has no limit; `ragvigil judge cost` says what it costs",
+        )
+    if not judge.is_sampling:
+        yield Warning(
+            key="[judge] sample_rate",
+            explanation="the judge is off for every route: no rubric of a model says anything",
+        )
+    known = {name for name, rubric in load_rubrics().items() if rubric.judge is not None}
+    for name in set(judge.rubrics) - known:
+        yield Warning(
+            key="[judge] rubrics",
+            explanation=f"{name} is not judged; the judged ones are {', '.join(sorted(known))}",
+        )
+
+
+def plain(settings: Settings) -> dict[str, object]:
+    """Every key and its value, secrets masked."""
+    values: dict[str, object] = {}
+    for path in known_keys():
+        value: object = settings
+        for step in path:
+            value = getattr(value, step)
+        if not isinstance(value, BaseModel):
+            values[".".join(path)] = _masked(value)
+    return values
+
+
+def _masked(value: object) -> object:
+    if isinstance(value, SecretStr):
+        return "set, not shown"
+    return PASSWORD.sub(r"\1:***@", value) if isinstance(value, str) else value
+
+
+def report(settings: Settings, *, show_all: bool, as_json: bool) -> int:
+    """Prints what was found; the exit status: 0, warnings included."""
+    found = list(warnings(settings))
+    if as_json:
+        listed = [{"key": one.key, "explanation": one.explanation} for one in found]
+        values = {"settings": plain(settings)} if show_all else {}
+        print(json.dumps({"errors": [], "warnings": listed, **values}, default=str))
+        return 0
+    if show_all:
+        for key, value in plain(settings).items():
+            print(f"{key} = {value}")
+    for one in found:
+        print(f"warning: {one.key}: {one.explanation}")
+    print(f"the settings are valid; {len(found)} warning{'' if len(found) == 1 else 's'}")
+    return 0

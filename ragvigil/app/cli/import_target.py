@@ -1,0 +1,31 @@
+"""Where an import is sent, and with which token."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from collector.auth import access_of
+from collector.settings import CollectorSettings
+from ragvigil.app.demo.replay import Sending
+from ragvigil.app.settings import SettingsError
+
+
+def sending_to(
+    settings: CollectorSettings, endpoint: str | None, token_file: Path | None, *, backfill: str
+) -> Sending:
+    """A backfill to `endpoint`, or to the daemon of the settings with the admin token of these.
+
+    The token of the settings goes nowhere else. Raises SettingsError for a file that is not there.
+    """
+    token = b""
+    try:
+        if token_file is not None:
+            token = token_file.read_bytes().strip()
+        elif endpoint is None:
+            token = access_of(settings, "http").admin or b""
+        written = token.decode("ascii")
+    except (OSError, UnicodeDecodeError) as error:
+        raise SettingsError(f"the admin token cannot be read: {error}") from error
+    headers = {"authorization": f"Bearer {written}"} if written else {}
+    target = endpoint or f"http://{settings.http_endpoint}"
+    return Sending(target=target, backfill=backfill, headers=headers)

@@ -1,0 +1,282 @@
+"""The command line. Each command imports what it needs when it runs, so that help is instant."""
+
+from __future__ import annotations
+
+import os
+import sys
+from io import TextIOWrapper
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from ragvigil.app.cli.alert import alert
+from ragvigil.app.cli.golden import golden
+from ragvigil.app.cli.incidents import incidents
+from ragvigil.app.cli.issues import issues
+from ragvigil.app.cli.labels import labels
+from ragvigil.app.cli.limits import limits
+from ragvigil.app.cli.options import Config, Json
+from ragvigil.app.cli.topics import topics
+from ragvigil.app.cli.why import why
+
+if TYPE_CHECKING:
+    from ragvigil.app.settings import Settings
+
+app = typer.Typer(
+    name="ragvigil",
+    help="Watches RAG quality in production: what moved, where, in which layer, since when.",
+    no_args_is_help=True,
+    rich_markup_mode=None,
+    pretty_exceptions_enable=False,
+)
+
+judge = typer.Typer(help="The language model that grades a sample.", no_args_is_help=True)
+app.add_typer(judge, name="judge")
+rubric = typer.Typer(help="What is scored, and how a model is asked.", no_args_is_help=True)
+app.add_typer(rubric, name="rubric")
+app.add_typer(labels, name="labels")
+app.add_typer(incidents, name="incidents")
+app.add_typer(issues, name="issues")
+app.add_typer(golden, name="golden")
+app.command()(why)
+app.command()(limits)
+app.command()(topics)
+app.add_typer(alert, name="alert")
+
+RubricFile = Annotated[str, typer.Argument(help="A rubric's TOML file, or the name of one.")]
+
+
+def main() -> None:
+    """Entry point of the `ragvigil` command: errors of use are one line and exit 2."""
+    from ragvigil.app.cli.api_client import Unreachable
+    from ragvigil.app.settings import SettingsError
+
+    if isinstance(sys.stdout, TextIOWrapper):  # what a service sent may not fit the terminal
+        sys.stdout.reconfigure(errors="backslashreplace")
+    try:
+        app()
+    except (SettingsError, Unreachable) as error:
+        print(error, file=sys.stderr)
+        sys.exit(2)
+
+
+def _settings(config: Path | None) -> Settings:
+    from ragvigil.app.settings import load
+
+    return load(config)
+
+
+@app.command()
+def run(
+    config: Config = None,
+    data_dir: Annotated[Path | None, typer.Option(help="Instead of the setting data_dir.")] = None,
+) -> None:
+    """Runs the daemon until SIGTERM or Ctrl-C."""
+    if config is not None:
+        os.environ["RAGVIGIL_CONFIG"] = str(config)
+    if data_dir is not None:
+        os.environ["RAGVIGIL_DATA_DIR"] = str(data_dir)
+    # A fresh interpreter: the intake stays free of what the command line has loaded.
+    os.execv(sys.executable, [sys.executable, "-m", "ragvigil.app.daemon"])
+
+
+@app.command()
+def check(
+    config: Config = None,
+    show_all: Annotated[bool, typer.Option("--all", help="Print every key and its value.")] = False,
+    json: Json = False,
+) -> None:
+    """Checks the settings: errors, and warnings with an explanation. Starts nothing."""
+    from ragvigil.app.cli.check import report
+
+    sys.exit(report(_settings(config), show_all=show_all, as_json=json))
+
+
+@app.command()
+def migrate(
+    config: Config = None,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Print the SQL, run nothing.")] = False,
+) -> None:
+    """Brings the store's tables up to date (the daemon does so itself at start)."""
+    from ragvigil.app.cli.migrate import migrate_store
+
+    sys.exit(migrate_store(_settings(config), dry_run=dry_run))
+
+
+@app.command()
+def demo(
+    data_dir: Annotated[Path | None, typer.Option(help="Keep the demo's data here.")] = None,
+) -> None:
+    """Shows the main job: 8 days of traffic, a fault, what moved and why. Ctrl-C ends it."""
+    from ragvigil.app.demo.run import run_demo
+
+    sys.exit(run_demo(data_dir))
+
+
+@app.command()
+def status(config: Config = None, json: Json = False) -> None:
+    """What the daemon receives, scores and stores, and whether its books balance."""
+    from ragvigil.app.cli import api_client
+    from ragvigil.app.cli.output import text as show
+
+    show.status(api_client.get(_settings(config), "status"), as_json=json)
+
+
+@app.command()
+def trace(trace_id: str, config: Config = None, json: Json = False) -> None:
+    """One trace: question, chunks, answer, citations, and every score with its reason."""
+    from ragvigil.app.cli import api_client
+    from ragvigil.app.cli.output import text as show
+
+    show.trace(api_client.get(_settings(config), f"traces/{trace_id}"), as_json=json)
+
+
+@app.command()
+def deltas(
+    config: Config = None,
+    route: Annotated[str | None, typer.Option(help="This route only.")] = None,
+    rubric: Annotated[str | None, typer.Option(help="This rubric only.")] = None,
+    json: Json = False,
+) -> None:
+    """Layers, routes and rubrics: where each mean stands and how it moved."""
+    from ragvigil.app.cli import api_client
+    from ragvigil.app.cli.output import deltas as show_deltas
+
+    found = api_client.get(_settings(config), "deltas", route=route, rubric=rubric)
+    show_deltas.deltas(found, as_json=json)
+
+
+@app.command()
+def doctor(config: Config = None, json: Json = False) -> None:
+    """What the spans lack, which rubrics that switches off, and the line that fixes it."""
+    from ragvigil.app.cli import api_client
+    from ragvigil.app.cli.output import text as show
+
+    show.doctor(api_client.get(_settings(config), "doctor"), as_json=json)
+
+
+@judge.command("cost")
+def judge_cost(config: Config = None, json: Json = False) -> None:
+    """What a day of judging costs at the present traffic, rubric by rubric."""
+    from ragvigil.app.cli import api_client
+    from ragvigil.app.cli.judge import HOURS, report
+
+    settings = _settings(config)
+    found = api_client.get(settings, "traffic", hours=HOURS)
+    sys.exit(report(settings, found, as_json=json))
+
+
+@app.command()
+def score(
+    file: Annotated[Path, typer.Argument(help="JSONL of records; - reads standard input.")],
+    config: Config = None,
+    json: Json = False,
+) -> None:
+    """Scores a file of records without a daemon."""
+    from ragvigil.app.cli.score import score_file
+
+    sys.exit(score_file(file, _settings(config), as_json=json))
+
+
+@rubric.command("list")
+def rubric_list(json: Json = False) -> None:
+    """Every rubric: its layer, and whether code, a judge or another rubric's grades score it."""
+    from ragvigil.app.cli.rubric import list_rubrics
+
+    sys.exit(list_rubrics(as_json=json))
+
+
+@rubric.command("check")
+def rubric_check(file: RubricFile, json: Json = False) -> None:
+    """What is wrong with a rubric's file, or what it asks. Asks nobody."""
+    from ragvigil.app.cli.rubric import check_rubric
+
+    sys.exit(check_rubric(file, as_json=json))
+
+
+@rubric.command("try")
+def rubric_try(
+    file: RubricFile,
+    trace: Annotated[str, typer.Option("--on", help="Id of a trace that the daemon stored.")],
+    config: Config = None,
+    json: Json = False,
+) -> None:
+    """Asks the configured model about one trace: prompt, reply, score. Keeps nothing."""
+    from ragvigil.app.cli import api_client
+    from ragvigil.app.cli.rubric import try_rubric
+
+    settings = _settings(config)
+    found = api_client.get(settings, f"traces/{trace}")
+    sys.exit(try_rubric(settings, file, found, as_json=json))
+
+
+@app.command()
+def replay(
+    path: Annotated[Path, typer.Argument(help="Folder of recorded OTLP request bodies.")],
+    config: Config = None,
+    endpoint: Annotated[
+        str | None, typer.Option(help="OTLP/HTTP base URL; default the daemon of the settings.")
+    ] = None,
+    rate: Annotated[float | None, typer.Option(help="Requests a second; 0 is all at once.")] = None,
+    backfill: Annotated[
+        str | None, typer.Option(help="Declare a backfill run of this name: recorded times count.")
+    ] = None,
+    shift: Annotated[
+        str | None, typer.Option(help="Move times: `now` (the last ends now) or seconds.")
+    ] = None,
+    new_ids: Annotated[bool, typer.Option("--new-ids", help="Fresh trace and span ids.")] = False,
+    json: Json = False,
+) -> None:
+    """Sends recorded OTLP bodies again, at their own pace or at a rate."""
+    from ragvigil.app.cli.replay import replay_folder
+
+    settings = _settings(config)
+    target = endpoint or f"http://{settings.collector.http_endpoint}"
+    sys.exit(replay_folder(path, target, rate, backfill, shift, new_ids=new_ids, as_json=json))
+
+
+@app.command("import")
+def import_(
+    form: Annotated[
+        str,
+        typer.Argument(
+            metavar="FORMAT",
+            help="collector_file, collector_clickhouse, phoenix_export or langfuse_export.",
+        ),
+    ],
+    source: Annotated[
+        str, typer.Argument(help="A file; the URL of the database for collector_clickhouse.")
+    ],
+    config: Config = None,
+    endpoint: Annotated[
+        str | None, typer.Option(help="OTLP/HTTP base URL; default the daemon of the settings.")
+    ] = None,
+    token_file: Annotated[
+        Path | None, typer.Option(help="Admin token, which a backfill needs off loopback.")
+    ] = None,
+    name: Annotated[str, typer.Option(help="Name of the backfill run.")] = "import",
+    since: Annotated[str | None, typer.Option(help="Spans that started then or later.")] = None,
+    until: Annotated[str | None, typer.Option(help="Spans that started before.")] = None,
+    state: Annotated[
+        Path | None, typer.Option(help="Where to note what arrived; default beside the file.")
+    ] = None,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Count, send nothing.")] = False,
+    judge: Annotated[bool, typer.Option("--judge", help="Refused: see [judge] backfill.")] = False,
+    json: Json = False,
+) -> None:
+    """Imports history with its own times: scored; judged where [judge] backfill is on; resumes."""
+    from ragvigil.app.cli.import_ import import_source
+    from ragvigil.app.cli.import_target import sending_to
+
+    sending = sending_to(_settings(config).collector, endpoint, token_file, backfill=name)
+    sys.exit(
+        import_source(
+            form, source, sending, state=state, since=since, until=until,
+            dry_run=dry_run, judge=judge, as_json=json,
+        )
+    )  # fmt: skip
+
+
+if __name__ == "__main__":
+    main()

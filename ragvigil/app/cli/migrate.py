@@ -1,0 +1,26 @@
+"""`ragvigil migrate`: the store's tables, brought up to date or only shown."""
+
+from __future__ import annotations
+
+from ragvigil.app.process.directory import hold
+from ragvigil.app.settings import Settings
+
+
+def migrate_store(settings: Settings, *, dry_run: bool) -> int:
+    """Runs the pending migrations, or prints their SQL; returns the exit status.
+
+    A dry run opens no store: it prints every statement that a new store would get.
+    """
+    from ragvigil.store.migrate import migrations
+    from ragvigil.store.store import Store
+
+    if dry_run:
+        for one in migrations():
+            print(f"-- {one.number:04d}_{one.name}")
+            for statement in one.statements(settings.store.cluster):
+                print(f"{statement};")
+        return 0
+    with hold(settings.data_dir, "core"):
+        Store.open(settings.store, settings.data_dir).close()
+    print("the store's tables are up to date")
+    return 0

@@ -1,0 +1,103 @@
+"""What `ragvigil deltas` prints: tables for people, one JSON document for scripts."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from rich.console import Console
+from rich.measure import Measurement
+from rich.table import Table
+from rich.text import Text
+
+from ragvigil.app.cli.output.text import _number, _print, _printing, sparkline
+
+LAYERS = ("retrieval", "generation", "cross_cutting")
+NO_WINDOW: Mapping[str, Any] = {
+    "mean": None, "baseline": None, "delta": None, "low": None, "n": 0, "moved": "no"
+}  # fmt: skip
+Key = tuple[str, str, str, str, str]
+Windows = dict[str, Mapping[str, Any]]
+
+
+@_printing
+def deltas(found: Mapping[str, Any], console: Console) -> None:
+    """A table per layer, a line per route and rubric: layers are never mixed.
+
+    A terminal that is too narrow for a table has the lines of each route under it, with what moved.
+    """
+    series = _by_series(found["deltas"])
+    if not series:
+        console.print("no scores yet: send spans, then look again in a few minutes")
+    for layer in LAYERS:
+        lines = {key: windows for key, windows in series.items() if key[0] == layer}
+        table = _layer_table(layer, lines)
+        if lines and _fits(table, console):
+            console.print(table)
+        elif lines:
+            _layer_lines(layer, lines, console)
+
+
+def _fits(table: Table, console: Console) -> bool:
+    options = console.options.update(max_width=10_000)
+    return Measurement.get(console, options, table).maximum <= console.width
+
+
+def _by_series(rows: Sequence[Mapping[str, Any]]) -> dict[Key, Windows]:
+    """The windows of each series that has scores."""
+    series: dict[Key, Windows] = {}
+    for row in rows:
+        key = (row["layer"], row["service"], row["environment"], row["route"], row["rubric"])
+        series.setdefault(key, {})[row["window"]] = row
+    return {
+        key: series[key] for key in sorted(series) if any(row["n"] for row in series[key].values())
+    }
+
+
+def _layer_table(layer: str, lines: Mapping[Key, Windows]) -> Table:
+    table = Table(title=layer, title_justify="left", box=None, pad_edge=False)
+    for heading in ("service", "route", "rubric"):
+        table.add_column(heading, no_wrap=True)
+    for heading in ("30 m", "6 h", "before", "moved by, points", "n 6 h"):
+        table.add_column(heading, justify="right", no_wrap=True)
+    for heading in ("since", "24 h"):
+        table.add_column(heading, no_wrap=True)
+    for key, windows in lines.items():
+        table.add_row(*(Text(cell) for cell in _cells(key, windows)))
+    return table
+
+
+def _layer_lines(layer: str, lines: Mapping[Key, Windows], console: Console) -> None:
+    title = f"{layer:<28} {'6 h':>5}  {'moved by, points':<21} since"
+    _print(console, title, style="italic")
+    shown = ""
+    for key, windows in lines.items():
+        service, route, rubric, _, mean, _, moved, _, since, _ = _cells(key, windows)
+        place = f"{service} {route}"
+        if place != shown:
+            _print(console, place, style="bold")
+        shown = place
+        _print(console, f"  {rubric:<26} {mean:>5}  {moved:<21} {since}")
+
+
+def _cells(key: Key, windows: Windows) -> list[str]:
+    _, service, environment, route, rubric = key
+    row = windows.get("6h", NO_WINDOW)
+    interval = f" [{_points(row['low'])}, {_points(row['high'])}]" if row["low"] is not None else ""
+    has_moved = row["moved"] in ("fell", "rose")
+    return [
+        f"{service} {environment}".strip(),
+        route,
+        rubric,
+        _number(windows.get("30m", NO_WINDOW)["mean"]),
+        _number(row["mean"]),
+        _number(row["baseline"]),
+        f"{_points(row['delta'])}{interval}",
+        str(row["n"]),
+        f"{row['moved']} {str(row['since'])[:16]}" if has_moved else "",
+        sparkline(row.get("hours") or []),
+    ]
+
+
+def _points(value: float | None) -> str:
+    return "–" if value is None else f"{value * 100:+.1f}"

@@ -1,0 +1,255 @@
+"""Sends OTLP request bodies over HTTP: in order, at a pace, patient with a busy receiver."""
+
+from __future__ import annotations
+
+import asyncio
+import email.utils
+import time
+from collections import Counter
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+
+import httpx
+import orjson
+from google.protobuf.message import DecodeError
+from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceResponse
+
+from ragvigil.app.demo.recording import JSON, Recorded
+from ragvigil.app.demo.rewrite import Change, Unreadable, contents, rewrite
+
+BACKFILL_HEADER = "x-ragvigil-backfill"
+TRY_AGAIN = frozenset({429, 502, 503, 504})
+LONGEST_WAIT_SECONDS = 30.0
+KEPT_MESSAGES = 5
+
+Progress = Callable[["Outgoing"], None]
+Sleep = Callable[[float], Awaitable[None]]
+
+
+class GaveUp(Exception):
+    """The receiver stayed away, or busy, for longer than was allowed."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Outgoing:
+    """A body ready to be sent, `due_seconds` after the start."""
+
+    body: bytes
+    path: str
+    content_type: str
+    items: int
+    due_seconds: float = 0.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Sending:
+    """How bodies are sent: `concurrency` 1 keeps their order, as a backfill needs."""
+
+    target: str
+    backfill: str = ""
+    concurrency: int = 1
+    give_up_seconds: float = 60.0
+    headers: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReplaySummary:
+    """What became of a replay. `items` are spans and log records that were taken."""
+
+    requests: int
+    items: int
+    body_bytes: int
+    rejected_items: int
+    refused_requests: int
+    unreadable_requests: int
+    retries: int
+    seconds: float
+    messages: tuple[str, ...]
+
+
+class Tally:
+    """Counts while sending."""
+
+    def __init__(self) -> None:
+        self.counts: Counter[str] = Counter()
+        self.messages: dict[str, None] = {}
+
+    def note(self, message: str) -> None:
+        """Keeps the first few different messages."""
+        if message and len(self.messages) < KEPT_MESSAGES:
+            self.messages[message] = None
+
+    def summary(self, seconds: float) -> ReplaySummary:
+        """The counts so far."""
+        return ReplaySummary(
+            requests=self.counts["requests"],
+            items=self.counts["items"],
+            body_bytes=self.counts["body_bytes"],
+            rejected_items=self.counts["rejected"],
+            refused_requests=self.counts["refused"],
+            unreadable_requests=self.counts["unreadable"],
+            retries=self.counts["retries"],
+            seconds=seconds,
+            messages=tuple(self.messages),
+        )
+
+
+def shift_to_end(recording: Iterable[Recorded], end_unix_nano: int) -> int:
+    """The shift in nanoseconds by which the last time of a recording becomes `end_unix_nano`."""
+    latest = 0
+    for recorded in recording:
+        try:
+            latest = max(latest, contents(recorded).latest_unix_nano)
+        except Unreadable:
+            continue  # counted when it is prepared
+    return end_unix_nano - latest if latest else 0
+
+
+def duration_seconds(recording: Sequence[Recorded], rate: float | None) -> float:
+    """How long a replay takes from its first to its last request if nothing holds it up."""
+    return _due(recording[-1], len(recording) - 1, recording[0], rate) if recording else 0.0
+
+
+def prepare(
+    recording: Iterable[Recorded], change: Change, rate: float | None, tally: Tally
+) -> Iterator[Outgoing]:
+    """Bodies as they will be sent. `rate` is in requests a second; None keeps the recorded
+
+    pace, 0 sends at once. What cannot be read is sent as it is, unless it had to be changed:
+    then it is counted and left out.
+    """
+    first: Recorded | None = None
+    for number, recorded in enumerate(recording):
+        first = first or recorded
+        try:
+            body, items = rewrite(recorded, change), contents(recorded).items
+        except Unreadable as error:
+            tally.note(str(error))
+            if change != Change():
+                tally.counts["unreadable"] += 1
+                continue
+            body, items = recorded.body, 0
+        yield Outgoing(
+            body=body,
+            path=recorded.path,
+            content_type=recorded.content_type,
+            items=items,
+            due_seconds=_due(recorded, number, first, rate),
+        )
+
+
+async def send_all(
+    bodies: Iterable[Outgoing],
+    sending: Sending,
+    tally: Tally,
+    *,
+    progress: Progress = lambda _: None,
+    clock: Callable[[], float] = time.monotonic,
+    sleep: Sleep = asyncio.sleep,
+) -> ReplaySummary:
+    """Sends every body when it is due, at most `concurrency` at a time, and counts.
+
+    Bodies are taken from the iterator only as fast as they are sent. A refusal (4xx) is counted
+    and not repeated. Raises GaveUp where the receiver was away or busy for too long.
+    """
+    start = clock()
+    limits = httpx.Limits(max_connections=sending.concurrency)
+    async with httpx.AsyncClient(base_url=sending.target, limits=limits, timeout=60) as client:
+        sender = _Sender(client, sending, tally, sleep)
+        running: set[asyncio.Task[None]] = set()
+        try:
+            for outgoing in bodies:
+                await sleep(max(0.0, start + outgoing.due_seconds - clock()))
+                if len(running) >= sending.concurrency:
+                    done, running = await asyncio.wait(running, return_when=asyncio.FIRST_COMPLETED)
+                    _raise_first(done)
+                running.add(asyncio.create_task(sender.send(outgoing, progress)))
+            if running:
+                _raise_first((await asyncio.wait(running))[0])
+        finally:
+            for task in running:
+                task.cancel()
+    return tally.summary(clock() - start)
+
+
+class _Sender:
+    def __init__(
+        self, client: httpx.AsyncClient, sending: Sending, tally: Tally, sleep: Sleep
+    ) -> None:
+        self._client, self._sending, self._tally, self._sleep = client, sending, tally, sleep
+
+    async def send(self, outgoing: Outgoing, progress: Progress) -> None:
+        """One body, repeated while the receiver says *later*."""
+        waited = 0.0
+        for attempt in range(1_000_000):
+            reply, problem = await self._post(outgoing)
+            if reply is not None and reply.status_code not in TRY_AGAIN:
+                self._count(reply, outgoing)
+                progress(outgoing)
+                return
+            pause = _pause(reply, attempt)
+            waited += pause
+            if waited > self._sending.give_up_seconds:
+                raise GaveUp(f"{self._sending.target}: {problem}; gave up after {waited:.0f} s")
+            self._tally.counts["retries"] += 1
+            await self._sleep(pause)
+
+    async def _post(self, outgoing: Outgoing) -> tuple[httpx.Response | None, str]:
+        headers = {"content-type": outgoing.content_type, **self._sending.headers}
+        if self._sending.backfill:
+            headers[BACKFILL_HEADER] = self._sending.backfill
+        try:
+            reply = await self._client.post(outgoing.path, content=outgoing.body, headers=headers)
+        except httpx.TransportError as error:
+            return None, f"nothing answers ({error or type(error).__name__})"
+        return reply, f"answers {reply.status_code}"
+
+    def _count(self, reply: httpx.Response, outgoing: Outgoing) -> None:
+        counts = self._tally.counts
+        counts["requests"] += 1
+        counts["body_bytes"] += len(outgoing.body)
+        if reply.status_code >= 300:
+            counts["refused"] += 1
+            self._tally.note(f"{reply.status_code} {reply.text[:200]}")
+            return
+        rejected, message = partial_success(reply)
+        counts["items"] += outgoing.items - rejected
+        counts["rejected"] += rejected
+        self._tally.note(message)
+
+
+def partial_success(reply: httpx.Response) -> tuple[int, str]:
+    """Rejected items and the message of an OTLP answer; (0, "") where it says nothing."""
+    try:
+        if reply.headers.get("content-type", "").startswith(JSON):
+            said = (orjson.loads(reply.content or b"{}")).get("partialSuccess") or {}
+            rejected = said.get("rejectedSpans") or said.get("rejectedLogRecords") or 0
+            return int(rejected), str(said.get("errorMessage", ""))
+        # Logs and traces answer in the same form on the wire.
+        said = ExportTraceServiceResponse.FromString(reply.content).partial_success
+    except (DecodeError, orjson.JSONDecodeError, AttributeError, ValueError):
+        return 0, "an answer was not OTLP"
+    return said.rejected_spans, said.error_message
+
+
+def _pause(reply: httpx.Response | None, attempt: int) -> float:
+    """Seconds to wait: what Retry-After says, else 0.25 s doubled with every attempt."""
+    stated = reply.headers.get("retry-after", "") if reply is not None else ""
+    if stated.strip().isdigit():
+        return min(float(stated), LONGEST_WAIT_SECONDS)
+    date = email.utils.parsedate_tz(stated)
+    if date is not None:
+        later = email.utils.mktime_tz(date) - time.time()
+        return min(max(0.0, later), LONGEST_WAIT_SECONDS)
+    return float(min(0.25 * 2 ** min(attempt, 10), 5.0))
+
+
+def _due(recorded: Recorded, number: int, first: Recorded, rate: float | None) -> float:
+    if rate is None:
+        return max(0.0, (recorded.received_unix_nano - first.received_unix_nano) / 1e9)
+    return number / rate if rate > 0 else 0.0
+
+
+def _raise_first(done: set[asyncio.Task[None]]) -> None:
+    for task in done:
+        task.result()

@@ -1,0 +1,83 @@
+"""The golden set as it is committed, beside what the store knows of it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from clustering.golden import lines
+from clustering.golden.check import Checks, Knowledge, check
+from clustering.golden.git import RepositoryRefuses
+from clustering.golden.lines import Broken, Line
+from clustering.golden.repository import Found, Repository, commit_of, locked, look, repository
+from clustering.golden.settings import GoldenSettings
+from ragvigil.app.golden.trace import chunks_of, prompt_of
+from ragvigil.model.golden import CaseEvent, CaseState, CaseVerb, GoldenCase
+from ragvigil.store import golden
+from ragvigil.store.golden import Wanted
+from ragvigil.store.store import Store
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GoldenSet:
+    """The set's file: its cases, what is broken in it, and why it cannot be read, or nothing."""
+
+    cases: Sequence[GoldenCase] = ()
+    broken: Sequence[Broken] = ()
+    problem: str = ""
+
+
+def read_set(store: Store, settings: GoldenSettings, known: Knowledge, now: int) -> GoldenSet:
+    """The set now; the store learns of signatures that it does not know."""
+    try:
+        with locked(repo := repository(settings)):
+            written = reconciled(store, repo, look(repo), now)
+    except RepositoryRefuses as error:
+        return GoldenSet(problem=str(error))
+    stored = {one.case_id: one for one in golden.find(store, Wanted())}
+    wrong = [*lines.broken(written, known.asked), *lines.differing(written, stored)]
+    return GoldenSet(cases=lines.cases_of(written), broken=wrong)
+
+
+def reconciled(store: Store, repo: Repository, found: Found, now: int) -> list[Line]:
+    """The lines of the file; what they say of signatures is in the store on return."""
+    written = lines.read(found.text)
+    stored = {one.case_id: one for one in golden.find(store, Wanted())}
+    learnt = [
+        after
+        for case in lines.cases_of(written)
+        if (after := lines.adopted(stored.get(case.case_id), case)) is not None
+    ]
+    events = [
+        CaseEvent(
+            case_id=one.case_id,
+            time_unix_nano=now,
+            verb=CaseVerb.FOUND,
+            revision=one.revision,
+            actor=one.approved_by,
+            text=commit_of(repo, one.case_id, one.content_hash),
+        )
+        for one in learnt
+    ]
+    if learnt:
+        golden.write(store, now, cases=learnt, events=events)
+    return written
+
+
+def checks(
+    store: Store,
+    settings: GoldenSettings,
+    known: Knowledge,
+    case: GoldenCase,
+    written: Sequence[GoldenCase],
+) -> Checks:
+    """What a person must know before signing a case; `written` are the cases of the file."""
+    proposals = golden.find(store, Wanted(state=CaseState.PROPOSED))
+    named = [
+        one if one.case_id else replace(one, case_id=f"line {place}")
+        for place, one in enumerate(written, start=1)
+    ]
+    others = {one.case_id: one for one in (*proposals, *named)}
+    prompt = prompt_of(store, case.trace_id)
+    chunks = chunks_of(store, case.trace_id) if prompt else ()
+    return check(case, others.values(), prompt, chunks, known, settings)

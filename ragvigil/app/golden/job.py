@@ -1,0 +1,217 @@
+"""The golden set at work: proposals in the store, signed cases in git, runs until they pass."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+import structlog
+
+from clustering.golden import edits, lines
+from clustering.golden.case import as_json
+from clustering.golden.check import Checks, Knowledge, secrets
+from clustering.golden.due import Change, due
+from clustering.golden.edits import Refused
+from clustering.golden.lines import Line
+from clustering.golden.message import message
+from clustering.golden.repository import commit, locked, look, repository
+from clustering.golden.settings import GoldenSettings
+from ragvigil.app.golden import committed as golden_set
+from ragvigil.app.golden.committed import GoldenSet
+from ragvigil.app.golden.run import Trial, run_case
+from ragvigil.app.golden.trace import NotStored, case_of, record_form
+from ragvigil.model.clock import Clock
+from ragvigil.model.golden import CaseEvent, CaseRun, CaseState, CaseVerb, GoldenCase
+from ragvigil.store import deploys, golden, notices
+from ragvigil.store.golden import Wanted
+from ragvigil.store.store import Store
+from scorers.golden import parse_case
+
+log = structlog.get_logger()
+
+NANOS = 10**9
+CHANGE_DAYS = 30
+
+
+class GoldenJob:
+    """What people and the clock do to golden cases; one change at a time.
+
+    Its verbs raise Refused, BadCase, NotStored, RepositoryRefuses and StoreError.
+    """
+
+    def __init__(
+        self,
+        store: Store,
+        settings: GoldenSettings,
+        known: Knowledge,
+        trial: Trial,
+        clock: Clock = time.time,
+    ) -> None:
+        self._store, self._settings, self._known = store, settings, known
+        self._trial, self._clock = trial, clock
+        self._lock = threading.RLock()
+
+    def propose(self, trace_id: str, record_id: str, issue_id: str, actor: str) -> GoldenCase:
+        """Makes a failing record a proposed case; what the redactor knows is marked in it."""
+        case = case_of(record_form(self._store, trace_id, record_id), issue_id)
+        return self.add(replace(case, question=self._marked(case.question)), actor)
+
+    def add(self, case: GoldenCase, actor: str) -> GoldenCase:
+        """Stores a new proposal; one that was rejected may be proposed anew."""
+        with self._lock:
+            after = edits.proposed(replace(case, revision=0), actor, self._now())
+            before = golden.one(self._store, after.case_id)
+            if before and before.state is not CaseState.REJECTED:
+                raise Refused(f"that is case {before.case_id} already, {before.state}")
+            after = replace(after, revision=before.revision + 1 if before else 1)
+            return self._write(after, CaseVerb.PROPOSE, after.proposed_by)
+
+    def edit(
+        self, case_id: str, changes: Mapping[str, Any], actor: str, revision: int | None = None
+    ) -> GoldenCase:
+        """Changes values by the keys of a case's line; `revision` is the one that was seen."""
+        with self._lock:
+            case = known_case(self._store, case_id)
+            if revision is not None and revision != case.revision:
+                raise Refused(f"{case_id} is at revision {case.revision} by now: look at it first")
+            after = edits.edited(case, changes, actor, self._now())
+            return self._write(after, CaseVerb.EDIT, actor, ", ".join(sorted(changes)))
+
+    def sign(
+        self, case_id: str, actor: str, seen_hash: str, *, despite_warnings: bool = False
+    ) -> CaseRun:
+        """Commits a proposal as it was seen, then runs it, to show that it fails now."""
+        with self._lock, locked(repo := repository(self._settings)):
+            found = look(repo)
+            written = golden_set.reconciled(self._store, repo, found, self._now())
+            _require_readable(written)
+            case = known_case(self._store, case_id)
+            two_people = self._settings.two_people
+            after = edits.signed(case, actor, seen_hash, self._now(), two_people=two_people)
+            self._require_ready(after, lines.cases_of(written), despite_warnings=despite_warnings)
+            made = commit(repo, found, lines.put(found.text, after), message(after))
+            self._write(after, CaseVerb.SIGN, after.approved_by, made)
+        return self.run(case_id)
+
+    def reject(self, case_id: str, actor: str, text: str) -> GoldenCase:
+        """Declines a proposal; where it would change a signed case, that one stands again."""
+        with self._lock:
+            file = self.read_set()
+            is_in_file = bool(file.problem) or case_id in {one.case_id for one in file.cases}
+            case = known_case(self._store, case_id)
+            self._write(
+                edits.rejected(case, actor, is_in_file=is_in_file), CaseVerb.REJECT, actor, text
+            )
+            self.read_set()
+            return known_case(self._store, case_id)
+
+    def run(self, case_id: str, trial: Trial | None = None) -> CaseRun:
+        """Runs a case now; one that is signed and passes is watched no longer."""
+        case = known_case(self._store, case_id)
+        run = run_case(case, trial or replace(self._trial, judge=lambda _: ()), self._now())
+        run = replace(run, why=self._marked(run.why), answer=self._marked(run.answer))
+        with self._lock:
+            golden.write(self._store, self._now(), runs=[run])
+            newest = known_case(self._store, case_id)
+            is_same = newest.content_hash == case.content_hash
+            if run.is_pass and is_same and newest.state is CaseState.SIGNED:
+                passing = replace(newest, state=CaseState.PASSING)
+                self._write(passing, CaseVerb.PASSED, "", run.why)
+        return run
+
+    def checks(self, case: GoldenCase) -> Checks:
+        """What a person must know before signing it."""
+        written = self.read_set().cases
+        return golden_set.checks(self._store, self._settings, self._known, case, written)
+
+    def read_set(self) -> GoldenSet:
+        """The set as it is committed; what was signed elsewhere is known from then on."""
+        with self._lock:
+            return golden_set.read_set(self._store, self._settings, self._known, self._now())
+
+    def watch(self) -> None:
+        """Finds what was signed elsewhere, and runs the cases that are due, asking the judge."""
+        if self._settings.repository is None:
+            return
+        if problem := self.read_set().problem:
+            log.warning("golden set cannot be read", reason=problem)
+        signed = golden.find(self._store, Wanted(state=CaseState.SIGNED))
+        if signed:
+            newest, hours = golden.newest_runs(self._store), self._settings.run_hours
+            for case in due(signed, newest, self._changes(), self._now(), hours):
+                self.run(case.case_id, self._trial)
+
+    def _require_ready(
+        self, case: GoldenCase, written: Sequence[GoldenCase], *, despite_warnings: bool
+    ) -> None:
+        """Raises Refused where the case may not enter the set as it is."""
+        found = golden_set.checks(self._store, self._settings, self._known, case, written)
+        blocking = [*found.blocking, *_clashes(case, written, self._known)]
+        if blocking:
+            raise Refused("; ".join(blocking))
+        try:
+            parse_case(as_json(case))
+        except ValueError as error:  # such a line would stop the daemon's next start
+            raise Refused(f"scorers could not read it: {error}") from error
+        if found.warnings and not despite_warnings:
+            raise Refused(f"to be signed despite warnings: {'; '.join(found.warnings)}")
+
+    def _write(self, case: GoldenCase, verb: CaseVerb, actor: str, text: str = "") -> GoldenCase:
+        if verb in (CaseVerb.PROPOSE, CaseVerb.EDIT):
+            self._require_clean(case)
+        event = CaseEvent(
+            case_id=case.case_id,
+            time_unix_nano=self._now(),
+            verb=verb,
+            revision=case.revision,
+            actor=actor,
+            text=text,
+        )
+        golden.write(self._store, self._now(), cases=[case], events=[event])
+        return case
+
+    def _require_clean(self, case: GoldenCase) -> None:
+        if found := secrets(case, self._known):
+            raise Refused(f"holds what is redacted: {', '.join(sorted(found))}; take it out")
+
+    def _marked(self, text: str) -> str:
+        """What a service answers here has not come through the intake, which redacts."""
+        return self._known.marked(text, Counter())
+
+    def _changes(self) -> Iterator[Change]:
+        since = int(self._clock()) - CHANGE_DAYS * 86_400
+        for mark in deploys.marks(self._store, since=since):
+            yield Change(mark.service, mark.environment, mark.time_unix_nano)
+        for notice in notices.find(self._store, since=since):
+            yield Change(notice.service, notice.environment, notice.noticed_unix_nano)
+
+    def _now(self) -> int:
+        return int(self._clock() * NANOS)
+
+
+def known_case(store: Store, case_id: str) -> GoldenCase:
+    """The newest revision of a case. Raises NotStored."""
+    found = golden.one(store, case_id)
+    if found is None:
+        raise NotStored(f"there is no case {case_id}")
+    return found
+
+
+def _require_readable(written: Sequence[Line]) -> None:
+    """Raises Refused where a line is no case, as the marks of a conflict are none."""
+    for one in written:
+        if one.wrong:
+            raise Refused(f"line {one.number} of the set's file is no case: {one.wrong}")
+
+
+def _clashes(case: GoldenCase, written: Sequence[GoldenCase], known: Knowledge) -> Iterator[str]:
+    """Where the file has this question already, or another case of this id that nobody replaced."""
+    for one in written:
+        if one.case_id != case.case_id and known.asked(one.question) == known.asked(case.question):
+            yield f"the set asks that already: {one.case_id or one.question}"
+        if one.case_id == case.case_id and one.revision >= case.revision:
+            yield f"the set has {one.case_id} at revision {one.revision}: edit that one"

@@ -1,0 +1,77 @@
+"""Runs a golden case: against the service where one is set, else on its stored trace."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+
+from clustering.golden.case import as_json
+from clustering.golden.edits import Refused
+from clustering.golden.settings import TargetSettings
+from clustering.golden.verdict import Verdict, verdict
+from ragvigil.app.golden.target import NoAnswer, ask
+from ragvigil.app.golden.trace import NotStored, judged_scores, record_form
+from ragvigil.model.golden import CaseRun, GoldenCase
+from ragvigil.model.record import RagRecord
+from ragvigil.model.score import Score
+from ragvigil.store.judged import record_of
+from ragvigil.store.store import Store
+from scorers.context_recall import ContextRecall
+from scorers.golden import asked, parse_case
+from scorers.runner import Runner
+
+TARGET, STORED = "target", "stored"
+MOST_ANSWER = 10_000
+
+Judge = Callable[[RagRecord], Sequence[Score]]
+"""What a judge says of a fresh answer; nothing where there is none."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Trial:
+    """What a case is run with."""
+
+    store: Store
+    target: TargetSettings
+    runner: Runner
+    judge: Judge = lambda _: ()
+
+
+def run_case(case: GoldenCase, trial: Trial, now: int) -> CaseRun:
+    """The run; one that could not be held tells nothing (`is_pass` None), and why.
+
+    Raises StoreError where the stored trace is asked for and the store is away.
+    """
+    run = CaseRun(
+        case_id=case.case_id,
+        time_unix_nano=now,
+        against=TARGET if trial.target.url else STORED,
+        is_pass=None,
+    )
+    try:
+        record, more = _fresh(case, trial) if trial.target.url else _stored(case, trial)
+    except (NoAnswer, NotStored, Refused) as error:
+        return replace(run, why=str(error))
+    found = judged(case, record, more, trial.runner)
+    answer = (record.answer or "")[:MOST_ANSWER]
+    return replace(run, is_pass=found.is_pass, why=found.why, answer=answer)
+
+
+def judged(case: GoldenCase, record: RagRecord, more: Sequence[Score], runner: Runner) -> Verdict:
+    """What code says of the record, with `more` scores of others."""
+    recall = Runner([ContextRecall([parse_case(as_json(case))])]).score_all(record)
+    own = [one for one in runner.score_all(record) if one.rubric != ContextRecall.rubric]
+    return verdict(case, record, [*own, *recall, *more], runner.fails_below, asked)
+
+
+def _fresh(case: GoldenCase, trial: Trial) -> tuple[RagRecord, Sequence[Score]]:
+    record = ask(case, trial.target)
+    return record, trial.judge(record)
+
+
+def _stored(case: GoldenCase, trial: Trial) -> tuple[RagRecord, Sequence[Score]]:
+    """The stored record as asked by the case: an edited question is still that trace's answer."""
+    if not case.trace_id:
+        raise NotStored("it came from no trace, and [golden.target] url is not set")
+    form = record_form(trial.store, case.trace_id, case.record_id)
+    return replace(record_of(form), query=case.question), judged_scores(form)

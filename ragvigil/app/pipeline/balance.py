@@ -1,0 +1,74 @@
+"""The books: every acknowledged span is stored, a duplicate, quarantined or still in the spool."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+from collector.spool.reader import SpoolReader
+from ragvigil.app.pipeline.ledger import Edge
+from ragvigil.app.pipeline.loop import Pipeline
+from ragvigil.app.pipeline.sink import KINDS
+from ragvigil.store import ledger, traces
+from ragvigil.store.store import Store
+
+OUTCOMES = ("scored", "not_rag", "shed", "late", "unparseable")
+HOUR = 3600
+
+
+class Books:
+    """Reads the ledger, and holds it against the spool writer's own count. Any thread but one."""
+
+    def __init__(
+        self,
+        spool: Path,
+        store: Store,
+        pipeline: Pipeline,
+        *,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self._store, self._pipeline, self._clock = store, pipeline, clock
+        self._reader = SpoolReader(spool)
+        self._begin = self._next = Edge(pipeline.started_at + 1, pipeline.spans_before)
+        self._checked = clock()
+
+    def spans(self) -> dict[str, int]:
+        """acknowledged, stored, duplicate, quarantined, in_spool; the first is their sum."""
+        placed = self._pipeline.parts.sink.placed
+        unread = self._reader.mark().spans - placed.read - placed.ahead
+        in_spool = placed.waiting + max(0, unread)
+        sums = {kind: getattr(placed, kind) for kind in KINDS}
+        return {"acknowledged": sum(sums.values()) + in_spool, **sums, "in_spool": in_spool}
+
+    def records(self) -> dict[str, int]:
+        """Closed traces by what became of them."""
+        return dict.fromkeys(OUTCOMES, 0) | traces.counts(self._store)
+
+    def mismatch(self) -> int:
+        """Spans of frames whose rows are durable, by the spool's count, that the rows do not show.
+
+        Both sides end at the same frame, however fast spans arrive, and begin at one of the last
+        two hours: rows go when they are old.
+        """
+        edge = self._pipeline.parts.sink.placed.edge
+        if edge is None:
+            return 0
+        begin = self._begin
+        rows = ledger.spans_from(self._store, begin.seq, edge.seq)
+        found = edge.spans - begin.spans - rows
+        now = self._clock()
+        if not found and now - self._checked >= HOUR:
+            self._begin, self._next, self._checked = self._next, edge, now
+        return found
+
+    def spool_bytes(self) -> int:
+        """Size of the spool on disk."""
+        return self._reader.usage().bytes
+
+    def drop_segments(self, older_than_seconds: float) -> int:
+        """Removes segments that were consumed so long ago; how many."""
+        done = self._reader.checkpoint_of("core")
+        return self._reader.drop_consumed(
+            done + 1, older_than_seconds=older_than_seconds, now=self._clock()
+        )

@@ -1,0 +1,88 @@
+"""Keeps the core alive: starts it, listens for its end, starts it again."""
+
+from __future__ import annotations
+
+import asyncio
+import socket
+import sys
+import time
+
+import structlog
+from prometheus_client import Counter, Gauge
+
+from ragvigil.app.process.control import Questions
+
+log = structlog.get_logger()
+
+CORE_STARTS = Counter("ragvigil_core_starts", "Starts of the core process, the first included.")
+CORE_UP = Gauge("ragvigil_core_up", "1 while the core process runs and answers, else 0.")
+
+FIRST_PAUSE_SECONDS = 0.2
+LONGEST_PAUSE_SECONDS = 10.0
+HEALTHY_SECONDS = 30.0
+
+
+class Core:
+    """The core process, kept alive until `stop`."""
+
+    def __init__(self) -> None:
+        self._questions: Questions | None = None
+        self._process: asyncio.subprocess.Process | None = None
+        self._stopping = False
+        self._keeping: asyncio.Task[None] | None = None
+
+    def start(self) -> None:
+        """Starts the core in the background; returns at once."""
+        self._keeping = asyncio.create_task(self._keep())
+
+    async def ask(self, question: str) -> bytes | None:
+        """The core's answer, None where it is down or silent."""
+        answer = await self._questions.ask(question) if self._questions else None
+        CORE_UP.set(0 if answer is None else 1)
+        return answer
+
+    async def stop(self, deadline_seconds: float) -> None:
+        """Asks the core to finish what it has in hand; kills it after `deadline_seconds`."""
+        self._stopping = True
+        if self._questions is not None:
+            await self._questions.close()
+        if self._process is not None and self._process.returncode is None:
+            try:
+                await asyncio.wait_for(self._process.wait(), deadline_seconds)
+            except TimeoutError:
+                log.warning("core did not stop in time and is killed", seconds=deadline_seconds)
+                self._process.kill()
+                await self._process.wait()
+        if self._keeping is not None:
+            await self._keeping
+
+    async def _keep(self) -> None:
+        pause = FIRST_PAUSE_SECONDS
+        while not self._stopping:
+            started = time.monotonic()
+            status = await self._run_once()
+            if self._stopping:
+                return
+            CORE_UP.set(0)
+            lived = time.monotonic() - started
+            pause = FIRST_PAUSE_SECONDS if lived > HEALTHY_SECONDS else pause
+            log.error("core ended; starting it again", status=status, pause_seconds=pause)
+            await asyncio.sleep(pause)
+            pause = min(pause * 2, LONGEST_PAUSE_SECONDS)
+
+    async def _run_once(self) -> int:
+        ours, theirs = socket.socketpair()
+        with theirs:
+            self._process = await asyncio.create_subprocess_exec(
+                *(sys.executable, "-m", "ragvigil.app.core_process", str(theirs.fileno())),
+                pass_fds=(theirs.fileno(),),
+                start_new_session=True,
+            )
+        CORE_STARTS.inc()
+        self._questions = await Questions.over(ours)
+        if self._stopping:  # asked to stop while the core was being born: hang up at once
+            await self._questions.close()
+        status = await self._process.wait()
+        await self._questions.close()
+        self._questions = None
+        return status

@@ -1,0 +1,32 @@
+"""What Prometheus reads of issues, brought up to date."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from clustering.issues import metrics as issue_metrics
+from clustering.issues.message import message
+from clustering.issues.metrics import URGENT, Place, Shown
+from clustering.issues.redirects import IssueParts
+from ragvigil.app.sources.issue_numbers import count, days, looked_of
+from ragvigil.model.issue import Issue
+from ragvigil.store.issues import Wanted
+from ragvigil.store.priority import Priority
+from ragvigil.store.store import Store
+
+
+def show(
+    store: Store, known: Iterable[Issue], place: Place, now: float, external_url: str = ""
+) -> None:
+    """Shows all issues that are known, merged ones too; `place` bounds the labels.
+
+    `now` is in seconds since the epoch. Raises StoreError.
+    """
+    parts = IssueParts(known)
+    found = parts.find(Wanted())
+    issue_metrics.show(found, place)
+    urgent = [one for one in found if one.state in URGENT]
+    issue_metrics.show_open(
+        Shown(issue=one, days=days(looked), message=message(one, count(looked), external_url))
+        for one, looked in looked_of(store, urgent, parts, now, Priority.TICK)
+    )

@@ -1,0 +1,287 @@
+"""What people read at the terminal; scripts get the same as one JSON document."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ragvigil.app.cli.output import deltas as show_deltas
+from ragvigil.app.cli.output import text as show
+from ragvigil.app.cli.output.text import BARS, sparkline
+
+
+@pytest.fixture(autouse=True)
+def a_wide_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", "200")
+    monkeypatch.delenv("FORCE_COLOR", raising=False)
+
+
+def delta(window: str = "6h", **changes: Any) -> dict[str, Any]:
+    """A row of the API's deltas."""
+    return {
+        "service": "desk", "environment": "", "route": "/ask", "rubric": "citation_validity",
+        "layer": "cross_cutting", "window": window, "n": 40, "mean": 0.8, "baseline": 0.9,
+        "delta": -0.1, "low": -0.15, "high": -0.05, "moved": "fell",
+        "since": "2026-03-01T06:00:00Z", "hours": [0.9, None, 0.7], **changes,
+    }  # fmt: skip
+
+
+def record(**changes: Any) -> dict[str, Any]:
+    """A record of the API's trace."""
+    return {
+        "record_id": "r1", "route": "/ask", "query": "How long?", "answer": "5 days [a].",
+        "context": [{"id": "a", "content": "5 days"}, {"id": "b", "content": None}],
+        "absent": {}, "scores": [], **changes,
+    }  # fmt: skip
+
+
+def test_a_script_gets_the_whole_answer_as_json(capsys: pytest.CaptureFixture[str]) -> None:
+    found = {"deltas": [delta(route="\x1b[2J")]}
+    show_deltas.deltas(found, as_json=True)
+    assert json.loads(capsys.readouterr().out) == found
+
+
+def test_status_prints_a_line_a_value_under_its_section(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    found = {"spans": {"stored": 3}, "plugins": {"left_out": []}, "ready": True}
+    show.status(found, as_json=False)
+    assert [line.split() for line in capsys.readouterr().out.splitlines()] == [
+        ["spans"], ["stored", "3"], ["plugins"], ["left_out", "none"], ["ready"], ["True"],
+    ]  # fmt: skip
+
+
+def test_status_prints_every_plug_in_that_is_left_out_on_its_own_line(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    show.status({"plugins": {"left_out": ["one: " + "x" * 300, "two [b]"]}}, as_json=False)
+    lines = capsys.readouterr().out.splitlines()
+    assert len(lines) == 3
+    assert lines[2].split() == ["left_out", "two", "[b]"]
+
+
+def test_deltas_are_a_table_a_layer_and_a_line_a_series(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    rows = [
+        delta(), delta("30m", mean=0.5), delta("24h"),
+        delta(layer="retrieval", rubric="chunk_utilization", moved="no", since=None),
+        delta(route="/silent", n=0),
+    ]  # fmt: skip
+    show_deltas.deltas({"deltas": rows}, as_json=False)
+    out = capsys.readouterr().out
+    titles = [line.strip() for line in out.splitlines() if line.strip() in show_deltas.LAYERS]
+    assert titles == ["retrieval", "cross_cutting"]
+    assert "/silent" not in out
+    (line,) = [line for line in out.splitlines() if "citation_validity" in line]
+    assert line.split() == [
+        "desk", "/ask", "citation_validity", "0.500", "0.800", "0.900", "-10.0", "[-15.0,",
+        "-5.0]", "40", "fell", "2026-03-01T06:00", "█", "▁",
+    ]  # fmt: skip
+
+
+def test_on_a_narrow_terminal_nothing_is_cut(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", "80")
+    rows = [delta(), delta(rubric="refusal:partial", moved="no"), delta(route="/search")]
+    show_deltas.deltas({"deltas": rows}, as_json=False)
+    lines = capsys.readouterr().out.splitlines()
+    assert [line.split() for line in lines] == [
+        ["cross_cutting", "6", "h", "moved", "by,", "points", "since"],
+        ["desk", "/ask"],
+        ["citation_validity", "0.800", "-10.0", "[-15.0,", "-5.0]", "fell", "2026-03-01T06:00"],
+        ["refusal:partial", "0.800", "-10.0", "[-15.0,", "-5.0]"],
+        ["desk", "/search"],
+        ["citation_validity", "0.800", "-10.0", "[-15.0,", "-5.0]", "fell", "2026-03-01T06:00"],
+    ]
+    assert max(map(len, lines)) <= 80
+
+
+def test_a_pipe_has_the_whole_table(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("COLUMNS")
+    show_deltas.deltas({"deltas": [delta(route="/a-route-with-a-long-name/" * 3)]}, as_json=False)
+    assert "/a-route-with-a-long-name/" * 3 in capsys.readouterr().out
+
+
+def test_a_window_that_is_missing_is_a_dash_and_not_another_window(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    show_deltas.deltas({"deltas": [delta()]}, as_json=False)
+    (line,) = [line for line in capsys.readouterr().out.splitlines() if "citation" in line]
+    assert line.split()[3:5] == ["–", "0.800"]
+    show_deltas.deltas({"deltas": [delta("24h")]}, as_json=False)
+    (line,) = [line for line in capsys.readouterr().out.splitlines() if "citation" in line]
+    assert line.split()[3:] == ["–", "–", "–", "–", "0"]
+
+
+def test_a_mean_that_is_not_known_is_a_dash_and_not_zero(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    unknown = delta(mean=None, baseline=None, delta=None, low=None, high=None, moved="no")
+    show_deltas.deltas({"deltas": [unknown]}, as_json=False)
+    (line,) = [line for line in capsys.readouterr().out.splitlines() if "citation" in line]
+    assert line.split()[3:8] == ["–", "–", "–", "–", "40"]
+
+
+def test_two_environments_of_a_service_can_be_told_apart(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    show_deltas.deltas(
+        {"deltas": [delta(environment="prod"), delta(environment="test")]}, as_json=False
+    )
+    out = capsys.readouterr().out
+    assert "desk prod" in out
+    assert "desk test" in out
+
+
+def test_without_scores_deltas_say_what_to_do(capsys: pytest.CaptureFixture[str]) -> None:
+    show_deltas.deltas({"deltas": [delta(n=0)]}, as_json=False)
+    assert capsys.readouterr().out.startswith("no scores yet: send spans")
+
+
+def test_a_trace_shows_each_record_with_its_chunks_and_scores(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    scores = [
+        {"rubric": "citation_validity", "value": 0.5, "label": "invented", "explanation": "[z]"},
+        {"rubric": "refusal", "value": None, "label": "answered", "explanation": "words"},
+    ]
+    found = {"trace_id": "ab" * 16, "records": [record(scores=scores)]}
+    show.trace(found, as_json=False)
+    out = capsys.readouterr().out
+    assert "question  How long?" in out
+    assert "chunk     [a] 5 days" in out
+    assert "chunk     [b] (text not in the spans)" in out
+    assert "citation_validity       0.50  invented  [z]" in out
+    assert "refusal                    –  answered  words" in out
+
+
+def test_what_is_absent_is_named_and_never_printed_as_a_value(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    hidden = record(query=None, answer=None, absent={"answer": "hidden", "query": "not_sent"})
+    show.trace({"trace_id": "ab" * 16, "records": [hidden]}, as_json=False)
+    out = capsys.readouterr().out
+    assert "absent    answer: hidden" in out
+    assert "None" not in out
+
+
+def test_a_trace_without_records_says_so(capsys: pytest.CaptureFixture[str]) -> None:
+    show.trace({"trace_id": "ab" * 16, "records": []}, as_json=False)
+    assert "no RAG record in it" in capsys.readouterr().out
+
+
+def test_what_a_service_sent_cannot_command_the_terminal(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    sent = record(answer="\x1b]0;owned\x07 [red]bold[/red] \x9b2J", route="\x1b[2J")
+    show.trace({"trace_id": "ab" * 16, "records": [sent]}, as_json=False)
+    out = capsys.readouterr().out
+    assert not {"\x1b", "\x07", "\x9b"} & set(out)
+    assert "\\x1b]0;owned\\x07 [red]bold[/red] \\x9b2J" in out
+
+
+def finding(**changes: Any) -> dict[str, Any]:
+    return {
+        "field": "usage", "reason": "not_sent", "share": 1, "scope": "openinference",
+        "fix": "switch it on", "rubrics_off": [], **changes,
+    }  # fmt: skip
+
+
+def test_the_doctor_says_once_what_one_line_brings_back(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    findings = [
+        finding(field="answer", rubrics_off=["refusal", "citation_validity"]),
+        finding(field="query", rubrics_off=["refusal"]),
+        finding(field="usage", reason="hidden", share=0.004, fix="x" * 300),
+    ]
+    service = {
+        "service": "", "instrumentor": "openai", "records": 9, "findings": findings,
+        "present": {"retrieved": 1, "usage": 0.996, "answer": 0, "reranked": None},
+    }  # fmt: skip
+    show.doctor({"services": [service]}, as_json=False)
+    lines = [line.strip() for line in capsys.readouterr().out.splitlines()]
+    assert lines[0] == "(no service.name), openai: 9 records in 24 h"
+    assert lines[1:4] == ["in full  retrieved", "in part  usage 99.6%", "never    answer"]
+    assert "✗ answer, query: not sent in 100% of records" in lines
+    assert "✗ usage: hidden in 0.4% of records" in lines
+    assert "off   citation_validity, refusal" in lines
+    assert "fix   " + "x" * 300 in lines  # whole, for the clipboard
+    assert lines.count("fix   switch it on") == 1
+
+
+def test_a_doctor_that_finds_nothing_says_so(capsys: pytest.CaptureFixture[str]) -> None:
+    whole = {"service": "desk", "instrumentor": "", "records": 1, "findings": [], "present": {}}
+    show.doctor({"services": [whole]}, as_json=False)
+    assert "nothing is missing" in capsys.readouterr().out
+    show.doctor({"services": []}, as_json=False)
+    assert capsys.readouterr().out.startswith("no RAG record in 24 h")
+
+
+@given(st.lists(st.one_of(st.none(), st.floats(-1e6, 1e6)), max_size=30))
+def test_a_sparkline_has_a_sign_a_value_and_the_highest_is_the_tallest(
+    values: list[float | None],
+) -> None:
+    shown = sparkline(values)
+    known = [value for value in values if value is not None]
+    assert len(shown) == (len(values) if known else 0)
+    for value, sign in zip(values, shown, strict=False):
+        assert (sign == " ") == (value is None)
+        if known and max(known) > min(known) and value == max(known):
+            assert sign == BARS[-1]
+
+
+def judged(**changes: Any) -> dict[str, Any]:
+    """An entry of the API's judges."""
+    return {
+        "rubric": "groundedness", "judge": "openai:m", "version": "2", "state": "trusted",
+        "kappa": 0.81, "low": 0.7, "high": 0.9, "agreement": 0.92, "labels": 120,
+        "level": {"mean": 0.75, "low": 0.7, "high": 0.8}, "reason": "kappa 0.81", **changes,
+    }  # fmt: skip
+
+
+def test_judges_are_shown_with_figures_and_reason(capsys: pytest.CaptureFixture[str]) -> None:
+    unmeasured = {
+        "rubric": "completeness",
+        "state": "unmeasured",
+        "reason": "3 labels",
+        "labels": 3,
+    }
+    nothing = dict.fromkeys(("kappa", "low", "high", "agreement", "level"))
+    show.judges({"judges": [judged(), judged(**unmeasured, **nothing)]}, as_json=False)
+    out = capsys.readouterr().out
+    for cell in ("0.81 [0.70, 0.90]", "0.920", "120", "0.75 [0.70, 0.80]", "groundedness: kappa"):
+        assert cell in out
+    (line,) = [one for one in out.splitlines() if one.startswith("completeness ")]
+    assert line.split()[-4:] == ["–", "–", "3", "–"]
+    assert "completeness: 3 labels" in out
+
+
+def test_labels_are_shown_without_what_could_command_a_terminal(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    label = {
+        "rubric": "refusal", "trace_id": "0" * 32, "value": None, "label": "refused",
+        "labeller": "ada\x1b[2J", "comment": "", "time": "2026-03-01T06:00:00Z",
+    }  # fmt: skip
+    show.labels({"labels": [label]}, as_json=False)
+    out = capsys.readouterr().out
+    assert "ada\\x1b[2J" in out
+    assert "\x1b" not in out
+    assert "2026-03-01T06:00" in out
+
+
+def test_no_labels_and_no_judges_say_what_to_do(capsys: pytest.CaptureFixture[str]) -> None:
+    show.labels({"labels": []}, as_json=False)
+    show.judges({"judges": []}, as_json=False)
+    out = capsys.readouterr().out
+    assert "ragvigil labels import" in out
+    assert "no judge has judged" in out

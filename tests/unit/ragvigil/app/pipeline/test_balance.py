@@ -1,0 +1,135 @@
+"""The books: the spool's own count against the ledger's; what is missing on one side shows."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import pytest
+
+from collector.spool.spool import SpoolWriter
+from ragvigil.app.pipeline.balance import HOUR
+from ragvigil.app.pipeline.sink import KINDS
+from ragvigil.store.store import Store
+from tests.pipelines import Core, answer
+
+QUIET = 3.0
+
+
+@pytest.fixture
+async def core(tmp_path: Path, store: Store) -> AsyncIterator[Core]:
+    spool = await SpoolWriter.open(tmp_path / "spool", segment_bytes=4096)
+    yield Core(folder=tmp_path, store=store, spool=spool)
+    await spool.close()
+
+
+async def test_acknowledged_is_always_the_sum_of_the_places(core: Core) -> None:
+    for number in range(1, 6):
+        await core.send(number, answer())
+        found = core.books.spans()
+        assert found["acknowledged"] == 3 * number
+        assert found["acknowledged"] == sum(found[kind] for kind in KINDS) + found["in_spool"]
+        core.pass_time(QUIET if number % 2 else 0.0)
+    assert core.books.spans()["stored"] == 15
+    assert core.books.mismatch() == 0
+
+
+async def test_a_ledger_row_that_is_lost_is_a_mismatch_of_its_spans(core: Core) -> None:
+    await core.send(1, answer())
+    core.pass_time(QUIET)
+    assert core.books.mismatch() == 0
+    core.store.change("TRUNCATE TABLE ledger")
+    assert core.books.mismatch() == 3
+
+
+async def test_a_row_that_counts_too_many_is_a_mismatch_too(core: Core) -> None:
+    await core.send(1, answer())
+    core.pass_time(QUIET)
+    core.store.change("INSERT INTO ledger SELECT * REPLACE (2 * spans AS spans) FROM ledger")
+    assert core.books.mismatch() == -3
+
+
+async def test_what_arrives_while_the_books_are_read_is_no_mismatch(core: Core) -> None:
+    """Both sides end at the same frame, whatever the database shows of later ones."""
+    await core.send(1, answer())
+    core.pass_time(QUIET)
+    placed = core.pipeline.parts.sink.placed
+    await core.send(2, answer())
+    assert core.books.mismatch() == 0
+    core.pass_time(QUIET)
+    core.pipeline.parts.sink.placed = placed
+    assert core.books.mismatch() == 0
+
+
+async def test_rows_that_were_found_right_may_go_when_they_are_old(core: Core) -> None:
+    await core.send(1, answer())
+    core.pass_time(QUIET)
+    for _ in range(2):
+        core.now += HOUR
+        assert core.books.mismatch() == 0
+    core.store.change("TRUNCATE TABLE ledger")
+    await core.send(2, answer())
+    core.pass_time(QUIET)
+    assert core.books.mismatch() == 0
+    core.store.change("TRUNCATE TABLE ledger")
+    assert core.books.mismatch() == 3
+
+
+async def test_a_new_life_balances_what_came_since_its_checkpoint(core: Core) -> None:
+    await core.send(1, answer())
+    core.pass_time(QUIET)
+    second = core.restarted()
+    await second.send(2, answer())
+    assert second.books.spans() == {
+        "acknowledged": 6, "stored": 3, "duplicate": 0, "quarantined": 0, "in_spool": 3,
+    }  # fmt: skip
+    assert second.books.mismatch() == 0
+
+
+async def test_traces_are_counted_by_what_became_of_them(core: Core) -> None:
+    nothing = {"scored": 0, "not_rag": 0, "shed": 0, "late": 0, "unparseable": 0}
+    assert core.books.records() == nothing
+    await core.send(1, answer())
+    core.pass_time(QUIET)
+    assert core.books.records() == nothing | {"scored": 1}
+
+
+async def test_only_segments_below_the_checkpoint_go_and_the_newest_never(core: Core) -> None:
+    for number in range(1, 31):
+        await core.send(number, answer())
+    full = core.books.spool_bytes()
+    assert core.books.drop_segments(0) == 0
+    core.pass_time(QUIET)
+    last = core.pipeline.spans_read
+    core.pipeline.parts.reader.checkpoint("core", core.pipeline.parts.reader.durable_seq())
+    assert core.books.drop_segments(0) > 0
+    assert 0 < core.books.spool_bytes() < full
+    assert core.books.spans()["acknowledged"] == last == 90
+    assert core.books.mismatch() == 0
+
+
+async def test_a_segment_stays_for_a_while_after_it_is_consumed(core: Core) -> None:
+    for number in range(1, 31):
+        await core.send(number, answer())
+    core.pass_time(QUIET)
+    core.pipeline.parts.reader.checkpoint("core", core.pipeline.parts.reader.durable_seq())
+    assert core.books.drop_segments(3600) == 0
+    assert core.books.drop_segments(0) > 0
+
+
+async def test_the_books_balance_at_every_step_of_a_replay(core: Core) -> None:
+    for number in range(1, 41):  # more frames than one turn reads
+        await core.send(number, answer())
+    core.pass_time(QUIET)
+    second = core.restarted()
+    await second.send(41, answer())
+    more = True
+    while more:
+        more = second.pipeline.step()
+        second.now += 0.001
+        assert second.books.spans()["acknowledged"] == 123
+        assert second.books.mismatch() == 0
+    second.pass_time(QUIET)
+    assert second.books.spans() == {
+        "acknowledged": 123, "stored": 123, "duplicate": 0, "quarantined": 0, "in_spool": 0,
+    }  # fmt: skip

@@ -1,0 +1,222 @@
+"""Nothing counts as stored before the store says so; what it refuses counts as quarantined."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from alerts.deltas.metrics import ScoreMetrics
+from alerts.settings import MetricsSettings
+from collector.arrivals import Closing, SpanRef
+from collector.spool.frames import Frame
+from ragvigil.app.pipeline.digest import Digesting
+from ragvigil.app.pipeline.sink import KINDS, Sink
+from ragvigil.model.outcome import Outcome
+from ragvigil.model.span import Closed, Signal
+from ragvigil.store import ledger
+from ragvigil.store.store import Store
+from tests.outcomes import NOW, SECOND, outcome_of
+
+EMPTY = dict.fromkeys(KINDS, 0)
+LINGER = 1.5
+
+
+def frame(seq: int, spans: int, before: int = 0) -> Frame:
+    return Frame(
+        seq=seq,
+        signal=Signal.TRACES,
+        items=spans,
+        spans_before=before,
+        received_unix_nano=NOW,
+    )
+
+
+def closing(outcome: Outcome, *, seq: int = 1, duplicates: tuple[int, ...] = ()) -> Closing:
+    """The closing behind an outcome whose spans all came in one frame."""
+    spans = outcome.trace.spans
+    return Closing(
+        trace_id=outcome.trace.trace_id,
+        refs=tuple(
+            SpanRef(seq=seq, index=index, span_id=bytes.fromhex(one.span_id))
+            for index, one in enumerate(spans)
+        ),
+        reason=Closed.ROOT_ENDED,
+        received_unix_nano=NOW,
+        first_seq=seq,
+        stored=(seq,) * len(spans),
+        duplicates=duplicates,
+    )
+
+
+@pytest.fixture
+def scores() -> ScoreMetrics:
+    return ScoreMetrics(MetricsSettings(), {}, lambda: NOW / SECOND)
+
+
+@pytest.fixture
+def sink(store: Store, scores: ScoreMetrics) -> Sink:
+    return made(store, scores)
+
+
+def made(store: Store, scores: ScoreMetrics, **more: Any) -> Sink:
+    """A sink whose digests keep every outcome, and which tells them to nobody."""
+    everything = Digesting({}, wants=lambda _: True, samples=lambda _: False)
+    told: dict[str, Any] = {"digesting": everything, "tell": lambda _: None, "placed": EMPTY}
+    return Sink(store, scores, {}, clock_unix=lambda: NOW / SECOND, **(told | more))
+
+
+def added(sink: Sink) -> Outcome:
+    """The outcome of a trace of two spans, in the sink since second 10."""
+    outcome = outcome_of(1)
+    sink.opened(frame(1, spans=2), arrived=2)
+    sink.add([(closing(outcome), None)], [outcome], now=10)
+    return outcome
+
+
+def placed(sink: Sink) -> dict[str, int]:
+    """Where the spans are now, kinds without any left out."""
+    sink.publish(0)
+    named = {kind: getattr(sink.placed, kind) for kind in (*KINDS, "waiting")}
+    return {kind: number for kind, number in named.items() if number}
+
+
+def test_spans_wait_until_their_rows_and_the_ledgers_row_are_durable(sink: Sink) -> None:
+    added(sink)
+    assert not sink.advance(10.1)
+    assert placed(sink) == {"waiting": 2}
+    assert sink.oldest_seq() == 1
+    sink.finish(30)
+    assert placed(sink) == {"stored": 2}
+    assert sink.oldest_seq() is None
+
+
+def test_a_batch_is_sent_when_its_oldest_row_has_waited_long_enough(
+    sink: Sink, store: Store
+) -> None:
+    added(sink)
+    sink.advance(10 + LINGER)
+    store.read("ledger_sums", {"replica": ""})  # reads come after the writes that wait
+    now, deadline = 10 + LINGER, 10 + 500 * LINGER
+    while placed(sink) != {"stored": 2} and now < deadline:
+        now += LINGER
+        sink.advance(now)
+        store.read("ledger_sums", {"replica": ""})
+    assert placed(sink) == {"stored": 2}
+    assert ledger.sums(store)["stored"] == 2
+
+
+def test_what_could_not_be_read_of_a_frame_is_quarantined(sink: Sink, store: Store) -> None:
+    sink.opened(frame(1, spans=5), arrived=0)
+    sink.finish(30)
+    assert placed(sink) == {"quarantined": 5}
+    assert ledger.sums(store)["quarantined"] == 5
+
+
+def test_a_span_that_the_database_refuses_is_quarantined_and_its_siblings_stored(
+    sink: Sink,
+) -> None:
+    outcome = outcome_of(1, spans=60)
+    first, *rest = outcome.trace.spans
+    spans = (replace(first, name="\ud800"), *rest)  # no UTF-8
+    outcome = replace(outcome, trace=replace(outcome.trace, spans=spans))
+    sink.opened(frame(1, spans=60), arrived=60)
+    sink.add([(closing(outcome), None)], [outcome], now=10)
+    sink.finish(30)
+    assert placed(sink) == {"stored": 59, "quarantined": 1}
+
+
+def test_a_closing_that_the_store_has_already_only_moves_the_books(
+    sink: Sink, store: Store
+) -> None:
+    sink.opened(frame(1, spans=3), arrived=3)
+    known = closing(outcome_of(1), duplicates=(1,))
+    sink.known(stored=known.stored, duplicate=known.duplicates)
+    sink.finish(30)
+    assert placed(sink) == {"stored": 2, "duplicate": 1}
+    assert not sink.dirty_minutes
+    assert store.read("traces_by_outcome") == []
+
+
+def test_spans_that_come_again_are_duplicates_of_the_frame_that_brought_them(sink: Sink) -> None:
+    sink.opened(frame(4, spans=2), arrived=2)
+    sink.known(duplicate=[4, 4])
+    sink.finish(30)
+    assert placed(sink) == {"duplicate": 2}
+
+
+def test_frames_that_an_earlier_life_has_settled_are_not_counted_again(
+    store: Store, scores: ScoreMetrics
+) -> None:
+    sink = made(store, scores, settled={1}, placed=EMPTY | {"stored": 7})
+    assert placed(sink) == {"stored": 7}
+    sink.opened(frame(1, spans=2), arrived=2)
+    known = closing(outcome_of(1))
+    sink.known(stored=known.stored, duplicate=known.duplicates)
+    sink.finish(30)
+    assert placed(sink) == {"stored": 7}
+    assert ledger.sums(store)["frames"] == 0
+
+
+def test_a_frame_of_logs_has_no_place_in_the_books_of_spans(sink: Sink) -> None:
+    sink.opened(Frame(seq=1, signal=Signal.LOGS, items=9), arrived=9)
+    sink.finish(30)
+    assert placed(sink) == {}
+    assert sink.oldest_seq() is None
+
+
+def test_spans_of_a_frame_that_is_lost_are_quarantined_with_the_next(sink: Sink) -> None:
+    sink.opened(frame(1, spans=1), arrived=1)
+    sink.opened(frame(3, spans=2, before=4), arrived=2)  # frame 2 had 3 spans
+    sink.known(duplicate=[1, 3, 3])
+    sink.finish(30)
+    assert placed(sink) == {"duplicate": 3, "quarantined": 3}
+
+
+def test_an_old_frame_is_needed_until_what_was_made_of_it_is_durable(sink: Sink) -> None:
+    outcome = outcome_of(1)
+    late = replace(closing(outcome, seq=9), first_seq=4)  # a late span of frame 9 joins frame 4's
+    sink.opened(frame(9, spans=2), arrived=2)
+    sink.add([(late, None)], [outcome], now=10)
+    assert sink.oldest_seq() == 4
+    sink.finish(30)
+    assert sink.oldest_seq() is None
+
+
+def test_what_a_replay_will_read_again_is_known_until_it_was_read(
+    store: Store, scores: ScoreMetrics
+) -> None:
+    sink = made(store, scores, settled={1, 3, 5}, settled_spans=9)
+    ahead = []
+    for seq, spans in ((1, 2), (2, 7), (3, 2), (6, 1)):  # frame 5 is lost
+        sink.publish(0)
+        ahead.append(sink.placed.ahead)
+        sink.opened(frame(seq, spans=spans), arrived=spans)
+    sink.publish(0)
+    assert (ahead, sink.placed.ahead) == ([9, 7, 7, 5], 0)
+
+
+def test_the_minutes_of_what_became_durable_are_out_of_date(sink: Sink) -> None:
+    added(sink)
+    assert sink.dirty_minutes == set()
+    sink.finish(30)
+    assert sink.dirty_minutes == {NOW // SECOND // 60 * 60}
+
+
+def test_what_is_the_last_for_now_is_sent_at_once(sink: Sink, store: Store) -> None:
+    added(sink)
+    sink.advance(10)
+    assert store.read("traces_by_outcome") == []
+    sink.advance(10, is_last=True)
+    assert store.read("traces_by_outcome") != []
+
+
+def test_a_trace_that_is_not_sent_yet_is_sent_before_it_is_looked_up(
+    sink: Sink, store: Store
+) -> None:
+    outcome = added(sink)
+    sink.send_if_it_holds({"another"})
+    assert store.read("traces_by_outcome") == []
+    sink.send_if_it_holds({outcome.trace.trace_id})
+    assert store.read("traces_by_outcome") != []

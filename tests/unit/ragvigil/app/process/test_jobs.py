@@ -1,0 +1,90 @@
+"""A job that raises is counted and tried again; the others go on."""
+
+from __future__ import annotations
+
+from threading import Event
+
+from prometheus_client import REGISTRY
+
+from ragvigil.app.process.jobs import Job, start, stop_jobs
+
+SOON = 0.01
+
+
+def sample(name: str, job: str) -> float:
+    return REGISTRY.get_sample_value(name, {"job": job}) or 0.0
+
+
+def test_a_job_runs_again_and_again() -> None:
+    runs: list[int] = []
+    enough = Event()
+
+    def count() -> None:
+        runs.append(1)
+        if len(runs) == 3:
+            enough.set()
+
+    scheduler = start([Job(name="counts", every_seconds=SOON, function=count)])
+    assert enough.wait(30)
+    scheduler.shutdown()
+    assert sample("ragvigil_job_seconds_count", "counts") >= 3
+    assert sample("ragvigil_job_failures_total", "counts") == 0
+
+
+def test_a_job_that_raises_is_counted_tried_again_and_holds_no_other_up() -> None:
+    again, other = Event(), Event()
+    tries: list[int] = []
+
+    def fail() -> None:
+        tries.append(1)
+        if len(tries) == 2:
+            again.set()
+        raise RuntimeError("the store is away")
+
+    before = sample("ragvigil_job_failures_total", "fails")
+    scheduler = start(
+        [
+            Job(name="fails", every_seconds=SOON, function=fail),
+            Job(name="works", every_seconds=SOON, function=other.set),
+        ]
+    )
+    assert again.wait(30)
+    assert other.wait(30)
+    scheduler.shutdown()
+    assert sample("ragvigil_job_failures_total", "fails") >= before + 2
+
+
+def test_a_job_that_takes_longer_than_its_period_never_runs_beside_itself() -> None:
+    inside: list[int] = []
+    most: list[int] = []
+    enough, pause = Event(), Event()
+
+    def slow() -> None:
+        inside.append(1)
+        most.append(len(inside))
+        pause.wait(5 * SOON)
+        inside.pop()
+        if len(most) == 3:
+            enough.set()
+
+    scheduler = start([Job(name="slow", every_seconds=SOON, function=slow)])
+    assert enough.wait(30)
+    scheduler.shutdown()
+    assert max(most) == 1
+
+
+def test_a_job_that_runs_at_stop_does_its_last_duty_though_another_one_fails() -> None:
+    done: list[str] = []
+
+    def fail() -> None:
+        raise RuntimeError("the store is away")
+
+    jobs = [
+        Job(name="fails_last", every_seconds=3600, function=fail, runs_at_stop=True),
+        Job(
+            name="last", every_seconds=3600, function=lambda: done.append("last"), runs_at_stop=True
+        ),
+        Job(name="not_last", every_seconds=3600, function=lambda: done.append("not last")),
+    ]
+    stop_jobs(start(jobs), jobs)
+    assert done == ["last"]

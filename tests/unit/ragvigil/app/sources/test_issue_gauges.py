@@ -1,0 +1,62 @@
+"""What the gauges of issues are fed with."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+from prometheus_client import REGISTRY
+
+from clustering.issues import metrics as issue_metrics
+from ragvigil.app.sources import issue_gauges
+from ragvigil.model.issue import IssueState
+from ragvigil.store.store import Store
+from tests.issues import NOW, failure, issue, keep
+
+
+def place(service: str, environment: str, route: str) -> tuple[str, str, str]:
+    return (service, environment, route)
+
+
+@pytest.fixture(autouse=True)
+def nothing_shown() -> Iterator[None]:
+    yield
+    issue_metrics.show([], place)
+    issue_metrics.show_open([])
+
+
+def told() -> dict[str, str]:
+    """What is seen of each issue that is exposed."""
+    return {
+        one.labels["issue"]: one.labels["seen"]
+        for family in REGISTRY.collect()
+        for one in family.samples
+        if one.name == "ragvigil_issue_message"
+    }
+
+
+def test_members_of_merged_issues_count_for_the_one_they_are_part_of(store: Store) -> None:
+    kept, merged = issue("i1", members=8), issue("i2", merged_into="i1")
+    keep(store, [failure(n) for n in range(5)], kept)
+    keep(store, [failure(n) for n in range(10, 13)], merged)
+    issue_gauges.show(store, [kept, merged], place, NOW)
+    assert told() == {"i1": "8 seen"}
+    labels = {"service": "desk", "environment": "prod", "state": "new"}
+    assert REGISTRY.get_sample_value("ragvigil_issues", labels) == 1
+
+
+def test_eight_members_on_one_day_make_a_small_issue_a_ticket(store: Store) -> None:
+    growing, quiet = issue("i1", members=8), issue("i2", members=8)
+    keep(store, [failure(n) for n in range(8)], growing)
+    keep(store, [failure(10 + n, ago=n * 86_400) for n in range(8)], quiet)
+    issue_gauges.show(store, [growing, quiet], place, NOW)
+    assert told() == {"i1": "8 seen"}
+
+
+def test_what_somebody_has_is_told_no_more(store: Store) -> None:
+    back = issue(state=IssueState.REGRESSED)
+    keep(store, [failure(1)], back)
+    issue_gauges.show(store, [back], place, NOW)
+    assert list(told()) == ["i1"]
+    issue_gauges.show(store, [issue(state=IssueState.ACKNOWLEDGED)], place, NOW)
+    assert told() == {}

@@ -1,0 +1,183 @@
+"""What the core does by the clock, each done here by hand: safe to do twice, and at any time."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Callable
+from pathlib import Path
+
+import pytest
+from prometheus_client import REGISTRY
+
+from ragvigil.app.job_table import ROLLUP_TURNS, SEGMENT_GRACE_SECONDS, RollUps, duties
+from ragvigil.app.pipeline.loop import CHECKPOINT_SECONDS
+from ragvigil.app.settings import Settings
+from ragvigil.store import rollups
+from ragvigil.store.failures import QueryFailed
+from ragvigil.store.store import Store
+from tests.outcomes import NOW, SECOND
+from tests.pipelines import SHIFT, Core, answer
+
+QUIET = 3.0
+DAY = 24 * 3600
+
+
+@pytest.fixture
+async def core(tmp_path: Path, store: Store) -> AsyncIterator[Core]:
+    born = await Core.born(tmp_path, store)
+    yield born
+    await born.spool.close()
+
+
+@pytest.fixture
+def jobs(core: Core, tmp_path: Path) -> dict[str, Callable[[], object]]:
+    found = duties(Settings(data_dir=tmp_path), core.store, core.pipeline, core.books, core.scores)
+    assert all(job.every_seconds > 0 for job in found)
+    return {job.name: job.function for job in found}
+
+
+def counted(store: Store) -> float:
+    """Scores of citation_validity in the roll-ups of the last day."""
+    now = NOW // SECOND
+    found = rollups.counts(store, now - DAY, now + 3600)
+    names = [one.rubric for one in found.series]
+    if "citation_validity" not in names:
+        return 0.0
+    return float(found.n[found.index == names.index("citation_validity")].sum())
+
+
+async def test_minutes_that_became_durable_are_rolled_up_once(
+    core: Core, jobs: dict[str, Callable[[], object]]
+) -> None:
+    await core.send(1, answer())
+    core.pass_time(QUIET)
+    assert counted(core.store) == 0
+    jobs["rollups"]()
+    assert counted(core.store) == 1
+    assert core.pipeline.parts.sink.dirty_minutes == set()
+    jobs["rollups"]()
+    assert counted(core.store) == 1
+
+
+async def test_minutes_whose_roll_up_fails_stay_out_of_date(core: Core) -> None:
+    await core.send(1, answer())
+    core.pass_time(QUIET)
+    rolling = RollUps(core.store, core.pipeline.parts.sink.dirty_minutes, NOW / SECOND + DAY)
+    core.store.change("RENAME TABLE rollups TO rollups_away")
+    with pytest.raises(QueryFailed):
+        rolling.run()
+    core.store.change("RENAME TABLE rollups_away TO rollups")
+    assert counted(core.store) == 0
+    rolling.run()
+    assert counted(core.store) == 1
+
+
+async def test_a_new_life_rolls_up_what_the_one_before_left_undone(core: Core) -> None:
+    await core.send(1, answer())
+    core.pass_time(QUIET)
+    RollUps(core.store, set(), NOW / SECOND - 60).run()
+    assert counted(core.store) == 1
+
+
+async def test_the_books_are_balanced_in_a_metric(
+    core: Core, jobs: dict[str, Callable[[], object]]
+) -> None:
+    await core.send(1, answer())
+    core.pass_time(QUIET)
+    jobs["books"]()
+    assert REGISTRY.get_sample_value("ragvigil_ledger_mismatch_spans") == 0
+    core.store.change("TRUNCATE TABLE ledger")
+    jobs["books"]()
+    assert REGISTRY.get_sample_value("ragvigil_ledger_mismatch_spans") == 3
+
+
+async def test_segments_that_were_consumed_some_time_ago_are_removed(
+    core: Core, jobs: dict[str, Callable[[], object]]
+) -> None:
+    for number in range(1, 31):
+        await core.send(number, answer())
+    core.pass_time(QUIET)
+    core.pass_time(core.collector.assembly.late_seconds + 60)
+    core.pass_time(CHECKPOINT_SECONDS + 1)
+    full = core.books.spool_bytes()
+    jobs["books"]()
+    assert core.books.spool_bytes() == full
+    core.now += SEGMENT_GRACE_SECONDS
+    jobs["books"]()
+    assert core.books.spool_bytes() < full
+
+
+async def test_rows_live_as_long_as_the_settings_say(
+    core: Core, jobs: dict[str, Callable[[], object]]
+) -> None:
+    def days() -> int:
+        rows = core.store.read("retention_now")
+        return next(int(row["days"]) for row in rows if row["table"] == "spans")
+
+    core.store.change("ALTER TABLE spans MODIFY TTL toDate(Received) + INTERVAL 3 DAY")
+    assert days() == 3
+    jobs["retention"]()
+    assert days() == core.store.settings.spans_days
+
+
+async def test_roll_ups_that_are_up_to_date_are_not_written_again(
+    core: Core, jobs: dict[str, Callable[[], object]]
+) -> None:
+    await core.send(1, answer())
+    core.pass_time(QUIET)
+    jobs["rollups"]()
+    newest = rollups.changed(core.store, 0)
+    assert newest is not None
+    jobs["rollups"]()
+    assert rollups.changed(core.store, newest.version) is None
+
+
+async def test_deltas_and_retention_run_on_an_empty_store_and_again(
+    jobs: dict[str, Callable[[], object]],
+) -> None:
+    for name in ("deltas", "retention", "deltas", "retention"):
+        jobs[name]()
+
+
+async def test_the_newest_deltas_are_shown_to_prometheus(
+    core: Core, jobs: dict[str, Callable[[], object]]
+) -> None:
+    for number in range(1, 13):
+        await core.send(number, answer(), shift=SHIFT - 1200 * SECOND)
+    core.pass_time(QUIET)
+    jobs["rollups"]()
+    jobs["deltas"]()
+    shown = {
+        (sample.labels["rubric"], sample.labels["window"]): sample.value
+        for family in core.scores.collect()
+        for sample in family.samples
+        if sample.name == "ragvigil_score_records"
+    }
+    assert shown["citation_validity", "6h"] == 12
+
+
+async def test_long_duties_wait_while_the_core_is_behind(
+    core: Core, jobs: dict[str, Callable[[], object]]
+) -> None:
+    def put_off() -> float:
+        return REGISTRY.get_sample_value("ragvigil_jobs_put_off_total", {"job": "issues"}) or 0.0
+
+    before = put_off()
+    core.pipeline.is_behind = True
+    jobs["issues"]()
+    assert put_off() == before + 1
+    core.pipeline.is_behind = False
+    jobs["issues"]()
+    assert put_off() == before + 1
+
+
+async def test_roll_ups_wait_a_few_turns_only_while_the_core_is_behind(
+    core: Core, jobs: dict[str, Callable[[], object]]
+) -> None:
+    await core.send(1, answer())
+    core.pass_time(QUIET)
+    core.pipeline.is_behind = True
+    for _ in range(ROLLUP_TURNS):
+        jobs["rollups"]()
+        assert counted(core.store) == 0
+    jobs["rollups"]()
+    assert counted(core.store) == 1
