@@ -38,10 +38,10 @@ from ragvigil.app.demo.child_daemon import ChildDaemon, running
 from ragvigil.inference.process import Inference
 from ragvigil.inference.settings import InferenceSettings
 from ragvigil.model.clock import VARIABLE, Pace
-from ragvigil.store import issues
-from ragvigil.store.failed import AT_ONCE, KeptFailure
+from ragvigil.store.engine.store import Store
+from ragvigil.store.issues import issues
+from ragvigil.store.issues.failing_rows import AT_ONCE, KeptFailure
 from ragvigil.store.settings import StoreSettings
-from ragvigil.store.store import Store
 
 SPANS_A_SECOND = 200.0
 RATE = SPANS_A_SECOND / SPANS_A_TRACE

@@ -24,12 +24,12 @@ from collector.spans import decode_spans
 from ragvigil.app.parts import facts
 from ragvigil.model.outcome import Outcome, ScoredRecord, TraceOutcome
 from ragvigil.model.span import Closed, Span, Trace
-from ragvigil.store.batch import Row
-from ragvigil.store.columns import TABLES
-from ragvigil.store.connection import connect
-from ragvigil.store.migrate import migrate
+from ragvigil.store.engine.batch import Row
+from ragvigil.store.engine.connection import connect
+from ragvigil.store.engine.migrate import migrate
+from ragvigil.store.records.traces import TraceRows
 from ragvigil.store.settings import StoreSettings
-from ragvigil.store.traces import TraceRows
+from ragvigil.store.tables.columns import TABLES
 from scorers.record_shape import measure
 from scorers.runner import Runner, load_scorers
 

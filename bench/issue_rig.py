@@ -24,9 +24,9 @@ from ragvigil.app.demo.child_daemon import ChildDaemon, running
 from ragvigil.app.demo.recording import PROTOBUF
 from ragvigil.app.demo.replay import Outgoing, Sending, Tally, send_all
 from ragvigil.model.clock import VARIABLE, Pace
-from ragvigil.store import failed
+from ragvigil.store.engine.store import Store
+from ragvigil.store.issues import failing_rows as failed
 from ragvigil.store.settings import StoreSettings
-from ragvigil.store.store import Store
 
 TRACES_A_REQUEST = 40
 LOOK_SECONDS = 0.5

@@ -15,8 +15,8 @@ from ragvigil.llm.client import Client, open_client
 from ragvigil.llm.settings import LlmSettings
 from ragvigil.model.record import Citation, Document, RagRecord
 from ragvigil.model.score import Score, Stream
-from ragvigil.store.judged import Key, StoredRecord
-from ragvigil.store.record_rows import Stamp
+from ragvigil.store.records.record_rows import Stamp
+from ragvigil.store.scores.judged import Key, StoredRecord
 from scorers.golden import Case, asked
 from scorers.judge.asking import Asker, Family
 from scorers.judge.job import families

@@ -129,7 +129,7 @@ def stored_verdicts(folder: Path) -> dict[str, Any]:
     `twice` counts pairs of record and rubric with two rows; `missing` are verdicts that were not
     given, by the reason.
     """
-    from ragvigil.store.connection import connect
+    from ragvigil.store.engine.connection import connect
     from ragvigil.store.settings import StoreSettings
 
     clients = connect(StoreSettings(), folder)

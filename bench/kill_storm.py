@@ -123,7 +123,7 @@ def stored_effects(data_dir: Path) -> dict[str, int]:
     Every record has one score of each rubric that code scores, so the roll-ups of each of these
     must count every record. Local models leave records out under such a load.
     """
-    from ragvigil.store.connection import connect
+    from ragvigil.store.engine.connection import connect
     from ragvigil.store.settings import StoreSettings
 
     clients = connect(StoreSettings(), data_dir)

@@ -5,9 +5,9 @@ from __future__ import annotations
 import statistics
 import time
 
-from ragvigil.store import traces
-from ragvigil.store.priority import Priority
-from ragvigil.store.store import Store
+from ragvigil.store.engine.priority import Priority
+from ragvigil.store.engine.store import Store
+from ragvigil.store.records import traces
 
 REBUILT = "MODIFY SETTING deduplicate_merge_projection_mode = 'rebuild'"
 

@@ -8,8 +8,8 @@ from pathlib import Path
 from alerts.settings import AlertsSettings
 from alerts.signals.job import SignalJob
 from alerts.signals.minutes import HOUR, MINUTE
+from ragvigil.store.engine.store import Store
 from ragvigil.store.settings import StoreSettings
-from ragvigil.store.store import Store
 
 SERVICES, ROUTES = 4, 7
 AN_HOUR = 80

@@ -12,7 +12,7 @@ from alerts.deltas.windows import Floats, Ints
 from alerts.signals.catalogue import NUMBERS
 from alerts.signals.minutes import HOUR, MINUTE, SignalMinutes
 from ragvigil.model.delta import Series
-from ragvigil.store.signals import Sums
+from ragvigil.store.watch.signals import Sums
 
 START = 1_767_225_600
 ROUTES = 5

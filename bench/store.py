@@ -20,12 +20,13 @@ from pathlib import Path
 from lookup_ways import compare
 from report import finish, peak_rss_mb, progress
 
-from ragvigil.store import records, rollups
-from ragvigil.store.batch import Batch, Row
-from ragvigil.store.columns import TABLES
-from ragvigil.store.priority import Priority
+from ragvigil.store.engine.batch import Batch, Row
+from ragvigil.store.engine.priority import Priority
+from ragvigil.store.engine.store import Store
+from ragvigil.store.records import records
+from ragvigil.store.scores import rollups
 from ragvigil.store.settings import StoreSettings
-from ragvigil.store.store import Store
+from ragvigil.store.tables.columns import TABLES
 
 SEED = 11
 SERIES, RUBRICS, DAY = 300, 6, 86_400

@@ -11,7 +11,7 @@ from prometheus_client import Counter, Gauge, Histogram
 from ragvigil.model.score import Layer
 
 if TYPE_CHECKING:
-    from ragvigil.store.memberships import Tally
+    from ragvigil.store.issues.memberships import Tally
 
 FAILURES = Counter(
     "ragvigil_clustering_failures",

@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from ragvigil.store.columns import TABLES
+from ragvigil.store.engine.store import Store
 from ragvigil.store.settings import StoreSettings
-from ragvigil.store.store import Store
+from ragvigil.store.tables.columns import TABLES
 
 # Some dozen daemons are started by these tests: only those about local models run one, which takes
 # 600 MB and ten seconds of CPU each time. Benchmarks of the tests inherit it.

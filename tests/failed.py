@@ -6,7 +6,7 @@ from array import array
 
 from ragvigil.model.issue import Failure, FailureKind, Issue, IssueState, MemberBy, Membership
 from ragvigil.model.score import Layer
-from ragvigil.store.failed import KeptFailure
+from ragvigil.store.issues.failing_rows import KeptFailure
 from tests.judged import ids
 from tests.outcomes import NOW, SECOND
 

@@ -12,7 +12,7 @@ from clustering.golden.check import Knowledge
 from clustering.golden.settings import GoldenSettings
 from ragvigil.app.golden.job import GoldenJob
 from ragvigil.app.golden.run import Trial
-from ragvigil.store.store import Store
+from ragvigil.store.engine.store import Store
 from scorers.golden import asked
 from scorers.runner import Runner, load_scorers
 from scorers.settings import ScorersSettings

@@ -9,9 +9,9 @@ from datetime import UTC, datetime
 
 from ragvigil.model.issue import Failure, FailureKind, Issue, IssueState, MemberBy, Membership
 from ragvigil.model.score import Layer
-from ragvigil.store import issues as stored
-from ragvigil.store.failed import KeptFailure
-from ragvigil.store.store import Store
+from ragvigil.store.engine.store import Store
+from ragvigil.store.issues import issues as stored
+from ragvigil.store.issues.failing_rows import KeptFailure
 
 NANOS = 10**9
 DAY = 86_400

@@ -6,12 +6,12 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from ragvigil.model.score import Kind, Layer, Score, Stream
-from ragvigil.store import judged, rollups
-from ragvigil.store.traces import RubricFacts, TraceRows
+from ragvigil.store.records.traces import RubricFacts, TraceRows
+from ragvigil.store.scores import judged, rollups
 from tests.outcomes import NOW, outcome_of
 
 if TYPE_CHECKING:
-    from ragvigil.store.store import Store
+    from ragvigil.store.engine.store import Store
 
 JUDGE = "openai:judge"
 RUBRICS: Mapping[str, RubricFacts] = {

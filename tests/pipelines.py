@@ -20,7 +20,7 @@ from ragvigil.app.pipeline.balance import Books
 from ragvigil.app.pipeline.loop import Pipeline
 from ragvigil.app.settings import Settings
 from ragvigil.model.span import Signal, Span
-from ragvigil.store.store import Priority, Store
+from ragvigil.store.engine.store import Priority, Store
 from scorers.runner import Runner, load_scorers
 from scorers.settings import ScorersSettings
 from tests.outcomes import NOW, SECOND

@@ -15,7 +15,7 @@ from clustering.settings import ClusteringSettings
 from ragvigil.app.sources.issues import Issues
 from ragvigil.inference.process import Inference
 from ragvigil.inference.settings import InferenceSettings
-from ragvigil.store.store import Store
+from ragvigil.store.engine.store import Store
 from ragvigil.web.api import api
 from ragvigil.web.settings import WebSettings
 from scorers.judge.job import Judging

@@ -6,9 +6,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 
 from alerts.deltas.two_phase import judged_mean
-from ragvigil.store import paired
-from ragvigil.store.paired import Pair
-from ragvigil.store.store import Store
+from ragvigil.store.engine.store import Store
+from ragvigil.store.scores import paired
+from ragvigil.store.scores.paired import Pair
 
 
 def estimates(store: Store, since: int) -> list[Mapping[str, object]]:

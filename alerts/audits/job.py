@@ -29,16 +29,17 @@ from alerts.audits.pairs import Ask, Before, before_of
 from alerts.audits.step import Looked, look
 from alerts.audits.words import findings, standing
 from ragvigil.model.audit import Audit, AuditState, Pair
-from ragvigil.store import audits, traffic
-from ragvigil.store.failures import StoreError
-from ragvigil.store.priority import Priority
+from ragvigil.store.engine.errors import StoreError
+from ragvigil.store.engine.priority import Priority
+from ragvigil.store.records import traffic
+from ragvigil.store.watch import audits
 
 if TYPE_CHECKING:
     from alerts.watch_settings import AuditSettings
     from ragvigil.model.finding import Finding
     from ragvigil.model.notice import Notice
-    from ragvigil.store.deploys import Deploy
-    from ragvigil.store.store import Store
+    from ragvigil.store.engine.store import Store
+    from ragvigil.store.watch.deploys import Deploy
 
 log = structlog.get_logger()
 

@@ -10,11 +10,12 @@ from alerts.audits.matching import comparable, least_alike, likeness, match
 from ragvigil.model.audit import Audit, Pair, Side, Verdict
 from ragvigil.model.record import RagRecord
 from ragvigil.model.score import Layer, Score
-from ragvigil.store import audits, judged
-from ragvigil.store.audits import Candidate, Place
+from ragvigil.store.scores import judged
+from ragvigil.store.watch import audits
+from ragvigil.store.watch.audits import Candidate, Place
 
 if TYPE_CHECKING:
-    from ragvigil.store.store import Store
+    from ragvigil.store.engine.store import Store
 
 Ask: TypeAlias = Callable[[Sequence[RagRecord], Sequence[str]], list[tuple[Score, ...]] | None]
 """The scores of each record by these rubrics, asked anew; None while there is no judge. Blocks."""

@@ -11,10 +11,10 @@ from alerts.audits.pairs import NOT_ASKED, Ask, Before, after_of, judge, next_pa
 from alerts.audits.words import Pace, conclusion, progress
 from ragvigil.llm.outcome import FailureKind
 from ragvigil.model.audit import Audit, AuditResult, AuditState, Pair
-from ragvigil.store import audits
+from ragvigil.store.watch import audits
 
 if TYPE_CHECKING:
-    from ragvigil.store.store import Store
+    from ragvigil.store.engine.store import Store
 
 LOOK_PAIRS = 16
 """Pairs of one look: with two rubrics 64 calls, some 20 seconds of a judge."""

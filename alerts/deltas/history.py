@@ -13,9 +13,9 @@ from alerts.deltas.rates import FAILED, with_rates
 from alerts.deltas.windows import HOUR, MEASURES, TICK_SECONDS, Counts, Floats, Ints, Rollups, fold
 from alerts.settings import AlertsSettings, time_range
 from ragvigil.model.delta import Series
-from ragvigil.store import rollups as stored
-from ragvigil.store.rollups import SeriesCounts
-from ragvigil.store.store import Priority, Store
+from ragvigil.store.engine.store import Priority, Store
+from ragvigil.store.scores import rollups as stored
+from ragvigil.store.scores.rollups import SeriesCounts
 
 EVERY = "*"
 

@@ -18,10 +18,10 @@ from alerts.deltas.ticks import Changed, Due, due
 from alerts.deltas.windows import DAY, TICK_SECONDS, Sums
 from alerts.settings import AlertsSettings
 from ragvigil.model.delta import Delta
-from ragvigil.store import rollups
-from ragvigil.store import ticks as books
-from ragvigil.store.columns import TABLES
-from ragvigil.store.store import Store
+from ragvigil.store.engine.store import Store
+from ragvigil.store.scores import rollups
+from ragvigil.store.scores import ticks as books
+from ragvigil.store.tables.columns import TABLES
 
 PAST_DAYS = 2
 """Days read before the baseline's first: a day's window, and the day that φ leaves out."""

@@ -20,15 +20,15 @@ from alerts.watch_settings import IncidentSettings
 from ragvigil.model.finding import Finding, FindingKind
 from ragvigil.model.incident import Incident, IncidentEvent, IncidentState, Verb
 from ragvigil.model.notice import MARK, ChangeKind, Notice
-from ragvigil.store import deploys, notices
-from ragvigil.store import findings as stored_findings
-from ragvigil.store import incidents as stored
-from ragvigil.store.deploys import Deploy
-from ragvigil.store.incidents import PageCounts, Wanted
-from ragvigil.store.priority import Priority
+from ragvigil.store.engine.priority import Priority
+from ragvigil.store.watch import deploys, notices
+from ragvigil.store.watch import findings as stored_findings
+from ragvigil.store.watch import incidents as stored
+from ragvigil.store.watch.deploys import Deploy
+from ragvigil.store.watch.incidents import PageCounts, Wanted
 
 if TYPE_CHECKING:
-    from ragvigil.store.store import Store
+    from ragvigil.store.engine.store import Store
 
 NANOS = 10**9
 MEMORY_SECONDS = 48 * 3600

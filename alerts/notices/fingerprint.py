@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from ragvigil.model.notice import NOTICED_EPOCH, ChangeKind
 from ragvigil.model.record import Absent, Document, RagRecord
-from ragvigil.store.texts import text_hash
+from ragvigil.store.records.texts import text_hash
 
 VALUES = (
     ChangeKind.EMBEDDING_MODEL,

@@ -16,9 +16,9 @@ from alerts.notices.rare import LONG_WINDOW
 from alerts.watch_settings import NoticeSettings
 from ragvigil.model.clock import Clock
 from ragvigil.model.notice import NOTICED_EPOCH, ChangeKind, Notice
-from ragvigil.store import notices as stored
-from ragvigil.store.failures import QueryFailed
-from ragvigil.store.store import Store
+from ragvigil.store.engine.errors import QueryFailed
+from ragvigil.store.engine.store import Store
+from ragvigil.store.watch import notices as stored
 
 log = structlog.get_logger()
 

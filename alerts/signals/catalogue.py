@@ -10,7 +10,7 @@ from ragvigil.model.finding import Finding, FindingKind
 from ragvigil.model.identity import identity
 from ragvigil.model.notice import Cause
 from ragvigil.model.score import Layer
-from ragvigil.store.signals import ERROR, SLOW, Wanted
+from ragvigil.store.watch.signals import ERROR, SLOW, Wanted
 
 POOL = "*"
 """In place of a route: all routes of a service together."""

@@ -11,8 +11,8 @@ from alerts.signals.catalogue import Accepted, wanted
 from alerts.signals.minutes import HOUR, MINUTE, SignalMinutes
 from alerts.signals.moved import Moved
 from ragvigil.model.finding import Finding, FindingKind
-from ragvigil.store import signals as stored
-from ragvigil.store.store import Store
+from ragvigil.store.engine.store import Store
+from ragvigil.store.watch import signals as stored
 
 CLOSE_LATE_SECONDS = 30
 """How long a minute waits for late records before it is looked at."""

@@ -8,7 +8,7 @@ import numpy as np
 
 from alerts.deltas.windows import Floats, Ints
 from ragvigil.model.delta import Series
-from ragvigil.store.signals import Sums
+from ragvigil.store.watch.signals import Sums
 
 MINUTE, HOUR = 60, 3600
 MINUTES = 240

@@ -24,7 +24,7 @@ from ragvigil.model.incident import Incident
 from ragvigil.model.notice import Notice
 from ragvigil.model.record import RagRecord
 from ragvigil.model.score import Score
-from ragvigil.store.store import Store
+from ragvigil.store.engine.store import Store
 
 NANOS = 10**9
 

@@ -8,11 +8,12 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from ragvigil.store import checkpoints, failing
-from ragvigil.store.failing import Change
+from ragvigil.store.issues import checkpoints
+from ragvigil.store.issues import failing_changes as failing
+from ragvigil.store.issues.failing_changes import Change
 
 if TYPE_CHECKING:
-    from ragvigil.store.store import Store
+    from ragvigil.store.engine.store import Store
 
 READER = "issues"
 NANOS, DAY = 10**9, 86_400

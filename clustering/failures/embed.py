@@ -12,7 +12,7 @@ from ragvigil.inference.outcome import Unavailable
 if TYPE_CHECKING:
     from clustering.grouping.vectors import Vectors
     from ragvigil.inference.process import Inference
-    from ragvigil.store.failed import KeptFailure
+    from ragvigil.store.issues.failing_rows import KeptFailure
 
 TEXTS = "labelled"
 """What is embedded. Vectors of other texts are as those of another model: they are made anew."""

@@ -8,13 +8,14 @@ from typing import TYPE_CHECKING
 
 from clustering.failures.masking import masked
 from clustering.failures.reason import failure_of
-from ragvigil.store import failed, failing
-from ragvigil.store.failed import KeptFailure
-from ragvigil.store.priority import Priority
+from ragvigil.store.engine.priority import Priority
+from ragvigil.store.issues import failing_changes as failing
+from ragvigil.store.issues import failing_rows as failed
+from ragvigil.store.issues.failing_rows import KeptFailure
 
 if TYPE_CHECKING:
-    from ragvigil.store.failing import Change, Key, Route
-    from ragvigil.store.store import Store
+    from ragvigil.store.engine.store import Store
+    from ragvigil.store.issues.failing_changes import Change, Key, Route
 
 MOST_KNOWN = 100_000
 """Records of the traces of one turn; the rest of a trace with more is taken as new."""

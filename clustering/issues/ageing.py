@@ -9,12 +9,14 @@ from typing import TYPE_CHECKING
 from clustering.issues.lifecycle import FirstSeen, Pace, aged, is_from_later_release
 from clustering.issues.pace import PAST_HOURS, Hour
 from ragvigil.model.issue import Issue, IssueEvent, IssueState
-from ragvigil.store import failed, memberships, versions
-from ragvigil.store.priority import Priority
+from ragvigil.store.engine.priority import Priority
+from ragvigil.store.issues import failing_rows as failed
+from ragvigil.store.issues import memberships
+from ragvigil.store.records import versions
 
 if TYPE_CHECKING:
     from clustering.issues.baseline import Standing
-    from ragvigil.store.store import Store
+    from ragvigil.store.engine.store import Store
 
 HOUR, DAY, NANOS = 3600, 86_400, 10**9
 VERSIONS_DAYS = 30

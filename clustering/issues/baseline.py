@@ -6,15 +6,16 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from clustering.issues.background import Background, is_above
-from ragvigil.store import failing, memberships
-from ragvigil.store.priority import Priority
+from ragvigil.store.engine.priority import Priority
+from ragvigil.store.issues import failing_changes as failing
+from ragvigil.store.issues import memberships
 
 if TYPE_CHECKING:
     from ragvigil.model.issue import Failure
     from ragvigil.model.score import Layer
-    from ragvigil.store.failing import Route
-    from ragvigil.store.memberships import Requests, Tally
-    from ragvigil.store.store import Store
+    from ragvigil.store.engine.store import Store
+    from ragvigil.store.issues.failing_changes import Route
+    from ragvigil.store.issues.memberships import Requests, Tally
 
 HOUR = 3600
 KEPT_SECONDS = 600.0

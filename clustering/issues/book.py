@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from ragvigil.model.issue import Failure, Issue
 from ragvigil.model.score import Layer
-from ragvigil.store import issues, memberships
-from ragvigil.store.priority import Priority
+from ragvigil.store.engine.priority import Priority
+from ragvigil.store.issues import issues, memberships
 
 if TYPE_CHECKING:
-    from ragvigil.store.failed import KeptFailure
-    from ragvigil.store.store import Store
+    from ragvigil.store.engine.store import Store
+    from ragvigil.store.issues.failing_rows import KeptFailure
 
 Family: TypeAlias = tuple[str, str, Layer]
 MOST = 2000

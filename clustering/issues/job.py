@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from clustering.settings import ClusteringSettings
     from ragvigil.inference.process import Inference
     from ragvigil.model.clock import Clock
-    from ragvigil.store.store import Store
+    from ragvigil.store.engine.store import Store
 
 
 class IssueJob:

@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING
 
 from clustering.issues.book import IssueBook
 from clustering.issues.verbs import Act, UnknownIssue, act
-from ragvigil.store import issues as stored
+from ragvigil.store.issues import issues as stored
 
 if TYPE_CHECKING:
     from ragvigil.model.clock import Clock
     from ragvigil.model.issue import Issue, IssueEvent, IssuePair, Membership
-    from ragvigil.store.failed import KeptFailure
-    from ragvigil.store.store import Store
+    from ragvigil.store.engine.store import Store
+    from ragvigil.store.issues.failing_rows import KeptFailure
 
 NANOS = 10**9
 

@@ -15,8 +15,9 @@ from clustering.issues.recluster import strata
 from clustering.issues.verbs import UnknownIssue, VerbDoesNotFit
 from ragvigil.inference.outcome import Unavailable
 from ragvigil.model.issue import Issue, IssueEvent, IssuePair, IssueVerb, PairVerdict
-from ragvigil.store import failed, issues
-from ragvigil.store.priority import Priority
+from ragvigil.store.engine.priority import Priority
+from ragvigil.store.issues import failing_rows as failed
+from ragvigil.store.issues import issues
 
 if TYPE_CHECKING:
     from clustering.grouping.cluster import Clustering
@@ -25,8 +26,8 @@ if TYPE_CHECKING:
     from clustering.issues.ledger import IssueBoard
     from clustering.issues.merges import Split
     from clustering.issues.recluster import Cluster
-    from ragvigil.store.failed import KeptFailure
-    from ragvigil.store.store import Store
+    from ragvigil.store.engine.store import Store
+    from ragvigil.store.issues.failing_rows import KeptFailure
 
 log = structlog.get_logger()
 

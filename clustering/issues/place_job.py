@@ -19,10 +19,11 @@ from clustering.issues.book import family_of
 from clustering.issues.placement import Placed
 from clustering.issues.provisional import Key, key_of, key_of_issue
 from ragvigil.model.issue import Failure, FailureKind
-from ragvigil.store import failed, failing
-from ragvigil.store.failed import KeptFailure
-from ragvigil.store.failed import Placed as Where
-from ragvigil.store.priority import Priority
+from ragvigil.store.engine.priority import Priority
+from ragvigil.store.issues import failing_changes as failing
+from ragvigil.store.issues import failing_rows as failed
+from ragvigil.store.issues.failing_rows import KeptFailure
+from ragvigil.store.issues.failing_rows import Placed as Where
 
 if TYPE_CHECKING:
     from clustering.failures.embed import FailureVectors
@@ -31,9 +32,9 @@ if TYPE_CHECKING:
     from clustering.issues.book import IssueBook
     from clustering.issues.ledger import IssueBoard
     from clustering.settings import ClusteringSettings
-    from ragvigil.store.failing import Key as RecordKey
-    from ragvigil.store.memberships import Tally
-    from ragvigil.store.store import Store
+    from ragvigil.store.engine.store import Store
+    from ragvigil.store.issues.failing_changes import Key as RecordKey
+    from ragvigil.store.issues.memberships import Tally
 
 DAY, NANOS = 86_400, 10**9
 UNKNOWN = "?"

@@ -14,7 +14,7 @@ from ragvigil.model.issue import Failure, Issue, IssueEvent, IssueVerb, Membersh
 
 if TYPE_CHECKING:
     from clustering.issues.book import IssueBook
-    from ragvigil.store.failed import KeptFailure
+    from ragvigil.store.issues.failing_rows import KeptFailure
 
 IsAbove = Callable[[Sequence[Failure]], bool]
 

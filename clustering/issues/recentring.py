@@ -8,13 +8,13 @@ from itertools import islice
 from typing import TYPE_CHECKING
 
 from clustering.failures.embed import joint_vectors
-from ragvigil.store import failed
-from ragvigil.store.priority import Priority
+from ragvigil.store.engine.priority import Priority
+from ragvigil.store.issues import failing_rows as failed
 
 if TYPE_CHECKING:
     from clustering.failures.embed import FailureVectors
     from ragvigil.model.issue import Issue
-    from ragvigil.store.store import Store
+    from ragvigil.store.engine.store import Store
 
 MEMBERS = 100
 """The newest members speak for an issue."""

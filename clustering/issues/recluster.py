@@ -14,9 +14,10 @@ from clustering.issues.placement import opened
 from clustering.issues.provisional import key_of
 from ragvigil.inference.outcome import Unavailable
 from ragvigil.model.issue import IssueEvent, IssueVerb
-from ragvigil.store import failed, failing
-from ragvigil.store.failed import KeptFailure, Placed
-from ragvigil.store.priority import Priority
+from ragvigil.store.engine.priority import Priority
+from ragvigil.store.issues import failing_changes as failing
+from ragvigil.store.issues import failing_rows as failed
+from ragvigil.store.issues.failing_rows import KeptFailure, Placed
 
 if TYPE_CHECKING:
     from clustering.grouping.cluster import Clustering
@@ -26,7 +27,7 @@ if TYPE_CHECKING:
     from clustering.issues.ledger import IssueBoard
     from clustering.issues.residue import Proposed
     from clustering.settings import ClusteringSettings
-    from ragvigil.store.store import Store
+    from ragvigil.store.engine.store import Store
 
     Cluster: TypeAlias = Callable[[Vectors, Sequence[int]], Clustering | Unavailable]
 

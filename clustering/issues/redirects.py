@@ -6,7 +6,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping
 
 from ragvigil.model.issue import Issue
-from ragvigil.store.issues import Wanted
+from ragvigil.store.issues.issues import Wanted
 
 
 class IssueParts:

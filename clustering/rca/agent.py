@@ -22,7 +22,7 @@ from clustering.rca.tools import TOOLS, Case, Refused
 from ragvigil.llm.conversation import Call, Conversation, Exchange, Said, Turn
 from ragvigil.llm.outcome import Failure, Usage
 from ragvigil.llm.prices import Price
-from ragvigil.store.failures import StoreError
+from ragvigil.store.engine.errors import StoreError
 
 MOST_CALLS = 4
 """Calls of one turn that are answered."""

@@ -25,10 +25,10 @@ from ragvigil.llm.outcome import Failure, FailureKind, Purpose, Usage
 from ragvigil.llm.settings import LlmSettings, price_of
 from ragvigil.model.clock import Clock
 from ragvigil.model.issue import Issue, IssueEvent, IssueState, IssueVerb, RootCause
-from ragvigil.store import causes, issues, root_causes
-from ragvigil.store.failures import StoreError
-from ragvigil.store.priority import Priority
-from ragvigil.store.store import Store
+from ragvigil.store.engine.errors import StoreError
+from ragvigil.store.engine.priority import Priority
+from ragvigil.store.engine.store import Store
+from ragvigil.store.issues import causes, issues, root_causes
 
 if TYPE_CHECKING:
     from ragvigil.llm.conversation import Conversation, Turn

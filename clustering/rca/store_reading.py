@@ -8,8 +8,11 @@ from typing import Any, TypeVar
 from clustering.issues.names import telling
 from clustering.rca.reading import Change, Form, Hour, Seen
 from ragvigil.model.issue import Failure, Issue
-from ragvigil.store import causes, deploys, failed, memberships, notices, records
-from ragvigil.store.store import Store
+from ragvigil.store.engine.store import Store
+from ragvigil.store.issues import causes, memberships
+from ragvigil.store.issues import failing_rows as failed
+from ragvigil.store.records import records
+from ragvigil.store.watch import deploys, notices
 
 Read = TypeVar("Read")
 MOST_MEMBERS = 2000

@@ -17,8 +17,8 @@ from ragvigil.inference.process import Inference
 from ragvigil.model.clock import Clock
 from ragvigil.model.identity import identity
 from ragvigil.model.topic import Topic, TopicMap
-from ragvigil.store import topics as stored
-from ragvigil.store.store import Store
+from ragvigil.store.engine.store import Store
+from ragvigil.store.issues import topics as stored
 
 log = structlog.get_logger()
 

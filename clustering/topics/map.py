@@ -19,7 +19,7 @@ from clustering.grouping.phrases import phrases
 from clustering.grouping.vectors import Vectors, centroid
 from ragvigil.model.identity import identity
 from ragvigil.model.topic import Topic, TopicMap
-from ragvigil.store.topics import Asked as AskedRow
+from ragvigil.store.issues.topics import Asked as AskedRow
 
 LIES_IN = 0.5
 SAME = 0.75

@@ -16,7 +16,7 @@ from opentelemetry.proto.trace.v1.trace_pb2 import Span, Status
 
 from collector.backfill.pieces import BadRow, Found, NotImportable, Piece, batched, identity
 from collector.backfill.values import clean, dumps, put
-from ragvigil.store.otel_traces import PAGE_ROWS, NotReadable, read_otel_traces
+from ragvigil.store.records.otel_traces import PAGE_ROWS, NotReadable, read_otel_traces
 
 KINDS = {
     "Internal": Span.SPAN_KIND_INTERNAL,

@@ -46,7 +46,7 @@ from ragvigil.app.sources.operating import Operating
 from ragvigil.app.sources.topics import Topics
 from ragvigil.app.status import Status
 from ragvigil.model.clock import Pace, pace
-from ragvigil.store.store import Store
+from ragvigil.store.engine.store import Store
 from ragvigil.web.settings import WebSettings
 from scorers.rubric import load_rubrics
 from scorers.runner import Runner, load_scorers

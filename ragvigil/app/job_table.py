@@ -19,8 +19,9 @@ from ragvigil.app.process.jobs import JOBS_PUT_OFF, Job
 from ragvigil.app.settings import Settings
 from ragvigil.app.sources import issue_gauges
 from ragvigil.model.clock import Clock
-from ragvigil.store import retention, rollups
-from ragvigil.store.store import Store
+from ragvigil.store.engine import retention
+from ragvigil.store.engine.store import Store
+from ragvigil.store.scores import rollups
 from scorers.calibration.report import Calibration
 
 log = structlog.get_logger()

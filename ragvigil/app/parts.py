@@ -31,9 +31,9 @@ from ragvigil.app.settings import Settings
 from ragvigil.inference.process import Inference
 from ragvigil.model.clock import Clock
 from ragvigil.model.outcome import Outcome
-from ragvigil.store import ledger, traces
-from ragvigil.store.store import Store
-from ragvigil.store.traces import RubricFacts
+from ragvigil.store.engine.store import Store
+from ragvigil.store.records import ledger, traces
+from ragvigil.store.records.traces import RubricFacts
 from scorers.calibration.report import Calibration
 from scorers.export.queue import Exporting
 from scorers.rubric import load_rubrics

@@ -11,8 +11,8 @@ from ragvigil.app import plugins
 from ragvigil.app.pipeline.balance import Books
 from ragvigil.app.pipeline.loop import Pipeline
 from ragvigil.model.clock import Clock
-from ragvigil.store import records
-from ragvigil.store.store import Store
+from ragvigil.store.engine.store import Store
+from ragvigil.store.records import records
 
 DOCTOR_SECONDS = 24 * 3600
 

@@ -38,7 +38,7 @@ from ragvigil.web.permissions import Access
 from ragvigil.web.settings import WebSettings
 
 if TYPE_CHECKING:
-    from ragvigil.store.store import Store
+    from ragvigil.store.engine.store import Store
 
 HERE = Path(__file__).parent
 PARTS = (

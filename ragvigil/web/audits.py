@@ -14,8 +14,8 @@ from starlette.exceptions import HTTPException
 from ragvigil.model.audit import Audit, AuditResult, AuditState, Pair, Side
 from ragvigil.model.notice import Cause
 from ragvigil.model.score import Layer
-from ragvigil.store import audits
-from ragvigil.store.record_forms import time_of
+from ragvigil.store.records.record_forms import time_of
+from ragvigil.store.watch import audits
 from ragvigil.web.permissions import Permission, Requires
 from ragvigil.web.times import point_of_time
 

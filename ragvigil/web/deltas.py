@@ -6,7 +6,7 @@ from typing import Annotated, Literal
 
 from fastapi import APIRouter, Depends, Query, Request
 
-from ragvigil.store.rubric_deltas import Wanted
+from ragvigil.store.scores.rubric_deltas import Wanted
 from ragvigil.web import reading
 from ragvigil.web.forms import DeltasForm
 from ragvigil.web.permissions import Permission, Requires

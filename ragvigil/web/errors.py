@@ -11,7 +11,7 @@ from fastapi.responses import JSONResponse
 from pydantic import BaseModel, Field
 from starlette.exceptions import HTTPException
 
-from ragvigil.store.failures import QueryFailed, StoreError
+from ragvigil.store.engine.errors import QueryFailed, StoreError
 
 log = structlog.get_logger()
 

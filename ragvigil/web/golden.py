@@ -8,7 +8,7 @@ from typing import Annotated, Any, Literal, Protocol
 from fastapi import APIRouter, Depends, HTTPException, Query, Request
 
 from ragvigil.model.golden import CaseRun, GoldenCase
-from ragvigil.store import golden as stored
+from ragvigil.store.issues import golden as stored
 from ragvigil.web.errors import Error
 from ragvigil.web.golden_forms import (
     AddedForm,

@@ -8,7 +8,7 @@ from typing import Annotated, Literal, Protocol
 from fastapi import APIRouter, Depends, HTTPException, Query, Request
 
 from ragvigil.model.incident import Incident, Verb
-from ragvigil.store import incidents as stored
+from ragvigil.store.watch import incidents as stored
 from ragvigil.web.errors import Error
 from ragvigil.web.incident_forms import (
     ActPost,

@@ -20,8 +20,8 @@ from ragvigil.model.issue import (
     RootCause,
 )
 from ragvigil.model.score import Layer, Stream
-from ragvigil.store.failed import KeptFailure
-from ragvigil.store.issue_views import Trait
+from ragvigil.store.issues.failing_rows import KeptFailure
+from ragvigil.store.issues.views import Trait
 from ragvigil.web.posts import Name, Text, Time
 from ragvigil.web.values import api_values
 

@@ -8,8 +8,8 @@ from fastapi import APIRouter, Depends, HTTPException, Query, Request
 
 from ragvigil.model.issue import IssueState, IssueVerb
 from ragvigil.model.score import Layer
-from ragvigil.store import failed
-from ragvigil.store import issues as stored
+from ragvigil.store.issues import failing_rows as failed
+from ragvigil.store.issues import issues as stored
 from ragvigil.web.errors import Error
 from ragvigil.web.issue_forms import (
     ExplainPost,

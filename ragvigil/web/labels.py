@@ -6,7 +6,7 @@ from typing import Annotated
 
 from fastapi import APIRouter, Depends, HTTPException, Query, Request
 
-from ragvigil.store import labels as stored
+from ragvigil.store.scores import labels as stored
 from ragvigil.web import reading, writing
 from ragvigil.web.forms import LabelsForm
 from ragvigil.web.permissions import Permission, Requires

@@ -9,8 +9,8 @@ from fastapi import APIRouter, Depends, Query, Request
 from pydantic import BaseModel, Field
 
 from ragvigil.model.notice import CAUSES, Cause, ChangeKind, Notice
-from ragvigil.store import notices as stored
-from ragvigil.store.record_forms import time_of
+from ragvigil.store.records.record_forms import time_of
+from ragvigil.store.watch import notices as stored
 from ragvigil.web.permissions import Permission, Requires
 from ragvigil.web.times import point_of_time
 

@@ -6,7 +6,7 @@ from typing import Annotated
 
 from fastapi import APIRouter, Depends, Query, Request, Response
 
-from ragvigil.store import deploys as stored
+from ragvigil.store.watch import deploys as stored
 from ragvigil.web import writing
 from ragvigil.web.permissions import Permission, Requires
 from ragvigil.web.posts import Accepted, DeployPost, DeploysForm, FeedbackPost

@@ -8,13 +8,13 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
 from ragvigil.model.delta import Delta, Series
-from ragvigil.store import rollups, rubric_deltas
-from ragvigil.store.labels import Label
-from ragvigil.store.record_forms import time_of
+from ragvigil.store.records.record_forms import time_of
+from ragvigil.store.scores import rollups, rubric_deltas
+from ragvigil.store.scores.labels import Label
 from ragvigil.web.forms import DeltaForm, LabelForm
 
 if TYPE_CHECKING:
-    from ragvigil.store.store import Store
+    from ragvigil.store.engine.store import Store
 
 HOUR = 3600
 HOURS = 24

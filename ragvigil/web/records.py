@@ -6,7 +6,7 @@ from typing import Annotated
 
 from fastapi import APIRouter, Depends, HTTPException, Path, Query, Request
 
-from ragvigil.store import records as stored
+from ragvigil.store.records import records as stored
 from ragvigil.web.forms import RecordsForm, TraceForm
 from ragvigil.web.permissions import Permission, Requires
 from ragvigil.web.times import point_of_time

@@ -8,7 +8,7 @@ from typing import Annotated
 from fastapi import APIRouter, Depends, Query, Request
 from pydantic import BaseModel, Field
 
-from ragvigil.store import traffic
+from ragvigil.store.records import traffic
 from ragvigil.web.permissions import Permission, Requires
 
 router = APIRouter(prefix="/api/v1")

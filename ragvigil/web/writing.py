@@ -7,13 +7,14 @@ from datetime import datetime
 from typing import TYPE_CHECKING
 
 from ragvigil.model.feedback import FeedbackEvent
-from ragvigil.store import deploys, traces
-from ragvigil.store import feedback as stored
-from ragvigil.store import labels as labelled
+from ragvigil.store.records import feedback as stored
+from ragvigil.store.records import traces
+from ragvigil.store.scores import labels as labelled
+from ragvigil.store.watch import deploys
 from ragvigil.web.posts import Accepted, DeployPost, FeedbackPost, LabelPost, label_id, post_id
 
 if TYPE_CHECKING:
-    from ragvigil.store.store import Store
+    from ragvigil.store.engine.store import Store
 
 
 def feedback(store: Store, post: FeedbackPost, now: datetime) -> Accepted:

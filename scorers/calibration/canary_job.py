@@ -10,10 +10,10 @@ from prometheus_client import Gauge
 
 from ragvigil.llm.outcome import Purpose
 from ragvigil.model.score import Score
-from ragvigil.store import canary
-from ragvigil.store.canary import CanaryScore, CanarySet
-from ragvigil.store.record_rows import RubricFacts, segment
-from ragvigil.store.store import Store
+from ragvigil.store.engine.store import Store
+from ragvigil.store.records.record_rows import RubricFacts, segment
+from ragvigil.store.scores import canary
+from ragvigil.store.scores.canary import CanaryScore, CanarySet
 from scorers.calibration.canary_rows import choose, shifts
 from scorers.judge.job import Judging
 from scorers.rubric import load_rubrics

@@ -6,13 +6,13 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from ragvigil.model.score import Kind
-from ragvigil.store import canary, judged, verdicts
-from ragvigil.store.batch import token_of
-from ragvigil.store.canary import CanaryRecord, CanaryScore, CanarySet
+from ragvigil.store.engine.batch import token_of
+from ragvigil.store.scores import canary, judged, verdicts
+from ragvigil.store.scores.canary import CanaryRecord, CanaryScore, CanarySet
 from scorers.calibration.canary import Judged, Key, Shift, compare, pick
 
 if TYPE_CHECKING:
-    from ragvigil.store.store import Store
+    from ragvigil.store.engine.store import Store
 
 CHOSEN_FROM_SECONDS = 14 * 86_400
 LEAST_MEMBERS = 30

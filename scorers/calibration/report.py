@@ -9,11 +9,11 @@ from dataclasses import asdict, dataclass, replace
 from typing import TypeAlias
 
 from ragvigil.model.score import Kind, Stream
-from ragvigil.store import labels, verdicts
-from ragvigil.store.labels import Label
-from ragvigil.store.record_forms import time_of
-from ragvigil.store.store import Store
-from ragvigil.store.verdicts import Judge, Verdict
+from ragvigil.store.engine.store import Store
+from ragvigil.store.records.record_forms import time_of
+from ragvigil.store.scores import labels, verdicts
+from ragvigil.store.scores.labels import Label
+from ragvigil.store.scores.verdicts import Judge, Verdict
 from scorers.calibration import metrics
 from scorers.calibration.disagreements import Disagreement, Said, Voice, disagreements
 from scorers.calibration.measure import Measure, Pair, measure

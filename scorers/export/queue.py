@@ -19,7 +19,7 @@ from ragvigil.model.clock import Clock
 from ragvigil.model.outcome import Outcome
 from ragvigil.model.record import RagRecord
 from ragvigil.model.score import Score
-from ragvigil.store.judged import StoredRecord
+from ragvigil.store.scores.judged import StoredRecord
 from scorers.export.events import Evaluated, NoSpan, evaluated, facts_of, wanted
 from scorers.export.metrics import DROPPED, EXPORTED, FAILURES, WAITING, Dropped
 from scorers.export.sender import OtlpSender, Sent

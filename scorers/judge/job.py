@@ -19,8 +19,8 @@ from ragvigil.model.clock import Clock
 from ragvigil.model.outcome import Outcome, ScoredRecord
 from ragvigil.model.record import RagRecord
 from ragvigil.model.score import Score, Stream
-from ragvigil.store import judged
-from ragvigil.store.store import Store
+from ragvigil.store.engine.store import Store
+from ragvigil.store.scores import judged
 from scorers.golden import read_golden
 from scorers.judge import metrics
 from scorers.judge.queue import JudgeQueue, Waiting, content_of

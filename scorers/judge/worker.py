@@ -20,8 +20,8 @@ from ragvigil.llm.budget import Budget
 from ragvigil.llm.outcome import Purpose
 from ragvigil.model.record import RagRecord
 from ragvigil.model.score import Score
-from ragvigil.store.failures import StoreError
-from ragvigil.store.judged import Key, StoredRecord
+from ragvigil.store.engine.errors import StoreError
+from ragvigil.store.scores.judged import Key, StoredRecord
 from scorers.judge import metrics
 from scorers.judge.asking import Asker, Family, count_missing
 from scorers.judge.pace import thinned

@@ -20,9 +20,9 @@ from prometheus_client import Counter, Gauge
 from ragvigil.inference.process import Inference
 from ragvigil.model.outcome import Outcome
 from ragvigil.model.score import Score, Stream
-from ragvigil.store.failures import StoreError
-from ragvigil.store.judged import StoredRecord
-from ragvigil.store.traces import stamp_of
+from ragvigil.store.engine.errors import StoreError
+from ragvigil.store.records.traces import stamp_of
+from ragvigil.store.scores.judged import StoredRecord
 from scorers.judge.job import Deliver
 from scorers.judge.sampling import is_sampled
 from scorers.local.relevance import relevance

@@ -11,7 +11,7 @@ from prometheus_client import CollectorRegistry
 from alerts.settings import MetricsSettings
 from alerts.watch.metrics import WatchMetrics
 from ragvigil.app.cli.alert import scrape, told
-from ragvigil.store.store import Store
+from ragvigil.store.engine.store import Store
 from ragvigil.web.api import api
 from ragvigil.web.settings import WebSettings
 from tests.flow.test_api import NOW, Quiet

@@ -14,9 +14,9 @@ from ragvigil.model.outcome import Outcome, ScoredRecord, TraceOutcome
 from ragvigil.model.record import Absent, Citation, ContextSource, Document, RagRecord
 from ragvigil.model.score import Layer, Score
 from ragvigil.model.span import Closed, Resource, Span, Trace
-from ragvigil.store import rollups
-from ragvigil.store.store import Store
-from ragvigil.store.traces import RubricFacts, TraceRows
+from ragvigil.store.engine.store import Store
+from ragvigil.store.records.traces import RubricFacts, TraceRows
+from ragvigil.store.scores import rollups
 from ragvigil.web.api import api
 from ragvigil.web.settings import WebSettings
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from ragvigil.store import audits
-from ragvigil.store.store import Store
+from ragvigil.store.engine.store import Store
+from ragvigil.store.watch import audits
 from tests.flow.test_api import client
 from tests.outcomes import NOW, SECOND
-from tests.unit.ragvigil.store.test_audits import AUDIT, pair
+from tests.unit.ragvigil.store.watch.test_audits import AUDIT, pair
 
 
 async def test_audits_are_shown_newest_first_with_their_progress(store: Store) -> None:

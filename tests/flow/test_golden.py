@@ -19,8 +19,8 @@ from ragvigil.app.cli.api_client import Refused
 from ragvigil.app.golden.job import GoldenJob
 from ragvigil.app.sources.golden import Golden
 from ragvigil.model.outcome import Outcome
-from ragvigil.store import golden
-from ragvigil.store.store import Store
+from ragvigil.store.engine.store import Store
+from ragvigil.store.issues import golden
 from ragvigil.web.api import api
 from ragvigil.web.settings import WebSettings
 from scorers.golden import asked, read_golden

@@ -15,8 +15,8 @@ from ragvigil.model.delta import Delta, Series
 from ragvigil.model.finding import Finding, FindingKind
 from ragvigil.model.notice import ChangeKind, Notice
 from ragvigil.model.score import Layer
-from ragvigil.store import rubric_deltas
-from ragvigil.store.store import Store
+from ragvigil.store.engine.store import Store
+from ragvigil.store.scores import rubric_deltas
 from ragvigil.web.api import api
 from ragvigil.web.settings import WebSettings
 from tests.flow.test_api import NANOS, NOW, Quiet, keep, outcome

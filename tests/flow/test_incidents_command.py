@@ -18,7 +18,7 @@ from ragvigil.app.cli.api_client import Refused
 from ragvigil.app.cli.incidents import _end
 from ragvigil.app.cli.main import app
 from ragvigil.app.sources.incidents import Incidents
-from ragvigil.store.store import Store
+from ragvigil.store.engine.store import Store
 from ragvigil.web.api import api
 from ragvigil.web.settings import WebSettings
 from tests.flow.test_api import NOW, Quiet

@@ -12,8 +12,8 @@ from typer.testing import CliRunner
 from ragvigil.app.cli.api_client import Refused
 from ragvigil.app.cli.main import app
 from ragvigil.model.issue import IssueState, RootCause
-from ragvigil.store import root_causes
-from ragvigil.store.store import Store
+from ragvigil.store.engine.store import Store
+from ragvigil.store.issues import root_causes
 from tests.flow.test_api import keep as keep_outcomes
 from tests.flow.test_api import outcome
 from tests.issues import DAY, NANOS, NOW, failure, issue, keep

@@ -19,8 +19,8 @@ from alerts.watch_settings import IncidentSettings
 from ragvigil.app.parts import calibration
 from ragvigil.app.sources.golden import Golden
 from ragvigil.app.sources.incidents import Incidents
+from ragvigil.store.engine.store import Store
 from ragvigil.store.settings import StoreSettings
-from ragvigil.store.store import Store
 from ragvigil.web.api import api
 from ragvigil.web.settings import WebSettings
 from tests.flow.test_api import NOW, Quiet, client, keep, outcome

@@ -10,9 +10,10 @@ import httpx
 from ragvigil.app.sources.operating import Operating
 from ragvigil.model.feedback import FeedbackEvent
 from ragvigil.model.score import Layer, Score
-from ragvigil.store import feedback, rollups
-from ragvigil.store.store import Store
-from ragvigil.store.traces import RubricFacts, TraceRows
+from ragvigil.store.engine.store import Store
+from ragvigil.store.records import feedback
+from ragvigil.store.records.traces import RubricFacts, TraceRows
+from ragvigil.store.scores import rollups
 from ragvigil.web.api import api
 from ragvigil.web.settings import WebSettings
 from tests.flow.test_api import Quiet

@@ -17,9 +17,9 @@ from ragvigil.app.settings import Settings
 from ragvigil.model.outcome import Outcome, ScoredRecord, TraceOutcome
 from ragvigil.model.record import RagRecord
 from ragvigil.model.span import Closed, Resource, Span, Trace
-from ragvigil.store.records import trace as stored_trace
-from ragvigil.store.store import Store
-from ragvigil.store.traces import TraceRows
+from ragvigil.store.engine.store import Store
+from ragvigil.store.records.records import trace as stored_trace
+from ragvigil.store.records.traces import TraceRows
 from ragvigil.web.forms import TraceForm
 from scorers.judge.settings import JudgeSettings
 from scorers.rubric import load_rubrics

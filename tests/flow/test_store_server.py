@@ -8,12 +8,13 @@ from pathlib import Path
 
 import pytest
 
-from ragvigil.store import records, rollups
-from ragvigil.store.batch import Batch, Written
-from ragvigil.store.failures import Unavailable
+from ragvigil.store.engine.batch import Batch, Written
+from ragvigil.store.engine.errors import Unavailable
+from ragvigil.store.engine.store import Store
+from ragvigil.store.records import records
+from ragvigil.store.records.traces import RubricFacts, TraceRows
+from ragvigil.store.scores import rollups
 from ragvigil.store.settings import StoreSettings
-from ragvigil.store.store import Store
-from ragvigil.store.traces import RubricFacts, TraceRows
 from tests.clickhouse_http import Server
 from tests.outcomes import NOW, outcome_of
 

@@ -9,13 +9,13 @@ from pathlib import Path
 import pytest
 
 from ragvigil.app.sources.topics import Topics
-from ragvigil.store.store import Store
+from ragvigil.store.engine.store import Store
 from ragvigil.web.api import api
 from ragvigil.web.settings import WebSettings
 from tests.flow.test_api import Quiet
 from tests.served_api import Commands, commands
 from tests.unit.clustering.topics.test_job import SETTINGS, Job, ask
-from tests.unit.ragvigil.store.test_topics import about, rate, write
+from tests.unit.ragvigil.store.issues.test_topics import about, rate, write
 
 
 @pytest.fixture

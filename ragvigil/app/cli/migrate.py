@@ -11,8 +11,8 @@ def migrate_store(settings: Settings, *, dry_run: bool) -> int:
 
     A dry run opens no store: it prints every statement that a new store would get.
     """
-    from ragvigil.store.migrate import migrations
-    from ragvigil.store.store import Store
+    from ragvigil.store.engine.migrate import migrations
+    from ragvigil.store.engine.store import Store
 
     if dry_run:
         for one in migrations():

@@ -126,7 +126,7 @@ def try_rubric(settings: Settings, file: str, found: Mapping[str, Any], *, as_js
     """
     from ragvigil.llm.budget import Unpriced
     from ragvigil.llm.provider import NotConfigured
-    from ragvigil.store.judged import record_of
+    from ragvigil.store.scores.judged import record_of
     from scorers.golden import read_golden
     from scorers.judge.references import References
     from scorers.judge.sources import BadSource, read_sources

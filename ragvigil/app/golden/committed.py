@@ -13,9 +13,9 @@ from clustering.golden.repository import Found, Repository, commit_of, locked, l
 from clustering.golden.settings import GoldenSettings
 from ragvigil.app.golden.trace import chunks_of, prompt_of
 from ragvigil.model.golden import CaseEvent, CaseState, CaseVerb, GoldenCase
-from ragvigil.store import golden
-from ragvigil.store.golden import Wanted
-from ragvigil.store.store import Store
+from ragvigil.store.engine.store import Store
+from ragvigil.store.issues import golden
+from ragvigil.store.issues.golden import Wanted
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

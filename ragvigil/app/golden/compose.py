@@ -20,7 +20,7 @@ from ragvigil.llm.outcome import Purpose
 from ragvigil.model.clock import Clock
 from ragvigil.model.record import RagRecord
 from ragvigil.model.score import Score
-from ragvigil.store.store import Store
+from ragvigil.store.engine.store import Store
 from scorers.golden import asked
 from scorers.judge.job import Judging
 from scorers.runner import Runner

@@ -26,9 +26,10 @@ from ragvigil.app.golden.run import Trial, run_case
 from ragvigil.app.golden.trace import NotStored, case_of, record_form
 from ragvigil.model.clock import Clock
 from ragvigil.model.golden import CaseEvent, CaseRun, CaseState, CaseVerb, GoldenCase
-from ragvigil.store import deploys, golden, notices
-from ragvigil.store.golden import Wanted
-from ragvigil.store.store import Store
+from ragvigil.store.engine.store import Store
+from ragvigil.store.issues import golden
+from ragvigil.store.issues.golden import Wanted
+from ragvigil.store.watch import deploys, notices
 from scorers.golden import parse_case
 
 log = structlog.get_logger()

@@ -14,8 +14,8 @@ from ragvigil.app.golden.trace import NotStored, judged_scores, record_form
 from ragvigil.model.golden import CaseRun, GoldenCase
 from ragvigil.model.record import RagRecord
 from ragvigil.model.score import Score
-from ragvigil.store.judged import record_of
-from ragvigil.store.store import Store
+from ragvigil.store.engine.store import Store
+from ragvigil.store.scores.judged import record_of
 from scorers.context_recall import ContextRecall
 from scorers.golden import asked, parse_case
 from scorers.runner import Runner

@@ -13,9 +13,9 @@ from collector.claims.registry import registered
 from ragvigil.model.golden import GoldenCase, QueryType
 from ragvigil.model.score import Kind, Layer, Score, Stream
 from ragvigil.model.span import Scope, Span
-from ragvigil.store import records
-from ragvigil.store.record_forms import LISTS
-from ragvigil.store.store import Store
+from ragvigil.store.engine.store import Store
+from ragvigil.store.records import records
+from ragvigil.store.records.record_forms import LISTS
 
 Form = Mapping[str, Any]
 

@@ -10,8 +10,8 @@ from collector.spool.reader import SpoolReader
 from ragvigil.app.pipeline.ledger import Edge
 from ragvigil.app.pipeline.loop import Pipeline
 from ragvigil.app.pipeline.sink import KINDS
-from ragvigil.store import ledger, traces
-from ragvigil.store.store import Store
+from ragvigil.store.engine.store import Store
+from ragvigil.store.records import ledger, traces
 
 OUTCOMES = ("scored", "not_rag", "shed", "late", "unparseable")
 HOUR = 3600

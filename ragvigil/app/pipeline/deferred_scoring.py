@@ -11,10 +11,11 @@ from ragvigil.inference.process import Inference
 from ragvigil.model.clock import Clock
 from ragvigil.model.outcome import Outcome
 from ragvigil.model.score import Score
-from ragvigil.store import judged, traffic
-from ragvigil.store.judged import StoredRecord
-from ragvigil.store.record_rows import RubricFacts
-from ragvigil.store.store import Store
+from ragvigil.store.engine.store import Store
+from ragvigil.store.records import traffic
+from ragvigil.store.records.record_rows import RubricFacts
+from ragvigil.store.scores import judged
+from ragvigil.store.scores.judged import StoredRecord
 from scorers.calibration.canary_job import CanaryJob
 from scorers.judge.job import Deliver, Judging
 from scorers.local.job import LocalScoring

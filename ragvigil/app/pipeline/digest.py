@@ -11,7 +11,7 @@ from alerts.notices.fingerprint import Fingerprint, fingerprint_of
 from ragvigil.app.pipeline import metrics
 from ragvigil.app.pipeline.score import Fresh
 from ragvigil.model.outcome import Outcome, TraceOutcome
-from ragvigil.store.traces import TraceRows
+from ragvigil.store.records.traces import TraceRows
 
 Chooses = Callable[[Outcome], bool]
 

@@ -31,7 +31,7 @@ from ragvigil.app.pipeline.sink import Sink
 from ragvigil.app.pipeline.worker import Job
 from ragvigil.app.process import memory
 from ragvigil.model.span import Closed
-from ragvigil.store.traces import StoredTrace
+from ragvigil.store.records.traces import StoredTrace
 from scorers.export.queue import Exporting
 from scorers.runner import Runner
 

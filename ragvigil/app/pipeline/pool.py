@@ -21,7 +21,7 @@ from ragvigil.app.pipeline.score import Fresh
 from ragvigil.app.pipeline.worker import Job, Made
 from ragvigil.app.process import memory
 from ragvigil.app.settings import Settings
-from ragvigil.store.record_rows import RubricFacts
+from ragvigil.store.records.record_rows import RubricFacts
 
 log = structlog.get_logger()
 

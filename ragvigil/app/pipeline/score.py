@@ -16,7 +16,7 @@ from ragvigil.llm.guard import is_own
 from ragvigil.model.outcome import Outcome, ScoredRecord, TraceOutcome
 from ragvigil.model.record import RagRecord
 from ragvigil.model.span import Trace
-from ragvigil.store.traces import StoredTrace
+from ragvigil.store.records.traces import StoredTrace
 from scorers.record_shape import measure
 from scorers.runner import Runner
 

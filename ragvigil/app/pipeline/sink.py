@@ -19,10 +19,10 @@ from ragvigil.app.pipeline.digest import Digest, Digesting, gather
 from ragvigil.app.pipeline.ledger import Edge, FrameLedger, FrameRow
 from ragvigil.app.pipeline.score import Fresh
 from ragvigil.model.outcome import Outcome
-from ragvigil.store import ledger
-from ragvigil.store.batch import Batch, Quarantined, Written
-from ragvigil.store.store import Store
-from ragvigil.store.traces import RubricFacts, TraceRows
+from ragvigil.store.engine.batch import Batch, Quarantined, Written
+from ragvigil.store.engine.store import Store
+from ragvigil.store.records import ledger
+from ragvigil.store.records.traces import RubricFacts, TraceRows
 
 KINDS = ("stored", "duplicate", "quarantined")
 LARGEST = 4

@@ -23,9 +23,9 @@ from ragvigil.app.process.logs import configure_logs
 from ragvigil.app.settings import Settings
 from ragvigil.inference.courtesy import step_back
 from ragvigil.model.outcome import Outcome
-from ragvigil.store.batch import Batch
-from ragvigil.store.record_rows import RubricFacts
-from ragvigil.store.traces import TraceRows
+from ragvigil.store.engine.batch import Batch
+from ragvigil.store.records.record_rows import RubricFacts
+from ragvigil.store.records.traces import TraceRows
 from scorers.judge.sampling import may_be_chosen
 from scorers.local.job import is_for_local_models
 from scorers.rubric import bring

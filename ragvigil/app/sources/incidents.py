@@ -11,8 +11,10 @@ from alerts.incidents.message import lines
 from alerts.incidents.verbs import UnknownIncident, VerbDoesNotFit
 from alerts.incidents.why import Known, why
 from ragvigil.model.incident import Incident, Severity, Verb
-from ragvigil.store import audits, heard, rubric_deltas
-from ragvigil.store.store import Store
+from ragvigil.store.engine.store import Store
+from ragvigil.store.records import received as heard
+from ragvigil.store.scores import rubric_deltas
+from ragvigil.store.watch import audits
 from ragvigil.web.incidents import NoSuchIncident, VerbRefused
 
 DAY = 86_400

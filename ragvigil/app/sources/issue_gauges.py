@@ -10,9 +10,9 @@ from clustering.issues.metrics import URGENT, Place, Shown
 from clustering.issues.redirects import IssueParts
 from ragvigil.app.sources.issue_numbers import count, days, looked_of
 from ragvigil.model.issue import Issue
-from ragvigil.store.issues import Wanted
-from ragvigil.store.priority import Priority
-from ragvigil.store.store import Store
+from ragvigil.store.engine.priority import Priority
+from ragvigil.store.engine.store import Store
+from ragvigil.store.issues.issues import Wanted
 
 
 def show(

@@ -11,12 +11,14 @@ from clustering.issues.counts import Count
 from clustering.issues.redirects import IssueParts
 from ragvigil.model.issue import Issue
 from ragvigil.model.score import Layer
-from ragvigil.store import failed, issue_views, memberships
-from ragvigil.store.failed import KeptFailure
-from ragvigil.store.issue_views import DAYS, Looked
-from ragvigil.store.issues import Wanted
-from ragvigil.store.priority import Priority
-from ragvigil.store.store import Store
+from ragvigil.store.engine.priority import Priority
+from ragvigil.store.engine.store import Store
+from ragvigil.store.issues import failing_rows as failed
+from ragvigil.store.issues import memberships
+from ragvigil.store.issues import views as issue_views
+from ragvigil.store.issues.failing_rows import KeptFailure
+from ragvigil.store.issues.issues import Wanted
+from ragvigil.store.issues.views import DAYS, Looked
 from ragvigil.web.issue_forms import BackgroundForm
 
 WEEK = 7 * 86_400

@@ -16,9 +16,11 @@ from clustering.rca.job import Explaining
 from ragvigil.app.sources import issue_numbers
 from ragvigil.app.sources.issue_numbers import Around, count, days, looked_of
 from ragvigil.model.issue import Issue, IssueEvent, IssueState, IssueVerb, PairVerdict
-from ragvigil.store import failed, issue_views, root_causes
-from ragvigil.store import issues as stored
-from ragvigil.store.store import Store
+from ragvigil.store.engine.store import Store
+from ragvigil.store.issues import failing_rows as failed
+from ragvigil.store.issues import issues as stored
+from ragvigil.store.issues import root_causes
+from ragvigil.store.issues import views as issue_views
 from ragvigil.web import issue_forms as forms
 from ragvigil.web.issues import NoSuchIssue, VerbRefused
 

@@ -8,8 +8,9 @@ from threading import Lock
 
 from alerts.signals.operating import PAIRS, RECALL, UTILIZATION, OperatingPoint, operating_points
 from ragvigil.model.delta import Delta
-from ragvigil.store import operating, rubric_deltas
-from ragvigil.store.store import Store
+from ragvigil.store.engine.store import Store
+from ragvigil.store.scores import rubric_deltas
+from ragvigil.store.watch import operating
 
 DAY, WEEK = 86_400, 7 * 86_400
 KEPT_SECONDS = 60

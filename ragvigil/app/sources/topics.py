@@ -11,8 +11,8 @@ from clustering.topics.map import gaps
 from clustering.topics.settings import TopicSettings
 from ragvigil.model.topic import Topic, TopicMap
 from ragvigil.model.wilson import wilson
-from ragvigil.store import topics as stored
-from ragvigil.store.store import Store
+from ragvigil.store.engine.store import Store
+from ragvigil.store.issues import topics as stored
 
 
 class Topics:

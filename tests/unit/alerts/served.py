@@ -8,9 +8,9 @@ from itertools import count
 
 from ragvigil.model.outcome import Outcome
 from ragvigil.model.score import Kind, Layer, Score, Stream
-from ragvigil.store import rollups
-from ragvigil.store.store import Store
-from ragvigil.store.traces import RubricFacts, TraceRows
+from ragvigil.store.engine.store import Store
+from ragvigil.store.records.traces import RubricFacts, TraceRows
+from ragvigil.store.scores import rollups
 from tests.outcomes import NOW, SECOND, outcome_of
 
 VERSIONS = count(NOW)

@@ -8,7 +8,7 @@ import numpy as np
 
 from alerts.signals.minutes import HOUR, MINUTE, SignalMinutes
 from ragvigil.model.delta import Series
-from ragvigil.store.signals import Sums
+from ragvigil.store.watch.signals import Sums
 
 START = 1_767_225_600
 """A full hour."""

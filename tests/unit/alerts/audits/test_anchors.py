@@ -20,7 +20,7 @@ from ragvigil.model.audit import Audit
 from ragvigil.model.finding import Finding, FindingKind
 from ragvigil.model.notice import Cause, ChangeKind, Notice
 from ragvigil.model.score import Layer
-from ragvigil.store.deploys import Deploy
+from ragvigil.store.watch.deploys import Deploy
 
 T = 100 * HOUR
 

@@ -17,10 +17,10 @@ from ragvigil.model.finding import Finding, FindingKind
 from ragvigil.model.notice import Cause, ChangeKind, Notice
 from ragvigil.model.record import RagRecord
 from ragvigil.model.score import Kind, Layer, Score
-from ragvigil.store import audits
-from ragvigil.store.deploys import Deploy
-from ragvigil.store.store import Store
-from ragvigil.store.traces import TraceRows
+from ragvigil.store.engine.store import Store
+from ragvigil.store.records.traces import TraceRows
+from ragvigil.store.watch import audits
+from ragvigil.store.watch.deploys import Deploy
 from tests.judged import RUBRICS
 from tests.outcomes import NOW, SECOND, outcome_of
 

@@ -14,10 +14,10 @@ from alerts.watch_settings import IncidentSettings
 from ragvigil.model.finding import Finding, FindingKind
 from ragvigil.model.incident import IncidentState, Verb
 from ragvigil.model.notice import Cause, ChangeKind
-from ragvigil.store import deploys, notices
-from ragvigil.store import incidents as stored
-from ragvigil.store.incidents import PageCounts, Wanted
-from ragvigil.store.store import Store
+from ragvigil.store.engine.store import Store
+from ragvigil.store.watch import deploys, notices
+from ragvigil.store.watch import incidents as stored
+from ragvigil.store.watch.incidents import PageCounts, Wanted
 from tests.unit.alerts import incident_values as values
 
 NOW = float(int(time.time()) - 7200)

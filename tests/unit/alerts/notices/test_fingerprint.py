@@ -13,7 +13,7 @@ from alerts.notices.fingerprint import NO_RERANKER, NUMBERS, VALUES, Fingerprint
 from alerts.watch_settings import NoticeSettings
 from ragvigil.model.notice import ChangeKind
 from ragvigil.model.record import Absent, Dimensions, Document, RagRecord
-from ragvigil.store.texts import text_hash
+from ragvigil.store.records.texts import text_hash
 from tests.contract.test_scorers import records
 
 TEXT = "Card refunds take five days."

@@ -13,9 +13,9 @@ from ragvigil.app.pipeline.digest import prints_of
 from ragvigil.model.notice import ChangeKind
 from ragvigil.model.outcome import Outcome
 from ragvigil.model.record import Dimensions, Document
-from ragvigil.store import notices as stored
-from ragvigil.store.store import Store
-from ragvigil.store.traces import TraceRows
+from ragvigil.store.engine.store import Store
+from ragvigil.store.records.traces import TraceRows
+from ragvigil.store.watch import notices as stored
 from tests.outcomes import NOW, SECOND, outcome_of
 
 FEW = NoticeSettings(warm_up_requests=100)

@@ -8,7 +8,7 @@ from alerts.signals.gauges import Reading, readings
 from alerts.signals.minutes import MINUTE, SignalMinutes
 from ragvigil.model.delta import Series
 from ragvigil.model.score import Layer
-from ragvigil.store.signals import Sums
+from ragvigil.store.watch.signals import Sums
 
 END = 1_767_225_600
 

@@ -12,7 +12,7 @@ from alerts.signals.job import SignalJob
 from alerts.watch_settings import BrokenSettings
 from ragvigil.model.finding import Finding, FindingKind
 from ragvigil.model.notice import Cause
-from ragvigil.store.store import Store
+from ragvigil.store.engine.store import Store
 from tests.outcomes import NOW, SECOND
 from tests.unit.alerts.served import Served, write
 

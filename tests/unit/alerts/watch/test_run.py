@@ -11,8 +11,8 @@ from alerts.settings import AlertsSettings, MetricsSettings
 from alerts.watch.run import Watching
 from ragvigil.model.finding import FindingKind
 from ragvigil.model.notice import ChangeKind
-from ragvigil.store.failures import StoreError
-from ragvigil.store.store import Store
+from ragvigil.store.engine.errors import StoreError
+from ragvigil.store.engine.store import Store
 from scorers.judge.job import Judging
 from scorers.judge.settings import JudgeSettings
 from tests.outcomes import SECOND

@@ -27,11 +27,14 @@ from ragvigil.model.issue import (
     PairVerdict,
 )
 from ragvigil.model.outcome import Outcome
-from ragvigil.store import failed, feedback, issues, rollups
-from ragvigil.store.failed import KeptFailure, Placed
-from ragvigil.store.failures import StoreError
-from ragvigil.store.store import Store
-from ragvigil.store.traces import RubricFacts, TraceRows
+from ragvigil.store.engine.errors import StoreError
+from ragvigil.store.engine.store import Store
+from ragvigil.store.issues import failing_rows as failed
+from ragvigil.store.issues import issues
+from ragvigil.store.issues.failing_rows import KeptFailure, Placed
+from ragvigil.store.records import feedback
+from ragvigil.store.records.traces import RubricFacts, TraceRows
+from ragvigil.store.scores import rollups
 from tests.judged import ids
 from tests.outcomes import NOW, SECOND, outcome_of
 from tests.word_vectors import WordVectors

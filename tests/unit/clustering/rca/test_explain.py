@@ -15,7 +15,7 @@ from clustering.rca.tools import TOOLS
 from ragvigil.llm.book import Pot
 from ragvigil.model.issue import Quote, RootCause
 from ragvigil.model.score import Layer
-from ragvigil.store.failures import Unavailable
+from ragvigil.store.engine.errors import Unavailable
 from tests.issues import NANOS, NOW
 from tests.llm_server import Fault, LlmServer
 from tests.root_causes import (

@@ -18,10 +18,12 @@ from clustering.rca.store_reading import StoredReading, terms_of
 from ragvigil.model.issue import Issue, IssueState, IssueVerb, Quote
 from ragvigil.model.outcome import Outcome
 from ragvigil.model.score import Kind, Layer, Stream
-from ragvigil.store import causes, deploys, issues, rollups, root_causes
-from ragvigil.store.failures import QueryFailed, Unavailable
-from ragvigil.store.store import Store
-from ragvigil.store.traces import TraceRows
+from ragvigil.store.engine.errors import QueryFailed, Unavailable
+from ragvigil.store.engine.store import Store
+from ragvigil.store.issues import causes, issues, root_causes
+from ragvigil.store.records.traces import TraceRows
+from ragvigil.store.scores import rollups
+from ragvigil.store.watch import deploys
 from scorers.judge.job import Judging
 from scorers.judge.settings import JudgeSettings
 from tests.issues import A_FAILURE, NANOS, issue, keep

@@ -19,10 +19,10 @@ from ragvigil.app.golden.questions import golden_questions
 from ragvigil.app.settings import Settings
 from ragvigil.inference.outcome import Reason, Unavailable
 from ragvigil.model.topic import TopicMap
-from ragvigil.store import topics
-from ragvigil.store.store import Store
+from ragvigil.store.engine.store import Store
+from ragvigil.store.issues import topics
 from tests.outcomes import NOW, SECOND
-from tests.unit.ragvigil.store.test_topics import HELPDESK, TODAY, about, rate, write
+from tests.unit.ragvigil.store.issues.test_topics import HELPDESK, TODAY, about, rate, write
 
 WORDS = ("refund", "parcel", "password", "invoice")
 SETTINGS = TopicSettings(least_questions=50, gap_share=0.05)

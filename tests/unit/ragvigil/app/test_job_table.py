@@ -11,9 +11,9 @@ from prometheus_client import REGISTRY
 from ragvigil.app.job_table import ROLLUP_TURNS, SEGMENT_GRACE_SECONDS, RollUps, duties
 from ragvigil.app.pipeline.loop import CHECKPOINT_SECONDS
 from ragvigil.app.settings import Settings
-from ragvigil.store import rollups
-from ragvigil.store.failures import QueryFailed
-from ragvigil.store.store import Store
+from ragvigil.store.engine.errors import QueryFailed
+from ragvigil.store.engine.store import Store
+from ragvigil.store.scores import rollups
 from tests.outcomes import NOW, SECOND
 from tests.pipelines import SHIFT, Core, answer
 

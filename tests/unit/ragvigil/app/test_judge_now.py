@@ -10,7 +10,7 @@ import pytest
 
 from alerts.audits.step import BUDGET
 from ragvigil.llm.outcome import Purpose
-from ragvigil.store.store import Store
+from ragvigil.store.engine.store import Store
 from scorers.judge.job import Judging
 from scorers.judge.settings import JudgeSettings
 from tests.content_judge import ContentJudge

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from ragvigil.app.status import Status
-from ragvigil.store.store import Store
+from ragvigil.store.engine.store import Store
 from tests.pipelines import Core, answer
 
 QUIET = 3.0

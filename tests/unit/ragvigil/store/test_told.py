@@ -6,9 +6,12 @@ import pytest
 
 from ragvigil.model.delta import BaselineKind, Delta, Moved, Series
 from ragvigil.model.feedback import FeedbackEvent
-from ragvigil.store import deploys, feedback, records, retention, rubric_deltas
-from ragvigil.store.store import Store
-from ragvigil.store.traces import TraceRows
+from ragvigil.store.engine import retention
+from ragvigil.store.engine.store import Store
+from ragvigil.store.records import feedback, records
+from ragvigil.store.records.traces import TraceRows
+from ragvigil.store.scores import rubric_deltas
+from ragvigil.store.watch import deploys
 from tests.outcomes import NOW, SECOND, outcome_of
 
 DAY = 86_400

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from ragvigil.model.notice import ChangeKind, Notice
-from ragvigil.store import notices
-from ragvigil.store.store import Store
+from ragvigil.store.engine.store import Store
+from ragvigil.store.watch import notices
 from tests.flow.test_api import NOW, client
 
 NANOS = 10**9

@@ -10,9 +10,9 @@ from pathlib import Path
 import pytest
 from prometheus_client import REGISTRY
 
-from ragvigil.store import canary
-from ragvigil.store.record_rows import RubricFacts
-from ragvigil.store.store import Store
+from ragvigil.store.engine.store import Store
+from ragvigil.store.records.record_rows import RubricFacts
+from ragvigil.store.scores import canary
 from scorers.calibration.canary_job import CanaryJob
 from scorers.judge.job import Judging
 from scorers.judge.settings import JudgeSettings

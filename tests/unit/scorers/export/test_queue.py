@@ -13,8 +13,8 @@ from prometheus_client import REGISTRY
 
 from ragvigil.model.outcome import Outcome
 from ragvigil.model.score import Kind, Score, Stream
-from ragvigil.store.judged import StoredRecord
-from ragvigil.store.traces import stamp_of
+from ragvigil.store.records.traces import stamp_of
+from ragvigil.store.scores.judged import StoredRecord
 from scorers.export.events import Evaluated
 from scorers.export.queue import ATTEMPTS, BATCH_RESULTS, Exporting
 from scorers.export.sender import Sent

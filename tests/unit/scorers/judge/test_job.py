@@ -10,9 +10,9 @@ from pydantic import SecretStr
 
 from ragvigil.model.feedback import FeedbackEvent
 from ragvigil.model.score import Stream
-from ragvigil.store import feedback
-from ragvigil.store.store import Store
-from ragvigil.store.traces import TraceRows
+from ragvigil.store.engine.store import Store
+from ragvigil.store.records import feedback
+from ragvigil.store.records.traces import TraceRows
 from scorers.judge.job import NO_JUDGE, Judging, families
 from scorers.judge.queue import JudgeQueue, Waiting
 from scorers.judge.settings import JudgeSettings

@@ -16,9 +16,9 @@ from ragvigil.llm.client import open_client
 from ragvigil.llm.settings import LlmSettings
 from ragvigil.model.record import Absent, Citation, Document, RagRecord
 from ragvigil.model.score import Kind, Score, Stream
-from ragvigil.store.failures import Unavailable
-from ragvigil.store.judged import Key, StoredRecord
-from ragvigil.store.record_rows import Stamp
+from ragvigil.store.engine.errors import Unavailable
+from ragvigil.store.records.record_rows import Stamp
+from ragvigil.store.scores.judged import Key, StoredRecord
 from scorers.judge.asking import JUDGE, Asker
 from scorers.judge.job import families
 from scorers.judge.queue import JudgeQueue, Waiting, content_of

@@ -13,7 +13,7 @@ from prometheus_client import REGISTRY
 from ragvigil.inference.outcome import Reason, Unavailable
 from ragvigil.model.outcome import Outcome
 from ragvigil.model.score import Kind, Score, Stream
-from ragvigil.store.judged import StoredRecord
+from ragvigil.store.scores.judged import StoredRecord
 from scorers.local.job import (
     ADAPT_SECONDS,
     BATCH_RECORDS,

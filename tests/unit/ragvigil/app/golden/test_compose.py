@@ -11,7 +11,7 @@ from ragvigil.app.golden.compose import golden_job
 from ragvigil.app.settings import Settings
 from ragvigil.inference.process import Inference
 from ragvigil.model.golden import GoldenCase
-from ragvigil.store.store import Store
+from ragvigil.store.engine.store import Store
 from scorers.judge.job import Judging
 from scorers.judge.settings import JudgeSettings
 from scorers.runner import Runner

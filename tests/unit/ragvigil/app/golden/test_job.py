@@ -17,8 +17,8 @@ from ragvigil.app.golden import job as golden_job
 from ragvigil.app.golden.job import GoldenJob
 from ragvigil.app.golden.trace import NotStored
 from ragvigil.model.golden import CaseState, CaseVerb, GoldenCase
-from ragvigil.store import golden
-from ragvigil.store.store import Store
+from ragvigil.store.engine.store import Store
+from ragvigil.store.issues import golden
 from scorers.golden import asked, read_golden
 from tests.flow.test_api import NOW, keep, outcome
 from tests.golden_sets import git, job_of, work_tree
@@ -380,7 +380,7 @@ def runs(store: Store, case: GoldenCase) -> int:
 
 
 def test_a_case_is_run_daily_and_after_a_deploy_until_it_passes(store: Store, folder: Path) -> None:
-    from ragvigil.store.deploys import Deploy, batch
+    from ragvigil.store.watch.deploys import Deploy, batch
 
     watch, hands = job_of(store, folder)
     case = proposal(watch, "Why?")

@@ -10,7 +10,7 @@ import pytest
 from collector.spool.spool import SpoolWriter
 from ragvigil.app.pipeline.balance import HOUR
 from ragvigil.app.pipeline.sink import KINDS
-from ragvigil.store.store import Store
+from ragvigil.store.engine.store import Store
 from tests.pipelines import Core, answer
 
 QUIET = 3.0

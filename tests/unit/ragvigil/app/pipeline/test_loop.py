@@ -14,8 +14,8 @@ from ragvigil.app.pipeline import metrics
 from ragvigil.app.pipeline.loop import CHECKPOINT_SECONDS, FRAMES_A_TURN
 from ragvigil.app.pipeline.score import AHEAD_NANOS, BEHIND_NANOS, time_of
 from ragvigil.model.span import SpanKind
-from ragvigil.store import records
-from ragvigil.store.store import Store
+from ragvigil.store.engine.store import Store
+from ragvigil.store.records import records
 from tests.outcomes import NOW, SECOND, trace_of
 from tests.pipelines import Core, answer, span
 

@@ -18,7 +18,7 @@ from ragvigil.app.pipeline import loop as pipeline
 from ragvigil.app.pipeline import metrics
 from ragvigil.app.pipeline.pool import IDLE_SECONDS, JOB_SECONDS, PATIENCE_SECONDS
 from ragvigil.model.span import Closed
-from ragvigil.store.store import Store
+from ragvigil.store.engine.store import Store
 from tests.pipelines import Core, answer, span
 
 TRACES = 40

@@ -15,8 +15,8 @@ from ragvigil.app.pipeline.digest import Digesting
 from ragvigil.app.pipeline.sink import KINDS, Sink
 from ragvigil.model.outcome import Outcome
 from ragvigil.model.span import Closed, Signal
-from ragvigil.store import ledger
-from ragvigil.store.store import Store
+from ragvigil.store.engine.store import Store
+from ragvigil.store.records import ledger
 from tests.outcomes import NOW, SECOND, outcome_of
 
 EMPTY = dict.fromkeys(KINDS, 0)

@@ -10,7 +10,7 @@ from prometheus_client import REGISTRY
 from clustering.issues import metrics as issue_metrics
 from ragvigil.app.sources import issue_gauges
 from ragvigil.model.issue import IssueState
-from ragvigil.store.store import Store
+from ragvigil.store.engine.store import Store
 from tests.issues import NOW, failure, issue, keep
 
 

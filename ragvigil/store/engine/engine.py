@@ -1,0 +1,285 @@
+"""The thread that owns the database connection, and its queues."""
+
+from __future__ import annotations
+
+import heapq
+import itertools
+import threading
+import time
+from collections import deque
+from collections.abc import Callable
+from concurrent.futures import Future
+from dataclasses import dataclass, field
+from enum import Enum
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import structlog
+
+from ragvigil.store import metrics
+from ragvigil.store.engine.batch import Batch, Written
+from ragvigil.store.engine.connection import JOB_FACTOR, Clients, connect, forget_answer
+from ragvigil.store.engine.errors import (
+    SchemaMismatch,
+    StoreError,
+    Unavailable,
+    WriterStopped,
+    read_failure,
+    write_failure,
+)
+from ragvigil.store.engine.migrate import migrate
+from ragvigil.store.engine.pause import Pause
+from ragvigil.store.engine.priority import Priority
+from ragvigil.store.engine.writer import Attempt, Writer
+from ragvigil.store.settings import StoreSettings
+
+if TYPE_CHECKING:
+    from clickhouse_connect.driver.client import Client
+
+log = structlog.get_logger()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StoreStatus:
+    """`waiting` batches are queued; `trouble` is why the first of them is being tried again."""
+
+    is_ready: bool
+    waiting: int
+    trouble: str = ""
+    stopped: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class _Write:
+    attempt: Attempt
+    result: Future[Written]
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class _Job:
+    priority: int
+    number: int
+    call: Callable[[Client], Any] = field(compare=False)
+    writes: bool = field(compare=False)
+    result: Future[Any] = field(compare=False)
+
+
+class _Turn(Enum):
+    """What the thread does where it neither writes nor reads."""
+
+    CONNECT = "connect"
+    END = "end"
+
+
+class Engine:
+    """Connects, migrates, then serves writes and jobs until stopped."""
+
+    def __init__(
+        self,
+        settings: StoreSettings,
+        data_dir: Path,
+        *,
+        replica: str,
+        epoch: int,
+        clock: Callable[[], float],
+    ) -> None:
+        self.replica, self.epoch = replica, epoch
+        self._settings, self._data_dir, self._clock = settings, data_dir, clock
+        self._changed = threading.Condition()
+        self._writes: deque[_Write] = deque()
+        self._jobs: list[_Job] = []
+        self._numbers = itertools.count()
+        self._clients: Clients | None = None
+        self._writer: Writer | None = None
+        self._pause = Pause(settings.retry_seconds)
+        self._trouble = self._stopped = ""
+        self._ends_at: float | None = None
+        self._opened: Future[None] = Future()
+        self._thread = threading.Thread(target=self._serve, name="store", daemon=True)
+
+    def start(self, *, wait: bool) -> None:
+        """Starts the thread; with `wait`, until the tables are ready; raises StoreError."""
+        self._thread.start()
+        if wait:
+            self._opened.result()
+
+    def queue_write(self, batch: Batch) -> Future[Written]:
+        """Queues a batch behind those before it."""
+        write = _Write(Attempt(batch), Future())
+        with self._changed:
+            if self._stopped:
+                write.result.set_exception(WriterStopped(self._stopped))
+            elif self._ends_at is not None:
+                write.result.set_exception(Unavailable("the store is closed"))
+            else:
+                self._writes.append(write)
+                metrics.WRITES_WAITING.set(len(self._writes))
+                self._changed.notify()
+        return write.result
+
+    def queue_job(self, call: Callable[[Client], Any], priority: Priority, *, writes: bool) -> Any:
+        """Runs `call` on the engine's thread; raises TimeoutError if its turn never comes."""
+        job = _Job(int(priority), next(self._numbers), call, writes, Future())
+        with self._changed:
+            if self._ends_at is not None:
+                raise Unavailable("the store is closed")
+            heapq.heappush(self._jobs, job)
+            self._changed.notify()
+        try:
+            return job.result.result(self._settings.query_seconds * JOB_FACTOR * 3)
+        finally:
+            job.result.cancel()
+
+    def status(self) -> StoreStatus:
+        """A look at the queues."""
+        with self._changed:
+            return StoreStatus(
+                is_ready=self._clients is not None,
+                waiting=len(self._writes),
+                trouble=self._trouble,
+                stopped=self._stopped,
+            )
+
+    def stop(self, seconds: float) -> None:
+        """Ends the thread once the queued writes are done or `seconds` have passed."""
+        with self._changed:
+            self._ends_at = time.monotonic() + seconds
+            self._changed.notify()
+        self._thread.join(seconds + self._settings.timeout_seconds)
+
+    def _serve(self) -> None:
+        while (task := self._next()) is not _Turn.END:
+            if task is _Turn.CONNECT:
+                self._connect()
+            elif isinstance(task, _Write):
+                self._do_write(task)
+            elif isinstance(task, _Job) and task.result.set_running_or_notify_cancel():
+                self._do_job(task)
+        self._fail_rest()
+        if self._clients is not None:
+            self._clients.close()
+
+    def _next(self) -> _Write | _Job | _Turn:
+        """The next thing to do; waits for one."""
+        with self._changed:
+            while True:
+                now = time.monotonic()
+                if self._ends_at is not None and (not self._writes or now >= self._ends_at):
+                    return _Turn.END
+                if self._clients is None and self._pause.is_over(now):
+                    return _Turn.CONNECT
+                if self._writes and self._clients is not None and self._pause.is_over(now):
+                    return self._writes[0]
+                if self._jobs:
+                    return heapq.heappop(self._jobs)
+                self._changed.wait(self._patience(now))
+
+    def _patience(self, now: float) -> float | None:
+        waits = [self._pause.left(now)] if self._writes or self._clients is None else []
+        if self._ends_at is not None:
+            waits.append(max(0.0, self._ends_at - now))
+        return min(waits, default=None)
+
+    def _connect(self) -> None:
+        """Connects and migrates; what fails for now is tried again after a pause."""
+        clients = None
+        try:
+            clients = connect(self._settings, self._data_dir)
+            migrate(clients.writer, cluster=self._settings.cluster)
+        except Exception as error:  # the driver raises many kinds; a start is retried or refused
+            if clients is not None:
+                clients.close()
+            self._not_opened(error)
+            return
+        self._writer = Writer(
+            clients.writer, replica=self.replica, epoch=self.epoch, clock=self._clock
+        )
+        self._clients = clients
+        self._pause.reset()
+        self._trouble = ""
+        if not self._opened.done():
+            self._opened.set_result(None)
+
+    def _not_opened(self, error: Exception) -> None:
+        failure = error if isinstance(error, StoreError) else write_failure(error)
+        self._trouble = str(failure)
+        if not self._settings.url or isinstance(failure, SchemaMismatch):
+            self._stop_writing(failure)
+            if not self._opened.done():
+                self._opened.set_exception(failure)
+            self._ends_at = time.monotonic()
+        else:
+            metrics.WRITE_RETRIES.labels("connect").inc()
+            log.warning("store not reachable", error=self._trouble)
+            self._pause.begin(time.monotonic())
+
+    def _do_write(self, write: _Write) -> None:
+        assert self._writer is not None
+        try:
+            with metrics.WRITE_SECONDS.time():
+                written = self._writer.write(write.attempt)
+        except Unavailable as error:
+            self._trouble = str(error)
+            metrics.WRITE_RETRIES.labels("write").inc()
+            log.warning("write failed, trying again", error=self._trouble)
+            self._pause.begin(time.monotonic())
+            return
+        except Exception as error:  # a batch that can never be written must not end the thread
+            self._stop_writing(error)
+            return
+        self._pause.reset()
+        self._trouble = ""
+        with self._changed:
+            self._writes.popleft()
+            metrics.WRITES_WAITING.set(len(self._writes))
+        write.result.set_result(written)
+
+    def _stop_writing(self, error: Exception) -> None:
+        """Every write fails from here on; acknowledged data stays in the spool."""
+        log.error("the writer has stopped", error=str(error))
+        metrics.WRITER_STOPPED.set(1)
+        with self._changed:
+            self._stopped = str(error)
+            waiting = list(self._writes)
+            self._writes.clear()
+        for write in waiting:
+            write.result.set_exception(WriterStopped(str(error)))
+
+    def _do_job(self, job: _Job) -> None:
+        if self._clients is None:
+            job.result.set_exception(Unavailable(self._trouble or "the store is not open yet"))
+            return
+        client = self._clients.writer if job.writes else self._reader(job)
+        try:
+            found = job.call(client)
+        except Exception as error:  # the driver raises many kinds
+            job.result.set_exception(read_failure(error))
+            self._forget(client)
+        else:
+            job.result.set_result(found)
+
+    def _forget(self, client: Client) -> None:
+        """Keeps what a failed query had already given out of the next answer."""
+        if self._settings.url:
+            return
+        try:
+            forget_answer(client)
+        except Exception as error:  # the thread must outlive whatever the engine says
+            log.error("the engine answers no query", error=str(error))
+
+    def _reader(self, job: _Job) -> Client:
+        assert self._clients is not None
+        return self._clients.pages if job.priority == Priority.PAGE else self._clients.jobs
+
+    def _fail_rest(self) -> None:
+        with self._changed:
+            writes, jobs = list(self._writes), list(self._jobs)
+            self._writes.clear()
+            self._jobs.clear()
+        results: list[Future[Any]] = [
+            *(one.result for one in writes),
+            *(one.result for one in jobs),
+        ]
+        for result in results:
+            if result.set_running_or_notify_cancel():
+                result.set_exception(Unavailable("the store has closed"))

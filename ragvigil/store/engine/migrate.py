@@ -1,0 +1,113 @@
+"""Migrations: numbered .sql files, applied in order, never changed afterwards.
+
+The files hold two placeholders, `{on_cluster}` and `{replicated}`; one set of files serves the
+embedded engine, a server and a cluster. The checksum is that of the file, so it is the same for
+all three.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cache
+from importlib.resources import files
+from typing import TYPE_CHECKING
+
+from ragvigil.store.engine.errors import SchemaMismatch
+from ragvigil.store.queries import query
+
+if TYPE_CHECKING:
+    from clickhouse_connect.driver.client import Client
+
+_FILE = re.compile(r"(\d{4})_(\w+)\.sql")
+_COMMENT = re.compile(r"^\s*--.*$", re.MULTILINE)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Migration:
+    """One file; number 0 makes the table that remembers the others."""
+
+    number: int
+    name: str
+    text: str
+
+    @property
+    def checksum(self) -> str:
+        """Of the file's text, placeholders unfilled."""
+        return hashlib.sha256(self.text.encode()).hexdigest()
+
+    def statements(self, cluster: str = "") -> list[str]:
+        """The SQL for the embedded engine and single servers, or for a cluster of this name."""
+        text = _COMMENT.sub("", self.text)
+        text = text.replace(" {on_cluster}", f" ON CLUSTER {_quoted(cluster)}" if cluster else "")
+        text = text.replace("{replicated}", "Replicated" if cluster else "")
+        return [part.strip() for part in text.split(";\n") if part.strip()]
+
+
+@cache
+def migrations() -> tuple[Migration, ...]:
+    """All migrations of this version, in order."""
+    return tuple(sorted(_read(), key=lambda one: one.number))
+
+
+def _read() -> Iterator[Migration]:
+    for file in files("ragvigil.store").joinpath("schema").iterdir():
+        found = _FILE.fullmatch(file.name)
+        if found:
+            text = file.read_text(encoding="utf-8").rstrip() + "\n"
+            yield Migration(number=int(found[1]), name=found[2], text=text)
+
+
+def applied(client: Client) -> dict[int, str]:
+    """Checksum by number of the migrations that this database has seen."""
+    if not client.query("EXISTS TABLE migrations").result_rows[0][0]:
+        return {}
+    rows = client.query(query("migrations_applied")).result_rows
+    return {int(number): str(checksum) for number, checksum in rows}
+
+
+def pending(known: dict[int, str]) -> list[Migration]:
+    """What is still to be applied.
+
+    Raises SchemaMismatch where an applied file has changed since, or is not of this version.
+    """
+    ours = {one.number: one for one in migrations()}
+    for number, checksum in known.items():
+        if number not in ours:
+            raise SchemaMismatch(
+                f"the database has migration {number:04}, which a newer version made"
+            )
+        if ours[number].checksum != checksum:
+            name = ours[number].name
+            raise SchemaMismatch(f"migration {number:04}_{name} has changed since it was applied")
+    return [one for number, one in ours.items() if number not in known]
+
+
+def migrate(client: Client, *, cluster: str = "", dry_run: bool = False) -> list[str]:
+    """Brings the tables up to date and returns the SQL that was, or would be, run."""
+    statements: list[str] = []
+    for migration in pending(applied(client)):
+        own = migration.statements(cluster)
+        statements += own
+        if not dry_run:
+            _apply(client, migration, own)
+    return statements
+
+
+def _apply(client: Client, migration: Migration, statements: list[str]) -> None:
+    for statement in statements:
+        client.command(statement)
+    client.command(
+        query("migration_record"),
+        parameters={
+            "number": migration.number,
+            "name": migration.name,
+            "checksum": migration.checksum,
+        },
+    )
+
+
+def _quoted(name: str) -> str:
+    return "`" + name.replace("\\", "\\\\").replace("`", "\\`") + "`"

@@ -1,0 +1,154 @@
+"""The store: one thread owns the engine; writes go first, then ticks, pages and scans.
+
+The embedded engine runs one query at a time, so a long one holds up all others: reads have limits
+of time, rows and memory, and wait in a queue by priority. A write that fails for now goes back to
+the head of its queue with a pause, and reads run meanwhile.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping
+from concurrent.futures import Future
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from ragvigil.store import metrics
+from ragvigil.store.engine.batch import Batch, Written
+from ragvigil.store.engine.engine import Engine, StoreStatus
+from ragvigil.store.engine.errors import Unavailable
+from ragvigil.store.engine.priority import Priority
+from ragvigil.store.queries import query
+from ragvigil.store.settings import StoreSettings
+
+if TYPE_CHECKING:
+    from clickhouse_connect.driver.client import Client
+    from numpy.typing import NDArray
+
+__all__ = ["Priority", "Store", "StoreStatus"]
+
+Parameters = Mapping[str, Any]
+CLOSE_SECONDS = 20.0
+
+
+class Store:
+    """Batches in, rows out; safe to use from any thread.
+
+    `replica` and `epoch` name this instance in every row that it writes; a newer epoch fences an
+    older one.
+    """
+
+    def __init__(self, engine: Engine, settings: StoreSettings) -> None:
+        self._engine = engine
+        self.settings = settings
+        self.replica, self.epoch = engine.replica, engine.epoch
+
+    @classmethod
+    def open(
+        cls,
+        settings: StoreSettings,
+        data_dir: Path,
+        *,
+        replica: str = "",
+        epoch: int = 0,
+        clock: Callable[[], float] = time.time,
+    ) -> Store:
+        """Opens the store and brings its tables up to date.
+
+        The embedded engine is ready on return; raises StoreError where it cannot open. A server
+        may still be down: batches wait for it, and reads raise Unavailable.
+        """
+        engine = Engine(settings, data_dir, replica=replica, epoch=epoch, clock=clock)
+        engine.start(wait=not settings.url)
+        return cls(engine, settings)
+
+    def submit(self, batch: Batch) -> Future[Written]:
+        """Queues a batch; the result comes when it is durable.
+
+        The future never fails because the database is away; it raises WriterStopped where more
+        than 1 % of the rows were refused, and Unavailable where the store closes first.
+        """
+        return self._engine.queue_write(batch)
+
+    def write(self, batch: Batch) -> Written:
+        """Stores a batch and returns when it is durable."""
+        return self.submit(batch).result()
+
+    def read(
+        self, name: str, parameters: Parameters | None = None, *, priority: Priority = Priority.PAGE
+    ) -> list[dict[str, Any]]:
+        """Rows of the named query, a dict each.
+
+        Raises QueryFailed (limits, a wrong query) or Unavailable (engine down, queue too long).
+        """
+
+        def rows(client: Client) -> list[dict[str, Any]]:
+            return list(
+                client.query(query(name), parameters=dict(parameters or {})).named_results()
+            )
+
+        found: list[dict[str, Any]] = self._ask(name, rows, priority)
+        return found
+
+    def arrays(
+        self, name: str, parameters: Parameters | None = None, *, priority: Priority = Priority.TICK
+    ) -> dict[str, NDArray[Any]]:
+        """Columns of the named query as numpy arrays; without rows, no columns.
+
+        Raises as `read` does.
+        """
+
+        def columns(client: Client) -> dict[str, NDArray[Any]]:
+            context = client.create_query_context(
+                query(name), parameters=dict(parameters or {}), use_numpy=True
+            )
+            # Not as a stream of the engine: what one leaves unread has come up in the next query.
+            found: Any = client.query(context=context)
+            table = found.np_result
+            if table is None or not len(table):
+                return {}
+            if table.dtype.names is None:  # columns of one type come as a matrix
+                return dict(zip(found.column_names, table.transpose(), strict=True))
+            return {name: table[name] for name in table.dtype.names}
+
+        found: dict[str, NDArray[Any]] = self._ask(name, columns, priority)
+        return found
+
+    def run(
+        self, name: str, parameters: Parameters | None = None, *, priority: Priority = Priority.TICK
+    ) -> None:
+        """Runs a named statement that changes the store (INSERT ... SELECT). Raises as `read`."""
+
+        def command(client: Client) -> None:
+            client.command(query(name), parameters=dict(parameters or {}))
+
+        self._ask(name, command, priority, writes=True)
+
+    def change(self, statement: str) -> None:
+        """Runs a schema change that `retention` has made. Raises as `read` does."""
+        self._ask("change", lambda client: client.command(statement), Priority.SCAN, writes=True)
+
+    def status(self) -> StoreStatus:
+        """What the writer is doing, without asking the database."""
+        return self._engine.status()
+
+    def close(self) -> None:
+        """Finishes the writes that are queued, within 20 seconds, and closes the engine.
+
+        What could not be written raises Unavailable in its future: it is still in the spool.
+        """
+        self._engine.stop(CLOSE_SECONDS)
+
+    def _ask(
+        self, name: str, job: Callable[[Client], Any], priority: Priority, *, writes: bool = False
+    ) -> Any:
+        started = time.perf_counter()
+        try:
+            return self._engine.queue_job(job, priority, writes=writes)
+        except Exception as error:
+            metrics.QUERY_FAILURES.labels(name, type(error).__name__).inc()
+            if isinstance(error, TimeoutError):
+                raise Unavailable(f"{name}: the store had no time for it") from error
+            raise
+        finally:
+            metrics.QUERY_SECONDS.labels(name).observe(time.perf_counter() - started)

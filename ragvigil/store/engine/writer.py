@@ -1,0 +1,189 @@
+"""One attempt to store a batch: table by table, with tokens; refused rows go to quarantine.
+
+An attempt may end anywhere and be repeated: what a table already has is known by its token, and
+what was inserted under another token is replaced by key.
+"""
+
+from __future__ import annotations
+
+import json
+from collections import deque
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from ragvigil.store import metrics
+from ragvigil.store.engine.batch import Batch, Gone, Quarantined, Row, Written
+from ragvigil.store.engine.errors import Refused, WriterStopped, write_failure
+from ragvigil.store.queries import query
+from ragvigil.store.tables.columns import TABLES, column_types, position
+
+if TYPE_CHECKING:
+    from clickhouse_connect.driver.client import Client
+
+REFUSED_SHARE = 0.01
+REMEMBERED_ROWS = 10_000
+"""The share is taken over the last rows, so that one bad row of a quiet hour stops nothing."""
+MAX_ROW_CHARACTERS = 1 << 20
+_GONE_TABLES = ("records", "record_shapes", "scores")
+
+
+@dataclass(slots=True)
+class RefusedShare:
+    """How many of the last rows were refused."""
+
+    recent: deque[tuple[int, int]] = field(default_factory=deque)
+    rows: int = 0
+    refused: int = 0
+
+    def add(self, rows: int, refused: int) -> None:
+        """Counts an insert; the oldest ones are forgotten."""
+        self.recent.append((rows, refused))
+        self.rows += rows
+        self.refused += refused
+        while self.recent and self.rows - self.recent[0][0] >= REMEMBERED_ROWS:
+            old_rows, old_refused = self.recent.popleft()
+            self.rows -= old_rows
+            self.refused -= old_refused
+
+    def is_too_high(self) -> bool:
+        """Whether more than 1 % of the last rows, of at least 2,000 taken as seen, were refused."""
+        return self.refused > REFUSED_SHARE * max(self.rows, 2000)
+
+
+@dataclass(slots=True)
+class Attempt:
+    """A batch on its way; keeps what is done, so that a repetition does the rest."""
+
+    batch: Batch
+    done: dict[str, int] = field(default_factory=dict)
+    quarantined: list[Quarantined] = field(default_factory=list)
+
+
+class Writer:
+    """Stores batches through one client. Not thread-safe: the store's thread owns it."""
+
+    def __init__(
+        self, client: Client, *, replica: str, epoch: int, clock: Callable[[], float]
+    ) -> None:
+        self._client = client
+        self._writer = (replica, epoch)
+        self._clock = clock
+        self._share = RefusedShare()
+
+    def write(self, attempt: Attempt) -> Written:
+        """Stores what is not stored yet, in order of the tables.
+
+        Raises Unavailable where it is to be repeated, WriterStopped where too much is refused.
+        """
+        batch = attempt.batch
+        for table, rows in batch.rows.items():
+            if table not in attempt.done:
+                attempt.done[table] = self._store(table, rows, batch.token, attempt.quarantined)
+        for gone in batch.gone:
+            self._bury(gone)
+        return Written(
+            rows=dict(attempt.done), quarantined=tuple(attempt.quarantined), minutes=batch.minutes
+        )
+
+    def _store(
+        self, table: str, rows: Sequence[Row], token: str, quarantined: list[Quarantined]
+    ) -> int:
+        if not rows:
+            return 0
+        refused: list[tuple[Row, str]] = []
+        self._halve(table, rows, f"{token}:{table}", refused)
+        self._share.add(len(rows) - len(refused), 0)
+        if refused:
+            quarantined += self._quarantine(table, refused, f"{token}:{table}:quarantine")
+        metrics.ROWS_WRITTEN.labels(table).inc(len(rows) - len(refused))
+        return len(rows) - len(refused)
+
+    def _halve(
+        self, table: str, rows: Sequence[Row], token: str, refused: list[tuple[Row, str]]
+    ) -> None:
+        """Stores the rows; where they are refused, their halves, down to the row to blame."""
+        try:
+            self._insert(table, rows, token)
+        except Refused as reason:
+            if len(rows) == 1:
+                refused.append((rows[0], str(reason)))
+                self._share.add(1, 1)
+                self._stop_if_too_many(table, str(reason))
+                return
+            middle = len(rows) // 2
+            self._halve(table, rows[:middle], f"{token}:0", refused)
+            self._halve(table, rows[middle:], f"{token}:1", refused)
+
+    def _stop_if_too_many(self, table: str, reason: str) -> None:
+        if self._share.is_too_high():
+            raise WriterStopped(
+                f"more than {REFUSED_SHARE:.0%} of the last rows were refused; "
+                f"the last one, of the table {table}: {reason}"
+            )
+
+    def _insert(self, table: str, rows: Sequence[Row], token: str) -> None:
+        columns = list(zip(*rows, strict=True))
+        try:
+            self._client.insert(
+                table,
+                columns,
+                column_names=list(TABLES[table]),
+                column_types=column_types(table),
+                column_oriented=True,
+                settings={"insert_deduplication_token": token},
+            )
+        except Exception as error:  # the driver raises many kinds; each is retried or refused
+            raise write_failure(error) from error
+        finally:
+            columns.clear()  # the driver's context holds itself, and would hold them for long
+
+    def _quarantine(
+        self, table: str, refused: list[tuple[Row, str]], token: str
+    ) -> list[Quarantined]:
+        found = [_named(table, row, reason) for row, reason in refused]
+        now = int(self._clock() * 1e9)
+        rows = [
+            (now, table, one.reason, one.trace_id, one.span_id, _shown(table, row), *self._writer)
+            for one, (row, _) in zip(found, refused, strict=True)
+        ]
+        self._insert("quarantine", rows, token)
+        metrics.ROWS_QUARANTINED.labels(table).inc(len(rows))
+        return found
+
+    def _bury(self, gone: Gone) -> None:
+        """Writes tombstones over the rows of records that the new generation no longer has."""
+        parameters = {
+            "minute": gone.minute,
+            "trace_id": gone.trace_id,
+            "generation": gone.generation,
+            "record_ids": list(gone.record_ids),
+        }
+        try:
+            for table in _GONE_TABLES:
+                self._client.command(query(f"bury_{table}"), parameters=parameters)
+        except Exception as error:
+            raise write_failure(error) from error
+
+
+def _named(table: str, row: Row, reason: str) -> Quarantined:
+    def text(*columns: str) -> str:
+        places = (position(table, column) for column in columns)
+        return next((_clean(row[place]) for place in places if place is not None), "")
+
+    return Quarantined(
+        table=table,
+        trace_id=text("TraceId", "trace_id"),
+        span_id=text("SpanId", "record_id", "span_id"),
+        reason=_clean(reason),
+    )
+
+
+def _shown(table: str, row: Row) -> str:
+    values = dict(zip(TABLES[table], row, strict=False))
+    return _clean(json.dumps(values, default=repr, ensure_ascii=True))[:MAX_ROW_CHARACTERS]
+
+
+def _clean(value: object) -> str:
+    """Text that UTF-8 can hold."""
+    return str(value).encode("utf-8", "replace").decode("utf-8")

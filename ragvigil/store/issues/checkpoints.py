@@ -1,0 +1,23 @@
+"""How far readers of changing tables have come, so that they go on there after a restart."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from ragvigil.store.engine.batch import Batch, token_of
+from ragvigil.store.engine.priority import Priority
+
+if TYPE_CHECKING:
+    from ragvigil.store.engine.store import Store
+
+
+def position(store: Store, reader: str) -> int | None:
+    """Where a reader stands, None before its first mark. Raises as `Store.read` does."""
+    row = store.read("checkpoint_newest", {"reader": reader}, priority=Priority.TICK)[0]
+    return int(row["position"]) if row["known"] else None
+
+
+def mark(store: Store, reader: str, position: int, written_unix_nano: int) -> None:
+    """Stores where a reader stands; returns when it is durable."""
+    row = (reader, position, written_unix_nano, store.replica, store.epoch)
+    store.write(Batch(rows={"checkpoints": [row]}, token=token_of("checkpoints", *row)))

@@ -1,0 +1,206 @@
+"""The table `failures`: failing records with their reasons and vectors, and the issue of each."""
+
+from __future__ import annotations
+
+from array import array
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
+from enum import StrEnum
+from typing import TYPE_CHECKING, Any
+
+from ragvigil.model.issue import Failure, FailureKind, Membership
+from ragvigil.model.score import Kind, Layer, Stream
+from ragvigil.store.engine.batch import Row
+from ragvigil.store.engine.priority import Priority
+from ragvigil.store.issues.failing_changes import Key
+from ragvigil.store.issues.memberships import membership_of
+from ragvigil.store.records.span_rows import nanos
+
+if TYPE_CHECKING:
+    from ragvigil.store.engine.store import Store
+
+END = 2**32 - 1
+"""After every time that a minute can hold, in seconds since the epoch."""
+AT_ONCE = 2000
+"""Records whose vectors are read in one query: 2 MB each thousand on the wire, 50 as lists."""
+_NAMES = (
+    "trace_id",
+    "record_id",
+    "service",
+    "environment",
+    "route",
+    "reason",
+    "rubric",
+    "label",
+    "question",
+    "inclusion_probability",
+    "service_version",
+    "prompt_version",
+    "index_epoch",
+    "llm_model",
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class KeptFailure:
+    """A failing record as it is kept, and where it is in, if anywhere.
+
+    `masked` is its reason without topic words, which is embedded after its label. Vectors are
+    float32 in the machine's order, of the model `vector_model`: empty before they are known, and as
+    `find` reads them. `received` is in seconds since the epoch; `digest` is that of the `Failing`
+    it was made of.
+    """
+
+    failure: Failure
+    masked: str
+    received: int
+    digest: int
+    reason_vector: bytes = b""
+    question_vector: bytes = b""
+    vector_model: str = ""
+    membership: Membership | None = None
+
+    @property
+    def key(self) -> Key:
+        """Trace id and record id."""
+        return self.failure.key
+
+    @property
+    def minute(self) -> int:
+        """The start of its minute, in seconds since the epoch."""
+        seconds = min(self.failure.time_unix_nano // 10**9, END)
+        return seconds - seconds % 60
+
+
+class Placed(StrEnum):
+    """Which failing records, by the issues they are in."""
+
+    ANY = "any"
+    LOOSE = "loose"
+    """In no issue."""
+    RESIDUE = "residue"
+    """In no issue, or in a provisional one."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Wanted:
+    """Which failing records; an empty filter is none. Times in seconds, by whole minutes.
+
+    `without_vectors_of` asks for those whose vectors are not of this model.
+    """
+
+    service: str = ""
+    environment: str = ""
+    family: str = ""
+    route: str = ""
+    rubric: str = ""
+    label: str = ""
+    issue_ids: tuple[str, ...] = ()
+    trace_ids: tuple[str, ...] = ()
+    placed: Placed = Placed.ANY
+    without_vectors_of: str = ""
+    since: int = 0
+    until: int = END
+    newest_first: bool = False
+    limit: int = 1000
+
+
+def rows(
+    kept: Iterable[KeptFailure], written_unix_nano: int, *, replica: str = "", epoch: int = 0
+) -> list[Row]:
+    """Rows of the table; a record's newest row replaces the others."""
+    return [(*_values(one), 0, written_unix_nano, replica, epoch) for one in kept]
+
+
+def place_of(one: KeptFailure) -> Row:
+    """Minute, time, received, trace id, record id: what tables of failing records are keyed by."""
+    failure = one.failure
+    time = nanos(failure.time_unix_nano)
+    return (one.minute, time, one.received, failure.trace_id, failure.record_id)
+
+
+def _values(one: KeptFailure) -> Row:
+    failure = one.failure
+    return (
+        *place_of(one),
+        failure.service,
+        failure.environment,
+        failure.route,
+        failure.kind.value,
+        failure.family.value,
+        failure.rubric,
+        failure.label,
+        list(failure.rubrics),
+        failure.reason,
+        one.masked,
+        failure.question,
+        failure.scorer_kind.value,
+        failure.stream.value,
+        failure.inclusion_probability,
+        failure.service_version,
+        failure.prompt_version,
+        failure.index_epoch,
+        failure.llm_model,
+        array("f", one.reason_vector).tolist(),
+        array("f", one.question_vector).tolist(),
+        one.vector_model,
+        one.digest,
+    )
+
+
+def find(store: Store, wanted: Wanted, *, priority: Priority = Priority.PAGE) -> list[KeptFailure]:
+    """Failing records that match, without their vectors. Raises as `Store.read` does."""
+    asked = asdict(wanted) | {"placed": wanted.placed.value}
+    asked |= {"issue_ids": list(wanted.issue_ids), "trace_ids": list(wanted.trace_ids)}
+    return [_kept(row) for row in store.read("failures_find", asked, priority=priority)]
+
+
+def vectors(
+    store: Store, kept: Sequence[KeptFailure], model: str
+) -> Iterator[dict[Key, tuple[bytes, bytes]]]:
+    """Vectors of reason and question by key, in blocks; those of another model are left out."""
+    for start in range(0, len(kept), AT_ONCE):
+        block = kept[start : start + AT_ONCE]
+        asked = {
+            "minutes": sorted({one.minute for one in block}),
+            "trace_ids": sorted({one.failure.trace_id for one in block}),
+            "model": model,
+        }
+        yield {
+            (row["trace_id"], row["record_id"]): (
+                array("f", row["reason_vector"]).tobytes(),
+                array("f", row["question_vector"]).tobytes(),
+            )
+            for row in store.read("failures_vectors", asked, priority=Priority.TICK)
+        }
+
+
+def with_vectors(store: Store, kept: Sequence[KeptFailure], model: str) -> list[KeptFailure]:
+    """These records, in their order, with the vectors that are kept; the others are left out."""
+    found = {key: both for block in vectors(store, kept, model) for key, both in block.items()}
+    return [
+        replace(one, reason_vector=reason, question_vector=question)
+        for one in kept
+        if one.failure.key in found
+        for reason, question in [found[one.failure.key]]
+    ]
+
+
+def _kept(row: Mapping[str, Any]) -> KeptFailure:
+    failure = Failure(
+        **{name: row[name] for name in _NAMES},
+        time_unix_nano=row["time_nanos"],
+        kind=FailureKind(row["kind"]),
+        family=Layer(row["family"]),
+        rubrics=tuple(row["rubrics"]),
+        scorer_kind=Kind(row["scorer_kind"]),
+        stream=Stream(row["stream"]),
+    )
+    return KeptFailure(
+        failure=failure,
+        masked=row["masked"],
+        received=row["received_seconds"],
+        digest=int(row["digest"]),
+        vector_model=row["vector_model"],
+        membership=membership_of(row) if row["issue_id"] else None,
+    )

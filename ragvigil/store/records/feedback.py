@@ -1,0 +1,93 @@
+"""What users said of answers; matched to records by trace, span, session or response id."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from ragvigil.model.feedback import FeedbackEvent
+from ragvigil.store.engine.batch import Batch, Row, token_of
+from ragvigil.store.records.record_forms import time_of
+from ragvigil.store.records.span_rows import nanos
+
+if TYPE_CHECKING:
+    from ragvigil.store.engine.store import Store
+
+
+def batch(
+    told: Sequence[FeedbackEvent], received_unix_nano: int, *, replica: str = "", epoch: int = 0
+) -> Batch:
+    """A batch that stores this feedback."""
+    found = rows(told, received_unix_nano, replica=replica, epoch=epoch)
+    return Batch(rows={"feedback": found}, token=token_of("feedback", *found))
+
+
+def rows(
+    told: Sequence[FeedbackEvent], received_unix_nano: int, *, replica: str = "", epoch: int = 0
+) -> list[Row]:
+    """Rows of the table `feedback`."""
+    return [
+        (
+            one.feedback_id,
+            nanos(one.time_unix_nano),
+            received_unix_nano,
+            one.kind,
+            one.value,
+            one.comment,
+            one.source,
+            one.trace_id.lower(),
+            one.span_id.lower(),
+            one.session_id,
+            one.response_id,
+            replica,
+            epoch,
+        )
+        for one in told
+    ]
+
+
+def matches(store: Store, told: FeedbackEvent) -> bool:
+    """Whether an answer that it names is stored already."""
+    names = ("trace_id", "span_id", "session_id", "response_id")
+    found = store.read("feedback_matches", {name: getattr(told, name) for name in names})
+    return int(found[0]["records"]) > 0
+
+
+def of_records(
+    store: Store, records: Sequence[Mapping[str, Any]]
+) -> dict[tuple[str, str], list[dict[str, Any]]]:
+    """Feedback by (trace id, record id), oldest first, for rows of `records`.
+
+    A span id names the record whose root or retrieval it is; a trace id names all its records.
+    """
+    asked = {
+        "trace_ids": sorted({row["trace_id"] for row in records}),
+        "span_ids": sorted({one for row in records for one in _span_ids(row)}),
+        "session_ids": sorted({row["session_id"] for row in records} - {""}),
+        "response_ids": sorted({one for row in records for one in row["response_ids"]}),
+    }
+    said = store.read("feedback_of", asked)
+    return {
+        (row["trace_id"], row["record_id"]): [_form(one) for one in said if _is_of(one, row)]
+        for row in records
+    }
+
+
+def _span_ids(row: Mapping[str, Any]) -> Iterable[str]:
+    return (row["record_id"], *row["span_ids"])
+
+
+def _is_of(said: Mapping[str, Any], row: Mapping[str, Any]) -> bool:
+    """The narrowest id that was given decides."""
+    if said["response_id"]:
+        return said["response_id"] in row["response_ids"]
+    if said["span_id"] and said["span_id"] in _span_ids(row):
+        return True
+    if said["trace_id"]:
+        return bool(said["trace_id"] == row["trace_id"])
+    return bool(said["session_id"]) and said["session_id"] == row["session_id"]
+
+
+def _form(said: Mapping[str, Any]) -> dict[str, Any]:
+    names = ("kind", "value", "comment", "source")
+    return {**{name: said[name] for name in names}, "time": time_of(said["time_nanos"])}

@@ -1,0 +1,71 @@
+"""The books: what became of the spans of every frame of the spool."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Protocol
+
+from ragvigil.store.engine.batch import Batch, Row, token_of
+
+if TYPE_CHECKING:
+    from ragvigil.store.engine.store import Store
+
+END = 2**63
+
+
+class SettledFrame(Protocol):
+    """A frame whose every span is accounted for: spans = stored + duplicate + quarantined."""
+
+    @property
+    def seq(self) -> int: ...
+    @property
+    def received_unix_nano(self) -> int: ...
+    @property
+    def spans(self) -> int: ...
+    @property
+    def stored(self) -> int: ...
+    @property
+    def duplicate(self) -> int: ...
+    @property
+    def quarantined(self) -> int: ...
+
+
+def rows(frames: Sequence[SettledFrame], *, replica: str = "", epoch: int = 0) -> list[Row]:
+    """Rows of the table `ledger`; a frame that is settled again replaces its row."""
+    return [
+        (
+            replica,
+            one.seq,
+            one.received_unix_nano,
+            one.spans,
+            one.stored,
+            one.duplicate,
+            one.quarantined,
+            epoch,
+        )
+        for one in frames
+    ]
+
+
+def batch(frames: Sequence[SettledFrame], *, replica: str = "", epoch: int = 0) -> Batch:
+    """A batch that stores the rows of these frames."""
+    found = rows(frames, replica=replica, epoch=epoch)
+    return Batch(rows={"ledger": found}, token=token_of("ledger", *found))
+
+
+def settled_after(store: Store, seq: int) -> frozenset[int]:
+    """Frames above `seq` that have their row: what a replay must not count again."""
+    columns = store.arrays("ledger_settled", {"replica": store.replica, "seq": seq})
+    return frozenset(int(one) for one in columns.get("seq", ()))
+
+
+def spans_from(store: Store, seq: int, until: int = END) -> int:
+    """Spans of the frames from `seq` on, without `until` and what follows, that have their row."""
+    asked = {"replica": store.replica, "seq": seq, "until": until}
+    return int(store.read("ledger_spans_from", asked)[0]["spans"])
+
+
+def sums(store: Store) -> dict[str, int]:
+    """`frames, spans, stored, duplicate, quarantined, last_seq` over this replica's frames."""
+    row = store.read("ledger_sums", {"replica": store.replica})[0]
+    return {name: int(value) for name, value in row.items()}

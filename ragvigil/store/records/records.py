@@ -1,0 +1,165 @@
+"""Stored records as the API shows them: one trace, or those that match."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+from ragvigil.store.records import feedback, traces
+from ragvigil.store.records.record_forms import full, score_form, summary, texts_needed
+from ragvigil.store.records.texts import hashes_in, restore
+
+if TYPE_CHECKING:
+    from ragvigil.store.engine.store import Store
+
+Form: TypeAlias = dict[str, Any]
+Key: TypeAlias = tuple[str, str]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Wanted:
+    """Which records; an empty filter is none. `since` is in seconds since the epoch.
+
+    `rubric`, `below` and `label` ask for one score that is all of them.
+    """
+
+    service: str = ""
+    environment: str = ""
+    route: str = ""
+    rubric: str = ""
+    below: float | None = None
+    label: str = ""
+    since: int = 0
+    limit: int = 100
+
+    @property
+    def asks_for_a_score(self) -> bool:
+        """Whether a score decides, not the record alone."""
+        return bool(self.rubric or self.label or self.below is not None)
+
+
+def trace(store: Store, trace_id: str) -> Form | None:
+    """A trace with its records in full, None where no such trace is stored.
+
+    `{"trace_id", "records": [...]}`; a trace without a RAG answer has no records.
+    """
+    stored = traces.look_up(store, [trace_id]).get(trace_id)
+    if stored is None:
+        return None
+    seconds = stored.time_unix_nano // 10**9
+    place = _Places([seconds - seconds % 60], [trace_id], stored.received_unix_nano // 10**9)
+    rows = place.read(store, "record_rows", record_ids=[])
+    if not rows:
+        return {"trace_id": trace_id, "records": []}
+    scores = _by_record(place.read(store, "record_scores"))
+    shapes = {_key(row): row["measures"] for row in place.read(store, "record_shapes")}
+    told = feedback.of_records(store, rows)
+    texts = document_texts(store, texts_needed(rows))
+    return {
+        "trace_id": trace_id,
+        "records": [
+            full(row, scores.get(_key(row), []), shapes.get(_key(row), {}), told[_key(row)], texts)
+            for row in rows
+        ],
+    }
+
+
+def find(store: Store, wanted: Wanted) -> list[Form]:
+    """Records that match, without their chunks: newest first, by score the lowest first."""
+    name = "record_keys_by_score" if wanted.asks_for_a_score else "record_keys"
+    found = store.read(name, _parameters(wanted))
+    if not found:
+        return []
+    place = _Places(
+        sorted({row["minute"] for row in found}),
+        sorted({row["trace_id"] for row in found}),
+        min(row["received"] for row in found),
+    )
+    ids = sorted({row["record_id"] for row in found})
+    rows = {_key(row): row for row in place.read(store, "record_rows", record_ids=ids)}
+    scores = _by_record(place.read(store, "record_scores"))
+    return [summary(rows[key], scores.get(key, [])) for key in map(_key, found) if key in rows]
+
+
+def absences(store: Store, since: int) -> list[Form]:
+    """`service, instrumentors, lacks (field, reason), truncated, records`: like ones counted."""
+    return store.read("record_absences", {"since": since})
+
+
+def spans(store: Store, trace_id: str) -> list[Form]:
+    """The spans of a trace, columns as in `otel_traces`, with the texts put back."""
+    stored = traces.look_up(store, [trace_id]).get(trace_id)
+    if stored is None:
+        return []
+    received = stored.received_unix_nano // 10**9
+    rows = store.read("trace_spans", {"trace_id": trace_id, "received": received})
+    wanted = {name for row in rows for value in _values(row) for name in hashes_in(value)}
+    texts = document_texts(store, wanted)
+    return [_restored(row, texts) for row in rows]
+
+
+def document_texts(store: Store, hashes: Iterable[str]) -> dict[str, str]:
+    """Texts by hash; those that are past their retention are left out."""
+    wanted = sorted(set(hashes) - {""})
+    if not wanted:
+        return {}
+    rows = store.read("document_texts", {"hashes": wanted})
+    return {str(row["hash"]): str(row["content"]) for row in rows}
+
+
+@dataclass(frozen=True, slots=True)
+class _Places:
+    """Where rows lie: their minutes, traces, and the earliest time of receipt."""
+
+    minutes: list[int]
+    trace_ids: list[str]
+    received: int
+
+    def read(self, store: Store, name: str, **more: object) -> list[Form]:
+        place = {"minutes": self.minutes, "trace_ids": self.trace_ids, "received": self.received}
+        return store.read(name, {**place, **more})
+
+
+def _parameters(wanted: Wanted) -> dict[str, object]:
+    return {
+        "service": wanted.service,
+        "environment": wanted.environment,
+        "route": wanted.route,
+        "rubric": wanted.rubric,
+        "below": -1.0 if wanted.below is None else wanted.below,
+        "label": wanted.label,
+        "since": wanted.since - wanted.since % 60,
+        "limit": wanted.limit,
+        "by_score": int(bool(wanted.rubric) or wanted.below is not None),
+    }
+
+
+def _key(row: Mapping[str, Any]) -> Key:
+    return row["trace_id"], row["record_id"]
+
+
+def _by_record(rows: Iterable[Form]) -> dict[Key, list[Form]]:
+    found: dict[Key, list[Form]] = {}
+    for row in rows:
+        found.setdefault(_key(row), []).append(score_form(row))
+    return found
+
+
+def _values(row: Form) -> Iterable[str]:
+    yield row["StatusMessage"]
+    yield from row["SpanAttributes"].values()
+    for attributes in row["Events.Attributes"]:
+        yield from attributes.values()
+
+
+def _restored(row: Form, texts: Mapping[str, str]) -> Form:
+    def whole(attributes: Mapping[str, str]) -> dict[str, str]:
+        return {key: restore(value, texts) for key, value in attributes.items()}
+
+    return {
+        **row,
+        "StatusMessage": restore(row["StatusMessage"], texts),
+        "SpanAttributes": whole(row["SpanAttributes"]),
+        "Events.Attributes": [whole(one) for one in row["Events.Attributes"]],
+    }

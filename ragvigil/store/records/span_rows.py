@@ -1,0 +1,135 @@
+"""Rows of the table `spans`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+
+from ragvigil.model.span import (
+    Attributes,
+    Event,
+    Link,
+    LogRecord,
+    Span,
+    SpanKind,
+    StatusCode,
+    Trace,
+)
+from ragvigil.store.engine.batch import Row
+from ragvigil.store.records.attributes import as_text
+from ragvigil.store.records.texts import SHORTEST, Shortener
+
+_KINDS = {
+    SpanKind.UNSPECIFIED: "Unspecified",
+    SpanKind.INTERNAL: "Internal",
+    SpanKind.SERVER: "Server",
+    SpanKind.CLIENT: "Client",
+    SpanKind.PRODUCER: "Producer",
+    SpanKind.CONSUMER: "Consumer",
+}
+_STATUS = {StatusCode.UNSET: "Unset", StatusCode.OK: "Ok", StatusCode.ERROR: "Error"}
+MOST_NANOS = 2**63 - 1
+_NO_EVENTS: tuple[list[object], ...] = ([], [], [])
+_NO_LINKS: tuple[list[object], ...] = ([], [], [], [])
+
+
+def nanos(value: int) -> int:
+    """A time that DateTime64(9) can hold: 1970 to 2262."""
+    return min(max(value, 0), MOST_NANOS)
+
+
+def span_rows(
+    trace: Trace, shortener: Shortener, writer: tuple[str, int], *, generation: int
+) -> tuple[list[Row], int]:
+    """One row a span, in the order of `columns.TABLES["spans"]`, and their size in characters."""
+    received = trace.received_unix_nano // 10**9
+    tail = (received, generation, trace.backfill, *writer)
+    resources: dict[int, dict[str, str]] = {}
+    rows, size = [], 0
+    for span in trace.spans:
+        attributes, characters = _short_map(span.attributes, shortener)
+        size += characters
+        rows.append(_row(span, attributes, _resource(span, resources), shortener, tail))
+    return rows, size
+
+
+def _row(
+    span: Span,
+    attributes: dict[str, str],
+    resource: dict[str, str],
+    shortener: Shortener,
+    tail: tuple[object, ...],
+) -> Row:
+    start = nanos(span.start_unix_nano)
+    return (
+        start,
+        span.trace_id,
+        span.span_id,
+        span.parent_span_id,
+        span.trace_state,
+        span.name,
+        _KINDS[span.kind],
+        resource.get("service.name", ""),
+        resource,
+        span.scope.name,
+        span.scope.version,
+        attributes,
+        max(0, nanos(span.end_unix_nano) - start),
+        _STATUS[span.status],
+        shortener.short(span.status_message),
+        *(_events(span.events, span.logs, shortener) if span.events or span.logs else _NO_EVENTS),
+        *(_links(span.links) if span.links else _NO_LINKS),
+        span.dropped_attributes_count,
+        *tail,
+    )
+
+
+def _short_map(attributes: Attributes, shortener: Shortener) -> tuple[dict[str, str], int]:
+    """Values as strings with marks for texts, and their size in characters."""
+    short, size, shorten = {}, 0, shortener.short
+    for key, value in attributes.items():
+        text = value if type(value) is str else as_text(value)
+        if len(text) >= SHORTEST or not text.isascii():  # else it holds neither text nor mark
+            text = shorten(text)
+        short[key] = text
+        size += len(text) + len(key)
+    return short, size
+
+
+def _resource(span: Span, known: dict[int, dict[str, str]]) -> dict[str, str]:
+    """Resource attributes as strings; spans of one request share their resource."""
+    place = id(span.resource)
+    if place not in known:
+        known[place] = _strings(span.resource.attributes)
+    return known[place]
+
+
+def _strings(attributes: Attributes) -> dict[str, str]:
+    return {key: as_text(value) for key, value in attributes.items()}
+
+
+def _events(
+    events: Iterable[Event], logs: Iterable[LogRecord], shortener: Shortener
+) -> tuple[list[object], ...]:
+    """Times, names and attributes; the log records of a span follow its events."""
+    found = [(one.time_unix_nano, one.name, one.attributes) for one in events]
+    found += [(one.time_unix_nano, one.event_name or "log", _log(one)) for one in logs]
+    return (
+        [nanos(time) for time, _, _ in found],
+        [name for _, name, _ in found],
+        [_short_map(attributes, shortener)[0] for _, _, attributes in found],
+    )
+
+
+def _log(log: LogRecord) -> Attributes:
+    more: Mapping[str, object] = {"log.severity": log.severity} if log.severity else {}
+    return {**log.attributes, "log.body": log.body, **more}  # type: ignore[dict-item]
+
+
+def _links(links: Iterable[Link]) -> tuple[list[object], ...]:
+    found = list(links)
+    return (
+        [one.trace_id for one in found],
+        [one.span_id for one in found],
+        [one.trace_state for one in found],
+        [_strings(one.attributes) for one in found],
+    )

@@ -1,0 +1,260 @@
+"""From outcomes to batches, and back to what is already stored."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from ragvigil.model.feedback import FeedbackEvent
+from ragvigil.model.outcome import Outcome, ScoredRecord, TraceOutcome
+from ragvigil.store.engine.batch import Batch, Gone, Row, token_of
+from ragvigil.store.engine.priority import Priority
+from ragvigil.store.records import feedback
+from ragvigil.store.records.record_rows import RubricFacts, Stamp, record_row, score_row, shape_row
+from ragvigil.store.records.span_rows import nanos, span_rows
+from ragvigil.store.records.texts import Shortener, text_hash
+
+if TYPE_CHECKING:
+    from ragvigil.store.engine.store import Store
+    from ragvigil.store.settings import StoreSettings
+
+ORDER = ("documents", "spans", "records", "record_shapes", "scores", "feedback", "traces")
+"""Tables in the order in which they are filled; a row in `traces` proves the rest."""
+DAY = 86_400
+_REMEMBERED_TEXTS = 100_000
+_MOST_SECONDS = 2**32 - 1
+_LOOK_UP_AT_ONCE = 5_000
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StoredTrace:
+    """The newest stored generation of a trace; `received_unix_nano` is that of its first."""
+
+    generation: int
+    time_unix_nano: int
+    received_unix_nano: int = 0
+    record_ids: tuple[str, ...] = ()
+
+
+class TraceRows:
+    """Gathers the rows of outcomes until a batch is full or old enough.
+
+    One instance per writer: it remembers which texts were written today, so that each is
+    written once a day. `rubrics` maps a rubric to its version and failing value.
+    """
+
+    def __init__(
+        self, rubrics: Mapping[str, RubricFacts], *, replica: str = "", epoch: int = 0
+    ) -> None:
+        self._rubrics = rubrics
+        self._writer = (replica, epoch)
+        self._known_texts: dict[str, int] = {}
+        self._begin()
+
+    def _begin(self) -> None:
+        self._rows: dict[str, list[Row]] = {table: [] for table in ORDER}
+        self._names: list[str] = []
+        self._minutes: set[int] = set()
+        self._gone: list[Gone] = []
+        self._bytes = 0
+        self._since: float | None = None
+
+    def add(self, outcome: Outcome, now: float = 0.0) -> None:
+        """Adds the rows of an outcome; `now` is a monotonic time, for the linger."""
+        trace = outcome.trace
+        stamp = stamp_of(outcome, self._writer)
+        texts = {
+            document.content
+            for scored in outcome.records
+            for list_ in (scored.record.retrieved, scored.record.reranked, scored.record.context)
+            for document in list_
+            if document.content is not None
+        }
+        self._add_texts(texts, stamp.received)
+        rows, size = span_rows(trace, Shortener(texts), self._writer, generation=stamp.generation)
+        self._rows["spans"] += rows
+        self._bytes += size
+        for scored in outcome.records:
+            self._add_record(scored, stamp)
+        self._rows["traces"].append(self._trace_row(outcome, stamp))
+        self._names.append(_name_of(outcome, stamp.generation))
+        self._note(outcome, stamp)
+        if self._since is None:
+            self._since = now
+
+    def tell(self, told: Sequence[FeedbackEvent], received_unix_nano: int) -> None:
+        """Adds the feedback that a trace brought, beside the rows of its outcome."""
+        replica, epoch = self._writer
+        found = feedback.rows(told, received_unix_nano, replica=replica, epoch=epoch)
+        self._rows["feedback"] += found
+        self._names += [str(row) for row in found]
+
+    def absorb(self, batch: Batch, now: float = 0.0) -> None:
+        """Adds the rows of a batch that another instance has gathered."""
+        for table, rows in batch.rows.items():
+            self._rows[table] += rows
+        self._names.append(batch.token)
+        self._minutes |= batch.minutes
+        self._gone += batch.gone
+        self._bytes += batch.bytes
+        if self._since is None:
+            self._since = now
+
+    @property
+    def row_count(self) -> int:
+        """Rows gathered, over all tables."""
+        return sum(map(len, self._rows.values()))
+
+    def is_due(self, now: float, settings: StoreSettings, times: int = 1) -> bool:
+        """Whether the batch is full, or its oldest row has waited long enough.
+
+        With `times` it takes so many times as many rows, and they wait so many times as long; 0
+        is no wait.
+        """
+        if self._since is None:
+            return False
+        return now - self._since >= times * settings.linger_seconds or self.is_full(settings, times)
+
+    def is_full(self, settings: StoreSettings, times: int = 1) -> bool:
+        """Whether the batch has so many times as many rows as usual, or as many bytes as ever."""
+        return (
+            self._bytes >= settings.batch_bytes
+            or len(self._rows["spans"]) >= times * settings.batch_rows
+        )
+
+    def take(self) -> Batch:
+        """The batch gathered so far; a new one begins. Its token names what it holds."""
+        batch = Batch(
+            rows={table: rows for table, rows in self._rows.items() if rows},
+            token=token_of(*self._names),
+            minutes=frozenset(self._minutes),
+            gone=tuple(self._gone),
+            bytes=self._bytes,
+        )
+        self._begin()
+        return batch
+
+    def _add_texts(self, texts: Iterable[str], received: int) -> None:
+        today = received // DAY
+        for text in texts:
+            name = text_hash(text)
+            if self._known_texts.get(name, -1) >= today:
+                continue
+            if len(self._known_texts) >= _REMEMBERED_TEXTS:
+                self._known_texts.clear()
+            self._known_texts[name] = today
+            self._rows["documents"].append((name, text, received, *self._writer))
+            self._bytes += len(text)
+
+    def _add_record(self, scored: ScoredRecord, stamp: Stamp) -> None:
+        record = scored.record
+        self._rows["records"].append(record_row(record, stamp))
+        self._bytes += len(record.query or "") + len(record.answer or "")
+        if scored.shape:
+            self._rows["record_shapes"].append(shape_row(scored, stamp))
+        self._rows["scores"] += [
+            score_row(score, record, stamp, self._rubrics) for score in scored.scores
+        ]
+
+    def _trace_row(self, outcome: Outcome, stamp: Stamp) -> Row:
+        trace = outcome.trace
+        return (
+            trace.trace_id,
+            int(outcome.outcome is TraceOutcome.LATE),
+            stamp.time,
+            nanos(trace.received_unix_nano),
+            outcome.outcome,
+            trace.closed,
+            _service(outcome),
+            len(trace.spans),
+            [scored.record.record_id for scored in outcome.records],
+            trace.backfill,
+            stamp.generation,
+            *self._writer,
+        )
+
+    def _note(self, outcome: Outcome, stamp: Stamp) -> None:
+        if outcome.records or outcome.gone:
+            self._minutes.add(stamp.minute)
+        if outcome.gone:
+            self._gone.append(
+                Gone(
+                    trace_id=stamp.trace_id,
+                    minute=stamp.minute,
+                    generation=stamp.generation,
+                    record_ids=outcome.gone,
+                )
+            )
+
+
+def stamp_of(outcome: Outcome, writer: tuple[str, int]) -> Stamp:
+    """What all rows of this outcome share; `writer` is the replica and its epoch."""
+    trace = outcome.trace
+    seconds = min(max(outcome.time_unix_nano // 10**9, 0), _MOST_SECONDS)
+    return Stamp(
+        minute=seconds - seconds % 60,
+        time=nanos(outcome.time_unix_nano),
+        received=min(max(trace.received_unix_nano // 10**9, 0), _MOST_SECONDS),
+        trace_id=trace.trace_id,
+        generation=trace.generation,
+        backfill=trace.backfill,
+        writer=writer,
+    )
+
+
+def _name_of(outcome: Outcome, generation: int) -> str:
+    """Tells apart what must not be taken for the same batch: rows scored otherwise, above all."""
+    told = [
+        (score.rubric, score.version, score.value, score.label)
+        for scored in outcome.records
+        for score in scored.scores
+    ]
+    return f"{outcome.trace.trace_id} {generation} {outcome.outcome} {told}"
+
+
+def _service(outcome: Outcome) -> str:
+    if outcome.records:
+        return outcome.records[0].record.service
+    spans = outcome.trace.spans
+    name = spans[0].resource.attributes.get("service.name", "") if spans else ""
+    return name if isinstance(name, str) else ""
+
+
+def look_up(store: Store, trace_ids: Iterable[str]) -> dict[str, StoredTrace]:
+    """What is stored of these traces; those without a row are left out."""
+    wanted = sorted(set(trace_ids))
+    found: dict[str, StoredTrace] = {}
+    for first in range(0, len(wanted), _LOOK_UP_AT_ONCE):
+        some = wanted[first : first + _LOOK_UP_AT_ONCE]
+        rows = store.read("traces_by_id", {"trace_ids": some}, priority=Priority.TICK)
+        found |= {str(row["trace_id"]): _stored(row) for row in rows}
+    return found
+
+
+def stored_since(store: Store, received: float) -> dict[str, StoredTrace]:
+    """All traces first received since then, seconds since the epoch: what a replay may skip.
+
+    Raises QueryFailed where there are more than `store.query_rows`; use `look_up` then.
+    """
+    rows = store.read("traces_since", {"received": int(received)}, priority=Priority.TICK)
+    return {str(row["trace_id"]): _stored(row) for row in rows}
+
+
+def counts(store: Store) -> dict[str, int]:
+    """Closed traces by outcome, of those still kept."""
+    return {str(row["outcome"]): int(row["traces"]) for row in store.read("traces_by_outcome")}
+
+
+def _stored(row: Mapping[str, object]) -> StoredTrace:
+    ids = row["record_ids"]
+    assert isinstance(ids, list)
+    return StoredTrace(
+        generation=int(str(row["generation"])),
+        time_unix_nano=int(str(row["time_nanos"])),
+        received_unix_nano=int(str(row["received_nanos"])),
+        record_ids=tuple(ids),
+    )
+
+
+__all__ = ["RubricFacts", "StoredTrace", "TraceRows", "counts", "look_up", "stored_since"]

@@ -1,0 +1,152 @@
+"""Stored records read again to be judged, and their verdicts written beside their other scores."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+from ragvigil.model.record import (
+    Absent,
+    Citation,
+    ContextSource,
+    Dimensions,
+    Document,
+    RagRecord,
+    Usage,
+)
+from ragvigil.model.score import Score
+from ragvigil.store.engine.batch import Batch, Written, token_of
+from ragvigil.store.engine.priority import Priority
+from ragvigil.store.records import traces
+from ragvigil.store.records.record_forms import CITATION, DIMENSIONS, USAGE, full, texts_needed
+from ragvigil.store.records.record_rows import RubricFacts, Stamp, score_row
+from ragvigil.store.records.records import document_texts
+
+if TYPE_CHECKING:
+    from ragvigil.store.engine.store import Store
+
+Key: TypeAlias = tuple[str, str]
+"""Trace id and record id."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StoredRecord:
+    """A record as it is stored, and what its rows are stamped with."""
+
+    record: RagRecord
+    stamp: Stamp
+
+
+def read(store: Store, keys: Collection[Key]) -> dict[Key, StoredRecord]:
+    """The newest generation of these records; those that are gone are left out."""
+    stored = traces.look_up(store, [trace_id for trace_id, _ in keys])
+    if not stored:
+        return {}
+    seconds = {one.time_unix_nano // 10**9 for one in stored.values()}
+    place = {
+        "minutes": sorted({one - one % 60 for one in seconds}),
+        "trace_ids": sorted(stored),
+        "received": min(one.received_unix_nano for one in stored.values()) // 10**9,
+        "record_ids": sorted({record_id for _, record_id in keys}),
+    }
+    rows = store.read("record_rows", place, priority=Priority.TICK)
+    texts = document_texts(store, texts_needed(rows))
+    wanted = set(keys)
+    return {
+        (row["trace_id"], row["record_id"]): StoredRecord(
+            record=record_of(full(row, [], {}, [], texts)),
+            stamp=_stamp(row, (store.replica, store.epoch)),
+        )
+        for row in rows
+        if (row["trace_id"], row["record_id"]) in wanted
+    }
+
+
+def disliked(store: Store, since: float, oldest: int) -> list[Key]:
+    """Records of which something bad was said since then; those older than `oldest` left out.
+
+    Both in seconds since the epoch.
+    """
+    asked = {"since": since, "minute": oldest}
+    rows = store.read("records_disliked", asked, priority=Priority.TICK)
+    return [(row["trace_id"], row["record_id"]) for row in rows]
+
+
+def write(
+    store: Store,
+    verdicts: Sequence[tuple[StoredRecord, Sequence[Score]]],
+    rubrics: Mapping[str, RubricFacts],
+) -> Written:
+    """Stores scores of records that are stored already; returns when they are durable.
+
+    A score that is written again replaces itself.
+    """
+    rows = [
+        score_row(score, one.record, one.stamp, rubrics)
+        for one, scores in verdicts
+        for score in scores
+    ]
+    batch = Batch(
+        rows={"scores": rows},
+        token=token_of("judged", *rows),
+        minutes=frozenset(one.stamp.minute for one, _ in verdicts),
+    )
+    return store.write(batch)
+
+
+def record_of(form: Mapping[str, Any]) -> RagRecord:
+    """The record of a form of the API, as far as a judge sees it: no spans, no retrieval calls."""
+    return RagRecord(
+        record_id=form["record_id"],
+        trace_id=form["trace_id"],
+        generation=form["generation"],
+        service=form["service"],
+        environment=form["environment"],
+        route=form["route"],
+        entry_route=form["entry_route"],
+        query=form["query"],
+        retrieved=tuple(map(_document, form["retrieved"])),
+        reranked=tuple(map(_document, form["reranked"])),
+        context=tuple(map(_document, form["context"])),
+        context_source=ContextSource(form["context_source"]),
+        answer=form["answer"],
+        citations=tuple(map(_citation, form["citations"])),
+        usage=Usage(**{name: form["usage"][name] for name in USAGE}),
+        cost_usd=form["cost_usd"],
+        error=form["error"],
+        truncated=tuple(form["truncated"]),
+        absent={field: Absent(reason) for field, reason in form["absent"].items()},
+        dimensions=Dimensions(**{name: form["dimensions"][name] for name in DIMENSIONS}),
+        session_id=form["session_id"],
+    )
+
+
+def _stamp(row: Mapping[str, Any], writer: tuple[str, int]) -> Stamp:
+    return Stamp(
+        minute=row["minute_seconds"],
+        time=row["time_nanos"],
+        received=row["received_seconds"],
+        trace_id=row["trace_id"],
+        generation=row["generation"],
+        backfill=row["backfill"],
+        writer=writer,
+    )
+
+
+def _document(one: Mapping[str, Any]) -> Document:
+    return Document(
+        chunk_id=one["id"],
+        document_id=one["document_id"],
+        content=one["content"],
+        score=one["score"],
+        rank=one["rank"],
+        metadata=one["metadata"],
+    )
+
+
+def _citation(one: Mapping[str, Any]) -> Citation:
+    return Citation(
+        document_id=one["document_id"],
+        **{name: one[name] for name in CITATION if name != "document_id"},
+    )

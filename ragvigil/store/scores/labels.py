@@ -1,0 +1,97 @@
+"""What people said of answers, rubric by rubric."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING, Any
+
+from ragvigil.store.engine.batch import Batch, Row, token_of
+from ragvigil.store.engine.priority import Priority
+from ragvigil.store.records.span_rows import nanos
+
+if TYPE_CHECKING:
+    from ragvigil.store.engine.store import Store
+
+NEWEST_EACH = 2000
+"""Labels of a rubric that are read: more than are pooled, as several judges share them."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Label:
+    """A person's verdict by one rubric: a value in 0..1, a word, or both.
+
+    Without a `record_id` it speaks of the only record of its trace. The same `label_id` again
+    replaces the first.
+    """
+
+    label_id: str
+    rubric: str
+    trace_id: str
+    time_unix_nano: int
+    record_id: str = ""
+    value: float | None = None
+    label: str = ""
+    labeller: str = ""
+    source: str = "api"
+    comment: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Wanted:
+    """Which labels; an empty filter is none. `since` is in seconds since the epoch."""
+
+    rubric: str = ""
+    trace_id: str = ""
+    labeller: str = ""
+    since: int = 0
+    limit: int = 100
+
+
+def batch(
+    labels: Sequence[Label], received_unix_nano: int, *, replica: str = "", epoch: int = 0
+) -> Batch:
+    """A batch that stores these labels."""
+    found = rows(labels, received_unix_nano, replica=replica, epoch=epoch)
+    return Batch(rows={"labels": found}, token=token_of("labels", *found))
+
+
+def rows(
+    labels: Sequence[Label], received_unix_nano: int, *, replica: str = "", epoch: int = 0
+) -> list[Row]:
+    """Rows of the table `labels`."""
+    return [
+        (
+            one.label_id,
+            nanos(one.time_unix_nano),
+            received_unix_nano,
+            one.rubric,
+            one.trace_id.lower(),
+            one.record_id.lower(),
+            one.value,
+            one.label,
+            one.labeller,
+            one.source,
+            one.comment,
+            replica,
+            epoch,
+        )
+        for one in labels
+    ]
+
+
+def find(store: Store, wanted: Wanted) -> list[Label]:
+    """Labels that match, newest first."""
+    return [_label(row) for row in store.read("labels_find", asdict(wanted))]
+
+
+def newest(store: Store, *, each: int = NEWEST_EACH) -> list[Label]:
+    """The newest labels of every rubric, newest first."""
+    return [
+        _label(row) for row in store.read("labels_newest", {"each": each}, priority=Priority.TICK)
+    ]
+
+
+def _label(row: Mapping[str, Any]) -> Label:
+    values = {name: value for name, value in row.items() if name != "time_nanos"}
+    return Label(time_unix_nano=row["time_nanos"], **values)

@@ -1,0 +1,199 @@
+"""Roll-ups: counts per series and minute, recomputed from the scores and replaced by version.
+
+Nothing is ever added to a roll-up, so a span that is sent again, a trace that is scored again and a
+job that runs twice change nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from ragvigil.model.delta import Series
+from ragvigil.model.score import Layer
+from ragvigil.store.engine.priority import Priority
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from ragvigil.store.engine.store import Store
+
+    Ints = NDArray[np.int64]
+    Floats = NDArray[np.float64]
+
+HOUR = 3600
+AT_ONCE_SECONDS = 2 * HOUR
+"""Minutes that are recomputed in one statement lie within this; it bounds the memory."""
+COUNTS = ("n", "total", "squares", "failed", "absent", "not_applicable")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LabelCounts:
+    """Records with a label: `index` is a position in the series, `start` that of the bin."""
+
+    index: int
+    label: str
+    start: Ints
+    records: Floats
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SeriesCounts:
+    """Counts per series and bin, a row each: arrays of one length.
+
+    `index` is a position in `series`, `start` the bin's start in seconds since the epoch. `total`
+    and `squares` sum the values and their squares over the `n` records that have one; `absent`
+    counts those that could not be seen, `not_applicable` the rest without a value.
+    """
+
+    series: tuple[Series, ...]
+    index: Ints
+    start: Ints
+    n: Floats
+    total: Floats
+    squares: Floats
+    failed: Floats
+    absent: Floats
+    not_applicable: Floats
+    labels: tuple[LabelCounts, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Changed:
+    """First and last minute whose roll-ups are newer than a version, and the newest version."""
+
+    first: int
+    last: int
+    version: int
+
+
+def recompute(store: Store, minutes: Iterable[int], *, version: int = 0) -> None:
+    """Counts these minutes (starts, seconds since the epoch) again. Safe to repeat.
+
+    `version` is a nanosecond time by convention; 0 takes the next one of each row.
+    """
+    for chunk in _chunks(sorted(set(minutes))):
+        _recompute(store, chunk[0], chunk[-1], chunk, version)
+
+
+def rebuild(store: Store, since: int = 0, *, version: int = 0) -> int:
+    """Counts all minutes since then that have scores again, hour by hour; returns the hours.
+
+    Minutes whose scores are past their retention keep the roll-ups they have.
+    """
+    rows = store.read("score_hours", {"since": since}, priority=Priority.SCAN)
+    for row in rows:
+        hour = int(row["hour"])
+        _recompute(store, hour, hour + HOUR - 60, [], version)
+    return len(rows)
+
+
+def minutes_received(store: Store, since: float) -> list[int]:
+    """Minutes with scores of traces received since then: what to recompute after a crash."""
+    rows = store.read("score_minutes_received", {"received": int(since)}, priority=Priority.TICK)
+    return [int(row["minute"]) for row in rows]
+
+
+def changed(store: Store, version: int) -> Changed | None:
+    """What was recomputed after `version`, None where nothing was."""
+    row = store.read("rollup_changed", {"version": version}, priority=Priority.TICK)[0]
+    if not row["rows"]:
+        return None
+    return Changed(first=int(row["first"]), last=int(row["last"]), version=int(row["version"]))
+
+
+def counts(
+    store: Store, start: int, end: int, *, bin_seconds: int = 60, with_labels: bool = True
+) -> SeriesCounts:
+    """Counts of all series from `start` until `end`, in bins of whole minutes."""
+    window = {"first": start, "end": end, "bin": bin_seconds}
+    # Three reads while scores arrive: labels first, so that none has more records than its series
+    # counts, and names last, so that a series that has come meanwhile has one.
+    labels = store.arrays("rollup_labels", window) if with_labels else {}
+    columns = store.arrays("rollup_counts", window) or _no_columns()
+    counted = set(columns["series"].tolist())
+    rows = store.read("rollup_series", window, priority=Priority.TICK)
+    named = [row for row in rows if int(row["id"]) in counted]
+    places = {int(row["id"]): place for place, row in enumerate(named)}
+    index = _places(columns["series"], places)
+    kept = index >= 0
+    return SeriesCounts(
+        series=tuple(_series(row) for row in named),
+        index=index[kept],
+        start=columns["start"][kept].astype("int64"),
+        labels=tuple(_labels(labels, places)),
+        **{name: columns[name][kept].astype("float64") for name in COUNTS},
+    )
+
+
+def _recompute(store: Store, first: int, last: int, minutes: list[int], version: int) -> None:
+    parameters = {
+        "first": first,
+        "last": last,
+        "minutes": minutes,
+        "version": version,
+        "replica": store.replica,
+        "epoch": store.epoch,
+    }
+    store.run("rollup_recompute", parameters)
+
+
+def _chunks(minutes: list[int]) -> Iterator[list[int]]:
+    """Runs of minutes that lie close together."""
+    chunk: list[int] = []
+    for minute in minutes:
+        if chunk and minute - chunk[0] >= AT_ONCE_SECONDS:
+            yield chunk
+            chunk = []
+        chunk.append(minute)
+    if chunk:
+        yield chunk
+
+
+def _series(row: dict[str, Any]) -> Series:
+    return Series(
+        service=row["service"],
+        environment=row["environment"],
+        route=row["route"],
+        rubric=row["rubric"],
+        layer=Layer(row["layer"]),
+        segment=row["segment"],
+    )
+
+
+def _no_columns() -> dict[str, NDArray[Any]]:
+    import numpy as np
+
+    return dict.fromkeys(("series", "start", *COUNTS), np.zeros(0))
+
+
+def _places(ids: NDArray[Any], places: Mapping[int, int]) -> Ints:
+    """The places of series; -1 for those that have none."""
+    import numpy as np
+
+    if not len(ids):
+        return np.zeros(0, dtype=np.int64)
+    known, inverse = np.unique(ids, return_inverse=True)
+    return np.asarray([places.get(int(one), -1) for one in known], dtype=np.int64)[inverse]
+
+
+def _labels(
+    columns: Mapping[str, NDArray[Any]], places: Mapping[int, int]
+) -> Iterator[LabelCounts]:
+    import numpy as np
+
+    if not columns:
+        return
+    ids, labels = columns["series"], columns["label"]
+    starts = np.flatnonzero((ids[1:] != ids[:-1]) | (labels[1:] != labels[:-1])) + 1
+    for first, last in zip([0, *starts], [*starts, len(ids)], strict=True):
+        place = places.get(int(ids[first]))
+        if place is not None:
+            yield LabelCounts(
+                index=place,
+                label=str(labels[first]),
+                start=columns["start"][first:last].astype(np.int64),
+                records=columns["records"][first:last].astype(np.float64),
+            )

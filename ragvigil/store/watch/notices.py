@@ -1,0 +1,142 @@
+"""Change notices, and the records from which their detectors are rebuilt."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from ragvigil.model.notice import ChangeKind, Notice
+from ragvigil.model.record import Absent, Dimensions, Document, RagRecord
+from ragvigil.store.engine.batch import Batch, token_of
+from ragvigil.store.engine.priority import Priority
+from ragvigil.store.records.span_rows import nanos
+
+if TYPE_CHECKING:
+    from ragvigil.store.engine.store import Store
+
+HASHES_AT_ONCE = 2_000
+MOST_RECORDS = 50_000
+SEEN = ("trace_id", "record_id", "service", "environment", "route", "query", "error")
+DIMENSIONS = (
+    "llm_model",
+    "embedding_model",
+    "reranker_model",
+    "prompt_version",
+    "index_epoch",
+    "temperature",
+    "max_tokens",
+    "top_k",
+    "service_version",
+    "tenant",
+    "locale",
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Past:
+    """A stored record as far as it shows a setup, without texts; its time is that of windows."""
+
+    record: RagRecord
+    time_unix_nano: int
+
+
+def batch(
+    notices: Sequence[Notice], written_unix_nano: int, *, replica: str = "", epoch: int = 0
+) -> Batch:
+    """A batch that stores these notices; a notice that is stored already is replaced."""
+    rows = [
+        (
+            one.notice_id,
+            str(one.kind),
+            one.service,
+            one.environment,
+            one.route,
+            nanos(one.since_unix_nano),
+            nanos(one.noticed_unix_nano),
+            one.requests,
+            one.share,
+            one.before,
+            one.after,
+            json.dumps(dict(one.evidence)),
+            nanos(written_unix_nano),
+            replica,
+            epoch,
+        )
+        for one in notices
+    ]
+    return Batch(rows={"notices": rows}, token=token_of("notices", *rows))
+
+
+def find(
+    store: Store, *, service: str = "", route: str = "", since: int = 0, limit: int = 1000
+) -> list[Notice]:
+    """Changes that began since then (seconds since the epoch), newest first."""
+    asked = {"service": service, "route": route, "since": since, "limit": limit}
+    return [_notice(row) for row in store.read("notices_since", asked)]
+
+
+def newest(store: Store, *, each: int) -> list[Notice]:
+    """The newest changes of every route, at most `each`, newest first."""
+    rows = store.read("notices_newest", {"each": each}, priority=Priority.TICK)
+    return [_notice(row) for row in rows]
+
+
+def past(store: Store, *, since: int, each: int, most: int = MOST_RECORDS) -> Iterator[Past]:
+    """The newest `each` records of every route since then, in the order of their time.
+
+    Of more than `most`, the newest; none that this life wrote. `since` in seconds since the epoch.
+    """
+    writer = {"replica": store.replica, "epoch": store.epoch}
+    asked = {"since": since, "each": each, "limit": most, **writer}
+    return map(_past, store.read("fingerprints", asked, priority=Priority.TICK))
+
+
+def lengths(store: Store, hashes: Iterable[str]) -> dict[str, int]:
+    """Characters by text hash; texts that are gone are left out."""
+    wanted = sorted(set(hashes) - {""})
+    found: dict[str, int] = {}
+    for start in range(0, len(wanted), HASHES_AT_ONCE):
+        asked = {"hashes": wanted[start : start + HASHES_AT_ONCE]}
+        rows = store.read("text_lengths", asked, priority=Priority.TICK)
+        found |= {row["hash"]: int(row["characters"]) for row in rows}
+    return found
+
+
+def _notice(row: Mapping[str, Any]) -> Notice:
+    return Notice(
+        notice_id=row["notice_id"],
+        kind=ChangeKind(row["kind"]),
+        service=row["service"],
+        environment=row["environment"],
+        route=row["route"],
+        since_unix_nano=row["since_nanos"],
+        noticed_unix_nano=row["noticed_nanos"],
+        requests=row["requests"],
+        share=row["share"],
+        before=row["before"],
+        after=row["after"],
+        evidence=json.loads(row["evidence"]),
+    )
+
+
+def _past(row: Mapping[str, Any]) -> Past:
+    record = RagRecord(
+        **{name: row[name] for name in SEEN},
+        retrieved=_documents(row, "retrieved"),
+        reranked=_documents(row, "reranked"),
+        context=_documents(row, "context"),
+        absent={field: Absent(reason) for field, reason in row["absent"].items()},
+        dimensions=Dimensions(**{name: row[name] for name in DIMENSIONS}),
+    )
+    return Past(record=record, time_unix_nano=row["time_nanos"])
+
+
+def _documents(row: Mapping[str, Any], name: str) -> tuple[Document, ...]:
+    fields = ("chunk_id", "document_id", "hash", "score")
+    columns = [row[f"{name}.{field}"] for field in fields]
+    return tuple(
+        Document(chunk_id=chunk_id, document_id=document_id, text_hash=text_hash, score=score)
+        for chunk_id, document_id, text_hash, score in zip(*columns, strict=True)
+    )

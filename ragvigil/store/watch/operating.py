@@ -1,0 +1,91 @@
+"""What operating points are read off: sums by route since a time."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from ragvigil.store.engine.priority import Priority
+
+if TYPE_CHECKING:
+    from ragvigil.store.engine.store import Store
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Place:
+    """A route of a service."""
+
+    service: str
+    environment: str
+    route: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ScoreSums:
+    """The values of one rubric on one route."""
+
+    place: Place
+    rubric: str
+    n: float
+    total: float
+    squares: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Spending:
+    """What contexts cost: `usd` is at most that, None where no record has a price."""
+
+    place: Place
+    context_tokens: float
+    usd: float | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Thumbs:
+    """Answers that users rated, and how many of them badly."""
+
+    place: Place
+    rated: int
+    down: int
+
+
+def scores(store: Store, rubrics: Collection[str], since: int) -> list[ScoreSums]:
+    """The sums of these rubrics since then (seconds). Raises StoreError."""
+    rows = store.read(
+        "operating_scores", {"since": since, "rubrics": list(rubrics)}, priority=Priority.PAGE
+    )
+    return [
+        ScoreSums(
+            place=_place(row),
+            rubric=row["rubric"],
+            n=float(row["n"]),
+            total=float(row["total"]),
+            squares=float(row["squares"]),
+        )
+        for row in rows
+    ]
+
+
+def spending(store: Store, since: int) -> list[Spending]:
+    """What contexts cost since then (seconds). Raises StoreError."""
+    return [
+        Spending(
+            place=_place(row),
+            context_tokens=float(row["context_tokens"]),
+            usd=float(row["context_usd"]) if row["priced"] else None,
+        )
+        for row in store.read("operating_spending", {"since": since}, priority=Priority.PAGE)
+    ]
+
+
+def thumbs(store: Store, since: int) -> list[Thumbs]:
+    """What users said of answers since then (seconds). Raises StoreError."""
+    return [
+        Thumbs(place=_place(row), rated=int(row["rated"]), down=int(row["down"]))
+        for row in store.read("operating_thumbs", {"since": since}, priority=Priority.PAGE)
+    ]
+
+
+def _place(row: dict[str, Any]) -> Place:
+    return Place(service=row["service"], environment=row["environment"], route=row["route"])

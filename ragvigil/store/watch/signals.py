@@ -1,0 +1,182 @@
+"""What the signals of the watch read: sums per series and bin, and which minutes changed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from ragvigil.model.delta import Series
+from ragvigil.store.engine.priority import Priority
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from ragvigil.store.engine.store import Store
+
+    Ints = NDArray[np.int64]
+    Floats = NDArray[np.float64]
+
+MINUTE = 60
+QUERIES = ("signal_rates", "signal_measures", "signal_errors", "signal_local")
+SLOW = "seconds_total:slow"
+ERROR = "error"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Wanted:
+    """Which signals are summed.
+
+    `rates` are `rubric:label` or `rubric:failed`; `rubrics` are followed by their values, `local`
+    by those that local models give. Measures in `logged` are summed by their natural logarithm.
+    A request is slow over `slow_seconds`, or what its route (`route` or `service/route`) says.
+    """
+
+    rates: Sequence[str]
+    rubrics: Sequence[str]
+    local: Sequence[str]
+    measures: Sequence[str]
+    logged: Sequence[str]
+    slow_seconds: float
+    slow_routes: Mapping[str, float] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Sums:
+    """Sums per series and bin, a row each: `index` is a position in `series`, `start` in seconds.
+
+    The rubric of a series is its signal.
+    """
+
+    series: tuple[Series, ...]
+    index: Ints
+    start: Ints
+    n: Floats
+    total: Floats
+    squares: Floats
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Changes:
+    """Minutes (starts, seconds) that were counted again after a version, and the newest version.
+
+    `rows` of that version tell whether more of it has come.
+    """
+
+    minutes: tuple[int, ...] = ()
+    version: int = 0
+    rows: int = 0
+
+
+def changes(store: Store, version: int, first: int) -> Changes:
+    """What was counted again after `version`, of minutes since `first`. Raises StoreError."""
+    rows = store.read(
+        "signal_changed", {"version": version, "first": max(0, first)}, priority=Priority.TICK
+    )
+    if not rows:
+        return Changes()
+    newest = max(int(row["version"]) for row in rows)
+    return Changes(
+        minutes=tuple(int(row["minute"]) for row in rows),
+        version=newest,
+        rows=sum(int(row["rows"]) for row in rows if int(row["version"]) == newest),
+    )
+
+
+def sums(
+    store: Store,
+    wanted: Wanted,
+    start: int,
+    end: int,
+    *,
+    minutes: Iterable[int] = (),
+    bin_seconds: int = MINUTE,
+) -> list[Sums]:
+    """Sums from `start` until `end`, of these minutes only where any are named.
+
+    One value a source. Raises StoreError.
+    """
+    parameters = {
+        "first": start,
+        "end": end,
+        "bin": bin_seconds,
+        "minutes": list(minutes),
+        **_parameters(wanted),
+    }
+    found = (store.arrays(name, parameters) for name in QUERIES)
+    return [_sums(columns) for columns in found if columns]
+
+
+def traces(
+    store: Store,
+    signal: str,
+    *,
+    service: str,
+    environment: str,
+    routes: Sequence[str],
+    start: int,
+    end: int,
+    measures: Sequence[str],
+    falls: bool = True,
+) -> tuple[str, ...]:
+    """Up to five trace ids that show a signal between two times (seconds). Raises StoreError.
+
+    Of a rate those that count, newest first; of a number the lowest, else the highest.
+    """
+    place: dict[str, Any] = {
+        "first": start,
+        "end": end,
+        "service": service,
+        "environment": environment,
+        "routes": list(routes),
+        "direction": -1 if falls else 1,
+    }
+    rubric, _, label = signal.partition(":")
+    if signal == ERROR:
+        name = "signal_error_traces"
+    elif signal == SLOW or signal in measures:
+        name, place = "signal_measure_traces", place | {"measure": rubric}
+    else:
+        name, place = "signal_score_traces", place | {"rubric": rubric, "label": label}
+    rows = store.read(name, place, priority=Priority.TICK)
+    return tuple(dict.fromkeys(str(row["trace_id"]) for row in rows))
+
+
+def _parameters(wanted: Wanted) -> dict[str, Any]:
+    spoken = {rate.partition(":")[0] for rate in wanted.rates} | set(wanted.rubrics)
+    return {
+        "rates": list(wanted.rates),
+        "rubrics": list(wanted.rubrics),
+        "spoken": sorted(spoken),
+        "local": list(wanted.local),
+        "measures": list(wanted.measures),
+        "logged": list(wanted.logged),
+        "slow": wanted.slow_seconds,
+        "slow_routes": list(wanted.slow_routes),
+        "slow_seconds": list(wanted.slow_routes.values()),
+    }
+
+
+def _sums(columns: Mapping[str, NDArray[Any]]) -> Sums:
+    import numpy as np
+
+    _, first, index = np.unique(columns["series"], return_index=True, return_inverse=True)
+    return Sums(
+        series=tuple(_series(columns, row) for row in first),
+        index=index.astype(np.int64),
+        start=columns["start"].astype(np.int64),
+        **{name: columns[name].astype(np.float64) for name in ("n", "total", "squares")},
+    )
+
+
+def _series(columns: Mapping[str, NDArray[Any]], row: int) -> Series:
+    names = (str(columns[name][row]) for name in ("service", "environment", "route"))
+    service, environment, route = names
+    return Series(
+        service=service,
+        environment=environment,
+        route=route,
+        rubric=str(columns["signal"][row]),
+        segment=str(columns["segment"][row]),
+    )

@@ -1,0 +1,92 @@
+"""The judge's scores stand beside the local ones of the same records, version by version."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from alerts.audits.estimates import estimates
+from ragvigil.model.score import Kind, Layer, Score, Stream
+from ragvigil.store.engine.store import Store
+from ragvigil.store.records.traces import RubricFacts, TraceRows
+from ragvigil.store.scores import judged, paired
+from ragvigil.store.scores.paired import Pair
+from tests.outcomes import NOW, SECOND, outcome_of
+
+SINCE = NOW // SECOND - 3600
+FACTS = {"groundedness": RubricFacts(version="1")}
+JUDGED = Score(
+    rubric="groundedness",
+    layer=Layer.GENERATION,
+    scorer="openai:m",
+    version="1",
+    kind=Kind.JUDGE,
+    inclusion_probability=0.5,
+)
+LOCAL = replace(
+    JUDGED, scorer="Local", kind=Kind.MODEL, stream=Stream.PROXY, inclusion_probability=1.0
+)
+
+
+def write(store: Store, number: int, *scores: Score) -> None:
+    rows = TraceRows(FACTS, replica="r1", epoch=7)
+    outcome = outcome_of(number, time_unix_nano=NOW + number * 1000)
+    rows.add(outcome)
+    store.write(rows.take())
+    key = (outcome.trace.trace_id, outcome.records[0].record.record_id)
+    judged.write(store, [(judged.read(store, [key])[key], scores)], FACTS)
+
+
+def test_a_record_has_both_its_scores_and_an_unjudged_one_its_local(store: Store) -> None:
+    write(store, 1, replace(JUDGED, value=0.5), replace(LOCAL, value=0.75))
+    write(store, 2, replace(LOCAL, value=0.25))
+    ((series, found),) = paired.pairs(store, SINCE)
+    assert (series.rubric, series.layer, series.segment) == (
+        "groundedness",
+        Layer.GENERATION,
+        "r1 openai:m1",
+    )
+    assert found == [
+        Pair(cheap=0.25, judged=None, probability=0.0),
+        Pair(cheap=0.75, judged=0.5, probability=0.5),
+    ]
+
+
+def test_verdicts_of_an_older_judge_are_not_mixed_in(store: Store) -> None:
+    write(store, 1, replace(JUDGED, value=0.0, scorer="openai:old"), replace(LOCAL, value=0.5))
+    write(store, 2, replace(JUDGED, value=1.0), replace(LOCAL, value=0.5))
+    ((_, found),) = paired.pairs(store, SINCE)
+    assert [one.judged for one in found] == [1.0, None]
+
+
+def test_a_series_that_nobody_judged_has_no_estimate(store: Store) -> None:
+    write(store, 1, replace(LOCAL, value=0.75))
+    assert list(paired.pairs(store, SINCE)) == []
+    assert estimates(store, SINCE) == []
+
+
+def test_a_verdict_that_is_missing_is_no_score_of_0(store: Store) -> None:
+    missing = replace(JUDGED, value=None, absent="judge")
+    write(store, 1, missing, replace(LOCAL, value=0.75))
+    assert estimates(store, SINCE) == []
+
+
+def test_suspicious_traces_are_not_in_the_estimate(store: Store) -> None:
+    write(store, 1, replace(JUDGED, value=1.0))
+    write(store, 2, replace(JUDGED, value=0.0, stream=Stream.SUSPICIOUS))
+    (found,) = estimates(store, SINCE)
+    assert (found["mean"], found["n"]) == (1.0, 1)
+
+
+def test_records_that_look_better_than_the_judged_ones_raise_the_mean(store: Store) -> None:
+    for number in range(12):
+        value = number / 24
+        write(store, number, replace(JUDGED, value=value), replace(LOCAL, value=value))
+    for number in range(12, 24):
+        write(store, number, replace(LOCAL, value=number / 24))
+    (found,) = estimates(store, SINCE)
+    assert (found["records"], found["n"]) == (24, 12)
+    assert found["plain_mean"] == pytest.approx(5.5 / 24)
+    assert found["mean"] == pytest.approx(11.5 / 24, abs=0.01)
+    assert float(str(found["low"])) < 11.5 / 24 < float(str(found["high"]))
