@@ -16,7 +16,7 @@ from ragvigil.app.sources.issues import Issues
 from ragvigil.inference.process import Inference
 from ragvigil.inference.settings import InferenceSettings
 from ragvigil.store.engine.store import Store
-from ragvigil.web.api import api
+from ragvigil.web.api.application import api
 from ragvigil.web.settings import WebSettings
 from scorers.judge.job import Judging
 from scorers.judge.settings import JudgeSettings

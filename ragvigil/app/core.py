@@ -127,7 +127,7 @@ def _own_process_metrics() -> None:
 def _application(
     settings: Settings, store: Store, status: Status, pipeline: Pipeline, clock: Pace
 ) -> ASGIApp:
-    from ragvigil.web.api import api
+    from ragvigil.web.api.application import api
 
     failing, watching = pipeline.parts.runner.fails_below, pipeline.parts.watching
     return api(

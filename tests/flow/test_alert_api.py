@@ -12,7 +12,7 @@ from alerts.settings import MetricsSettings
 from alerts.watch.metrics import WatchMetrics
 from ragvigil.app.cli.alert import scrape, told
 from ragvigil.store.engine.store import Store
-from ragvigil.web.api import api
+from ragvigil.web.api.application import api
 from ragvigil.web.settings import WebSettings
 from tests.flow.test_api import NOW, Quiet
 

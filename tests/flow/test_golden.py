@@ -21,7 +21,7 @@ from ragvigil.app.sources.golden import Golden
 from ragvigil.model.outcome import Outcome
 from ragvigil.store.engine.store import Store
 from ragvigil.store.issues import golden
-from ragvigil.web.api import api
+from ragvigil.web.api.application import api
 from ragvigil.web.settings import WebSettings
 from scorers.golden import asked, read_golden
 from tests.flow.test_api import NOW, Quiet, keep, outcome

@@ -17,7 +17,7 @@ from ragvigil.model.notice import ChangeKind, Notice
 from ragvigil.model.score import Layer
 from ragvigil.store.engine.store import Store
 from ragvigil.store.scores import rubric_deltas
-from ragvigil.web.api import api
+from ragvigil.web.api.application import api
 from ragvigil.web.settings import WebSettings
 from tests.flow.test_api import NANOS, NOW, Quiet, keep, outcome
 

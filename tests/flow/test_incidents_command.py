@@ -19,7 +19,7 @@ from ragvigil.app.cli.incidents import _end
 from ragvigil.app.cli.main import app
 from ragvigil.app.sources.incidents import Incidents
 from ragvigil.store.engine.store import Store
-from ragvigil.web.api import api
+from ragvigil.web.api.application import api
 from ragvigil.web.settings import WebSettings
 from tests.flow.test_api import NOW, Quiet
 from tests.flow.test_incidents import change, finding

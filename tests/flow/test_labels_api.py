@@ -11,7 +11,7 @@ from prometheus_client import REGISTRY
 from ragvigil.app.parts import calibration
 from ragvigil.model.score import Kind, Stream
 from ragvigil.store.engine.store import Store
-from ragvigil.web.api import api
+from ragvigil.web.api.application import api
 from ragvigil.web.settings import WebSettings
 from scorers.calibration import metrics
 from tests.flow.test_api import Quiet

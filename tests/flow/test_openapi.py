@@ -21,7 +21,7 @@ from ragvigil.app.sources.golden import Golden
 from ragvigil.app.sources.incidents import Incidents
 from ragvigil.store.engine.store import Store
 from ragvigil.store.settings import StoreSettings
-from ragvigil.web.api import api
+from ragvigil.web.api.application import api
 from ragvigil.web.settings import WebSettings
 from tests.flow.test_api import NOW, Quiet, client, keep, outcome
 from tests.golden_sets import job_of, work_tree

@@ -10,7 +10,7 @@ import pytest
 
 from ragvigil.app.sources.topics import Topics
 from ragvigil.store.engine.store import Store
-from ragvigil.web.api import api
+from ragvigil.web.api.application import api
 from ragvigil.web.settings import WebSettings
 from tests.flow.test_api import Quiet
 from tests.served_api import Commands, commands

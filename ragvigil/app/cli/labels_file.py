@@ -15,7 +15,7 @@ from pydantic import ValidationError
 
 from ragvigil.app.cli.api_client import Refused, post
 from ragvigil.app.settings import Settings
-from ragvigil.web.posts import LabelPost
+from ragvigil.web.views.posts import LabelPost
 
 AT_ONCE = 200
 

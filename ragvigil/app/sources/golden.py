@@ -14,8 +14,8 @@ from clustering.golden.mix import mix
 from ragvigil.app.golden.job import GoldenJob
 from ragvigil.app.golden.trace import NotStored
 from ragvigil.model.golden import CaseRun, GoldenCase
-from ragvigil.web.golden import CaseRefused, NoSuchCase, WrongCase
-from ragvigil.web.golden_forms import ChecksForm, EditPost, ProposePost, RejectPost, SignPost
+from ragvigil.web.api.golden import CaseRefused, NoSuchCase, WrongCase
+from ragvigil.web.views.golden import ChecksForm, EditPost, ProposePost, RejectPost, SignPost
 
 Answer = TypeVar("Answer")
 

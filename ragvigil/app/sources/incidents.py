@@ -15,7 +15,7 @@ from ragvigil.store.engine.store import Store
 from ragvigil.store.records import received as heard
 from ragvigil.store.scores import rubric_deltas
 from ragvigil.store.watch import audits
-from ragvigil.web.incidents import NoSuchIncident, VerbRefused
+from ragvigil.web.api.incidents import NoSuchIncident, VerbRefused
 
 DAY = 86_400
 

@@ -19,7 +19,7 @@ from ragvigil.store.issues import views as issue_views
 from ragvigil.store.issues.failing_rows import KeptFailure
 from ragvigil.store.issues.issues import Wanted
 from ragvigil.store.issues.views import DAYS, Looked
-from ragvigil.web.issue_forms import BackgroundForm
+from ragvigil.web.views.issues import BackgroundForm
 
 WEEK = 7 * 86_400
 MOST_COMPARED = 300

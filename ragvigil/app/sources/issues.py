@@ -21,8 +21,8 @@ from ragvigil.store.issues import failing_rows as failed
 from ragvigil.store.issues import issues as stored
 from ragvigil.store.issues import root_causes
 from ragvigil.store.issues import views as issue_views
-from ragvigil.web import issue_forms as forms
-from ragvigil.web.issues import NoSuchIssue, VerbRefused
+from ragvigil.web.api.issues import NoSuchIssue, VerbRefused
+from ragvigil.web.views import issues as forms
 
 ORDER = (
     *URGENT,

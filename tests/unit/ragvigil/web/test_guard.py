@@ -7,8 +7,8 @@ from collections.abc import Mapping
 import httpx
 import pytest
 
-from ragvigil.web import api as web
-from ragvigil.web.home import every_route, permission_of
+from ragvigil.web.api import application as web
+from ragvigil.web.pages.home import every_route, permission_of
 from ragvigil.web.permissions import ROLES, Access, Permission
 from ragvigil.web.settings import Role, WebSettings
 

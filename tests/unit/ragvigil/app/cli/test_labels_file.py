@@ -17,7 +17,7 @@ from ragvigil.app.cli.labels_file import import_labels
 from ragvigil.app.parts import calibration
 from ragvigil.app.settings import Settings
 from ragvigil.store.engine.store import Store
-from ragvigil.web.api import api
+from ragvigil.web.api.application import api
 from ragvigil.web.settings import WebSettings
 from tests.flow.test_api import Quiet
 from tests.judged import ids, keep_judged, verdict

@@ -8,10 +8,10 @@ from fastapi import APIRouter, Depends, Query, Request
 from pydantic import BaseModel, Field
 
 from ragvigil.model.score import Layer
-from ragvigil.web.forms import DisagreementsForm, JudgesForm
+from ragvigil.web.api.service import JudgeSource
 from ragvigil.web.permissions import Permission, Requires
-from ragvigil.web.service import JudgeSource
 from ragvigil.web.times import point_of_time
+from ragvigil.web.views.forms import DisagreementsForm, JudgesForm
 
 router = APIRouter(prefix="/api/v1")
 

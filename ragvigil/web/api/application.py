@@ -14,12 +14,11 @@ from starlette.staticfiles import StaticFiles
 from starlette.types import ASGIApp
 
 from ragvigil.model.endpoint import split_endpoint
-from ragvigil.web import (
+from ragvigil.web.api import (
     alerts,
     audits,
     deltas,
     golden,
-    home,
     incidents,
     issues,
     judges,
@@ -34,6 +33,7 @@ from ragvigil.web import (
 )
 from ragvigil.web.errors import RESPONSES, handle_errors
 from ragvigil.web.guard import Guard
+from ragvigil.web.pages import home
 from ragvigil.web.permissions import Access
 from ragvigil.web.settings import WebSettings
 

@@ -7,10 +7,10 @@ from typing import Annotated, Literal
 from fastapi import APIRouter, Depends, Query, Request
 
 from ragvigil.store.scores.rubric_deltas import Wanted
-from ragvigil.web import reading
-from ragvigil.web.forms import DeltasForm
 from ragvigil.web.permissions import Permission, Requires
 from ragvigil.web.times import point_of_time
+from ragvigil.web.views import reading
+from ragvigil.web.views.forms import DeltasForm
 
 router = APIRouter(prefix="/api/v1")
 

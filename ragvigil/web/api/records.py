@@ -7,9 +7,9 @@ from typing import Annotated
 from fastapi import APIRouter, Depends, HTTPException, Path, Query, Request
 
 from ragvigil.store.records import records as stored
-from ragvigil.web.forms import RecordsForm, TraceForm
 from ragvigil.web.permissions import Permission, Requires
 from ragvigil.web.times import point_of_time
+from ragvigil.web.views.forms import RecordsForm, TraceForm
 
 router = APIRouter(prefix="/api/v1")
 

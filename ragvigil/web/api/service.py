@@ -7,8 +7,8 @@ from typing import Any, Protocol
 
 from fastapi import APIRouter, Depends, Request
 
-from ragvigil.web.forms import LedgerForm
 from ragvigil.web.permissions import Permission, Requires
+from ragvigil.web.views.forms import LedgerForm
 
 router = APIRouter(prefix="/api/v1")
 

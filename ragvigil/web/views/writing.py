@@ -11,7 +11,14 @@ from ragvigil.store.records import feedback as stored
 from ragvigil.store.records import traces
 from ragvigil.store.scores import labels as labelled
 from ragvigil.store.watch import deploys
-from ragvigil.web.posts import Accepted, DeployPost, FeedbackPost, LabelPost, label_id, post_id
+from ragvigil.web.views.posts import (
+    Accepted,
+    DeployPost,
+    FeedbackPost,
+    LabelPost,
+    label_id,
+    post_id,
+)
 
 if TYPE_CHECKING:
     from ragvigil.store.engine.store import Store

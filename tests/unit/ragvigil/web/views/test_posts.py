@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 import pytest
 from pydantic import ValidationError
 
-from ragvigil.web.posts import DeployPost, FeedbackPost, post_id
+from ragvigil.web.views.posts import DeployPost, FeedbackPost, post_id
 
 NOW = datetime(2026, 3, 1, 12, tzinfo=UTC)
 TRACE = "0af7651916cd43dd8448eb211c80319c"

@@ -17,8 +17,8 @@ from ragvigil.model.golden import (
     GoldenCase,
     QueryType,
 )
-from ragvigil.web.posts import Hex, Name, Text
-from ragvigil.web.values import api_values
+from ragvigil.web.views.posts import Hex, Name, Text
+from ragvigil.web.views.values import api_values
 
 MOST_AT_ONCE = 50
 Line = dict[str, Any]

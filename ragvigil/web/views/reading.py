@@ -11,7 +11,7 @@ from ragvigil.model.delta import Delta, Series
 from ragvigil.store.records.record_forms import time_of
 from ragvigil.store.scores import rollups, rubric_deltas
 from ragvigil.store.scores.labels import Label
-from ragvigil.web.forms import DeltaForm, LabelForm
+from ragvigil.web.views.forms import DeltaForm, LabelForm
 
 if TYPE_CHECKING:
     from ragvigil.store.engine.store import Store

@@ -10,7 +10,9 @@ from fastapi import APIRouter, Depends, HTTPException, Query, Request
 from ragvigil.model.incident import Incident, Verb
 from ragvigil.store.watch import incidents as stored
 from ragvigil.web.errors import Error
-from ragvigil.web.incident_forms import (
+from ragvigil.web.permissions import Permission, Requires
+from ragvigil.web.times import point_of_time
+from ragvigil.web.views.incidents import (
     ActPost,
     IncidentForm,
     IncidentsForm,
@@ -20,8 +22,6 @@ from ragvigil.web.incident_forms import (
     event_form,
     incident_values,
 )
-from ragvigil.web.permissions import Permission, Requires
-from ragvigil.web.times import point_of_time
 
 router = APIRouter(prefix="/api/v1")
 

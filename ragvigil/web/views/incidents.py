@@ -12,8 +12,8 @@ from ragvigil.model.finding import FindingKind
 from ragvigil.model.incident import Incident, IncidentEvent, IncidentState, Severity, Verb
 from ragvigil.model.notice import Cause, ChangeKind
 from ragvigil.model.score import Layer
-from ragvigil.web.posts import Name, Text, Time
-from ragvigil.web.values import api_values
+from ragvigil.web.views.posts import Name, Text, Time
+from ragvigil.web.views.values import api_values
 
 
 class FindingForm(BaseModel):

@@ -7,10 +7,10 @@ from typing import Annotated
 from fastapi import APIRouter, Depends, Query, Request, Response
 
 from ragvigil.store.watch import deploys as stored
-from ragvigil.web import writing
 from ragvigil.web.permissions import Permission, Requires
-from ragvigil.web.posts import Accepted, DeployPost, DeploysForm, FeedbackPost
 from ragvigil.web.times import point_of_time
+from ragvigil.web.views import writing
+from ragvigil.web.views.posts import Accepted, DeployPost, DeploysForm, FeedbackPost
 
 router = APIRouter(prefix="/api/v1")
 

@@ -11,7 +11,9 @@ from ragvigil.model.score import Layer
 from ragvigil.store.issues import failing_rows as failed
 from ragvigil.store.issues import issues as stored
 from ragvigil.web.errors import Error
-from ragvigil.web.issue_forms import (
+from ragvigil.web.permissions import Permission, Requires
+from ragvigil.web.times import point_of_time
+from ragvigil.web.views.issues import (
     ExplainPost,
     IssueActPost,
     IssueForm,
@@ -21,8 +23,6 @@ from ragvigil.web.issue_forms import (
     PairsForm,
     RootCauseForm,
 )
-from ragvigil.web.permissions import Permission, Requires
-from ragvigil.web.times import point_of_time
 
 router = APIRouter(prefix="/api/v1")
 

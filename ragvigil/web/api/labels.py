@@ -7,12 +7,12 @@ from typing import Annotated
 from fastapi import APIRouter, Depends, HTTPException, Query, Request
 
 from ragvigil.store.scores import labels as stored
-from ragvigil.web import reading, writing
-from ragvigil.web.forms import LabelsForm
+from ragvigil.web.api.service import JudgeSource
 from ragvigil.web.permissions import Permission, Requires
-from ragvigil.web.posts import LabelPosts, LabelsAccepted
-from ragvigil.web.service import JudgeSource
 from ragvigil.web.times import point_of_time
+from ragvigil.web.views import reading, writing
+from ragvigil.web.views.forms import LabelsForm
+from ragvigil.web.views.posts import LabelPosts, LabelsAccepted
 
 router = APIRouter(prefix="/api/v1")
 

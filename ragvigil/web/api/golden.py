@@ -10,7 +10,8 @@ from fastapi import APIRouter, Depends, HTTPException, Query, Request
 from ragvigil.model.golden import CaseRun, GoldenCase
 from ragvigil.store.issues import golden as stored
 from ragvigil.web.errors import Error
-from ragvigil.web.golden_forms import (
+from ragvigil.web.permissions import Permission, Requires
+from ragvigil.web.views.golden import (
     AddedForm,
     BrokenForm,
     CaseForm,
@@ -30,7 +31,6 @@ from ragvigil.web.golden_forms import (
     run_form,
     story,
 )
-from ragvigil.web.permissions import Permission, Requires
 
 router = APIRouter(prefix="/api/v1")
 

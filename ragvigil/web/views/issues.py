@@ -22,8 +22,8 @@ from ragvigil.model.issue import (
 from ragvigil.model.score import Layer, Stream
 from ragvigil.store.issues.failing_rows import KeptFailure
 from ragvigil.store.issues.views import Trait
-from ragvigil.web.posts import Name, Text, Time
-from ragvigil.web.values import api_values
+from ragvigil.web.views.posts import Name, Text, Time
+from ragvigil.web.views.values import api_values
 
 
 class CountForm(BaseModel):
