@@ -26,8 +26,8 @@ from scorers.groundedness import LocalGroundedness
 from scorers.grounding.features import Measured, measure
 from scorers.grounding.model import trained
 from scorers.grounding.response import value
-from scorers.training.grounded_examples import group_of, is_held_out, is_supported
-from scorers.training.groundedness import OWN_SERVICE, Table, cross_fitted
+from tools.training.grounded_examples import group_of, is_held_out, is_supported
+from tools.training.groundedness import OWN_SERVICE, Table, cross_fitted
 
 STRATA = 10
 LEAST = {"attributionbench_dev": 0.74, "lfqa_verification": 0.90, "wice_claims": 0.72}

@@ -24,8 +24,8 @@ from report import SAMPLES, bench_data, finish
 from ragvigil.model.record import Document, RagRecord
 from scorers.injected_context import InjectedContext, findings, suspects
 from scorers.injection_model import Model, trained
-from scorers.training import planted_examples as planted
-from scorers.training.injected_context import Lesson, weight_of
+from tools.training import planted_examples as planted
+from tools.training.injected_context import Lesson, weight_of
 
 SET = planted.ATTACKS
 MOST_ALARMS = 0.01

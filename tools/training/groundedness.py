@@ -1,6 +1,6 @@
 """Trains the model of groundedness.
 
-    python -m scorers.training.groundedness FOLDER --out scorers/models/groundedness.json
+    python -m tools.training.groundedness FOLDER --out scorers/models/groundedness.json
 
 FOLDER holds the labelled sets as `<name>.jsonl.gz`. Gradient boosting by scikit-learn, which is
 needed here alone; the same input, version and seed give the same file.
@@ -23,7 +23,7 @@ from scorers.grounding.evidence import LACK, SUPPORT
 from scorers.grounding.features import EVIDENCE, NAMES, measure
 from scorers.grounding.model import Model, Trees, written
 from scorers.text.normalise import words
-from scorers.training.grounded_examples import Example, examples
+from tools.training.grounded_examples import Example, examples
 
 VERSION = "1"
 LISTED = 3000

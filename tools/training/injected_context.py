@@ -1,4 +1,4 @@
-"""Trains the model of planted requests: `python -m scorers.training.injected_context FOLDER`.
+"""Trains the model of planted requests: `python -m tools.training.injected_context FOLDER`.
 
 FOLDER holds the labelled sets as `<name>.jsonl.gz`. A logistic regression over the signs of a
 request and pairs of signs, with a Gaussian prior, found by Newton's method: the same input gives
@@ -19,7 +19,7 @@ import numpy as np
 import numpy.typing as npt
 
 from scorers.injection_model import Model, weigh
-from scorers.training.planted_examples import Example, examples
+from tools.training.planted_examples import Example, examples
 
 FEWEST = 25
 """Requests that must have a sign, or a pair of signs, before it is weighed."""
