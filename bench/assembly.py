@@ -7,8 +7,7 @@ import random
 import time
 from collections.abc import Iterator
 
-from report import finish, peak_rss_mb, progress
-
+from bench.rig.report import finish, peak_rss_mb, progress
 from collector.arrivals import Arrival, SpanRef
 from collector.assembly import Assembly, AssemblyLimits
 

@@ -10,14 +10,11 @@ from __future__ import annotations
 import random
 import sys
 from collections import Counter
-from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
-
-from bench.captures import Capture, Truth, captured_sets, load
 from bench.conventions import FIELDS, expected, pairs, said
-from bench.report import SAMPLES, bench_data, finish, progress
-from bench.trace_changes import Change, newest_dropped, oldest_dropped
+from bench.rig.captures import Capture, Truth, captured_sets, load
+from bench.rig.report import SAMPLES, bench_data, finish, progress
+from bench.rig.trace_changes import Change, newest_dropped, oldest_dropped
 from collector.records import records
 from ragvigil.model.record import Absent, RagRecord
 

@@ -15,7 +15,10 @@ import argparse
 import time
 
 import numpy as np
-from audited_changes import (
+
+from alerts.audits.confidence import could_show
+from alerts.audits.decide import Plan
+from bench.rig.audited_changes import (
     MEANS,
     ROUTES,
     RUBRICS,
@@ -28,10 +31,7 @@ from audited_changes import (
     run,
     traffic,
 )
-from report import finish, progress
-
-from alerts.audits.confidence import could_show
-from alerts.audits.decide import Plan
+from bench.rig.report import finish, progress
 from ragvigil.model.audit import AuditState
 
 SEED = 41

@@ -20,10 +20,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
-
-from bench.mutations import HARMLESS, Case, Passage, cases, record_of
-from bench.report import SAMPLES, bench_data, finish, progress
+from bench.rig.mutations import HARMLESS, Case, Passage, cases, record_of
+from bench.rig.report import SAMPLES, bench_data, finish, progress
 from collector.record.citations import Answered, citations
 from ragvigil.model.record import Citation, Document, RagRecord
 from scorers.citation_validity import CitationValidity

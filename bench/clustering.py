@@ -14,8 +14,8 @@ from pathlib import Path
 __path__ = [str(Path(__file__).resolve().parent.parent / "clustering")]
 
 if __name__ == "__main__":
-    from issue_causes import SEED, measured
-    from report import finish
+    from bench.rig.issue_causes import SEED, measured
+    from bench.rig.report import finish
 
     figures, bars = measured(small="--small" in sys.argv)
     finish("clustering", figures, bars, seed=SEED)

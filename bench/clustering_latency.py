@@ -22,15 +22,15 @@ from pathlib import Path
 
 import httpx
 import numpy as np
-from clustering_watch import clustering_pids, watching
-from failing_days import days, questions
-from ingest import send
-from judge_latency import single_traces
 from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceRequest
-from otlp_requests import SPANS_A_TRACE
-from processes import core_pid
-from report import finish, progress
 
+from bench.ingest import send
+from bench.rig.clustering_watch import clustering_pids, watching
+from bench.rig.failing_days import days, questions
+from bench.rig.judge_latency import single_traces
+from bench.rig.otlp_requests import SPANS_A_TRACE
+from bench.rig.processes import core_pid
+from bench.rig.report import finish, progress
 from clustering.failures.embed import FailureVectors
 from clustering.failures.masking import masked
 from clustering.grouping.child import cluster_in_child

@@ -14,10 +14,10 @@ import sys
 from dataclasses import dataclass
 
 import numpy as np
-from report import finish, progress
 
 from alerts.deltas.two_phase import judged_mean
 from alerts.deltas.windows import Floats
+from bench.rig.report import finish, progress
 
 SEED = 23
 RHO = 0.7

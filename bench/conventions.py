@@ -14,11 +14,9 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
-
-from bench.captures import Capture, Truth, captured_sets, carried, load, where
-from bench.report import SAMPLES, bench_data, finish, progress
-from bench.trace_changes import UNNOTICED, Change
+from bench.rig.captures import Capture, Truth, captured_sets, carried, load, where
+from bench.rig.report import SAMPLES, bench_data, finish, progress
+from bench.rig.trace_changes import UNNOTICED, Change
 from collector.claims.registry import Registered, registered
 from collector.records import records
 from ragvigil.model.record import RagRecord

@@ -13,11 +13,11 @@ import sys
 import time
 
 import numpy as np
-from report import finish, peak_rss_mb, progress
 
 from alerts.deltas.compute import Columns, compute
 from alerts.deltas.windows import DAY, HOUR, TICK_SECONDS, WINDOWS, Floats, Ints, Sums, fold
 from alerts.settings import AlertsSettings
+from bench.rig.report import finish, peak_rss_mb, progress
 from ragvigil.model.delta import Series
 
 SEED = 17

@@ -14,10 +14,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
-
-from bench.captures import captured_sets, load
-from bench.report import SAMPLES, bench_data, finish, progress
+from bench.rig.captures import captured_sets, load
+from bench.rig.report import SAMPLES, bench_data, finish, progress
 from collector.doctor import Alike, diagnose
 from collector.records import records
 from ragvigil.model.record import Absent, RagRecord

@@ -8,13 +8,10 @@ from __future__ import annotations
 
 import sys
 import time
-from pathlib import Path
-
-sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 from hypothesis import HealthCheck, Phase, given, seed, settings
 
-from bench.report import finish, progress
+from bench.rig.report import finish, progress
 from collector.records import records
 from ragvigil.model.span import Trace
 from tests.generated_traces import traces

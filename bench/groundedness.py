@@ -18,9 +18,9 @@ from itertools import pairwise
 from typing import Any
 
 import numpy as np
-from labelled import auroc, rows
-from report import finish
 
+from bench.rig.labelled import auroc, rows
+from bench.rig.report import finish
 from ragvigil.model.record import Document, RagRecord
 from scorers.groundedness import LocalGroundedness
 from scorers.grounding.features import Measured, measure

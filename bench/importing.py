@@ -17,9 +17,7 @@ import time
 from pathlib import Path
 from typing import Any
 
-sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
-
-from bench.report import finish, progress
+from bench.rig.report import finish, progress
 from collector.backfill.collector_file import pieces
 from collector.backfill.sources import SUFFIX
 from collector.backfill.window import Contents, Window

@@ -23,13 +23,12 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-import otlp_requests
-from beside import repeatedly
-from ingest_ceiling import BATCH_SPANS, ceiling
-from phoenix_process import phoenix_rate
-from processes import core_pid, memory_mb
-from report import finish, progress
-
+from bench.rig import otlp_requests
+from bench.rig.beside import repeatedly
+from bench.rig.ingest_ceiling import BATCH_SPANS, ceiling
+from bench.rig.phoenix_process import phoenix_rate
+from bench.rig.processes import core_pid, memory_mb
+from bench.rig.report import finish, progress
 from ragvigil.app.demo.child_daemon import ChildDaemon, running
 from ragvigil.app.pipeline.sink import LARGEST
 

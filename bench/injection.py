@@ -18,9 +18,8 @@ import time
 from collections.abc import Sequence
 from typing import Any
 
-from labelled import rows
-from report import SAMPLES, bench_data, finish
-
+from bench.rig.labelled import rows
+from bench.rig.report import SAMPLES, bench_data, finish
 from ragvigil.model.record import Document, RagRecord
 from scorers.injected_context import InjectedContext, findings, suspects
 from scorers.injection_model import Model, trained

@@ -16,12 +16,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
-from issue_rig import failing, fill, hour_of
-from issue_traffic import Truth, faulty_hour, healthy_hours, templates, threes
-from issue_truth import Compared, compare
-from judge_stand_in import standing_in
-from report import finish, progress
-
+from bench.rig.issue_rig import failing, fill, hour_of
+from bench.rig.issue_traffic import Truth, faulty_hour, healthy_hours, templates, threes
+from bench.rig.issue_truth import Compared, compare
+from bench.rig.judge_stand_in import standing_in
+from bench.rig.report import finish, progress
 from ragvigil.app.demo.schedule import Template
 
 MOST_ISSUES, LEAST_PURE = 2, 0.85

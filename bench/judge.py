@@ -17,15 +17,12 @@ from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
-import judge_faults
-import judge_injection
-import judge_latency
-import judge_spending
-from judge_court import in_session
-from judge_stand_in import standing_in
 from prometheus_client import REGISTRY
-from report import finish, peak_rss_mb, progress
 
+from bench.rig import judge_faults, judge_injection, judge_latency, judge_spending
+from bench.rig.judge_court import in_session
+from bench.rig.judge_stand_in import standing_in
+from bench.rig.report import finish, peak_rss_mb, progress
 from ragvigil.llm.settings import LlmSettings
 from ragvigil.model.record import RagRecord
 from tests.judged_records import GOOD

@@ -27,14 +27,14 @@ from pathlib import Path
 from typing import Any
 
 import httpx
-import otlp_requests
-from judge_court import judged_families
-from judge_latency import judging
-from judge_stand_in import standing_in
-from kill_storm import Sender
-from processes import core_pid
-from report import finish, progress
 
+from bench.kill_storm import Sender
+from bench.rig import otlp_requests
+from bench.rig.judge_court import judged_families
+from bench.rig.judge_latency import judging
+from bench.rig.judge_stand_in import standing_in
+from bench.rig.processes import core_pid
+from bench.rig.report import finish, progress
 from ragvigil.app.demo.child_daemon import ChildDaemon, free_port, start
 
 CONCURRENCY, JUDGE_SECONDS = 8, 0.1

@@ -22,10 +22,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 import httpx
-import otlp_requests
-from processes import core_pid, scoring_pids
-from report import finish, progress
 
+from bench.rig import otlp_requests
+from bench.rig.processes import core_pid, scoring_pids
+from bench.rig.report import finish, progress
 from ragvigil.app.demo.child_daemon import ChildDaemon, free_port, start
 
 READY_SECONDS = 10.0

@@ -16,8 +16,8 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from pydantic import BaseModel, Field
-from report import finish, peak_rss_mb, progress
 
+from bench.rig.report import finish, peak_rss_mb, progress
 from ragvigil.llm.cache import cache_key
 from ragvigil.llm.client import open_client
 from ragvigil.llm.outcome import Purpose, Reply

@@ -8,23 +8,18 @@ from __future__ import annotations
 
 import argparse
 import random
-import sys
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
-from pathlib import Path
-
-sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
-
-from helpdesk_answers import HEALTHY, Asked, Told, answers, without_document_ids
-from notice_services import CHANGES, SHAPES, Service, right_kinds
-from notice_tally import WITHIN, Tally
-from report import finish, peak_rss_mb, progress
 
 from alerts.notices.detect import RouteNotices
 from alerts.notices.fingerprint import Fingerprint, fingerprint_of
 from alerts.watch_settings import NoticeSettings
+from bench.rig.helpdesk_answers import HEALTHY, Asked, Told, answers, without_document_ids
+from bench.rig.notice_services import CHANGES, SHAPES, Service, right_kinds
+from bench.rig.notice_tally import WITHIN, Tally
+from bench.rig.report import finish, peak_rss_mb, progress
 from examples.helpdesk.faults import Fault
 from examples.helpdesk.traffic import Load, arrivals
 from ragvigil.model.notice import ChangeKind, Notice

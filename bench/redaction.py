@@ -13,17 +13,13 @@ import asyncio
 import base64
 import json
 import random
-import sys
 import tempfile
 import time
 from pathlib import Path
 from typing import Any
 
-from planted import logs_request, secrets, spans_request
-from report import SAMPLES, bench_data, finish, progress
-
-sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
-
+from bench.rig.planted import logs_request, secrets, spans_request
+from bench.rig.report import SAMPLES, bench_data, finish, progress
 from collector.grpc import METHODS, serve_grpc
 from collector.http import serve_http
 from collector.otlp import Encoding, decode

@@ -11,9 +11,8 @@ from __future__ import annotations
 import sys
 import time
 
-from labelled import f1, rows
-from report import finish
-
+from bench.rig.labelled import f1, rows
+from bench.rig.report import finish
 from scorers.text.stance import classify
 
 LEAST_F1 = 0.80

@@ -13,9 +13,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from labelled import auroc, rows
-from report import bench_data, finish, progress
-
+from bench.rig.labelled import auroc, rows
+from bench.rig.report import bench_data, finish, progress
 from ragvigil.inference.metrics import CPU_SECONDS, MEMORY_BYTES, TEXTS
 from ragvigil.inference.process import Inference
 from ragvigil.inference.settings import InferenceSettings

@@ -14,8 +14,7 @@ import statistics
 import sys
 import time
 
-from report import finish
-
+from bench.rig.report import finish
 from ragvigil import Citation, Document, RagRecord
 from ragvigil.app.process.memory import collect_seldom
 from scorers.record_shape import measure

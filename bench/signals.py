@@ -17,14 +17,14 @@ from collections import Counter
 from pathlib import Path
 
 import numpy as np
-from report import finish, peak_rss_mb, progress
-from signals_tick import tick_cost
-from signals_traffic import DAY, LEVELS, ROUTES, START, USUAL, Change, Replay, stream
 
 from alerts.settings import AlertsSettings
 from alerts.signals.broken import Broken
 from alerts.signals.minutes import HOUR, MINUTE
 from alerts.signals.moved import Moved
+from bench.rig.report import finish, peak_rss_mb, progress
+from bench.rig.signals_tick import tick_cost
+from bench.rig.signals_traffic import DAY, LEVELS, ROUTES, START, USUAL, Change, Replay, stream
 from ragvigil.model.finding import Finding, FindingKind
 
 SEED = 17

@@ -16,10 +16,9 @@ import time
 from collections import Counter
 from collections.abc import Mapping, Sequence
 
-from judge_court import CASE, house_records, judged_families
-from judge_stand_in import standing_in
-from report import finish, progress
-
+from bench.rig.judge_court import CASE, house_records, judged_families
+from bench.rig.judge_stand_in import standing_in
+from bench.rig.report import finish, progress
 from ragvigil.llm.client import Client, open_client
 from ragvigil.llm.outcome import Failure, Purpose
 from ragvigil.llm.settings import LlmSettings

@@ -16,8 +16,7 @@ from collections import Counter
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from report import finish, progress
-
+from bench.rig.report import finish, progress
 from collector.spool.directory import SpoolError
 from collector.spool.frames import HEADER_SIZE, Frame
 from collector.spool.journal import Journal

@@ -13,8 +13,7 @@ import tempfile
 import time
 from pathlib import Path
 
-from report import finish, progress
-
+from bench.rig.report import finish, progress
 from collector.spool.reader import SpoolReader
 from collector.spool.spool import SpoolWriter
 from ragvigil.model.span import Signal

@@ -17,9 +17,8 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
-from lookup_ways import compare
-from report import finish, peak_rss_mb, progress
-
+from bench.rig.lookup_ways import compare
+from bench.rig.report import finish, peak_rss_mb, progress
 from ragvigil.store.engine.batch import Batch, Row
 from ragvigil.store.engine.priority import Priority
 from ragvigil.store.engine.store import Store

@@ -7,9 +7,8 @@ from __future__ import annotations
 
 import sys
 
-from labelled import auroc, rows
-from report import finish
-
+from bench.rig.labelled import auroc, rows
+from bench.rig.report import finish
 from scorers.chunk_utilization import USED, Said, overlap, words_of
 
 

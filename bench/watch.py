@@ -22,11 +22,10 @@ from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
 
-from report import finish, progress
-from watch_expected import Truth, truths
-from watch_faults import Rehearsed, fill, rehearse
-from watch_rig import Missing
-
+from bench.rig.report import finish, progress
+from bench.rig.watch_expected import Truth, truths
+from bench.rig.watch_faults import Rehearsed, fill, rehearse
+from bench.rig.watch_rig import Missing
 from examples.helpdesk.faults import Fault
 
 HERE = Path(__file__).resolve().parent

@@ -3,8 +3,8 @@
 A drop is confirmed when its bound at 1 % false confirmations, shared by all rubrics and all
 looks, lies beyond SLACK; it is ruled out when the 95 % interval lies above the smallest drop that
 matters. Both bounds hold at every look (alerts/audits/confidence.py), so that looking often costs
-nothing. The size of a drop has no such bound: one that is confirmed too small to page is measured once more,
-on all its records, and not at each look until one shows enough by luck.
+nothing. The size of a drop has no such bound: one that is confirmed too small to page is measured
+once more, on all its records, and not at each look until one shows enough by luck.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Groups of vectors that lie close together: UMAP to few dimensions, then HDBSCAN.
 
-Runs in the one-shot process of `clustering.grouping.child`: the libraries take 450 MB and 10 s of compiling
-before they do anything.
+Runs in the one-shot process of `clustering.grouping.child`: the libraries take 450 MB and 10 s of
+compiling before they do anything.
 """
 
 from __future__ import annotations

@@ -134,7 +134,7 @@ def main() -> None:
     lesson = Lesson(given)
     lesson.start_from(lesson.learn())
     model = lesson.learn(threshold=threshold_of(given, lesson))
-    target = Path(__file__).resolve().parent.parent / "models" / "injected_context.json"
+    target = Path(__file__).resolve().parents[2] / "scorers" / "models" / "injected_context.json"
     target.write_text(written(model), encoding="utf-8")
     planted_count = sum(any(one.planted) for one in given)
     print(

@@ -14,7 +14,6 @@ import tomllib
 from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cache
-from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
@@ -110,7 +109,7 @@ def said(prompt: str) -> str:
 @cache
 def worded() -> dict[str, Any]:
     """The attacks by kind and the ordinary texts that were worded for this project."""
-    text = files("scorers.training").joinpath("injected_attacks.toml").read_text("utf-8")
+    text = Path(__file__).with_name("injected_attacks.toml").read_text("utf-8")
     return tomllib.loads(text)
 
 

@@ -34,7 +34,7 @@ from ragvigil.app.demo.schedule import Plan, requests, schedule, templates
 from ragvigil.app.demo.send_with_bar import send_with_bar
 from ragvigil.model.delta import Delta
 
-ROOT = Path(__file__).resolve().parents[2]
+ROOT = Path(__file__).resolve().parents[3]
 HELPDESK = ROOT / "examples" / "helpdesk"
 FAULTY_ROUTE = "/refunds/ask"
 BACKFILL = "demo"

@@ -40,7 +40,7 @@ from ragvigil.web.settings import WebSettings
 if TYPE_CHECKING:
     from ragvigil.store.engine.store import Store
 
-HERE = Path(__file__).parent
+WEB = Path(__file__).parents[1]
 PARTS = (
     records,
     deltas,
@@ -157,7 +157,7 @@ def _route(app: FastAPI) -> None:
     app.state.routers = [part.router for part in PARTS]
     for router in app.state.routers:
         app.include_router(router)
-    app.mount("/static", StaticFiles(directory=HERE / "static"))
+    app.mount("/static", StaticFiles(directory=WEB / "static"))
     handle_errors(app)
 
 

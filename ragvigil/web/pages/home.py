@@ -16,7 +16,7 @@ from ragvigil.web.permissions import Permission, Requires
 router = APIRouter()
 
 PAGES = Environment(
-    loader=FileSystemLoader(Path(__file__).parent / "templates"),
+    loader=FileSystemLoader(Path(__file__).parents[1] / "templates"),
     autoescape=True,
     undefined=StrictUndefined,
 )

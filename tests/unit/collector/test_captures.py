@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from bench.captures import Capture, captured_sets, load
 from bench.conventions import FIELDS, Tally, run
-from bench.report import SAMPLES
-from bench.trace_changes import UNNOTICED
+from bench.rig.captures import Capture, captured_sets, load
+from bench.rig.report import SAMPLES
+from bench.rig.trace_changes import UNNOTICED
 from collector.claims.registry import registered
 from collector.records import records
 from ragvigil.model.record import Absent

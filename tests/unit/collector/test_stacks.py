@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from bench.captures import load
+from bench.rig.captures import load
 from collector.claims.registry import registered
 from collector.fixes import name_of
 from collector.records import records

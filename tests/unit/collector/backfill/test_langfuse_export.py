@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bench.captures import load
+from bench.rig.captures import load
 from collector.backfill.langfuse_export import pieces
 from collector.feedback import feedback_of
 from collector.records import records

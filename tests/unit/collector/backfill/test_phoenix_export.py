@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from bench.captures import load
+from bench.rig.captures import load
 from collector.backfill.phoenix_export import pieces, span_of
 from collector.backfill.pieces import BadRow, NotImportable
 from collector.records import records

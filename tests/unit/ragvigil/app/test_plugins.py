@@ -131,7 +131,8 @@ def test_each_is_logged_on_one_line_and_counted_by_group_and_name(tmp_path: Path
     install(tmp_path, "acme-rag", files=BROKEN, entry_points=points)
     code = (
         "import json; from prometheus_client import REGISTRY; from ragvigil.app import plugins;"
-        "from ragvigil.app.process.logs import configure_logs; configure_logs(); plugins.announce();"
+        "from ragvigil.app.process.logs import configure_logs;"
+        "configure_logs(); plugins.announce();"
         "print(json.dumps([REGISTRY.get_sample_value('ragvigil_plugin_failures_total',"
         " {'group': f'ragvigil.{group}', 'name': name})"
         " for group, name in (('scorers', 'tone'), ('conventions', 'acme'))]))"

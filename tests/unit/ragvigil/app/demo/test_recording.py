@@ -10,7 +10,7 @@ import pytest
 
 from ragvigil.app.demo.recording import JSON, PROTOBUF, Kind, NotARecording, read_recording
 
-HELPDESK = Path(__file__).parents[4] / "examples/helpdesk/recorded"
+HELPDESK = Path(__file__).parents[5] / "examples/helpdesk/recorded"
 
 
 def write(folder: Path, name: str, body: bytes) -> None:

@@ -13,7 +13,7 @@ from opentelemetry.proto.trace.v1.trace_pb2 import Span
 from ragvigil.app.demo.recording import read_recording
 from ragvigil.app.demo.schedule import HOUR_NANOS, Plan, Template, requests, schedule, templates
 
-RECORDED = Path(__file__).parents[4] / "examples/helpdesk/recorded"
+RECORDED = Path(__file__).parents[5] / "examples/helpdesk/recorded"
 ENDS = 1_790_000_000 * 10**9
 PLAN = Plan(ends_unix_nano=ENDS, days=2, traces_per_hour=30)
 ByRoute = dict[str, list[Template]]

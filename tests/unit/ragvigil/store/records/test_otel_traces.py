@@ -10,7 +10,7 @@ from pathlib import Path
 import clickhouse_connect
 import pytest
 
-from bench.captures import load
+from bench.rig.captures import load
 from collector.backfill.collector_clickhouse import attributes_of, pieces
 from collector.backfill.pieces import BadRow, NotImportable
 from collector.records import records

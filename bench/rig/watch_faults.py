@@ -17,10 +17,10 @@ from pathlib import Path
 from typing import Any
 
 import httpx
-from report import progress
-from watch_expected import Truth
-from watch_rig import REQUESTS_AN_HOUR, ROOT, Rig, rehearsal
 
+from bench.rig.report import progress
+from bench.rig.watch_expected import Truth
+from bench.rig.watch_rig import REQUESTS_AN_HOUR, ROOT, Rig, rehearsal
 from ragvigil.app.demo.child_daemon import ChildDaemon, running
 from ragvigil.app.demo.recording import read_recording
 from ragvigil.app.demo.replay import Sending, Tally, send_all

@@ -9,9 +9,8 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-from judge_court import MODELS, house_records, in_session
-from judge_faulty import LONG_PATIENCE, NOW, ON_THE_WAY, at_once, settings_for
-
+from bench.rig.judge_court import MODELS, house_records, in_session
+from bench.rig.judge_faulty import LONG_PATIENCE, NOW, ON_THE_WAY, at_once, settings_for
 from ragvigil.llm.book import Pot
 from ragvigil.llm.settings import LlmSettings
 from ragvigil.model.record import RagRecord

@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from beside import repeatedly
+from bench.rig.beside import repeatedly
 
 LOOK_SECONDS = 0.5
 

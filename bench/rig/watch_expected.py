@@ -10,12 +10,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from statistics import fmean
 
-from helpdesk_answers import HEALTHY, Asked, Told, answers
-from judge_court import asker_of, judged_families
-from report import progress
-
 from alerts.signals.catalogue import RATES
 from alerts.watch_settings import BrokenSettings
+from bench.rig.helpdesk_answers import HEALTHY, Asked, Told, answers
+from bench.rig.judge_court import asker_of, judged_families
+from bench.rig.report import progress
 from examples.helpdesk.faults import Fault
 from ragvigil.llm.client import Client, open_client
 from ragvigil.llm.outcome import Purpose

@@ -13,8 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from labelled import rows
-
+from bench.rig.labelled import rows
 from ragvigil.model.issue import Failure, FailureKind
 from ragvigil.model.score import Layer
 

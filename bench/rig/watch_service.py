@@ -1,6 +1,6 @@
 """The example service, with spans that tell the daemon's time: see ragvigil/model/clock.py.
 
-RAGVIGIL_CLOCK=60@1767225600 python bench/watch_service.py --port 8099 --to http://127.0.0.1:4318
+RAGVIGIL_CLOCK=60@1767225600 python bench/rig/watch_service.py --port 8099 --to http://127.0.0.1:4318
 """
 
 from __future__ import annotations

@@ -20,15 +20,15 @@ from typing import Any
 
 import httpx
 import pytest
-from judge_stand_in import standing_in
 
 from alerts.watch_settings import MovedSettings
+from bench.rig.judge_stand_in import standing_in
 from ragvigil.app.demo.child_daemon import ChildDaemon, free_port, running
 from ragvigil.app.demo.processes import Child, service_environment
 from ragvigil.model.clock import VARIABLE, Pace
 from tests.monitoring import tool
 
-ROOT = Path(__file__).resolve().parent.parent
+ROOT = Path(__file__).resolve().parents[2]
 RULES = ROOT / "alerts" / "rules"
 REQUESTS_AN_HOUR, SAMPLE_RATE = 400.0, 0.07
 MEASURES = [one for one in MovedSettings().measures if one != "seconds_total"]
@@ -235,7 +235,7 @@ def _process(folder: Path, name: str, command: list[str]) -> Iterator[None]:
 def _service(folder: Path, daemon: ChildDaemon, settings: dict[str, str]) -> Iterator[str]:
     port = free_port()
     child = Child(
-        ["bench/watch_service.py", "--port", str(port), "--to", f"http://{daemon.http}"],
+        ["bench/rig/watch_service.py", "--port", str(port), "--to", f"http://{daemon.http}"],
         env=service_environment("http://127.0.0.1:9") | settings | {"PYTHONPATH": str(ROOT)},
         cwd=ROOT,
         log=folder / "service.log",

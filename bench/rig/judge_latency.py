@@ -15,12 +15,12 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-import otlp_requests
-from ingest import Sent, send
-from judge_stand_in import standing_in
 from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceRequest
-from report import progress
 
+from bench.ingest import Sent, send
+from bench.rig import otlp_requests
+from bench.rig.judge_stand_in import standing_in
+from bench.rig.report import progress
 from ragvigil.app.demo.child_daemon import ChildDaemon, running
 
 RATE = 40.0

@@ -9,7 +9,7 @@ import sys
 from pathlib import Path
 from typing import NoReturn
 
-SAMPLES = Path(__file__).resolve().parent.parent / "tests" / "golden"
+SAMPLES = Path(__file__).resolve().parents[2] / "tests" / "golden"
 
 
 def bench_data() -> Path | None:

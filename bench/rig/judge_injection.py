@@ -16,11 +16,10 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from statistics import fmean
 
-from judge_attacked import Trial, Trials, make
-from judge_court import judged_families
-from labelled import rows
-from report import progress
-
+from bench.rig.judge_attacked import Trial, Trials, make
+from bench.rig.judge_court import judged_families
+from bench.rig.labelled import rows
+from bench.rig.report import progress
 from ragvigil.llm.client import open_client
 from ragvigil.llm.outcome import Purpose
 from ragvigil.llm.settings import LlmSettings

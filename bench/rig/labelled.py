@@ -7,7 +7,7 @@ import json
 from collections.abc import Sequence
 from typing import Any
 
-from report import SAMPLES, bench_data
+from bench.rig.report import SAMPLES, bench_data
 
 
 def rows(name: str, *, small: bool = False) -> list[dict[str, Any]]:

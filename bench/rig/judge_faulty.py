@@ -8,8 +8,7 @@ from dataclasses import dataclass, field
 from email.utils import formatdate
 from typing import Any
 
-from judge_court import base_url
-
+from bench.rig.judge_court import base_url
 from ragvigil.llm.settings import LlmSettings
 from tests.content_judge import ContentJudge
 from tests.llm_server import Fault, LlmServer

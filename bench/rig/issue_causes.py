@@ -19,11 +19,11 @@ from itertools import combinations
 from pathlib import Path
 
 import numpy as np
-from failing_days import DAY_NANOS, Failing, Questions, days, questions
-from issue_days import Embed, Kept, Key, lived
-from report import progress
 from sklearn.metrics import adjusted_rand_score
 
+from bench.rig.failing_days import DAY_NANOS, Failing, Questions, days, questions
+from bench.rig.issue_days import Embed, Kept, Key, lived
+from bench.rig.report import progress
 from clustering.grouping.child import cluster_in_child
 from clustering.grouping.cluster import Clustering
 from clustering.grouping.vectors import Vectors, unit

@@ -8,14 +8,16 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from judge_court import (
+from prometheus_client import REGISTRY
+
+from bench.rig.judge_court import (
     MODELS,
     asker_of,
     house_records,
     judged_families,
     labelled_records,
 )
-from judge_faulty import (
+from bench.rig.judge_faulty import (
     EVERY,
     LONG_PATIENCE,
     NOW,
@@ -27,9 +29,7 @@ from judge_faulty import (
     at_once,
     settings_for,
 )  # fmt: skip
-from prometheus_client import REGISTRY
-from report import progress
-
+from bench.rig.report import progress
 from ragvigil.llm.client import open_client
 from ragvigil.llm.outcome import FailureKind, Purpose
 from ragvigil.model.record import RagRecord

@@ -9,8 +9,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from labelled import rows
-
+from bench.rig.labelled import rows
 from ragvigil.llm.client import Client, open_client
 from ragvigil.llm.settings import LlmSettings
 from ragvigil.model.record import Citation, Document, RagRecord

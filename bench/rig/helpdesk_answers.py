@@ -3,13 +3,9 @@
 from __future__ import annotations
 
 import re
-import sys
 from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from pathlib import Path
-
-sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 from fastapi.testclient import TestClient
 from opentelemetry.exporter.otlp.proto.common.trace_encoder import encode_spans

@@ -12,7 +12,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass, replace
 
-from issue_traffic import HEALTHY, Truth
+from bench.rig.issue_traffic import HEALTHY, Truth
 
 LEAST_MEMBERS = 3
 

@@ -1,6 +1,6 @@
 """A judge that reads texts, as a process of its own: it prints its address and serves until ended.
 
-    python bench/judge_stand_in.py [--seconds 0.2] [--log FILE] [--gives-way]
+    python bench/rig/judge_stand_in.py [--seconds 0.2] [--log FILE] [--gives-way]
 
 The log gets a line for each call, before the reply is made: a hash of the prompt without its
 delimiter. A call that is repeated writes the same line again.

@@ -14,12 +14,12 @@ from pathlib import Path
 from typing import Any
 
 import httpx
-from issue_traffic import Answer, Truth, trace_id_of
-from issue_truth import Fails, Named
-from judge_latency import judging
-from report import progress
-from watch_faults import pace_from
 
+from bench.rig.issue_traffic import Answer, Truth, trace_id_of
+from bench.rig.issue_truth import Fails, Named
+from bench.rig.judge_latency import judging
+from bench.rig.report import progress
+from bench.rig.watch_faults import pace_from
 from ragvigil.app.demo.child_daemon import ChildDaemon, running
 from ragvigil.app.demo.recording import PROTOBUF
 from ragvigil.app.demo.replay import Outgoing, Sending, Tally, send_all

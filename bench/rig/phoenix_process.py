@@ -10,8 +10,8 @@ import time
 from pathlib import Path
 
 import httpx
-from report import progress
 
+from bench.rig.report import progress
 from ragvigil.app.demo.child_daemon import free_port
 
 START_SECONDS, STORE_SECONDS = 120, 600
@@ -43,7 +43,7 @@ def phoenix_rate(venv: Path, requests: list[bytes]) -> float:
 
 
 def _rate(base: str, requests: list[bytes]) -> float:
-    from otlp_requests import SPANS
+    from bench.rig.otlp_requests import SPANS
 
     expected = SPANS * len(requests)
     started = time.perf_counter()
