@@ -16,7 +16,7 @@ from alerts.settings import MetricsSettings
 from collector.settings import CollectorSettings
 from collector.spool.spool import SpoolWriter
 from ragvigil.app.parts import assemble
-from ragvigil.app.pipeline.balance import Books
+from ragvigil.app.pipeline.balance import SpanBalance
 from ragvigil.app.pipeline.loop import Pipeline
 from ragvigil.app.settings import Settings
 from ragvigil.model.span import Signal, Span
@@ -88,7 +88,9 @@ class Core:
         self.pipeline = Pipeline(
             parts, clock=lambda: self.now, memory_limit_bytes=self.memory_limit_bytes
         )
-        self.books = Books(self.folder / "spool", self.store, self.pipeline, clock=lambda: self.now)
+        self.books = SpanBalance(
+            self.folder / "spool", self.store, self.pipeline, clock=lambda: self.now
+        )
 
     @classmethod
     async def born(cls, folder: Path, store: Store, **settings: Any) -> Core:

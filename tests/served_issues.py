@@ -9,7 +9,7 @@ from starlette.types import ASGIApp
 
 from clustering.grouping.process import ClusteringChild
 from clustering.issues.job import IssueJob
-from clustering.rca.job import Explaining
+from clustering.rca.job import RootCauseJob
 from clustering.rca.settings import RootCauseSettings
 from clustering.settings import ClusteringSettings
 from ragvigil.app.sources.issues import Issues
@@ -18,7 +18,7 @@ from ragvigil.inference.settings import InferenceSettings
 from ragvigil.store.engine.store import Store
 from ragvigil.web.api.application import api
 from ragvigil.web.settings import WebSettings
-from scorers.judge.job import Judging
+from scorers.judge.job import JudgeJob
 from scorers.judge.settings import JudgeSettings
 from tests.flow.test_api import Quiet
 from tests.issues import NOW
@@ -31,8 +31,8 @@ def issues(store: Store, folder: Path) -> Issues:
     settings = ClusteringSettings()
     clusters = ClusteringChild(settings, folder)
     job = IssueJob(store, inference, settings, {}, clusters, clock)
-    judging = Judging(JudgeSettings(), store, folder, {}, None, lambda _: None)
-    explaining = Explaining(store, RootCauseSettings(), judging, clock=clock)
+    judging = JudgeJob(JudgeSettings(), store, folder, {}, None, lambda _: None)
+    explaining = RootCauseJob(store, RootCauseSettings(), judging, clock=clock)
     return Issues(store, job, explaining, clock=clock)
 
 

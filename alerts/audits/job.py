@@ -50,7 +50,7 @@ LOOK_SECONDS = 60.0
 """Between two looks of an audit that has judged all there was."""
 
 
-class Auditing:
+class AuditJob:
     """One duty. `ask` blocks; `clock` tells the thread of the looks the present, in seconds."""
 
     def __init__(

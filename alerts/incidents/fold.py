@@ -35,7 +35,7 @@ def fold(
     the last hours. The same call again with its own result changes nothing and tells nothing, and
     the order of findings and notices does not matter.
     """
-    turn = _Turn(incidents, notices, int(now * NANOS), settings)
+    turn = FoldPass(incidents, notices, int(now * NANOS), settings)
     turn.take(findings)
     turn.settle()
     ordered = sorted(
@@ -44,7 +44,7 @@ def fold(
     return tuple(ordered), tuple(turn.events)
 
 
-class _Turn:
+class FoldPass:
     """One call of `fold`."""
 
     def __init__(

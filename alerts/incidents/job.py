@@ -25,7 +25,7 @@ from ragvigil.store.watch import deploys, notices
 from ragvigil.store.watch import findings as stored_findings
 from ragvigil.store.watch import incidents as stored
 from ragvigil.store.watch.deploys import Deploy
-from ragvigil.store.watch.incidents import PageCounts, Wanted
+from ragvigil.store.watch.incidents import IncidentFilter, PageCounts
 
 if TYPE_CHECKING:
     from ragvigil.store.engine.store import Store
@@ -60,9 +60,9 @@ class IncidentJob:
         self._deploys_read = 0.0
         since = max(0, int(clock() - MEMORY_SECONDS))
         self._changes = {one.notice_id: one for one in notices.find(store, since=since)}
-        kept = stored.find(store, Wanted(since=since), priority=Priority.TICK)
+        kept = stored.find(store, IncidentFilter(since=since), priority=Priority.TICK)
         self._incidents = {one.incident_id: one for one in kept}
-        expected = stored.find(store, Wanted(expected=True), priority=Priority.TICK)
+        expected = stored.find(store, IncidentFilter(expected=True), priority=Priority.TICK)
         self._expected = {one.incident_id: one for one in expected}
         self._written = {_key(name, one): one for name, one in _held(kept)}
         self._loose = stored_findings.loose(store)
@@ -108,7 +108,9 @@ class IncidentJob:
         with self._lock:
             if incident_id in self._incidents:
                 return self._incidents[incident_id]
-        found = stored.find(self._store, Wanted(incident_id=incident_id)) if incident_id else []
+        found = (
+            stored.find(self._store, IncidentFilter(incident_id=incident_id)) if incident_id else []
+        )
         if not found:
             raise UnknownIncident(f"there is no incident {incident_id}")
         return found[0]

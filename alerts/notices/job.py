@@ -46,7 +46,7 @@ OF_INDEX = frozenset(
 """Kinds after which an index is another one."""
 
 
-class Noticing:
+class NoticeJob:
     """The detectors of all routes. `offer` is called in the pipeline's thread, `run` in a job's.
 
     The state is in memory and rebuilt at the first run from the newest stored records and notices.

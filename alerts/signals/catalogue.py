@@ -10,7 +10,7 @@ from ragvigil.model.finding import Finding, FindingKind
 from ragvigil.model.identity import identity
 from ragvigil.model.notice import Cause
 from ragvigil.model.score import Layer
-from ragvigil.store.watch.signals import ERROR, SLOW, Wanted
+from ragvigil.store.watch.signals import ERROR, SLOW, SignalChoice
 
 POOL = "*"
 """In place of a route: all routes of a service together."""
@@ -205,9 +205,9 @@ def number(signal: str) -> Number:
     return NUMBERS.get(signal) or Number(signal=signal, words=signal, unit="requests")
 
 
-def wanted(broken: BrokenSettings, moved: MovedSettings) -> Wanted:
+def wanted(broken: BrokenSettings, moved: MovedSettings) -> SignalChoice:
     """What is to be summed for all signals."""
-    return Wanted(
+    return SignalChoice(
         rates=[rate.signal for rate in RATES if rate.signal not in (ERROR, SLOW)],
         rubrics=moved.rubrics,
         local=moved.local_rubrics,

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from alerts.audits.job import Auditing
+from alerts.audits.job import AuditJob
 from alerts.incidents.job import IncidentJob
 from alerts.incidents.message import Message
 from alerts.incidents.suspects import is_good
 from alerts.incidents.undeclared import Seen, undeclared
-from alerts.notices.job import Noticing
+from alerts.notices.job import NoticeJob
 from alerts.settings import AlertsSettings, MetricsSettings
 from alerts.signals.ceilings import by_signal
 from alerts.signals.gauges import readings
@@ -29,7 +29,7 @@ from ragvigil.store.engine.store import Store
 NANOS = 10**9
 
 
-class Watching:
+class Watch:
     """One duty: `run` takes a turn."""
 
     def __init__(
@@ -44,11 +44,11 @@ class Watching:
     ) -> None:
         self._alerts, self._judging, self._clock = alerts, judging, clock
         self._fresh: list[Notice] = []
-        self.noticing = Noticing(store, alerts.notices, clock)
+        self.noticing = NoticeJob(store, alerts.notices, clock)
         self.incidents = IncidentJob(store, alerts.incidents, external_url, clock, told=self._told)
         self.metrics = WatchMetrics(metrics, clock)
         self._signals = SignalJob(store, alerts, self.incidents.open_findings())
-        self._auditing = Auditing(
+        self._auditing = AuditJob(
             store, alerts.audit, self._ask, clock, page_drop=alerts.incidents.page_drop
         )
 

@@ -155,7 +155,9 @@ def failing(folder: Path) -> dict[str, Fails]:
     """The failing records that a stopped daemon left, by trace id."""
     store = Store.open(StoreSettings(), folder)
     try:
-        found = [one.failure for one in failed.find(store, failed.Wanted(limit=MOST_FAILING))]
+        found = [
+            one.failure for one in failed.find(store, failed.FailureFilter(limit=MOST_FAILING))
+        ]
     finally:
         store.close()
     return {

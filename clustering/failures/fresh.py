@@ -67,7 +67,7 @@ def read(
 
 def _known(store: Store, changes: Sequence[Change]) -> dict[Key, KeptFailure]:
     minutes = [one.minute for one in changes]
-    wanted = failed.Wanted(
+    wanted = failed.FailureFilter(
         trace_ids=tuple(sorted({one.trace_id for one in changes})),
         since=min(minutes),
         until=max(minutes) + 60,

@@ -15,7 +15,7 @@ from ragvigil.store.issues import memberships
 from ragvigil.store.records import versions
 
 if TYPE_CHECKING:
-    from clustering.issues.baseline import Standing
+    from clustering.issues.baseline import FailureBaseline
     from ragvigil.store.engine.store import Store
 
 HOUR, DAY, NANOS = 3600, 86_400, 10**9
@@ -25,10 +25,10 @@ MOST_RETURNED = 1000
 """Members of a resolved issue that are looked at for their release."""
 
 
-class Ageing:
+class AgeingJob:
     """One duty of the job: `run` says what changed. The hours are read once each hour."""
 
-    def __init__(self, store: Store, standing: Standing) -> None:
+    def __init__(self, store: Store, standing: FailureBaseline) -> None:
         self._store, self._standing = store, standing
         self._hour = 0
         self._hours: dict[str, tuple[Hour, ...]] = {}
@@ -62,7 +62,7 @@ class Ageing:
 
     def _returned(self, issue: Issue) -> Pace:
         since = issue.resolved_unix_nano // NANOS
-        wanted = failed.Wanted(
+        wanted = failed.FailureFilter(
             issue_ids=(issue.issue_id,), since=since, newest_first=True, limit=MOST_RETURNED
         )
         found = failed.find(self._store, wanted, priority=Priority.TICK)

@@ -22,7 +22,7 @@ KEPT_SECONDS = 600.0
 """How long the traffic is taken to be as it was."""
 
 
-class Standing:
+class FailureBaseline:
     """The traffic and the loose failures of the past days, as the store has them."""
 
     def __init__(self, store: Store, days: int) -> None:

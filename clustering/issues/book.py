@@ -37,7 +37,7 @@ class IssueBook:
 
         Members are written before their issue, and forgotten before it: the larger number holds.
         """
-        wanted = issues.Wanted(with_merged=True, with_centroids=True, limit=MOST)
+        wanted = issues.IssueFilter(with_merged=True, with_centroids=True, limit=MOST)
         counted = memberships.counted(store)
         return cls(
             replace(one, members=max(one.members, counted.get(one.issue_id, 0)))

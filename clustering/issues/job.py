@@ -14,13 +14,13 @@ from typing import TYPE_CHECKING
 
 from clustering import metrics
 from clustering.failures.embed import FailureVectors
-from clustering.issues.ageing import Ageing
-from clustering.issues.baseline import Standing
-from clustering.issues.ledger import IssueBoard
-from clustering.issues.merge_job import IssueMerging
-from clustering.issues.place_job import IssuePlacing
+from clustering.issues.ageing import AgeingJob
+from clustering.issues.baseline import FailureBaseline
+from clustering.issues.ledger import IssueLedger
+from clustering.issues.merge_job import MergeJob
+from clustering.issues.place_job import PlaceJob
 from clustering.issues.recentring import recentred
-from clustering.issues.recluster import IssueClustering
+from clustering.issues.recluster import ReclusterJob
 from clustering.issues.verbs import Act
 from ragvigil.model.issue import Failure, Issue, IssueVerb
 
@@ -47,14 +47,14 @@ class IssueJob:
     ) -> None:
         self._store, self._clock = store, clock
         self._vectors = FailureVectors(inference)
-        self._board = IssueBoard(store, clock)
-        self._standing = standing = Standing(store, settings.residue_days)
-        self._placing = IssuePlacing(
+        self._board = IssueLedger(store, clock)
+        self._standing = standing = FailureBaseline(store, settings.residue_days)
+        self._placing = PlaceJob(
             store, self._board, self._vectors, standing, settings, fails_below, joined
         )
-        self._ageing = Ageing(store, standing)
-        self._clustering = IssueClustering(store, self._board, standing, settings, cluster)
-        self._merging = IssueMerging(store, self._board, settings.residue_days, cluster)
+        self._ageing = AgeingJob(store, standing)
+        self._clustering = ReclusterJob(store, self._board, standing, settings, cluster)
+        self._merging = MergeJob(store, self._board, settings.residue_days, cluster)
 
     def run(self) -> None:
         """The minute's turn. Raises StoreError; the next turn goes on from the store."""

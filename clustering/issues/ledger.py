@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 NANOS = 10**9
 
 
-class IssueBoard:
+class IssueLedger:
     """For any number of threads. Nothing that takes long is done while the book is held."""
 
     def __init__(self, store: Store, clock: Clock) -> None:

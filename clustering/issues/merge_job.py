@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from clustering.grouping.cluster import Clustering
     from clustering.grouping.vectors import Vectors
     from clustering.issues.book import IssueBook
-    from clustering.issues.ledger import IssueBoard
+    from clustering.issues.ledger import IssueLedger
     from clustering.issues.merges import Split
     from clustering.issues.recluster import Cluster
     from ragvigil.store.engine.store import Store
@@ -39,10 +39,10 @@ STAYING = 200
 """Members of an issue, the newest, whose mean is its centroid once another has left it."""
 
 
-class IssueMerging:
+class MergeJob:
     """One turn at a time; `merge` and `unmerge` for whoever asks."""
 
-    def __init__(self, store: Store, board: IssueBoard, days: int, cluster: Cluster) -> None:
+    def __init__(self, store: Store, board: IssueLedger, days: int, cluster: Cluster) -> None:
         self._store, self._board, self._days, self._cluster = store, board, days, cluster
 
     def run(self, now: float, model: str) -> None:
@@ -57,7 +57,7 @@ class IssueMerging:
 
     def _propose(self, family: Family, now: float, model: str) -> None:
         service, environment, layer = family
-        wanted = failed.Wanted(
+        wanted = failed.FailureFilter(
             service=service,
             environment=environment,
             family=layer,
@@ -166,7 +166,7 @@ class IssueMerging:
         """Joint vectors of the newest members of the issue itself."""
         import numpy as np
 
-        wanted = failed.Wanted(issue_ids=(issue.issue_id,), newest_first=True, limit=STAYING)
+        wanted = failed.FailureFilter(issue_ids=(issue.issue_id,), newest_first=True, limit=STAYING)
         found = failed.find(self._store, wanted, priority=Priority.TICK)
         alike = [one for one in found if issue.vector_model == one.vector_model != ""]
         alike = failed.with_vectors(self._store, alike, issue.vector_model)

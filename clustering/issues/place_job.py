@@ -16,21 +16,21 @@ from clustering.failures.changes import FailingLook
 from clustering.issues import placement as placing
 from clustering.issues.background import LEAST_MEMBERS
 from clustering.issues.book import family_of
-from clustering.issues.placement import Placed
+from clustering.issues.placement import Placement
 from clustering.issues.provisional import Key, key_of, key_of_issue
 from ragvigil.model.issue import Failure, FailureKind
 from ragvigil.store.engine.priority import Priority
 from ragvigil.store.issues import failing_changes as failing
 from ragvigil.store.issues import failing_rows as failed
 from ragvigil.store.issues.failing_rows import KeptFailure
-from ragvigil.store.issues.failing_rows import Placed as Where
+from ragvigil.store.issues.failing_rows import MemberOf as Where
 
 if TYPE_CHECKING:
     from clustering.failures.embed import FailureVectors
     from clustering.failures.fresh import Fresh
-    from clustering.issues.baseline import Standing
+    from clustering.issues.baseline import FailureBaseline
     from clustering.issues.book import IssueBook
-    from clustering.issues.ledger import IssueBoard
+    from clustering.issues.ledger import IssueLedger
     from clustering.settings import ClusteringSettings
     from ragvigil.store.engine.store import Store
     from ragvigil.store.issues.failing_changes import Key as RecordKey
@@ -45,15 +45,15 @@ MOST_LOOSE = 5000
 """Records of one key that open an issue at once; the rest joins it as it is looked at."""
 
 
-class IssuePlacing:
+class PlaceJob:
     """One turn at a time. `joined` hears of every record that came into an issue."""
 
     def __init__(
         self,
         store: Store,
-        board: IssueBoard,
+        board: IssueLedger,
         vectors: FailureVectors,
-        standing: Standing,
+        standing: FailureBaseline,
         settings: ClusteringSettings,
         fails_below: Mapping[str, float],
         joined: Callable[[Sequence[Failure]], None],
@@ -94,7 +94,7 @@ class IssuePlacing:
 
     def _with_vectors(self, fresh: Fresh, now: float) -> list[KeptFailure]:
         """The fresh ones, and older ones that got vectors at last; as far as there are any."""
-        wanted = failed.Wanted(
+        wanted = failed.FailureFilter(
             without_vectors_of=self._vectors.model or self._model_of_issues(),
             since=self._since(now),
             limit=self._settings.records,
@@ -142,7 +142,7 @@ class IssuePlacing:
 
     def _left_over(self, now: float) -> dict[RecordKey, KeptFailure]:
         """The newest records in no issue, with the vectors they have: a turn ended before them."""
-        wanted = failed.Wanted(
+        wanted = failed.FailureFilter(
             placed=Where.LOOSE, since=self._since(now), newest_first=True, limit=MOST_LOOSE
         )
         found = failed.find(self._store, wanted, priority=Priority.TICK)
@@ -162,7 +162,7 @@ class IssuePlacing:
         self._count(loose, placed + by_key)
         return {one.issue_id for one in (*placed.issues, *by_key.issues)}
 
-    def _by_key(self, rest: Sequence[KeptFailure], book: IssueBook, now: float) -> Placed:
+    def _by_key(self, rest: Sequence[KeptFailure], book: IssueBook, now: float) -> Placement:
         """To provisional issues that are open, and to those that can be opened now."""
         taken = placing.open_keys(book)
         wanted = {key_of(one.failure) for one in rest} - taken
@@ -189,7 +189,7 @@ class IssuePlacing:
         return placed
 
     def _of_key(self, key: Key, now: float) -> list[KeptFailure]:
-        wanted = failed.Wanted(
+        wanted = failed.FailureFilter(
             service=key.service,
             environment=key.environment,
             family=key.family,
@@ -202,11 +202,11 @@ class IssuePlacing:
         found = failed.find(self._store, wanted, priority=Priority.TICK)
         return [one for one in found if key_of(one.failure) == key]
 
-    def _keep(self, placed: Placed) -> None:
+    def _keep(self, placed: Placement) -> None:
         self._board.keep(members=placed.members, events=placed.events, issues=placed.issues)
         self._joined([one.failure for one, _ in placed.members])
 
-    def _count(self, loose: Sequence[KeptFailure], placed: Placed) -> None:
+    def _count(self, loose: Sequence[KeptFailure], placed: Placement) -> None:
         by = {one.key: membership.by for one, membership in placed.members}
         for one in loose:
             metrics.FAILURES.labels(one.failure.family, by.get(one.key, "loose")).inc()

@@ -20,17 +20,17 @@ IsAbove = Callable[[Sequence[Failure]], bool]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Placed:
+class Placement:
     """Records with the issue that each joined, the issues as they are then, and what happened."""
 
     members: tuple[tuple[KeptFailure, Membership], ...] = ()
     issues: tuple[Issue, ...] = ()
     events: tuple[IssueEvent, ...] = ()
 
-    def __add__(self, other: Placed) -> Placed:
+    def __add__(self, other: Placement) -> Placement:
         """Both; of an issue the later one holds."""
         known = {one.issue_id: one for one in (*self.issues, *other.issues)}
-        return Placed(
+        return Placement(
             members=self.members + other.members,
             issues=tuple(known.values()),
             events=self.events + other.events,
@@ -45,9 +45,9 @@ def stays(kept: KeptFailure, book: IssueBook) -> bool:
     return not issue.is_provisional or key_of_issue(issue) == key_of(kept.failure)
 
 
-def assigned(kept: Iterable[KeptFailure], book: IssueBook, model: str) -> Placed:
+def assigned(kept: Iterable[KeptFailure], book: IssueBook, model: str) -> Placement:
     """Records with vectors of this model to lasting issues, in order of time."""
-    placed = Placed()
+    placed = Placement()
     for family, several in _by_family(one for one in kept if one.vector_model == model).items():
         found = [one for one in book.of(family) if one.vector_model == model]
         if found:
@@ -55,12 +55,12 @@ def assigned(kept: Iterable[KeptFailure], book: IssueBook, model: str) -> Placed
     return placed
 
 
-def _assigned(several: Sequence[KeptFailure], issues: Sequence[Issue]) -> Placed:
+def _assigned(several: Sequence[KeptFailure], issues: Sequence[Issue]) -> Placement:
     from clustering.issues.members import assign_all
 
     found = assign_all([one.failure for one in several], joint_vectors(several), issues)
     known = {one.issue_id: one for one in issues}
-    return Placed(
+    return Placement(
         members=tuple(
             (one, membership)
             for one, membership in zip(several, found.memberships, strict=True)
@@ -70,13 +70,13 @@ def _assigned(several: Sequence[KeptFailure], issues: Sequence[Issue]) -> Placed
     )
 
 
-def grouped(kept: Iterable[KeptFailure], book: IssueBook, is_above: IsAbove, now: int) -> Placed:
+def grouped(kept: Iterable[KeptFailure], book: IssueBook, is_above: IsAbove, now: int) -> Placement:
     """Records to provisional issues of their keys; opens those that stand out. `now` in nanos."""
-    placed = Placed()
+    placed = Placement()
     for family, several in _by_family(kept).items():
         known = {one.failure.key: one for one in several}
         found = group((one.failure for one in several), book.of(family), is_above, now)
-        placed += Placed(
+        placed += Placement(
             members=tuple((known[one.key], one) for one in found.memberships),
             issues=found.issues,
             events=tuple(opened(one, now) for one in found.issues if not book.get(one.issue_id)),

@@ -37,7 +37,7 @@ def recentred(
         if model and one.centroid and one.vector_model != model and not one.merged_into
     )
     for issue in islice(old, A_TURN):
-        wanted = failed.Wanted(issue_ids=(issue.issue_id,), newest_first=True, limit=MEMBERS)
+        wanted = failed.FailureFilter(issue_ids=(issue.issue_id,), newest_first=True, limit=MEMBERS)
         members = vectors.fill(failed.find(store, wanted, priority=Priority.TICK))
         if members:
             mean = tuple(centroid(joint_vectors(members)).tolist())

@@ -17,14 +17,14 @@ from ragvigil.model.issue import IssueEvent, IssueVerb
 from ragvigil.store.engine.priority import Priority
 from ragvigil.store.issues import failing_changes as failing
 from ragvigil.store.issues import failing_rows as failed
-from ragvigil.store.issues.failing_rows import KeptFailure, Placed
+from ragvigil.store.issues.failing_rows import KeptFailure, MemberOf
 
 if TYPE_CHECKING:
     from clustering.grouping.cluster import Clustering
     from clustering.grouping.vectors import Vectors
-    from clustering.issues.baseline import Standing
+    from clustering.issues.baseline import FailureBaseline
     from clustering.issues.book import IssueBook
-    from clustering.issues.ledger import IssueBoard
+    from clustering.issues.ledger import IssueLedger
     from clustering.issues.residue import Proposed
     from clustering.settings import ClusteringSettings
     from ragvigil.store.engine.store import Store
@@ -38,14 +38,14 @@ MOST = 20_000
 """Records of one family that are clustered, the newest: 60 MB of vectors, and their texts."""
 
 
-class IssueClustering:
+class ReclusterJob:
     """One turn at a time. `cluster` may take minutes; the board is not held meanwhile."""
 
     def __init__(
         self,
         store: Store,
-        board: IssueBoard,
-        standing: Standing,
+        board: IssueLedger,
+        standing: FailureBaseline,
         settings: ClusteringSettings,
         cluster: Cluster,
     ) -> None:
@@ -80,11 +80,11 @@ class IssueClustering:
     def _residue(self, family: Family, now: float, model: str) -> list[KeptFailure]:
         """The records, in order of time; the same before and after clustering but for who left."""
         service, environment, layer = family
-        wanted = failed.Wanted(
+        wanted = failed.FailureFilter(
             service=service,
             environment=environment,
             family=layer,
-            placed=Placed.RESIDUE,
+            placed=MemberOf.RESIDUE,
             since=max(0, int(now - self._settings.residue_days * DAY)),
             newest_first=True,
             limit=MOST,

@@ -6,7 +6,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping
 
 from ragvigil.model.issue import Issue
-from ragvigil.store.issues.issues import Wanted
+from ragvigil.store.issues.issues import IssueFilter
 
 
 class IssueParts:
@@ -31,7 +31,7 @@ class IssueParts:
         """The ids of these issues and of all that are part of them."""
         return [name for one in issues for name in self._parts[one.issue_id]]
 
-    def find(self, wanted: Wanted) -> list[Issue]:
+    def find(self, wanted: IssueFilter) -> list[Issue]:
         """Issues that match and are part of no other, whatever their number."""
         return [self._known[name] for name in self._parts if _matches(self._known[name], wanted)]
 
@@ -40,7 +40,7 @@ class IssueParts:
         return {one.issue_id: one.name for one in self._known.values()}
 
 
-def _matches(issue: Issue, wanted: Wanted) -> bool:
+def _matches(issue: Issue, wanted: IssueFilter) -> bool:
     return (
         wanted.service in ("", issue.service)
         and wanted.environment in ("", issue.environment)

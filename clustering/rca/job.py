@@ -86,7 +86,7 @@ class JudgeAsker:
         return STOPPED if said is None else said
 
 
-class Explaining:
+class RootCauseJob:
     """One duty: `run` begins at most one explanation and returns; `explain_now` waits for one."""
 
     def __init__(
@@ -116,7 +116,7 @@ class Explaining:
             return
         now = self._clock()
         last, runs = causes.explained(self._store, int(now - now % DAY) * NANOS)
-        worse = self._parts().find(issues.Wanted(states=tuple(one.value for one in WORSENING)))
+        worse = self._parts().find(issues.IssueFilter(states=tuple(one.value for one in WORSENING)))
         due = [one for one in worse if self._begun.get(one.issue_id, 0.0) + AGAIN_SECONDS <= now]
         waiting = _waiting(due, last, int(now * NANOS))
         if waiting:
@@ -147,7 +147,7 @@ class Explaining:
             self._thread.join(seconds)
 
     def _parts(self) -> IssueParts:
-        wanted = issues.Wanted(with_merged=True, limit=MOST_ISSUES)
+        wanted = issues.IssueFilter(with_merged=True, limit=MOST_ISSUES)
         return IssueParts(issues.find(self._store, wanted, priority=Priority.TICK))
 
     def _unasked(self, issue: Issue, is_spent: bool) -> None:

@@ -33,7 +33,7 @@ class StoredReading:
 
     def members(self) -> Sequence[Failure]:
         """The newest 2,000 of the last week, newest first."""
-        wanted = failed.Wanted(
+        wanted = failed.FailureFilter(
             issue_ids=self._ids,
             since=self._since,
             newest_first=True,
@@ -74,7 +74,7 @@ class StoredReading:
 
     def search(self, *, route: str, rubric: str, label: str) -> Sequence[Form]:
         """The newest 200 since the day before the first member."""
-        wanted = records.Wanted(
+        wanted = records.RecordFilter(
             service=self._issue.service,
             environment=self._issue.environment,
             route=route,
@@ -133,7 +133,7 @@ def terms_of(store: Store, issue: Issue, issue_ids: Collection[str]) -> tuple[st
     """Phrases of the reasons of its members that other failing records of its layer have not."""
     found = failed.find(
         store,
-        failed.Wanted(
+        failed.FailureFilter(
             service=issue.service,
             environment=issue.environment,
             family=issue.family,

@@ -30,7 +30,7 @@ from prometheus_client import (
 from alerts.deltas.metrics import ScoreMetrics
 from ragvigil.app.job_table import duties
 from ragvigil.app.parts import assemble, calibration
-from ragvigil.app.pipeline.balance import Books
+from ragvigil.app.pipeline.balance import SpanBalance
 from ragvigil.app.pipeline.loop import Pipeline
 from ragvigil.app.process import memory
 from ragvigil.app.process.control import serve_answers
@@ -86,7 +86,7 @@ def run(settings: Settings, line: socket.socket, stop: threading.Event, clock: P
     store = Store.open(settings.store, settings.data_dir, epoch=int(time.time()), clock=clock.now)
     try:
         pipeline = Pipeline(assemble(settings, store, runner, scores, clock.now))
-        books = Books(settings.data_dir / "spool", store, pipeline)
+        books = SpanBalance(settings.data_dir / "spool", store, pipeline)
         status = Status(store=store, pipeline=pipeline, books=books, clock=clock.now)
         answers = {"metrics": lambda: generate_latest(REGISTRY), "status": status.short}
         _thread("control", _answer, line, answers, stop)

@@ -13,7 +13,7 @@ from alerts.deltas.job import DeltaJob
 from alerts.deltas.metrics import ScoreMetrics
 from ragvigil.app.parts import calibration
 from ragvigil.app.pipeline import metrics
-from ragvigil.app.pipeline.balance import Books
+from ragvigil.app.pipeline.balance import SpanBalance
 from ragvigil.app.pipeline.loop import Pipeline
 from ragvigil.app.process.jobs import JOBS_PUT_OFF, Job
 from ragvigil.app.settings import Settings
@@ -63,7 +63,7 @@ def duties(
     settings: Settings,
     store: Store,
     pipeline: Pipeline,
-    books: Books,
+    books: SpanBalance,
     scores: ScoreMetrics,
     clock: Clock = time.time,
 ) -> list[Job]:

@@ -8,11 +8,11 @@ from functools import partial
 
 from alerts.audits.estimates import estimates
 from alerts.deltas.metrics import ScoreMetrics
-from alerts.watch.run import Watching
+from alerts.watch.run import Watch
 from clustering.grouping.process import ClusteringChild
 from clustering.issues import metrics as issue_metrics
 from clustering.issues.job import IssueJob
-from clustering.rca.job import Explaining
+from clustering.rca.job import RootCauseJob
 from clustering.topics.job import TopicJob
 from collector.fetch import TraceFetcher
 from collector.record.route import RouteCap, RouteRules
@@ -20,12 +20,12 @@ from collector.spool.reader import SpoolReader
 from ragvigil.app import plugins
 from ragvigil.app.golden.compose import golden_job
 from ragvigil.app.golden.questions import golden_questions
-from ragvigil.app.pipeline.assemblies import Runs
-from ragvigil.app.pipeline.deferred_scoring import Later
+from ragvigil.app.pipeline.assemblies import Assemblies
+from ragvigil.app.pipeline.deferred_scoring import DeferredScoring
 from ragvigil.app.pipeline.digest import Digest, Digesting
 from ragvigil.app.pipeline.loop import Parts
 from ragvigil.app.pipeline.pool import ScoringPool
-from ragvigil.app.pipeline.score import Scoring
+from ragvigil.app.pipeline.score import TraceScorer
 from ragvigil.app.pipeline.sink import Sink
 from ragvigil.app.settings import Settings
 from ragvigil.inference.process import Inference
@@ -35,7 +35,7 @@ from ragvigil.store.engine.store import Store
 from ragvigil.store.records import ledger, traces
 from ragvigil.store.records.traces import RubricFacts
 from scorers.calibration.report import Calibration
-from scorers.export.queue import Exporting
+from scorers.export.queue import ExportQueue
 from scorers.rubric import load_rubrics
 from scorers.runner import Runner
 
@@ -65,11 +65,13 @@ def assemble(
     """The pipeline's parts, ready to run from the last checkpoint; says which plug-ins are not."""
     plugins.announce()
     dirty: set[int] = set()
-    exporting = Exporting(settings.export, clock=clock)
+    exporting = ExportQueue(settings.export, clock=clock)
     inference = Inference(settings.inference)
     clusters = ClusteringChild(settings.clustering, settings.data_dir / "clustering")
     rubrics = facts(runner)
-    later = Later(settings, store, inference, rubrics, scores, dirty, clock, exporting.offer_later)
+    later = DeferredScoring(
+        settings, store, inference, rubrics, scores, dirty, clock, exporting.offer_later
+    )
     watching = _watching(settings, store, later, clock)
     reader, routes = SpoolReader(settings.data_dir / "spool"), settings.collector.routes
     fetcher, runner = TraceFetcher(reader), runner.behind(later.judged)
@@ -77,9 +79,9 @@ def assemble(
     return Parts(
         reader=reader,
         fetcher=fetcher,
-        runs=Runs(settings.collector.assembly),
+        runs=Assemblies(settings.collector.assembly),
         runner=runner,
-        scoring=Scoring(fetcher, runner, RouteRules.of(routes.rules)),
+        scoring=TraceScorer(fetcher, runner, RouteRules.of(routes.rules)),
         pool=ScoringPool(settings, rubrics, (store.replica, store.epoch)),
         routes=RouteCap(routes.max_routes),
         sink=_sink(store, scores, rubrics, reader, dirty, digesting, tell, clock),
@@ -98,12 +100,12 @@ def assemble(
         golden=golden_job(settings, store, runner, later.judging, inference, clock),
         issues=_issues(settings, store, inference, clusters, runner, scores, clock),
         clusters=clusters,
-        explaining=Explaining(store, settings.clustering.root_cause, later.judging, clock=clock),
+        explaining=RootCauseJob(store, settings.clustering.root_cause, later.judging, clock=clock),
     )
 
 
 def _told(
-    scores: ScoreMetrics, later: Later, watching: Watching, exporting: Exporting
+    scores: ScoreMetrics, later: DeferredScoring, watching: Watch, exporting: ExportQueue
 ) -> tuple[Digesting, Callable[[Digest], None]]:
     """Gathers what somebody wants to hear of, and tells it to whom it concerns."""
 
@@ -119,8 +121,8 @@ def _told(
     return digesting, tell
 
 
-def _watching(settings: Settings, store: Store, later: Later, clock: Clock) -> Watching:
-    return Watching(
+def _watching(settings: Settings, store: Store, later: DeferredScoring, clock: Clock) -> Watch:
+    return Watch(
         store,
         settings.alerts,
         settings.metrics,

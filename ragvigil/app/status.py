@@ -8,7 +8,7 @@ from collections.abc import Mapping
 
 from collector.doctor import Alike, diagnose
 from ragvigil.app import plugins
-from ragvigil.app.pipeline.balance import Books
+from ragvigil.app.pipeline.balance import SpanBalance
 from ragvigil.app.pipeline.loop import Pipeline
 from ragvigil.model.clock import Clock
 from ragvigil.store.engine.store import Store
@@ -21,7 +21,7 @@ class Status:
     """The API's `StatusSource`, and the short answer for `/readyz`."""
 
     def __init__(
-        self, *, store: Store, pipeline: Pipeline, books: Books, clock: Clock = time.time
+        self, *, store: Store, pipeline: Pipeline, books: SpanBalance, clock: Clock = time.time
     ) -> None:
         self._store, self._pipeline, self._books = store, pipeline, books
         self._clock, self._started = clock, time.monotonic()

@@ -15,7 +15,7 @@ from ragvigil.store.records.record_rows import RubricFacts, segment
 from ragvigil.store.scores import canary
 from ragvigil.store.scores.canary import CanaryScore, CanarySet
 from scorers.calibration.canary_rows import choose, shifts
-from scorers.judge.job import Judging
+from scorers.judge.job import JudgeJob
 from scorers.rubric import load_rubrics
 
 log = structlog.get_logger()
@@ -34,7 +34,7 @@ class CanaryJob:
     def __init__(
         self,
         store: Store,
-        judging: Judging,
+        judging: JudgeJob,
         facts: Mapping[str, RubricFacts],
         *,
         model: str,

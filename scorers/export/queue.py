@@ -46,7 +46,7 @@ class Sender(Protocol):
         """Ends a request that is being sent."""
 
 
-class Exporting:
+class ExportQueue:
     """Offers may come from any thread. Without an endpoint it takes nothing and imports nothing.
 
     `clock` gives the time that results bear.

@@ -59,7 +59,7 @@ def families(rubrics: Mapping[str, Rubric], wanted: Sequence[str] = ()) -> tuple
     )
 
 
-class Judging:
+class JudgeJob:
     """Takes offers from the pipeline; judges in a thread of its own.
 
     Without a model, or where the model cannot be asked, it takes nothing and `reason` says why.

@@ -28,7 +28,7 @@ from collector.spans import decode_logs, decode_spans
 from ragvigil.app.demo.child_daemon import free_port
 from ragvigil.model.outcome import Outcome
 from ragvigil.model.span import Closed, LogRecord, Trace
-from scorers.export.queue import Exporting
+from scorers.export.queue import ExportQueue
 from scorers.export.settings import ExportSettings
 from tests.otlp import Listening, listening
 from tests.outcomes import outcome_of
@@ -45,8 +45,8 @@ def settings_of(server: Listening, protocol: str, **settings: object) -> ExportS
 
 
 @contextlib.contextmanager
-def exporting(settings: ExportSettings) -> Iterator[Exporting]:
-    made = Exporting(settings)
+def exporting(settings: ExportSettings) -> Iterator[ExportQueue]:
+    made = ExportQueue(settings)
     made.start()
     try:
         yield made
@@ -267,7 +267,7 @@ async def test_a_receiver_that_is_gone_does_not_delay_the_end(protocol: str) -> 
         {"protocol": protocol, "endpoint": f"http://127.0.0.1:{free_port()}", "timeout_seconds": 60}
     )
     lost = counted("export_dropped", reason="shutdown")
-    sending = Exporting(settings)
+    sending = ExportQueue(settings)
     sending.start()
     sending.offer([outcome_of(1)])
     await asyncio.sleep(0.3)

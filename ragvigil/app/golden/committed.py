@@ -15,7 +15,7 @@ from ragvigil.app.golden.trace import chunks_of, prompt_of
 from ragvigil.model.golden import CaseEvent, CaseState, CaseVerb, GoldenCase
 from ragvigil.store.engine.store import Store
 from ragvigil.store.issues import golden
-from ragvigil.store.issues.golden import Wanted
+from ragvigil.store.issues.golden import CaseFilter
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -34,7 +34,7 @@ def read_set(store: Store, settings: GoldenSettings, known: Knowledge, now: int)
             written = reconciled(store, repo, look(repo), now)
     except RepositoryRefuses as error:
         return GoldenSet(problem=str(error))
-    stored = {one.case_id: one for one in golden.find(store, Wanted())}
+    stored = {one.case_id: one for one in golden.find(store, CaseFilter())}
     wrong = [*lines.broken(written, known.asked), *lines.differing(written, stored)]
     return GoldenSet(cases=lines.cases_of(written), broken=wrong)
 
@@ -42,7 +42,7 @@ def read_set(store: Store, settings: GoldenSettings, known: Knowledge, now: int)
 def reconciled(store: Store, repo: Repository, found: Found, now: int) -> list[Line]:
     """The lines of the file; what they say of signatures is in the store on return."""
     written = lines.read(found.text)
-    stored = {one.case_id: one for one in golden.find(store, Wanted())}
+    stored = {one.case_id: one for one in golden.find(store, CaseFilter())}
     learnt = [
         after
         for case in lines.cases_of(written)
@@ -72,7 +72,7 @@ def checks(
     written: Sequence[GoldenCase],
 ) -> Checks:
     """What a person must know before signing a case; `written` are the cases of the file."""
-    proposals = golden.find(store, Wanted(state=CaseState.PROPOSED))
+    proposals = golden.find(store, CaseFilter(state=CaseState.PROPOSED))
     named = [
         one if one.case_id else replace(one, case_id=f"line {place}")
         for place, one in enumerate(written, start=1)

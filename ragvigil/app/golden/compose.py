@@ -22,7 +22,7 @@ from ragvigil.model.record import RagRecord
 from ragvigil.model.score import Score
 from ragvigil.store.engine.store import Store
 from scorers.golden import asked
-from scorers.judge.job import Judging
+from scorers.judge.job import JudgeJob
 from scorers.runner import Runner
 
 if TYPE_CHECKING:
@@ -39,7 +39,7 @@ def golden_job(
     settings: Settings,
     store: Store,
     runner: Runner,
-    judging: Judging,
+    judging: JudgeJob,
     inference: Inference,
     clock: Clock,
 ) -> GoldenJob:
@@ -78,7 +78,7 @@ def _embedding(inference: Inference) -> Embed:
     return embed
 
 
-def _judging(judging: Judging) -> Judge:
+def _judging(judging: JudgeJob) -> Judge:
     def judge(record: RagRecord) -> Sequence[Score]:
         found = judging.judge_now([record], Purpose.AUDIT, JUDGED)
         return found[0] if found else ()

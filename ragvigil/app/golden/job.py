@@ -28,7 +28,7 @@ from ragvigil.model.clock import Clock
 from ragvigil.model.golden import CaseEvent, CaseRun, CaseState, CaseVerb, GoldenCase
 from ragvigil.store.engine.store import Store
 from ragvigil.store.issues import golden
-from ragvigil.store.issues.golden import Wanted
+from ragvigil.store.issues.golden import CaseFilter
 from ragvigil.store.watch import deploys, notices
 from scorers.golden import parse_case
 
@@ -140,7 +140,7 @@ class GoldenJob:
             return
         if problem := self.read_set().problem:
             log.warning("golden set cannot be read", reason=problem)
-        signed = golden.find(self._store, Wanted(state=CaseState.SIGNED))
+        signed = golden.find(self._store, CaseFilter(state=CaseState.SIGNED))
         if signed:
             newest, hours = golden.newest_runs(self._store), self._settings.run_hours
             for case in due(signed, newest, self._changes(), self._now(), hours):

@@ -23,7 +23,7 @@ class _Backfill:
     last_frame: float = 0.0
 
 
-class Runs:
+class Assemblies:
     """Hands every arrival to its assembly and collects what closes."""
 
     def __init__(self, limits: AssemblyLimits) -> None:

@@ -17,7 +17,7 @@ OUTCOMES = ("scored", "not_rag", "shed", "late", "unparseable")
 HOUR = 3600
 
 
-class Books:
+class SpanBalance:
     """Reads the ledger, and holds it against the spool writer's own count. Any thread but one."""
 
     def __init__(

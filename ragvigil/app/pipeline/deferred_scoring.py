@@ -17,7 +17,7 @@ from ragvigil.store.records.record_rows import RubricFacts
 from ragvigil.store.scores import judged
 from ragvigil.store.scores.judged import StoredRecord
 from scorers.calibration.canary_job import CanaryJob
-from scorers.judge.job import Deliver, Judging
+from scorers.judge.job import Deliver, JudgeJob
 from scorers.local.job import LocalScoring
 
 HEARD_SECONDS = 600.0
@@ -25,7 +25,7 @@ HEARD_SECONDS = 600.0
 PACE_DAYS, DAY = 7, 86_400
 
 
-class Later:
+class DeferredScoring:
     """Offers stored outcomes to both; `dirty_minutes` gets the minutes whose roll-ups change.
 
     `tell` hears of scores that are stored.
@@ -47,7 +47,7 @@ class Later:
         self._clock, self._tell = clock, tell
         self._heard = clock() - HEARD_SECONDS
         judge = settings.judge
-        self._judging = Judging(
+        self._judging = JudgeJob(
             judge,
             store,
             settings.data_dir / "judge",
@@ -83,7 +83,7 @@ class Later:
         return self._judging.judged
 
     @property
-    def judging(self) -> Judging:
+    def judging(self) -> JudgeJob:
         """The judge, for whoever asks it beside the sample."""
         return self._judging
 

@@ -11,10 +11,10 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from threading import Event
 
-from alerts.watch.run import Watching
+from alerts.watch.run import Watch
 from clustering.grouping.process import ClusteringChild
 from clustering.issues.job import IssueJob
-from clustering.rca.job import Explaining
+from clustering.rca.job import RootCauseJob
 from clustering.topics.job import TopicJob
 from collector.assembly import Closing
 from collector.fetch import TraceFetcher
@@ -23,16 +23,16 @@ from collector.spool.reader import SpoolReader
 from ragvigil.app.golden.job import GoldenJob
 from ragvigil.app.pipeline import metrics
 from ragvigil.app.pipeline import worker_counters as counted
-from ragvigil.app.pipeline.assemblies import Runs
-from ragvigil.app.pipeline.deferred_scoring import Later
+from ragvigil.app.pipeline.assemblies import Assemblies
+from ragvigil.app.pipeline.deferred_scoring import DeferredScoring
 from ragvigil.app.pipeline.pool import JOB_CLOSINGS, ScoringPool
-from ragvigil.app.pipeline.score import Fresh, Known, Scoring
+from ragvigil.app.pipeline.score import Fresh, Known, TraceScorer
 from ragvigil.app.pipeline.sink import Sink
 from ragvigil.app.pipeline.worker import Job
 from ragvigil.app.process import memory
 from ragvigil.model.span import Closed
 from ragvigil.store.records.traces import StoredTrace
-from scorers.export.queue import Exporting
+from scorers.export.queue import ExportQueue
 from scorers.runner import Runner
 
 FRAMES_A_TURN = 16
@@ -56,19 +56,19 @@ class Parts:
 
     reader: SpoolReader
     fetcher: TraceFetcher
-    runs: Runs
+    runs: Assemblies
     runner: Runner
-    scoring: Scoring
+    scoring: TraceScorer
     pool: ScoringPool
     routes: RouteCap
     sink: Sink
     look_up: LookUp
-    later: Later
-    exporting: Exporting
-    watching: Watching
+    later: DeferredScoring
+    exporting: ExportQueue
+    watching: Watch
     issues: IssueJob
     clusters: ClusteringChild
-    explaining: Explaining
+    explaining: RootCauseJob
     topics: TopicJob
     golden: GoldenJob
 

@@ -37,7 +37,7 @@ Fresh = tuple[Closing, StoredTrace | None]
 """A closing that is to be scored, and what the store has of its trace."""
 
 
-class Scoring:
+class TraceScorer:
     """Turns closings into outcomes; `lean` leaves local models out. One thread."""
 
     def __init__(self, fetcher: TraceFetcher, runner: Runner, rules: RouteRules) -> None:

@@ -40,7 +40,7 @@ class _Gathering:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Placed:
+class SpanPlaces:
     """Where spans are at one moment: in durable ledger rows, or `waiting` for one.
 
     `read` counts the spans read from the spool since it began; `ahead` of the others have a row
@@ -169,12 +169,12 @@ class Sink:
         """Shows other threads where the spans are."""
         self.placed = self._place(spans_read)
 
-    def _place(self, spans_read: int) -> Placed:
+    def _place(self, spans_read: int) -> SpanPlaces:
         flying = [row for _, one in self._flying for row in one.frames]
         waiting = sum(row.spans for row in flying) + self._ledger.waiting_spans()
         sums = {kind: self._sums[kind] for kind in KINDS}
         edge = self._ledger.edge()
-        return Placed(
+        return SpanPlaces(
             **sums,
             waiting=waiting,
             read=spans_read,

@@ -16,7 +16,7 @@ from collector.fetch import TraceFetcher
 from collector.record.route import RouteCap, RouteRules
 from collector.spool.reader import SpoolReader
 from ragvigil.app.pipeline.digest import Digest, Digesting, gather
-from ragvigil.app.pipeline.score import Fresh, Known, Scoring
+from ragvigil.app.pipeline.score import Fresh, Known, TraceScorer
 from ragvigil.app.pipeline.worker_counters import Increases, increases
 from ragvigil.app.process import memory
 from ragvigil.app.process.logs import configure_logs
@@ -66,7 +66,7 @@ class Maker:
         fetcher = TraceFetcher(SpoolReader(settings.data_dir / "spool"))
         self._settings = settings
         self._fails_below = runner.fails_below
-        self._scoring = Scoring(fetcher, runner, rules)
+        self._scoring = TraceScorer(fetcher, runner, rules)
         self._rows = TraceRows(facts, replica=writer[0], epoch=writer[1])
 
     def make(self, job: Job) -> Made:

@@ -58,7 +58,7 @@ class Incidents:
         now = self._clock()
         since = max(0, int(now - DAY))
         came = heard.since(self._store, since, service=service, route=route)
-        wanted = rubric_deltas.Wanted(service=service, route=route, since=since)
+        wanted = rubric_deltas.DeltaFilter(service=service, route=route, since=since)
         known = Known(
             now=now,
             incidents=[

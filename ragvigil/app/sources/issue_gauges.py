@@ -12,7 +12,7 @@ from ragvigil.app.sources.issue_numbers import count, days, looked_of
 from ragvigil.model.issue import Issue
 from ragvigil.store.engine.priority import Priority
 from ragvigil.store.engine.store import Store
-from ragvigil.store.issues.issues import Wanted
+from ragvigil.store.issues.issues import IssueFilter
 
 
 def show(
@@ -23,7 +23,7 @@ def show(
     `now` is in seconds since the epoch. Raises StoreError.
     """
     parts = IssueParts(known)
-    found = parts.find(Wanted())
+    found = parts.find(IssueFilter())
     issue_metrics.show(found, place)
     urgent = [one for one in found if one.state in URGENT]
     issue_metrics.show_open(

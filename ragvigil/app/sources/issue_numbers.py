@@ -17,7 +17,7 @@ from ragvigil.store.issues import failing_rows as failed
 from ragvigil.store.issues import memberships
 from ragvigil.store.issues import views as issue_views
 from ragvigil.store.issues.failing_rows import KeptFailure
-from ragvigil.store.issues.issues import Wanted
+from ragvigil.store.issues.issues import IssueFilter
 from ragvigil.store.issues.views import DAYS, Looked
 from ragvigil.web.views.issues import BackgroundForm
 
@@ -67,7 +67,7 @@ class Around:
         self._loose = memberships.tally(store, since, is_loose=True, bin_seconds=WEEK)
         self._requests = memberships.requests(store, since, bin_seconds=WEEK)
 
-    def of(self, wanted: Wanted) -> list[BackgroundForm]:
+    def of(self, wanted: IssueFilter) -> list[BackgroundForm]:
         """A background for each family that is wanted, on all routes that are."""
         families = [Layer(wanted.family)] if wanted.family else Layer
         routes = (wanted.route,) if wanted.route else ()
@@ -105,7 +105,7 @@ def representatives(store: Store, issue: Issue, ids: Sequence[str]) -> list[Kept
 
     Where no vectors are known, the newest.
     """
-    wanted = failed.Wanted(issue_ids=tuple(ids), newest_first=True, limit=MOST_COMPARED)
+    wanted = failed.FailureFilter(issue_ids=tuple(ids), newest_first=True, limit=MOST_COMPARED)
     found = failed.find(store, wanted)
     known = failed.with_vectors(store, found, issue.vector_model) if issue.vector_model else []
     if not known:

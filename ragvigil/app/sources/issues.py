@@ -12,7 +12,7 @@ from clustering.issues.metrics import URGENT
 from clustering.issues.redirects import IssueParts
 from clustering.issues.verbs import UnknownIssue, VerbDoesNotFit
 from clustering.rca import job as explaining
-from clustering.rca.job import Explaining
+from clustering.rca.job import RootCauseJob
 from ragvigil.app.sources import issue_numbers
 from ragvigil.app.sources.issue_numbers import Around, count, days, looked_of
 from ragvigil.model.issue import Issue, IssueEvent, IssueState, IssueVerb, PairVerdict
@@ -44,7 +44,7 @@ class Issues:
         self,
         store: Store,
         job: IssueJob,
-        explaining: Explaining,
+        explaining: RootCauseJob,
         *,
         external_url: str = "",
         clock: Callable[[], float] = time.time,
@@ -52,7 +52,7 @@ class Issues:
         self._store, self._job, self._explaining = store, job, explaining
         self._url, self._clock = external_url, clock
 
-    def find(self, wanted: stored.Wanted) -> forms.IssuesForm:
+    def find(self, wanted: stored.IssueFilter) -> forms.IssuesForm:
         """Issues that match, what needs somebody first, then the largest."""
         parts = self._parts()
         found = parts.find(wanted)
@@ -90,7 +90,7 @@ class Issues:
         """Members of the minutes before one, the newest first. Raises NoSuchIssue."""
         parts = self._parts()
         ids = tuple(parts.ids([_home(parts, issue_id)]))
-        wanted = failed.Wanted(issue_ids=ids, until=until, limit=limit, newest_first=True)
+        wanted = failed.FailureFilter(issue_ids=ids, until=until, limit=limit, newest_first=True)
         found = failed.find(self._store, wanted)
         return forms.MembersForm(members=[forms.member_form(one) for one in found])
 

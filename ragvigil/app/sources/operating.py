@@ -47,6 +47,6 @@ class Operating:
 
     def _deltas(self, now: int) -> list[Delta]:
         names = {name for pair in PAIRS for name in (pair.rose, pair.fell)}
-        wanted = rubric_deltas.Wanted(window="24h", since=now - DELTAS_SECONDS)
+        wanted = rubric_deltas.DeltaFilter(window="24h", since=now - DELTAS_SECONDS)
         found = rubric_deltas.newest(self._store, wanted)
         return [one for one in found if one.series.rubric in names]

@@ -64,7 +64,7 @@ class _Job:
     result: Future[Any] = field(compare=False)
 
 
-class _Turn(Enum):
+class QueryTurn(Enum):
     """What the thread does where it neither writes nor reads."""
 
     CONNECT = "connect"
@@ -148,8 +148,8 @@ class Engine:
         self._thread.join(seconds + self._settings.timeout_seconds)
 
     def _serve(self) -> None:
-        while (task := self._next()) is not _Turn.END:
-            if task is _Turn.CONNECT:
+        while (task := self._next()) is not QueryTurn.END:
+            if task is QueryTurn.CONNECT:
                 self._connect()
             elif isinstance(task, _Write):
                 self._do_write(task)
@@ -159,15 +159,15 @@ class Engine:
         if self._clients is not None:
             self._clients.close()
 
-    def _next(self) -> _Write | _Job | _Turn:
+    def _next(self) -> _Write | _Job | QueryTurn:
         """The next thing to do; waits for one."""
         with self._changed:
             while True:
                 now = time.monotonic()
                 if self._ends_at is not None and (not self._writes or now >= self._ends_at):
-                    return _Turn.END
+                    return QueryTurn.END
                 if self._clients is None and self._pause.is_over(now):
-                    return _Turn.CONNECT
+                    return QueryTurn.CONNECT
                 if self._writes and self._clients is not None and self._pause.is_over(now):
                     return self._writes[0]
                 if self._jobs:

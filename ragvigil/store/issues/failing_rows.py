@@ -72,7 +72,7 @@ class KeptFailure:
         return seconds - seconds % 60
 
 
-class Placed(StrEnum):
+class MemberOf(StrEnum):
     """Which failing records, by the issues they are in."""
 
     ANY = "any"
@@ -83,7 +83,7 @@ class Placed(StrEnum):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Wanted:
+class FailureFilter:
     """Which failing records; an empty filter is none. Times in seconds, by whole minutes.
 
     `without_vectors_of` asks for those whose vectors are not of this model.
@@ -97,7 +97,7 @@ class Wanted:
     label: str = ""
     issue_ids: tuple[str, ...] = ()
     trace_ids: tuple[str, ...] = ()
-    placed: Placed = Placed.ANY
+    placed: MemberOf = MemberOf.ANY
     without_vectors_of: str = ""
     since: int = 0
     until: int = END
@@ -148,7 +148,9 @@ def _values(one: KeptFailure) -> Row:
     )
 
 
-def find(store: Store, wanted: Wanted, *, priority: Priority = Priority.PAGE) -> list[KeptFailure]:
+def find(
+    store: Store, wanted: FailureFilter, *, priority: Priority = Priority.PAGE
+) -> list[KeptFailure]:
     """Failing records that match, without their vectors. Raises as `Store.read` does."""
     asked = asdict(wanted) | {"placed": wanted.placed.value}
     asked |= {"issue_ids": list(wanted.issue_ids), "trace_ids": list(wanted.trace_ids)}

@@ -30,7 +30,7 @@ MOST_CASES = 100_000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Wanted:
+class CaseFilter:
     """Which cases; an empty filter is none."""
 
     case_id: str = ""
@@ -88,14 +88,16 @@ def _run_values(one: CaseRun) -> Row:
     return (one.case_id, nanos(one.time_unix_nano), one.against, is_pass, one.why, one.answer)
 
 
-def find(store: Store, wanted: Wanted, *, priority: Priority = Priority.PAGE) -> list[GoldenCase]:
+def find(
+    store: Store, wanted: CaseFilter, *, priority: Priority = Priority.PAGE
+) -> list[GoldenCase]:
     """The newest revision of the cases that match, newest first. Raises as `Store.read` does."""
     return [_case(row) for row in store.read("golden_find", asdict(wanted), priority=priority)]
 
 
 def one(store: Store, case_id: str) -> GoldenCase | None:
     """The newest revision of a case, None where there is no such case."""
-    found = find(store, Wanted(case_id=case_id, limit=1)) if case_id else []
+    found = find(store, CaseFilter(case_id=case_id, limit=1)) if case_id else []
     return found[0] if found else None
 
 

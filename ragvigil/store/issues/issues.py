@@ -41,7 +41,7 @@ _SAME = (
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Wanted:
+class IssueFilter:
     """Which issues; an empty filter is none. `text` is in the name, or is the id."""
 
     issue_id: str = ""
@@ -119,7 +119,7 @@ def _pair_values(one: IssuePair) -> Row:
     return (one.kept, one.merged, one.verdict.value, one.likeness, one.shared, time, one.actor)
 
 
-def find(store: Store, wanted: Wanted, *, priority: Priority = Priority.PAGE) -> list[Issue]:
+def find(store: Store, wanted: IssueFilter, *, priority: Priority = Priority.PAGE) -> list[Issue]:
     """Issues that match, newest member first; merged ones by id only. Raises as `Store.read`."""
     asked = asdict(wanted) | {"states": list(wanted.states)}
     return [_issue(row) for row in store.read("issues_find", asked, priority=priority)]

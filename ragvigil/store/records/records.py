@@ -18,7 +18,7 @@ Key: TypeAlias = tuple[str, str]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Wanted:
+class RecordFilter:
     """Which records; an empty filter is none. `since` is in seconds since the epoch.
 
     `rubric`, `below` and `label` ask for one score that is all of them.
@@ -65,7 +65,7 @@ def trace(store: Store, trace_id: str) -> Form | None:
     }
 
 
-def find(store: Store, wanted: Wanted) -> list[Form]:
+def find(store: Store, wanted: RecordFilter) -> list[Form]:
     """Records that match, without their chunks: newest first, by score the lowest first."""
     name = "record_keys_by_score" if wanted.asks_for_a_score else "record_keys"
     found = store.read(name, _parameters(wanted))
@@ -121,7 +121,7 @@ class _Places:
         return store.read(name, {**place, **more})
 
 
-def _parameters(wanted: Wanted) -> dict[str, object]:
+def _parameters(wanted: RecordFilter) -> dict[str, object]:
     return {
         "service": wanted.service,
         "environment": wanted.environment,

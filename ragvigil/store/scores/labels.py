@@ -38,7 +38,7 @@ class Label:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Wanted:
+class LabelFilter:
     """Which labels; an empty filter is none. `since` is in seconds since the epoch."""
 
     rubric: str = ""
@@ -80,7 +80,7 @@ def rows(
     ]
 
 
-def find(store: Store, wanted: Wanted) -> list[Label]:
+def find(store: Store, wanted: LabelFilter) -> list[Label]:
     """Labels that match, newest first."""
     return [_label(row) for row in store.read("labels_find", asdict(wanted))]
 

@@ -36,7 +36,7 @@ NUMBERS = (
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Wanted:
+class DeltaFilter:
     """Which deltas; an empty filter is none. `since` is in seconds since the epoch."""
 
     service: str = ""
@@ -59,13 +59,13 @@ def batch(
     )
 
 
-def newest(store: Store, wanted: Wanted, *, priority: Priority = Priority.PAGE) -> list[Delta]:
+def newest(store: Store, wanted: DeltaFilter, *, priority: Priority = Priority.PAGE) -> list[Delta]:
     """The newest tick since `wanted.since` of every series and window that matches."""
     rows = store.read("deltas_newest", asdict(wanted), priority=priority)
     return [_delta(row) for row in rows]
 
 
-def since(store: Store, wanted: Wanted) -> list[Delta]:
+def since(store: Store, wanted: DeltaFilter) -> list[Delta]:
     """All ticks since `wanted.since` that match, oldest first."""
     return [_delta(row) for row in store.read("deltas_since", asdict(wanted))]
 

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Wanted:
+class IncidentFilter:
     """Which incidents; an empty filter is none. `since`, in seconds: not resolved before it."""
 
     incident_id: str = ""
@@ -92,7 +92,9 @@ def _event_values(one: IncidentEvent) -> Row:
     return (one.incident_id, nanos(one.time_unix_nano), one.verb.value, one.actor, one.text)
 
 
-def find(store: Store, wanted: Wanted, *, priority: Priority = Priority.PAGE) -> list[Incident]:
+def find(
+    store: Store, wanted: IncidentFilter, *, priority: Priority = Priority.PAGE
+) -> list[Incident]:
     """Incidents that match, with their findings, newest first. Raises as `Store.read` does."""
     rows = store.read("incidents_find", asdict(wanted), priority=priority)
     names = [row["incident_id"] for row in rows]

@@ -25,7 +25,7 @@ ERROR = "error"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Wanted:
+class SignalChoice:
     """Which signals are summed.
 
     `rates` are `rubric:label` or `rubric:failed`; `rubrics` are followed by their values, `local`
@@ -86,7 +86,7 @@ def changes(store: Store, version: int, first: int) -> Changes:
 
 def sums(
     store: Store,
-    wanted: Wanted,
+    wanted: SignalChoice,
     start: int,
     end: int,
     *,
@@ -143,7 +143,7 @@ def traces(
     return tuple(dict.fromkeys(str(row["trace_id"]) for row in rows))
 
 
-def _parameters(wanted: Wanted) -> dict[str, Any]:
+def _parameters(wanted: SignalChoice) -> dict[str, Any]:
     spoken = {rate.partition(":")[0] for rate in wanted.rates} | set(wanted.rubrics)
     return {
         "rates": list(wanted.rates),

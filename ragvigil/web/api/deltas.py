@@ -6,7 +6,7 @@ from typing import Annotated, Literal
 
 from fastapi import APIRouter, Depends, Query, Request
 
-from ragvigil.store.scores.rubric_deltas import Wanted
+from ragvigil.store.scores.rubric_deltas import DeltaFilter
 from ragvigil.web.permissions import Permission, Requires
 from ragvigil.web.times import point_of_time
 from ragvigil.web.views import reading
@@ -45,7 +45,7 @@ def deltas(
     The newest tick of a series without traffic is the last one at which it had some.
     """
     now = request.app.state.clock()
-    wanted = Wanted(
+    wanted = DeltaFilter(
         service=service,
         environment=environment,
         route=route,

@@ -117,7 +117,7 @@ def cases(
 ) -> CasesForm:
     """Those changed last first; with them, what is broken in the set's file."""
     kept = source.set_values()
-    wanted = stored.Wanted(
+    wanted = stored.CaseFilter(
         state=state, service=service, query_type=query_type, issue_id=issue, limit=limit
     )
     found = stored.find(request.app.state.store, wanted)

@@ -83,7 +83,7 @@ def incidents(
     """Newest first; with them, how many pages there were and how many of those were right."""
     source = _source(request)
     start = int(point_of_time(since, request.app.state.clock()).timestamp())
-    wanted = stored.Wanted(service=service, state=state, since=start, limit=limit)
+    wanted = stored.IncidentFilter(service=service, state=state, since=start, limit=limit)
     store = request.app.state.store
     found = stored.find(store, wanted)
     pages = stored.pages(store)
@@ -106,7 +106,7 @@ def incidents(
 def incident(request: Request, incident_id: str) -> IncidentStoryForm:
     """Events are ordered by time."""
     source, store = _source(request), request.app.state.store
-    found = stored.find(store, stored.Wanted(incident_id=incident_id))
+    found = stored.find(store, stored.IncidentFilter(incident_id=incident_id))
     if not found:
         raise HTTPException(404, f"there is no incident {incident_id}")
     events = [event_form(one) for one in stored.events(store, incident_id)]

@@ -43,7 +43,7 @@ class VerbRefused(ValueError):
 class IssueSource(Protocol):
     """What groups failing records; the composition root provides it."""
 
-    def find(self, wanted: stored.Wanted) -> IssuesForm:
+    def find(self, wanted: stored.IssueFilter) -> IssuesForm:
         """Issues that match, what needs somebody first, and what is in none."""
         ...
 
@@ -96,7 +96,7 @@ def issues(
     limit: Annotated[int, Query(ge=1, le=1000)] = 100,
 ) -> IssuesForm:
     """Regressed, escalating and new ones first; with them, how many failures are in no issue."""
-    wanted = stored.Wanted(
+    wanted = stored.IssueFilter(
         states=(state,) if state else (),
         service=service,
         route=route,

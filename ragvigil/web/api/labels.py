@@ -58,7 +58,7 @@ def labels(
     limit: Annotated[int, Query(ge=1, le=10_000)] = 100,
 ) -> LabelsForm:
     """Newest first. An empty filter is none."""
-    wanted = stored.Wanted(
+    wanted = stored.LabelFilter(
         rubric=rubric,
         trace_id=trace_id.lower(),
         labeller=labeller,

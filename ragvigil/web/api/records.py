@@ -56,7 +56,7 @@ def records(
     `below` and `label` ask for one score that is both; with `rubric` that rubric's. An empty
     filter is none.
     """
-    wanted = stored.Wanted(
+    wanted = stored.RecordFilter(
         service=service,
         environment=environment,
         route=route,

@@ -23,7 +23,9 @@ LIVE_SECONDS = 600
 WINDOWS = ("15m", "30m", "90m", "6h", "24h")
 
 
-def newest_deltas(store: Store, wanted: rubric_deltas.Wanted, now: datetime) -> list[DeltaForm]:
+def newest_deltas(
+    store: Store, wanted: rubric_deltas.DeltaFilter, now: datetime
+) -> list[DeltaForm]:
     """The present of every series that matches, with the hourly means before it.
 
     Of a series without traffic, the last that is known.
@@ -35,7 +37,7 @@ def newest_deltas(store: Store, wanted: rubric_deltas.Wanted, now: datetime) -> 
     return [delta_form(one, hours.get(one.series, [])) for one in shown]
 
 
-def _newest(store: Store, wanted: rubric_deltas.Wanted, now: int) -> list[Delta]:
+def _newest(store: Store, wanted: rubric_deltas.DeltaFilter, now: int) -> list[Delta]:
     """Rows no older than needed: a series with traffic in the last day has one at the newest
     tick, its 24 h window; after a pause of the daemon the day before has them."""
     for since in (now - 2 * LIVE_SECONDS, now - 25 * HOUR, 0):
@@ -45,7 +47,7 @@ def _newest(store: Store, wanted: rubric_deltas.Wanted, now: int) -> list[Delta]
     return []
 
 
-def deltas_since(store: Store, wanted: rubric_deltas.Wanted) -> list[DeltaForm]:
+def deltas_since(store: Store, wanted: rubric_deltas.DeltaFilter) -> list[DeltaForm]:
     """All ticks that match, oldest first."""
     return [delta_form(one, []) for one in rubric_deltas.since(store, wanted)]
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 import pytest
 
 from alerts.audits import step as audit_look
-from alerts.audits.job import Auditing
+from alerts.audits.job import AuditJob
 from alerts.audits.pairs import Ask
 from alerts.watch_settings import AuditSettings
 from ragvigil.model.audit import Audit, AuditState
@@ -63,7 +63,7 @@ class Watched:
     now: float = (NOW + 60 * SECOND) / 1e9
     calls: list[tuple[str, str]] = field(default_factory=list)
     batches: list[tuple[tuple[str, ...], tuple[bool, ...]]] = field(default_factory=list)
-    auditing: Auditing = field(init=False)
+    auditing: AuditJob = field(init=False)
 
     def __post_init__(self) -> None:
         self.restart()
@@ -71,8 +71,8 @@ class Watched:
     def restart(self) -> None:
         self.auditing = self.audited_by(self.ask)
 
-    def audited_by(self, ask: Ask) -> Auditing:
-        return Auditing(self.store, self.settings, ask, lambda: self.now, page_drop=self.page_drop)
+    def audited_by(self, ask: Ask) -> AuditJob:
+        return AuditJob(self.store, self.settings, ask, lambda: self.now, page_drop=self.page_drop)
 
     def ask(
         self, records: Sequence[RagRecord], rubrics: Sequence[str]

@@ -17,7 +17,7 @@ from ragvigil.model.notice import Cause, ChangeKind
 from ragvigil.store.engine.store import Store
 from ragvigil.store.watch import deploys, notices
 from ragvigil.store.watch import incidents as stored
-from ragvigil.store.watch.incidents import PageCounts, Wanted
+from ragvigil.store.watch.incidents import IncidentFilter, PageCounts
 from tests.unit.alerts import incident_values as values
 
 NOW = float(int(time.time()) - 7200)
@@ -61,7 +61,7 @@ def test_what_is_folded_is_there_again_after_a_restart(store: Store) -> None:
     again = job(store, 4)
     assert again.open_incidents() == opened
     assert {one.finding_id for one in again.open_findings()} == {"a", "b"}
-    assert stored.find(store, Wanted(service="desk", state="open")) == list(opened)
+    assert stored.find(store, IncidentFilter(service="desk", state="open")) == list(opened)
     assert again.run(seconds(3), [finding("a"), finding("b", 1)], []) == opened
 
 
@@ -80,9 +80,9 @@ def test_new_numbers_alone_are_written_once_a_minute(store: Store) -> None:
     running = job(store)
     running.run(seconds(1), [finding("a", n=1)], [])
     running.run(seconds(1.5), [finding("a", n=2)], [])
-    assert stored.find(store, Wanted())[0].findings[0].n == 1
+    assert stored.find(store, IncidentFilter())[0].findings[0].n == 1
     running.run(seconds(2), [finding("a", n=3)], [])
-    assert stored.find(store, Wanted())[0].findings[0].n == 3
+    assert stored.find(store, IncidentFilter())[0].findings[0].n == 3
 
 
 def test_a_deploy_mark_is_a_suspect(store: Store) -> None:

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from prometheus_client import REGISTRY
 
-from alerts.notices.job import MOST_HELD, Noticing
+from alerts.notices.job import MOST_HELD, NoticeJob
 from alerts.watch_settings import NoticeSettings
 from ragvigil.app.pipeline.digest import prints_of
 from ragvigil.model.notice import ChangeKind
@@ -55,15 +55,15 @@ def keep(store: Store, outcomes: Sequence[Outcome], *, is_of_this_life: bool = F
     store.write(rows.take())
 
 
-def noticing(store: Store, now: float = START / SECOND + 3600) -> Noticing:
-    return Noticing(store, FEW, lambda: now)
+def noticing(store: Store, now: float = START / SECOND + 3600) -> NoticeJob:
+    return NoticeJob(store, FEW, lambda: now)
 
 
-def offer(watch: Noticing, outcomes: Sequence[Outcome]) -> None:
+def offer(watch: NoticeJob, outcomes: Sequence[Outcome]) -> None:
     watch.offer(one for outcome in outcomes for one in prints_of(outcome))
 
 
-def epoch(watch: Noticing) -> str:
+def epoch(watch: NoticeJob) -> str:
     return watch.epochs().get(("helpdesk", "prod", "/ask"), "")
 
 
@@ -188,7 +188,7 @@ def test_a_change_that_was_not_named_before_a_restart_is_named_after_it(store: S
 
 def test_a_change_is_named_after_ten_minutes_without_traffic(store: Store) -> None:
     now = [0.0]
-    watch = Noticing(store, FEW, lambda: now[0])
+    watch = NoticeJob(store, FEW, lambda: now[0])
     offer(watch, [*usual(), *changed(120, 127, prompt="v2")])
     assert watch.run() == ()
     now[0] += 599

@@ -8,21 +8,21 @@ import pytest
 from prometheus_client import CollectorRegistry
 
 from alerts.settings import AlertsSettings, MetricsSettings
-from alerts.watch.run import Watching
+from alerts.watch.run import Watch
 from ragvigil.model.finding import FindingKind
 from ragvigil.model.notice import ChangeKind
 from ragvigil.store.engine.errors import StoreError
 from ragvigil.store.engine.store import Store
-from scorers.judge.job import Judging
+from scorers.judge.job import JudgeJob
 from scorers.judge.settings import JudgeSettings
 from tests.outcomes import SECOND
 from tests.unit.alerts.notices.test_job import FEW, START, changed, offer, usual
 
 
 @pytest.fixture
-def watching(store: Store, tmp_path: Path) -> Watching:
-    judging = Judging(JudgeSettings(), store, tmp_path, {}, None, lambda _: None)
-    return Watching(
+def watching(store: Store, tmp_path: Path) -> Watch:
+    judging = JudgeJob(JudgeSettings(), store, tmp_path, {}, None, lambda _: None)
+    return Watch(
         store,
         AlertsSettings(notices=FEW),
         MetricsSettings(),
@@ -31,7 +31,7 @@ def watching(store: Store, tmp_path: Path) -> Watching:
     )
 
 
-def noticed(watching: Watching) -> float:
+def noticed(watching: Watch) -> float:
     registry = CollectorRegistry()
     registry.register(watching.metrics)
     labels = {"service": "helpdesk", "environment": "prod", "route": "/ask", "kind": "prompt"}
@@ -39,7 +39,7 @@ def noticed(watching: Watching) -> float:
 
 
 def test_a_turn_that_fails_after_a_change_was_noticed_tells_it_in_the_next(
-    watching: Watching, store: Store
+    watching: Watch, store: Store
 ) -> None:
     offer(watching.noticing, [*usual(), *changed(120, 150, prompt="v2")])
     store.change("RENAME TABLE rollups TO away")

@@ -31,7 +31,7 @@ from ragvigil.store.engine.errors import StoreError
 from ragvigil.store.engine.store import Store
 from ragvigil.store.issues import failing_rows as failed
 from ragvigil.store.issues import issues
-from ragvigil.store.issues.failing_rows import KeptFailure, Placed
+from ragvigil.store.issues.failing_rows import KeptFailure, MemberOf
 from ragvigil.store.records import feedback
 from ragvigil.store.records.traces import RubricFacts, TraceRows
 from ragvigil.store.scores import rollups
@@ -93,7 +93,7 @@ class Works:
         return replace(self, model=WordVectors(self.model.version), joined=[])
 
     def issues(self) -> list[Issue]:
-        return issues.find(self.store, issues.Wanted())
+        return issues.find(self.store, issues.IssueFilter())
 
     def events(self, issue: Issue) -> list[IssueEvent]:
         return issues.events(self.store, issue.issue_id)
@@ -122,7 +122,7 @@ def keep(store: Store, *outcomes: Outcome) -> None:
 
 
 def placed(store: Store, **wanted: object) -> dict[int, KeptFailure]:
-    found = failed.find(store, failed.Wanted(**wanted))  # type: ignore[arg-type]
+    found = failed.find(store, failed.FailureFilter(**wanted))  # type: ignore[arg-type]
     return {int(one.failure.trace_id, 16): one for one in found}
 
 
@@ -511,4 +511,4 @@ def test_old_traffic_that_is_sent_at_once_keeps_its_own_times(works: Works) -> N
         works.turn()
     (issue,) = works.issues()
     assert (issue.first_unix_nano, issue.last_unix_nano) == (times[0], times[-1])
-    assert len(placed(works.store, placed=Placed.LOOSE)) == 0
+    assert len(placed(works.store, placed=MemberOf.LOOSE)) == 0

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from clustering.rca.job import SETTLE_SECONDS, Busy, Explaining, NoSuchIssue
+from clustering.rca.job import SETTLE_SECONDS, Busy, NoSuchIssue, RootCauseJob
 from clustering.rca.settings import RootCauseSettings
 from clustering.rca.store_reading import StoredReading, terms_of
 from ragvigil.model.issue import Issue, IssueState, IssueVerb, Quote
@@ -24,7 +24,7 @@ from ragvigil.store.issues import causes, issues, root_causes
 from ragvigil.store.records.traces import TraceRows
 from ragvigil.store.scores import rollups
 from ragvigil.store.watch import deploys
-from scorers.judge.job import Judging
+from scorers.judge.job import JudgeJob
 from scorers.judge.settings import JudgeSettings
 from tests.issues import A_FAILURE, NANOS, issue, keep
 from tests.judged import RUBRICS
@@ -99,12 +99,12 @@ def server() -> Iterator[LlmServer]:
 
 
 @pytest.fixture
-def judging(store: Store, server: LlmServer, tmp_path: Path) -> Iterator[Judging]:
+def judging(store: Store, server: LlmServer, tmp_path: Path) -> Iterator[JudgeJob]:
     settings = JudgeSettings(
         model="openai:gpt-4.1-mini", base_url=server.openai, retries=0, sample_rate=0,
         timeout_seconds=5,
     )  # fmt: skip
-    made = Judging(settings, store, tmp_path, {}, None, lambda _: None)
+    made = JudgeJob(settings, store, tmp_path, {}, None, lambda _: None)
     made.start()
     deadline = time.monotonic() + 30
     while made.asked is None and time.monotonic() < deadline:
@@ -114,12 +114,14 @@ def judging(store: Store, server: LlmServer, tmp_path: Path) -> Iterator[Judging
 
 
 @pytest.fixture
-def unjudged(store: Store, tmp_path: Path) -> Judging:
-    return Judging(JudgeSettings(), store, tmp_path, {}, None, lambda _: None)
+def unjudged(store: Store, tmp_path: Path) -> JudgeJob:
+    return JudgeJob(JudgeSettings(), store, tmp_path, {}, None, lambda _: None)
 
 
-def explaining(store: Store, judging: Judging, *, now: float = LATER, **given: int) -> Explaining:
-    return Explaining(
+def explaining(
+    store: Store, judging: JudgeJob, *, now: float = LATER, **given: int
+) -> RootCauseJob:
+    return RootCauseJob(
         store,
         RootCauseSettings(**given),
         judging,
@@ -169,7 +171,7 @@ def test_what_is_too_much_to_compare_is_compared_for_the_last_day(
 
 
 def test_a_finding_is_stored_with_its_event_and_only_with_quotes_that_stand(
-    store: Store, judging: Judging, server: LlmServer
+    store: Store, judging: JudgeJob, server: LlmServer
 ) -> None:
     keep_all(store)
     quotes = ((CHUNK, trace_id(1), span_id(1)), ("the moon did all of it", trace_id(1), span_id(1)))
@@ -203,7 +205,7 @@ def test_a_finding_is_stored_with_its_event_and_only_with_quotes_that_stand(
 
 
 def test_a_trace_of_another_service_is_not_shown(
-    store: Store, judging: Judging, server: LlmServer
+    store: Store, judging: JudgeJob, server: LlmServer
 ) -> None:
     keep_all(store)
     keep(store, [], issue("i2", service="billing", first_unix_nano=AT, last_unix_nano=AT))
@@ -220,7 +222,7 @@ def test_a_trace_of_another_service_is_not_shown(
     assert CHUNK not in json.dumps(server.calls[2].body["messages"][:5])
 
 
-def test_without_a_judge_code_reports(store: Store, unjudged: Judging) -> None:
+def test_without_a_judge_code_reports(store: Store, unjudged: JudgeJob) -> None:
     keep_all(store)
     got = explaining(store, unjudged).explain_now("i1")
     assert (got.by, got.cause, got.turns) == ("code", "", 0)
@@ -229,7 +231,7 @@ def test_without_a_judge_code_reports(store: Store, unjudged: Judging) -> None:
     assert root_causes.find(store, "i1") == [got]
 
 
-def test_a_new_issue_is_explained_unasked_once(store: Store, unjudged: Judging) -> None:
+def test_a_new_issue_is_explained_unasked_once(store: Store, unjudged: JudgeJob) -> None:
     keep_all(store)
     duty = explaining(store, unjudged)
     for _ in range(2):
@@ -255,7 +257,7 @@ def test_a_new_issue_is_explained_unasked_once(store: Store, unjudged: Judging) 
     ids=str,
 )
 def test_an_issue_that_is_not_new_or_worse_or_too_young_is_left(
-    store: Store, unjudged: Judging, fields: dict[str, object]
+    store: Store, unjudged: JudgeJob, fields: dict[str, object]
 ) -> None:
     keep_all(store, replace(ISSUE, **fields))  # type: ignore[arg-type]
     duty = explaining(store, unjudged)
@@ -264,7 +266,7 @@ def test_an_issue_that_is_not_new_or_worse_or_too_young_is_left(
     assert root_causes.find(store, "i1") == []
 
 
-def test_the_worst_is_explained_first(store: Store, unjudged: Judging) -> None:
+def test_the_worst_is_explained_first(store: Store, unjudged: JudgeJob) -> None:
     keep_all(store)
     for name, state in (("i2", IssueState.REGRESSED), ("i3", IssueState.ESCALATING)):
         keep(store, [], replace(ISSUE, issue_id=name, state=state))
@@ -279,7 +281,7 @@ def test_the_worst_is_explained_first(store: Store, unjudged: Judging) -> None:
 
 
 def test_when_the_runs_of_the_day_are_made_code_reports_but_who_asks_is_answered(
-    store: Store, judging: Judging, server: LlmServer
+    store: Store, judging: JudgeJob, server: LlmServer
 ) -> None:
     keep_all(store)
     keep(store, [], replace(ISSUE, issue_id="i2"))
@@ -298,7 +300,7 @@ def test_when_the_runs_of_the_day_are_made_code_reports_but_who_asks_is_answered
     next_day.run()  # nothing is new
 
 
-def test_one_issue_at_a_time(store: Store, judging: Judging, server: LlmServer) -> None:
+def test_one_issue_at_a_time(store: Store, judging: JudgeJob, server: LlmServer) -> None:
     keep_all(store)
     server.every = calling(("submit_finding", {"is_determinable": False}), seconds=1.0)
     duty = explaining(store, judging)
@@ -314,7 +316,7 @@ def test_one_issue_at_a_time(store: Store, judging: Judging, server: LlmServer) 
 
 
 def test_a_judge_that_stops_meanwhile_ends_the_run_with_a_report(
-    store: Store, judging: Judging, server: LlmServer
+    store: Store, judging: JudgeJob, server: LlmServer
 ) -> None:
     keep_all(store)
     server.every = calling(("timeline", {}), seconds=2.0)
@@ -331,7 +333,7 @@ def test_a_judge_that_stops_meanwhile_ends_the_run_with_a_report(
 
 
 def test_a_run_that_ends_with_the_daemon_is_made_anew(
-    store: Store, judging: Judging, server: LlmServer
+    store: Store, judging: JudgeJob, server: LlmServer
 ) -> None:
     keep_all(store)
     server.every = calling(("timeline", {}), seconds=1.0)
@@ -344,12 +346,12 @@ def test_a_run_that_ends_with_the_daemon_is_made_anew(
 
 
 def test_a_run_whose_report_was_lost_is_not_paid_for_again_at_once(
-    store: Store, judging: Judging, server: LlmServer, monkeypatch: pytest.MonkeyPatch
+    store: Store, judging: JudgeJob, server: LlmServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     keep_all(store)
     server.every = calling(("submit_finding", {"is_determinable": False}))
     now = LATER
-    duty = Explaining(store, RootCauseSettings(), judging, clock=lambda: now)
+    duty = RootCauseJob(store, RootCauseSettings(), judging, clock=lambda: now)
     with monkeypatch.context() as away:
         away.setattr(Store, "write", _unavailable)
         for _ in range(3):
@@ -367,7 +369,7 @@ def _unavailable(*_: object) -> None:
 
 
 def test_an_issue_that_was_merged_is_explained_as_what_it_is_now(
-    store: Store, unjudged: Judging
+    store: Store, unjudged: JudgeJob
 ) -> None:
     keep_all(store)
     part = replace(

@@ -14,7 +14,7 @@ from ragvigil.store.engine.store import Store
 from ragvigil.store.records.record_rows import RubricFacts
 from ragvigil.store.scores import canary
 from scorers.calibration.canary_job import CanaryJob
-from scorers.judge.job import Judging
+from scorers.judge.job import JudgeJob
 from scorers.judge.settings import JudgeSettings
 from scorers.rubric import load_rubrics
 from tests.content_judge import ContentJudge
@@ -35,7 +35,7 @@ class Canary:
 
     store: Store
     server: LlmServer
-    judging: Judging
+    judging: JudgeJob
     now: float = NOW / 1e9 + 60
 
     def run(self, *, facts: dict[str, RubricFacts] | None = None, every_hours: float = 6) -> bool:
@@ -55,7 +55,7 @@ def made(store: Store, tmp_path: Path) -> Iterator[Canary]:
         settings = JudgeSettings(
             model=MODEL, base_url=server.openai, rubrics=("answer_relevance",), retries=0
         )
-        judging = Judging(settings, store, tmp_path, {}, None, lambda _: None)
+        judging = JudgeJob(settings, store, tmp_path, {}, None, lambda _: None)
         judging.start()
         deadline = time.monotonic() + 30
         while judging._loop is None and time.monotonic() < deadline:
@@ -122,5 +122,5 @@ def test_a_judge_that_became_milder_is_told(made: Canary) -> None:
 def test_0_hours_is_never_and_no_judge_is_none(made: Canary, tmp_path: Path) -> None:
     keep(made.store, 75)
     assert not made.run(every_hours=0)
-    off = Judging(JudgeSettings(), made.store, tmp_path, {}, None, lambda _: None)
+    off = JudgeJob(JudgeSettings(), made.store, tmp_path, {}, None, lambda _: None)
     assert not replace(made, judging=off).run()

@@ -16,7 +16,7 @@ from ragvigil.model.score import Kind, Score, Stream
 from ragvigil.store.records.traces import stamp_of
 from ragvigil.store.scores.judged import StoredRecord
 from scorers.export.events import Evaluated
-from scorers.export.queue import ATTEMPTS, BATCH_RESULTS, Exporting
+from scorers.export.queue import ATTEMPTS, BATCH_RESULTS, ExportQueue
 from scorers.export.sender import Sent
 from scorers.export.settings import ExportSettings
 from tests.outcomes import outcome_of
@@ -75,10 +75,10 @@ class Counts:
         }
 
 
-def opened(receiver: Receiver, **settings: object) -> Exporting:
+def opened(receiver: Receiver, **settings: object) -> ExportQueue:
     """An export whose thread is the test's."""
     given = ExportSettings.model_validate({"endpoint": SOMEWHERE} | settings)
-    exporting = Exporting(given, open_sender=lambda _: receiver, clock=lambda: 7.0)
+    exporting = ExportQueue(given, open_sender=lambda _: receiver, clock=lambda: 7.0)
     exporting._sender = receiver
     return exporting
 
@@ -99,7 +99,7 @@ def test_a_record_with_its_results_leaves_once_and_says_which_span_it_judges() -
 
 
 def test_without_an_address_nothing_is_taken() -> None:
-    exporting = Exporting(ExportSettings())
+    exporting = ExportQueue(ExportSettings())
     exporting.offer([outcome_of(1)])
     exporting.start()
     assert exporting.status() == {"on": False}

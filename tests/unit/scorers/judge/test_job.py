@@ -13,7 +13,7 @@ from ragvigil.model.score import Stream
 from ragvigil.store.engine.store import Store
 from ragvigil.store.records import feedback
 from ragvigil.store.records.traces import TraceRows
-from scorers.judge.job import NO_JUDGE, Judging, families
+from scorers.judge.job import NO_JUDGE, JudgeJob, families
 from scorers.judge.queue import JudgeQueue, Waiting
 from scorers.judge.settings import JudgeSettings
 from scorers.rubric import load_rubrics
@@ -27,13 +27,13 @@ def folder(tmp_path: Path) -> Path:
     return tmp_path / "judge"
 
 
-def judging(store: Store, folder: Path, **settings: object) -> Judging:
+def judging(store: Store, folder: Path, **settings: object) -> JudgeJob:
     given = JudgeSettings.model_validate(EVERY | settings)
     bars = {"citation_validity": 0.5}
-    return Judging(given, store, folder, bars, None, lambda _: None)
+    return JudgeJob(given, store, folder, bars, None, lambda _: None)
 
 
-def queued(judge: Judging, folder: Path) -> list[Waiting]:
+def queued(judge: JudgeJob, folder: Path) -> list[Waiting]:
     """What a judge that starts after this one finds in the queue."""
     judge.stop()
     queue = JudgeQueue(folder / "judge_queue.sqlite", 100)
@@ -45,7 +45,7 @@ def queued(judge: Judging, folder: Path) -> list[Waiting]:
 def test_without_a_model_nothing_is_taken_and_the_reason_is_said(
     store: Store, folder: Path
 ) -> None:
-    judge = Judging(JudgeSettings(), store, folder, {}, None, lambda _: None)
+    judge = JudgeJob(JudgeSettings(), store, folder, {}, None, lambda _: None)
     judge.offer([outcome_of(1)])
     judge.suspect(0.0)
     assert (judge.reason, judge.judged, judge.wants("t")) == (NO_JUDGE, frozenset(), False)

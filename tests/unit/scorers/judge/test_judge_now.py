@@ -11,7 +11,7 @@ import pytest
 from alerts.audits.step import BUDGET
 from ragvigil.llm.outcome import Purpose
 from ragvigil.store.engine.store import Store
-from scorers.judge.job import Judging
+from scorers.judge.job import JudgeJob
 from scorers.judge.settings import JudgeSettings
 from tests.content_judge import ContentJudge
 from tests.llm_server import LlmServer, serving
@@ -34,7 +34,7 @@ def daily_tokens() -> int | None:
 @pytest.fixture
 def judging(
     store: Store, server: LlmServer, tmp_path: Path, daily_tokens: int | None
-) -> Iterator[Judging]:
+) -> Iterator[JudgeJob]:
     settings = JudgeSettings(
         model="openai:m",
         base_url=server.openai,
@@ -42,7 +42,7 @@ def judging(
         retries=0,
         daily_tokens=daily_tokens,
     )
-    judging = Judging(settings, store, tmp_path, {}, None, lambda _: None)
+    judging = JudgeJob(settings, store, tmp_path, {}, None, lambda _: None)
     judging.start()
     deadline = time.monotonic() + 30
     while judging._judge is None and time.monotonic() < deadline:
@@ -51,31 +51,31 @@ def judging(
     judging.stop()
 
 
-def rubrics_of(judging: Judging, *rubrics: str) -> list[set[str]]:
+def rubrics_of(judging: JudgeJob, *rubrics: str) -> list[set[str]]:
     said = judging.judge_now(RECORDS, Purpose.AUDIT, rubrics)
     assert said is not None
     return [{score.rubric for score in scores} for scores in said]
 
 
-def test_all_configured_rubrics_are_asked_where_none_is_named(judging: Judging) -> None:
+def test_all_configured_rubrics_are_asked_where_none_is_named(judging: JudgeJob) -> None:
     (first, second) = rubrics_of(judging)
     assert first == second
     assert {"answer_relevance", "context_relevance"} <= first
 
 
-def test_only_the_named_ones_are_asked_and_paid_for(judging: Judging, server: LlmServer) -> None:
+def test_only_the_named_ones_are_asked_and_paid_for(judging: JudgeJob, server: LlmServer) -> None:
     assert rubrics_of(judging, "answer_relevance") == [{"answer_relevance"}] * 2
     assert len(server.calls) == len(RECORDS)
 
 
-def test_a_rubric_that_is_not_configured_is_not_asked(judging: Judging, server: LlmServer) -> None:
+def test_a_rubric_that_is_not_configured_is_not_asked(judging: JudgeJob, server: LlmServer) -> None:
     assert rubrics_of(judging, "completeness") == [set(), set()]
     assert server.calls == []
 
 
 @pytest.mark.parametrize("daily_tokens", [10])
 def test_what_the_reserve_cannot_pay_has_no_value_and_the_label_that_ends_an_audit(
-    judging: Judging, server: LlmServer
+    judging: JudgeJob, server: LlmServer
 ) -> None:
     said = judging.judge_now(RECORDS, Purpose.AUDIT, ("answer_relevance",))
     assert said is not None
@@ -84,5 +84,5 @@ def test_what_the_reserve_cannot_pay_has_no_value_and_the_label_that_ends_an_aud
     assert server.calls == []
 
 
-def test_without_records_nothing_is_asked_and_a_judge_is_there(judging: Judging) -> None:
+def test_without_records_nothing_is_asked_and_a_judge_is_there(judging: JudgeJob) -> None:
     assert judging.judge_now([], Purpose.AUDIT) == []

@@ -12,7 +12,7 @@ from ragvigil.app.settings import Settings
 from ragvigil.inference.process import Inference
 from ragvigil.model.golden import GoldenCase
 from ragvigil.store.engine.store import Store
-from scorers.judge.job import Judging
+from scorers.judge.job import JudgeJob
 from scorers.judge.settings import JudgeSettings
 from scorers.runner import Runner
 from tests.golden_sets import Hands, work_tree
@@ -27,7 +27,7 @@ def test_a_secret_that_the_intake_would_mark_does_not_enter(store: Store, tmp_pa
             "golden": {"repository": work_tree(tmp_path / "set")},
         }
     )
-    judging = Judging(JudgeSettings(), store, tmp_path, {}, None, lambda _: None)
+    judging = JudgeJob(JudgeSettings(), store, tmp_path, {}, None, lambda _: None)
     inference = Inference(settings.inference)
     job = golden_job(settings, store, Runner(()), judging, inference, Hands())
     with pytest.raises(Refused, match="holds what is redacted: email; take it out"):

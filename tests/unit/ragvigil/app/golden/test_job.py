@@ -334,7 +334,7 @@ def test_cases_that_others_committed_are_known_and_unsigned_ones_are_shown(
     git(folder, "commit", "-qam", "More")
     found = job.read_set()
     assert [one.why for one in found.broken] == ["is not signed"]
-    assert [one.state for one in golden.find(store, golden.Wanted())] == [CaseState.SIGNED]
+    assert [one.state for one in golden.find(store, golden.CaseFilter())] == [CaseState.SIGNED]
     assert (folder / "golden.jsonl").read_text().endswith('{"question": "By hand?"}\n')
 
 
@@ -358,7 +358,7 @@ def test_what_the_redactor_marks_does_not_enter(job: GoldenJob, store: Store) ->
         job.edit(case.case_id, {"gold_answer": "the password is hunter2"}, "ada")
     with pytest.raises(Refused, match="holds what is redacted: key"):
         proposal(job, "Is it hunter2?")
-    assert [one.revision for one in golden.find(store, golden.Wanted())] == [2]
+    assert [one.revision for one in golden.find(store, golden.CaseFilter())] == [2]
 
 
 def test_a_case_without_an_expectation_is_not_signed(job: GoldenJob) -> None:

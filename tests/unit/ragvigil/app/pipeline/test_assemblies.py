@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from collector.arrivals import Arrival, SpanRef
 from collector.assembly import AssemblyLimits
 from collector.spool.frames import Frame
-from ragvigil.app.pipeline.assemblies import BACKFILL_IDLE_SECONDS, Runs
+from ragvigil.app.pipeline.assemblies import BACKFILL_IDLE_SECONDS, Assemblies
 from ragvigil.model.span import Closed, Signal
 
 LIMITS = AssemblyLimits(quiet_seconds=2, idle_seconds=60, late_seconds=600)
@@ -30,19 +30,19 @@ def arrival(number: int, *, seq: int, ended: float = 0, is_root: bool = True) ->
     )
 
 
-def closed(runs: Runs, now: float) -> list[tuple[int, Closed]]:
+def closed(runs: Assemblies, now: float) -> list[tuple[int, Closed]]:
     return [(int(one.trace_id, 16), one.reason) for one in runs.close_due(now)]
 
 
 def test_a_live_trace_closes_by_the_clock_whatever_its_spans_say() -> None:
-    runs = Runs(LIMITS)
+    runs = Assemblies(LIMITS)
     runs.add(frame(1), [arrival(1, seq=1, ended=9e8)], now=10)
     assert closed(runs, 11.9) == []
     assert closed(runs, 12) == [(1, Closed.ROOT_ENDED)]
 
 
 def test_a_backfill_closes_in_the_order_in_which_things_happened() -> None:
-    runs = Runs(LIMITS)
+    runs = Assemblies(LIMITS)
     for seq, ended in ((1, 100.0), (2, 101.0), (3, 200.0)):
         runs.add(frame(seq, "march"), [arrival(seq, seq=seq, ended=ended)], now=10)
     assert closed(runs, 10) == [(1, Closed.ROOT_ENDED), (2, Closed.ROOT_ENDED)]
@@ -50,7 +50,7 @@ def test_a_backfill_closes_in_the_order_in_which_things_happened() -> None:
 
 
 def test_a_backfill_that_falls_silent_ends_and_gives_everything_up() -> None:
-    runs = Runs(LIMITS)
+    runs = Assemblies(LIMITS)
     runs.add(frame(1, "march"), [arrival(1, seq=1, ended=100, is_root=False)], now=10)
     assert closed(runs, 10 + BACKFILL_IDLE_SECONDS) == []
     assert closed(runs, 10.1 + BACKFILL_IDLE_SECONDS) == [(1, Closed.BACKFILL_END)]
@@ -58,7 +58,7 @@ def test_a_backfill_that_falls_silent_ends_and_gives_everything_up() -> None:
 
 
 def test_two_backfills_and_the_live_traffic_have_clocks_of_their_own() -> None:
-    runs = Runs(LIMITS)
+    runs = Assemblies(LIMITS)
     runs.add(frame(1), [arrival(1, seq=1)], now=10)
     runs.add(frame(2, "march"), [arrival(2, seq=2, ended=100)], now=10)
     runs.add(frame(3, "april"), [arrival(3, seq=3, ended=1e6)], now=10)
@@ -68,7 +68,7 @@ def test_two_backfills_and_the_live_traffic_have_clocks_of_their_own() -> None:
 
 
 def test_a_span_that_comes_again_is_a_duplicate_of_its_own_run_only() -> None:
-    runs = Runs(LIMITS)
+    runs = Assemblies(LIMITS)
     runs.add(frame(1), [arrival(1, seq=1)], now=10)
     assert closed(runs, 12) == [(1, Closed.ROOT_ENDED)]
     again = Arrival(
@@ -85,7 +85,7 @@ def test_a_span_that_comes_again_is_a_duplicate_of_its_own_run_only() -> None:
 
 
 def test_for_memory_the_older_half_of_every_run_closes_and_one_at_least() -> None:
-    runs = Runs(LIMITS)
+    runs = Assemblies(LIMITS)
     for seq in range(1, 5):
         runs.add(frame(seq), [arrival(seq, seq=seq)], now=10)
     runs.add(frame(9, "march"), [arrival(9, seq=9, ended=100)], now=10)
@@ -95,7 +95,7 @@ def test_for_memory_the_older_half_of_every_run_closes_and_one_at_least() -> Non
 
 
 def test_a_closed_live_trace_is_needed_while_late_spans_may_come() -> None:
-    runs = Runs(LIMITS)
+    runs = Assemblies(LIMITS)
     runs.add(frame(7), [arrival(1, seq=7)], now=10)
     assert closed(runs, 12) == [(1, Closed.ROOT_ENDED)]
     assert runs.oldest_seq(12) == 7
@@ -105,7 +105,7 @@ def test_a_closed_live_trace_is_needed_while_late_spans_may_come() -> None:
 
 
 def test_a_backfill_that_has_ended_begins_anew_under_its_name() -> None:
-    runs = Runs(LIMITS)
+    runs = Assemblies(LIMITS)
     for now in (10.0, 20.0):
         runs.add(frame(1, "march"), [arrival(1, seq=1, ended=100)], now)
         assert closed(runs, now + BACKFILL_IDLE_SECONDS + 1) == [(1, Closed.BACKFILL_END)]
@@ -121,7 +121,7 @@ def test_a_backfill_that_has_ended_begins_anew_under_its_name() -> None:
 def test_every_span_closes_once_however_runs_are_mixed(
     sent: list[tuple[int, str, float]],
 ) -> None:
-    runs = Runs(LIMITS)
+    runs = Assemblies(LIMITS)
     found: list[int] = []
     for seq, (number, run, ended) in enumerate(sent, start=1):
         now = 10 + seq * 0.01

@@ -91,9 +91,9 @@ def test_a_record_that_is_scored_again_and_passes_leaves_its_issue(store: Store)
     assert (gone.key, gone.digest) == (ids(1), 0)
     for _ in range(2):
         failing.bury(store, [gone], NOW + 1)
-    assert [one.failure.key for one in failed.find(store, failed.Wanted(issue_ids=("i",)))] == [
-        ids(2)
-    ]
+    assert [
+        one.failure.key for one in failed.find(store, failed.FailureFilter(issue_ids=("i",)))
+    ] == [ids(2)]
     assert look(store) == []
     keep(store, 1, spans=4)
     assert [one.key for one in look(store)] == [ids(1)]

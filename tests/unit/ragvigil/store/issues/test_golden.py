@@ -16,7 +16,7 @@ from ragvigil.model.golden import (
 )
 from ragvigil.store.engine.store import Store
 from ragvigil.store.issues import golden
-from ragvigil.store.issues.golden import Wanted
+from ragvigil.store.issues.golden import CaseFilter
 
 NOW = time.time_ns()
 """The tables forget what is 400 days old."""
@@ -48,9 +48,11 @@ def test_the_newest_revision_decides_and_the_older_ones_stay(store: Store) -> No
     golden.write(store, NOW + 2, cases=[later])
     golden.write(store, NOW + 3, cases=[CASE])
     assert golden.one(store, "c1") == later
-    assert golden.find(store, Wanted(state="proposed")) == []
-    assert golden.find(store, Wanted(state="rejected", service="desk", issue_id="i1")) == [later]
-    assert golden.find(store, Wanted(query_type="canonical")) == []
+    assert golden.find(store, CaseFilter(state="proposed")) == []
+    assert golden.find(store, CaseFilter(state="rejected", service="desk", issue_id="i1")) == [
+        later
+    ]
+    assert golden.find(store, CaseFilter(query_type="canonical")) == []
 
 
 def test_a_later_step_stands_though_the_clock_went_back(store: Store) -> None:
@@ -58,7 +60,7 @@ def test_a_later_step_stands_though_the_clock_went_back(store: Store) -> None:
     golden.write(store, NOW, cases=[CASE])
     golden.write(store, NOW - 10**9, cases=[signed])
     golden.write(store, NOW + 10**9, cases=[CASE])
-    assert golden.find(store, Wanted()) == [signed]
+    assert golden.find(store, CaseFilter()) == [signed]
 
 
 def test_events_and_runs_come_in_order(store: Store) -> None:

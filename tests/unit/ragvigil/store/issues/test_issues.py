@@ -18,7 +18,7 @@ from ragvigil.model.score import Kind, Layer, Stream
 from ragvigil.store.engine.store import Store
 from ragvigil.store.issues import failing_rows as failed
 from ragvigil.store.issues import issues, memberships, root_causes
-from ragvigil.store.issues.failing_rows import KeptFailure, Placed
+from ragvigil.store.issues.failing_rows import KeptFailure, MemberOf
 from ragvigil.store.records.traces import TraceRows
 from ragvigil.store.scores import rollups
 from tests.failed import MODEL, issue, kept, member
@@ -33,7 +33,7 @@ def keep(store: Store, *given: KeptFailure) -> None:
 
 
 def keys(store: Store, **wanted: object) -> list[tuple[str, str]]:
-    found = failed.find(store, failed.Wanted(**wanted))  # type: ignore[arg-type]
+    found = failed.find(store, failed.FailureFilter(**wanted))  # type: ignore[arg-type]
     return [one.failure.key for one in found]
 
 
@@ -51,7 +51,7 @@ def test_a_failing_record_is_read_as_it_was_written_last(store: Store) -> None:
     )
     keep(store, replace(whole, masked="before"))
     store.write(issues.batch(NOW + 1, failures=[whole]))
-    (found,) = failed.find(store, failed.Wanted())
+    (found,) = failed.find(store, failed.FailureFilter())
     assert found == replace(whole, reason_vector=b"", question_vector=b"")
 
 
@@ -93,8 +93,8 @@ def test_the_residue_is_what_no_lasting_issue_holds(store: Store) -> None:
             NOW, failures=known.values(), members=placed, issues=[issue("provisional"), lasting]
         )
     )
-    assert keys(store, placed=Placed.LOOSE) == [ids(3), ids(4)]
-    assert keys(store, placed=Placed.RESIDUE) == [ids(1), ids(3), ids(4)]
+    assert keys(store, placed=MemberOf.LOOSE) == [ids(3), ids(4)]
+    assert keys(store, placed=MemberOf.RESIDUE) == [ids(1), ids(3), ids(4)]
     assert keys(store, issue_ids=("lasting",)) == [ids(2)]
     assert memberships.counted(store) == {"provisional": 1, "lasting": 1, "never-stored": 1}
 
@@ -106,7 +106,7 @@ def test_a_membership_is_read_with_the_next_issues(store: Store) -> None:
     one = kept(1)
     for found in (member(1, "j"), whole):
         store.write(issues.batch(NOW, failures=[one], members=[(one, found)], issues=[issue("i")]))
-    (read,) = failed.find(store, failed.Wanted())
+    (read,) = failed.find(store, failed.FailureFilter())
     assert read.membership == whole
 
 
@@ -156,7 +156,7 @@ def test_an_issue_is_read_as_it_was_written_last(store: Store) -> None:
     )
     store.write(issues.batch(NOW, issues=[issue("i")]))
     store.write(issues.batch(NOW + 1, issues=[whole]))
-    wanted = issues.Wanted(issue_id="i", with_centroids=True)
+    wanted = issues.IssueFilter(issue_id="i", with_centroids=True)
     assert issues.find(store, wanted) == [whole]
     assert issues.find(store, replace(wanted, with_centroids=False)) == [
         replace(whole, centroid=())
@@ -170,7 +170,7 @@ def test_issues_are_found_by_what_they_are_and_merged_ones_by_id_only(store: Sto
     store.write(issues.batch(NOW, issues=[issue("a"), later, merged, old]))
 
     def found(**wanted: object) -> list[str]:
-        return [one.issue_id for one in issues.find(store, issues.Wanted(**wanted))]  # type: ignore[arg-type]
+        return [one.issue_id for one in issues.find(store, issues.IssueFilter(**wanted))]  # type: ignore[arg-type]
 
     assert found() == ["b", "a", "d"]
     assert found(limit=1) == ["b"]

@@ -129,7 +129,7 @@ def test_ids_that_no_sql_should_ever_see_find_nothing(store: Store) -> None:
     write(store, outcome_of(1))
     for hostile in ("' OR 1=1 --", "\\", "{x:String}", "\x00", "⟦doc:⟧", "a\nb"):
         assert records.trace(store, hostile) is None
-        assert records.find(store, records.Wanted(route=hostile)) == []
+        assert records.find(store, records.RecordFilter(route=hostile)) == []
 
 
 def test_records_are_found_by_route_rubric_score_label_and_time(store: Store) -> None:
@@ -142,7 +142,7 @@ def test_records_are_found_by_route_rubric_score_label_and_time(store: Store) ->
     )
 
     def ids(**wanted: object) -> list[int]:
-        asked = records.Wanted(**{"since": MINUTE - 60, **wanted})  # type: ignore[arg-type]
+        asked = records.RecordFilter(**{"since": MINUTE - 60, **wanted})  # type: ignore[arg-type]
         return [int(one["trace_id"], 16) for one in records.find(store, asked)]
 
     assert sorted(ids()) == [1, 2, 3, 4]

@@ -28,10 +28,10 @@ def label(name: str, number: int = 1, value: float | None = 1.0, **more: object)
 def test_a_label_comes_back_as_it_was_told_and_replaces_itself(store: Store) -> None:
     first = label("a", value=None, label="refused", labeller="ada", comment="naïve “quote”")
     store.write(labels.batch([first], NOW))
-    assert labels.find(store, labels.Wanted()) == [first]
+    assert labels.find(store, labels.LabelFilter()) == [first]
     second = replace(first, value=0.25, label="")
     store.write(labels.batch([second], NOW + 1))
-    assert labels.find(store, labels.Wanted()) == [second]
+    assert labels.find(store, labels.LabelFilter()) == [second]
 
 
 def test_labels_are_found_by_rubric_trace_labeller_and_time(store: Store) -> None:
@@ -43,7 +43,7 @@ def test_labels_are_found_by_rubric_trace_labeller_and_time(store: Store) -> Non
     store.write(labels.batch(told, NOW))
 
     def found(**wanted: object) -> str:
-        rows = labels.find(store, labels.Wanted(**wanted))  # type: ignore[arg-type]
+        rows = labels.find(store, labels.LabelFilter(**wanted))  # type: ignore[arg-type]
         return "".join(one.label_id for one in rows)
 
     assert found() == "abc"
