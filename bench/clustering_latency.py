@@ -20,7 +20,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-import httpx
+import httpx2
 import numpy as np
 from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceRequest
 
@@ -31,7 +31,7 @@ from bench.rig.judge_latency import single_traces
 from bench.rig.otlp_requests import SPANS_A_TRACE
 from bench.rig.processes import core_pid
 from bench.rig.report import finish, progress
-from clustering.failures.embed import FailureVectors
+from clustering.failures.embedding import FailureVectors
 from clustering.failures.masking import masked
 from clustering.grouping.child import cluster_in_child
 from ragvigil.app.demo.child_daemon import ChildDaemon, running
@@ -147,7 +147,7 @@ def measured(
 
 def has_placed(daemon: ChildDaemon) -> bool:
     """Whether the first turn is over: it loads the model, and looks at all that is in no issue."""
-    shown = httpx.get(f"http://{daemon.metrics}/metrics", timeout=PATIENCE_SECONDS).text
+    shown = httpx2.get(f"http://{daemon.metrics}/metrics", timeout=PATIENCE_SECONDS).text
     return 'ragvigil_clustering_seconds_count{step="place"}' in shown
 
 

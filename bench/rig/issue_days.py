@@ -10,11 +10,11 @@ import numpy as np
 from clustering.failures.masking import masked, with_label
 from clustering.grouping.cluster import clusters
 from clustering.grouping.vectors import Vectors, centroid, joint
-from clustering.issues.background import Background, is_above
+from clustering.issues.background_rate import Background, is_above
 from clustering.issues.members import assign_all
 from clustering.issues.merges import merge, propose, redirect
 from clustering.issues.provisional import group
-from clustering.issues.residue import Residue, reconcile
+from clustering.issues.reconcile import Residue, reconcile
 from ragvigil.model.issue import Failure, Issue, IssuePair, Membership, PairVerdict
 from ragvigil.model.score import Layer
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from clustering.failures.masking import masked
-from clustering.failures.reason import failure_of
+from clustering.failures.primary_failure import failure_of
 from ragvigil.store.engine.priority import Priority
 from ragvigil.store.issues import failing_changes as failing
 from ragvigil.store.issues import failing_rows as failed

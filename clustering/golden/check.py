@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 
 from clustering.golden.content import Asked, lacks, texts_of
 from clustering.golden.leakage import Leak, Said, leaks
-from clustering.golden.nearness import Embed, Near, near
+from clustering.golden.near_duplicates import Embed, Near, near
 from clustering.golden.settings import GoldenSettings
 from ragvigil.model.golden import GoldenCase
 

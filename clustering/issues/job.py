@@ -13,19 +13,19 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from clustering import metrics
-from clustering.failures.embed import FailureVectors
-from clustering.issues.ageing import AgeingJob
-from clustering.issues.baseline import FailureBaseline
+from clustering.failures.embedding import FailureVectors
+from clustering.issues.ageing_job import AgeingJob
+from clustering.issues.failure_baseline import FailureBaseline
 from clustering.issues.ledger import IssueLedger
 from clustering.issues.merge_job import MergeJob
 from clustering.issues.place_job import PlaceJob
 from clustering.issues.recentring import recentred
-from clustering.issues.recluster import ReclusterJob
+from clustering.issues.recluster_job import ReclusterJob
 from clustering.issues.verbs import Act
 from ragvigil.model.issue import Failure, Issue, IssueVerb
 
 if TYPE_CHECKING:
-    from clustering.issues.recluster import Cluster
+    from clustering.issues.recluster_job import Cluster
     from clustering.settings import ClusteringSettings
     from ragvigil.inference.process import Inference
     from ragvigil.model.clock import Clock

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-from clustering.issues.pace import Hour, is_above_forecast
+from clustering.issues.forecast import Hour, is_above_forecast
 from clustering.issues.verbs import NANOS, entered
 from ragvigil.model.issue import Failure, Issue, IssueEvent, IssueState, IssueVerb
 

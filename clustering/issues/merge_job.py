@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING
 
 import structlog
 
-from clustering.failures.embed import joint_vectors
+from clustering.failures.embedding import joint_vectors
 from clustering.issues.book import Family, family_of
-from clustering.issues.recluster import strata
+from clustering.issues.recluster_job import strata
 from clustering.issues.verbs import UnknownIssue, VerbDoesNotFit
 from ragvigil.inference.outcome import Unavailable
 from ragvigil.model.issue import Issue, IssueEvent, IssuePair, IssueVerb, PairVerdict
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from clustering.issues.book import IssueBook
     from clustering.issues.ledger import IssueLedger
     from clustering.issues.merges import Split
-    from clustering.issues.recluster import Cluster
+    from clustering.issues.recluster_job import Cluster
     from ragvigil.store.engine.store import Store
     from ragvigil.store.issues.failing_rows import KeptFailure
 

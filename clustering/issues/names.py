@@ -7,7 +7,7 @@ import re
 from collections.abc import Sequence
 
 from clustering.failures.masking import MARK
-from clustering.grouping.phrases import phrases
+from clustering.grouping.tfidf import phrases
 from ragvigil.model.issue import Issue
 
 NAMED_BY = 3

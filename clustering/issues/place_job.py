@@ -12,11 +12,11 @@ from typing import TYPE_CHECKING
 
 from clustering import metrics
 from clustering.failures import fresh as fresh_failures
-from clustering.failures.changes import FailingLook
-from clustering.issues import placement as placing
-from clustering.issues.background import LEAST_MEMBERS
+from clustering.failures.change_feed import FailingLook
+from clustering.issues import matching as placing
+from clustering.issues.background_rate import LEAST_MEMBERS
 from clustering.issues.book import family_of
-from clustering.issues.placement import Placement
+from clustering.issues.matching import Placement
 from clustering.issues.provisional import Key, key_of, key_of_issue
 from ragvigil.model.issue import Failure, FailureKind
 from ragvigil.store.engine.priority import Priority
@@ -26,10 +26,10 @@ from ragvigil.store.issues.failing_rows import KeptFailure
 from ragvigil.store.issues.failing_rows import MemberOf as Where
 
 if TYPE_CHECKING:
-    from clustering.failures.embed import FailureVectors
+    from clustering.failures.embedding import FailureVectors
     from clustering.failures.fresh import Fresh
-    from clustering.issues.baseline import FailureBaseline
     from clustering.issues.book import IssueBook
+    from clustering.issues.failure_baseline import FailureBaseline
     from clustering.issues.ledger import IssueLedger
     from clustering.settings import ClusteringSettings
     from ragvigil.store.engine.store import Store

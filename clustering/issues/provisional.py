@@ -8,7 +8,7 @@ from dataclasses import astuple, dataclass
 from functools import reduce
 
 from clustering.failures.masking import plain
-from clustering.issues.background import LEAST_MEMBERS
+from clustering.issues.background_rate import LEAST_MEMBERS
 from clustering.issues.members import with_member
 from ragvigil.model.identity import identity
 from ragvigil.model.issue import Failure, FailureKind, Issue, IssueState, MemberBy, Membership

@@ -7,12 +7,12 @@ from dataclasses import replace
 from itertools import islice
 from typing import TYPE_CHECKING
 
-from clustering.failures.embed import joint_vectors
+from clustering.failures.embedding import joint_vectors
 from ragvigil.store.engine.priority import Priority
 from ragvigil.store.issues import failing_rows as failed
 
 if TYPE_CHECKING:
-    from clustering.failures.embed import FailureVectors
+    from clustering.failures.embedding import FailureVectors
     from ragvigil.model.issue import Issue
     from ragvigil.store.engine.store import Store
 

@@ -12,13 +12,13 @@ from typing import Protocol
 
 from pydantic import ValidationError
 
-from clustering.rca.fence import fenced
+from clustering.rca.evidence import Checked, checked
 from clustering.rca.finding import Finding
 from clustering.rca.prompt import SUBMIT, instructions, opening, tools
-from clustering.rca.purse import Purse
+from clustering.rca.run_budget import Purse
 from clustering.rca.settings import RootCauseSettings
-from clustering.rca.submitted import Checked, checked
 from clustering.rca.tools import TOOLS, Case, Refused
+from clustering.rca.untrusted_text import fenced
 from ragvigil.llm.conversation import Call, Conversation, Exchange, Said, Turn
 from ragvigil.llm.outcome import Failure, Usage
 from ragvigil.llm.prices import Price

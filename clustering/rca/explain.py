@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from clustering.rca.agent import Asker, Run, investigate
+from clustering.rca.evidence import Checked
 from clustering.rca.reading import Reading
 from clustering.rca.report import facts_of, lines
 from clustering.rca.settings import RootCauseSettings
-from clustering.rca.submitted import Checked
 from clustering.rca.tools import Case
 from ragvigil.model.issue import Issue, RootCause
 

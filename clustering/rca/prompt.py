@@ -6,10 +6,10 @@ from collections.abc import Sequence
 
 from pydantic import BaseModel
 
-from clustering.rca.fence import fenced
 from clustering.rca.finding import Finding
 from clustering.rca.report import time_text
 from clustering.rca.tools import TOOLS
+from clustering.rca.untrusted_text import fenced
 from ragvigil.llm.conversation import Tool
 from ragvigil.model.issue import Issue
 

@@ -15,7 +15,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from clustering.grouping.phrases import phrases
+from clustering.grouping.tfidf import phrases
 from clustering.grouping.vectors import Vectors, centroid
 from ragvigil.model.identity import identity
 from ragvigil.model.topic import Topic, TopicMap

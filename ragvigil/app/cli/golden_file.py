@@ -10,7 +10,8 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
-from clustering.golden import lines, table
+from clustering.golden import csv_table as table
+from clustering.golden import set_file as lines
 from clustering.golden.case import BadCase, as_json, line, parse
 from clustering.golden.settings import GoldenSettings
 from ragvigil.app.cli.api_client import Refused, post

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from clustering.golden import lines
+from clustering.golden import set_file as lines
 from clustering.golden.check import Checks, Knowledge, check
 from clustering.golden.git import RepositoryRefuses
-from clustering.golden.lines import Broken, Line
 from clustering.golden.repository import Found, Repository, commit_of, locked, look, repository
+from clustering.golden.set_file import Broken, Line
 from clustering.golden.settings import GoldenSettings
 from ragvigil.app.golden.trace import chunks_of, prompt_of
 from ragvigil.model.golden import CaseEvent, CaseState, CaseVerb, GoldenCase

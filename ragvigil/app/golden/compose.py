@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import structlog
 
 from clustering.golden.check import Knowledge
-from clustering.golden.nearness import Embed
+from clustering.golden.near_duplicates import Embed
 from ragvigil.app.golden.job import GoldenJob
 from ragvigil.app.golden.run import Judge, Trial
 from ragvigil.app.settings import Settings

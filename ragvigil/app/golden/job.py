@@ -11,15 +11,16 @@ from typing import Any
 
 import structlog
 
-from clustering.golden import edits, lines
+from clustering.golden import set_file as lines
+from clustering.golden import verbs as edits
 from clustering.golden.case import as_json
 from clustering.golden.check import Checks, Knowledge, secrets
-from clustering.golden.due import Change, due
-from clustering.golden.edits import Refused
-from clustering.golden.lines import Line
 from clustering.golden.message import message
 from clustering.golden.repository import commit, locked, look, repository
+from clustering.golden.schedule import Change, due
+from clustering.golden.set_file import Line
 from clustering.golden.settings import GoldenSettings
+from clustering.golden.verbs import Refused
 from ragvigil.app.golden import committed as golden_set
 from ragvigil.app.golden.committed import GoldenSet
 from ragvigil.app.golden.run import Trial, run_case

@@ -6,8 +6,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 from clustering.golden.case import as_json
-from clustering.golden.edits import Refused
 from clustering.golden.settings import TargetSettings
+from clustering.golden.verbs import Refused
 from clustering.golden.verdict import Verdict, verdict
 from ragvigil.app.golden.target import NoAnswer, ask
 from ragvigil.app.golden.trace import NotStored, judged_scores, record_form

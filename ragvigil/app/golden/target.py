@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from typing import Any
 from urllib.parse import quote
 
-from clustering.golden.paths import NotThere, find, placed
+from clustering.golden.json_paths import NotThere, find, placed
 from clustering.golden.settings import TargetSettings
 from ragvigil.model.golden import GoldenCase
 from ragvigil.model.record import Absent, ContextSource, Document, RagRecord
@@ -86,7 +86,7 @@ def _documents(ids: Sequence[str] | None, texts: Sequence[str] | None) -> tuple[
 
 
 def _reply(case: GoldenCase, target: TargetSettings) -> object:
-    import httpx
+    import httpx2
 
     url = target.url.replace("{route}", quote(case.route.lstrip("/")))
     headers = {MARK: case.case_id}
@@ -96,14 +96,14 @@ def _reply(case: GoldenCase, target: TargetSettings) -> object:
     end = time.monotonic() + target.timeout_seconds
     content = bytearray()
     try:
-        with httpx.stream(
+        with httpx2.stream(
             "POST", url, json=body, headers=headers, timeout=target.timeout_seconds
         ) as reply:
             for part in reply.iter_bytes():
                 content += part
                 if len(content) > MOST_BYTES or time.monotonic() > end:
                     raise NoAnswer("the reply is too long, in bytes or in seconds")
-    except (httpx.HTTPError, httpx.InvalidURL) as error:
+    except (httpx2.HTTPError, httpx2.InvalidURL) as error:
         raise NoAnswer(f"no answer: {error or type(error).__name__}") from error
     if reply.status_code != 200:
         raise NoAnswer(f"answered {reply.status_code}")

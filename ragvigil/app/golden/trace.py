@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from clustering.golden.edits import Refused
 from clustering.golden.leakage import Said
+from clustering.golden.verbs import Refused
 from collector.claims.claim import Field, SpanRole
 from collector.claims.merge import read
 from collector.claims.registry import registered

@@ -7,10 +7,10 @@ from dataclasses import asdict
 from typing import Any, TypeVar
 
 from clustering.golden.case import BadCase, as_json, parse
-from clustering.golden.edits import Refused
+from clustering.golden.composition import mix
 from clustering.golden.git import RepositoryRefuses
-from clustering.golden.lines import Broken, is_as_signed
-from clustering.golden.mix import mix
+from clustering.golden.set_file import Broken, is_as_signed
+from clustering.golden.verbs import Refused
 from ragvigil.app.golden.job import GoldenJob
 from ragvigil.app.golden.trace import NotStored
 from ragvigil.model.golden import CaseRun, GoldenCase

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from clustering.failures.embed import joint_vectors
+from clustering.failures.embedding import joint_vectors
 from clustering.issues import counts
-from clustering.issues.background import Background
+from clustering.issues.background_rate import Background
 from clustering.issues.counts import Count
 from clustering.issues.redirects import IssueParts
 from ragvigil.model.issue import Issue

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from clustering.golden.check import Knowledge, check
 from clustering.golden.leakage import Said, leaks
-from clustering.golden.nearness import near
+from clustering.golden.near_duplicates import near
 from clustering.golden.settings import GoldenSettings
 from ragvigil.model.golden import ExpectedFact, GoldenCase
 from scorers.golden import asked

@@ -6,10 +6,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from clustering.golden.due import HOUR, Change, due
-from clustering.golden.mix import FLOOR, mix
-from clustering.golden.paths import NotThere, find, placed
-from clustering.golden.table import read, written
+from clustering.golden.composition import FLOOR, mix
+from clustering.golden.csv_table import read, written
+from clustering.golden.json_paths import NotThere, find, placed
+from clustering.golden.schedule import HOUR, Change, due
 from clustering.golden.verdict import verdict
 from ragvigil.model.golden import CaseRun, CaseState, ExpectedFact, GoldenCase, QueryType
 from ragvigil.model.record import RagRecord

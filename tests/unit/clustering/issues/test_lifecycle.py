@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from clustering.issues.forecast import Hour
 from clustering.issues.lifecycle import FirstSeen, Pace, aged, is_from_later_release
-from clustering.issues.pace import Hour
 from ragvigil.model.issue import TRIAGED, Issue, IssueState, IssueVerb
 from tests.unit.clustering.failing import DAY, HOUR, START, at, failure, issue
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from clustering.golden.edits import Refused
+from clustering.golden.verbs import Refused
 from ragvigil.app.golden.compose import golden_job
 from ragvigil.app.settings import Settings
 from ragvigil.inference.process import Inference

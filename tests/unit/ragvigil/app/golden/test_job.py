@@ -10,9 +10,9 @@ from typing import Any
 import pytest
 
 from clustering.golden.content import content_hash
-from clustering.golden.edits import Refused
 from clustering.golden.git import RepositoryRefuses
-from clustering.golden.lines import cases_of, read
+from clustering.golden.set_file import cases_of, read
+from clustering.golden.verbs import Refused
 from ragvigil.app.golden import job as golden_job
 from ragvigil.app.golden.job import GoldenJob
 from ragvigil.app.golden.trace import NotStored

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, TypeAlias
 import structlog
 
 from clustering import metrics
-from clustering.failures.embed import joint_vectors
+from clustering.failures.embedding import joint_vectors
 from clustering.issues.book import Family, family_of
-from clustering.issues.placement import opened
+from clustering.issues.matching import opened
 from clustering.issues.provisional import key_of
 from ragvigil.inference.outcome import Unavailable
 from ragvigil.model.issue import IssueEvent, IssueVerb
@@ -22,10 +22,10 @@ from ragvigil.store.issues.failing_rows import KeptFailure, MemberOf
 if TYPE_CHECKING:
     from clustering.grouping.cluster import Clustering
     from clustering.grouping.vectors import Vectors
-    from clustering.issues.baseline import FailureBaseline
     from clustering.issues.book import IssueBook
+    from clustering.issues.failure_baseline import FailureBaseline
     from clustering.issues.ledger import IssueLedger
-    from clustering.issues.residue import Proposed
+    from clustering.issues.reconcile import Proposed
     from clustering.settings import ClusteringSettings
     from ragvigil.store.engine.store import Store
 
@@ -122,7 +122,7 @@ class ReclusterJob:
         now: float,
         model: str,
     ) -> None:
-        from clustering.issues.residue import Residue, reconcile
+        from clustering.issues.reconcile import Residue, reconcile
 
         if not kept:
             return

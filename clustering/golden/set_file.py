@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 
 from clustering.golden.case import BadCase, line, parse
 from clustering.golden.content import Asked, content_hash
-from clustering.golden.edits import IN_SET
+from clustering.golden.verbs import IN_SET
 from ragvigil.model.golden import CaseState, GoldenCase
 
 

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from clustering.failures.embed import joint_vectors
+from clustering.failures.embedding import joint_vectors
 from clustering.issues.book import Family, family_of
 from clustering.issues.provisional import Key, group, key_of, key_of_issue
 from ragvigil.model.issue import Failure, Issue, IssueEvent, IssueVerb, Membership

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from clustering.grouping.cluster import Clustering
 from clustering.grouping.vectors import Vectors, centroid
 from clustering.issues.provisional import group
-from clustering.issues.residue import Proposed, Residue, reconcile
+from clustering.issues.reconcile import Proposed, Residue, reconcile
 from ragvigil.model.issue import Failure, Issue, IssueState, MemberBy
 from tests.unit.clustering.failing import at, failure, issue
 from tests.unit.clustering.grouped import groups, said

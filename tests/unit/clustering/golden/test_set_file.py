@@ -8,8 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from clustering.golden.case import line
-from clustering.golden.edits import edited, proposed, signed
-from clustering.golden.lines import adopted, broken, cases_of, differing, put, read
+from clustering.golden.set_file import adopted, broken, cases_of, differing, put, read
+from clustering.golden.verbs import edited, proposed, signed
 from ragvigil.model.golden import CaseState, GoldenCase
 from scorers.golden import asked
 

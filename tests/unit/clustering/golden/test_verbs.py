@@ -8,7 +8,7 @@ import pytest
 
 from clustering.golden.case import BadCase
 from clustering.golden.content import content_hash
-from clustering.golden.edits import Refused, edited, proposed, rejected, signed
+from clustering.golden.verbs import Refused, edited, proposed, rejected, signed
 from ragvigil.model.golden import CaseState, GoldenCase
 
 RAW = GoldenCase(case_id="", question="How long?", trace_id="ab" * 16, record_id="cd" * 8)

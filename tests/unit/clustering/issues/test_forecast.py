@@ -5,8 +5,8 @@ from __future__ import annotations
 import doctest
 import random
 
-import clustering.issues.pace
-from clustering.issues.pace import Hour, is_above_forecast
+import clustering.issues.forecast
+from clustering.issues.forecast import Hour, is_above_forecast
 
 
 def hours(*members: int, requests: int = 1000) -> list[Hour]:

@@ -8,8 +8,8 @@ from math import isclose
 from hypothesis import given
 from hypothesis import strategies as st
 
-import clustering.issues.background
-from clustering.issues.background import Background, is_above
+import clustering.issues.background_rate
+from clustering.issues.background_rate import Background, is_above
 
 COUNTS = st.integers(0, 300)
 REQUESTS = st.integers(0, 20_000)

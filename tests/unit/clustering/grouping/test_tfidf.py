@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from clustering.grouping.phrases import phrases
+from clustering.grouping.tfidf import phrases
 
 
 def test_what_is_said_everywhere_names_nothing() -> None:

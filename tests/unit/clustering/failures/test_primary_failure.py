@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from clustering.failures.reason import UPSTREAM, failure_of
+from clustering.failures.primary_failure import UPSTREAM, failure_of
 from ragvigil.model.issue import Failure, FailureKind
 from ragvigil.model.record import Absent, Dimensions, Feedback, RagRecord
 from ragvigil.model.score import Kind, Layer, Score, Stream

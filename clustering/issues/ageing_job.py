@@ -6,8 +6,8 @@ from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable
 from typing import TYPE_CHECKING
 
+from clustering.issues.forecast import PAST_HOURS, Hour
 from clustering.issues.lifecycle import FirstSeen, Pace, aged, is_from_later_release
-from clustering.issues.pace import PAST_HOURS, Hour
 from ragvigil.model.issue import Issue, IssueEvent, IssueState
 from ragvigil.store.engine.priority import Priority
 from ragvigil.store.issues import failing_rows as failed
@@ -15,7 +15,7 @@ from ragvigil.store.issues import memberships
 from ragvigil.store.records import versions
 
 if TYPE_CHECKING:
-    from clustering.issues.baseline import FailureBaseline
+    from clustering.issues.failure_baseline import FailureBaseline
     from ragvigil.store.engine.store import Store
 
 HOUR, DAY, NANOS = 3600, 86_400, 10**9
