@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 
-.PHONY: demo test check bench storm docs clean
+.PHONY: demo test check bench bench-small storm docs clean
 
 $(READY): pyproject.toml constraints.txt
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' \
@@ -19,6 +19,9 @@ demo: $(READY) ## a daemon, 8 days of traffic, a fault: what moved, where, since
 
 test: $(READY) ## everything that proves the answers, small sizes
 	@$(BIN)/python -m pytest -q -n auto --dist loadfile
+
+bench-small: $(READY) ## every benchmark at its small size: right answers, whatever the speed
+	@$(BIN)/python -m pytest -q -n auto --dist load --maxschedchunk 1 bench
 
 check: $(READY) ## style, types, import rules
 	$(BIN)/ruff check .
