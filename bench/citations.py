@@ -134,7 +134,7 @@ def passages(data: Path | None) -> list[Passage]:
 
 def speeds() -> dict[str, float]:
     """Microseconds of one score: cold and warm with good quotations, cold with bad ones."""
-    from scorers.text import prepared
+    from scorers.text import chunk_text as prepared
 
     chance = random.Random(SEED)
     vocabulary = ["".join(chance.choices("abcdefghijklmnopqrstuvwxyz", k=chance.randint(2, 10)))

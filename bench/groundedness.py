@@ -24,8 +24,7 @@ from bench.rig.report import finish
 from ragvigil.model.record import Document, RagRecord
 from scorers.groundedness import LocalGroundedness
 from scorers.grounding.features import Measured, measure
-from scorers.grounding.model import trained
-from scorers.grounding.response import value
+from scorers.grounding.model import answer_value, trained
 from tools.training.grounded_examples import group_of, is_held_out, is_supported
 from tools.training.groundedness import OWN_SERVICE, Table, cross_fitted
 
@@ -86,7 +85,7 @@ def refitted(given: Sequence[Row], measured: Sequence[Measured]) -> list[float]:
     odds = cross_fitted(of, OWN_SERVICE, trained().weights)
     chances = (1 / (1 + np.exp(-odds))).tolist()
     starts = np.cumsum([0, *(len(one.rows) for one in measured)]).tolist()
-    return [value(chances[begin:end]) for begin, end in pairwise(starts)]
+    return [answer_value(chances[begin:end]) for begin, end in pairwise(starts)]
 
 
 def ragtruth(figures: dict[str, object], bars: dict[str, bool]) -> None:
@@ -97,7 +96,7 @@ def ragtruth(figures: dict[str, object], bars: dict[str, bool]) -> None:
     given, measured = [given[at] for at in kept], [measured[at] for at in kept]
     labels = [not row["hallucinated"] for row in given]
     answers = [row["answer"] for row in given]
-    shipped = [value(trained().probabilities(one.rows)) for one in measured]
+    shipped = [answer_value(trained().probabilities(one.rows)) for one in measured]
     ways = {"refitted": refitted(given, measured), "shipped": shipped}
     ways["length"] = [-float(len(answer.split())) for answer in answers]
     for way, scores in ways.items():
@@ -119,7 +118,7 @@ def labelled_set(name: str) -> tuple[list[bool], list[float], list[float]]:
         measured = measured_of(row)
         if measured.rows:
             labels.append(label)
-            scores.append(value(trained().probabilities(measured.rows)))
+            scores.append(answer_value(trained().probabilities(measured.rows)))
             lengths.append(-float(len(row["answer"].split())))
     return labels, scores, lengths
 
@@ -133,7 +132,7 @@ def own_passage() -> float:
             passage = " ".join(one["text"] for one in other["sentences"])
             measured = measure(row["answer"], "", [passage], trained().weights)
             labels.append(other is row)
-            scores.append(value(trained().probabilities(measured.rows)))
+            scores.append(answer_value(trained().probabilities(measured.rows)))
     return auroc(labels, scores)
 
 

@@ -26,8 +26,8 @@ from ragvigil.model.record import RagRecord
 from ragvigil.model.score import Score
 from scorers.golden import asked
 from scorers.judge.question import Question, ask_about
-from scorers.judge.reading import Incomplete, read_scores
 from scorers.judge.references import References
+from scorers.judge.verdicts import Incomplete, read_scores
 from scorers.rubric import Rubric
 
 DELIMITER = "d1b5a9c7e3f20846"

@@ -26,7 +26,7 @@ from functools import cached_property
 from ragvigil.model.record import Citation, Document, RagRecord
 from ragvigil.model.score import Score
 from scorers.text.normalise import key, words
-from scorers.text.quoting import Finding, Texts, check_quote
+from scorers.text.quotation import Finding, Texts, check_quote
 from scorers.text.sentence_check import Claim, check_sentence, claim
 
 EXPLAINED = 3

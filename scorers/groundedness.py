@@ -21,8 +21,7 @@ from collections.abc import Sequence
 from ragvigil.model.record import Document, RagRecord
 from ragvigil.model.score import Kind, Score
 from scorers.grounding.features import Measured, measure
-from scorers.grounding.model import Model, trained
-from scorers.grounding.response import value
+from scorers.grounding.model import Model, answer_value, trained
 from scorers.text.stance import classify
 
 
@@ -66,7 +65,7 @@ class LocalGroundedness:
         unsupported = sum(chance < self._model.threshold for chance in probabilities)
         return Score(
             rubric=self.rubric,
-            value=value(probabilities),
+            value=answer_value(probabilities),
             label="unsupported" if unsupported else "",
             explanation=f"{unsupported} of {len(probabilities)} sentences unsupported",
             kind=Kind.MODEL,

@@ -4,7 +4,7 @@
     >>> answer = "I'm sorry, I could not find that in the documents."
     >>> Refusal().score(RagRecord(record_id="1", trace_id="1", answer=answer)).label
     'refused'
-    >>> from scorers.stance import classify
+    >>> from scorers.text.stance import classify
     >>> classify("The documents do not say who pays. Returns take 30 days from delivery.").label
     'partial'
     >>> classify('The page then shows "I cannot help you with that": press reload twice.').label

@@ -27,7 +27,7 @@ FIELDS = frozenset(
 )
 SCALES = frozenset({"0..1", "label"})
 DERIVED = ("precision", "answerable", "rank_gain")
-"""What can be computed from the grades of chunks; see `scorers/judge/derived.py`."""
+"""What can be computed from the grades of chunks; see `scorers/judge/derived_scores.py`."""
 
 
 class BadRubric(ValueError):

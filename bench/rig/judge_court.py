@@ -17,7 +17,7 @@ from ragvigil.model.score import Score, Stream
 from ragvigil.store.records.record_rows import Stamp
 from ragvigil.store.scores.judged import Key, StoredRecord
 from scorers.golden import Case, asked
-from scorers.judge.asking import Asker, Family
+from scorers.judge.asker import Asker, Family
 from scorers.judge.job import families
 from scorers.judge.queue import JudgeQueue, Waiting, content_of
 from scorers.judge.references import References

@@ -25,7 +25,7 @@ from ragvigil.llm.outcome import Purpose
 from ragvigil.llm.settings import LlmSettings
 from ragvigil.model.record import RagRecord
 from ragvigil.model.score import Score
-from scorers.judge.asking import Asker
+from scorers.judge.asker import Asker
 from scorers.judge.references import References
 from scorers.judge.suspicion import LABEL
 from scorers.rubric import load_rubrics

@@ -12,7 +12,7 @@ from enum import StrEnum
 
 from scorers.calibration.kappa import Kappa, Verdict, Weighting, measured
 from scorers.calibration.ppi import Level, Sums, debiased
-from scorers.calibration.states import ROLLING_LABELS, Standing, standing
+from scorers.calibration.status import ROLLING_LABELS, Standing, standing
 
 HALF = 0.5
 """Where a record passes by a rubric that does not say."""

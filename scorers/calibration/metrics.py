@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from prometheus_client import Gauge
 
 from scorers.calibration.measure import Measure
-from scorers.calibration.states import JudgeState
+from scorers.calibration.status import JudgeState
 
 KAPPA = Gauge(
     "ragvigil_judge_kappa",

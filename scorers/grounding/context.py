@@ -7,7 +7,7 @@ from functools import lru_cache
 from itertools import pairwise
 from math import log
 
-from scorers.text.prepared import Prepared, prepared
+from scorers.text.chunk_text import Prepared, prepared
 
 COMMON = 64
 """Lines in which one word is looked up at most: a word that stands in more tells no place."""

@@ -23,6 +23,8 @@ from scorers.grounding.claims import Weights
 from scorers.grounding.features import NAMES
 
 DIGITS = 4
+WEAKEST = 2
+"""Sentences that speak for an answer: a hallucination hides among many that are supported."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -96,6 +98,16 @@ class Model:
         """For each row of `NAMES`, how likely the sentence is supported."""
         chance = 1 / (1 + np.exp(-(self.slope * self.odds(rows) + self.shift)))
         return [round(one, DIGITS) for one in chance.tolist()]
+
+
+def answer_value(probabilities: Sequence[float]) -> float:
+    """The mean probability of the weakest sentences, 0..1.
+
+    >>> answer_value([0.9, 0.2, 0.8])
+    0.5
+    """
+    weakest = sorted(probabilities)[:WEAKEST]
+    return sum(weakest) / len(weakest)
 
 
 def read(text: str) -> Model:

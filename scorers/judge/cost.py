@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from ragvigil.llm.outcome import Usage
 from ragvigil.model.record import Citation, Document, RagRecord
 from ragvigil.model.score import Score
-from scorers.judge.asking import Family
+from scorers.judge.asker import Family
 from scorers.judge.question import ask_about
 
 CHARACTERS_A_TOKEN = 4

@@ -30,7 +30,7 @@ from scorers.rubric import Rubric, load_rubrics
 
 if TYPE_CHECKING:
     from ragvigil.llm.client import Client
-    from scorers.judge.asking import Family
+    from scorers.judge.asker import Family
     from scorers.judge.worker import Judge
 
 log = structlog.get_logger()
@@ -46,8 +46,8 @@ Deliver: TypeAlias = Callable[[Sequence[tuple[judged.StoredRecord, Sequence[Scor
 
 def families(rubrics: Mapping[str, Rubric], wanted: Sequence[str] = ()) -> tuple[Family, ...]:
     """The judged rubrics, each with those computed from its grades; empty `wanted` is all."""
-    from scorers.judge.asking import Family
-    from scorers.judge.reading import derived_from
+    from scorers.judge.asker import Family
+    from scorers.judge.verdicts import derived_from
 
     return tuple(
         Family(
@@ -187,8 +187,7 @@ class JudgeJob:
         from ragvigil.llm.budget import Unpriced
         from ragvigil.llm.client import open_client
         from ragvigil.llm.provider import NotConfigured
-        from scorers.judge.references import References
-        from scorers.judge.sources import BadSource, read_sources
+        from scorers.judge.references import BadSource, References, read_sources
 
         try:
             folder.mkdir(mode=0o700, parents=True, exist_ok=True)
@@ -233,7 +232,7 @@ class JudgeJob:
         await self._client.close()
 
     def _made(self, client: Client) -> Judge:
-        from scorers.judge.asking import Asker
+        from scorers.judge.asker import Asker
         from scorers.judge.worker import Judge
 
         settings = self._settings

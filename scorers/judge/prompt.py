@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from scorers.judge.material import Item
-from scorers.judge_table import NO_FAILURE, About, Judging, QuoteFrom
+from scorers.judge_table import NO_FAILURE, About, Judging, QuoteFrom, Shown
 
 LAYOUT = "1"
 """Raise it, and the version of every judged rubric, when the words of this module change: cached
@@ -59,6 +59,15 @@ PLACE = {
     QuoteFrom.CONTEXT: "one of the passages",
     QuoteFrom.ANSWER: "the answer",
     QuoteFrom.REFERENCE: "one of the references",
+}
+
+SKELETON_DELIMITER = "<a random word>"
+SKELETON_ITEMS = {
+    About.CHUNKS: (("c1", ""), ("c2", "")),
+    About.CLAIMS: (("s1", "claim"), ("s2", "claim")),
+    About.CITATIONS: (("r1", "citation"), ("r2", "citation")),
+    About.NUGGETS: (),
+    About.ANSWER: (("answer", ""),),
 }
 
 
@@ -157,3 +166,20 @@ def _fields(judging: Judging) -> list[tuple[str, str]]:
     fields += [("reason", '"..."')] if judging.reasons else []
     mark = "" if judging.is_numeric else '"'
     return [*fields, ("grade", " | ".join(f"{mark}{one.name}{mark}" for one in judging.grades))]
+
+
+def skeleton(judging: Judging) -> str:
+    """The prompt of a rubric for a record of two chunks."""
+    shows = judging.shows
+    values = {
+        "question": Shown.QUESTION in shows,
+        "answer": Shown.ANSWER in shows,
+        "reference 1": Shown.REFERENCE in shows and judging.about is not About.NUGGETS,
+        "passage c1": not {Shown.CONTEXT, Shown.RETRIEVED}.isdisjoint(shows),
+        "passage c2": not {Shown.CONTEXT, Shown.RETRIEVED}.isdisjoint(shows),
+    }
+    names = [name for name, is_shown in values.items() if is_shown]
+    names += [f"{kind} {name}" for name, kind in SKELETON_ITEMS[judging.about] if kind]
+    sections = [Section(name, f'"<the text of {name}>"') for name in names]
+    items = [Item(name=name) for name, _ in SKELETON_ITEMS[judging.about]]
+    return render(judging, items, sections, SKELETON_DELIMITER)

@@ -18,10 +18,10 @@ from ragvigil.llm.cache import cache_key
 from ragvigil.model.record import RagRecord
 from ragvigil.model.score import Kind, Score
 from scorers.injected_context import findings
-from scorers.judge.forms import form_of
 from scorers.judge.material import Item, Material, Passage, Reference, documents, material
-from scorers.judge.parts import Part, parts_of
 from scorers.judge.prompt import LAYOUT, Section, render, section, unused
+from scorers.judge.reply_form import form_of
+from scorers.judge.split import Part, parts_of
 from scorers.judge_table import About, Judging, OnlyWhen, Shown
 from scorers.rubric import Rubric
 from scorers.text.stance import classify

@@ -1,16 +1,63 @@
-"""What is known to be right about a record: its golden case, and passages of trusted sources."""
+"""Texts that are known to be right: files of a folder and pages, cut into passages and searched.
+
+    >>> sources = Sources(["Card refunds take 5 to 7 business days.", "The office opens at nine."])
+    >>> sources.about("How long does a card refund take?", most=1)
+    ('Card refunds take 5 to 7 business days.',)
+
+Passages are ranked by the words that they share with what is asked (BM25).
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
+from html.parser import HTMLParser
+from pathlib import Path
 
 from ragvigil.model.record import RagRecord
 from scorers.golden import Case, asked
 from scorers.judge.material import Reference
-from scorers.judge.sources import Sources
+from scorers.text.tokens import tokens
 
+ENDINGS = frozenset({".md", ".txt", ".rst", ".html", ".htm"})
+PASSAGE_CHARACTERS = 1_000
 MOST_PASSAGES = 5
+MOST_CHARACTERS = 50_000_000
+PAGE_SECONDS, PAGE_BYTES = 30.0, 5_000_000
+_UNSEEN = frozenset({"script", "style", "noscript", "template", "head"})
+
+
+class BadSource(ValueError):
+    """A source cannot be read; `str(error)` names it and says why."""
+
+
+class Sources:
+    """Searchable passages; empty passages are left out."""
+
+    def __init__(self, passages: Iterable[str]) -> None:
+        import bm25s
+
+        self._passages = [one for one in passages if one.strip()]
+        self._words = [tokens(one) for one in self._passages]
+        self._index = bm25s.BM25(method="lucene", k1=1.2, b=0.75)
+        if any(self._words):
+            self._index.index(self._words, show_progress=False)
+
+    def __len__(self) -> int:
+        return len(self._passages)
+
+    def about(self, text: str, *, most: int) -> tuple[str, ...]:
+        """Passages that share words with a text, the most telling first."""
+        words = (
+            [word for word in tokens(text) if word in self._index.vocab_dict] if len(self) else []
+        )
+        if not words:
+            return ()
+        places, scores = self._index.retrieve(
+            [words], k=min(most, len(self)), show_progress=False, backend_selection="numpy"
+        )
+        found = zip(places[0].tolist(), scores[0].tolist(), strict=True)
+        return tuple(self._passages[place] for place, score in found if score > 0)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -30,3 +77,82 @@ class References:
             facts=case.facts if case else (),
             sources=passages,
         )
+
+
+def read_sources(named: Iterable[str]) -> Sources:
+    """The passages of folders, files and http(s) addresses. Raises BadSource."""
+    return Sources(
+        passage for one in named for text in _texts(one) for passage in passages_of(text)
+    )
+
+
+def passages_of(text: str) -> Iterator[str]:
+    """Paragraphs, gathered up to PASSAGE_CHARACTERS; a longer one is cut at that length."""
+    gathered = ""
+    for paragraph in text.replace("\r\n", "\n").split("\n\n"):
+        if gathered and len(gathered) + len(paragraph) > PASSAGE_CHARACTERS:
+            yield gathered.strip()
+            gathered = ""
+        gathered = f"{gathered}\n\n{paragraph}" if gathered else paragraph
+        while len(gathered) > PASSAGE_CHARACTERS:
+            yield gathered[:PASSAGE_CHARACTERS].strip()
+            gathered = gathered[PASSAGE_CHARACTERS:]
+    yield gathered.strip()
+
+
+def _texts(source: str) -> Iterator[str]:
+    if source.startswith(("http://", "https://")):
+        yield _page(source)
+        return
+    path = Path(source)
+    if not path.exists():
+        raise BadSource(f"{source}: there is no such file or folder")
+    files = sorted(path.rglob("*")) if path.is_dir() else [path]
+    known = [one for one in files if one.suffix.lower() in ENDINGS and one.is_file()]
+    if not known:
+        raise BadSource(f"{source}: holds no file that ends in {', '.join(sorted(ENDINGS))}")
+    if sum(one.stat().st_size for one in known) > MOST_CHARACTERS:
+        raise BadSource(f"{source}: holds more than {MOST_CHARACTERS:,} bytes of text")
+    for one in known:
+        try:
+            text = one.read_text(encoding="utf-8", errors="replace")
+        except OSError as error:
+            raise BadSource(f"{one}: cannot be read: {error.strerror or error}") from error
+        yield _plain(text) if one.suffix.lower().startswith(".htm") else text
+
+
+def _page(address: str) -> str:
+    import httpx2
+
+    try:
+        reply = httpx2.get(address, timeout=PAGE_SECONDS, follow_redirects=True).raise_for_status()
+    except httpx2.HTTPError as error:
+        raise BadSource(f"{address}: cannot be fetched: {error}") from error
+    text = reply.text[:PAGE_BYTES]
+    return _plain(text) if "html" in reply.headers.get("content-type", "") else text
+
+
+class _Text(HTMLParser):
+    """Gathers what a reader of a page sees."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.seen: list[str] = []
+        self._unseen = 0
+
+    def handle_starttag(self, tag: str, attrs: object) -> None:  # noqa: ARG002 (the parser gives it)
+        self._unseen += tag in _UNSEEN
+        self.seen += ["\n\n"] * (tag in ("p", "div", "li", "tr", "h1", "h2", "h3", "h4", "br"))
+
+    def handle_endtag(self, tag: str) -> None:
+        self._unseen = max(0, self._unseen - (tag in _UNSEEN))
+
+    def handle_data(self, data: str) -> None:
+        if not self._unseen:
+            self.seen.append(data)
+
+
+def _plain(page: str) -> str:
+    parser = _Text()
+    parser.feed(page)
+    return "".join(parser.seen)

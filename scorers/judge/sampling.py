@@ -18,6 +18,11 @@ from ragvigil.model.score import Score, Stream
 from scorers.judge.settings import JudgeSettings
 
 _WHOLE = 2.0**64
+FULL, ROOMY = 0.95, 0.8
+LEAST_THINNING = 1 / 64
+
+Amounts = tuple[float, float]
+Limits = tuple[float | None, float | None]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -61,6 +66,31 @@ def may_be_chosen(trace_id: str, settings: JudgeSettings) -> bool:
     return is_sampled(trace_id, most, settings.salt) or is_sampled(
         trace_id, settings.suspicious_rate, f"{settings.salt} suspicious"
     )
+
+
+def next_thinning(before: float, *, spent: Amounts, allowed: Limits) -> float:
+    """The next thinning of all sampling rates (0..1), when the day's budget runs out.
+
+    Halves while the sample is about to overrun what the traffic of the day has earned it so far,
+    and grows by a quarter while there is room; never to nothing, so that it recovers. Amounts are
+    tokens and money, a limit of None is none. Called once a minute.
+
+    >>> next_thinning(1.0, spent=(96, 0.0), allowed=(100, None))
+    0.5
+    >>> next_thinning(0.5, spent=(20, 0.0), allowed=(100, None))
+    0.625
+    """
+    used = max(
+        (
+            amount / limit if limit else 1.0
+            for amount, limit in zip(spent, allowed, strict=True)
+            if limit is not None
+        ),
+        default=0.0,
+    )
+    if used >= FULL:
+        return max(LEAST_THINNING, before / 2)
+    return min(1.0, before * 1.25) if used < ROOMY else before
 
 
 def _is_suspicious(

@@ -23,9 +23,9 @@ from ragvigil.model.score import Score
 from ragvigil.store.engine.errors import StoreError
 from ragvigil.store.scores.judged import Key, StoredRecord
 from scorers.judge import metrics
-from scorers.judge.asking import Asker, Family, count_missing
-from scorers.judge.pace import thinned
+from scorers.judge.asker import Asker, Family, count_missing
 from scorers.judge.queue import JudgeQueue, Waiting, content_of
+from scorers.judge.sampling import next_thinning
 
 log = structlog.get_logger()
 
@@ -144,7 +144,7 @@ class Judge:
             return
         self._paced = now
         spent = self._budget.spent(Pot.SAMPLE)
-        self.thinning = thinned(
+        self.thinning = next_thinning(
             self.thinning,
             spent=(spent.tokens, spent.money),
             allowed=self._budget.allowed(Pot.SAMPLE),

@@ -12,9 +12,9 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
+from scorers.text.chunk_text import Prepared
 from scorers.text.negations import denies
 from scorers.text.normalise import is_number, length
-from scorers.text.prepared import Prepared
 
 LONGEST = 1_000
 """Words of a quotation that are aligned; exact matches have no limit."""

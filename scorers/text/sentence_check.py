@@ -7,9 +7,9 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
 from scorers.text.alignment import Alignment, Change, align, is_found, is_harmless
+from scorers.text.chunk_text import Prepared
 from scorers.text.normalise import is_unspaced, key, length, words
-from scorers.text.prepared import Prepared
-from scorers.text.quoting import Finding, Texts
+from scorers.text.quotation import Finding, Texts
 from scorers.text.support import support, weights
 
 SHORTEST = 4

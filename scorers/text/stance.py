@@ -88,7 +88,9 @@ def _patterns() -> _Patterns:
     """All languages in three patterns; RE2, so that time is linear in the text."""
     import re2
 
-    listed = tomllib.loads(files("scorers").joinpath("refusal_patterns.toml").read_text("utf-8"))
+    listed = tomllib.loads(
+        files("scorers").joinpath("text/refusal_patterns.toml").read_text("utf-8")
+    )
     options = re2.Options()
     options.max_mem = 64 << 20
     options.log_errors = False

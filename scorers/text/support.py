@@ -11,8 +11,8 @@ import re
 from collections.abc import Mapping, Sequence
 from math import log
 
+from scorers.text.chunk_text import Prepared
 from scorers.text.normalise import is_number, is_unspaced, words
-from scorers.text.prepared import Prepared
 
 NUMBER_WEIGHT = 1.5
 NAME_WEIGHT = 1.5

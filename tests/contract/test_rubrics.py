@@ -10,8 +10,8 @@ import pytest
 from ragvigil.model.record import RagRecord
 from ragvigil.model.score import Score
 from scorers.judge.question import Question, ask_about
-from scorers.judge.reading import Incomplete, derived_from, read_scores
 from scorers.judge.suspicion import LABEL
+from scorers.judge.verdicts import Incomplete, derived_from, read_scores
 from scorers.judge_table import About, Judging
 from scorers.rubric import FIELDS, Rubric, house_rubrics, parse_rubric
 from tests.judged_records import GOOD, INJECTED, REFERENCE

@@ -13,7 +13,7 @@ from ragvigil.llm.settings import LlmSettings
 from ragvigil.model.record import Document, RagRecord
 from ragvigil.model.score import Kind, Score
 from scorers.judge.question import ask_about
-from scorers.judge.reading import Incomplete, read_scores
+from scorers.judge.verdicts import Incomplete, read_scores
 from scorers.rubric import house_rubrics
 from tests.content_judge import ContentJudge
 from tests.judged_records import ATTACKED, BAD, GOOD, INJECTED, REFERENCE, REFUSED

@@ -18,9 +18,9 @@ from ragvigil.llm.settings import LlmSettings
 from ragvigil.model.record import RagRecord
 from ragvigil.model.score import Score
 from scorers.judge.material import Reference
+from scorers.judge.prompt import skeleton
 from scorers.judge.question import ask_about
-from scorers.judge.reading import Incomplete, derived_from, read_scores
-from scorers.judge.skeleton import skeleton
+from scorers.judge.verdicts import Incomplete, derived_from, read_scores
 from scorers.rubric import BadRubric, Rubric, load_rubrics, orphaned, read_rubric
 
 if TYPE_CHECKING:
@@ -128,8 +128,7 @@ def try_rubric(settings: Settings, file: str, found: Mapping[str, Any], *, as_js
     from ragvigil.llm.provider import NotConfigured
     from ragvigil.store.scores.judged import record_of
     from scorers.golden import read_golden
-    from scorers.judge.references import References
-    from scorers.judge.sources import BadSource, read_sources
+    from scorers.judge.references import BadSource, References, read_sources
 
     golden, judge = settings.scorers.golden, settings.judge
     try:

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from scorers.calibration.measure import Pair, Scale, compare, measure, newest
 from scorers.calibration.ppi import Sums
-from scorers.calibration.states import JudgeState
+from scorers.calibration.status import JudgeState
 
 
 def pair(number: int, label: float | None, judged: float | None, **more: object) -> Pair:

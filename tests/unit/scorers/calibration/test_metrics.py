@@ -10,7 +10,7 @@ from prometheus_client import REGISTRY
 from scorers.calibration.kappa import Kappa
 from scorers.calibration.measure import Measure, Scale
 from scorers.calibration.metrics import Shown, show
-from scorers.calibration.states import standing
+from scorers.calibration.status import standing
 
 
 def judge(rubric: str, kappa: Kappa) -> Shown:

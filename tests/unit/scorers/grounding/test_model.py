@@ -11,8 +11,7 @@ from hypothesis import strategies as st
 
 from scorers.grounding.claims import Weights
 from scorers.grounding.features import EVIDENCE, NAMES
-from scorers.grounding.model import Model, Trees, read, trained, written
-from scorers.grounding.response import value
+from scorers.grounding.model import Model, Trees, answer_value, read, trained, written
 
 STEP = Trees(
     feature=(0, 1, 0, 0, 0),
@@ -71,5 +70,5 @@ def test_the_model_that_ships_is_small_plain_and_reads_evidence_alone() -> None:
 
 @given(st.lists(st.floats(0, 1), min_size=1, max_size=9))
 def test_an_answer_is_as_good_as_its_two_weakest_sentences(chances: list[float]) -> None:
-    assert min(chances) <= value(chances) <= max(chances)
-    assert value(chances) == value([*chances, *[max(chances)] * (len(chances) > 1)])
+    assert min(chances) <= answer_value(chances) <= max(chances)
+    assert answer_value(chances) == answer_value([*chances, *[max(chances)] * (len(chances) > 1)])

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from scorers.judge.aggregate import Graded, aggregate, all_ways
-from scorers.judge.derived import average_precision, ndcg
+from scorers.judge.derived_scores import average_precision, ndcg
 from scorers.judge_table import OF_NUGGETS, PLAIN
 from scorers.rubric import house_rubrics
 

@@ -12,9 +12,9 @@ from hypothesis import strategies as st
 from ragvigil.model.record import Absent, Document, RagRecord
 from ragvigil.model.score import Kind, Score
 from scorers.judge.material import Fact, Reference
-from scorers.judge.parts import MOST_ITEMS
 from scorers.judge.prompt import section
 from scorers.judge.question import MOST_QUESTIONS, Question, ask_about
+from scorers.judge.split import MOST_ITEMS
 from scorers.judge_table import About
 from scorers.rubric import house_rubrics
 from tests.content_judge import read_prompt

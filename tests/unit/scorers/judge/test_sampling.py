@@ -1,4 +1,4 @@
-"""Which records are judged is a hash: the same everywhere, nested in the rate."""
+"""Which records are judged is a hash: the same everywhere, nested in the rate, which sinks with the budget."""
 
 from __future__ import annotations
 
@@ -9,11 +9,13 @@ from hypothesis import strategies as st
 
 from ragvigil.model.record import Feedback, RagRecord
 from ragvigil.model.score import Score, Stream
-from scorers.judge.sampling import choose, is_sampled, may_be_chosen
+from scorers.judge.sampling import LEAST_THINNING, choose, is_sampled, may_be_chosen, next_thinning
 from scorers.judge.settings import JudgeSettings
 
 RATES = st.floats(0, 1)
 IDS = st.text(max_size=40)
+AMOUNT = st.floats(0, 1e9)
+LIMIT = st.none() | st.floats(0, 1e9)
 BOTH = JudgeSettings(allow=True, sample_rate=0.0, suspicious_rate=1.0, salt="s")
 
 
@@ -92,3 +94,22 @@ def test_what_is_chosen_could_be_chosen(trace_id: str, route: str, failed: bool)
 def test_some_traces_can_not_be_chosen_at_all() -> None:
     settings = JudgeSettings(routes={"/ask": 0.1})
     assert not all(may_be_chosen(f"{number:032x}", settings) for number in range(100))
+
+
+@given(st.floats(LEAST_THINNING, 1), st.tuples(AMOUNT, AMOUNT), st.tuples(LIMIT, LIMIT))
+def test_the_thinning_stays_a_share_that_can_recover(
+    before: float, spent: tuple[float, float], allowed: tuple[float | None, float | None]
+) -> None:
+    assert LEAST_THINNING <= next_thinning(before, spent=spent, allowed=allowed) <= 1
+
+
+def test_without_a_budget_nothing_is_thinned() -> None:
+    assert next_thinning(1.0, spent=(10**9, 10.0), allowed=(None, None)) == 1.0
+
+
+def test_the_scarcer_of_tokens_and_money_decides() -> None:
+    assert next_thinning(1.0, spent=(1, 9.9), allowed=(1000, 10.0)) == 0.5
+
+
+def test_a_budget_of_nothing_is_spent() -> None:
+    assert next_thinning(1.0, spent=(0, 0.0), allowed=(0, None)) == 0.5

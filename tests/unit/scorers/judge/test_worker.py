@@ -19,7 +19,7 @@ from ragvigil.model.score import Kind, Score, Stream
 from ragvigil.store.engine.errors import Unavailable
 from ragvigil.store.records.record_rows import Stamp
 from ragvigil.store.scores.judged import Key, StoredRecord
-from scorers.judge.asking import JUDGE, Asker
+from scorers.judge.asker import JUDGE, Asker
 from scorers.judge.job import families
 from scorers.judge.queue import JudgeQueue, Waiting, content_of
 from scorers.judge.references import References

@@ -7,8 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from scorers.text.alignment import LONGEST, align, is_found
+from scorers.text.chunk_text import Prepared
 from scorers.text.normalise import words
-from scorers.text.prepared import Prepared
 
 WORD = st.text("abcdef", min_size=1, max_size=8)
 CHUNK = Prepared(

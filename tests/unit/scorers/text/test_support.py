@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from scorers.text.chunk_text import Prepared
 from scorers.text.normalise import words
-from scorers.text.prepared import Prepared
 from scorers.text.support import support, weights
 
 CHUNKS = [

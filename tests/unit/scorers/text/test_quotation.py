@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from scorers.judge.quotes import is_quoted
+from scorers.text.quotation import is_quoted
 
 CHUNK = "Card refunds take 5 to 7 business days. Refunds to an account are not free of charge."
 

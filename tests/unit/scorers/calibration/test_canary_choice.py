@@ -8,7 +8,7 @@ from collections.abc import Callable
 from ragvigil.model.score import Score
 from ragvigil.store.engine.store import Store
 from ragvigil.store.scores import canary
-from scorers.calibration.canary_rows import choose, shifts
+from scorers.calibration.canary_job import choose, shifts
 from tests.judged import RUBRICS, keep_judged, verdict
 from tests.outcomes import NOW, SECOND
 

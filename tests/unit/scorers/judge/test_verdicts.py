@@ -19,7 +19,7 @@ from ragvigil.model.record import Absent, Document, RagRecord
 from ragvigil.model.score import Kind, Score
 from scorers.judge.material import Reference
 from scorers.judge.question import Question, ask_about
-from scorers.judge.reading import Incomplete, read_scores
+from scorers.judge.verdicts import Incomplete, read_scores
 from scorers.rubric import house_rubrics
 from tests.judged_records import ATTACKED, GOOD, INJECTED, REFERENCE, TO_THE_JUDGE
 

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from scorers.calibration.kappa import Kappa, measured
-from scorers.calibration.states import JudgeState, standing
+from scorers.calibration.status import JudgeState, standing
 
 UNMEASURED, TRUSTED, RETIRED = JudgeState.UNMEASURED, JudgeState.TRUSTED, JudgeState.RETIRED
 

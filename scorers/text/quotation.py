@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
@@ -10,8 +10,8 @@ from math import ceil
 
 from ragvigil.model.record import Document
 from scorers.text.alignment import align, is_found
+from scorers.text.chunk_text import Prepared, prepared
 from scorers.text.normalise import is_unspaced, key, length, parts, words
-from scorers.text.prepared import Prepared, prepared
 
 GAP = 250
 """Characters that an ellipsis may leave out; more is another place."""
@@ -22,6 +22,8 @@ RUN = 3
 """Words that a stitched part has at least (twice as many characters of an unspaced script)."""
 STITCHED_SHARE = 0.8
 STITCHED_WORDS = 200
+PROVING_WORDS = 3
+"""Words of a quote that proves anything (a character of an unspaced script is half a word)."""
 NEAR = 40
 """Characters by which two runs of one place lie apart: an edit between them, not a stitch."""
 
@@ -95,6 +97,31 @@ def check_quote(quote: str, chunk_id: str, texts: Texts) -> Finding:
     stitched = is_stitched(quoted, [chunk, *(text for _, text in others)])
     label = "stitched" if stitched else "quote_not_found"
     return Finding(checked="quote", label=label, similarity=similarity)
+
+
+def is_quoted(quote: str, texts: Iterable[str]) -> bool:
+    """Whether one of the texts holds the quote, verbatim or but for harmless slips of a key.
+
+    Ellipses may leave something out. A quote of one or two words proves nothing unless it is
+    the whole text.
+
+    >>> is_quoted("refunds take 5 days", ["Card refunds take 5 days."])
+    True
+    >>> is_quoted("refunds take 9 days", ["Card refunds take 5 days."])
+    False
+    """
+    segments = [found for part in parts(quote) if (found := words(part))]
+    if not segments:
+        return False
+    said = [word for segment in segments for word in segment]
+    chunks = (prepared(text) for text in texts)
+    if length(said) < PROVING_WORDS:
+        return any(key(said) == chunk.key for chunk in chunks)
+    distinct = frozenset(said)
+    return any(
+        len(distinct & chunk.distinct) >= ALIKE * len(distinct) and holds(segments, chunk)
+        for chunk in chunks
+    )
 
 
 def _may_lie(segment: Sequence[str], chunk: Prepared) -> bool:

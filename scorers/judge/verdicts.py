@@ -16,11 +16,11 @@ from pydantic import BaseModel
 
 from ragvigil.model.score import Kind, Score
 from scorers.judge.aggregate import Graded, aggregate, all_ways
-from scorers.judge.derived import GradedChunk, derive
+from scorers.judge.derived_scores import GradedChunk, derive
 from scorers.judge.material import Item
 from scorers.judge.prompt import MODE_WORDS
 from scorers.judge.question import Question
-from scorers.judge.quotes import is_quoted
+from scorers.text.quotation import is_quoted
 from scorers.judge.suspicion import LABEL, suspected
 from scorers.judge_table import NO_FAILURE, About, Grade, Judging, QuoteFrom, Shown
 from scorers.rubric import Rubric, load_rubrics

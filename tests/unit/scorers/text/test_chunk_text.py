@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from scorers.text.chunk_text import BYTES_PER_CHUNK, Prepared, PreparedChunks
 from scorers.text.normalise import words
-from scorers.text.prepared import BYTES_PER_CHUNK, Prepared, PreparedChunks
 
 
 def test_the_same_content_is_prepared_once() -> None:

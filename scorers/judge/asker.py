@@ -17,8 +17,8 @@ from ragvigil.model.record import RagRecord
 from ragvigil.model.score import Kind, Score
 from scorers.judge import metrics
 from scorers.judge.question import Question, ask_about
-from scorers.judge.reading import Incomplete, read_scores
 from scorers.judge.references import References
+from scorers.judge.verdicts import Incomplete, read_scores
 from scorers.rubric import Rubric
 
 log = structlog.get_logger()
