@@ -8,8 +8,9 @@ import time
 from collections.abc import Iterator
 
 from bench.rig.report import finish, peak_rss_mb, progress
-from collector.arrivals import Arrival, SpanRef
-from collector.assembly import Assembly, AssemblyLimits
+from collector.assembly.assembly import Assembly
+from collector.assembly.refs import Arrival, SpanRef
+from collector.assembly.settings import AssemblyLimits
 
 SEED = 20_261
 TRACES_A_SECOND = 1_400

@@ -15,7 +15,7 @@ from bench.conventions import FIELDS, expected, pairs, said
 from bench.rig.captures import Capture, Truth, captured_sets, load
 from bench.rig.report import SAMPLES, bench_data, finish, progress
 from bench.rig.trace_changes import Change, newest_dropped, oldest_dropped
-from collector.records import records
+from collector.record.build import records
 from ragvigil.model.record import Absent, RagRecord
 
 SEED = 7

@@ -18,7 +18,7 @@ from bench.rig.captures import Capture, Truth, captured_sets, carried, load, whe
 from bench.rig.report import SAMPLES, bench_data, finish, progress
 from bench.rig.trace_changes import UNNOTICED, Change
 from collector.claims.registry import Registered, registered
-from collector.records import records
+from collector.record.build import records
 from ragvigil.model.record import RagRecord
 from ragvigil.model.span import Trace
 

@@ -16,8 +16,8 @@ from typing import Any
 
 from bench.rig.captures import captured_sets, load
 from bench.rig.report import SAMPLES, bench_data, finish, progress
-from collector.doctor import Alike, diagnose
-from collector.records import records
+from collector.doctor.diagnose import Alike, diagnose
+from collector.record.build import records
 from ragvigil.model.record import Absent, RagRecord
 from ragvigil.model.span import Span
 from scorers.rubric import load_rubrics

@@ -12,7 +12,7 @@ import time
 from hypothesis import HealthCheck, Phase, given, seed, settings
 
 from bench.rig.report import finish, progress
-from collector.records import records
+from collector.record.build import records
 from ragvigil.model.span import Trace
 from tests.generated_traces import traces
 

@@ -20,10 +20,10 @@ from typing import Any
 
 from bench.rig.planted import logs_request, secrets, spans_request
 from bench.rig.report import SAMPLES, bench_data, finish, progress
-from collector.grpc import METHODS, serve_grpc
-from collector.http import serve_http
-from collector.otlp import Encoding, decode
-from collector.receive import Gate
+from collector.decode.otlp import Encoding, decode
+from collector.receiver.grpc import METHODS, serve_grpc
+from collector.receiver.http import serve_http
+from collector.receiver.receive import Gate
 from collector.redaction.redact import Redactor, installation_key
 from collector.redaction.settings import Action, RedactSettings
 from collector.refusal import Refused
@@ -115,14 +115,14 @@ async def _call(port: int, way: str, body: bytes) -> None:
 
 
 async def _post(port: int, way: str, request: Any) -> None:
-    import httpx
+    import httpx2
     from google.protobuf.json_format import MessageToDict
 
     kind, body = "application/x-protobuf", request.SerializeToString()
     if way == "json":
         kind = "application/json"
         body = json.dumps(_hex_ids(MessageToDict(request, use_integers_for_enums=True)))
-    async with httpx.AsyncClient() as client:
+    async with httpx2.AsyncClient() as client:
         reply = await client.post(
             f"http://127.0.0.1:{port}/v1/traces", content=body, headers={"content-type": kind}
         )

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from pydantic import BaseModel, ConfigDict, Field, SecretStr, ValidationInfo, field_validator
 
-from collector.assembly_settings import AssemblyLimits
+from collector.assembly.settings import AssemblyLimits
 from collector.redaction.settings import RedactSettings
 from ragvigil.model.endpoint import require_guarded, split_endpoint
 

@@ -7,10 +7,10 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from collector.backfill.pieces import Piece
-from collector.otlp import Encoding, decode
-from collector.records import records
+from collector.decode.otlp import Encoding, decode
+from collector.decode.spans import decode_spans
+from collector.record.build import records
 from collector.settings import LimitSettings
-from collector.spans import decode_spans
 from ragvigil.model.record import RagRecord
 from ragvigil.model.span import Closed, Signal, Span, Trace
 

@@ -11,17 +11,17 @@ from typing import Any
 
 import grpc
 import grpc.aio
-import httpx
+import httpx2
 from google.protobuf.json_format import MessageToDict
 from google.rpc.status_pb2 import Status
 from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceRequest
 
-from collector.grpc import METHODS, serve_grpc
-from collector.http import serve_http
-from collector.receive import Gate
+from collector.decode.shape import SHAPES
+from collector.receiver.grpc import METHODS, serve_grpc
+from collector.receiver.http import serve_http
+from collector.receiver.receive import Gate
 from collector.redaction.redact import Redactor
 from collector.settings import CollectorSettings
-from collector.shape import SHAPES
 from ragvigil.model.span import Signal
 
 TRANSPORTS = ("grpc", "protobuf", "json")
@@ -131,7 +131,7 @@ async def _send_http(
 ) -> Answer:
     media = "application/json" if transport == "json" else "application/x-protobuf"
     raw = body if isinstance(body, bytes) else encode(body, transport)
-    async with httpx.AsyncClient(timeout=20) as client:
+    async with httpx2.AsyncClient(timeout=20) as client:
         reply = await client.post(
             f"{base}/v1/{signal}", content=raw, headers={"content-type": media, **headers}
         )
@@ -143,7 +143,7 @@ async def _send_http(
     return Answer(code=200, body=read, trailers=sent)
 
 
-def _status(reply: httpx.Response, transport: str) -> Any:
+def _status(reply: httpx2.Response, transport: str) -> Any:
     return reply.json() if transport == "json" else Status.FromString(reply.content)
 
 

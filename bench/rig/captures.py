@@ -10,9 +10,9 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from collector.otlp import Encoding, decode
+from collector.decode.otlp import Encoding, decode
+from collector.decode.spans import decode_logs, decode_spans
 from collector.settings import LimitSettings
-from collector.spans import decode_logs, decode_spans
 from ragvigil.model.span import Closed, LogRecord, Signal, Span, Trace
 
 Truth = Mapping[str, Any]

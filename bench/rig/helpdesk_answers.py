@@ -12,10 +12,10 @@ from opentelemetry.exporter.otlp.proto.common.trace_encoder import encode_spans
 from opentelemetry.sdk.trace import ReadableSpan
 from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
 
-from collector.otlp import Encoding, decode
-from collector.records import records
+from collector.decode.otlp import Encoding, decode
+from collector.decode.spans import decode_spans
+from collector.record.build import records
 from collector.settings import LimitSettings
-from collector.spans import decode_spans
 from examples.helpdesk.corpus import Question, load_questions
 from examples.helpdesk.faults import Fault
 from examples.helpdesk.service import create_app, make_desk

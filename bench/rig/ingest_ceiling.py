@@ -19,8 +19,8 @@ from clickhouse_connect.datatypes.registry import get_from_name
 from clickhouse_connect.driver.client import Client
 from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceRequest
 
-from collector.records import records
-from collector.spans import decode_spans
+from collector.decode.spans import decode_spans
+from collector.record.build import records
 from ragvigil.app.parts import facts
 from ragvigil.model.outcome import Outcome, ScoredRecord, TraceOutcome
 from ragvigil.model.span import Closed, Span, Trace

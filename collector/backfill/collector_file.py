@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Any, BinaryIO, cast
 
 from collector.backfill.pieces import BATCH_BYTES, BATCH_ITEMS, NotImportable, Piece
-from collector.otlp import Encoding, decode
+from collector.decode.otlp import Encoding, decode
 from collector.refusal import Refused
 from collector.settings import LimitSettings
 from ragvigil.model.span import Signal

@@ -16,7 +16,7 @@ from collector.claims.documents import find
 from collector.claims.messages import text_of
 from collector.claims.payload import question_of
 from collector.claims.recover import as_container, text, whole
-from collector.claims.traced import field, plain, tool_returned
+from collector.claims.traced_calls import field, plain, tool_returned
 from ragvigil.model.span import Span
 
 ROOTS = frozenset({"haystack"})

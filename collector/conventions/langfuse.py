@@ -15,7 +15,7 @@ from functools import partial
 
 from collector.claims.claim import UNNAMED, Claim, Field, Listing, SpanRole, Withheld
 from collector.claims.recover import as_container, number, text, whole
-from collector.claims.traced import (
+from collector.claims.traced_calls import (
     asked,
     field,
     given,

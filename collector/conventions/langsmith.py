@@ -16,7 +16,7 @@ from collector.claims.documents import REDACTED
 from collector.claims.messages import several
 from collector.claims.payload import answer_of
 from collector.claims.recover import as_container, number, text, whole
-from collector.claims.traced import (
+from collector.claims.traced_calls import (
     asked,
     decoded,
     field,

@@ -17,7 +17,7 @@ from collector.claims.claim import Claim, Field, Listing, Message, SpanRole, Wit
 from collector.claims.documents import find
 from collector.claims.messages import several
 from collector.claims.recover import as_container, number, text, whole
-from collector.claims.traced import plain
+from collector.claims.traced_calls import plain
 from ragvigil.model.span import Attributes, Span
 
 ROLES = (

@@ -13,7 +13,7 @@ from functools import partial
 from collector.claims.claim import Claim, Field, Listing, Message, SpanRole, Withheld
 from collector.claims.messages import several
 from collector.claims.recover import as_container, number, text, whole
-from collector.claims.traced import (
+from collector.claims.traced_calls import (
     asked,
     decoded,
     field,

@@ -16,7 +16,7 @@ from collector.claims.claim import Claim, Field, Message, SpanRole, Withheld
 from collector.claims.messages import one
 from collector.claims.recover import as_container, number, text
 from collector.claims.tool_parts import returned_by_tool, spoken
-from collector.claims.traced import asked, prompt, reply
+from collector.claims.traced_calls import asked, prompt, reply
 from ragvigil.model.span import Attributes, Span
 
 ROOTS = frozenset(

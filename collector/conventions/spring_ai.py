@@ -15,7 +15,7 @@ from collector.claims.claim import Claim, Field, Listing, Message, SpanRole, Wit
 from collector.claims.documents import REDACTED, draft, listing
 from collector.claims.recover import as_container, text, whole
 from collector.claims.tool_parts import returned_by_tool
-from collector.claims.traced import asked, prompt, reply
+from collector.claims.traced_calls import asked, prompt, reply
 from ragvigil.model.span import Attributes, AttributeValue, Span
 
 ROOTS = frozenset({"spring", "gen_ai", "db"})

@@ -15,7 +15,7 @@ from collector.claims.claim import Claim, Field, Message, SpanRole
 from collector.claims.messages import text_of
 from collector.claims.recover import as_container, text
 from collector.claims.tool_parts import returned_by_tool, spoken
-from collector.claims.traced import asked
+from collector.claims.traced_calls import asked
 from ragvigil.model.span import Attributes, Span
 
 ROOTS = frozenset({"gen_ai"})

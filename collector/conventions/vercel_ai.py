@@ -17,7 +17,7 @@ from collector.claims.messages import text_of
 from collector.claims.payload import question_of
 from collector.claims.prompt_chunks import blocks, question_in
 from collector.claims.recover import as_container, as_json, number, text, whole
-from collector.claims.traced import asked, decoded, field, plain, tool_returned
+from collector.claims.traced_calls import asked, decoded, field, plain, tool_returned
 from ragvigil.model.span import Attributes, AttributeValue, Span
 
 ROOTS = frozenset({"ai"})

@@ -1,1 +1,1 @@
-"""The parts of a record, each with its value or why it is absent: see `collector.records`."""
+"""The parts of a record, each with its value or why it is absent: see `build`."""

@@ -8,7 +8,7 @@ from collector.claims.claim import Field
 from collector.record.boundaries import Extent
 from collector.record.context import Context
 from collector.record.evidence import Evidence
-from collector.record.spoken import Answer, why_unseen
+from collector.record.query_answer import Answer, why_unseen
 from collector.record.tree import Node
 from ragvigil.model.record import Absent, ContextSource, Document, Usage
 

@@ -10,13 +10,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from collector.citing import markers, providers
-from collector.citing.claims import (
-    claim_of,
-    quotations,
-    quotes_of_groups,
-    sentence_ends,
-)
 from collector.citing.markers import Mark
+from collector.citing.sentences import claim_of, quotations, quotes_of_groups, sentence_ends
 from collector.citing.targets import Targets
 from collector.claims.payload import is_json_answer, unfenced
 from collector.claims.recover import as_container, text, whole

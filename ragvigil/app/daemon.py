@@ -18,9 +18,9 @@ import uvicorn
 from prometheus_client import disable_created_metrics
 
 from alerts.settings import MetricsSettings
-from collector.grpc import serve_grpc
-from collector.http import serve_http
-from collector.receive import Gate
+from collector.receiver.grpc import serve_grpc
+from collector.receiver.http import serve_http
+from collector.receiver.receive import Gate
 from collector.redaction.redact import Redactor, installation_key
 from collector.spool.spool import SpoolWriter
 from ragvigil.app.process.directory import DirectoryTaken, hold

@@ -14,7 +14,7 @@ from clustering.issues import metrics as issue_metrics
 from clustering.issues.job import IssueJob
 from clustering.rca.job import RootCauseJob
 from clustering.topics.job import TopicJob
-from collector.fetch import TraceFetcher
+from collector.assembly.fetch import TraceFetcher
 from collector.record.route import RouteCap, RouteRules
 from collector.spool.reader import SpoolReader
 from ragvigil.app import plugins

@@ -6,7 +6,7 @@ import json
 import time
 from collections.abc import Mapping
 
-from collector.doctor import Alike, diagnose
+from collector.doctor.diagnose import Alike, diagnose
 from ragvigil.app import plugins
 from ragvigil.app.pipeline.balance import SpanBalance
 from ragvigil.app.pipeline.loop import Pipeline

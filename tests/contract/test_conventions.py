@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from collector.claims.claim import Claim, Field, Listing, Message, SpanRole, Withheld
 from collector.claims.merge import read
 from collector.claims.registry import Registered, registered
-from collector.records import records
+from collector.record.build import records
 from ragvigil.model.record import Absent, RagRecord
 from ragvigil.model.span import AttributeValue, Span, Trace
 from tests.generated_traces import spans, traces, values, with_spans

@@ -22,9 +22,9 @@ from opentelemetry.proto.collector.logs.v1.logs_service_pb2 import (
 )
 from prometheus_client import REGISTRY
 
-from collector.feedback import feedback_of
+from collector.decode.spans import decode_logs, decode_spans
+from collector.record.feedback import feedback_of
 from collector.settings import CollectorSettings
-from collector.spans import decode_logs, decode_spans
 from ragvigil.app.demo.child_daemon import free_port
 from ragvigil.model.outcome import Outcome
 from ragvigil.model.span import Closed, LogRecord, Trace

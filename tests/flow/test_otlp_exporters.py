@@ -17,8 +17,8 @@ from opentelemetry.sdk.trace import ReadableSpan, TracerProvider
 from opentelemetry.sdk.trace.export import SimpleSpanProcessor, SpanExporter, SpanExportResult
 from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
 
+from collector.decode.spans import decode_spans
 from collector.settings import CollectorSettings, LimitSettings
-from collector.spans import decode_spans
 from tests.otlp import Listening, listening, trace_request
 
 EXPORT = "/opentelemetry.proto.collector.trace.v1.TraceService/Export"

@@ -15,7 +15,7 @@ from prometheus_client.metrics import MetricWrapperBase
 from pydantic import BaseModel
 from pydantic.fields import FieldInfo
 
-from collector.stacks import FIELDS, Stack, stacks
+from collector.doctor.stacks import FIELDS, Stack, stacks
 from ragvigil.app.settings import Settings
 from scorers.rubric import load_rubrics
 
@@ -24,7 +24,7 @@ ROOT = Path(__file__).resolve().parents[2]
 INSTRUMENTATION = "docs/instrumentation.md"
 # README -> sections of the settings, modules that declare metrics
 READMES: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
-    "collector/README.md": (("collector",), ("collector.metrics", "collector.feedback")),
+    "collector/README.md": (("collector",), ("collector.metrics", "collector.record.feedback")),
     "scorers/README.md": (
         ("scorers", "judge", "export"),
         (

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from collector.auth import access_of
+from collector.receiver.auth import access_of
 from collector.settings import CollectorSettings
 from ragvigil.app.demo.replay import Sending
 from ragvigil.app.settings import SettingsError

@@ -9,7 +9,9 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from collector.assembly import Arrival, Assembly, AssemblyLimits, Closing, LogArrival
+from collector.assembly.assembly import Assembly
+from collector.assembly.refs import Arrival, Closing, LogArrival
+from collector.assembly.settings import AssemblyLimits
 from collector.spool.frames import Frame
 from ragvigil.model.span import Closed
 

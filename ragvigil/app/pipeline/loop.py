@@ -16,8 +16,8 @@ from clustering.grouping.process import ClusteringChild
 from clustering.issues.job import IssueJob
 from clustering.rca.job import RootCauseJob
 from clustering.topics.job import TopicJob
-from collector.assembly import Closing
-from collector.fetch import TraceFetcher
+from collector.assembly.fetch import TraceFetcher
+from collector.assembly.refs import Closing
 from collector.record.route import RouteCap
 from collector.spool.reader import SpoolReader
 from ragvigil.app.golden.job import GoldenJob

@@ -6,11 +6,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice
 
-from collector.arrivals import Closing
-from collector.feedback import feedback_of
-from collector.fetch import TraceFetcher
+from collector.assembly.fetch import TraceFetcher
+from collector.assembly.refs import Closing
+from collector.record.build import records_of_each
+from collector.record.feedback import feedback_of
 from collector.record.route import RouteCap, RouteRules
-from collector.records import records_of_each
 from ragvigil.app.pipeline import metrics
 from ragvigil.llm.guard import is_own
 from ragvigil.model.outcome import Outcome, ScoredRecord, TraceOutcome

@@ -12,7 +12,7 @@ from concurrent.futures import Future, wait
 from dataclasses import dataclass, field
 
 from alerts.deltas.metrics import ScoreMetrics
-from collector.assembly import Closing
+from collector.assembly.refs import Closing
 from collector.spool.frames import Frame
 from ragvigil.app.pipeline import metrics
 from ragvigil.app.pipeline.digest import Digest, Digesting, gather

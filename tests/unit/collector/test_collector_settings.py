@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from pydantic import ValidationError
 
-from collector.auth import access_of
+from collector.receiver.auth import access_of
 from collector.settings import CollectorSettings
 
 

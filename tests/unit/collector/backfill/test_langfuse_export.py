@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 
 from bench.rig.captures import load
 from collector.backfill.langfuse_export import pieces
-from collector.feedback import feedback_of
-from collector.records import records
+from collector.record.build import records
+from collector.record.feedback import feedback_of
 from ragvigil.model.feedback import FeedbackEvent
 from ragvigil.model.span import Closed, Span, Trace
 from tests.exports import GOLDEN, records_of, said, spans_of

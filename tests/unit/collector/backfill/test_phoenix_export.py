@@ -11,7 +11,7 @@ import pytest
 from bench.rig.captures import load
 from collector.backfill.phoenix_export import pieces, span_of
 from collector.backfill.pieces import BadRow, NotImportable
-from collector.records import records
+from collector.record.build import records
 from tests.exports import GOLDEN, records_of, said, spans_of
 
 EXPORTS = GOLDEN / "exports"

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given as drawn_from
 
 from collector.conventions import langfuse
-from collector.records import records
+from collector.record.build import records
 from ragvigil.model.record import Absent, RagRecord
 from ragvigil.model.span import AttributeValue, Span, SpanKind, StatusCode
 from tests.garbage import said_of, spans_of

@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from collector.records import records
+from collector.record.build import records
 from ragvigil.model.record import RagRecord
 from ragvigil.model.span import AttributeValue
 from tests.traces import DOCUMENTS, QUESTION, llm, retriever, span, trace

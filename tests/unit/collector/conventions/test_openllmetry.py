@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from collector.records import records
+from collector.record.build import records
 from ragvigil.model.record import Absent
 from ragvigil.model.span import AttributeValue, Event, Span
 from tests.traces import ANSWER, DOCUMENTS, PROMPT, QUESTION, span, trace

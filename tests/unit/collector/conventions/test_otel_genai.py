@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from collector.records import records
+from collector.record.build import records
 from ragvigil.model.record import Absent, RagRecord
 from ragvigil.model.span import AttributeValue, Event, LogRecord, Span, StatusCode
 from tests.traces import ANSWER, DOCUMENTS, PROMPT, QUESTION, TRACE_ID, span, trace

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 
-from collector.records import records
+from collector.record.build import records
 from ragvigil.model.record import ContextSource
 from tests.traces import ANSWER, llm, retriever, span, trace
 

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 
 from collector.conventions import semantic_kernel
-from collector.records import records
+from collector.record.build import records
 from ragvigil.model.record import Absent, RagRecord
 from ragvigil.model.span import AttributeValue, Event, LogRecord, Span
 from tests.garbage import said_of, spans_of

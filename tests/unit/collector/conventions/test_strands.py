@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 
 from collector.conventions import strands
-from collector.records import records
+from collector.record.build import records
 from ragvigil.model.record import RagRecord
 from ragvigil.model.span import AttributeValue, Event, Span
 from tests.garbage import said_of, spans_of

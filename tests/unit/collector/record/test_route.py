@@ -6,8 +6,8 @@ import re
 
 import pytest
 
+from collector.record.build import records
 from collector.record.route import OTHER, RouteCap, RouteRules, templated
-from collector.records import records
 from ragvigil.model.span import AttributeValue, SpanKind
 from tests.traces import llm, retriever, span, trace
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from collector.record.build import records
 from collector.record.tracestate import probability
-from collector.records import records
 from tests.traces import llm, retriever, span, trace
 
 

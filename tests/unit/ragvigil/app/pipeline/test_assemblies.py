@@ -5,8 +5,8 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from collector.arrivals import Arrival, SpanRef
-from collector.assembly import AssemblyLimits
+from collector.assembly.refs import Arrival, SpanRef
+from collector.assembly.settings import AssemblyLimits
 from collector.spool.frames import Frame
 from ragvigil.app.pipeline.assemblies import BACKFILL_IDLE_SECONDS, Assemblies
 from ragvigil.model.span import Closed, Signal

@@ -9,7 +9,7 @@ import pytest
 
 from alerts.deltas.metrics import ScoreMetrics
 from alerts.settings import MetricsSettings
-from collector.arrivals import Closing, SpanRef
+from collector.assembly.refs import Closing, SpanRef
 from collector.spool.frames import Frame
 from ragvigil.app.pipeline.digest import Digesting
 from ragvigil.app.pipeline.sink import KINDS, Sink

@@ -13,7 +13,7 @@ import pytest
 from bench.rig.captures import load
 from collector.backfill.collector_clickhouse import attributes_of, pieces
 from collector.backfill.pieces import BadRow, NotImportable
-from collector.records import records
+from collector.record.build import records
 from ragvigil.model.span import Link, Span
 from tests.clickhouse_http import Server
 from tests.exports import GOLDEN, records_of, said, spans_of

@@ -1,0 +1,260 @@
+"""From references back to contents: what a frame brings, and the trace behind a closing.
+
+A frame is parsed once when it is read; its parsed request waits in a cache bounded by bytes until
+its traces close, usually seconds later. A frame that fell out of the cache is read again.
+"""
+
+from __future__ import annotations
+
+from collections import Counter, OrderedDict, defaultdict
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from enum import StrEnum
+from hashlib import blake2b
+from typing import Any
+
+from google.protobuf.message import DecodeError
+from opentelemetry.proto.collector.logs.v1.logs_service_pb2 import ExportLogsServiceRequest
+from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceRequest
+from opentelemetry.proto.common.v1.common_pb2 import InstrumentationScope
+from opentelemetry.proto.logs.v1.logs_pb2 import LogRecord as ProtoLog
+from opentelemetry.proto.resource.v1.resource_pb2 import Resource as ProtoResource
+from opentelemetry.proto.trace.v1.trace_pb2 import Span as ProtoSpan
+
+from collector.assembly.refs import Arrival, Closing, LogArrival, LogRef, SpanRef
+from collector.decode.spans import iterate, to_log, to_resource, to_scope, to_span
+from collector.record.feedback import OWN_RESULTS
+from collector.spool.directory import FrameGone
+from collector.spool.frames import Frame
+from collector.spool.reader import SpoolReader
+from ragvigil.model.evaluation import EVENT as EVALUATION
+from ragvigil.model.evaluation import OWN, SCOPE
+from ragvigil.model.span import LogRecord, Resource, Scope, Signal, Span, Trace
+
+CACHE_BYTES = 16 << 20
+"""Of payload; parsed it takes about 2.5 times that. Traces close in the order of the spool, so that
+a small cache parses a frame no more than twice."""
+_NO_SPAN = bytes(8)
+_SMALL_REQUEST = 256 << 10
+"""Below it spans share the request's bytes evenly: measuring each costs as much as parsing it."""
+
+
+class Unfetched(StrEnum):
+    """Why something that was acknowledged is not part of any trace."""
+
+    FRAME_GONE = "frame_gone"
+    UNPARSEABLE = "unparseable"
+    INVALID_ID = "invalid_id"
+    LOG_WITHOUT_SPAN = "log_without_span"
+
+
+Item = tuple[ProtoResource, InstrumentationScope, ProtoSpan | ProtoLog]
+
+
+@dataclass(slots=True)
+class _Parsed:
+    """A parsed request; resources and scopes are converted once, when first needed."""
+
+    items: list[Item]
+    size: int
+    backfill: str
+    resources: dict[int, Resource]
+    scopes: dict[int, Scope]
+
+    def span(self, index: int) -> Span | None:
+        """The span at a flat index, None where the request has none there."""
+        if not index < len(self.items):
+            return None
+        resource, scope, item = self.items[index]
+        return to_span(self._resource(resource), self._scope(scope), item)
+
+    def log(self, index: int) -> LogRecord | None:
+        """The log record at a flat index, None where the request has none there."""
+        if not index < len(self.items):
+            return None
+        _, scope, item = self.items[index]
+        return to_log(self._scope(scope), item)
+
+    def _resource(self, resource: ProtoResource) -> Resource:
+        # The message stays alive in `items`, so that its id names it.
+        if id(resource) not in self.resources:
+            self.resources[id(resource)] = to_resource(resource)
+        return self.resources[id(resource)]
+
+    def _scope(self, scope: InstrumentationScope) -> Scope:
+        if id(scope) not in self.scopes:
+            self.scopes[id(scope)] = to_scope(scope)
+        return self.scopes[id(scope)]
+
+
+class TraceFetcher:
+    """Turns frames into arrivals and closings into traces. One thread."""
+
+    def __init__(self, reader: SpoolReader, *, cache_bytes: int = CACHE_BYTES) -> None:
+        self._reader = reader
+        self._cache_bytes = cache_bytes
+        self._cached: OrderedDict[int, _Parsed] = OrderedDict()
+        self._cached_bytes = 0
+        self.counts: Counter[Unfetched] = Counter()
+
+    def arrivals(self, frame: Frame) -> list[Arrival | LogArrival]:
+        """What the frame brings, in order.
+
+        Shorter than `frame.items` where something has no usable id or the payload can not be
+        parsed; the difference is counted and belongs to nothing.
+        """
+        parsed = self._keep(frame)
+        if parsed is None:
+            self.counts[Unfetched.UNPARSEABLE] += max(1, frame.items)
+            return []
+        scan = _log_arrivals if frame.signal is Signal.LOGS else _span_arrivals
+        found: list[Arrival | LogArrival] = list(scan(frame, parsed))
+        without = (
+            Unfetched.LOG_WITHOUT_SPAN if frame.signal is Signal.LOGS else Unfetched.INVALID_ID
+        )
+        self.counts[without] += len(parsed.items) - len(found)
+        return found
+
+    def fetch(self, closing: Closing) -> Trace:
+        """The trace, its spans in order of start time with their log records.
+
+        Spans and log records whose frame is gone are left out and counted.
+        """
+        spans = []
+        backfill = ""
+        logs = self._logs(closing)
+        for ref in closing.refs:
+            parsed = self._parsed(ref.seq)
+            span = parsed.span(ref.index) if parsed else None
+            if span is None or parsed is None:
+                self.counts[Unfetched.FRAME_GONE] += 1
+                continue
+            backfill = parsed.backfill
+            joined = logs.pop(ref.span_id, None) if logs else None
+            spans.append(replace(span, logs=tuple(joined)) if joined else span)
+        spans.sort(key=_start)
+        if logs:
+            self._keep_loose([one for each in logs.values() for one in each], spans)
+        return Trace(
+            trace_id=closing.trace_id,
+            spans=tuple(spans),
+            closed=closing.reason,
+            received_unix_nano=closing.received_unix_nano,
+            backfill=backfill,
+        )
+
+    def _keep_loose(self, logs: list[LogRecord], spans: list[Span]) -> None:
+        """Evaluations travel on the trace's first span, whatever they name; the rest is counted."""
+        loose = [one for one in logs if one.event_name == EVALUATION] if spans else []
+        if loose:
+            spans[0] = replace(spans[0], logs=(*spans[0].logs, *sorted(loose, key=_time)))
+        self.counts[Unfetched.LOG_WITHOUT_SPAN] += len(logs) - len(loose)
+
+    def _logs(self, closing: Closing) -> dict[bytes, list[LogRecord]]:
+        """Log records by span id, in order of time."""
+        found: dict[bytes, list[LogRecord]] = defaultdict(list)
+        for ref in closing.logs:
+            parsed = self._parsed(ref.seq)
+            record = parsed.log(ref.index) if parsed else None
+            if record is None:
+                self.counts[Unfetched.FRAME_GONE] += 1
+            else:
+                found[ref.span_id].append(record)
+        for records in found.values():
+            records.sort(key=_time)
+        return found
+
+    def _parsed(self, seq: int) -> _Parsed | None:
+        parsed = self._cached.get(seq)
+        if parsed is not None:
+            self._cached.move_to_end(seq)
+            return parsed
+        try:
+            return self._keep(self._reader.get(seq))
+        except FrameGone:
+            return None
+
+    def _keep(self, frame: Frame) -> _Parsed | None:
+        """Parses a frame into the cache; None where it can not be parsed."""
+        is_logs = frame.signal is Signal.LOGS
+        kind = ExportLogsServiceRequest if is_logs else ExportTraceServiceRequest
+        try:
+            items = list(iterate(kind.FromString(frame.payload)))
+        except DecodeError:
+            return None
+        parsed = _Parsed(items, len(frame.payload), frame.backfill, {}, {})
+        known = self._cached.pop(frame.seq, None)
+        self._cached[frame.seq] = parsed
+        self._cached_bytes += parsed.size - (known.size if known else 0)
+        while self._cached_bytes > self._cache_bytes and len(self._cached) > 1:
+            _, oldest = self._cached.popitem(last=False)
+            self._cached_bytes -= oldest.size
+        return parsed
+
+
+def _start(span: Span) -> int:
+    return span.start_unix_nano
+
+
+def _time(record: LogRecord) -> int:
+    return record.time_unix_nano
+
+
+def _span_arrivals(frame: Frame, parsed: _Parsed) -> Iterator[Arrival]:
+    seq, received = frame.seq, frame.received_unix_nano
+    share = parsed.size // max(1, len(parsed.items)) if parsed.size < _SMALL_REQUEST else None
+    for index, (_, _, span) in enumerate(parsed.items):
+        trace_id, span_id = span.trace_id, span.span_id
+        if len(trace_id) != 16 or len(span_id) != 8:
+            continue
+        yield Arrival(
+            trace_id=trace_id,
+            ref=SpanRef(
+                seq=seq,
+                index=index,
+                span_id=span_id,
+                weight=len(span.attributes),
+                size=span.ByteSize() if share is None else share,
+            ),
+            is_root=span.parent_span_id in (b"", _NO_SPAN),
+            received_unix_nano=received,
+            ended_unix_nano=span.end_time_unix_nano,
+        )
+
+
+def _log_arrivals(frame: Frame, parsed: _Parsed) -> Iterator[LogArrival]:
+    for index, (_, scope, log) in enumerate(parsed.items):
+        trace_id, span_id = log.trace_id, log.span_id
+        if len(trace_id) != 16:
+            continue
+        if _is_own(scope, log):  # joined, it would have its trace scored and exported once more
+            OWN_RESULTS.inc()
+            continue
+        if len(span_id) != 8 or span_id == _NO_SPAN:
+            if not _is_evaluation(log):
+                continue
+            span_id = _NO_SPAN
+        encoded = log.SerializeToString(deterministic=True)
+        digest = int.from_bytes(blake2b(encoded, digest_size=8).digest(), "little")
+        yield LogArrival(
+            trace_id=trace_id,
+            ref=LogRef(
+                seq=frame.seq, index=index, span_id=span_id, digest=digest, size=len(encoded)
+            ),
+            received_unix_nano=frame.received_unix_nano,
+            ended_unix_nano=log.time_unix_nano or log.observed_time_unix_nano,
+        )
+
+
+def _is_own(scope: Any, log: Any) -> bool:
+    """Whether a log record is a result that this house has exported."""
+    if scope.name != SCOPE and not any(one.key == OWN for one in log.attributes):
+        return False
+    return _is_evaluation(log)
+
+
+def _is_evaluation(log: Any) -> bool:
+    """Whether a log record judges an answer: then it needs no span of its own."""
+    return log.event_name == EVALUATION or any(
+        one.key == "event.name" and one.value.string_value == EVALUATION for one in log.attributes
+    )

@@ -1,0 +1,178 @@
+"""OTLP requests from bytes: parsed, salvaged where need be, every span checked."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from enum import Enum
+from typing import Any
+
+from google.protobuf.message import DecodeError
+
+from collector.decode.otlp_json import read_json
+from collector.decode.salvage import Salvaged, count_items, salvage
+from collector.decode.shape import SHAPES, Shape
+from collector.metrics import IGNORED
+from collector.redaction.expression import compile_bytes
+from collector.refusal import Rejection, TooLarge
+from collector.settings import LimitSettings
+from ragvigil.model.span import Signal
+
+TRACE_ID_BYTES, SPAN_ID_BYTES = 16, 8
+NO_TRACE_ID, NO_SPAN_ID = bytes(TRACE_ID_BYTES), bytes(SPAN_ID_BYTES)
+# Below this even a body of nothing but empty spans parses into few megabytes.
+SMALL_BODY_BYTES = 256 << 10
+
+# The tag of a value, its length, the tag of a list or map, its length, the tag of its first child.
+_LENGTH = rb"[\x80-\xff]{0,4}[\x00-\x7f]"
+CONTAINER = compile_bytes(rb"[\x0a\x12]" + _LENGTH + rb"[\x2a\x32]" + _LENGTH + rb"\x0a")
+
+
+class Encoding(Enum):
+    """How a body is written."""
+
+    PROTOBUF = "protobuf"
+    JSON = "json"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Decoded:
+    """A request whose items are all sound: `items` of them, and what was rejected, by reason.
+
+    `body` is the request in protobuf where it is what arrived, None where it was changed.
+    """
+
+    request: Any
+    items: int
+    rejected: Counter[Rejection] = field(default_factory=Counter)
+    body: bytes | None = None
+
+    @property
+    def message(self) -> str:
+        """What the client is told of its rejected items; empty where there are none."""
+        return ", ".join(f"{count} {WORDS[reason]}" for reason, count in self.rejected.items())
+
+    def payload(self) -> bytes:
+        """The request in protobuf."""
+        return self.request.SerializeToString() if self.body is None else self.body
+
+
+WORDS = {
+    Rejection.INVALID_UTF8: "with text that is not UTF-8",
+    Rejection.INVALID_ID: "with an id that is zero or of wrong length",
+    Rejection.TOO_DEEP: "with values nested too deep",
+    Rejection.UNREADABLE: "with a field that cannot be read",
+}
+
+
+def decode(body: bytes, encoding: Encoding, signal: Signal, limits: LimitSettings) -> Decoded:
+    """The request in `body`, without the items that are not sound.
+
+    Raises Malformed where it is no OTLP request, TooLarge where it holds too many items.
+    """
+    shape = SHAPES[signal]
+    read = _read(body, encoding, shape, limits)
+    items = shape.count(read.request) + read.rejected.total()
+    _require_few(items, limits)
+    nesting = limits.max_nesting if _may_nest(body, encoding) else None
+    rejected = read.rejected + _reject(read.request, shape, nesting)
+    unbound = _drop_unbound(read.request) if signal is Signal.LOGS else 0
+    kept = items - rejected.total() - unbound
+    is_same = read.is_body and not (rejected or unbound)
+    return Decoded(
+        request=read.request, items=kept, rejected=rejected, body=body if is_same else None
+    )
+
+
+def _read(body: bytes, encoding: Encoding, shape: Shape, limits: LimitSettings) -> Salvaged:
+    if encoding is Encoding.JSON:
+        return read_json(body, shape, limits.max_nesting)
+    if len(body) > SMALL_BODY_BYTES:
+        _require_few(count_items(body, shape), limits)
+    try:
+        return Salvaged(request=shape.request.FromString(body), is_body=True)
+    except DecodeError:
+        return salvage(body, shape)
+
+
+def _require_few(items: int, limits: LimitSettings) -> None:
+    if items > limits.max_items:
+        raise TooLarge(f"{items} items in one request; {limits.max_items} are allowed")
+
+
+def _may_nest(body: bytes, encoding: Encoding) -> bool:
+    """Whether the values need a look: JSON was measured when read, most spans hold no list."""
+    return encoding is Encoding.PROTOBUF and CONTAINER.search(body) is not None
+
+
+def _reject(request: Any, shape: Shape, max_nesting: int | None) -> Counter[Rejection]:
+    """Takes out every item that is not sound; tells how many, by reason.
+
+    `max_nesting` is None where no value can be nested.
+    """
+    rejected: Counter[Rejection] = Counter()
+    check = _span_fault if shape is SHAPES[Signal.TRACES] else _log_fault
+    for items in shape.lists(request):
+        faults = [(place, check(item, max_nesting)) for place, item in enumerate(items)]
+        for place, fault in reversed(faults):
+            if fault is not None:
+                del items[place]
+                rejected[fault] += 1
+    return rejected
+
+
+def _span_fault(span: Any, max_nesting: int | None) -> Rejection | None:
+    if not _is_id(span.trace_id, NO_TRACE_ID) or not _is_id(span.span_id, NO_SPAN_ID):
+        return Rejection.INVALID_ID
+    if max_nesting is None:
+        return None
+    if _is_deep(span.attributes, max_nesting):
+        return Rejection.TOO_DEEP
+    for part in (*span.events, *span.links):
+        if _is_deep(part.attributes, max_nesting):
+            return Rejection.TOO_DEEP
+    return None
+
+
+def _log_fault(log: Any, max_nesting: int | None) -> Rejection | None:
+    """A log record may lack ids, but those it has must have their length."""
+    if len(log.trace_id) not in (0, TRACE_ID_BYTES) or len(log.span_id) not in (0, SPAN_ID_BYTES):
+        return Rejection.INVALID_ID
+    if max_nesting is None:
+        return None
+    is_deep = _is_deep(log.attributes, max_nesting) or _is_deeper(log.body, max_nesting)
+    return Rejection.TOO_DEEP if is_deep else None
+
+
+def _is_id(given: bytes, nothing: bytes) -> bool:
+    return len(given) == len(nothing) and given != nothing
+
+
+def _is_deep(attributes: Iterable[Any], limit: int) -> bool:
+    return any(_is_deeper(attribute.value, limit) for attribute in attributes)
+
+
+def _is_deeper(value: Any, limit: int) -> bool:
+    """Whether lists and maps are nested in one another more than `limit` times."""
+    kind = value.WhichOneof("value")
+    if kind == "array_value":
+        children = value.array_value.values
+    elif kind == "kvlist_value":
+        children = [pair.value for pair in value.kvlist_value.values]
+    else:
+        return False
+    return limit == 0 or any(_is_deeper(child, limit - 1) for child in children)
+
+
+def _drop_unbound(request: Any) -> int:
+    """Takes out log records of no trace: nothing could ever join them to a span."""
+    dropped = 0
+    for items in SHAPES[Signal.LOGS].lists(request):
+        for place in reversed(range(len(items))):
+            if items[place].trace_id in (b"", NO_TRACE_ID):
+                del items[place]
+                dropped += 1
+    if dropped:
+        IGNORED.labels(kind="log_of_no_trace").inc(dropped)
+    return dropped

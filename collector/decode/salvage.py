@@ -1,0 +1,138 @@
+"""Saves the readable spans of a request that the protobuf parser refuses as a whole.
+
+One string that is not UTF-8 makes the parser refuse the request. Here the framing is walked
+down to single spans (resources at field 1, scopes at field 2, items at field 2, the same in all
+signals), and each is parsed alone.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass, field
+
+from google.protobuf.message import DecodeError, Message
+from opentelemetry.proto.common.v1.common_pb2 import InstrumentationScope, KeyValue
+from opentelemetry.proto.resource.v1.resource_pb2 import Resource
+
+from collector.decode.shape import Shape
+from collector.decode.wire import LENGTH, BrokenWire, fields
+from collector.metrics import IGNORED
+from collector.refusal import Malformed, Rejection
+
+CONTAINER = 1
+OWNER, CHILD, SCHEMA_URL = 1, 2, 3
+RESOURCE_ATTRIBUTES, SCOPE_ATTRIBUTES = 1, 3
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Salvaged:
+    """What could be read, and how many items could not, by reason.
+
+    `is_body` tells that the request is what the body says, to the byte.
+    """
+
+    request: Message
+    is_body: bool = False
+    rejected: Counter[Rejection] = field(default_factory=Counter)
+
+
+def salvage(body: bytes, shape: Shape) -> Salvaged:
+    """Parses a request span by span; raises Malformed where nothing of it can be trusted."""
+    saved = Salvaged(request=shape.request())
+    try:
+        for number, kind, start, end in fields(body, 0, len(body)):
+            if number == CONTAINER and kind == LENGTH:
+                _container(body, start, end, shape, saved)
+    except BrokenWire as error:
+        raise Malformed(f"the body is not a protobuf {shape.name} request: {error}") from error
+    if not shape.count(saved.request) and saved.rejected[Rejection.UNREADABLE]:
+        raise Malformed(f"the body is not a protobuf {shape.name} request")
+    return saved
+
+
+def count_items(body: bytes, shape: Shape) -> int:
+    """How many items a body frames, without parsing any: tiny ones cost far more parsed."""
+    try:
+        return sum(
+            1
+            for _, _, start, end in _children(body, 0, len(body), CONTAINER)
+            for _, _, inner, stop in _children(body, start, end, CHILD)
+            for _ in _children(body, inner, stop, CHILD)
+        )
+    except BrokenWire as error:
+        raise Malformed(f"the body is not a protobuf {shape.name} request: {error}") from error
+
+
+def _children(body: bytes, start: int, end: int, wanted: int) -> list[tuple[int, int, int, int]]:
+    return [found for found in fields(body, start, end) if found[:2] == (wanted, LENGTH)]
+
+
+def _container(body: bytes, start: int, end: int, shape: Shape, saved: Salvaged) -> None:
+    container = shape.containers(saved.request).add()
+    for number, kind, inner, stop in fields(body, start, end):
+        if kind != LENGTH:
+            continue
+        if number == OWNER:
+            container.resource.MergeFrom(_resource(body, inner, stop))
+        elif number == CHILD:
+            _scoped(body, inner, stop, shape, container, saved)
+        elif number == SCHEMA_URL:
+            container.schema_url = body[inner:stop].decode("utf-8", "replace")
+
+
+def _scoped(
+    body: bytes, start: int, end: int, shape: Shape, container: Message, saved: Salvaged
+) -> None:
+    scoped = shape.scopes(container).add()
+    items = shape.items(scoped)
+    for number, kind, inner, stop in fields(body, start, end):
+        if kind != LENGTH:
+            continue
+        if number == OWNER:
+            scoped.scope.MergeFrom(_scope(body[inner:stop]))
+        elif number == CHILD:
+            try:
+                items.append(shape.item.FromString(body[inner:stop]))
+            except DecodeError as error:
+                saved.rejected[_reason(error)] += 1
+        elif number == SCHEMA_URL:
+            scoped.schema_url = body[inner:stop].decode("utf-8", "replace")
+
+
+def _reason(error: DecodeError) -> Rejection:
+    """The parser tells its reasons in words only."""
+    text = str(error)
+    if "UTF-8" in text:
+        return Rejection.INVALID_UTF8
+    return Rejection.TOO_DEEP if "Depth" in text else Rejection.UNREADABLE
+
+
+def _resource(body: bytes, start: int, end: int) -> Resource:
+    """A resource; where it cannot be read whole, those of its attributes that can.
+
+    Its spans are sound: a bad attribute of their resource must not cost them.
+    """
+    resource = Resource()
+    try:
+        resource.ParseFromString(body[start:end])
+    except DecodeError:
+        resource.Clear()
+    else:
+        return resource
+    for _, _, inner, stop in _children(body, start, end, RESOURCE_ATTRIBUTES):
+        try:
+            resource.attributes.append(KeyValue.FromString(body[inner:stop]))
+        except DecodeError:
+            IGNORED.labels(kind="resource_attribute").inc()
+    return resource
+
+
+def _scope(body: bytes) -> InstrumentationScope:
+    """A scope; an empty one where it cannot be read."""
+    scope = InstrumentationScope()
+    try:
+        scope.ParseFromString(body)
+    except DecodeError:
+        scope.Clear()
+        IGNORED.labels(kind="scope").inc()
+    return scope

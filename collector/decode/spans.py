@@ -1,0 +1,172 @@
+"""Protobuf spans and log records as the house's frozen values. Total: whatever parsed, maps."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+from collector.decode.shape import SHAPES
+from ragvigil.model.span import (
+    AttributeValue,
+    Event,
+    Link,
+    LogRecord,
+    Resource,
+    Scope,
+    Signal,
+    Span,
+    SpanKind,
+    StatusCode,
+)
+
+MAX_VALUE_CHARACTERS = 1 << 20
+MAX_NESTING = 20
+TOO_DEEP = "[nested too deep]"
+NO_PARENT = bytes(8)
+KINDS = {kind.value: kind for kind in SpanKind}
+STATUSES = {code.value: code for code in StatusCode}
+
+
+def iterate(request: Any) -> Iterator[tuple[Any, Any, Any]]:
+    """Resource, scope and item of a traces or logs request, in the order of their flat index."""
+    is_traces = hasattr(request, "resource_spans")
+    shape = SHAPES[Signal.TRACES if is_traces else Signal.LOGS]
+    for container in shape.containers(request):
+        for scoped in shape.scopes(container):
+            for item in shape.items(scoped):
+                yield container.resource, scoped.scope, item
+
+
+def decode_spans(request: Any) -> list[Span]:
+    """Every span of a traces request, at its flat index; resources and scopes are shared."""
+    spans: list[Span] = []
+    for container in request.resource_spans:
+        resource = to_resource(container.resource)
+        for scoped in container.scope_spans:
+            scope = to_scope(scoped.scope)
+            spans += [to_span(resource, scope, item) for item in scoped.spans]
+    return spans
+
+
+def decode_logs(request: Any) -> list[LogRecord]:
+    """Every record of a logs request, at its flat index."""
+    return [
+        to_log(to_scope(scoped.scope), item)
+        for container in request.resource_logs
+        for scoped in container.scope_logs
+        for item in scoped.log_records
+    ]
+
+
+def to_resource(resource: Any) -> Resource:
+    """A resource from its message."""
+    return Resource(attributes=_attributes(resource.attributes))
+
+
+def to_scope(scope: Any) -> Scope:
+    """An instrumentation scope from its message."""
+    return Scope(name=scope.name, version=scope.version)
+
+
+def to_span(resource: Resource, scope: Scope, span: Any) -> Span:
+    """A span from its message; values beyond 1 MiB are cut, with a mark and their length."""
+    status = span.status
+    parent = span.parent_span_id
+    return Span(
+        trace_id=span.trace_id.hex(),
+        span_id=span.span_id.hex(),
+        parent_span_id="" if parent == NO_PARENT else parent.hex(),
+        name=span.name,
+        kind=KINDS.get(span.kind, SpanKind.UNSPECIFIED),
+        start_unix_nano=span.start_time_unix_nano,
+        end_unix_nano=span.end_time_unix_nano,
+        status=STATUSES.get(status.code, StatusCode.UNSET),
+        status_message=status.message,
+        attributes=_attributes(span.attributes),
+        events=tuple([_event(event) for event in span.events]),
+        links=tuple([_link(link) for link in span.links]),
+        resource=resource,
+        scope=scope,
+        trace_state=span.trace_state,
+        dropped_attributes_count=span.dropped_attributes_count,
+        dropped_events_count=span.dropped_events_count,
+        dropped_links_count=span.dropped_links_count,
+    )
+
+
+def to_log(scope: Scope, log: Any) -> LogRecord:
+    """A log record from its message; observed time stands in for a missing time."""
+    attributes = _attributes(log.attributes)
+    named = log.event_name or attributes.get("event.name")
+    return LogRecord(
+        trace_id=log.trace_id.hex(),
+        span_id="" if log.span_id == NO_PARENT else log.span_id.hex(),
+        time_unix_nano=log.time_unix_nano or log.observed_time_unix_nano,
+        event_name=named if isinstance(named, str) else "",
+        body=_value(log.body, MAX_NESTING),
+        attributes=attributes,
+        severity=log.severity_text,
+        scope=scope,
+    )
+
+
+def _event(event: Any) -> Event:
+    return Event(
+        name=event.name,
+        time_unix_nano=event.time_unix_nano,
+        attributes=_attributes(event.attributes),
+    )
+
+
+def _link(link: Any) -> Link:
+    return Link(
+        trace_id=link.trace_id.hex(),
+        span_id=link.span_id.hex(),
+        trace_state=link.trace_state,
+        attributes=_attributes(link.attributes),
+    )
+
+
+def _attributes(pairs: Iterable[Any]) -> dict[str, AttributeValue]:
+    """Keys and values; of a key that stands twice the last value holds.
+
+    Most values are texts or scores, neither empty nor zero: those take no further look.
+    """
+    read: dict[str, AttributeValue] = {}
+    for pair in pairs:
+        value = pair.value
+        known = value.string_value or value.double_value
+        if not known:
+            known = _value(value, MAX_NESTING)
+        elif type(known) is str and len(known) > MAX_VALUE_CHARACTERS:
+            known = _cut(known)
+        read[pair.key] = known
+    return read
+
+
+def _value(value: Any, nesting: int) -> AttributeValue:
+    """An AnyValue as Python's own; an empty one, or of a kind unknown here, is None."""
+    kind = value.WhichOneof("value")
+    if kind == "string_value":
+        return _cut(value.string_value)
+    if kind in ("int_value", "double_value", "bool_value"):
+        return getattr(value, kind)  # type: ignore[no-any-return]
+    if kind == "bytes_value":
+        return bytes(value.bytes_value[:MAX_VALUE_CHARACTERS])
+    if kind in ("array_value", "kvlist_value"):
+        return _container(value, kind, nesting)
+    return None
+
+
+def _container(value: Any, kind: str, nesting: int) -> AttributeValue:
+    if nesting == 0:
+        return TOO_DEEP
+    if kind == "array_value":
+        return [_value(child, nesting - 1) for child in value.array_value.values]
+    return {pair.key: _value(pair.value, nesting - 1) for pair in value.kvlist_value.values}
+
+
+def _cut(text: str) -> str:
+    if len(text) <= MAX_VALUE_CHARACTERS:
+        return text
+    return f"{text[:MAX_VALUE_CHARACTERS]}…[cut from {len(text)} characters]"

@@ -1,0 +1,1 @@
+"""Which fields do not arrive, what that switches off, and the line that mends it."""

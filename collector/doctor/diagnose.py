@@ -1,0 +1,136 @@
+"""What the spans of each service lack, what that switches off, and the line that fixes it."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from collector.doctor.fixes import fix, name_of
+from ragvigil.model.record import Absent
+
+FIELDS = (
+    "query",
+    "retrieved",
+    "document_texts",
+    "document_ids",
+    "reranked",
+    "context",
+    "answer",
+    "citations",
+    "usage",
+)
+FROM_RETRIEVAL = {"retrieved", "document_texts", "document_ids", "reranked"}
+LIMITS = ("attributes", "events")
+"""What an SDK drops past its limits, as named in a record's `truncated`, and says so."""
+ORDER = (*FIELDS, *LIMITS)
+
+Needs = Mapping[str, tuple[str, ...]]
+"""The fields that each rubric cannot do without."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Alike:
+    """Records of one service that come from the same scopes and lack the same.
+
+    `instrumentors` are the scopes of the spans that answered (first) and retrieved (last).
+    """
+
+    service: str
+    instrumentors: tuple[str, ...]
+    absent: Mapping[str, str]
+    truncated: tuple[str, ...] = ()
+    records: int = 1
+
+    @property
+    def scope(self) -> str:
+        """The scope that answered; what retrieved where nothing did."""
+        return self.instrumentors[0] if self.instrumentors else ""
+
+
+class Lack(NamedTuple):
+    """A field that is absent for a reason, the scope that should have carried it, its cause.
+
+    `cause` is what the line must mend: a dropped attribute or a missing list takes fields along.
+    """
+
+    field: str
+    reason: Absent
+    scope: str
+    cause: str
+
+
+def diagnose(kinds: Iterable[Alike], needs: Needs) -> list[dict[str, object]]:
+    """One entry per service and instrumentor, in the form of the API; shares are of records."""
+    groups: dict[tuple[str, str], list[Alike]] = {}
+    for kind in kinds:
+        groups.setdefault((kind.service, kind.scope), []).append(kind)
+    return [_entry(groups[key], needs) for key in sorted(groups)]
+
+
+def _entry(kinds: list[Alike], needs: Needs) -> dict[str, object]:
+    records = sum(kind.records for kind in kinds)
+    lacking: Counter[Lack] = Counter()
+    for kind in kinds:
+        lacking.update(dict.fromkeys(_lacks(kind), kind.records))
+    return {
+        "service": kinds[0].service,
+        "instrumentor": name_of(kinds[0].scope),
+        "scope": kinds[0].scope,
+        "records": records,
+        "present": {field: _present(field, kinds) for field in FIELDS},
+        "findings": [
+            _finding(lack, count, records, needs)
+            for lack, count in sorted(lacking.items(), key=_by_weight)
+        ],
+    }
+
+
+def _present(field: str, kinds: list[Alike]) -> float | None:
+    """The share of the records that have it; None where no record ran the step."""
+    ran = [kind for kind in kinds if kind.absent.get(field) != Absent.NOT_RUN]
+    records = sum(kind.records for kind in ran)
+    having = sum(kind.records for kind in ran if field not in kind.absent)
+    return round(having / records, 4) if records else None
+
+
+def _by_weight(counted: tuple[Lack, int]) -> tuple[int, int, Lack]:
+    """Most records first, then in the order of an answer's making."""
+    lack, count = counted
+    return (-count, ORDER.index(lack.field), lack)
+
+
+def _lacks(kind: Alike) -> Iterator[Lack]:
+    """What these records lack; a step that the service does not have is not lacking."""
+    dropped = [limit for limit in LIMITS if limit in kind.truncated]
+    absent = {field: Absent(why) for field, why in kind.absent.items()}
+    if "retrieved" in kind.truncated:  # a list cut short, even where a prompt makes up for it
+        absent.setdefault("retrieved", Absent.TRUNCATED)
+    for field, reason in absent.items():
+        if reason is Absent.TRUNCATED:
+            yield Lack(field, reason, kind.scope, dropped[0] if dropped else field)
+        elif reason is not Absent.NOT_RUN:
+            yield _unsent(field, reason, kind, absent)
+    for limit in dropped:
+        yield Lack(limit, Absent.TRUNCATED, kind.scope, limit)
+
+
+def _unsent(field: str, reason: Absent, kind: Alike, absent: Mapping[str, Absent]) -> Lack:
+    if field not in FROM_RETRIEVAL or not kind.instrumentors:
+        return Lack(field, reason, kind.scope, field)
+    is_lost_with_list = absent.get("retrieved") is reason
+    return Lack(field, reason, kind.instrumentors[-1], "retrieved" if is_lost_with_list else field)
+
+
+def _finding(lack: Lack, count: int, records: int, needs: Needs) -> dict[str, object]:
+    return {
+        "field": lack.field,
+        "reason": lack.reason,
+        "records": count,
+        "share": round(count / records, 4),
+        "instrumentor": name_of(lack.scope),
+        "scope": lack.scope,
+        "rubrics_off": sorted(name for name, fields in needs.items() if lack.field in fields),
+        "fix": fix(lack.scope, lack.cause, lack.reason),
+    }

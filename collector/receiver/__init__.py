@@ -1,0 +1,1 @@
+"""The OTLP listeners: authentication, limits, and the acknowledgement of a spooled request."""

@@ -1,0 +1,186 @@
+"""OTLP/HTTP: a small ASGI application on uvicorn, in front of the one admission."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import socket
+from collections.abc import AsyncIterator, Awaitable, Callable, MutableMapping
+from typing import Any
+
+from collector.decode.otlp import Encoding
+from collector.metrics import REFUSED
+from collector.receiver.answer import CODES, status, status_json
+from collector.receiver.auth import Access, access_of, admit
+from collector.receiver.compression import decompress
+from collector.receiver.incoming import ClientGone, Incoming, Receive
+from collector.receiver.receive import Gate, accept
+from collector.refusal import Refusal, Refused, TooLarge
+from collector.settings import CollectorSettings
+from ragvigil.model.endpoint import split_endpoint
+from ragvigil.model.span import Signal
+
+Scope = MutableMapping[str, Any]
+Send = Callable[[MutableMapping[str, Any]], Awaitable[None]]
+
+PREFIXES = ("/v1/", "/api/public/otel/v1/", "/tracer/v1/")
+SIGNALS = {"traces": Signal.TRACES, "logs": Signal.LOGS, "metrics": None}
+PATHS = {prefix + name: signal for prefix in PREFIXES for name, signal in SIGNALS.items()}
+MEDIA_TYPES = {
+    Encoding.PROTOBUF: b"application/x-protobuf",
+    Encoding.JSON: b"application/json",
+}
+ENCODINGS = {media.decode(): encoding for encoding, media in MEDIA_TYPES.items()}
+KEEP_ALIVE_SECONDS = 75
+STOP_SECONDS = 5
+
+
+class OtlpHttp:
+    """The application: POST of /v1/traces, /v1/logs, /v1/metrics, also below other prefixes."""
+
+    def __init__(self, gate: Gate, access: Access) -> None:
+        self._gate = gate
+        self._access = access
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answers one request, every refusal with a google.rpc.Status in the request's encoding."""
+        if scope["type"] != "http":
+            return
+        headers = {
+            name.decode("latin-1"): value.decode("latin-1") for name, value in scope["headers"]
+        }
+        encoding = _encoding(headers)
+        incoming = Incoming(receive)
+        try:
+            answer = await self._take(scope, headers, encoding, incoming)
+        except Refused as refused:
+            REFUSED.labels(reason=refused.reason.value).inc()
+            if "expect" not in headers:
+                await incoming.drain()
+            await _refuse(send, refused, encoding, is_read=incoming.is_over)
+        except ClientGone:
+            REFUSED.labels(reason=Refusal.DISCONNECTED.value).inc()
+        else:
+            await _send(send, 200, answer, encoding or Encoding.JSON)
+
+    async def _take(
+        self, scope: Scope, headers: dict[str, str], encoding: Encoding | None, incoming: Incoming
+    ) -> bytes:
+        signal = _signal(scope)
+        if encoding is None:
+            raise Refused(Refusal.MEDIA_TYPE, f"content-type is one of {', '.join(ENCODINGS)}")
+        backfill = admit(headers, self._access)
+        self._gate.require_open()
+        limit = self._gate.limits.max_body_bytes
+        with self._gate.budget.hold(_declared(headers, limit)) as hold:
+            body = await incoming.read(limit, hold)
+            coding = headers.get("content-encoding", "")
+            body = await decompress(body, coding, limit=limit, hold=hold)
+            done = await accept(
+                body, signal=signal, encoding=encoding, gate=self._gate, backfill=backfill
+            )
+        return done.encode(encoding)
+
+
+def _signal(scope: Scope) -> Signal | None:
+    path = scope["path"].rstrip("/")
+    if path not in PATHS:
+        raise Refused(Refusal.PATH, f"here are {', '.join(f'/v1/{name}' for name in SIGNALS)}")
+    if scope["method"] != "POST":
+        raise Refused(Refusal.METHOD, "OTLP is sent by POST")
+    return PATHS[path]
+
+
+def _encoding(headers: dict[str, str]) -> Encoding | None:
+    return ENCODINGS.get(headers.get("content-type", "").partition(";")[0].strip().lower())
+
+
+def _declared(headers: dict[str, str], limit: int) -> int:
+    """The length that the client declares, 0 where it does not."""
+    length = headers.get("content-length", "")
+    declared = int(length) if length.isascii() and length.isdigit() else 0
+    if declared > limit:
+        raise TooLarge(f"the body is larger than {limit} bytes")
+    return declared
+
+
+async def _refuse(
+    send: Send, refused: Refused, encoding: Encoding | None, *, is_read: bool
+) -> None:
+    """Says why, and closes the connection where the body was not read to its end."""
+    extra = [] if is_read else [(b"connection", b"close")]
+    if refused.retry_seconds:
+        extra.append((b"retry-after", str(refused.retry_seconds).encode()))
+    if refused.reason is Refusal.METHOD:
+        extra.append((b"allow", b"POST"))
+    if refused.reason is Refusal.UNAUTHENTICATED:
+        extra.append((b"www-authenticate", b"Bearer"))
+    body = status(refused) if encoding is Encoding.PROTOBUF else status_json(refused)
+    await _send(send, CODES[refused.reason].http, body, encoding or Encoding.JSON, extra)
+
+
+async def _send(
+    send: Send,
+    code: int,
+    body: bytes,
+    encoding: Encoding,
+    extra: list[tuple[bytes, bytes]] | None = None,
+) -> None:
+    headers = [
+        (b"content-type", MEDIA_TYPES[encoding]),
+        (b"content-length", str(len(body)).encode()),
+        *(extra or []),
+    ]
+    await send({"type": "http.response.start", "status": code, "headers": headers})
+    await send({"type": "http.response.body", "body": body})
+
+
+@contextlib.asynccontextmanager
+async def serve_http(gate: Gate, settings: CollectorSettings) -> AsyncIterator[int]:
+    """Serves OTLP/HTTP on this event loop; yields the port.
+
+    On leaving it stops accepting and lets requests in progress finish. Raises OSError where the
+    address cannot be used.
+    """
+    import uvicorn
+
+    listening = _listen(settings.http_endpoint)
+    config = uvicorn.Config(
+        OtlpHttp(gate, access_of(settings, "http")),
+        http="httptools",
+        ws="none",
+        lifespan="off",
+        log_config=None,
+        access_log=False,
+        server_header=False,
+        timeout_keep_alive=KEEP_ALIVE_SECONDS,
+        timeout_graceful_shutdown=STOP_SECONDS,
+        ssl_certfile=settings.tls_certificate,
+        ssl_keyfile=settings.tls_key,
+    )
+    server = uvicorn.Server(config)
+    # Signals belong to the daemon.
+    server.capture_signals = contextlib.nullcontext  # type: ignore[assignment]
+    serving = asyncio.create_task(server.serve(sockets=[listening]))
+    while not server.started and not serving.done():
+        await asyncio.sleep(0.005)
+    try:
+        yield listening.getsockname()[1]
+    finally:
+        server.should_exit = True
+        await serving
+        listening.close()
+
+
+def _listen(endpoint: str) -> socket.socket:
+    host, port = split_endpoint(endpoint)
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    listening = socket.socket(family, socket.SOCK_STREAM)
+    listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    try:
+        listening.bind((host, port))
+    except OSError:
+        listening.close()
+        raise
+    listening.setblocking(False)
+    return listening

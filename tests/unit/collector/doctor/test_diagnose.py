@@ -1,0 +1,156 @@
+"""What is missing, how often, from whom, what it switches off: from counts of like records."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from collector.doctor.diagnose import Alike, diagnose
+from ragvigil.app.cli.output import text as show
+
+LANGCHAIN = "openinference.instrumentation.langchain"
+OPENAI = "openinference.instrumentation.openai"
+NEEDS = {
+    "refusal": ("answer",),
+    "chunk_utilization": ("answer", "context", "document_texts"),
+}
+
+
+def like(records: int, *scopes: str, cut: tuple[str, ...] = (), **absent: str) -> Alike:
+    return Alike(
+        service="shop",
+        instrumentors=scopes or (LANGCHAIN,),
+        absent=absent,
+        truncated=cut,
+        records=records,
+    )
+
+
+def findings(*kinds: Alike) -> list[dict[str, Any]]:
+    (entry,) = diagnose(kinds, NEEDS)
+    found = entry["findings"]
+    assert isinstance(found, list)
+    return found
+
+
+def test_a_finding_names_its_share_and_the_rubrics_that_it_switches_off() -> None:
+    (found,) = findings(like(3), like(1, answer="hidden"))
+    assert (found["field"], found["reason"], found["records"]) == ("answer", "hidden", 1)
+    assert found["share"] == 0.25
+    assert found["rubrics_off"] == ["chunk_utilization", "refusal"]
+    assert "OPENINFERENCE_HIDE_OUTPUTS=false" in found["fix"]
+
+
+def test_one_field_absent_for_two_reasons_is_two_findings_the_commoner_first() -> None:
+    found = findings(like(1, usage="hidden"), like(2, usage="not_sent"))
+    assert [(one["reason"], one["records"]) for one in found] == [("not_sent", 2), ("hidden", 1)]
+
+
+def test_a_step_that_the_service_does_not_have_is_no_finding() -> None:
+    assert findings(like(4, reranked="not_run")) == []
+
+
+def test_a_step_that_failed_is_named_though_no_setting_mends_it() -> None:
+    (found,) = findings(like(4, answer="errored"))
+    assert found["reason"] == "errored"
+    assert "nothing to switch on" in found["fix"]
+
+
+def test_a_step_that_is_never_run_has_no_share() -> None:
+    (entry,) = diagnose([like(4, reranked="not_run"), like(1, usage="not_sent")], NEEDS)
+    assert entry["present"]["reranked"] == 1.0  # type: ignore[index]
+    (entry,) = diagnose([like(4, reranked="not_run")], NEEDS)
+    assert entry["present"]["reranked"] is None  # type: ignore[index]
+
+
+def test_documents_are_asked_of_the_scope_that_retrieved_and_the_answer_of_the_model() -> None:
+    found = findings(like(2, OPENAI, "shop.search", document_ids="not_sent", answer="hidden"))
+    assert {one["field"]: one["scope"] for one in found} == {
+        "document_ids": "shop.search",
+        "answer": OPENAI,
+    }
+
+
+def test_a_missing_list_takes_its_texts_and_ids_along_under_one_line() -> None:
+    lost: dict[str, Any] = dict.fromkeys(
+        ("retrieved", "document_texts", "document_ids"), "not_sent"
+    )
+    assert len({one["fix"] for one in findings(like(2, **lost))}) == 1
+
+
+@pytest.mark.parametrize(
+    ("dropped", "variable"),
+    [
+        ("attributes", "OTEL_SPAN_ATTRIBUTE_COUNT_LIMIT"),
+        ("events", "OTEL_SPAN_EVENT_COUNT_LIMIT"),
+    ],
+)
+def test_what_a_limit_of_the_sdk_dropped_is_found_though_no_field_is_absent(
+    dropped: str, variable: str
+) -> None:
+    (found,) = findings(like(5), like(5, cut=(dropped,)))
+    assert (found["field"], found["reason"], found["share"]) == (dropped, "truncated", 0.5)
+    assert found["fix"].startswith(f"export {variable}=")
+
+
+def test_a_list_cut_short_is_found_though_the_prompt_makes_up_for_it() -> None:
+    (cut,) = findings(like(2, cut=("retrieved",)))
+    assert (cut["field"], cut["reason"]) == ("retrieved", "truncated")
+    assert "VALUE_LENGTH_LIMIT" in cut["fix"]
+    assert len({one["fix"] for one in findings(like(2, cut=("retrieved", "attributes")))}) == 1
+
+
+def test_an_answer_cut_by_the_model_is_no_finding() -> None:
+    assert findings(like(2, cut=("answer",))) == []
+
+
+def test_a_field_cut_by_a_counted_limit_gets_that_limits_line_else_the_length_limits() -> None:
+    by_count, _ = findings(like(1, cut=("attributes",), context="truncated"))
+    assert by_count["fix"].startswith("export OTEL_SPAN_ATTRIBUTE_COUNT_LIMIT=")
+    (by_length,) = findings(like(1, context="truncated"))
+    assert by_length["fix"].startswith("unset OTEL_ATTRIBUTE_VALUE_LENGTH_LIMIT")
+
+
+def test_services_and_instrumentors_are_told_apart() -> None:
+    entries = diagnose([like(1), like(1, OPENAI), like(2)], NEEDS)
+    assert [(one["scope"], one["records"]) for one in entries] == [(LANGCHAIN, 3), (OPENAI, 1)]
+
+
+def test_records_of_nameless_scopes_are_diagnosed_too() -> None:
+    nameless = Alike(service="", instrumentors=(), absent={"query": "not_sent"})
+    (entry,) = diagnose([nameless], NEEDS)
+    assert entry["instrumentor"] == "unnamed"
+    assert [one["fix"] for one in entry["findings"]] == [  # type: ignore[attr-defined]
+        'span.set_attribute("ragvigil.query", question)'
+    ]
+
+
+def test_a_person_reads_each_line_once_and_whole(capsys: pytest.CaptureFixture[str]) -> None:
+    lost: dict[str, Any] = dict.fromkeys(("query", "context", "answer"), "hidden")
+    show.doctor({"services": diagnose([like(4, **lost)], NEEDS)}, as_json=False)
+    printed = capsys.readouterr().out
+    (line,) = [one for one in printed.splitlines() if "OPENINFERENCE_HIDE_INPUTS" in one]
+    assert "OPENINFERENCE_HIDE_OUTPUT_TEXT=false" in line
+    assert "query, context, answer: hidden in 100%" in printed
+    assert "chunk_utilization, refusal" in printed
+    assert "in full  retrieved," in printed
+    assert "never    query, context, answer" in printed
+
+
+def test_shares_that_are_neither_all_nor_none_are_given(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    kinds = [like(998), like(1, usage="not_sent"), like(1, answer="errored")]
+    show.doctor({"services": diagnose(kinds, NEEDS)}, as_json=False)
+    assert "in part  answer 99.9%, usage 99.9%" in capsys.readouterr().out
+
+
+def test_a_service_that_lacks_nothing_is_told_so(capsys: pytest.CaptureFixture[str]) -> None:
+    show.doctor({"services": diagnose([like(4)], NEEDS)}, as_json=False)
+    assert "nothing is missing" in capsys.readouterr().out
+
+
+def test_scripts_read_one_json_document(capsys: pytest.CaptureFixture[str]) -> None:
+    show.doctor({"services": []}, as_json=True)
+    assert capsys.readouterr().out == '{"services": []}\n'

@@ -1,0 +1,53 @@
+"""Records of captured instrumentors say what the applications themselves returned."""
+
+from __future__ import annotations
+
+import pytest
+
+from bench.conventions import FIELDS, Tally, run
+from bench.rig.captures import Capture, captured_sets, load
+from bench.rig.report import SAMPLES
+from bench.rig.trace_changes import UNNOTICED
+from collector.claims.registry import registered
+from collector.record.build import records
+from ragvigil.model.record import Absent
+
+SETS = {path.name: path for path in captured_sets(SAMPLES / "otlp")}
+
+
+@pytest.fixture(scope="module", params=sorted(SETS))
+def capture(request: pytest.FixtureRequest) -> Capture:
+    return load(SETS[request.param])
+
+
+def assert_true(tally: Tally) -> None:
+    assert tally.records == tally.rows > 0, tally.misses
+    assert {name: tally.right[name] for name in FIELDS} == {
+        name: tally.carried[name] for name in FIELDS
+    }, tally.misses
+    assert not sum(tally.invented.values()), tally.misses
+
+
+def test_records_equal_what_the_application_returned(capture: Capture) -> None:
+    assert_true(run(capture))
+
+
+@pytest.mark.parametrize("change", sorted(UNNOTICED))
+def test_records_stay_the_same_under_what_does_not_matter(capture: Capture, change: str) -> None:
+    assert_true(run(capture, UNNOTICED[change]))
+
+
+def test_a_convention_less_states_nothing_wrong(capture: Capture) -> None:
+    for left_out in registered():
+        rest = [one for one in registered() if one is not left_out]
+        tally = run(capture, conventions=rest)
+        assert not sum((tally.wrong + tally.invented).values()), (left_out.name, tally.misses)
+
+
+def test_hidden_content_is_absent_and_said_to_be_hidden() -> None:
+    capture = load(SETS["oi-langchain-hidden"])
+    for trace in capture.traces.values():
+        (record,) = records(trace)
+        assert (record.query, record.answer, record.retrieved) == (None, None, ())
+        fields = ("query", "answer", "retrieved", "document_texts", "document_ids", "context")
+        assert {record.absent[name] for name in fields} == {Absent.HIDDEN}
