@@ -72,7 +72,7 @@ HEALTH = Section(
         number(
             "Alert test",
             "Whether `ragvigil alert test` is under way: the alert must reach somebody.",
-            "No alert arrived: follow the runbook in alerts/README.md.",
+            "No alert arrived: follow RagvigilTestAlert in docs/runbook.md.",
             f"max(ragvigil_alert_test{{{ON}}})",
             Limits(orange=1),
             states={0: "no", 1: "under way"},

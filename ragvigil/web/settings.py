@@ -32,6 +32,10 @@ class WebSettings(BaseModel):
     external_url: str = Field(
         default="", description="URL under which others reach it; links use it, its host is allowed"
     )
+    runbook_url: str = Field(
+        default="",
+        description="address of the runbook that alerts link to; without it `/runbook` of the daemon",
+    )
     allowed_hosts: tuple[str, ...] = Field(
         default=(),
         description="further Host names to answer to, besides loopback, endpoint and external_url",
@@ -60,12 +64,19 @@ class WebSettings(BaseModel):
     )
     endpoint: str = Field(default="127.0.0.1:8088", description="address of pages and API")
 
-    @field_validator("external_url")
+    @field_validator("external_url", "runbook_url")
     @classmethod
-    def _external_url_is_a_url(cls, url: str) -> str:
+    def _is_a_url(cls, url: str) -> str:
         if url and (urlsplit(url).scheme not in {"http", "https"} or not urlsplit(url).hostname):
             raise ValueError(f"{url} is not a URL that begins with http:// or https://")
         return url.rstrip("/")
+
+    @property
+    def runbook(self) -> str:
+        """The runbook's address, without an anchor."""
+        scheme = "https" if self.tls_key else "http"
+        base = self.external_url or f"{scheme}://{self.endpoint}"
+        return self.runbook_url or f"{base}/runbook"
 
     @field_validator("tls_key")
     @classmethod

@@ -1,11 +1,12 @@
-"""`ragvigil alert test`: whether an alert reaches whoever is on call."""
+"""`ragvigil alert test|rules`: does an alert reach whoever is on call; the rules that raise it."""
 
 from __future__ import annotations
 
 import json as json_
 from collections.abc import Mapping
 from datetime import datetime
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -17,11 +18,6 @@ if TYPE_CHECKING:
 alert = typer.Typer(help="The way from the daemon to whoever is on call.", no_args_is_help=True)
 
 
-@alert.callback()
-def _alert() -> None:
-    """Keeps `test` a command of its own while it is the only one."""
-
-
 @alert.command("test")
 def raise_test(config: Config = None, json: Json = False) -> None:
     """Raises the alert RagvigilTestAlert for five minutes: nothing is wrong, somebody is told."""
@@ -31,6 +27,26 @@ def raise_test(config: Config = None, json: Json = False) -> None:
     settings = load(config)
     begun = api_client.post(settings, "alerts/test", {}, role="triager")
     print(json_.dumps(begun) if json else told(begun, scrape(settings.metrics)))
+
+
+@alert.command("rules")
+def rules(
+    to: Annotated[Path, typer.Option("--to", help="Folder for the rule files; it is created.")],
+    config: Config = None,
+) -> None:
+    """Writes the Prometheus rules into a folder, with links to your runbook."""
+    from ragvigil.app.cli.alert_rules import write_rules
+    from ragvigil.app.settings import load
+
+    runbook = load(config).web.runbook
+    try:
+        written = write_rules(to, runbook)
+    except OSError as error:
+        typer.echo(f"{to}: the rules cannot be written: {error.strerror}", err=True)
+        raise typer.Exit(2) from error
+    for path in written:
+        print(path)
+    print(f"runbook: {runbook}\nlist them in prometheus.yml:  rule_files: [{to.resolve()}/*.yml]")
 
 
 def scrape(settings: MetricsSettings) -> str:

@@ -33,7 +33,7 @@ from ragvigil.web.api import (
 )
 from ragvigil.web.errors import RESPONSES, handle_errors
 from ragvigil.web.guard import Guard
-from ragvigil.web.pages import home
+from ragvigil.web.pages import home, runbook
 from ragvigil.web.permissions import Access
 from ragvigil.web.settings import WebSettings
 
@@ -58,6 +58,7 @@ PARTS = (
     audits,
     topics,
     home,
+    runbook,
 )
 LOOPBACK = ("localhost", "127.0.0.1", "::1")
 

@@ -11,12 +11,14 @@ from typing import Any
 import pytest
 import yaml
 
+from ragvigil.web.settings import WebSettings
 from tests.house.tables import READMES, metrics_table
 from tests.monitoring import tool
 
 ROOT = Path(__file__).resolve().parents[3]
 RULES = ROOT / "alerts" / "rules"
-RUNBOOK = (ROOT / "alerts" / "README.md").read_text(encoding="utf-8")
+RUNBOOK_URL = WebSettings().runbook
+RUNBOOK = (ROOT / "docs" / "runbook.md").read_text(encoding="utf-8")
 FILES = sorted(RULES.glob("*.yml"))
 TESTS = sorted((RULES / "tests").glob("*.yml"))
 PAGES = {"RagQualityIncident", "RagDataAtRisk", "RagNotWatching"}
@@ -80,7 +82,7 @@ def test_every_alert_leads_to_its_place_in_the_runbook() -> None:
     headings = set(re.findall(r"^### (\w+)$", RUNBOOK, re.M))
     assert headings == ALERTS
     for rule in rules("alert"):
-        anchor = f"alerts/README.md#{rule['alert'].lower()}"
+        anchor = f"{RUNBOOK_URL}#{rule['alert'].lower()}"
         assert rule["annotations"]["runbook_url"] == anchor
 
 

@@ -1,0 +1,47 @@
+"""The runbook, as a page that alerts link to: a heading per alert, its name the anchor."""
+
+from __future__ import annotations
+
+from functools import cache
+from importlib.resources import files
+from itertools import pairwise
+from pathlib import Path
+
+from fastapi import APIRouter, Depends
+from fastapi.responses import HTMLResponse
+
+from ragvigil.web.pages.home import PAGES
+from ragvigil.web.permissions import Permission, Requires
+
+router = APIRouter()
+
+CHECKOUT = Path(__file__).resolve().parents[3] / "docs" / "runbook.md"
+"""Where the text lies in a checkout; a wheel brings it beside this module."""
+
+
+@router.get(
+    "/runbook",
+    summary="What each alert means and what to do",
+    response_class=HTMLResponse,
+    include_in_schema=False,
+    dependencies=[Depends(Requires(Permission.NONE))],
+)
+def runbook() -> HTMLResponse:
+    """The runbook: nothing in it is of your data, so it needs no token."""
+    return HTMLResponse(PAGES.get_template("runbook.html").render(body=rendered()))
+
+
+@cache
+def rendered() -> str:
+    """The runbook's body as HTML."""
+    from markdown_it import MarkdownIt
+
+    shipped = files("ragvigil.web.pages") / "runbook.md"
+    text = (shipped if shipped.is_file() else CHECKOUT).read_text(encoding="utf-8")
+    markdown = MarkdownIt("commonmark").enable("table")
+    tokens = markdown.parse(text)
+    for heading, title in pairwise(tokens):
+        if heading.type == "heading_open":
+            heading.attrSet("id", title.content.lower())
+    html: str = markdown.renderer.render(tokens, markdown.options, {})
+    return html
