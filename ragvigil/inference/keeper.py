@@ -11,15 +11,18 @@ import structlog
 from ragvigil.inference.link import Limits, Link, Lost, too_large
 from ragvigil.inference.metrics import CPU_SECONDS, MEMORY_BYTES, RESTARTS, STARTS, TEXTS
 from ragvigil.inference.outcome import Reason, Unavailable
-from ragvigil.inference.resting import Rest
 from ragvigil.inference.settings import InferenceSettings
 from ragvigil.inference.share import CpuShare
 from ragvigil.inference.weights import NoModel, locate
+from ragvigil.model.backoff import Backoff, Pause
 
 log = structlog.get_logger()
 
 LOADING_SECONDS = 120.0
 """Patience with a model that is loading, beside that with its answer."""
+RESTART_BACKOFF = Backoff(first_seconds=1.0, longest_seconds=60.0)
+HEALTHY_SECONDS = 60.0
+"""A child that lived this long after its pause starts again after the shortest one."""
 CLOSE_SECONDS = 0.1
 """How long a call may still take by itself when everything is being closed."""
 
@@ -42,7 +45,7 @@ class Keeper:
         self._settings = settings
         self._share = share
         self._clock = clock
-        self._rest = Rest()
+        self._pause = Pause(RESTART_BACKOFF, healthy_seconds=HEALTHY_SECONDS)
         self._turn = threading.Lock()
         self._link: Link | None = None
         self._loaded: set[str] = set()
@@ -84,7 +87,7 @@ class Keeper:
             return Unavailable(reason=Reason.CLOSED, detail="local models are being stopped")
         if self._link is None:
             locate(model)  # says what is missing before a process is started for it
-            if not self._rest.is_over(self._clock()):
+            if not self._pause.is_over(self._clock()):
                 detail = "the model process ended and starts anew after a pause"
                 return Unavailable(reason=Reason.RESTING, detail=detail)
             self._link = self._started()
@@ -127,7 +130,7 @@ class Keeper:
         self._drop()
         if self._closed:
             return Unavailable(reason=Reason.CLOSED, detail="local models are being stopped")
-        self._rest.ended(self._clock())
+        self._pause.failed(self._clock())
         RESTARTS.labels(lost.reason).inc()
         log.warning("model process lost; it starts anew when needed", reason=str(lost))
         return Unavailable(reason=lost.reason, detail=str(lost))

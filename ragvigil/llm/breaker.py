@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from enum import StrEnum
 
+from ragvigil.model.backoff import Backoff
+
 
 class BreakerState(StrEnum):
     """Closed lets calls through, open none, half open one at a time."""
@@ -46,11 +48,11 @@ class Breaker:
         longest_seconds: float = 600.0,
     ) -> None:
         self._most_failures = failures
-        self._first_pause = pause_seconds
-        self._longest = longest_seconds
+        longest = max(pause_seconds, longest_seconds)
+        self._backoff = Backoff(first_seconds=pause_seconds, longest_seconds=longest)
         self._clock = clock
-        self._pause = pause_seconds
         self._in_a_row = 0
+        self._openings = 0
         self._open_until: float | None = None
         self._is_probing = False
 
@@ -78,18 +80,20 @@ class Breaker:
         self._in_a_row += 1
         if self._open_until is None:
             if self._in_a_row >= self._most_failures:
-                self._open_until = self._clock() + self._pause
+                self._open()
         elif self._is_probing:
             self._is_probing = False
-            self._pause = min(2 * self._pause, self._longest)
-            self._open_until = self._clock() + self._pause
+            self._open()
 
     def left(self) -> None:
         """The call was given up before it said anything about the endpoint."""
         self._is_probing = False
 
+    def _open(self) -> None:
+        self._openings += 1
+        self._open_until = self._clock() + self._backoff.seconds(self._openings)
+
     def _close(self) -> None:
-        self._in_a_row = 0
-        self._pause = self._first_pause
+        self._in_a_row = self._openings = 0
         self._open_until = None
         self._is_probing = False

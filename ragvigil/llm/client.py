@@ -30,9 +30,10 @@ from ragvigil.llm.course import Course
 from ragvigil.llm.outcome import Answer, Failure, FailureKind, Purpose, Reply, Setback, Usage
 from ragvigil.llm.provider import Endpoint, Sent
 from ragvigil.llm.reading import read_reply
-from ragvigil.llm.retry import Backoff
 from ragvigil.llm.settings import LlmSettings, price_of
+from ragvigil.model.backoff import Backoff
 
+FIRST_RETRY_SECONDS = 0.5
 REPAIR = (
     "\n\nAn earlier reply to this was not in the asked form ({problem}). "
     "Reply with one JSON object in that form and with nothing else."
@@ -69,7 +70,9 @@ class Client:
         self._settings = settings
         self._endpoint = endpoint
         self._attempts = Attempts(budget=budget, breaker=breaker)
-        self._backoff = Backoff(longest_seconds=settings.retry_seconds)
+        self._backoff = Backoff(
+            first_seconds=FIRST_RETRY_SECONDS, longest_seconds=settings.retry_seconds
+        )
         self._cache = cache
         self._chance = chance
         self._sleep = sleep
@@ -221,7 +224,9 @@ class Client:
             metrics.REPAIRS.inc(is_first)
             return is_first
         course.retries += 1
-        pause = self._backoff.pause(course.retries, asked=setback.asked_pause, chance=self._chance)
+        pause = self._backoff.jittered_seconds(
+            course.retries, requested=setback.requested_pause, chance=self._chance
+        )
         if course.retries > self._settings.retries or _now() + pause >= course.ends:
             return False
         await self._sleep(pause)

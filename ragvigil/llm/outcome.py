@@ -80,7 +80,8 @@ class Setback:
 
     `passes`: asking again may help. `is_outage`: it speaks against the endpoint, not against the
     question. `is_paid`: the provider may have done the work. `refuses_form`: the server does not
-    know the form that was asked for. `asked_pause`: seconds it asks for.
+    know the form that was asked for. `requested_pause`: seconds that the server asks its
+    clients to wait.
     """
 
     kind: FailureKind
@@ -89,4 +90,4 @@ class Setback:
     is_outage: bool = False
     is_paid: bool = False
     refuses_form: bool = False
-    asked_pause: float | None = None
+    requested_pause: float | None = None

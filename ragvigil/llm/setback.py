@@ -12,7 +12,7 @@ from pydantic_ai import exceptions as errors
 
 from ragvigil.llm.outcome import FailureKind, Setback
 from ragvigil.llm.reply_form import names_the_form
-from ragvigil.llm.retry import asked_pause
+from ragvigil.llm.retry_after import requested_pause
 from ragvigil.llm.transport import ReplyTooLarge
 
 OUT_OF_ORDER = Setback(
@@ -75,7 +75,7 @@ def _of_status(error: errors.ModelHTTPError, now: float, prompt: str) -> Setback
         detail=_detail(error),
         passes=passes,
         is_outage=is_outage,
-        asked_pause=asked_pause(error.headers or {}, now),
+        requested_pause=requested_pause(error.headers or {}, now),
     )
 
 

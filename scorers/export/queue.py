@@ -15,6 +15,7 @@ from typing import Protocol
 
 import structlog
 
+from ragvigil.model.backoff import Backoff
 from ragvigil.model.clock import Clock
 from ragvigil.model.outcome import Outcome
 from ragvigil.model.record import RagRecord
@@ -30,7 +31,7 @@ log = structlog.get_logger()
 
 BATCH_RESULTS = 512
 ATTEMPTS = 3
-PAUSE_SECONDS, MOST_PAUSE_SECONDS = 1.0, 60.0
+BACKOFF = Backoff(first_seconds=1.0, longest_seconds=60.0)
 IDLE_SECONDS = 0.5
 REMEMBERED_ANSWERS = 20_000
 """A late span has an answer scored again within minutes; equal results are not sent twice."""
@@ -156,7 +157,7 @@ class ExportQueue:
         """How long to leave the receiver alone."""
         if not self._is_failing:
             return IDLE_SECONDS
-        return float(min(MOST_PAUSE_SECONDS, PAUSE_SECONDS * 2 ** min(self._failed - 1, 10)))
+        return BACKOFF.seconds(self._failed)
 
     def _take(self, record: RagRecord, scores: Sequence[Score]) -> None:
         leaving = wanted(scores, self._facts, self._settings)

@@ -3,23 +3,25 @@
 from __future__ import annotations
 
 import asyncio
-import email.utils
 import time
 from collections import Counter
 from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
-import httpx
+import httpx2
 import orjson
 from google.protobuf.message import DecodeError
 from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceResponse
 
 from ragvigil.app.demo.recording import JSON, Recorded
 from ragvigil.app.demo.rewrite import Change, Unreadable, contents, rewrite
+from ragvigil.llm.retry_after import requested_pause
+from ragvigil.model.backoff import Backoff
 
 BACKFILL_HEADER = "x-ragvigil-backfill"
 TRY_AGAIN = frozenset({429, 502, 503, 504})
 LONGEST_WAIT_SECONDS = 30.0
+BACKOFF = Backoff(first_seconds=0.25, longest_seconds=5.0)
 KEPT_MESSAGES = 5
 
 Progress = Callable[["Outgoing"], None]
@@ -153,8 +155,8 @@ async def send_all(
     and not repeated. Raises GaveUp where the receiver was away or busy for too long.
     """
     start = clock()
-    limits = httpx.Limits(max_connections=sending.concurrency)
-    async with httpx.AsyncClient(base_url=sending.target, limits=limits, timeout=60) as client:
+    limits = httpx2.Limits(max_connections=sending.concurrency)
+    async with httpx2.AsyncClient(base_url=sending.target, limits=limits, timeout=60) as client:
         sender = _Sender(client, sending, tally, sleep)
         running: set[asyncio.Task[None]] = set()
         try:
@@ -174,7 +176,7 @@ async def send_all(
 
 class _Sender:
     def __init__(
-        self, client: httpx.AsyncClient, sending: Sending, tally: Tally, sleep: Sleep
+        self, client: httpx2.AsyncClient, sending: Sending, tally: Tally, sleep: Sleep
     ) -> None:
         self._client, self._sending, self._tally, self._sleep = client, sending, tally, sleep
 
@@ -194,17 +196,17 @@ class _Sender:
             self._tally.counts["retries"] += 1
             await self._sleep(pause)
 
-    async def _post(self, outgoing: Outgoing) -> tuple[httpx.Response | None, str]:
+    async def _post(self, outgoing: Outgoing) -> tuple[httpx2.Response | None, str]:
         headers = {"content-type": outgoing.content_type, **self._sending.headers}
         if self._sending.backfill:
             headers[BACKFILL_HEADER] = self._sending.backfill
         try:
             reply = await self._client.post(outgoing.path, content=outgoing.body, headers=headers)
-        except httpx.TransportError as error:
+        except httpx2.TransportError as error:
             return None, f"nothing answers ({error or type(error).__name__})"
         return reply, f"answers {reply.status_code}"
 
-    def _count(self, reply: httpx.Response, outgoing: Outgoing) -> None:
+    def _count(self, reply: httpx2.Response, outgoing: Outgoing) -> None:
         counts = self._tally.counts
         counts["requests"] += 1
         counts["body_bytes"] += len(outgoing.body)
@@ -218,7 +220,7 @@ class _Sender:
         self._tally.note(message)
 
 
-def partial_success(reply: httpx.Response) -> tuple[int, str]:
+def partial_success(reply: httpx2.Response) -> tuple[int, str]:
     """Rejected items and the message of an OTLP answer; (0, "") where it says nothing."""
     try:
         if reply.headers.get("content-type", "").startswith(JSON):
@@ -232,16 +234,12 @@ def partial_success(reply: httpx.Response) -> tuple[int, str]:
     return said.rejected_spans, said.error_message
 
 
-def _pause(reply: httpx.Response | None, attempt: int) -> float:
-    """Seconds to wait: what Retry-After says, else 0.25 s doubled with every attempt."""
-    stated = reply.headers.get("retry-after", "") if reply is not None else ""
-    if stated.strip().isdigit():
-        return min(float(stated), LONGEST_WAIT_SECONDS)
-    date = email.utils.parsedate_tz(stated)
-    if date is not None:
-        later = email.utils.mktime_tz(date) - time.time()
-        return min(max(0.0, later), LONGEST_WAIT_SECONDS)
-    return float(min(0.25 * 2 ** min(attempt, 10), 5.0))
+def _pause(reply: httpx2.Response | None, attempt: int) -> float:
+    """Seconds to wait: what Retry-After says, else a pause that doubles with every attempt."""
+    requested = None if reply is None else requested_pause(reply.headers, time.time())
+    if requested is not None:
+        return min(requested, LONGEST_WAIT_SECONDS)
+    return BACKOFF.seconds(attempt + 1)
 
 
 def _due(recorded: Recorded, number: int, first: Recorded, rate: float | None) -> float:

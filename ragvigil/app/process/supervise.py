@@ -11,15 +11,16 @@ import structlog
 from prometheus_client import Counter, Gauge
 
 from ragvigil.app.process.control import Questions
+from ragvigil.model.backoff import Backoff, Pause
 
 log = structlog.get_logger()
 
 CORE_STARTS = Counter("ragvigil_core_starts", "Starts of the core process, the first included.")
 CORE_UP = Gauge("ragvigil_core_up", "1 while the core process runs and answers, else 0.")
 
-FIRST_PAUSE_SECONDS = 0.2
-LONGEST_PAUSE_SECONDS = 10.0
+RESTART_BACKOFF = Backoff(first_seconds=0.2, longest_seconds=10.0)
 HEALTHY_SECONDS = 30.0
+"""A core that lived this long starts again after the shortest pause."""
 
 
 class Core:
@@ -57,18 +58,15 @@ class Core:
             await self._keeping
 
     async def _keep(self) -> None:
-        pause = FIRST_PAUSE_SECONDS
+        pause = Pause(RESTART_BACKOFF, healthy_seconds=HEALTHY_SECONDS)
         while not self._stopping:
-            started = time.monotonic()
             status = await self._run_once()
             if self._stopping:
                 return
             CORE_UP.set(0)
-            lived = time.monotonic() - started
-            pause = FIRST_PAUSE_SECONDS if lived > HEALTHY_SECONDS else pause
-            log.error("core ended; starting it again", status=status, pause_seconds=pause)
-            await asyncio.sleep(pause)
-            pause = min(pause * 2, LONGEST_PAUSE_SECONDS)
+            seconds = pause.failed(time.monotonic())
+            log.error("core ended; starting it again", status=status, pause_seconds=seconds)
+            await asyncio.sleep(seconds)
 
     async def _run_once(self) -> int:
         ours, theirs = socket.socketpair()

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 import structlog
 
+from ragvigil.model.backoff import Backoff, Pause
 from ragvigil.store import metrics
 from ragvigil.store.engine.batch import Batch, Written
 from ragvigil.store.engine.connection import JOB_FACTOR, Clients, connect, forget_answer
@@ -28,7 +29,6 @@ from ragvigil.store.engine.errors import (
     write_failure,
 )
 from ragvigil.store.engine.migrate import migrate
-from ragvigil.store.engine.pause import Pause
 from ragvigil.store.engine.priority import Priority
 from ragvigil.store.engine.writer import Attempt, Writer
 from ragvigil.store.settings import StoreSettings
@@ -37,6 +37,8 @@ if TYPE_CHECKING:
     from clickhouse_connect.driver.client import Client
 
 log = structlog.get_logger()
+
+FIRST_RETRY_SECONDS = 0.1
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -91,7 +93,8 @@ class Engine:
         self._numbers = itertools.count()
         self._clients: Clients | None = None
         self._writer: Writer | None = None
-        self._pause = Pause(settings.retry_seconds)
+        backoff = Backoff(first_seconds=FIRST_RETRY_SECONDS, longest_seconds=settings.retry_seconds)
+        self._pause = Pause(backoff)
         self._trouble = self._stopped = ""
         self._ends_at: float | None = None
         self._opened: Future[None] = Future()
@@ -175,7 +178,7 @@ class Engine:
                 self._changed.wait(self._patience(now))
 
     def _patience(self, now: float) -> float | None:
-        waits = [self._pause.left(now)] if self._writes or self._clients is None else []
+        waits = [self._pause.remaining(now)] if self._writes or self._clients is None else []
         if self._ends_at is not None:
             waits.append(max(0.0, self._ends_at - now))
         return min(waits, default=None)
@@ -186,16 +189,16 @@ class Engine:
         try:
             clients = connect(self._settings, self._data_dir)
             migrate(clients.writer, cluster=self._settings.cluster)
+            writer = Writer(
+                clients.writer, replica=self.replica, epoch=self.epoch, clock=self._clock
+            )
         except Exception as error:  # the driver raises many kinds; a start is retried or refused
             if clients is not None:
                 clients.close()
             self._not_opened(error)
             return
-        self._writer = Writer(
-            clients.writer, replica=self.replica, epoch=self.epoch, clock=self._clock
-        )
-        self._clients = clients
-        self._pause.reset()
+        self._writer, self._clients = writer, clients
+        self._pause.succeeded()
         self._trouble = ""
         if not self._opened.done():
             self._opened.set_result(None)
@@ -211,7 +214,7 @@ class Engine:
         else:
             metrics.WRITE_RETRIES.labels("connect").inc()
             log.warning("store not reachable", error=self._trouble)
-            self._pause.begin(time.monotonic())
+            self._pause.failed(time.monotonic())
 
     def _do_write(self, write: _Write) -> None:
         assert self._writer is not None
@@ -222,12 +225,12 @@ class Engine:
             self._trouble = str(error)
             metrics.WRITE_RETRIES.labels("write").inc()
             log.warning("write failed, trying again", error=self._trouble)
-            self._pause.begin(time.monotonic())
+            self._pause.failed(time.monotonic())
             return
         except Exception as error:  # a batch that can never be written must not end the thread
             self._stop_writing(error)
             return
-        self._pause.reset()
+        self._pause.succeeded()
         self._trouble = ""
         with self._changed:
             self._writes.popleft()
