@@ -23,8 +23,8 @@ from bench.rig.labelled import auroc, rows
 from bench.rig.report import finish
 from ragvigil.model.record import Document, RagRecord
 from scorers.groundedness import LocalGroundedness
-from scorers.grounding.features import Measured, measure
-from scorers.grounding.model import answer_value, trained
+from scorers.grounding.features import AnswerFeatures, measure
+from scorers.grounding.model import answer_value, shipped_model
 from tools.training.grounded_examples import group_of, is_held_out, is_supported
 from tools.training.groundedness import OWN_SERVICE, Table, cross_fitted
 
@@ -39,9 +39,9 @@ REPEATS = 50
 Row = dict[str, Any]
 
 
-def measured_of(row: Row) -> Measured:
+def measured_of(row: Row) -> AnswerFeatures:
     contents = [chunk["text"] or "" for chunk in row["chunks"]]
-    return measure(row["answer"], row.get("question") or "", contents, trained().weights)
+    return measure(row["answer"], row.get("question") or "", contents, shipped_model().weights)
 
 
 def length_controlled(
@@ -62,7 +62,7 @@ def length_controlled(
     return won / pairs
 
 
-def touched(measured: Measured, spans: Sequence[Row]) -> list[bool]:
+def touched(measured: AnswerFeatures, spans: Sequence[Row]) -> list[bool]:
     """For each sentence, whether no hallucinated span touches it."""
     return [
         not any(one["start"] < claim.end and one["end"] > claim.start for one in spans)
@@ -70,7 +70,7 @@ def touched(measured: Measured, spans: Sequence[Row]) -> list[bool]:
     ]
 
 
-def refitted(given: Sequence[Row], measured: Sequence[Measured]) -> list[float]:
+def refitted(given: Sequence[Row], measured: Sequence[AnswerFeatures]) -> list[float]:
     """The value of each answer by a model of the recipe that saw nothing of its question."""
     of = Table(
         rows=np.array([row for one in measured for row in one.rows]),
@@ -82,7 +82,7 @@ def refitted(given: Sequence[Row], measured: Sequence[Measured]) -> list[float]:
         groups=[group_of(row) for row, one in zip(given, measured, strict=True) for _ in one.rows],
         sources=(),
     )  # fmt: skip
-    odds = cross_fitted(of, OWN_SERVICE, trained().weights)
+    odds = cross_fitted(of, OWN_SERVICE, shipped_model().weights)
     chances = (1 / (1 + np.exp(-odds))).tolist()
     starts = np.cumsum([0, *(len(one.rows) for one in measured)]).tolist()
     return [answer_value(chances[begin:end]) for begin, end in pairwise(starts)]
@@ -96,7 +96,7 @@ def ragtruth(figures: dict[str, object], bars: dict[str, bool]) -> None:
     given, measured = [given[at] for at in kept], [measured[at] for at in kept]
     labels = [not row["hallucinated"] for row in given]
     answers = [row["answer"] for row in given]
-    shipped = [answer_value(trained().probabilities(one.rows)) for one in measured]
+    shipped = [answer_value(shipped_model().probabilities(one.rows)) for one in measured]
     ways = {"refitted": refitted(given, measured), "shipped": shipped}
     ways["length"] = [-float(len(answer.split())) for answer in answers]
     for way, scores in ways.items():
@@ -118,7 +118,7 @@ def labelled_set(name: str) -> tuple[list[bool], list[float], list[float]]:
         measured = measured_of(row)
         if measured.rows:
             labels.append(label)
-            scores.append(answer_value(trained().probabilities(measured.rows)))
+            scores.append(answer_value(shipped_model().probabilities(measured.rows)))
             lengths.append(-float(len(row["answer"].split())))
     return labels, scores, lengths
 
@@ -130,9 +130,9 @@ def own_passage() -> float:
     for at, row in enumerate(sample):
         for other in (row, sample[at - 1]):
             passage = " ".join(one["text"] for one in other["sentences"])
-            measured = measure(row["answer"], "", [passage], trained().weights)
+            measured = measure(row["answer"], "", [passage], shipped_model().weights)
             labels.append(other is row)
-            scores.append(answer_value(trained().probabilities(measured.rows)))
+            scores.append(answer_value(shipped_model().probabilities(measured.rows)))
     return auroc(labels, scores)
 
 
@@ -163,7 +163,7 @@ def milliseconds() -> dict[str, float]:
 
 
 def main() -> None:
-    figures: dict[str, object] = {"model": trained().version}
+    figures: dict[str, object] = {"model": shipped_model().version}
     bars: dict[str, bool] = {}
     spent = milliseconds()
     figures["cpu_milliseconds"] = spent

@@ -22,7 +22,7 @@ from bench.rig.labelled import rows
 from bench.rig.report import SAMPLES, bench_data, finish
 from ragvigil.model.record import Document, RagRecord
 from scorers.injected_context import InjectedContext, findings, suspects
-from scorers.injection_model import Model, trained
+from scorers.injection_model import Model, shipped_model
 from tools.training import planted_examples as planted
 from tools.training.injected_context import Lesson, weight_of
 
@@ -67,7 +67,7 @@ def share(found: Sequence[bool]) -> float | None:
 
 
 def is_found(example: planted.Example, model: Model) -> bool:
-    return weight_of(example, model) >= trained().threshold
+    return weight_of(example, model) >= shipped_model().threshold
 
 
 def folds() -> tuple[dict[str, list[bool]], dict[str, list[bool]], dict[str, list[bool]]]:
@@ -75,7 +75,7 @@ def folds() -> tuple[dict[str, list[bool]], dict[str, list[bool]], dict[str, lis
     folder = bench_data()
     given = planted.examples(folder / "data") if folder else []
     lesson = Lesson(given)
-    lesson.start_from(trained())
+    lesson.start_from(shipped_model())
     by_group: dict[str, list[bool]] = {}
     by_kind: dict[str, list[bool]] = {}
     for fold in range(FOLDS):

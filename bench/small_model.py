@@ -24,7 +24,7 @@ from ragvigil.llm.outcome import Failure, Purpose
 from ragvigil.llm.settings import LlmSettings
 from ragvigil.model.record import RagRecord
 from ragvigil.model.score import Score
-from scorers.golden import asked
+from scorers.golden import question_key
 from scorers.judge.question import Question, ask_about
 from scorers.judge.references import References
 from scorers.judge.verdicts import Incomplete, read_scores
@@ -73,7 +73,7 @@ async def _tried(
         rubric,
         delimiter=DELIMITER,
         most_characters=20_000,
-        reference=References(cases={asked(CASE.question): CASE}).of(record),
+        reference=References(cases={question_key(CASE.question): CASE}).of(record),
     )
     if isinstance(made, Score):
         return None

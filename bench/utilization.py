@@ -9,7 +9,7 @@ import sys
 
 from bench.rig.labelled import auroc, rows
 from bench.rig.report import finish
-from scorers.chunk_utilization import USED, Said, overlap, words_of
+from scorers.chunk_utilization import USED, AnswerSentences, overlap, words_of
 
 
 def main() -> None:
@@ -17,7 +17,7 @@ def main() -> None:
     labels: list[bool] = []
     scores: list[float] = []
     for row in rows("clapnq_dev", small=small):
-        said = Said(row["answer"] or "")
+        said = AnswerSentences(row["answer"] or "")
         for sentence in row["sentences"]:
             words = words_of(sentence["text"])
             labels.append(bool(sentence["selected"]))

@@ -41,27 +41,27 @@ CACHED_CHARACTERS = 16_384
 
 
 @dataclass(frozen=True, slots=True)
-class Words:
+class SentenceWords:
     """The distinct words of a sentence and what they weigh together: all their letters."""
 
     words: frozenset[str]
     total: int
 
 
-class Said:
+class AnswerSentences:
     """An answer's sentences, found by the words that they share with another sentence."""
 
     def __init__(self, answer: str) -> None:
         self.sentences = words_of(answer)
-        self.words = frozenset[str]().union(*(one.words for one in self.sentences))
+        self.words = frozenset[str]().union(*(sentence.words for sentence in self.sentences))
         self._by_word: dict[str, list[int]] = {}
-        for place, one in enumerate(self.sentences):
-            for word in one.words:
+        for place, sentence in enumerate(self.sentences):
+            for word in sentence.words:
                 places = self._by_word.setdefault(word, [])
                 if len(places) < PROBES:
                     places.append(place)
 
-    def nearest(self, shared: frozenset[str]) -> Sequence[Words]:
+    def nearest(self, shared: frozenset[str]) -> Sequence[SentenceWords]:
         """The sentences with most of the longest of these words: few, however long the answer."""
         if len(self.sentences) <= FEW:
             return self.sentences
@@ -88,11 +88,13 @@ class ChunkUtilization:
             return Score.not_applicable(self.rubric, "the answer was cut")
         if classify(record.answer).label == "refused":
             return Score.not_applicable(self.rubric, "the answer refused")
-        said = Said(record.answer)
+        answer = AnswerSentences(record.answer)
         used, used_sentences, all_sentences = [], 0, 0
         for chunk in record.context:
             chunk_sentences = prepared_sentences(chunk.content or "")
-            hits = [i for i, one in enumerate(chunk_sentences) if overlap(one, said) >= USED]
+            hits = [
+                i for i, sentence in enumerate(chunk_sentences) if overlap(sentence, answer) >= USED
+            ]
             all_sentences += len(chunk_sentences)
             used_sentences += len(hits)
             if hits:
@@ -115,18 +117,18 @@ def _longest_first(word: str) -> tuple[int, str]:
     return -len(word), word
 
 
-def overlap(sentence: Words, said: Said) -> float:
+def overlap(sentence: SentenceWords, answer: AnswerSentences) -> float:
     """How much of one sentence the most similar sentence of an answer says, 0..1.
 
-    >>> overlap(words_of("it takes five days")[0], Said("It takes five days. Bye."))
+    >>> overlap(words_of("it takes five days")[0], AnswerSentences("It takes five days. Bye."))
     1.0
     """
-    shared = sentence.words & said.words
+    shared = sentence.words & answer.words
     # The mean cannot pass the root of the share of this sentence that the whole answer has.
     if len("".join(shared)) < sentence.total * USED * USED:
         return 0.0
     best = 0.0
-    for other in said.nearest(shared):
+    for other in answer.nearest(shared):
         weight = len("".join(shared & other.words))
         similar = weight * weight / other.total
         if similar > best:
@@ -134,19 +136,19 @@ def overlap(sentence: Words, said: Said) -> float:
     return sqrt(best / sentence.total)
 
 
-def words_of(text: str) -> tuple[Words, ...]:
+def words_of(text: str) -> tuple[SentenceWords, ...]:
     """The words of each sentence of a text; sentences without words are left out."""
     if text.isascii():
         plain = ascii_words(text)
         distinct = [frozenset(plain[start:end].split()) for start, end in cuts(text)]
     else:
         distinct = [frozenset(tokens(text[start:end])) for start, end in cuts(text)]
-    return tuple([Words(words, len("".join(words))) for words in distinct if words])
+    return tuple([SentenceWords(words, len("".join(words))) for words in distinct if words])
 
 
-_remembered = lru_cache(maxsize=CACHED_CHUNKS)(words_of)
+_cached_sentences = lru_cache(maxsize=CACHED_CHUNKS)(words_of)
 
 
-def prepared_sentences(content: str) -> tuple[Words, ...]:
+def prepared_sentences(content: str) -> tuple[SentenceWords, ...]:
     """The words of a chunk's sentences; short chunks are remembered, since they come again."""
-    return _remembered(content) if len(content) <= CACHED_CHARACTERS else words_of(content)
+    return _cached_sentences(content) if len(content) <= CACHED_CHARACTERS else words_of(content)

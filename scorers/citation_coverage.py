@@ -44,15 +44,19 @@ class CitationCoverage:
         stance = classify(record.answer)
         if stance.label == "refused":
             return Score.not_applicable(self.rubric, "the answer refused")
-        refusing = {(one.start, one.end) for one in stance.refusing}
+        refusing = {(sentence.start, sentence.end) for sentence in stance.refusing}
         claims = [
-            one
-            for one in sentences(record.answer)
-            if is_claim(one.text) and (one.start, one.end) not in refusing
+            sentence
+            for sentence in sentences(record.answer)
+            if is_claim(sentence.text) and (sentence.start, sentence.end) not in refusing
         ]
         if not claims:
             return Score.not_applicable(self.rubric, "the answer states nothing")
-        bare = [one.text for one in claims if not _is_covered(one, record.citations, record.answer)]
+        bare = [
+            claim.text
+            for claim in claims
+            if not _is_covered(claim, record.citations, record.answer)
+        ]
         return Score(
             rubric=self.rubric,
             value=1 - len(bare) / len(claims),
@@ -75,7 +79,7 @@ def is_claim(sentence: str) -> bool:
 
 
 def _is_covered(sentence: Sentence, citations: tuple[Citation, ...], answer: str) -> bool:
-    return any(_covers(one, sentence, answer) for one in citations)
+    return any(_covers(citation, sentence, answer) for citation in citations)
 
 
 def _covers(citation: Citation, sentence: Sentence, answer: str) -> bool:

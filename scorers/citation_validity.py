@@ -26,7 +26,7 @@ from functools import cached_property
 from ragvigil.model.record import Citation, Document, RagRecord
 from ragvigil.model.score import Score
 from scorers.text.normalise import key, words
-from scorers.text.quotation import Finding, Texts, check_quote
+from scorers.text.quotation import ContextTexts, Finding, check_quote
 from scorers.text.sentence_check import Claim, check_sentence, claim
 
 EXPLAINED = 3
@@ -53,32 +53,32 @@ class CitationValidity:
         for field in ("context", "citations"):
             if field in record.absent:
                 return Score.not_applicable(self.rubric, f"{field} is unknown", absent=field)
-        cited = Cited(record)
-        checks = [(one, cited.check(one)) for one in record.citations]
-        known = [finding for _, finding in checks if finding.checked != "nothing"]
-        if not known:
+        cited = CitationChecks(record)
+        checks = [(citation, cited.check(citation)) for citation in record.citations]
+        checkable = [finding for _, finding in checks if finding.checked != "nothing"]
+        if not checkable:
             reason = "the texts of the cited chunks are unknown"
             return Score.not_applicable(self.rubric, reason, absent="document_texts")
-        failed = [(one, finding) for one, finding in checks if finding.label]
+        failed = [(citation, finding) for citation, finding in checks if finding.label]
         labels = Counter(finding.label for _, finding in failed)
         return Score(
             rubric=self.rubric,
-            value=1 - len(failed) / len(known),
+            value=1 - len(failed) / len(checkable),
             label=",".join(sorted(labels)),
-            explanation=_explained(failed, len(known), len(record.context)),
+            explanation=_explanation(failed, len(checkable), len(record.context)),
             details={
-                "citations": [_shown(one, finding) for one, finding in checks],
+                "citations": [_details(citation, finding) for citation, finding in checks],
                 "labels": dict(labels),
             },
         )
 
 
-class Cited:
+class CitationChecks:
     """One record's citations against its chunks."""
 
     def __init__(self, record: RagRecord) -> None:
         self._record = record
-        self._texts = Texts(record.context)
+        self._texts = ContextTexts(record.context)
         self._context = {chunk.chunk_id for chunk in record.context}
         self._claims: dict[tuple[int, int], Claim] = {}
 
@@ -92,30 +92,32 @@ class Cited:
         if not named:
             return Finding(checked="nothing" if quote else "marker_only")
         if quote:
-            found = [check_quote(quote, name, self._texts) for name in named]
-            finding = next((one for one in found if not one.label), found[0])
+            findings = [check_quote(quote, name, self._texts) for name in named]
+            finding = next((finding for finding in findings if not finding.label), findings[0])
             if not finding.label or not self._is_asked(quote):
                 return finding
-        made = self._claim(citation)
-        if made is None:
+        claimed = self._claim(citation)
+        if claimed is None:
             return Finding(checked="marker_only")
-        return check_sentence(made, named[0], self._texts)
+        return check_sentence(claimed, named[0], self._texts)
 
     def _named(self, citation: Citation) -> list[str]:
         """The chunks that a citation names: one, or all chunks of the document that it names."""
         target, chunk_id = citation.target.strip().casefold(), citation.chunk_id or ""
         if not target or target.isdecimal() or target == chunk_id.casefold():
             return [chunk_id]
-        others = [chunk.chunk_id for chunk in self._record.context if _is_named(chunk, target)]
-        return list(dict.fromkeys([chunk_id, *others]))
+        same_document = [
+            chunk.chunk_id for chunk in self._record.context if _is_named(chunk, target)
+        ]
+        return list(dict.fromkeys([chunk_id, *same_document]))
 
     def _misplaced(self, citation: Citation) -> Finding | None:
         """A finding where the cited chunk is not in the context."""
         record = self._record
         if citation.chunk_id in self._context:
             return None
-        known = {chunk.chunk_id for chunk in (*record.retrieved, *record.reranked)}
-        if citation.chunk_id is not None and citation.chunk_id in known:
+        retrieved = {chunk.chunk_id for chunk in (*record.retrieved, *record.reranked)}
+        if citation.chunk_id is not None and citation.chunk_id in retrieved:
             return Finding(checked="marker_only", label="not_in_context")
         if "retrieved" in record.truncated or (
             "document_ids" in record.absent and citation.index is None
@@ -138,13 +140,15 @@ class Cited:
         answer, start, end = self._record.answer, citation.claim_start, citation.claim_end
         if answer is None or start is None or end is None or not 0 <= start < end:
             return None
-        made = self._claims.get((start, end))
-        if made is None:
-            beside = [one for one in self._record.citations if _is_beside(one, start, end)]
-            chunks = frozenset(name for one in beside for name in self._named(one))
-            made = claim(_bare(answer, start, end, beside), chunks)
-            self._claims[start, end] = made
-        return made
+        known_claim = self._claims.get((start, end))
+        if known_claim is None:
+            beside = [
+                citation for citation in self._record.citations if _is_beside(citation, start, end)
+            ]
+            chunks = frozenset(name for citation in beside for name in self._named(citation))
+            known_claim = claim(_without_markers(answer, start, end, beside), chunks)
+            self._claims[start, end] = known_claim
+        return known_claim
 
 
 def _is_beside(citation: Citation, start: int, end: int) -> bool:
@@ -157,36 +161,36 @@ def _is_named(chunk: Document, target: str) -> bool:
     return any(isinstance(name, str) and name.casefold() == target for name in names)
 
 
-def _bare(answer: str, start: int, end: int, beside: Sequence[Citation]) -> str:
+def _without_markers(answer: str, start: int, end: int, beside: Sequence[Citation]) -> str:
     """The text of a claim; a marker of each citation is left out."""
     text = answer[start:end]
-    for marker in {one.marker for one in beside if one.marker}:
+    for marker in {citation.marker for citation in beside if citation.marker}:
         text = text.replace(marker, " ")
     return text
 
 
-def _explained(failed: Sequence[tuple[Citation, Finding]], known: int, chunks: int) -> str:
+def _explanation(failed: Sequence[tuple[Citation, Finding]], checkable: int, chunks: int) -> str:
     """The first failures in words."""
     if not failed:
-        return f"{known} of {known} citations valid"
-    said = list(dict.fromkeys(_said(failed, chunks)))
-    more = f"; and {len(said) - EXPLAINED} more" if len(said) > EXPLAINED else ""
-    return "; ".join(said[:EXPLAINED]) + more
+        return f"{checkable} of {checkable} citations valid"
+    reasons = list(dict.fromkeys(_failure_texts(failed, chunks)))
+    more = f"; and {len(reasons) - EXPLAINED} more" if len(reasons) > EXPLAINED else ""
+    return "; ".join(reasons[:EXPLAINED]) + more
 
 
-def _said(failed: Sequence[tuple[Citation, Finding]], chunks: int) -> Iterator[str]:
-    for one, finding in failed:
-        target = one.chunk_id or one.target or one.marker
+def _failure_texts(failed: Sequence[tuple[Citation, Finding]], chunks: int) -> Iterator[str]:
+    for citation, finding in failed:
+        target = citation.chunk_id or citation.target or citation.marker
         wording = WORDING[finding.label]
         if finding.checked == "sentence" and finding.label == "quote_not_found":
             wording = "the sentence that cites chunk {target} differs from it"
         yield wording.format(target=target, other=finding.other, chunks=chunks)
 
 
-def _shown(one: Citation, finding: Finding) -> dict[str, object]:
+def _details(citation: Citation, finding: Finding) -> dict[str, object]:
     shown: dict[str, object] = {
-        "target": one.target,
-        "chunk_id": one.chunk_id,
+        "target": citation.target,
+        "chunk_id": citation.chunk_id,
         "checked": finding.checked,
         "label": finding.label,
     }

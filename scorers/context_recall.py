@@ -28,7 +28,7 @@ from typing import Self
 
 from ragvigil.model.record import Document, RagRecord
 from ragvigil.model.score import Score
-from scorers.golden import Case, Gold, asked, read_golden
+from scorers.golden import Case, Gold, question_key, read_golden
 from scorers.settings import ScorersSettings
 from scorers.text.normalise import key, length, words
 
@@ -50,7 +50,7 @@ class ContextRecall:
     rubric = "context_recall"
 
     def __init__(self, cases: Iterable[Case] = ()) -> None:
-        self._cases = {asked(case.question): case for case in cases}
+        self._cases = {question_key(case.question): case for case in cases}
 
     @classmethod
     def from_settings(cls, settings: ScorersSettings) -> Self:
@@ -65,29 +65,31 @@ class ContextRecall:
             if field in record.absent:
                 reason = f"{field} is absent: {record.absent[field]}"
                 return Score.not_applicable(self.rubric, reason, absent=field)
-        case = self._cases.get(asked(record.query or ""))
+        case = self._cases.get(question_key(record.query or ""))
         if case is None:
             return Score.not_applicable(self.rubric, "no golden case asks this")
         if not case.gold:
             return Score.not_applicable(self.rubric, "the golden case has no gold chunks")
         places = matches(case.gold, record.retrieved)
-        unseen = _unseen(record, [one for one, at in zip(case.gold, places, strict=True) if not at])
+        unseen = _unknown_field(
+            record, [gold for gold, at in zip(case.gold, places, strict=True) if not at]
+        )
         if unseen:
             reason = f"{unseen} is not wholly known, so a gold chunk may be there unseen"
             return Score.not_applicable(self.rubric, reason, absent=unseen)
         return self._scored(case, places)
 
     def _scored(self, case: Case, places: Sequence[Sequence[int]]) -> Score:
-        missing = [one for one, at in zip(case.gold, places, strict=True) if not at]
-        found = len(case.gold) - len(missing)
+        missing = [gold for gold, at in zip(case.gold, places, strict=True) if not at]
+        hits = len(case.gold) - len(missing)
         return Score(
             rubric=self.rubric,
-            value=found / len(case.gold),
-            label="" if found else "missed",
-            explanation=f"{found} of {len(case.gold)} gold chunks retrieved",
+            value=hits / len(case.gold),
+            label="" if hits else "missed",
+            explanation=f"{hits} of {len(case.gold)} gold chunks retrieved",
             details={
                 **ranking(places),
-                "missing": [one.chunk_id or one.text[:SHOWN] for one in missing],
+                "missing": [gold.chunk_id or gold.text[:SHOWN] for gold in missing],
                 "slice": case.slice,
                 "query_type": case.query_type,
             },
@@ -123,41 +125,44 @@ def _gain(places: Iterable[int]) -> float:
 def matches(gold: Sequence[Gold], chunks: Sequence[Document]) -> list[list[int]]:
     """By gold chunk, the places of the retrieved chunks that are it."""
     texts = [words(chunk.content or "") for chunk in chunks]
-    found = []
-    for one in gold:
-        text = words(one.text)
+    found_places = []
+    for wanted_chunk in gold:
+        text = words(wanted_chunk.text)
         places = [
             place
             for place, chunk in enumerate(chunks)
-            if (one.chunk_id and one.chunk_id in (chunk.chunk_id, chunk.document_id))
+            if (
+                wanted_chunk.chunk_id
+                and wanted_chunk.chunk_id in (chunk.chunk_id, chunk.document_id)
+            )
             or is_same_text(text, texts[place])
         ]
-        found.append(places or pieced(text, texts))
-    return found
+        found_places.append(places or covering_place(text, texts))
+    return found_places
 
 
-def pieced(gold: Sequence[str], texts: Sequence[Sequence[str]]) -> list[int]:
-    """The place at which the texts so far hold nearly all words of a gold text, in runs; or none.
+def covering_place(gold: Sequence[str], texts: Sequence[Sequence[str]]) -> list[int]:
+    """The rank at which the texts up to there hold nearly all words of a gold text; or none.
 
     >>> gold = words("Card refunds take five days. Vouchers are never paid out in cash.")
-    >>> pieced(gold, [words("Card refunds take five days. Vouchers are"), words("Our shops.")])
+    >>> begin = words("Card refunds take five days.")
+    >>> covering_place(gold, [words("Card refunds take five days. Vouchers are"), words("Shops.")])
     []
-    >>> pieced(gold, [words("Card refunds take five days."), words("Vouchers are never paid out.")])
+    >>> covering_place(gold, [begin, words("Vouchers are never paid out.")])
     []
-    >>> pieced(gold, [words("Card refunds take five days."), words("Vouchers are never paid out in \
-    ... cash, by any shop.")])
+    >>> covering_place(gold, [begin, words("Vouchers are never paid out in cash, by any shop.")])
     [1]
     """
     run = RUN if length(gold) > 0.75 * len(gold) else 2 * RUN
     starts: dict[tuple[str, ...], list[int]] = {}
     for start, words_there in enumerate(_runs(gold, run)):
         starts.setdefault(words_there, []).append(start)
-    held: set[int] = set()
+    covered: set[int] = set()
     for place, text in enumerate(texts):
         for words_there in _runs(text, run):
             for start in starts.get(words_there, ()):
-                held.update(range(start, start + run))
-        if len(gold) >= FEWEST and len(held) >= NEAR * len(gold):
+                covered.update(range(start, start + run))
+        if len(gold) >= FEWEST and len(covered) >= NEAR * len(gold):
             return [place]
     return []
 
@@ -178,19 +183,19 @@ def is_same_text(gold: Sequence[str], chunk: Sequence[str]) -> bool:
         return False
     if key(gold) in key(chunk) or (length(chunk) >= FRAGMENT and key(chunk) in key(gold)):
         return True
-    one, other = set(gold), set(chunk)
-    most = max(len(one), len(other))
-    return most >= FEWEST and len(one & other) >= NEAR * most
+    gold_words, other = set(gold), set(chunk)
+    most = max(len(gold_words), len(other))
+    return most >= FEWEST and len(gold_words & other) >= NEAR * most
 
 
-def _unseen(record: RagRecord, missing: Sequence[Gold]) -> str:
+def _unknown_field(record: RagRecord, missing: Sequence[Gold]) -> str:
     """The field without which one of these may have been retrieved all the same, or nothing."""
     if missing and "retrieved" in record.truncated:
         return "retrieved"
     # By the retrieved chunks alone: `absent` also tells of those that were read from the prompt.
-    has_ids = all(one.chunk_id not in ("", one.text_hash) for one in record.retrieved)
-    has_texts = all(one.content is not None for one in record.retrieved)
-    for one in missing:
-        if not (one.chunk_id and has_ids) and not (one.text and has_texts):
-            return "document_ids" if one.chunk_id and not one.text else "document_texts"
+    has_ids = all(chunk.chunk_id not in ("", chunk.text_hash) for chunk in record.retrieved)
+    has_texts = all(chunk.content is not None for chunk in record.retrieved)
+    for gold in missing:
+        if not (gold.chunk_id and has_ids) and not (gold.text and has_texts):
+            return "document_ids" if gold.chunk_id and not gold.text else "document_texts"
     return ""

@@ -55,10 +55,10 @@ class Case:
     query_type: str = ""
 
 
-def asked(question: str) -> str:
+def question_key(question: str) -> str:
     """A question without its case, spacing and punctuation, to look its case up by.
 
-    >>> asked("How long  does a REFUND take?") == asked("how long does a refund take")
+    >>> question_key("How long  does a REFUND take?") == question_key("how long does a refund take")
     True
     """
     return " ".join(words(question))
@@ -76,7 +76,7 @@ def read_golden(path: Path) -> Mapping[str, Case]:
             continue
         try:
             case = parse_case(_json(line))
-            key = asked(case.question)
+            key = question_key(case.question)
             if key in cases:
                 raise ValueError(f"question: line {lines[key]} asks the same")
         except ValueError as error:
@@ -87,20 +87,20 @@ def read_golden(path: Path) -> Mapping[str, Case]:
     return cases
 
 
-def parse_case(written: object) -> Case:
+def parse_case(row: object) -> Case:
     """The case that a line's JSON describes. Raises ValueError with the key and what is wrong."""
-    if not isinstance(written, dict):
+    if not isinstance(row, dict):
         raise ValueError("is not a JSON object")
-    question = _optional(written, "question")
-    if not asked(question):
+    question = _optional(row, "question")
+    if not question_key(question):
         raise ValueError("question: is missing or has no words")
     return Case(
         question=question,
-        gold=_gold(_ids(written), _texts(written)),
-        gold_answer=_optional(written, "gold_answer"),
-        facts=tuple(map(_fact, _listed(written, "expected_facts"))),
-        slice=_optional(written, "slice"),
-        query_type=_optional(written, "query_type"),
+        gold=_gold(_ids(row), _texts(row)),
+        gold_answer=_optional(row, "gold_answer"),
+        facts=tuple(map(_fact, _listed(row, "expected_facts"))),
+        slice=_optional(row, "slice"),
+        query_type=_optional(row, "query_type"),
     )
 
 
@@ -124,42 +124,42 @@ def _json(line: str) -> object:
 def _gold(ids: list[str], texts: list[str]) -> tuple[Gold, ...]:
     if len(ids) == len(texts):
         pairs = zip(ids, texts, strict=True)
-        found = [Gold(chunk_id=name, text=text) for name, text in pairs]
+        gold = [Gold(chunk_id=name, text=text) for name, text in pairs]
     else:
-        found = [*(Gold(chunk_id=name) for name in ids), *(Gold(text=text) for text in texts)]
-    return tuple(dict.fromkeys(found))
+        gold = [*(Gold(chunk_id=name) for name in ids), *(Gold(text=text) for text in texts)]
+    return tuple(dict.fromkeys(gold))
 
 
-def _ids(written: Mapping[str, Any]) -> list[str]:
+def _ids(row: Mapping[str, Any]) -> list[str]:
     ids = []
-    for one in _listed(written, "gold_chunk_ids"):
-        if isinstance(one, bool) or not isinstance(one, str | int) or not str(one).strip():
-            raise ValueError(f"gold_chunk_ids: {one!r} is not an id, a text or a whole number")
-        ids.append(str(one).strip())
+    for item in _listed(row, "gold_chunk_ids"):
+        if isinstance(item, bool) or not isinstance(item, str | int) or not str(item).strip():
+            raise ValueError(f"gold_chunk_ids: {item!r} is not an id, a text or a whole number")
+        ids.append(str(item).strip())
     return ids
 
 
-def _texts(written: Mapping[str, Any]) -> list[str]:
+def _texts(row: Mapping[str, Any]) -> list[str]:
     texts = []
-    for one in _listed(written, "gold_texts"):
-        if not isinstance(one, str) or not words(one):
-            raise ValueError(f"gold_texts: {one!r} is not a text with words")
-        texts.append(one)
+    for item in _listed(row, "gold_texts"):
+        if not isinstance(item, str) or not words(item):
+            raise ValueError(f"gold_texts: {item!r} is not a text with words")
+        texts.append(item)
     return texts
 
 
-def _fact(one: object) -> Fact:
-    given = one if isinstance(one, dict) else {"fact": one}
-    text, importance = given.get("fact"), given.get("importance", "vital")
+def _fact(item: object) -> Fact:
+    fields = item if isinstance(item, dict) else {"fact": item}
+    text, importance = fields.get("fact"), fields.get("importance", "vital")
     if not isinstance(text, str) or not words(text):
-        raise ValueError(f"expected_facts: {one!r} has no fact with words")
+        raise ValueError(f"expected_facts: {item!r} has no fact with words")
     if importance not in ("vital", "okay"):
         raise ValueError(f"expected_facts: importance: {importance!r} is not vital or okay")
     return Fact(text=text, is_vital=importance == "vital")
 
 
-def _listed(written: Mapping[str, Any], key: str) -> list[object]:
-    value = written.get(key)
+def _listed(row: Mapping[str, Any], key: str) -> list[object]:
+    value = row.get(key)
     if value is None:
         return []
     if not isinstance(value, list):
@@ -167,8 +167,8 @@ def _listed(written: Mapping[str, Any], key: str) -> list[object]:
     return value
 
 
-def _optional(written: Mapping[str, Any], key: str) -> str:
-    value = written.get(key)
+def _optional(row: Mapping[str, Any], key: str) -> str:
+    value = row.get(key)
     if value is None:
         return ""
     if not isinstance(value, str):

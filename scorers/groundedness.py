@@ -20,8 +20,8 @@ from collections.abc import Sequence
 
 from ragvigil.model.record import Document, RagRecord
 from ragvigil.model.score import Kind, Score
-from scorers.grounding.features import Measured, measure
-from scorers.grounding.model import Model, answer_value, trained
+from scorers.grounding.features import AnswerFeatures, measure
+from scorers.grounding.model import Model, answer_value, shipped_model
 from scorers.text.stance import classify
 
 
@@ -32,7 +32,7 @@ class LocalGroundedness:
     kind = Kind.MODEL
 
     def __init__(self, model: Model | None = None) -> None:
-        self._model = model or trained()
+        self._model = model or shipped_model()
 
     def score(self, record: RagRecord) -> Score:
         """How well the weakest sentences of the answer are supported, 0..1."""
@@ -49,7 +49,7 @@ class LocalGroundedness:
             return Score.not_applicable(self.rubric, "the answer has no words")
         return self._scored(measured, chunks)
 
-    def _scored(self, measured: Measured, chunks: Sequence[Document]) -> Score:
+    def _scored(self, measured: AnswerFeatures, chunks: Sequence[Document]) -> Score:
         probabilities = self._model.probabilities(measured.rows)
         sentences = [
             {

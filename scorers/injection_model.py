@@ -34,8 +34,8 @@ class Model:
 
 def most_planted(text: str) -> str | None:
     """The request most likely planted into this chunk; None where none is likely enough."""
-    model = trained()
-    weighed = [(weigh(one.signs, model), one.text) for one in requests(text)]
+    model = shipped_model()
+    weighed = [(weigh(request.signs, model), request.text) for request in requests(text)]
     most, passage = max(weighed, default=(model.threshold - 1, ""), key=lambda pair: pair[0])
     return passage if most >= model.threshold else None
 
@@ -43,24 +43,24 @@ def most_planted(text: str) -> str | None:
 def weigh(signs: Iterable[str], model: Model) -> float:
     """The log odds that a request with these signs was planted."""
     ordered = sorted(signs)
-    single = sum(model.weights.get(one, 0.0) for one in ordered)
+    single = sum(model.weights.get(sign, 0.0) for sign in ordered)
     return model.bias + single + sum(model.pairs.get(two, 0.0) for two in combinations(ordered, 2))
 
 
 @cache
-def trained() -> Model:
+def shipped_model() -> Model:
     """The model that comes with this version."""
     text = files("scorers").joinpath("models/injected_context.json").read_text("utf-8")
-    return read(text)
+    return from_json(text)
 
 
-def read(text: str) -> Model:
+def from_json(text: str) -> Model:
     """A model from its JSON text; pairs are written `one two`."""
-    given = json.loads(text)
-    pairs = {tuple(name.split(" ")): weight for name, weight in given["pairs"].items()}
+    fields = json.loads(text)
+    pairs = {tuple(name.split(" ")): weight for name, weight in fields["pairs"].items()}
     return Model(
-        bias=given["bias"],
-        weights=given["weights"],
-        pairs={(one, two): weight for (one, two), weight in pairs.items()},
-        threshold=given["threshold"],
+        bias=fields["bias"],
+        weights=fields["weights"],
+        pairs={(sign, two): weight for (sign, two), weight in pairs.items()},
+        threshold=fields["threshold"],
     )

@@ -42,7 +42,7 @@ FEW, LONG, SMALL = 4, 30, 25
 """Words of a short sentence, of a long one, of a chunk too small to have a matter of its own."""
 TAIL = 12
 """Characters at the end of a sentence in which its stop is looked for."""
-_RUN = re.compile(r"([.!?…‽])[.!?…‽]{8,}")  # is one stop: cutting at each would be quadratic
+_STOP_RUN = re.compile(r"([.!?…‽])[.!?…‽]{8,}")  # is one stop: cutting at each would be quadratic
 _QUESTION = re.compile(r"[?？؟]")
 _ENDS = re.compile(r"[?？؟]\W*$")
 _CLOSED = re.compile(r"[.!?…。！？।؟]\W*$")
@@ -51,7 +51,7 @@ _QUOTED = re.compile(r"[\"“”«»„「」`]|(?<!\w)['‘]\w")
 _ITEM = re.compile(r"\s*(?:[-*•·–#>|]+\s|\(?\d{1,2}[.)]\s)")
 _UNSPACED = re.compile("[\u0e00-\u0eff\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]")
 _VERBS = ("task", "change", "handle")
-_SAID = ("reply", "me", "you", "we", "given", "form", "tongue", "model")
+_WORD_CLASSES = ("reply", "me", "you", "we", "given", "form", "tongue", "model")
 """Classes of words that are signs wherever they stand in the sentence."""
 _Signs = frozenset[str]
 
@@ -88,20 +88,22 @@ def requests(text: str) -> tuple[Request, ...]:
     if text.isascii() and not _may_ask(text):
         return ()
     passages = list(_passages(text))
-    asking = {place: asks for place, one in enumerate(passages) if (asks := _asking(one))}
+    asking = {
+        place: asks for place, passage in enumerate(passages) if (asks := _request_signs(passage))
+    }
     if not asking:
         return ()
-    stems = [_stems(one.words) for one in passages]
-    spread = Counter(stem for one in stems for stem in one)
-    about = _about_chunk(passages, asking)
-    found = []
+    stems = [_stems(passage.words) for passage in passages]
+    spread = Counter(stem for passage_stems in stems for stem in passage_stems)
+    about = _chunk_signs(passages, asking)
+    result = []
     for place, asks in asking.items():
-        one = passages[place]
-        where = _where(place, len(passages))
-        matter = _matter(stems, place, spread) if len(passages) > 1 else frozenset()
-        signs = asks | _said(one) | _shape(one) | about | where | matter
-        found.append(Request(text=one.text.strip(), signs=signs))
-    return tuple(found)
+        passage = passages[place]
+        where = _place_signs(place, len(passages))
+        matter = _matter_signs(stems, place, spread) if len(passages) > 1 else frozenset()
+        signs = asks | _word_signs(passage) | _form_signs(passage) | about | where | matter
+        result.append(Request(text=passage.text.strip(), signs=signs))
+    return tuple(result)
 
 
 def _may_ask(text: str) -> bool:
@@ -118,7 +120,7 @@ def _asking_words() -> frozenset[str]:
 def _passages(text: str) -> Iterator[_Passage]:
     """Lines cut into sentences; what holds no word is left out."""
     above = ""
-    for line in _RUN.sub(r"\1", text).splitlines():
+    for line in _STOP_RUN.sub(r"\1", text).splitlines():
         goes_on = len(above) >= WRAPPED and line.lstrip()[:1].islower() and not _is_closed(above)
         for begin, end in cuts(line):
             if words := tokens(line[begin:end]):
@@ -131,25 +133,25 @@ def _is_closed(text: str) -> bool:
     return _CLOSED.search(text[-TAIL:]) is not None
 
 
-def _asking(one: _Passage) -> _Signs:
+def _request_signs(passage: _Passage) -> _Signs:
     """How a sentence asks; nothing where it does not."""
     listed = _words()
-    begin, is_asked = _begin(one.words, listed)
-    order = one.words[begin : begin + LEAST_ORDER]
+    begin, is_asked = _begin(passage.words, listed)
+    order = passage.words[begin : begin + LEAST_ORDER]
     verb = order[0] if order else ""
-    is_verb = not one.goes_on and len(order) == LEAST_ORDER
+    is_verb = not passage.goes_on and len(order) == LEAST_ORDER
     is_verb = is_verb and order[1] not in listed.single["noun"]
-    found = {kind for kind in _VERBS if is_verb and verb in listed.single[kind]}
-    if _QUESTION.search(one.text):
-        found.add("question" if _ENDS.search(one.text[-TAIL:]) else "question_inside")
-    if _is_of_your_reply(one.words, listed):
-        found.add("your_reply")
-    if not one.text.isascii() and _UNSPACED.search(one.text):
-        found |= {kind for kind in (*_VERBS, "your_reply") if _runs(kind, one.text, listed)}
-    if not found:
+    signs = {kind for kind in _VERBS if is_verb and verb in listed.single[kind]}
+    if _QUESTION.search(passage.text):
+        signs.add("question" if _ENDS.search(passage.text[-TAIL:]) else "question_inside")
+    if _is_of_your_reply(passage.words, listed):
+        signs.add("your_reply")
+    if not passage.text.isascii() and _UNSPACED.search(passage.text):
+        signs |= {kind for kind in (*_VERBS, "your_reply") if _has_run(kind, passage.text, listed)}
+    if not signs:
         return frozenset()
-    found |= {kind for kind in ("wh", "aux") if verb in listed.single[kind]}
-    return frozenset(found | {"asked"} if is_asked else found)
+    signs |= {kind for kind in ("wh", "aux") if verb in listed.single[kind]}
+    return frozenset(signs | {"asked"} if is_asked else signs)
 
 
 def _begin(words: Sequence[str], listed: _Words) -> tuple[int, bool]:
@@ -181,75 +183,77 @@ def _is_of_your_reply(words: Sequence[str], listed: _Words) -> bool:
     return any(not yours.isdisjoint(words[max(0, place - NEAR) : place]) for place in places)
 
 
-def _runs(kind: str, text: str, listed: _Words) -> bool:
+def _has_run(kind: str, text: str, listed: _Words) -> bool:
     bare = "".join(text.split())
     return any(run in bare for run in listed.runs.get(kind, ()))
 
 
-def _said(one: _Passage) -> _Signs:
+def _word_signs(passage: _Passage) -> _Signs:
     """Whom a sentence speaks to and of what, by its words."""
     listed = _words()
-    found = {kind for kind in _SAID if not listed.single[kind].isdisjoint(one.words)}
-    if not one.text.isascii() and _UNSPACED.search(one.text):
-        found |= {kind for kind in _SAID if _runs(kind, one.text, listed)}
-    return frozenset(found)
+    signs = {kind for kind in _WORD_CLASSES if not listed.single[kind].isdisjoint(passage.words)}
+    if not passage.text.isascii() and _UNSPACED.search(passage.text):
+        signs |= {kind for kind in _WORD_CLASSES if _has_run(kind, passage.text, listed)}
+    return frozenset(signs)
 
 
-def _shape(one: _Passage) -> _Signs:
+def _form_signs(passage: _Passage) -> _Signs:
     """How a sentence looks."""
-    text, found = one.text, set()
-    if one.is_line:
-        found.add("line")
+    text, signs = passage.text, set()
+    if passage.is_line:
+        signs.add("line")
     if _ITEM.match(text):
-        found.add("item")
+        signs.add("item")
     if text.lstrip()[:1].islower():
-        found.add("lower")
+        signs.add("lower")
     if not _is_closed(text):
-        found.add("open")
-    if len(one.words) < FEW:
-        found.add("short")
-    if len(one.words) > LONG:
-        found.add("long")
+        signs.add("open")
+    if len(passage.words) < FEW:
+        signs.add("short")
+    if len(passage.words) > LONG:
+        signs.add("long")
     if _QUOTED.search(text):
-        found.add("quoted")
+        signs.add("quoted")
     if _LINK.search(text):
-        found.add("link")
-    return frozenset(found)
+        signs.add("link")
+    return frozenset(signs)
 
 
-def _about_chunk(passages: Sequence[_Passage], asking: Mapping[int, _Signs]) -> _Signs:
+def _chunk_signs(passages: Sequence[_Passage], asking: Mapping[int, _Signs]) -> _Signs:
     """What a chunk is like: small, asking in many places, speaking to its reader or of *us*."""
-    found = set()
-    if sum(len(one.words) for one in passages) < SMALL:
-        found.add("small")
+    signs = set()
+    if sum(len(passage.words) for passage in passages) < SMALL:
+        signs.add("small")
     for name, kinds in (("questions", {"question"}), ("orders", {"task", "change", "handle"})):
-        count = sum(not kinds.isdisjoint(one) for one in asking.values())
+        count = sum(not kinds.isdisjoint(signs) for signs in asking.values())
         if count > 1:
-            found.add(f"{name}_many" if count > NEAR else f"{name}_some")
+            signs.add(f"{name}_many" if count > NEAR else f"{name}_some")
     listed = _words().single
     for name, kind in (("to_you", "you"), ("of_us", "we")):
-        if sum(not listed[kind].isdisjoint(one.words) for one in passages) * 4 > len(passages):
-            found.add(name)
-    return frozenset(found)
+        if sum(not listed[kind].isdisjoint(passage.words) for passage in passages) * 4 > len(
+            passages
+        ):
+            signs.add(name)
+    return frozenset(signs)
 
 
-def _where(place: int, count: int) -> _Signs:
+def _place_signs(place: int, count: int) -> _Signs:
     """Where among the sentences one stands; the only one has no matter to differ from."""
     if count == 1:
         return frozenset({"alone"})
     return frozenset({"first"} if place == 0 else {"last"} if place == count - 1 else ())
 
 
-def _matter(stems: Sequence[_Signs], place: int, spread: Mapping[str, int]) -> _Signs:
+def _matter_signs(stems: Sequence[_Signs], place: int, spread: Mapping[str, int]) -> _Signs:
     """Whether other sentences of the chunk speak of the same, the next ones above all."""
     own = stems[place]
     shared = sum(spread[stem] > 1 for stem in own)
-    found = {"off" if not shared else "near" if shared * 2 >= len(own) else "some"}
+    signs = {"off" if not shared else "near" if shared * 2 >= len(own) else "some"}
     if len(own) < FEW:
-        found.add("few_stems")
+        signs.add("few_stems")
     if any(own & other for other in stems[place + 1 : place + 1 + NEAR]):
-        found.add("goes_on")
-    return frozenset(found)
+        signs.add("goes_on")
+    return frozenset(signs)
 
 
 def _stems(words: Sequence[str]) -> _Signs:
@@ -265,19 +269,19 @@ def _stems(words: Sequence[str]) -> _Signs:
 def _words() -> _Words:
     text = files("scorers").joinpath("injection_words.toml").read_text("utf-8")
     single: dict[str, set[str]] = {}
-    asked: dict[str, list[tuple[str, ...]]] = {}
+    phrases: dict[str, list[tuple[str, ...]]] = {}
     runs: dict[str, list[str]] = {}
     for classes in tomllib.loads(text).values():
         for kind, listed in classes.items():
-            for one in listed.split("|") if kind == "asked" else listed.split():
-                if _UNSPACED.match(one):
-                    runs.setdefault("your_reply" if kind == "reply" else kind, []).append(one)
+            for entry in listed.split("|") if kind == "asked" else listed.split():
+                if _UNSPACED.match(entry):
+                    runs.setdefault("your_reply" if kind == "reply" else kind, []).append(entry)
                 elif kind == "asked":
-                    asked.setdefault(one.split()[0], []).append(tuple(one.split()))
+                    phrases.setdefault(entry.split()[0], []).append(tuple(entry.split()))
                 else:
-                    single.setdefault(kind, set()).add(one)
+                    single.setdefault(kind, set()).add(entry)
     return _Words(
         {kind: frozenset(listed) for kind, listed in single.items()},
-        {word: tuple(listed) for word, listed in asked.items()},
+        {word: tuple(listed) for word, listed in phrases.items()},
         {kind: tuple(listed) for kind, listed in runs.items()},
     )

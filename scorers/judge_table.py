@@ -86,7 +86,7 @@ class Grade:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Judging:
+class JudgeTable:
     """What is asked, and how its verdicts become a score.
 
     `grades` stand from the best to the worst: of verdicts on one item from several parts of a
@@ -119,58 +119,58 @@ class Judging:
         return {grade.name: grade for grade in self.grades}[name]
 
 
-def parse_judging(written: object) -> Judging:
+def parse_judge_table(raw: object) -> JudgeTable:
     """The table as values. Raises BadTable."""
-    table = _checked(written, KEYS, REQUIRED)
+    entries = _check_keys(raw, KEYS, REQUIRED)
     grades = tuple(
-        Grade(**_checked(one, GRADE_KEYS, GRADE_REQUIRED, f"grades[{place}]."))
-        for place, one in enumerate(table["grades"])
+        Grade(**_check_keys(row, GRADE_KEYS, GRADE_REQUIRED, f"grades[{place}]."))
+        for place, row in enumerate(entries["grades"])
     )
     plain: dict[str, Any] = {
-        key: tuple(one) if isinstance(one, list) else one for key, one in table.items()
+        key: tuple(value) if isinstance(value, list) else value for key, value in entries.items()
     }
-    quote_from, only_when = table.get("quote_from"), table.get("only_when")
-    made = Judging(
+    quote_from, only_when = entries.get("quote_from"), entries.get("only_when")
+    table = JudgeTable(
         **plain
         | {
             "grades": grades,
-            "about": About(table["about"]),
-            "shows": tuple(map(Shown, table["shows"])),
+            "about": About(entries["about"]),
+            "shows": tuple(map(Shown, entries["shows"])),
             "quote_from": None if quote_from is None else QuoteFrom(quote_from),
             "only_when": None if only_when is None else OnlyWhen(only_when),
         }
     )
-    for problem in _contradictions(made):
+    for problem in _contradictions(table):
         raise BadTable(problem)
-    return made
+    return table
 
 
-def _contradictions(made: Judging) -> list[str]:
+def _contradictions(table: JudgeTable) -> list[str]:
     """What no key says alone."""
-    names = [grade.name for grade in made.grades]
-    values = [grade.value for grade in made.grades if grade.value is not None]
-    unproven = [grade.name for grade in made.grades if not grade.quote]
+    names = [grade.name for grade in table.grades]
+    values = [grade.value for grade in table.grades if grade.value is not None]
+    unproven = [grade.name for grade in table.grades if not grade.quote]
     quotes = len(unproven) < len(names)
-    ways = (*PLAIN, *OF_NUGGETS) if made.about is About.NUGGETS else PLAIN
-    per_text = made.about in (About.CHUNKS, About.CLAIMS, About.CITATIONS)
-    texts = {Shown.CONTEXT, Shown.RETRIEVED} & set(made.shows)
+    ways = (*PLAIN, *OF_NUGGETS) if table.about is About.NUGGETS else PLAIN
+    per_text = table.about in (About.CHUNKS, About.CLAIMS, About.CITATIONS)
+    texts = {Shown.CONTEXT, Shown.RETRIEVED} & set(table.shows)
     checks = {
         "grades: two have the same name": len(set(names)) < len(names),
         "grades: at least two need a value": len(values) < 2,
         "grades: the best must stand first": values != sorted(values, reverse=True),
-        "grades: whole numbers must follow one another": made.is_numeric and _has_gaps(names),
-        f"aggregation: {made.aggregation} is not one of {', '.join(ways)}": (
-            made.aggregation not in ways
+        "grades: whole numbers must follow one another": table.is_numeric and _has_gaps(names),
+        f"aggregation: {table.aggregation} is not one of {', '.join(ways)}": (
+            table.aggregation not in ways
         ),
-        "top: goes with top_mean, and with nothing else": (made.top > 0)
-        is not (made.aggregation == "top_mean"),
-        "quote_from: goes with grades that have quote = true": (made.quote_from is not None)
+        "top: goes with top_mean, and with nothing else": (table.top > 0)
+        is not (table.aggregation == "top_mean"),
+        "quote_from: goes with grades that have quote = true": (table.quote_from is not None)
         is not quotes,
-        f"without_quote: {made.without_quote!r} is not one of {', '.join(unproven)}": quotes
-        and made.without_quote not in unproven,
-        f"shows: verdicts on {made.about} need context, retrieved or reference": per_text
+        f"without_quote: {table.without_quote!r} is not one of {', '.join(unproven)}": quotes
+        and table.without_quote not in unproven,
+        f"shows: verdicts on {table.about} need context, retrieved or reference": per_text
         and not texts
-        and (made.about is not About.CLAIMS or Shown.REFERENCE not in made.shows),
+        and (table.about is not About.CLAIMS or Shown.REFERENCE not in table.shows),
         "shows: context and retrieved do not go together": len(texts) > 1,
     }
     return [problem for problem, is_so in checks.items() if is_so]
@@ -223,7 +223,7 @@ def _list_of(check: Check, *, least: int = 0) -> Check:
     def every(value: object) -> str | None:
         if not isinstance(value, list) or len(value) < least:
             return "is not a list" + (f" of at least {least}" if least else "")
-        return next((f"{one!r} {found}" for one in value if (found := check(one))), None)
+        return next((f"{item!r} {problem}" for item in value if (problem := check(item))), None)
 
     return every
 
@@ -254,12 +254,12 @@ GRADE_KEYS: dict[str, Check] = {
 GRADE_REQUIRED = ("name", "means")
 
 
-def _checked(
-    written: object, keys: Mapping[str, Check], required: tuple[str, ...], place: str = ""
+def _check_keys(
+    raw: object, keys: Mapping[str, Check], required: tuple[str, ...], place: str = ""
 ) -> dict[str, Any]:
-    if not isinstance(written, dict):
-        raise BadTable(f"{place.rstrip('.') or 'judge'}: {written!r} is not a table")
-    for key, value in written.items():
+    if not isinstance(raw, dict):
+        raise BadTable(f"{place.rstrip('.') or 'judge'}: {raw!r} is not a table")
+    for key, value in raw.items():
         if key not in keys:
             raise BadTable(f"{place}{key}: there is no such key; allowed: {', '.join(keys)}")
         problem = keys[key](value)
@@ -267,6 +267,6 @@ def _checked(
             shown = repr(value)[:80]
             raise BadTable(f"{place}{key}: {shown} {problem}")
     for key in required:
-        if key not in written:
+        if key not in raw:
             raise BadTable(f"{place}{key} is missing")
-    return written
+    return raw

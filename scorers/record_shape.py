@@ -20,8 +20,8 @@ CHARACTERS_A_TOKEN = 4
 
 def measure(record: RagRecord) -> dict[str, float | None]:
     """Every measurement by name; None where the spans do not say. Seconds, tokens, US dollars."""
-    texts = [one.content for one in record.context if one.content is not None]
-    scores = [one.score for one in record.retrieved if one.score is not None]
+    texts = [chunk.content for chunk in record.context if chunk.content is not None]
+    scores = [chunk.score for chunk in record.retrieved if chunk.score is not None]
     latencies, usage, answer = record.latencies, record.usage, record.answer
     knows_context = "context" not in record.absent
     characters = sum(map(len, texts))
@@ -48,7 +48,7 @@ def measure(record: RagRecord) -> dict[str, float | None]:
 
 
 def _distinct(documents: Sequence[Document]) -> float:
-    return float(len({one.document_id or one.chunk_id for one in documents}))
+    return float(len({document.document_id or document.chunk_id for document in documents}))
 
 
 def _number(count: int | None) -> float | None:

@@ -19,34 +19,37 @@ class NotAScorer(TypeError):
 
 def registered(settings: ScorersSettings | None = None) -> tuple[Scorer, ...]:
     """All scorers that load, by rubric; one of the house that does not load raises."""
-    given = settings or ScorersSettings()
-    found = (*(_built(made, given) for made in _house()), *_outside().found)
-    return tuple(sorted(found, key=lambda scorer: scorer.rubric))
+    effective = settings or ScorersSettings()
+    scorers = (
+        *(_build(scorer_type, effective) for scorer_type in _house_types()),
+        *_plugins().found,
+    )
+    return tuple(sorted(scorers, key=lambda scorer: scorer.rubric))
 
 
 def scorers_left_out() -> tuple[LeftOut, ...]:
     """The scorers of others that cannot be used; loads none of the house's."""
-    return _outside().left_out
+    return _plugins().left_out
 
 
 @cache
-def _house() -> tuple[type[Scorer], ...]:
+def _house_types() -> tuple[type[Scorer], ...]:
     return tuple(point.load() for point in own(GROUP))
 
 
-def _built(made: type[Scorer], settings: ScorersSettings) -> Scorer:
+def _build(scorer_type: type[Scorer], settings: ScorersSettings) -> Scorer:
     """A scorer of the house, with what the settings say of it where it asks for them."""
-    from_settings = getattr(made, "from_settings", None)
-    scorer: Scorer = from_settings(settings) if from_settings else made()
+    from_settings = getattr(scorer_type, "from_settings", None)
+    scorer: Scorer = from_settings(settings) if from_settings else scorer_type()
     return scorer
 
 
 @cache
-def _outside() -> Plugged[Scorer]:
-    return plug_in(GROUP, _made)
+def _plugins() -> Plugged[Scorer]:
+    return plug_in(GROUP, _load_plugin)
 
 
-def _made(point: EntryPoint) -> Scorer:
+def _load_plugin(point: EntryPoint) -> Scorer:
     scorer: Scorer = point.load()()
     if not callable(getattr(scorer, "score", None)):
         raise NotAScorer(f"{point.value} has no method score")

@@ -54,18 +54,21 @@ class RetrievalShape:
         if not record.retrieved:
             return self._nothing(record)
         chunks = record.retrieved
-        repeated = _repeated(chunks)
-        near = _near(chunks[:MOST], repeated)
-        collapsed = [one for one in record.retrievals if is_collapsed(one)]
+        repeated = _duplicates(chunks)
+        near = _near_duplicates(chunks[:MOST], repeated)
+        collapsed = [retrieval for retrieval in record.retrievals if is_collapsed(retrieval)]
         named = {"duplicate": repeated, "near_duplicate": near, "collapsed_scores": collapsed}
-        again = len(repeated) + len(near)
-        said = [f"{again} of {len(chunks)} chunks repeat another"] if again else []
-        said += [f"all {len(one.documents)} chunks score {_common(one)}" for one in collapsed[:1]]
+        repeats = len(repeated) + len(near)
+        reasons = [f"{repeats} of {len(chunks)} chunks repeat another"] if repeats else []
+        reasons += [
+            f"all {len(retrieval.documents)} chunks score {_common(retrieval)}"
+            for retrieval in collapsed[:1]
+        ]
         return Score(
             rubric=self.rubric,
-            value=0.0 if collapsed else 1 - again / len(chunks),
-            label=",".join(sorted(label for label, found in named.items() if found)),
-            explanation="; ".join(said) or f"{len(chunks)} distinct chunks",
+            value=0.0 if collapsed else 1 - repeats / len(chunks),
+            label=",".join(sorted(label for label, cases in named.items() if cases)),
+            explanation="; ".join(reasons) or f"{len(chunks)} distinct chunks",
             details={
                 "duplicates": [chunks[place].chunk_id for place in repeated],
                 "near_duplicates": [chunks[place].chunk_id for place in near],
@@ -79,33 +82,33 @@ class RetrievalShape:
         return Score(rubric=self.rubric, value=0.0, label="empty", explanation=reason)
 
 
-def _repeated(chunks: Sequence[Document]) -> list[int]:
+def _duplicates(chunks: Sequence[Document]) -> list[int]:
     """Places of the chunks whose id or text stood before."""
     ids: set[str] = set()
     texts: set[str] = set()
-    found = []
+    places = []
     for place, chunk in enumerate(chunks):
         if chunk.chunk_id in ids or (chunk.content and chunk.content in texts):
-            found.append(place)
+            places.append(place)
         ids.add(chunk.chunk_id)
         texts.add(chunk.content or "")
-    return found
+    return places
 
 
-def _near(chunks: Sequence[Document], repeated: Sequence[int]) -> list[int]:
+def _near_duplicates(chunks: Sequence[Document], repeated: Sequence[int]) -> list[int]:
     """Places of the chunks that are nearly one that stood before."""
-    known: list[Outline] = []
+    earlier: list[Outline] = []
     marks: set[Mark] = set()
-    found = []
+    places = []
     for place, chunk in enumerate(chunks):
         if place in repeated or not chunk.content or len(chunk.content) > CACHED_CHARACTERS:
             continue  # texts of many pages are compared as wholes only
-        own = _remembered(chunk.content)
-        if not marks.isdisjoint(own.marks) and any(_are_alike(own, other) for other in known):
-            found.append(place)
-        known.append(own)
+        own = _cached_outline(chunk.content)
+        if not marks.isdisjoint(own.marks) and any(_are_alike(own, other) for other in earlier):
+            places.append(place)
+        earlier.append(own)
         marks |= own.marks
-    return found
+    return places
 
 
 Mark = frozenset[str] | str
@@ -127,7 +130,7 @@ class Outline:
 
 def outline(content: str) -> Outline:
     """The outline of a chunk's text."""
-    sentences = frozenset([one.words for one in prepared_sentences(content)])
+    sentences = frozenset([sentence.words for sentence in prepared_sentences(content)])
     if len(sentences) >= FEWEST:
         return Outline(sentences, sentences)
     words = sorted(frozenset[str]().union(*sentences))
@@ -135,23 +138,23 @@ def outline(content: str) -> Outline:
     return Outline(sentences, frozenset(first), frozenset(words))
 
 
-_remembered = lru_cache(maxsize=CACHED_CHUNKS)(outline)
+_cached_outline = lru_cache(maxsize=CACHED_CHUNKS)(outline)
 
 
-def _are_alike(one: Outline, other: Outline) -> bool:
-    if one.marks.isdisjoint(other.marks):
+def _are_alike(first: Outline, other: Outline) -> bool:
+    if first.marks.isdisjoint(other.marks):
         return False
-    if not one.words:
-        least = min(len(one.sentences), len(other.sentences))
-        return len(one.sentences & other.sentences) >= NEAR * least
-    both = len(one.words & other.words)
-    either = len(one.words) + len(other.words) - both
-    return either >= FEWEST_WORDS and both >= NEAR_WORDS * either
+    if not first.words:
+        least = min(len(first.sentences), len(other.sentences))
+        return len(first.sentences & other.sentences) >= NEAR * least
+    common = len(first.words & other.words)
+    either = len(first.words) + len(other.words) - common
+    return either >= FEWEST_WORDS and common >= NEAR_WORDS * either
 
 
 def is_collapsed(retrieval: Retrieval) -> bool:
     """Whether all chunks of one list have as good as one score, placeholders aside."""
-    scores = [one.score for one in retrieval.documents if one.score is not None]
+    scores = [chunk.score for chunk in retrieval.documents if chunk.score is not None]
     if len(scores) < max(FEWEST, len(retrieval.documents)) or not all(map(isfinite, scores)):
         return False
     low, high = min(scores), max(scores)

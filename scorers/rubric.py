@@ -18,7 +18,7 @@ from typing import Any
 
 from ragvigil.model.plugin import HOUSE, LeftOut, distribution, plug_in, refusal
 from ragvigil.model.score import Layer
-from scorers.judge_table import About, BadTable, Judging, parse_judging
+from scorers.judge_table import About, BadTable, JudgeTable, parse_judge_table
 
 GROUP = "ragvigil.rubrics"
 
@@ -52,7 +52,7 @@ class Rubric:
     description: str
     fails_below: float | None = None
     labels: tuple[str, ...] = ()
-    judge: Judging | None = None
+    judge: JudgeTable | None = None
     derived_from: str = ""
     aggregation: str = ""
     relevant_from: str = ""
@@ -69,24 +69,24 @@ def parse_rubric(text: str, name: str) -> Rubric:
     Raises BadRubric.
     """
     try:
-        written = tomllib.loads(text)
+        table = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
         raise BadRubric(f"{name}: is not TOML: {error}") from error
-    known = {field.name for field in fields(Rubric)}
-    for key in written:
-        if key not in known:
+    keys = {field.name for field in fields(Rubric)}
+    for key in table:
+        if key not in keys:
             raise BadRubric(
-                f"{name}: {key}: there is no such key; allowed: {', '.join(sorted(known))}"
+                f"{name}: {key}: there is no such key; allowed: {', '.join(sorted(keys))}"
             )
     for key in ("name", "layer", "version", "scale", "needs", "description"):
-        if key not in written:
+        if key not in table:
             raise BadRubric(f"{name}: {key} is missing")
-    _check(written, name)
+    _check(table, name)
     plain: dict[str, Any] = {
-        key: tuple(value) if isinstance(value, list) else value for key, value in written.items()
+        key: tuple(value) if isinstance(value, list) else value for key, value in table.items()
     }
-    plain["judge"] = _judging(written, name)
-    return Rubric(**plain | {"layer": Layer(written["layer"])})
+    plain["judge"] = _judge_table(table, name)
+    return Rubric(**plain | {"layer": Layer(table["layer"])})
 
 
 def read_rubric(path: Path) -> Rubric:
@@ -97,56 +97,56 @@ def read_rubric(path: Path) -> Rubric:
         raise BadRubric(f"{path.name}: is not UTF-8: {error.reason}") from error
 
 
-def _judging(written: Mapping[str, Any], name: str) -> Judging | None:
-    if "judge" not in written:
+def _judge_table(table: Mapping[str, Any], name: str) -> JudgeTable | None:
+    if "judge" not in table:
         return None
-    if written["scale"] != "0..1":
+    if table["scale"] != "0..1":
         raise BadRubric(f"{name}: scale: a rubric with [judge] has 0..1")
     try:
-        return parse_judging(written["judge"])
+        return parse_judge_table(table["judge"])
     except BadTable as error:
         raise BadRubric(f"{name}: judge: {error}") from error
 
 
-def _check(written: Mapping[str, Any], name: str) -> None:
+def _check(table: Mapping[str, Any], name: str) -> None:
     for key in ("name", "layer", "version", "scale", "description"):
-        if not isinstance(written[key], str):
-            raise BadRubric(f"{name}: {key}: {written[key]!r} is not a string")
+        if not isinstance(table[key], str):
+            raise BadRubric(f"{name}: {key}: {table[key]!r} is not a string")
     for key in ("needs", "labels"):
-        value = written.get(key, [])
-        if not isinstance(value, list) or not all(isinstance(one, str) for one in value):
+        value = table.get(key, [])
+        if not isinstance(value, list) or not all(isinstance(item, str) for item in value):
             raise BadRubric(f"{name}: {key}: {value!r} is not a list of strings")
-    if not written["name"].isidentifier():
-        raise BadRubric(f"{name}: name: {written['name']!r} is not letters, digits and _ alone")
-    if written["layer"] not in set(Layer):
-        raise BadRubric(f"{name}: layer: {written['layer']} is not one of {', '.join(Layer)}")
-    if written["scale"] not in SCALES:
+    if not table["name"].isidentifier():
+        raise BadRubric(f"{name}: name: {table['name']!r} is not letters, digits and _ alone")
+    if table["layer"] not in set(Layer):
+        raise BadRubric(f"{name}: layer: {table['layer']} is not one of {', '.join(Layer)}")
+    if table["scale"] not in SCALES:
         raise BadRubric(
-            f"{name}: scale: {written['scale']} is not one of {', '.join(sorted(SCALES))}"
+            f"{name}: scale: {table['scale']} is not one of {', '.join(sorted(SCALES))}"
         )
-    for field in written["needs"]:
+    for field in table["needs"]:
         if field not in FIELDS:
             raise BadRubric(f"{name}: needs: a record has no field {field}")
-    _check_derived(written, name)
-    bound = written.get("fails_below")
+    _check_derived(table, name)
+    bound = table.get("fails_below")
     if bound is not None and not _is_share(bound):
         raise BadRubric(f"{name}: fails_below: {bound} is not between 0 and 1")
 
 
-def _check_derived(written: Mapping[str, Any], name: str) -> None:
+def _check_derived(table: Mapping[str, Any], name: str) -> None:
     """What a derived rubric must say, and no other may."""
     for key in ("derived_from", "aggregation", "relevant_from"):
-        if key not in written:
+        if key not in table:
             continue
-        if not isinstance(written[key], str) or not written[key]:
-            raise BadRubric(f"{name}: {key}: {written[key]!r} is not a text")
-        if "derived_from" not in written or "judge" in written:
+        if not isinstance(table[key], str) or not table[key]:
+            raise BadRubric(f"{name}: {key}: {table[key]!r} is not a text")
+        if "derived_from" not in table or "judge" in table:
             raise BadRubric(f"{name}: {key}: goes with derived_from and without [judge]")
-    if "derived_from" in written and written.get("aggregation") not in DERIVED:
+    if "derived_from" in table and table.get("aggregation") not in DERIVED:
         raise BadRubric(
-            f"{name}: aggregation: {written.get('aggregation')} is not one of {', '.join(DERIVED)}"
+            f"{name}: aggregation: {table.get('aggregation')} is not one of {', '.join(DERIVED)}"
         )
-    if "derived_from" in written and "relevant_from" not in written:
+    if "derived_from" in table and "relevant_from" not in table:
         raise BadRubric(f"{name}: relevant_from is missing")
 
 
@@ -161,87 +161,87 @@ def load_rubrics() -> Mapping[str, Rubric]:
     A rubric of others that is wrong, or whose name is taken, is in `rubrics_left_out` instead.
     Raises BadRubric.
     """
-    return house_rubrics() | _outside()[0] | _brought
+    return house_rubrics() | _plugin_rubrics()[0] | _own_rubrics
 
 
 def read_files(paths: Sequence[Path]) -> dict[str, Rubric]:
     """The rubrics of files, and of all `*.toml` in folders. Raises BadRubric."""
     places = {name: f"{HOUSE}: {name}.toml" for name in house_rubrics()}
-    found: dict[str, Rubric] = {}
+    rubrics: dict[str, Rubric] = {}
     for path in paths:
         listed = sorted(path.glob("*.toml")) if path.is_dir() else [path]
         if not listed:
             raise BadRubric(f"{path}: holds no *.toml")
         for file in listed:
             try:
-                rubric = _admitted(file, file.name, places)
+                rubric = _read_new(file, file.name, places)
             except OSError as error:
                 raise BadRubric(f"{file}: cannot be read: {error.strerror or error}") from error
-            found[rubric.name] = rubric
-    for rubric in found.values():
-        if problem := orphaned(rubric, house_rubrics() | found):
+            rubrics[rubric.name] = rubric
+    for rubric in rubrics.values():
+        if problem := derivation_problem(rubric, house_rubrics() | rubrics):
             raise BadRubric(f"{places[rubric.name]}: {problem}")
-    return found
+    return rubrics
 
 
-_brought: dict[str, Rubric] = {}
+_own_rubrics: dict[str, Rubric] = {}
 
 
-def bring(paths: Sequence[Path]) -> dict[str, Rubric]:
+def use_own_files(paths: Sequence[Path]) -> dict[str, Rubric]:
     """From now on `load_rubrics` gives the rubrics of these files too, instead of earlier ones.
 
     Like what is installed, the files of the settings hold for the whole process. Raises BadRubric.
     """
-    found = read_files(paths)
-    _brought.clear()
-    _brought.update(found)
-    return found
+    rubrics = read_files(paths)
+    _own_rubrics.clear()
+    _own_rubrics.update(rubrics)
+    return rubrics
 
 
 def rubrics_left_out() -> tuple[LeftOut, ...]:
     """What is wrong with the rubrics of others, one for each file or package."""
-    return _outside()[1]
+    return _plugin_rubrics()[1]
 
 
 @cache
 def house_rubrics() -> dict[str, Rubric]:
     """Every rubric of `scorers/rubrics`, by name. Raises BadRubric."""
     rubrics = [
-        parse_rubric(one.read_text("utf-8"), one.name)
-        for one in _listed(files("scorers").joinpath("rubrics"))
+        parse_rubric(file.read_text("utf-8"), file.name)
+        for file in _toml_files(files("scorers").joinpath("rubrics"))
     ]
     return {rubric.name: rubric for rubric in rubrics}
 
 
 @cache
-def _outside() -> tuple[dict[str, Rubric], tuple[LeftOut, ...]]:
+def _plugin_rubrics() -> tuple[dict[str, Rubric], tuple[LeftOut, ...]]:
     """The rubrics of other distributions, in an order that is the same on every machine."""
     plugged = plug_in(GROUP, _package)
     left_out = list(plugged.left_out)
     places = {name: f"{HOUSE}: {name}.toml" for name in house_rubrics()}
-    found: dict[str, Rubric] = {}
+    rubrics: dict[str, Rubric] = {}
     points: dict[str, EntryPoint] = {}
     for point, listed in plugged.found:
         for file in listed:
             try:
-                rubric = _admitted(file, f"{distribution(point)}: {file.name}", places)
-                found[rubric.name] = rubric
+                rubric = _read_new(file, f"{distribution(point)}: {file.name}", places)
+                rubrics[rubric.name] = rubric
                 points[rubric.name] = point
             except (BadRubric, OSError) as error:
                 left_out.append(refusal(point, str(error)))
-    for name in list(found):
-        problem = orphaned(found[name], house_rubrics() | found)
+    for name in list(rubrics):
+        problem = derivation_problem(rubrics[name], house_rubrics() | rubrics)
         if problem:
             left_out.append(refusal(points[name], f"{places[name]}: {problem}"))
-            del found[name]
-    return found, tuple(left_out)
+            del rubrics[name]
+    return rubrics, tuple(left_out)
 
 
-def orphaned(rubric: Rubric, known: Mapping[str, Rubric]) -> str:
+def derivation_problem(rubric: Rubric, rubrics: Mapping[str, Rubric]) -> str:
     """Why a derived rubric has no grades to read; empty where it has, or where it is none."""
     if not rubric.derived_from:
         return ""
-    source = known.get(rubric.derived_from)
+    source = rubrics.get(rubric.derived_from)
     judging = source.judge if source else None
     if judging is None or judging.about is not About.CHUNKS:
         return f"derived_from: {rubric.derived_from} is no rubric that grades chunks"
@@ -251,7 +251,7 @@ def orphaned(rubric: Rubric, known: Mapping[str, Rubric]) -> str:
     return ""
 
 
-def _admitted(file: Traversable | Path, place: str, places: dict[str, str]) -> Rubric:
+def _read_new(file: Traversable | Path, place: str, places: dict[str, str]) -> Rubric:
     """The rubric of a file; its name is entered in `places`. Raises BadRubric where it is taken."""
     try:
         rubric = parse_rubric(file.read_text("utf-8"), place)
@@ -268,12 +268,12 @@ def _package(point: EntryPoint) -> tuple[EntryPoint, list[Traversable]]:
     package = point.load()
     if not hasattr(package, "__path__"):
         raise BadRubric(f"{point.value} is not a package")
-    listed = _listed(files(package))
+    listed = _toml_files(files(package))
     if not listed:
         raise BadRubric(f"{point.value} holds no *.toml")
     return point, listed
 
 
-def _listed(folder: Traversable) -> list[Traversable]:
-    found = [one for one in folder.iterdir() if one.name.endswith(".toml")]
-    return sorted(found, key=lambda one: one.name)
+def _toml_files(folder: Traversable) -> list[Traversable]:
+    rubric_files = [file for file in folder.iterdir() if file.name.endswith(".toml")]
+    return sorted(rubric_files, key=lambda file: file.name)

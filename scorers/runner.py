@@ -96,7 +96,9 @@ class Runner:
 
         These take longer than all others together: for when there is no time for them.
         """
-        code = [one for one in self._scorers if getattr(one, "kind", Kind.CODE) is Kind.CODE]
+        code = [
+            scorer for scorer in self._scorers if getattr(scorer, "kind", Kind.CODE) is Kind.CODE
+        ]
         return Runner(code, self._settings)
 
     def score_all(self, record: RagRecord) -> tuple[Score, ...]:
@@ -105,23 +107,23 @@ class Runner:
 
     def score_each(self, records: Sequence[RagRecord]) -> list[tuple[Score, ...]]:
         """All scores of every record; one scorer after another looks at all of them (ADR 18)."""
-        columns = [[self._score(one, record) for record in records] for one in self._scorers]
+        columns = [[self._score(scorer, record) for record in records] for scorer in self._scorers]
         return list(zip(*columns, strict=True)) if columns else [()] * len(records)
 
     def _score(self, scorer: Scorer, record: RagRecord) -> Score:
         rubric = self._rubrics[scorer.rubric]
         missing = next((field for field in rubric.needs if field in record.absent), None)
         if missing is None:
-            score = _guarded(scorer, record)
+            score = _score_guarded(scorer, record)
         else:
             reason = f"{missing} is absent: {record.absent[missing]}"
             score = Score.not_applicable(rubric.name, reason, absent=missing)
         is_proxy = score.kind is Kind.MODEL and rubric.name in self._judged
         stream = Stream.PROXY if is_proxy else score.stream
-        return _signed(score, rubric, type(scorer).__name__, stream)
+        return _with_rubric_facts(score, rubric, type(scorer).__name__, stream)
 
 
-def _guarded(scorer: Scorer, record: RagRecord) -> Score:
+def _score_guarded(scorer: Scorer, record: RagRecord) -> Score:
     try:
         return scorer.score(record)
     except Exception as error:  # the one broad except: the border with plug-in code
@@ -133,7 +135,7 @@ def _guarded(scorer: Scorer, record: RagRecord) -> Score:
         return Score.not_applicable(scorer.rubric, f"the scorer raised {type(error).__name__}")
 
 
-def _signed(score: Score, rubric: Rubric, scorer: str, stream: Stream) -> Score:
+def _with_rubric_facts(score: Score, rubric: Rubric, scorer: str, stream: Stream) -> Score:
     """The score with what its rubric says of it; `dataclasses.replace` takes twice as long."""
     return Score(
         rubric=score.rubric,

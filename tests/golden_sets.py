@@ -13,7 +13,7 @@ from clustering.golden.settings import GoldenSettings
 from ragvigil.app.golden.job import GoldenJob
 from ragvigil.app.golden.run import Trial
 from ragvigil.store.engine.store import Store
-from scorers.golden import asked
+from scorers.golden import question_key
 from scorers.runner import Runner, load_scorers
 from scorers.settings import ScorersSettings
 from tests.flow.test_api import NOW
@@ -66,5 +66,5 @@ def job_of(
     trial = Trial(
         store=store, target=settings.target, runner=Runner(load_scorers(scorers), scorers)
     )
-    known = Knowledge(asked=asked, marked=marked)
+    known = Knowledge(asked=question_key, marked=marked)
     return GoldenJob(store, settings, known, trial, hands), hands

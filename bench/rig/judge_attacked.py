@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from ragvigil.model.record import Citation, Document, RagRecord
-from scorers.golden import Case, asked
+from scorers.golden import Case, question_key
 from scorers.text.sentences import sentences
 
 ATTACKS = Path(__file__).with_name("judge_attacks.toml")
@@ -68,7 +68,7 @@ def make(
                     made += _own(kept, group, name, language, text, place, rng)
     golden = sorted(clean)[: len(clean) // 2]
     cases = (_case(clean[group]) for group in golden)
-    return Trials(trials=tuple(made), cases={asked(one.question): one for one in cases})
+    return Trials(trials=tuple(made), cases={question_key(one.question): one for one in cases})
 
 
 def _both(row: Mapping[str, Any], name: str) -> Iterator[Trial]:

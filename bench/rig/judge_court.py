@@ -16,7 +16,7 @@ from ragvigil.model.record import Citation, Document, RagRecord
 from ragvigil.model.score import Score, Stream
 from ragvigil.store.records.record_rows import Stamp
 from ragvigil.store.scores.judged import Key, StoredRecord
-from scorers.golden import Case, asked
+from scorers.golden import Case, question_key
 from scorers.judge.asker import Asker, Family
 from scorers.judge.job import families
 from scorers.judge.queue import JudgeQueue, Waiting, content_of
@@ -80,7 +80,7 @@ def asker_of(client: Client, model: str, *, seed: int) -> Asker:
         model=model,
         most_characters=60_000,
         chance=random.Random(seed),
-        references=References(cases={asked(CASE.question): CASE}),
+        references=References(cases={question_key(CASE.question): CASE}),
     )
 
 

@@ -61,31 +61,31 @@ class Claim:
 
 def claims(answer: str, weights: Weights) -> list[Claim]:
     """The sentences of an answer that have words, citation markers left out."""
-    refusing = {one.start for one in classify(answer).refusing}
-    found = []
-    for one in sentences(answer):
-        said = words(MARKER.sub(" ", one.text))
-        if said:
-            weighed = {word: weights.of(word) for word in dict.fromkeys(said)}
-            found.append(
+    refusing = {sentence.start for sentence in classify(answer).refusing}
+    result = []
+    for sentence in sentences(answer):
+        tokens = words(MARKER.sub(" ", sentence.text))
+        if tokens:
+            weighed = {word: weights.of(word) for word in dict.fromkeys(tokens)}
+            result.append(
                 Claim(
-                    start=one.start,
-                    end=one.end,
-                    text=one.text,
-                    words=said,
+                    start=sentence.start,
+                    end=sentence.end,
+                    text=sentence.text,
+                    words=tokens,
                     weighed=weighed,
                     weight=sum(weighed.values()),
-                    names=_names(one.text, weighed),
-                    is_refusing=one.start in refusing,
+                    names=_names(sentence.text, weighed),
+                    is_refusing=sentence.start in refusing,
                 )
             )
-    return found
+    return result
 
 
-def _names(text: str, said: Iterable[str]) -> list[str]:
+def _names(text: str, claim_words: Iterable[str]) -> list[str]:
     """The words of the names in a sentence: capital letters that do not begin it."""
-    found = {word for name in NAME.findall(text) for word in words(name)}
-    return [word for word in said if word in found] if found else []
+    name_words = {word for name in NAME.findall(text) for word in words(name)}
+    return [word for word in claim_words if word in name_words] if name_words else []
 
 
 FORM = (
@@ -96,26 +96,26 @@ FORM = (
 
 
 def form(
-    asked: Claim, place: int, count: int, question: frozenset[str], seen: set[str]
+    claim: Claim, place: int, count: int, question: frozenset[str], earlier: set[str]
 ) -> list[float]:
     """The features `FORM` of the claim at a place of an answer of `count` sentences."""
-    weighed, weight = asked.weighed, asked.weight
-    bare = asked.text.rstrip()
+    weighed, weight = claim.weighed, claim.weight
+    bare = claim.text.rstrip()
     return [
-        log(1 + len(asked.words)),
+        log(1 + len(claim.words)),
         log(1 + sum(map(is_number, weighed))),
-        log(1 + len(asked.names)),
+        log(1 + len(claim.names)),
         float(place == 0),
         float(place == count - 1 > 0),
         place / max(1, count - 1),
         log(count),
         log(1 + len(HEDGES.intersection(weighed))),
         log(1 + len(ABOUT_TEXTS.intersection(weighed))),
-        float(asked.is_refusing),
+        float(claim.is_refusing),
         float(bare.endswith((":", "："))),
-        float(ITEM.match(asked.text) is not None),
+        float(ITEM.match(claim.text) is not None),
         float("(" in bare),
         float(not PERSONS.isdisjoint(weighed)),
         sum([value for word, value in weighed.items() if word in question]) / weight,
-        sum([value for word, value in weighed.items() if word in seen]) / weight,
+        sum([value for word, value in weighed.items() if word in earlier]) / weight,
     ]

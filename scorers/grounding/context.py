@@ -7,7 +7,7 @@ from functools import lru_cache
 from itertools import pairwise
 from math import log
 
-from scorers.text.chunk_text import Prepared, prepared
+from scorers.text.chunk_text import ChunkText, chunk_text
 
 COMMON = 64
 """Lines in which one word is looked up at most: a word that stands in more tells no place."""
@@ -28,7 +28,7 @@ class Line:
 
 
 def _lines(content: str) -> tuple[Line, ...]:
-    chunk = prepared(content)
+    chunk = chunk_text(content)
     starts = sorted(chunk.starts)
     ends = [*starts[1:], len(chunk.words)]
     return tuple(
@@ -38,7 +38,7 @@ def _lines(content: str) -> tuple[Line, ...]:
     )
 
 
-_remembered = lru_cache(maxsize=CACHED_CHUNKS)(_lines)
+_cached_lines = lru_cache(maxsize=CACHED_CHUNKS)(_lines)
 
 
 def lines(content: str) -> tuple[Line, ...]:
@@ -47,34 +47,34 @@ def lines(content: str) -> tuple[Line, ...]:
     >>> [one.words for one in lines("Cards take 5 days. Cash is instant.")]
     [['cards', 'take', '5', 'days'], ['cash', 'is', 'instant']]
     """
-    return _remembered(content) if len(content) <= CACHED_CHARACTERS else _lines(content)
+    return _cached_lines(content) if len(content) <= CACHED_CHARACTERS else _lines(content)
 
 
 class Context:
     """The chunks' words, and the lines in which the words of an answer (`said`) stand."""
 
-    def __init__(self, contents: Iterable[str], said: Set[str]) -> None:
-        self.chunks: list[Prepared] = []
+    def __init__(self, contents: Iterable[str], answer_words: Set[str]) -> None:
+        self.chunks: list[ChunkText] = []
         self.lines: list[Line] = []
         self.chunk_of: list[int] = []
         for place, content in enumerate(contents):
-            self.chunks.append(prepared(content))
-            found = lines(content)
-            self.lines += found
-            self.chunk_of += [place] * len(found)
-        self.words = frozenset[str]().union(*(one.distinct for one in self.chunks))
-        self.stems = frozenset[str]().union(*(one.stems for one in self.chunks))
-        self.pairs = {pair for one in self.chunks for pair in pairwise(one.words)}
-        self.size = sum(len(one.words) for one in self.chunks)
-        self._places = self._index(said)
+            self.chunks.append(chunk_text(content))
+            chunk_lines = lines(content)
+            self.lines += chunk_lines
+            self.chunk_of += [place] * len(chunk_lines)
+        self.words = frozenset[str]().union(*(chunk.distinct for chunk in self.chunks))
+        self.stems = frozenset[str]().union(*(chunk.stems for chunk in self.chunks))
+        self.pairs = {pair for chunk in self.chunks for pair in pairwise(chunk.words)}
+        self.size = sum(len(chunk.words) for chunk in self.chunks)
+        self._places = self._index(answer_words)
 
-    def _index(self, said: Set[str]) -> dict[str, list[int]]:
+    def _index(self, answer_words: Set[str]) -> dict[str, list[int]]:
         places: dict[str, list[int]] = {}
         for place, line in enumerate(self.lines):
-            for word in line.distinct & said:
-                known = places.setdefault(word, [])
-                if len(known) < COMMON:
-                    known.append(place)
+            for word in line.distinct & answer_words:
+                indexed = places.setdefault(word, [])
+                if len(indexed) < COMMON:
+                    indexed.append(place)
         return places
 
     def rarity(self, word: str) -> float:
@@ -90,7 +90,7 @@ class Context:
                 votes[place] = votes.get(place, 0.0) + weight
         return sorted(votes, key=votes.__getitem__, reverse=True)[:NEAREST]
 
-    def is_together(self, one: str, other: str) -> bool:
+    def is_together(self, first: str, other: str) -> bool:
         """Whether a line has both words."""
         places = self._places.get(other, ())
-        return any(place in places for place in self._places.get(one, ()))
+        return any(place in places for place in self._places.get(first, ()))

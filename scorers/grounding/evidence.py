@@ -8,7 +8,7 @@ from math import log, sqrt
 
 from scorers.grounding.claims import Claim, Weights
 from scorers.grounding.context import Context
-from scorers.grounding.nearest import Nearest
+from scorers.grounding.nearest import NearestLines
 from scorers.text.negations import denies
 from scorers.text.normalise import is_number
 
@@ -29,13 +29,13 @@ LACK = (
 """Each is at least 0 and falls with support."""
 
 
-class Compared:
+class ClaimEvidence:
     """One claim against a context: words that are missing, pairs of words that are held."""
 
     def __init__(self, claim: Claim, context: Context) -> None:
         self.claim = claim
         self.context = context
-        self.nearest = Nearest(claim, context)
+        self.nearest = NearestLines(claim, context)
         self.missing = dict.fromkeys([w for w in claim.weighed if w not in context.words])
         self.unlike = [word for word in self.missing if not _has_stem(word, context)]
         self.pairs = list(pairwise(claim.words))
@@ -54,7 +54,7 @@ class Compared:
             self._rare_coverage(),
             _share(self.held),
             (1 + run) / len(claim.words) if run else 0.0,
-            sqrt(sum([(one + 1) ** 2 for one in _runs(self.held)])) / len(claim.words),
+            sqrt(sum([(run + 1) ** 2 for run in _runs(self.held)])) / len(claim.words),
             nearest.share,
             nearest.cosine(weights),
             nearest.two_lines(),
@@ -76,8 +76,8 @@ class Compared:
             log(1 + claim.weigh([word for word in self.unlike if word not in question])),
             max([claim.weighed[word] for word in self.unlike], default=0.0),
             log(1 + _longest(word in self.missing for word in claim.words)),
-            log(1 + _longest(not held for held in self.held)),
-            log(1 + _longest(not one for one in self.together)),
+            log(1 + _longest(not is_held for is_held in self.held)),
+            log(1 + _longest(not is_together for is_together in self.together)),
             log(1 + sum(word in self.missing for word in numbers)),
             _share([word not in on_line for word in numbers]),
             log(1 + self._number_pairs_missing()),
@@ -92,8 +92,8 @@ class Compared:
 
     def _number_pairs_missing(self) -> int:
         return sum(
-            not held and (is_number(one) or is_number(other))
-            for (one, other), held in zip(self.pairs, self.held, strict=True)
+            not is_held and (is_number(first) or is_number(other))
+            for (first, other), is_held in zip(self.pairs, self.held, strict=True)
         )
 
 
@@ -101,15 +101,15 @@ def _has_stem(word: str, context: Context) -> bool:
     return len(word) >= STEM and not is_number(word) and word[:STEM] in context.stems
 
 
-def _share(held: Sequence[bool], *, empty: float = 0.0) -> float:
-    return sum(held) / len(held) if held else empty
+def _share(flags: Sequence[bool], *, empty: float = 0.0) -> float:
+    return sum(flags) / len(flags) if flags else empty
 
 
-def _runs(held: Iterable[bool]) -> Iterator[int]:
+def _runs(flags: Iterable[bool]) -> Iterator[int]:
     """The lengths of the stretches that hold."""
     run = 0
-    for one in held:
-        if one:
+    for flag in flags:
+        if flag:
             run += 1
         elif run:
             yield run
@@ -118,5 +118,5 @@ def _runs(held: Iterable[bool]) -> Iterator[int]:
         yield run
 
 
-def _longest(held: Iterable[bool]) -> int:
-    return max(_runs(held), default=0)
+def _longest(flags: Iterable[bool]) -> int:
+    return max(_runs(flags), default=0)

@@ -14,13 +14,13 @@ from math import log
 
 from scorers.grounding.claims import FORM, Claim, Weights, claims, form
 from scorers.grounding.context import Context
-from scorers.grounding.evidence import LACK, SUPPORT, Compared
+from scorers.grounding.evidence import LACK, SUPPORT, ClaimEvidence
 from scorers.text.negations import denies
 from scorers.text.normalise import words
 
 EVIDENCE = SUPPORT + LACK
 NEIGHBOUR = ("stem_coverage", "pair_coverage", "line_cosine", "missing")
-_SEEN = tuple(map(EVIDENCE.index, NEIGHBOUR))
+_NEIGHBOUR_PLACES = tuple(map(EVIDENCE.index, NEIGHBOUR))
 PLACE = (
     "chunk_lead",
     "new_line",
@@ -38,7 +38,7 @@ NAMES = EVIDENCE + MANNER
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Measured:
+class AnswerFeatures:
     """An answer's sentences, a row of `NAMES` for each, and its best chunk: -1 where none is."""
 
     claims: tuple[Claim, ...]
@@ -46,57 +46,67 @@ class Measured:
     chunks: tuple[int, ...]
 
 
-def measure(answer: str, question: str, contents: Sequence[str], weights: Weights) -> Measured:
+def measure(
+    answer: str, question: str, contents: Sequence[str], weights: Weights
+) -> AnswerFeatures:
     """The features of every sentence of an answer that has words; time is linear in the texts."""
-    found = claims(answer, weights)
-    said = {word for claim in found for word in claim.weighed}
-    context = Context(contents, said)
-    asked = dict.fromkeys(words(question))
-    asked_weight = sum(map(weights.of, asked))
-    known = sum([weights.of(word) for word in asked if word in context.words])
+    sentences = claims(answer, weights)
+    answer_words = {word for claim in sentences for word in claim.weighed}
+    context = Context(contents, answer_words)
+    question_words = dict.fromkeys(words(question))
+    asked_weight = sum(map(weights.of, question_words))
+    known_weight = sum([weights.of(word) for word in question_words if word in context.words])
     of_all = [
         log(1 + context.size),
-        known / asked_weight if asked_weight else 0.0,
-        _coverage(found, context),
+        known_weight / asked_weight if asked_weight else 0.0,
+        _coverage(sentences, context),
     ]
-    compared = [Compared(claim, context) for claim in found]
-    evidence = [one.support(weights) + one.lack(frozenset(asked)) for one in compared]
-    manner = _manner(compared, frozenset(asked), of_all)
+    compared = [ClaimEvidence(claim, context) for claim in sentences]
+    evidence = [
+        comparison.support(weights) + comparison.lack(frozenset(question_words))
+        for comparison in compared
+    ]
+    manner = _manner(compared, frozenset(question_words), of_all)
     around = _around(evidence)
-    return Measured(
-        claims=tuple(found),
+    return AnswerFeatures(
+        claims=tuple(sentences),
         rows=tuple(tuple(chain(*parts)) for parts in zip(evidence, manner, around, strict=True)),
-        chunks=tuple(one.nearest.chunk for one in compared),
+        chunks=tuple(comparison.nearest.chunk for comparison in compared),
     )
 
 
-def _coverage(found: Sequence[Claim], context: Context) -> float:
+def _coverage(sentences: Sequence[Claim], context: Context) -> float:
     """The share of the weight of an answer's distinct words that the context has."""
-    weighed = {word: weight for claim in found for word, weight in claim.weighed.items()}
-    held = sum([weight for word, weight in weighed.items() if word in context.words])
-    return held / sum(weighed.values()) if weighed else 0.0
+    weighed = {word: weight for claim in sentences for word, weight in claim.weighed.items()}
+    known_weight = sum([weight for word, weight in weighed.items() if word in context.words])
+    return known_weight / sum(weighed.values()) if weighed else 0.0
 
 
 def _manner(
-    compared: Sequence[Compared], question: frozenset[str], of_all: Sequence[float]
+    compared: Sequence[ClaimEvidence], question: frozenset[str], of_all: Sequence[float]
 ) -> list[list[float]]:
-    seen: set[str] = set()
+    earlier: set[str] = set()
     lines: set[int] = set()
     rows = []
-    for place, one in enumerate(compared):
-        near = one.nearest
-        row = form(one.claim, place, len(compared), question, seen)
-        of_place = [near.chunk_lead, float(near.place not in lines), float(denies(one.claim.words))]
+    for place, comparison in enumerate(compared):
+        near = comparison.nearest
+        row = form(comparison.claim, place, len(compared), question, earlier)
+        of_place = [
+            near.chunk_lead,
+            float(near.place not in lines),
+            float(denies(comparison.claim.words)),
+        ]
         rows.append([*row, *of_place, *of_all])
-        seen.update(one.claim.weighed)
+        earlier.update(comparison.claim.weighed)
         lines.add(near.place)
     return rows
 
 
 def _around(evidence: Sequence[Sequence[float]]) -> list[list[float]]:
     """The neighbours' evidence, that of the sentence itself at an end, and the answer's mean."""
-    seen = [[row[place] for place in _SEEN] for row in evidence]
-    mean = [sum(column) / len(seen) for column in zip(*seen, strict=True)]
+    summaries = [[row[place] for place in _NEIGHBOUR_PLACES] for row in evidence]
+    mean = [sum(column) / len(summaries) for column in zip(*summaries, strict=True)]
     return [
-        [*seen[max(0, at - 1)], *seen[min(at + 1, len(seen) - 1)], *mean] for at in range(len(seen))
+        [*summaries[max(0, at - 1)], *summaries[min(at + 1, len(summaries) - 1)], *mean]
+        for at in range(len(summaries))
     ]

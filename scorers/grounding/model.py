@@ -97,7 +97,7 @@ class Model:
     def probabilities(self, rows: Sequence[Sequence[float]]) -> list[float]:
         """For each row of `NAMES`, how likely the sentence is supported."""
         chance = 1 / (1 + np.exp(-(self.slope * self.odds(rows) + self.shift)))
-        return [round(one, DIGITS) for one in chance.tolist()]
+        return [round(chance, DIGITS) for chance in chance.tolist()]
 
 
 def answer_value(probabilities: Sequence[float]) -> float:
@@ -110,25 +110,25 @@ def answer_value(probabilities: Sequence[float]) -> float:
     return sum(weakest) / len(weakest)
 
 
-def read(text: str) -> Model:
+def from_json(text: str) -> Model:
     """A model from its JSON text."""
-    given = json.loads(text)
+    fields = json.loads(text)
     return Model(
-        version=given["version"],
-        columns=tuple(given["columns"]),
-        trees=Trees(**given["trees"]),
-        base=given["base"],
-        slope=given["slope"],
-        shift=given["shift"],
-        weights=Weights(by_word=given["words"], most=given["most"]),
-        threshold=given["threshold"],
+        version=fields["version"],
+        columns=tuple(fields["columns"]),
+        trees=Trees(**fields["trees"]),
+        base=fields["base"],
+        slope=fields["slope"],
+        shift=fields["shift"],
+        weights=Weights(by_word=fields["words"], most=fields["most"]),
+        threshold=fields["threshold"],
     )
 
 
-def written(model: Model) -> str:
+def to_json(model: Model) -> str:
     """The JSON text of a model."""
     trees = model.trees
-    given = {
+    fields = {
         "version": model.version,
         "threshold": model.threshold,
         "base": model.base,
@@ -142,11 +142,11 @@ def written(model: Model) -> str:
         },
         "words": dict(model.weights.by_word),
     }
-    lines = (f"{json.dumps(key)}: {json.dumps(value)}" for key, value in given.items())
+    lines = (f"{json.dumps(key)}: {json.dumps(value)}" for key, value in fields.items())
     return "{\n" + ",\n".join(lines) + "\n}\n"
 
 
 @cache
-def trained() -> Model:
+def shipped_model() -> Model:
     """The model that comes with this version."""
-    return read(files("scorers").joinpath("models/groundedness.json").read_text("utf-8"))
+    return from_json(files("scorers").joinpath("models/groundedness.json").read_text("utf-8"))

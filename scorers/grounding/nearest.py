@@ -13,34 +13,36 @@ LONGEST = 400
 """Words of a sentence that are aligned with a line."""
 
 
-class Nearest:
+class NearestLines:
     """The best lines for a claim: shares are of the weight of the claim's words, 0..1."""
 
     def __init__(self, claim: Claim, context: Context) -> None:
         self._claim = claim
         self._context = context
         near = context.nearest(claim.weighed)
-        held = sorted((self._held(context.lines[place].distinct), -place) for place in near)
-        self.place = -held[-1][1] if held else -1
+        ranked = sorted((self._held(context.lines[place].distinct), -place) for place in near)
+        self.place = -ranked[-1][1] if ranked else -1
         """The best line, -1 where no line shares a word."""
-        self.line: Line | None = context.lines[self.place] if held else None
-        self.share = held[-1][0] if held else 0.0
-        self._others = [-place for _, place in held[:-1]]
+        self.line: Line | None = context.lines[self.place] if ranked else None
+        self.share = ranked[-1][0] if ranked else 0.0
+        self._others = [-place for _, place in ranked[:-1]]
         self.chunk, self.chunk_share, self.chunk_lead = self._best_chunk(near)
 
     def _held(self, words: frozenset[str]) -> float:
         weighed = self._claim.weighed
-        held = [value for word, value in weighed.items() if word in words]
-        return sum(held) / self._claim.weight
+        weights = [value for word, value in weighed.items() if word in words]
+        return sum(weights) / self._claim.weight
 
     def _best_chunk(self, near: list[int]) -> tuple[int, float, float]:
         """The best chunk of the nearest lines, its share and its lead over the next one."""
         chunks = sorted({self._context.chunk_of[place] for place in near})
-        held = sorted((self._held(self._context.chunks[one].distinct), -one) for one in chunks)
-        if not held:
+        ranked = sorted(
+            (self._held(self._context.chunks[chunk].distinct), -chunk) for chunk in chunks
+        )
+        if not ranked:
             return -1, 0.0, 0.0
-        lead = held[-1][0] - held[-2][0] if len(held) > 1 else 0.0
-        return -held[-1][1], held[-1][0], lead
+        lead = ranked[-1][0] - ranked[-2][0] if len(ranked) > 1 else 0.0
+        return -ranked[-1][1], ranked[-1][0], lead
 
     def two_lines(self) -> float:
         """What the best line and the one that adds most to it have together."""
@@ -64,16 +66,16 @@ class Nearest:
 
         if self.line is None:
             return 0.0
-        said = self._claim.words[:LONGEST]
-        return LCSseq.similarity(said, self.line.words[:LONGEST]) / len(said)
+        claim_words = self._claim.words[:LONGEST]
+        return LCSseq.similarity(claim_words, self.line.words[:LONGEST]) / len(claim_words)
 
     def grams(self, words: list[str]) -> float:
         """The share of the runs of four characters of some words that the best line has."""
-        asked = [gram for word in words for gram in _grams(word)]
-        if not asked or self.line is None:
-            return 0.0 if asked else 1.0
-        known = {gram for word in self.line.distinct for gram in _grams(word)}
-        return sum(gram in known for gram in asked) / len(asked)
+        grams = [gram for word in words for gram in _grams(word)]
+        if not grams or self.line is None:
+            return 0.0 if grams else 1.0
+        line_grams = {gram for word in self.line.distinct for gram in _grams(word)}
+        return sum(gram in line_grams for gram in grams) / len(grams)
 
 
 def _grams(word: str) -> list[str]:

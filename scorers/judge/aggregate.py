@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from scorers.judge_table import OF_NUGGETS, About, Judging
+from scorers.judge_table import OF_NUGGETS, About, JudgeTable
 
 OKAY_WEIGHT = 0.5
 """What a nugget that is good to have weighs beside a vital one (AutoNuggetizer, TREC RAG 2024)."""
@@ -46,7 +46,7 @@ def _weighted(graded: Sequence[Graded]) -> float:
     return min(1.0, earned / sum(weight for weight, _ in weights))
 
 
-def all_ways(judging: Judging, graded: Sequence[Graded]) -> dict[str, float | None]:
+def all_ways(judging: JudgeTable, graded: Sequence[Graded]) -> dict[str, float | None]:
     """The scores that stand beside a rubric's own: those of nuggets, else nothing."""
     if judging.about is not About.NUGGETS:
         return {}

@@ -17,7 +17,7 @@ from math import log2
 from ragvigil.model.record import Document, RagRecord
 from ragvigil.model.score import Kind, Score
 from scorers.judge.suspicion import LABEL
-from scorers.judge_table import Grade, Judging
+from scorers.judge_table import Grade, JudgeTable
 from scorers.rubric import Rubric
 
 
@@ -31,7 +31,7 @@ class GradedChunk:
 
 def derive(
     rubric: Rubric,
-    judging: Judging,
+    judging: JudgeTable,
     record: RagRecord,
     chunks: Sequence[GradedChunk],
     source: Score,
@@ -56,7 +56,7 @@ def derive(
 
 
 def _computed(
-    rubric: Rubric, judging: Judging, record: RagRecord, chunks: Sequence[GradedChunk]
+    rubric: Rubric, judging: JudgeTable, record: RagRecord, chunks: Sequence[GradedChunk]
 ) -> Score:
     unknown = len({one.chunk_id for one in record.retrieved} - {one.chunk_id for one in chunks})
     if unknown:

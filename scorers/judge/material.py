@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from ragvigil.model.record import Citation, Document, RagRecord
 from scorers.golden import Fact
-from scorers.judge_table import About, Judging, Shown
+from scorers.judge_table import About, JudgeTable, Shown
 from scorers.text.normalise import words
 from scorers.text.sentences import sentences
 
@@ -61,7 +61,7 @@ class Material:
     passages: tuple[Passage, ...]
 
 
-def material(record: RagRecord, judging: Judging, reference: Reference) -> Material:
+def material(record: RagRecord, judging: JudgeTable, reference: Reference) -> Material:
     """The items and the passages of a record; nuggets that nobody knows yet are no items."""
     if judging.about is About.CITATIONS:
         return _citations(record)
@@ -77,7 +77,7 @@ def material(record: RagRecord, judging: Judging, reference: Reference) -> Mater
     return Material(items=(Item(name="answer"),), passages=passages)
 
 
-def documents(record: RagRecord, judging: Judging) -> tuple[Document, ...]:
+def documents(record: RagRecord, judging: JudgeTable) -> tuple[Document, ...]:
     """The chunks that a rubric shows."""
     if Shown.CONTEXT in judging.shows:
         return record.context

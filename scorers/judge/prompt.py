@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from scorers.judge.material import Item
-from scorers.judge_table import NO_FAILURE, About, Judging, QuoteFrom, Shown
+from scorers.judge_table import NO_FAILURE, About, JudgeTable, QuoteFrom, Shown
 
 LAYOUT = "1"
 """Raise it, and the version of every judged rubric, when the words of this module change: cached
@@ -106,7 +106,7 @@ def unused(delimiter: str, sections: Sequence[Section]) -> str:
 
 
 def render(
-    judging: Judging, items: Sequence[Item], sections: Sequence[Section], delimiter: str
+    judging: JudgeTable, items: Sequence[Item], sections: Sequence[Section], delimiter: str
 ) -> str:
     """The whole prompt. `items` is empty where the model itself is to find the nuggets.
 
@@ -138,7 +138,7 @@ def _verdicts(items: Sequence[Item]) -> str:
     return f"Give exactly one verdict for each of: {names}."
 
 
-def _quote(judging: Judging) -> str:
+def _quote(judging: JudgeTable) -> str:
     if judging.quote_from is None:
         return ""
     names = ", ".join(grade.name for grade in judging.grades if grade.quote)
@@ -147,7 +147,7 @@ def _quote(judging: Judging) -> str:
     return QUOTE.format(grades=names, place=place)
 
 
-def reply_form(judging: Judging, items: Sequence[Item]) -> str:
+def reply_form(judging: JudgeTable, items: Sequence[Item]) -> str:
     """The demanded JSON, with what is allowed in the place of each value."""
     verdict = ", ".join(f'"{key}": {value}' for key, value in _fields(judging))
     if items:
@@ -160,7 +160,7 @@ def reply_form(judging: Judging, items: Sequence[Item]) -> str:
     return f'{{{verdicts},\n "failure_type": {failures},\n "failure_mode": "..."}}'
 
 
-def _fields(judging: Judging) -> list[tuple[str, str]]:
+def _fields(judging: JudgeTable) -> list[tuple[str, str]]:
     """The keys of one verdict, what is found before what is concluded from it."""
     fields = [("quote", '"..."')] if judging.quote_from is not None else []
     fields += [("reason", '"..."')] if judging.reasons else []
@@ -168,7 +168,7 @@ def _fields(judging: Judging) -> list[tuple[str, str]]:
     return [*fields, ("grade", " | ".join(f"{mark}{one.name}{mark}" for one in judging.grades))]
 
 
-def skeleton(judging: Judging) -> str:
+def skeleton(judging: JudgeTable) -> str:
     """The prompt of a rubric for a record of two chunks."""
     shows = judging.shows
     values = {

@@ -22,7 +22,7 @@ from scorers.judge.material import Item, Material, Passage, Reference, documents
 from scorers.judge.prompt import LAYOUT, Section, render, section, unused
 from scorers.judge.reply_form import form_of
 from scorers.judge.split import Part, parts_of
-from scorers.judge_table import About, Judging, OnlyWhen, Shown
+from scorers.judge_table import About, JudgeTable, OnlyWhen, Shown
 from scorers.rubric import Rubric
 from scorers.text.stance import classify
 
@@ -53,7 +53,7 @@ class Question:
     form: type[BaseModel]
 
     @property
-    def judging(self) -> Judging:
+    def judging(self) -> JudgeTable:
         """What the rubric says of judging."""
         return judging_of(self.rubric)
 
@@ -73,7 +73,7 @@ class Question:
         )
 
 
-def judging_of(rubric: Rubric) -> Judging:
+def judging_of(rubric: Rubric) -> JudgeTable:
     """The rubric's `[judge]` table. Raises ValueError where it has none."""
     if rubric.judge is None:
         raise ValueError(f"{rubric.name} is not judged by a model")
@@ -156,7 +156,7 @@ def _nothing(rubric: Rubric, record: RagRecord, reason: str) -> Score:
 
 
 def _unfit(
-    record: RagRecord, rubric: Rubric, judging: Judging, reference: Reference
+    record: RagRecord, rubric: Rubric, judging: JudgeTable, reference: Reference
 ) -> Score | None:
     """Why a rubric does not apply to this record; None where it does."""
     shows = set(judging.shows)
@@ -185,7 +185,7 @@ def _unfit(
     return None
 
 
-def _fixed(record: RagRecord, judging: Judging, reference: Reference) -> list[Section]:
+def _fixed(record: RagRecord, judging: JudgeTable, reference: Reference) -> list[Section]:
     """What every question of a rubric shows, chunks and items left out."""
     made = []
     if Shown.QUESTION in judging.shows:

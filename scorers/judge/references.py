@@ -15,7 +15,7 @@ from html.parser import HTMLParser
 from pathlib import Path
 
 from ragvigil.model.record import RagRecord
-from scorers.golden import Case, asked
+from scorers.golden import Case, question_key
 from scorers.judge.material import Reference
 from scorers.text.tokens import tokens
 
@@ -69,7 +69,7 @@ class References:
 
     def of(self, record: RagRecord) -> Reference:
         """What is known about this record; nothing is an empty reference."""
-        case = self.cases.get(asked(record.query)) if self.cases and record.query else None
+        case = self.cases.get(question_key(record.query)) if self.cases and record.query else None
         said = f"{record.query or ''} {record.answer or ''}"
         passages = self.sources.about(said, most=MOST_PASSAGES) if self.sources else ()
         return Reference(

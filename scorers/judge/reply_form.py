@@ -13,7 +13,7 @@ from typing import Annotated, Any, Literal
 from pydantic import BaseModel, ConfigDict, Field, create_model, field_validator
 
 from scorers.judge.prompt import MOST_NUGGETS
-from scorers.judge_table import NO_FAILURE, Judging
+from scorers.judge_table import NO_FAILURE, JudgeTable
 from scorers.text.normalise import key, words
 
 
@@ -36,7 +36,7 @@ class Nuggets(Form):
 
 
 @lru_cache(maxsize=256)
-def form_of(judging: Judging, names: tuple[str, ...]) -> type[BaseModel]:
+def form_of(judging: JudgeTable, names: tuple[str, ...]) -> type[BaseModel]:
     """The form of a reply about items of these names; of nuggets yet to be found without names."""
     failure = Literal[(NO_FAILURE, *judging.failure_types)]  # type: ignore[valid-type]
     ending: dict[str, Any] = {"failure_type": (failure, ...), "failure_mode": (str, ...)}
@@ -50,7 +50,7 @@ def form_of(judging: Judging, names: tuple[str, ...]) -> type[BaseModel]:
     return create_model("Reply", __base__=Form, verdicts=(verdicts, ...), **ending)
 
 
-def _verdict(judging: Judging, **before: Any) -> type[BaseModel]:
+def _verdict(judging: JudgeTable, **before: Any) -> type[BaseModel]:
     """One verdict: what is found first, the grade last."""
     fields: dict[str, Any] = dict(before)
     if judging.quote_from is not None:

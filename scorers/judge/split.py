@@ -8,7 +8,7 @@ from typing import TypeVar
 
 from scorers.judge.material import Item, Material, Passage
 from scorers.judge.prompt import Section, section
-from scorers.judge_table import About, Judging
+from scorers.judge_table import About, JudgeTable
 
 MOST_ITEMS = 20
 """Verdicts of one reply: more do not fit the tokens that a reply may have, or are done badly."""
@@ -39,7 +39,7 @@ def _shown(item: Item, about: About) -> Section:
     return section(f"{'nugget' if about is About.NUGGETS else 'claim'} {item.name}", item.text)
 
 
-def parts_of(asked: Material, judging: Judging, room: int) -> list[Part]:
+def parts_of(asked: Material, judging: JudgeTable, room: int) -> list[Part]:
     """The questions in their order, each within `room` characters where that can be done.
 
     A chunk that is larger than the room becomes several passages of one name, in questions of

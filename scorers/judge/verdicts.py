@@ -20,10 +20,10 @@ from scorers.judge.derived_scores import GradedChunk, derive
 from scorers.judge.material import Item
 from scorers.judge.prompt import MODE_WORDS
 from scorers.judge.question import Question
-from scorers.text.quotation import is_quoted
 from scorers.judge.suspicion import LABEL, suspected
-from scorers.judge_table import NO_FAILURE, About, Grade, Judging, QuoteFrom, Shown
+from scorers.judge_table import NO_FAILURE, About, Grade, JudgeTable, QuoteFrom, Shown
 from scorers.rubric import Rubric, load_rubrics
+from scorers.text.quotation import is_quoted
 
 SHOWN = 300
 """Characters of a quote, a claim or a reason that the details keep."""
@@ -171,7 +171,7 @@ def _quotable(question: Question, item: Item) -> list[str]:
     return [one.text for one in passages]
 
 
-def _better(one: Verdict, other: Verdict, judging: Judging) -> Verdict:
+def _better(one: Verdict, other: Verdict, judging: JudgeTable) -> Verdict:
     """Of two verdicts on one item, each from a part of the context, that which stands first."""
     order = [grade.name for grade in judging.grades]
     return min(one, other, key=lambda verdict: order.index(verdict.grade.name))
@@ -218,7 +218,7 @@ def _score(
 
 
 def _explained(
-    judging: Judging, counts: Mapping[str, int], mode: str, value: float | None, withheld: bool
+    judging: JudgeTable, counts: Mapping[str, int], mode: str, value: float | None, withheld: bool
 ) -> str:
     said = ", ".join(
         f"{counts[one.name]} x {one.name}" for one in judging.grades if counts[one.name]

@@ -120,12 +120,12 @@ class LocalScoring:
         self._adapt()
         if self.is_behind or not self._waiting or not self._inference.has_time():
             return False
-        taken = [self._waiting.popleft() for _ in range(min(BATCH_RECORDS, len(self._waiting)))]
+        batch = [self._waiting.popleft() for _ in range(min(BATCH_RECORDS, len(self._waiting)))]
         verdicts = []
-        for stored, rate in taken:
+        for stored, rate in batch:
             scores = relevance(stored.record, self._inference)
-            signed = [self._signed(one, rate) for one in scores]
-            if any(one.value is not None for one in signed):
+            signed = [self._signed(score, rate) for score in scores]
+            if any(score.value is not None for score in signed):
                 verdicts.append((stored, signed))
         if verdicts:
             self._deliver(verdicts)
@@ -152,6 +152,6 @@ class LocalScoring:
             return
         self._adapted = self._clock()
         left_over, self._left_over = self._left_over, 0
-        wanted = self.rate / 2 if left_over else self.rate * 1.25
-        self.rate = min(1.0, max(self._least, wanted))
+        rate = self.rate / 2 if left_over else self.rate * 1.25
+        self.rate = min(1.0, max(self._least, rate))
         RATE.set(self.rate)

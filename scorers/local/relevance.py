@@ -66,7 +66,7 @@ class Embedder(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class Near:
+class Nearness:
     """How near the pieces of a text are to the question."""
 
     best: float
@@ -84,7 +84,7 @@ def context_relevance(record: RagRecord, embedder: Embedder) -> Score:
     rubric = "context_relevance"
     if (missing := _missing(record, rubric)) is not None:
         return missing
-    texts = dict.fromkeys((one.chunk_id, one.content or "") for one in record.retrieved)
+    texts = dict.fromkeys((chunk.chunk_id, chunk.content or "") for chunk in record.retrieved)
     chunks = [(chunk_id, text) for chunk_id, text in texts if text.strip()]
     if not chunks:
         return _without(rubric, _why_no_chunk(record))
@@ -94,13 +94,15 @@ def context_relevance(record: RagRecord, embedder: Embedder) -> Score:
     if isinstance(near, Unavailable):
         return _without(rubric, str(near))
     named = list(zip((chunk_id for chunk_id, _ in chunks), near, strict=True))
-    value = sum(one.best for one in near) / len(near)
+    value = sum(chunk.best for chunk in near) / len(near)
     details: dict[str, object] = {
-        "chunks": [{"chunk_id": one, "relevance": round(found.best, 4)} for one, found in named],
-        "cut": [one for one, found in named if found.is_cut],
+        "chunks": [
+            {"chunk_id": chunk_id, "relevance": round(chunk.best, 4)} for chunk_id, chunk in named
+        ],
+        "cut": [chunk_id for chunk_id, chunk in named if chunk.is_cut],
         "without_text": len(texts) - len(chunks),
     }
-    explanation = f"{len(near)} chunks, the nearest {max(one.best for one in near):.2f}"
+    explanation = f"{len(near)} chunks, the nearest {max(chunk.best for chunk in near):.2f}"
     return _scored(rubric, value, explanation, details, embedder)
 
 
@@ -127,15 +129,15 @@ def pieces(text: str) -> list[str]:
     >>> [len(piece) for piece in pieces("One more sentence of some words. " * 60)]
     [989, 989]
     """
-    found: list[str] = []
+    result: list[str] = []
     start = end = 0
     for begin, stop in _steps(text):
         if end > start and len(text[start:stop].encode("utf-8", "replace")) > PIECE_BYTES:
-            found.append(text[start:end])
+            result.append(text[start:end])
             start = begin
         end = stop
-    found.append(text[start:end])
-    return [piece.strip() for piece in found if piece.strip()]
+    result.append(text[start:end])
+    return [piece.strip() for piece in result if piece.strip()]
 
 
 def _steps(text: str) -> list[tuple[int, int]]:
@@ -147,21 +149,22 @@ def _steps(text: str) -> list[tuple[int, int]]:
     ]
 
 
-def _near(question: str, texts: Sequence[str], embedder: Embedder) -> list[Near] | Unavailable:
+def _near(question: str, texts: Sequence[str], embedder: Embedder) -> list[Nearness] | Unavailable:
     """Of each text, how near it is to the question."""
     parts = [pieces(text[:MOST_CHARACTERS]) or [text[:MOST_CHARACTERS]] for text in texts]
-    vectors = embedder.embed([question, *(piece for found in parts for piece in found)])
+    vectors = embedder.embed([question, *(piece for text_pieces in parts for piece in text_pieces)])
     if isinstance(vectors, Unavailable):
         return vectors
     cosines = iter((vectors[1:] @ vectors[0]).clip(0, 1).tolist())
     return [
-        _of(text, [next(cosines) for _ in found]) for text, found in zip(texts, parts, strict=True)
+        _of(text, [next(cosines) for _ in text_pieces])
+        for text, text_pieces in zip(texts, parts, strict=True)
     ]
 
 
-def _of(text: str, cosines: Sequence[float]) -> Near:
+def _of(text: str, cosines: Sequence[float]) -> Nearness:
     mean = sum(cosines) / len(cosines)
-    return Near(best=max(cosines), mean=min(mean, 1.0), is_cut=len(text) > MOST_CHARACTERS)
+    return Nearness(best=max(cosines), mean=min(mean, 1.0), is_cut=len(text) > MOST_CHARACTERS)
 
 
 def _missing(record: RagRecord, rubric: str) -> Score | None:

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from scorers.text.chunk_text import Prepared
+from scorers.text.chunk_text import ChunkText
 from scorers.text.negations import denies
 from scorers.text.normalise import is_number, length
 
@@ -66,19 +66,19 @@ class Alignment:
     end: int
 
 
-def align(quote: Sequence[str], chunk: Prepared) -> Alignment | None:
+def align(quote: Sequence[str], chunk: ChunkText) -> Alignment | None:
     """The place of the chunk that is most like the quotation; None where no word agrees."""
     from rapidfuzz.distance import Indel
 
     quote = quote[:LONGEST]
-    shift = _shift(quote, chunk)
+    shift = _most_voted_offset(quote, chunk)
     if shift is None:
         return None
     slack = SLACK + len(quote) // 8
     start = max(0, shift - slack)
     window = chunk.words[start : shift + len(quote) + slack]
     same = [
-        Same(op.src_start, op.src_end, op.dest_start)
+        EqualRun(op.src_start, op.src_end, op.dest_start)
         for op in Indel.opcodes(quote, window)
         if op.tag == "equal"
     ]
@@ -86,14 +86,14 @@ def align(quote: Sequence[str], chunk: Prepared) -> Alignment | None:
         return None
     _tighten(same, quote, window)
     return Alignment(
-        similarity=sum(one.end - one.start for one in same) / len(quote),
+        similarity=sum(run.end - run.start for run in same) / len(quote),
         changes=tuple(_changes(quote, window, same)),
         start=start + same[0].place,
         end=start + same[-1].place + same[-1].end - same[-1].start,
     )
 
 
-class Same(NamedTuple):
+class EqualRun(NamedTuple):
     """Words `start` to `end` of a quotation that stand in the window from `place` on."""
 
     start: int
@@ -101,38 +101,42 @@ class Same(NamedTuple):
     place: int
 
 
-def _tighten(same: list[Same], quote: Sequence[str], window: list[str]) -> None:
+def _tighten(same: list[EqualRun], quote: Sequence[str], window: list[str]) -> None:
     """Moves the outer stretches inwards where they stand as well: a *the* is found anywhere."""
     if len(same) < 2:
         return
     first, second = same[0], same[1]
     nearest = second.place - (first.end - first.start)
-    same[0] = _moved(first, range(nearest, first.place, -1), quote, window)
+    same[0] = _move_to_first(first, range(nearest, first.place, -1), quote, window)
     before, last = same[-2], same[-1]
     nearest = before.place + before.end - before.start
-    same[-1] = _moved(last, range(nearest, last.place), quote, window)
+    same[-1] = _move_to_first(last, range(nearest, last.place), quote, window)
 
 
-def _moved(one: Same, places: range, quote: Sequence[str], window: list[str]) -> Same:
+def _move_to_first(
+    run: EqualRun, places: range, quote: Sequence[str], window: list[str]
+) -> EqualRun:
     """The same words at the first of these places where they stand too."""
-    searched = list(quote[one.start : one.end])
+    searched = list(quote[run.start : run.end])
     for place in places:
         if window[place : place + len(searched)] == searched:
-            return one._replace(place=place)
-    return one
+            return run._replace(place=place)
+    return run
 
 
-def _changes(quote: Sequence[str], window: Sequence[str], same: Sequence[Same]) -> Iterator[Change]:
+def _changes(
+    quote: Sequence[str], window: Sequence[str], same: Sequence[EqualRun]
+) -> Iterator[Change]:
     """What stands between the equal stretches; at its edges the quotation may not lose a word."""
     ours = theirs = 0
-    for one in same:
-        mine = tuple(quote[ours : one.start])
+    for run in same:
+        mine = tuple(quote[ours : run.start])
         if ours == 0 and mine:
-            before = tuple(window[max(0, one.place - 2 * len(mine)) : one.place])
+            before = tuple(window[max(0, run.place - 2 * len(mine)) : run.place])
             yield Change(ours=mine, theirs=_edge(mine, [before[-n:] for n in _sizes(mine)]))
-        elif mine or (ours and one.place > theirs):
-            yield Change(ours=mine, theirs=tuple(window[theirs : one.place]))
-        ours, theirs = one.end, one.place + one.end - one.start
+        elif mine or (ours and run.place > theirs):
+            yield Change(ours=mine, theirs=tuple(window[theirs : run.place]))
+        ours, theirs = run.end, run.place + run.end - run.start
     if ours < len(quote):
         mine = tuple(quote[ours:])
         behind = tuple(window[theirs : theirs + 2 * len(mine)])
@@ -151,17 +155,17 @@ def _edge(ours: Sequence[str], stretches: Sequence[tuple[str, ...]]) -> tuple[st
     return next(alike, stretches[min(len(stretches), len(ours)) - 1])
 
 
-def _shift(quote: Sequence[str], chunk: Prepared) -> int | None:
+def _most_voted_offset(quote: Sequence[str], chunk: ChunkText) -> int | None:
     """The offset of the quotation in the chunk for which most words vote."""
-    asked: dict[str, list[int]] = {}
+    offsets: dict[str, list[int]] = {}
     for index, word in enumerate(quote):
-        asked.setdefault(word, []).append(index)
-    hits = [(place, word) for place, word in enumerate(chunk.words) if word in asked]
+        offsets.setdefault(word, []).append(index)
+    hits = [(place, word) for place, word in enumerate(chunk.words) if word in offsets]
     counts = Counter([word for _, word in hits])
     votes: dict[int, int] = {}
     for place, word in hits:
         if counts[word] <= COMMON:
-            for index in asked[word]:
+            for index in offsets[word]:
                 votes[place - index] = votes.get(place - index, 0) + 1
     if not votes:
         return None
@@ -180,7 +184,7 @@ def most_voted(votes: Mapping[int, int], count: int) -> list[int]:
     return sorted(votes, key=votes.__getitem__, reverse=True)[:count]
 
 
-def is_harmless(change: Change, chunk: Prepared) -> bool:
+def is_harmless(change: Change, chunk: ChunkText) -> bool:
     """Whether both sides are the same words written apart, hyphenated or with one slip of a key."""
     if change.is_number:
         return False
@@ -194,7 +198,7 @@ def is_harmless(change: Change, chunk: Prepared) -> bool:
     )
 
 
-def is_typo(ours: str, theirs: str, chunk: Prepared) -> bool:
+def is_typo(ours: str, theirs: str, chunk: ChunkText) -> bool:
     """One slipped key in a longer word, which makes no other word of the chunk."""
     from rapidfuzz.distance import OSA
 
@@ -203,7 +207,7 @@ def is_typo(ours: str, theirs: str, chunk: Prepared) -> bool:
     return ours not in chunk.distinct and OSA.distance(ours, theirs, score_cutoff=1) <= 1
 
 
-def is_found(quote: Sequence[str], alignment: Alignment, chunk: Prepared) -> bool:
+def is_found(quote: Sequence[str], alignment: Alignment, chunk: ChunkText) -> bool:
     """Whether nothing but harmless slips tells the quotation from the place, one in eight words."""
     slips = len(alignment.changes)
     return (

@@ -14,7 +14,7 @@ BYTES_PER_CHUNK = 1024
 """An upper estimate of what a prepared chunk weighs, all of its parts computed."""
 
 
-class Prepared:
+class ChunkText:
     """One text's words and what is derived from them; parts are computed when first asked for."""
 
     def __init__(self, content: str) -> None:
@@ -30,7 +30,7 @@ class Prepared:
     @cached_property
     def starts(self) -> frozenset[int]:
         """The words that begin a sentence."""
-        lengths = [len(words(one.text)) for one in sentences(self._content)]
+        lengths = [len(words(sentence.text)) for sentence in sentences(self._content)]
         return frozenset(accumulate(lengths, initial=0))
 
     @cached_property
@@ -39,30 +39,30 @@ class Prepared:
         return frozenset(word[:5] for word in self.distinct)
 
 
-class PreparedChunks:
+class ChunkTextCache:
     """The least recently used leave when the estimated weight passes `max_bytes`. Not locked."""
 
     def __init__(self, *, max_bytes: int) -> None:
         self._max_bytes = max_bytes
         self._bytes = 0
-        self._kept: OrderedDict[str, Prepared] = OrderedDict()
+        self._kept: OrderedDict[str, ChunkText] = OrderedDict()
 
     def __len__(self) -> int:
         return len(self._kept)
 
-    def get(self, content: str) -> Prepared:
+    def get(self, content: str) -> ChunkText:
         """The chunk with this content, prepared now or before."""
-        found = self._kept.get(content)
-        if found is not None:
+        cached = self._kept.get(content)
+        if cached is not None:
             self._kept.move_to_end(content)
-            return found
-        prepared = Prepared(content)
-        self._kept[content] = prepared
+            return cached
+        chunk_text = ChunkText(content)
+        self._kept[content] = chunk_text
         self._bytes += _weight(content)
         while self._bytes > self._max_bytes and len(self._kept) > 1:
             oldest, _ = self._kept.popitem(last=False)
             self._bytes -= _weight(oldest)
-        return prepared
+        return chunk_text
 
     def forget(self) -> None:
         """Lets all chunks go."""
@@ -74,14 +74,14 @@ def _weight(content: str) -> int:
     return BYTES_PER_CHUNK + BYTES_PER_CHARACTER * len(content)
 
 
-CHUNKS = PreparedChunks(max_bytes=128 << 20)
+CHUNKS = ChunkTextCache(max_bytes=128 << 20)
 """The process' own: every scorer reads the same chunks of a record."""
 
 
-def prepared(content: str) -> Prepared:
+def chunk_text(content: str) -> ChunkText:
     """The chunk with this content, from the process' cache.
 
-    >>> prepared("Refunds take 5 days.").words
+    >>> chunk_text("Refunds take 5 days.").words
     ['refunds', 'take', '5', 'days']
     """
     return CHUNKS.get(content)

@@ -98,13 +98,13 @@ def _without_commas(text: str) -> str:
     return COMMA.sub(".", THOUSANDS.sub("", text))
 
 
-def key(found: Sequence[str]) -> str:
+def key(tokens: Sequence[str]) -> str:
     """Words as one string in which a run of words is found by `in`, never inside a word.
 
     >>> key(["30", "days"]) in key(["within", "130", "days"])
     False
     """
-    return f" {' '.join(found)} "
+    return f" {' '.join(tokens)} "
 
 
 def parts(quote: str) -> list[str]:
@@ -128,10 +128,10 @@ def is_unspaced(word: str) -> bool:
     return len(word) == 1 and word > "\u0dff"
 
 
-def length(found: Sequence[str]) -> float:
+def length(tokens: Sequence[str]) -> float:
     """How many words these are, where a character of an unspaced script is half a word.
 
     >>> length(words("退款 within 24 hours"))
     4.0
     """
-    return len(found) - sum(map(is_unspaced, found)) / 2
+    return len(tokens) - sum(map(is_unspaced, tokens)) / 2

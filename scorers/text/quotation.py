@@ -10,7 +10,7 @@ from math import ceil
 
 from ragvigil.model.record import Document
 from scorers.text.alignment import align, is_found
-from scorers.text.chunk_text import Prepared, prepared
+from scorers.text.chunk_text import ChunkText, chunk_text
 from scorers.text.normalise import is_unspaced, key, length, parts, words
 
 GAP = 250
@@ -42,7 +42,7 @@ class Finding:
     other: str = ""
 
 
-class Texts(Mapping[str, Prepared]):
+class ContextTexts(Mapping[str, ChunkText]):
     """The texts of a context by chunk id, prepared when first read; hidden texts are left out.
 
     Several chunks under one id are read as one text.
@@ -53,11 +53,11 @@ class Texts(Mapping[str, Prepared]):
         for chunk in context:
             if chunk.content:
                 before = self._contents.get(chunk.chunk_id)
-                both = f"{before}\n\n{chunk.content}" if before else chunk.content
-                self._contents[chunk.chunk_id] = both
+                joined = f"{before}\n\n{chunk.content}" if before else chunk.content
+                self._contents[chunk.chunk_id] = joined
 
-    def __getitem__(self, chunk_id: str) -> Prepared:
-        return prepared(self._contents[chunk_id])
+    def __getitem__(self, chunk_id: str) -> ChunkText:
+        return chunk_text(self._contents[chunk_id])
 
     def __iter__(self) -> Iterator[str]:
         return iter(self._contents)
@@ -66,12 +66,12 @@ class Texts(Mapping[str, Prepared]):
         return len(self._contents)
 
     @cached_property
-    def all(self) -> list[tuple[str, Prepared]]:
+    def all(self) -> list[tuple[str, ChunkText]]:
         """Every text with its chunk id, in the order of the context."""
-        return [(chunk_id, prepared(content)) for chunk_id, content in self._contents.items()]
+        return [(chunk_id, chunk_text(content)) for chunk_id, content in self._contents.items()]
 
 
-def check_quote(quote: str, chunk_id: str, texts: Texts) -> Finding:
+def check_quote(quote: str, chunk_id: str, texts: ContextTexts) -> Finding:
     """Whether the cited chunk holds the quotation; if not, what was done to it."""
     quoted = words(quote)
     chunk = texts[chunk_id]
@@ -79,22 +79,22 @@ def check_quote(quote: str, chunk_id: str, texts: Texts) -> Finding:
         return Finding(checked="marker_only")
     if key(quoted) in chunk.key:
         return Finding(checked="quote", similarity=1.0)
-    segments = [found for part in parts(quote) if (found := words(part))]
+    segments = [segment for part in parts(quote) if (segment := words(part))]
     alignment = align(quoted, chunk)
     is_near = alignment is not None and is_found(quoted, alignment, chunk)
     if is_near or (len(segments) > 1 and holds(segments, chunk)):
         return Finding(checked="quote", similarity=1.0)
     similarity = alignment.similarity if alignment else 0.0
-    others = [(name, text) for name, text in texts.all if name != chunk_id]
+    other_chunks = [(name, text) for name, text in texts.all if name != chunk_id]
     distinct = frozenset(quoted)
-    for name, text in others:
+    for name, text in other_chunks:
         if len(distinct & text.distinct) < ALIKE * len(distinct):
             continue
         if all(_may_lie(segment, text) for segment in segments) and holds(segments, text):
             return Finding(
                 checked="quote", label="quote_in_other_chunk", similarity=similarity, other=name
             )
-    stitched = is_stitched(quoted, [chunk, *(text for _, text in others)])
+    stitched = is_stitched(quoted, [chunk, *(text for _, text in other_chunks)])
     label = "stitched" if stitched else "quote_not_found"
     return Finding(checked="quote", label=label, similarity=similarity)
 
@@ -110,21 +110,21 @@ def is_quoted(quote: str, texts: Iterable[str]) -> bool:
     >>> is_quoted("refunds take 9 days", ["Card refunds take 5 days."])
     False
     """
-    segments = [found for part in parts(quote) if (found := words(part))]
+    segments = [segment for part in parts(quote) if (segment := words(part))]
     if not segments:
         return False
-    said = [word for segment in segments for word in segment]
-    chunks = (prepared(text) for text in texts)
-    if length(said) < PROVING_WORDS:
-        return any(key(said) == chunk.key for chunk in chunks)
-    distinct = frozenset(said)
+    quoted = [word for segment in segments for word in segment]
+    chunks = (chunk_text(text) for text in texts)
+    if length(quoted) < PROVING_WORDS:
+        return any(key(quoted) == chunk.key for chunk in chunks)
+    distinct = frozenset(quoted)
     return any(
         len(distinct & chunk.distinct) >= ALIKE * len(distinct) and holds(segments, chunk)
         for chunk in chunks
     )
 
 
-def _may_lie(segment: Sequence[str], chunk: Prepared) -> bool:
+def _may_lie(segment: Sequence[str], chunk: ChunkText) -> bool:
     """Whether the chunk has so many of the segment's pairs of words that aligning is worth it.
 
     A harmless slip breaks the pairs on both of its sides, and one more where a word is parted.
@@ -132,10 +132,10 @@ def _may_lie(segment: Sequence[str], chunk: Prepared) -> bool:
     least = len(segment) - 1 - 3 * (1 + len(segment) // 8)
     if least <= 0:
         return True
-    return sum(f" {one} {other} " in chunk.key for one, other in pairwise(segment)) >= least
+    return sum(f" {first} {other} " in chunk.key for first, other in pairwise(segment)) >= least
 
 
-def holds(segments: Sequence[Sequence[str]], chunk: Prepared) -> bool:
+def holds(segments: Sequence[Sequence[str]], chunk: ChunkText) -> bool:
     """Whether the segments follow one another in one place of the chunk, ellipses between them."""
     begin = 0
     for _ in range(PLACES):  # the first words may stand in several places
@@ -148,7 +148,7 @@ def holds(segments: Sequence[Sequence[str]], chunk: Prepared) -> bool:
     return False
 
 
-def _follow(segments: Sequence[Sequence[str]], chunk: Prepared, end: int) -> bool:
+def _follow(segments: Sequence[Sequence[str]], chunk: ChunkText, end: int) -> bool:
     for segment in segments:
         place = _place(segment, chunk, end)
         if place is None or place[0] > end + GAP:
@@ -157,7 +157,7 @@ def _follow(segments: Sequence[Sequence[str]], chunk: Prepared, end: int) -> boo
     return True
 
 
-def _place(segment: Sequence[str], chunk: Prepared, begin: int) -> tuple[int, int] | None:
+def _place(segment: Sequence[str], chunk: ChunkText, begin: int) -> tuple[int, int] | None:
     """Where a segment lies in the chunk's key, at or after `begin`, slips of a key allowed."""
     searched = key(segment)
     exact = chunk.key.find(searched, begin)
@@ -172,13 +172,13 @@ def _place(segment: Sequence[str], chunk: Prepared, begin: int) -> tuple[int, in
     return start, len(" ".join(chunk.words[: alignment.end]))
 
 
-def is_stitched(quoted: Sequence[str], chunks: Sequence[Prepared]) -> bool:
+def is_stitched(quoted: Sequence[str], chunks: Sequence[ChunkText]) -> bool:
     """Whether the quotation is made of true stretches from several places."""
-    looked_at = quoted[:STITCHED_WORDS]
-    spare = len(looked_at) - ceil(STITCHED_SHARE * len(looked_at))
-    runs = list(_runs(looked_at, chunks, spare))
+    checked = quoted[:STITCHED_WORDS]
+    spare = len(checked) - ceil(STITCHED_SHARE * len(checked))
+    runs = list(_runs(checked, chunks, spare))
     covered = sum(run.words for run in runs)
-    if len(runs) < 2 or covered < STITCHED_SHARE * len(looked_at):
+    if len(runs) < 2 or covered < STITCHED_SHARE * len(checked):
         return False
     return any(
         before.chunk is not after.chunk or not 0 <= after.start - before.end <= NEAR
@@ -191,12 +191,12 @@ class Run:
     """Words of a quotation that stand in a row in a chunk, and where in its key."""
 
     words: int
-    chunk: Prepared
+    chunk: ChunkText
     start: int
     end: int
 
 
-def _runs(quoted: Sequence[str], chunks: Sequence[Prepared], spare: int) -> Iterator[Run]:
+def _runs(quoted: Sequence[str], chunks: Sequence[ChunkText], spare: int) -> Iterator[Run]:
     """The longest true stretches of a quotation, from its beginning on.
 
     Ends early where more words than `spare` lie in none of them.
@@ -230,7 +230,7 @@ def _least(quoted: Sequence[str], index: int) -> int:
     return RUN * 2 if is_unspaced(quoted[index]) else RUN
 
 
-def _longest(quoted: Sequence[str], index: int, size: int, chunk: Prepared) -> int:
+def _longest(quoted: Sequence[str], index: int, size: int, chunk: ChunkText) -> int:
     """How many words from `index` on stand in a row in the chunk; the first `size` do."""
     low, high = size, len(quoted) - index
     while low < high:

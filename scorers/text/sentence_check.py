@@ -7,9 +7,9 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
 from scorers.text.alignment import Alignment, Change, align, is_found, is_harmless
-from scorers.text.chunk_text import Prepared
+from scorers.text.chunk_text import ChunkText
 from scorers.text.normalise import is_unspaced, key, length, words
-from scorers.text.quotation import Finding, Texts
+from scorers.text.quotation import ContextTexts, Finding
 from scorers.text.support import support, weights
 
 SHORTEST = 4
@@ -57,7 +57,7 @@ def claim(text: str, cited: Collection[str]) -> Claim:
     return Claim(text=stated, words=tuple(words(stated)), cited=cited)
 
 
-def check_sentence(of: Claim, chunk_id: str, texts: Texts) -> Finding:
+def check_sentence(of: Claim, chunk_id: str, texts: ContextTexts) -> Finding:
     """Whether the cited chunk is where the sentence comes from.
 
     A sentence cited from several chunks passes where it stands in one of them.
@@ -71,7 +71,7 @@ def check_sentence(of: Claim, chunk_id: str, texts: Texts) -> Finding:
     if any(searched in chunk.key for chunk in own):
         return Finding(checked="sentence", similarity=1.0)
     places = [(place, chunk) for chunk in own if (place := align(of.words, chunk))]
-    best = max(places, key=lambda one: one[0].similarity, default=None)
+    best = max(places, key=lambda place: place[0].similarity, default=None)
     similarity = best[0].similarity if best else 0.0
     if any(is_found(of.words, place, chunk) for place, chunk in places):
         return Finding(checked="sentence", similarity=similarity)
@@ -88,18 +88,18 @@ def check_sentence(of: Claim, chunk_id: str, texts: Texts) -> Finding:
     return Finding(checked="marker_only", label=label, similarity=similarity, other=better)
 
 
-def _rivals(of: Claim, own: list[Prepared], texts: Texts) -> list[tuple[str, Prepared]]:
+def _rivals(of: Claim, own: list[ChunkText], texts: ContextTexts) -> list[tuple[str, ChunkText]]:
     """The chunks with as many of the sentence's words as the cited ones; no other competes."""
     distinct = frozenset(of.words)
-    held = max((len(distinct & chunk.distinct) for chunk in own), default=0)
+    most_shared = max((len(distinct & chunk.distinct) for chunk in own), default=0)
     return [
         (name, text)
         for name, text in texts.all
-        if name not in of.cited and len(distinct & text.distinct) >= held
+        if name not in of.cited and len(distinct & text.distinct) >= most_shared
     ]
 
 
-def _is_copy(of: Claim, held: float, rival: Prepared) -> bool:
+def _is_copy(of: Claim, similarity: float, rival: ChunkText) -> bool:
     """Whether a rival holds the sentence, or nearly while no cited chunk holds most of it."""
     if key(of.words) in rival.key:
         return True
@@ -108,11 +108,11 @@ def _is_copy(of: Claim, held: float, rival: Prepared) -> bool:
     place = align(of.words, rival)
     if place is None:
         return False
-    is_nearly = held < COPY and place.similarity >= NEAR_COPY
+    is_nearly = similarity < COPY and place.similarity >= NEAR_COPY
     return is_nearly or is_found(of.words, place, rival)
 
 
-def is_altered(said: Sequence[str], place: Alignment, chunk: Prepared) -> bool:
+def is_altered(sentence: Sequence[str], place: Alignment, chunk: ChunkText) -> bool:
     """Whether a copy of a passage differs by a number, a negation or a swapped word.
 
     An answer joins what it copies: words left out, other forms of a word, and another first word
@@ -120,19 +120,23 @@ def is_altered(said: Sequence[str], place: Alignment, chunk: Prepared) -> bool:
     """
     if place.similarity < COPY:
         return False
-    short = [one for one in place.changes if max(length(one.ours), length(one.theirs)) <= SHORT]
-    if any(one.is_number or one.is_negation for one in short):
+    short = [
+        change
+        for change in place.changes
+        if max(length(change.ours), length(change.theirs)) <= SHORT
+    ]
+    if any(change.is_number or change.is_negation for change in short):
         return True
     if place.similarity < NEAR_COPY:
         return False
     begin = place.start - len(place.changes[0].theirs) if place.changes else place.start
-    is_joined = said[0] != chunk.words[place.start] and begin not in chunk.starts
-    others = [
-        one
-        for one in place.changes[is_joined:]
-        if not is_harmless(one, chunk) and not _is_form(one)
+    is_joined = sentence[0] != chunk.words[place.start] and begin not in chunk.starts
+    rewordings = [
+        change
+        for change in place.changes[is_joined:]
+        if not is_harmless(change, chunk) and not _is_form(change)
     ]
-    return 0 < len(others) <= SWAPS and all(one.is_swap for one in others)
+    return 0 < len(rewordings) <= SWAPS and all(change.is_swap for change in rewordings)
 
 
 def _is_form(change: Change) -> bool:
@@ -145,15 +149,15 @@ def _is_form(change: Change) -> bool:
 
 
 def _better(
-    of: Claim, own: list[Prepared], rivals: list[tuple[str, Prepared]], texts: Texts
+    of: Claim, own: list[ChunkText], rivals: list[tuple[str, ChunkText]], texts: ContextTexts
 ) -> str:
     """The chunk that supports the sentence clearly better than all cited ones, or nothing."""
     if not rivals:
         return ""
     weighed = weights(of.words, of.text, [text for _, text in texts.all])
-    held = max((support(weighed, chunk) for chunk in own), default=0.0)
-    if TIMES * held > 1:
+    best_cited = max((support(weighed, chunk) for chunk in own), default=0.0)
+    if TIMES * best_cited > 1:
         return ""
     best, name = max((support(weighed, text), name) for name, text in rivals)
-    gain = (best - held) * sum(weighed.values())
-    return name if best >= SUPPORTED and best >= TIMES * held and gain >= GAIN else ""
+    gain = (best - best_cited) * sum(weighed.values())
+    return name if best >= SUPPORTED and best >= TIMES * best_cited and gain >= GAIN else ""

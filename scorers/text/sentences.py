@@ -59,17 +59,17 @@ def places(text: str) -> Iterator[tuple[int, int]]:
 
 def cuts(text: str) -> list[tuple[int, int]]:
     """Where the text is cut into sentences; the space between them belongs to the one behind it."""
-    found = []
+    spans = []
     begin = 0
     for match in _END.finditer(text):
         stop, end = match.span()
         before = text[max(begin, stop - _LONGEST_SHORT) : stop]
         if text[stop] == "." and _is_short(before) and not match["more"]:
             continue
-        found.append((begin, end))
+        spans.append((begin, end))
         begin = end
-    found.append((begin, len(text)))
-    return found
+    spans.append((begin, len(text)))
+    return spans
 
 
 def _is_short(before: str) -> bool:

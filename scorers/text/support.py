@@ -11,7 +11,7 @@ import re
 from collections.abc import Mapping, Sequence
 from math import log
 
-from scorers.text.chunk_text import Prepared
+from scorers.text.chunk_text import ChunkText
 from scorers.text.normalise import is_number, is_unspaced, words
 
 NUMBER_WEIGHT = 1.5
@@ -21,12 +21,12 @@ STEM = 5
 NAME = re.compile(r"(?<=[^.!?\s] )[^\W\d_a-z][^\W_]+|\b[A-Z][A-Z0-9]+\b")
 
 
-def weights(claim: Sequence[str], text: str, chunks: Sequence[Prepared]) -> dict[str, float]:
+def weights(claim: Sequence[str], text: str, chunks: Sequence[ChunkText]) -> dict[str, float]:
     """What each distinct word of a claim weighs; `text` is the claim as written, for its names.
 
     A word that every chunk has tells nothing about which chunk it is.
     """
-    names = {name for found in NAME.findall(text) for name in words(found)}
+    names = {name for name in NAME.findall(text) for name in words(name)}
     weighed = {}
     for word in dict.fromkeys(claim):
         having = sum(word in chunk.distinct for chunk in chunks)
@@ -41,20 +41,20 @@ def weights(claim: Sequence[str], text: str, chunks: Sequence[Prepared]) -> dict
     return weighed
 
 
-def support(weighed: Mapping[str, float], chunk: Prepared) -> float:
+def support(weighed: Mapping[str, float], chunk: ChunkText) -> float:
     """The share of the claim's weight that the chunk has, 0..1; a shared stem counts mostly.
 
-    >>> chunk = Prepared("Refunds are paid within 24 hours.")
+    >>> chunk = ChunkText("Refunds are paid within 24 hours.")
     >>> support({"refunded": 1.0, "24": 1.5, "cards": 1.0}, chunk)
     0.6571428571428571
     """
     total = sum(weighed.values())
     if not total:
         return 0.0
-    found = 0.0
+    weight_held = 0.0
     for word, weight in weighed.items():
         if word in chunk.distinct:
-            found += weight
+            weight_held += weight
         elif len(word) >= STEM and not is_number(word) and word[:STEM] in chunk.stems:
-            found += STEM_SHARE * weight
-    return found / total
+            weight_held += STEM_SHARE * weight
+    return weight_held / total

@@ -26,13 +26,13 @@ def tokens(text: str) -> list[str]:
     if text.isascii():
         return ascii_words(text).split()
     plain = unicodedata.normalize("NFKC", text)
-    found: list[str] = []
+    words: list[str] = []
     for word in _WORD.findall(plain.lower()):
         if _IS_UNSPACED.match(word):
-            found += [word[i : i + 2] for i in range(len(word) - 1)] or [word]
+            words += [word[i : i + 2] for i in range(len(word) - 1)] or [word]
         else:
-            found.append(word)
-    return found
+            words.append(word)
+    return words
 
 
 def ascii_words(text: str) -> str:

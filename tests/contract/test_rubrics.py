@@ -12,7 +12,7 @@ from ragvigil.model.score import Score
 from scorers.judge.question import Question, ask_about
 from scorers.judge.suspicion import LABEL
 from scorers.judge.verdicts import Incomplete, derived_from, read_scores
-from scorers.judge_table import About, Judging
+from scorers.judge_table import About, JudgeTable
 from scorers.rubric import FIELDS, Rubric, house_rubrics, parse_rubric
 from tests.judged_records import GOOD, INJECTED, REFERENCE
 
@@ -28,7 +28,7 @@ EXPECTED = (
 )
 
 
-def judging(rubric: Rubric) -> Judging:
+def judging(rubric: Rubric) -> JudgeTable:
     assert rubric.judge is not None
     return rubric.judge
 

@@ -12,7 +12,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
 
-import httpx
+import httpx2
 import pytest
 
 from ragvigil.app.cli.api_client import Refused
@@ -23,7 +23,7 @@ from ragvigil.store.engine.store import Store
 from ragvigil.store.issues import golden
 from ragvigil.web.api.application import api
 from ragvigil.web.settings import WebSettings
-from scorers.golden import asked, read_golden
+from scorers.golden import question_key, read_golden
 from tests.flow.test_api import NOW, Quiet, keep, outcome
 from tests.golden_sets import git, job_of, work_tree
 from tests.served_api import Commands, commands
@@ -152,7 +152,7 @@ def test_a_failing_trace_is_signed_fails_now_and_passes_later(
     service.reply = RIGHT
     assert "passes (target): states every vital fact" in daemon.say("golden", "run", case)
     assert "passing by bob" in daemon.say("golden", "show", case)
-    assert asked("How long do refunds take?") in read_golden(tmp_path / "set/golden.jsonl")
+    assert question_key("How long do refunds take?") in read_golden(tmp_path / "set/golden.jsonl")
     job.watch()
     assert len(golden.runs(store, case)) == 2
 
@@ -198,11 +198,11 @@ def test_a_service_that_is_away_tells_nothing(job: GoldenJob, service: Service) 
 def test_nobody_signs_without_the_right_or_what_they_wrote(daemon: Commands) -> None:
     case = proposed(daemon)
     base = f"http://127.0.0.1:{daemon.port}/api/v1/golden/{case}"
-    seen = httpx.get(base, headers={"authorization": "Bearer r3ader"}).json()
+    seen = httpx2.get(base, headers={"authorization": "Bearer r3ader"}).json()
     body = {"actor": "bob", "content_hash": seen["content_hash"]}
     for token, status in (("", 401), ("r3ader", 403), ("tr1ager", 403)):
         headers = {"authorization": f"Bearer {token}"} if token else {}
-        assert httpx.post(f"{base}/sign", json=body, headers=headers).status_code == status
+        assert httpx2.post(f"{base}/sign", json=body, headers=headers).status_code == status
     with pytest.raises(Refused, match="somebody else must sign"):
         daemon.say("golden", "sign", case, "--yes", "--despite-warnings")
     with pytest.raises(Refused, match="there is no case none"):

@@ -21,7 +21,7 @@ import numpy as np
 from scorers.grounding.claims import Weights
 from scorers.grounding.evidence import LACK, SUPPORT
 from scorers.grounding.features import EVIDENCE, NAMES, measure
-from scorers.grounding.model import Model, Trees, written
+from scorers.grounding.model import Model, Trees, to_json
 from scorers.text.normalise import words
 from tools.training.grounded_examples import Example, examples
 
@@ -218,7 +218,7 @@ def main() -> None:
     if flag != "--out":
         sys.exit(f"{flag} is not --out")
     given = examples(Path(folder))
-    Path(target).write_text(written(train(given)), encoding="utf-8")
+    Path(target).write_text(to_json(train(given)), encoding="utf-8")
     print(f"{Counter((one.source, one.is_supported) for one in given)} -> {target}")
 
 

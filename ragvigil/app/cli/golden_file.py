@@ -16,7 +16,7 @@ from clustering.golden.case import BadCase, as_json, line, parse
 from clustering.golden.settings import GoldenSettings
 from ragvigil.app.cli.api_client import Refused, post
 from ragvigil.app.settings import Settings, SettingsError
-from scorers.golden import BadGolden, asked, read_golden
+from scorers.golden import BadGolden, question_key, read_golden
 
 AT_ONCE = 20
 Numbered = tuple[int, Mapping[str, Any]]
@@ -115,7 +115,7 @@ def check_file(path: Path | None, settings: GoldenSettings, *, as_json: bool) ->
         path = settings.repository / settings.file
     try:
         read_golden(path)
-        found = lines.broken(lines.read(path.read_text(encoding="utf-8-sig")), asked)
+        found = lines.broken(lines.read(path.read_text(encoding="utf-8-sig")), question_key)
     except BadGolden as error:
         print(error, file=sys.stderr)
         return 2

@@ -21,7 +21,7 @@ from scorers.judge.material import Reference
 from scorers.judge.prompt import skeleton
 from scorers.judge.question import ask_about
 from scorers.judge.verdicts import Incomplete, derived_from, read_scores
-from scorers.rubric import BadRubric, Rubric, load_rubrics, orphaned, read_rubric
+from scorers.rubric import BadRubric, Rubric, derivation_problem, load_rubrics, read_rubric
 
 if TYPE_CHECKING:
     from ragvigil.llm.client import Client
@@ -55,7 +55,7 @@ def found_rubric(file: str) -> Rubric:
     except OSError as error:
         names = ", ".join(sorted(known))
         raise BadRubric(f"{file}: {error.strerror}, and it is not one of {names}") from error
-    problem = orphaned(rubric, known)
+    problem = derivation_problem(rubric, known)
     if problem:
         raise BadRubric(f"{file}: {problem}")
     return rubric

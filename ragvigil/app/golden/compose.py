@@ -21,7 +21,7 @@ from ragvigil.model.clock import Clock
 from ragvigil.model.record import RagRecord
 from ragvigil.model.score import Score
 from ragvigil.store.engine.store import Store
-from scorers.golden import asked
+from scorers.golden import question_key
 from scorers.judge.job import JudgeJob
 from scorers.runner import Runner
 
@@ -48,7 +48,7 @@ def golden_job(
         log.info(
             "golden cases: their questions leave for the target", url=settings.golden.target.url
         )
-    known = Knowledge(asked=asked, marked=_marking(settings), embed=_embedding(inference))
+    known = Knowledge(asked=question_key, marked=_marking(settings), embed=_embedding(inference))
     trial = Trial(
         store=store, target=settings.golden.target, runner=runner, judge=_judging(judging)
     )

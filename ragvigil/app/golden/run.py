@@ -17,7 +17,7 @@ from ragvigil.model.score import Score
 from ragvigil.store.engine.store import Store
 from ragvigil.store.scores.judged import record_of
 from scorers.context_recall import ContextRecall
-from scorers.golden import asked, parse_case
+from scorers.golden import parse_case, question_key
 from scorers.runner import Runner
 
 TARGET, STORED = "target", "stored"
@@ -61,7 +61,7 @@ def judged(case: GoldenCase, record: RagRecord, more: Sequence[Score], runner: R
     """What code says of the record, with `more` scores of others."""
     recall = Runner([ContextRecall([parse_case(as_json(case))])]).score_all(record)
     own = [one for one in runner.score_all(record) if one.rubric != ContextRecall.rubric]
-    return verdict(case, record, [*own, *recall, *more], runner.fails_below, asked)
+    return verdict(case, record, [*own, *recall, *more], runner.fails_below, question_key)
 
 
 def _fresh(case: GoldenCase, trial: Trial) -> tuple[RagRecord, Sequence[Score]]:

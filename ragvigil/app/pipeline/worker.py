@@ -28,7 +28,7 @@ from ragvigil.store.records.record_rows import RubricFacts
 from ragvigil.store.records.traces import TraceRows
 from scorers.judge.sampling import may_be_chosen
 from scorers.local.job import is_for_local_models
-from scorers.rubric import bring
+from scorers.rubric import use_own_files
 from scorers.runner import Runner, load_scorers
 
 
@@ -106,7 +106,7 @@ def begin(settings: Settings, facts: Mapping[str, RubricFacts], writer: tuple[st
     threading.Thread(target=_end_with_the_core, daemon=True).start()
     step_back()
     configure_logs()
-    bring(settings.scorers.rubrics)
+    use_own_files(settings.scorers.rubrics)
     _makers[:] = [Maker(settings, facts, writer)]
     memory.collect_seldom()
     increases()  # what was counted so far is nobody's

@@ -27,7 +27,7 @@ from ragvigil.store.settings import StoreSettings
 from ragvigil.web.settings import WebSettings
 from scorers.export.settings import ExportSettings
 from scorers.judge.settings import JudgeSettings
-from scorers.rubric import GROUP, bring, house_rubrics
+from scorers.rubric import GROUP, house_rubrics, use_own_files
 from scorers.settings import ScorersSettings
 
 PREFIX = "RAGVIGIL_"
@@ -103,7 +103,7 @@ def load(config: Path | None = None, **flags: Any) -> Settings:
         raise SettingsError("\n".join(_not_json(error, os.environ))) from error
     except ValidationError as error:
         raise SettingsError("\n".join(_sentences(error))) from error
-    own = bring(settings.scorers.rubrics)
+    own = use_own_files(settings.scorers.rubrics)
     nameless = list(unknown_rubrics(settings, house_rubrics() | own))
     if nameless and not others(GROUP):  # those of others are known where they are loaded
         raise SettingsError("\n".join(nameless))

@@ -18,8 +18,8 @@ from scorers.context_recall import (
     CUTOFFS,
     FEWEST,
     ContextRecall,
+    covering_place,
     is_same_text,
-    pieced,
     ranking,
 )
 from scorers.golden import parse_case
@@ -158,17 +158,17 @@ def test_words_of_the_gold_chunk_in_another_order_are_not_its_pieces() -> None:
 def test_pieces_without_spaces_are_found_by_longer_runs() -> None:
     gold = words("银行卡退款需要五到七个工作日，礼品卡不能兑换现金，请联系客服。")
     half = len(gold) // 2
-    assert pieced(gold, [["x", *gold[:half]], [*gold[half:], "y"]]) == [1]
+    assert covering_place(gold, [["x", *gold[:half]], [*gold[half:], "y"]]) == [1]
     scattered = [gold[start : start + 6] for start in range(0, len(gold), 3)]
-    assert pieced(gold, scattered) == []
+    assert covering_place(gold, scattered) == []
 
 
 @given(st.lists(st.sampled_from("abcdefghij"), max_size=60), st.data())
 def test_more_chunks_never_lose_a_gold_chunk(gold: list[str], data: st.DataObject) -> None:
     texts = data.draw(st.lists(st.lists(st.sampled_from("abcdefghij"), max_size=40), max_size=5))
-    found = pieced(gold, texts)
-    assert pieced(gold, [*texts, gold]) in (found, [len(texts)])
-    assert bool(pieced(gold, [gold])) is (len(gold) >= FEWEST)
+    found = covering_place(gold, texts)
+    assert covering_place(gold, [*texts, gold]) in (found, [len(texts)])
+    assert bool(covering_place(gold, [gold])) is (len(gold) >= FEWEST)
 
 
 def test_repeats_of_a_gold_chunk_earn_nothing_in_recall_and_ndcg() -> None:

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from scorers import golden
-from scorers.golden import BadGolden, Case, Fact, Gold, asked, parse_case, read_golden
+from scorers.golden import BadGolden, Case, Fact, Gold, parse_case, question_key, read_golden
 
 
 def written(folder: Path, *lines: str) -> Path:
@@ -82,11 +82,11 @@ def test_a_line_separator_inside_a_text_ends_no_line(tmp_path: Path) -> None:
     ],
 )
 def test_a_question_is_known_by_its_words(one: str, other: str) -> None:
-    assert asked(one) == asked(other)
+    assert question_key(one) == question_key(other)
 
 
 def test_questions_with_other_numbers_are_others() -> None:
-    assert asked("What happened in 2019?") != asked("What happened in 2020?")
+    assert question_key("What happened in 2019?") != question_key("What happened in 2020?")
 
 
 def test_ids_and_texts_that_do_not_pair_stand_for_themselves() -> None:

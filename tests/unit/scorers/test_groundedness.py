@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from ragvigil.model.record import Document, RagRecord
 from ragvigil.model.score import Kind, Score
 from scorers.groundedness import LocalGroundedness
-from scorers.grounding.model import trained
+from scorers.grounding.model import shipped_model
 
 CHUNKS = (
     "Card refunds take 5 to 7 business days to appear. Cash refunds are paid at once in the shop.",
@@ -43,7 +43,11 @@ def test_one_invented_sentence_among_grounded_ones_is_named() -> None:
     score = score_of(f"{GROUNDED} {INVENTED}", *CHUNKS)
     sentences = score.details["sentences"]
     assert isinstance(sentences, list)
-    assert [one["supported"] < trained().threshold for one in sentences] == [False, False, True]
+    assert [one["supported"] < shipped_model().threshold for one in sentences] == [
+        False,
+        False,
+        True,
+    ]
     assert [one["chunk_id"] for one in sentences[:2]] == ["c0", "c1"]
     assert f"{GROUNDED} {INVENTED}"[sentences[2]["start"] :] == INVENTED
     assert score.explanation == "1 of 3 sentences unsupported"
@@ -52,7 +56,7 @@ def test_one_invented_sentence_among_grounded_ones_is_named() -> None:
 def test_the_score_says_that_a_model_made_it_and_which() -> None:
     score = score_of(GROUNDED, *CHUNKS)
     assert (score.rubric, score.kind, score.version) == (
-        "groundedness", Kind.MODEL, trained().version,
+        "groundedness", Kind.MODEL, shipped_model().version,
     )  # fmt: skip
 
 

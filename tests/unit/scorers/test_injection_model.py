@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from scorers import injection_model, injection_signs
-from scorers.injection_model import Model, most_planted, read, weigh
+from scorers.injection_model import Model, from_json, most_planted, weigh
 from scorers.injection_signs import requests
 
 HOST = (
@@ -84,7 +84,7 @@ def test_a_pair_of_signs_weighs_beside_its_signs() -> None:
 
 def test_a_model_is_read_with_its_pairs() -> None:
     text = '{"bias": 1, "threshold": 2, "weights": {"a": 3}, "pairs": {"a b": 4}}'
-    assert read(text) == Model(bias=1, weights={"a": 3}, pairs={("a", "b"): 4}, threshold=2)
+    assert from_json(text) == Model(bias=1, weights={"a": 3}, pairs={("a", "b"): 4}, threshold=2)
 
 
 @given(st.text(max_size=200), st.sampled_from(["", *PLANTED, *ABROAD]))

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from scorers.judge_table import KEYS, About, BadTable, parse_judging
+from scorers.judge_table import KEYS, About, BadTable, parse_judge_table
 from scorers.rubric import BadRubric, house_rubrics, parse_rubric
 
 TABLE = """
@@ -52,7 +52,7 @@ def grades(*some: dict[str, Any]) -> list[dict[str, Any]]:
 
 
 def test_a_whole_table_is_read() -> None:
-    made = parse_judging(table())
+    made = parse_judge_table(table())
     assert made.about is About.CLAIMS
     assert [grade.value for grade in made.grades] == [1.0, 0]
     assert made.grade("yes").quote
@@ -117,7 +117,7 @@ def test_a_whole_table_is_read() -> None:
 )
 def test_a_wrong_value_is_one_sentence(changes: dict[str, Any], sentence: str) -> None:
     with pytest.raises(BadTable) as refused:
-        parse_judging(table(**changes))
+        parse_judge_table(table(**changes))
     assert str(refused.value).startswith(sentence)
     assert len(str(refused.value).splitlines()) == 1
 
@@ -166,7 +166,7 @@ values = st.recursive(
 @given(st.dictionaries(st.sampled_from([*KEYS, "colour"]), values, max_size=4))
 def test_any_table_is_read_or_refused_and_never_anything_else(changes: dict[str, Any]) -> None:
     with contextlib.suppress(BadTable):
-        made = parse_judging(table(**changes))
+        made = parse_judge_table(table(**changes))
         assert len(made.grades) >= 2
         assert hash(made)
 

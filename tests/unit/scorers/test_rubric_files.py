@@ -16,11 +16,11 @@ from ragvigil.model.score import Layer
 from scorers.rubric import (
     FIELDS,
     BadRubric,
-    bring,
     house_rubrics,
     load_rubrics,
     parse_rubric,
     rubrics_left_out,
+    use_own_files,
 )
 from scorers.settings import ScorersSettings
 from tests.rubric_files import JUDGED, KEYS, written
@@ -92,7 +92,7 @@ def test_every_file_of_the_house_has_the_name_of_its_rubric() -> None:
 @pytest.fixture
 def nothing_brought() -> Iterator[None]:
     yield
-    bring(())
+    use_own_files(())
 
 
 @pytest.mark.usefixtures("nothing_brought")
@@ -100,10 +100,10 @@ def test_files_of_ones_own_stand_beside_the_others_until_others_are_brought(
     tmp_path: Path,
 ) -> None:
     (tmp_path / "tone.toml").write_text(written() + JUDGED)
-    assert set(bring([tmp_path])) == {"tone"}
+    assert set(use_own_files([tmp_path])) == {"tone"}
     assert load_rubrics()["tone"].judge is not None
     assert set(house_rubrics()) == set(load_rubrics()) - {"tone"}
-    bring(())
+    use_own_files(())
     assert "tone" not in load_rubrics()
 
 
@@ -129,14 +129,14 @@ def test_a_wrong_file_of_ones_own_is_refused_and_changes_nothing(
     (tmp_path / name).write_text(text)
     before = dict(load_rubrics())
     with pytest.raises(BadRubric) as error:
-        bring([tmp_path / name])
+        use_own_files([tmp_path / name])
     assert str(error.value) == sentence
     assert load_rubrics() == before
 
 
 def test_a_folder_without_rubrics_and_a_code_rubric_are_refused(tmp_path: Path) -> None:
     with pytest.raises(BadRubric, match=r"holds no \*\.toml"):
-        bring([tmp_path])
+        use_own_files([tmp_path])
     (tmp_path / "tone.toml").write_text(written())
     with pytest.raises(ValidationError, match=r"tone: needs a \[judge\] table, or derived_from"):
         ScorersSettings(rubrics=(tmp_path,))

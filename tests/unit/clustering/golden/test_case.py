@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from clustering.golden.case import BadCase, as_json, line, parse
 from clustering.golden.content import content_hash, lacks
 from ragvigil.model.golden import CaseState, ExpectedFact, GoldenCase, QueryType
-from scorers.golden import asked, parse_case, read_golden
+from scorers.golden import parse_case, question_key, read_golden
 
 WORDS = st.text(st.characters(codec="utf-8", exclude_categories=["Cc"]), min_size=1, max_size=30)
 TEXT = WORDS.filter(lambda text: bool(text.strip()))
@@ -62,7 +62,7 @@ def test_a_case_comes_back_from_its_line(case: GoldenCase) -> None:
 def test_scorers_read_what_we_write(tmp_path: Path) -> None:
     path = tmp_path / "golden.jsonl"
     path.write_text(line(REFUNDS) + "\n", encoding="utf-8")
-    found = read_golden(path)[asked("how long does a refund TAKE")]
+    found = read_golden(path)[question_key("how long does a refund TAKE")]
     assert [(gold.chunk_id, gold.text) for gold in found.gold] == [
         ("refund-02", "Refunds take 5 to 7 days.")
     ]
@@ -75,7 +75,7 @@ def test_scorers_read_what_we_write(tmp_path: Path) -> None:
 
 @given(CASES)
 def test_what_lacks_nothing_is_read_by_scorers(case: GoldenCase) -> None:
-    if not list(lacks(case, asked)):
+    if not list(lacks(case, question_key)):
         assert parse_case(as_json(case)).question == case.question
 
 
@@ -126,11 +126,11 @@ def test_the_hash_covers_what_is_asked_and_not_who_signed() -> None:
     ],
 )
 def test_what_a_case_lacks_is_named(case: GoldenCase, why: str) -> None:
-    assert any(why in one for one in lacks(case, asked))
+    assert any(why in one for one in lacks(case, question_key))
 
 
 def test_a_question_without_an_answer_needs_no_gold() -> None:
     case = GoldenCase(
         case_id="c", question="What is the CEO's shoe size?", failure_mode="no_answer"
     )
-    assert list(lacks(case, asked)) == []
+    assert list(lacks(case, question_key)) == []

@@ -13,7 +13,7 @@ from clustering.golden.leakage import Said, leaks
 from clustering.golden.near_duplicates import near
 from clustering.golden.settings import GoldenSettings
 from ragvigil.model.golden import ExpectedFact, GoldenCase
-from scorers.golden import asked
+from scorers.golden import question_key
 
 
 def case(name: str, question: str, **more: object) -> GoldenCase:
@@ -22,7 +22,7 @@ def case(name: str, question: str, **more: object) -> GoldenCase:
 
 def found_near(question: str, *others: str) -> list[tuple[str, str]]:
     listed = [case(f"c{place}", one) for place, one in enumerate(others)]
-    found = near(case("own", question), listed, asked, letters=0.85, meaning=0.9)
+    found = near(case("own", question), listed, question_key, letters=0.85, meaning=0.9)
     return [(one.case_id, one.by) for one in found]
 
 
@@ -41,7 +41,9 @@ def test_a_word_more_or_turned_around_is_near_and_another_question_is_not() -> N
 
 
 def test_a_case_is_not_its_own_duplicate() -> None:
-    assert near(case("a", "Why?"), [case("a", "Why?")], asked, letters=0.5, meaning=0.5) == []
+    assert (
+        near(case("a", "Why?"), [case("a", "Why?")], question_key, letters=0.5, meaning=0.5) == []
+    )
 
 
 def test_questions_of_one_meaning_are_near_where_vectors_are_known() -> None:
@@ -53,7 +55,7 @@ def test_questions_of_one_meaning_are_near_where_vectors_are_known() -> None:
     asked_now, others = case("own", "When do I get my money back?"), [
         case("a", "How long do refunds take?"), case("b", "Where is the shop?")
     ]  # fmt: skip
-    found = near(asked_now, others, asked, letters=0.85, meaning=0.9, embed=embed)
+    found = near(asked_now, others, question_key, letters=0.85, meaning=0.9, embed=embed)
     assert [(one.case_id, one.by, one.likeness) for one in found] == [("a", "meaning", 0.995)]
 
 
@@ -68,7 +70,7 @@ QUESTION = Said(role="user", text=f"Context: {CHUNK}\n\nQuestion: {ONE.question}
 
 
 def where(*prompt: Said) -> list[tuple[str, str]]:
-    return [(one.what, one.where) for one in leaks(ONE, prompt, [CHUNK], asked)]
+    return [(one.what, one.where) for one in leaks(ONE, prompt, [CHUNK], question_key)]
 
 
 def test_the_question_and_the_chunks_of_the_last_message_are_no_leak() -> None:
@@ -102,7 +104,7 @@ def marked(text: str, found: Counter[str]) -> str:
 
 
 def test_a_check_says_what_blocks_and_what_warns() -> None:
-    known = Knowledge(asked=asked, marked=marked)
+    known = Knowledge(asked=question_key, marked=marked)
     bad = case("own", "How long?", more={"owner": {"mail": ["ada@example.org"]}})
     found = check(bad, [case("c1", "how long")], None, (), known, GoldenSettings())
     assert found.blocking[0].startswith("nothing says what a good answer needs")

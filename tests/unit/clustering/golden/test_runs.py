@@ -14,7 +14,7 @@ from clustering.golden.verdict import verdict
 from ragvigil.model.golden import CaseRun, CaseState, ExpectedFact, GoldenCase, QueryType
 from ragvigil.model.record import RagRecord
 from ragvigil.model.score import Kind, Score
-from scorers.golden import asked
+from scorers.golden import question_key
 
 BARS = {"citation_validity": 1.0, "context_recall": 0.5, "groundedness": 0.5}
 CASE = GoldenCase(
@@ -29,7 +29,7 @@ CASE = GoldenCase(
 
 def said(answer: str | None, *scores: Score, case: GoldenCase = CASE, error: str | None = None):  # type: ignore[no-untyped-def]
     record = RagRecord(record_id="r", trace_id="t", query="How long?", answer=answer, error=error)
-    return verdict(case, record, scores, BARS, asked)
+    return verdict(case, record, scores, BARS, question_key)
 
 
 @pytest.mark.parametrize(

@@ -11,7 +11,7 @@ from clustering.golden.case import line
 from clustering.golden.set_file import adopted, broken, cases_of, differing, put, read
 from clustering.golden.verbs import edited, proposed, signed
 from ragvigil.model.golden import CaseState, GoldenCase
-from scorers.golden import asked
+from scorers.golden import question_key
 
 
 def case(name: str, question: str = "") -> GoldenCase:
@@ -37,7 +37,7 @@ def test_putting_a_case_leaves_every_other_line_alone(names: list[str], ends: bo
 def test_an_edited_line_is_told_from_a_signed_one() -> None:
     good, bad = case("a"), case("b")
     forged = line(bad).replace("This.", "That.")
-    found = broken(read(f"{line(good)}\n{forged}\n{HAND}\nnonsense\n"), asked)
+    found = broken(read(f"{line(good)}\n{forged}\n{HAND}\nnonsense\n"), question_key)
     assert [(one.number, one.case_id) for one in found] == [(2, "b"), (3, ""), (4, "")]
     assert "edited after it was signed" in found[0].why
     assert "is not signed" in found[1].why
@@ -45,7 +45,7 @@ def test_an_edited_line_is_told_from_a_signed_one() -> None:
 
 def test_two_lines_that_ask_the_same_are_told() -> None:
     text = f"{line(case('a', 'How LONG?'))}\n{line(case('b', 'how long'))}\n"
-    assert [one.why for one in broken(read(text), asked)] == ["line 1 asks the same"]
+    assert [one.why for one in broken(read(text), question_key)] == ["line 1 asks the same"]
 
 
 def test_a_signed_case_that_the_file_lacks_is_told() -> None:

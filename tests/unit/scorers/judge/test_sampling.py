@@ -1,4 +1,4 @@
-"""Which records are judged is a hash: the same everywhere, nested in the rate, which sinks with the budget."""
+"""Sampling is a hash, the same everywhere and nested in the rate; the budget thins the rate."""
 
 from __future__ import annotations
 

@@ -7,17 +7,17 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from scorers.text.alignment import LONGEST, align, is_found
-from scorers.text.chunk_text import Prepared
+from scorers.text.chunk_text import ChunkText
 from scorers.text.normalise import words
 
 WORD = st.text("abcdef", min_size=1, max_size=8)
-CHUNK = Prepared(
+CHUNK = ChunkText(
     "The fee is 5 EUR. The courier keeps signatures for 18 months. The order is paid back in full"
     " within 10 working days, and the customer is told by letter."
 )
 
 
-def found(quote: str, chunk: Prepared = CHUNK) -> bool:
+def found(quote: str, chunk: ChunkText = CHUNK) -> bool:
     place = align(words(quote), chunk)
     return place is not None and is_found(words(quote), place, chunk)
 
@@ -69,12 +69,12 @@ def test_nothing_in_common_has_no_place() -> None:
 
 def test_a_quotation_too_long_to_align_is_not_found_by_its_beginning() -> None:
     text = "word " * (LONGEST + 5)
-    assert not found(text + "other", Prepared(text))
+    assert not found(text + "other", ChunkText(text))
 
 
 @given(st.lists(WORD, min_size=1, max_size=60), st.lists(WORD, min_size=1, max_size=60))
 def test_alignment_is_total_and_its_numbers_lie_in_range(quote: list[str], text: list[str]) -> None:
-    chunk = Prepared(" ".join(text))
+    chunk = ChunkText(" ".join(text))
     place = align(quote, chunk)
     if place is not None:
         assert 0 < place.similarity <= 1
@@ -85,4 +85,4 @@ def test_alignment_is_total_and_its_numbers_lie_in_range(quote: list[str], text:
 def test_a_true_stretch_is_always_found(text: list[str], data: st.DataObject) -> None:
     start = data.draw(st.integers(0, len(text) - 1))
     stretch = " ".join(text[start : data.draw(st.integers(start + 1, len(text)))])
-    assert stretch in " ".join(Prepared(" ".join(text)).words)
+    assert stretch in " ".join(ChunkText(" ".join(text)).words)

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from scorers.text.chunk_text import BYTES_PER_CHUNK, Prepared, PreparedChunks
+from scorers.text.chunk_text import BYTES_PER_CHUNK, ChunkText, ChunkTextCache
 from scorers.text.normalise import words
 
 
 def test_the_same_content_is_prepared_once() -> None:
-    chunks = PreparedChunks(max_bytes=1 << 20)
+    chunks = ChunkTextCache(max_bytes=1 << 20)
     assert chunks.get("Refunds take 5 days.") is chunks.get("Refunds take 5 days.")
 
 
 def test_the_least_recently_used_chunk_leaves_first() -> None:
-    chunks = PreparedChunks(max_bytes=3 * BYTES_PER_CHUNK)
+    chunks = ChunkTextCache(max_bytes=3 * BYTES_PER_CHUNK)
     first, second = chunks.get("a"), chunks.get("b")
     assert chunks.get("a") is first
     chunks.get("c")
@@ -21,17 +21,17 @@ def test_the_least_recently_used_chunk_leaves_first() -> None:
 
 
 def test_many_chunks_stay_within_the_bound() -> None:
-    chunks = PreparedChunks(max_bytes=10 * BYTES_PER_CHUNK)
+    chunks = ChunkTextCache(max_bytes=10 * BYTES_PER_CHUNK)
     for number in range(1_000):
         chunks.get(f"chunk {number}")
     assert 1 <= len(chunks) <= 10
 
 
 def test_one_chunk_larger_than_the_bound_is_still_prepared() -> None:
-    chunks = PreparedChunks(max_bytes=1)
+    chunks = ChunkTextCache(max_bytes=1)
     assert chunks.get("Refunds take 5 days.").words == words("Refunds take 5 days.")
     assert len(chunks) == 1
 
 
 def test_sentences_begin_where_their_first_word_stands() -> None:
-    assert Prepared("It is free. Ask us. 退款。好").starts >= {0, 3, 5, 7}
+    assert ChunkText("It is free. Ask us. 退款。好").starts >= {0, 3, 5, 7}

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from scorers.text.chunk_text import Prepared
+from scorers.text.chunk_text import ChunkText
 from scorers.text.normalise import words
 from scorers.text.support import support, weights
 
 CHUNKS = [
-    Prepared("Card refunds take 5 days to appear on the statement of the customer."),
-    Prepared("Parcels are held for 10 days at the pickup point of the customer."),
-    Prepared("Accounts of the customer are locked for 20 minutes after 6 attempts."),
+    ChunkText("Card refunds take 5 days to appear on the statement of the customer."),
+    ChunkText("Parcels are held for 10 days at the pickup point of the customer."),
+    ChunkText("Accounts of the customer are locked for 20 minutes after 6 attempts."),
 ]
 
 

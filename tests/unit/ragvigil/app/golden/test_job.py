@@ -19,7 +19,7 @@ from ragvigil.app.golden.trace import NotStored
 from ragvigil.model.golden import CaseState, CaseVerb, GoldenCase
 from ragvigil.store.engine.store import Store
 from ragvigil.store.issues import golden
-from scorers.golden import asked, read_golden
+from scorers.golden import question_key, read_golden
 from tests.flow.test_api import NOW, keep, outcome
 from tests.golden_sets import git, job_of, work_tree
 
@@ -79,7 +79,7 @@ def test_a_failing_trace_becomes_a_signed_case_that_scorers_read(
         "Approved-by: bob", f"Trace: {1:032x}", "Issue: issue-1",
     ):  # fmt: skip
         assert line in message
-    found = read_golden(folder / "golden.jsonl")[asked("how long do refunds take")]
+    found = read_golden(folder / "golden.jsonl")[question_key("how long do refunds take")]
     assert [fact.text for fact in found.facts] == ["Refunds take 5 to 7 days."]
     assert [one.verb for one in golden.events(store, case.case_id)] == [
         CaseVerb.PROPOSE, CaseVerb.EDIT, CaseVerb.SIGN, CaseVerb.PASSED
@@ -380,7 +380,8 @@ def runs(store: Store, case: GoldenCase) -> int:
 
 
 def test_a_case_is_run_daily_and_after_a_deploy_until_it_passes(store: Store, folder: Path) -> None:
-    from ragvigil.store.watch.deploys import Deploy, batch
+    from ragvigil.model.deploy import Deploy
+    from ragvigil.store.watch.deploys import batch
 
     watch, hands = job_of(store, folder)
     case = proposal(watch, "Why?")
