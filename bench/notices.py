@@ -15,7 +15,7 @@ from dataclasses import dataclass, replace
 
 from alerts.notices.detect import RouteNotices
 from alerts.notices.fingerprint import Fingerprint, fingerprint_of
-from alerts.watch_settings import NoticeSettings
+from alerts.notices.settings import NoticeSettings
 from bench.rig.helpdesk_answers import HEALTHY, Asked, Told, answers, without_document_ids
 from bench.rig.notice_services import CHANGES, SHAPES, Service, right_kinds
 from bench.rig.notice_tally import WITHIN, Tally

@@ -6,10 +6,10 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
 from ragvigil.model.audit import Audit
+from ragvigil.model.deploy import Deploy
 from ragvigil.model.finding import Finding, FindingKind
 from ragvigil.model.identity import identity
 from ragvigil.model.notice import CAUSES, Cause, ChangeKind, Notice
-from ragvigil.store.watch.deploys import Deploy
 
 MINUTE, HOUR = 60 * 10**9, 3600 * 10**9
 TOGETHER = 30 * MINUTE

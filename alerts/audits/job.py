@@ -35,11 +35,11 @@ from ragvigil.store.records import traffic
 from ragvigil.store.watch import audits
 
 if TYPE_CHECKING:
-    from alerts.watch_settings import AuditSettings
+    from alerts.audits.settings import AuditSettings
+    from ragvigil.model.deploy import Deploy
     from ragvigil.model.finding import Finding
     from ragvigil.model.notice import Notice
     from ragvigil.store.engine.store import Store
-    from ragvigil.store.watch.deploys import Deploy
 
 log = structlog.get_logger()
 

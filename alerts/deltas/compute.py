@@ -16,9 +16,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from alerts.deltas.overdispersion import overdispersion
+from alerts.deltas.settings import DeltaSettings
 from alerts.deltas.since import onset_hours
 from alerts.deltas.windows import DAY, HOUR, TICK_SECONDS, WINDOWS, Counts, Floats, Ints, Sums
-from alerts.settings import AlertsSettings
 from ragvigil.model.delta import Series
 
 SUSTAINED = ("30m", "90m")
@@ -76,7 +76,7 @@ class _Asked:
     """What all windows of one computation share."""
 
     sums: Sums
-    rules: AlertsSettings
+    rules: DeltaSettings
     release: Counts | None
 
 
@@ -93,7 +93,7 @@ class _Compared:
 def compute(
     sums: Sums,
     ticks: Ints,
-    rules: AlertsSettings,
+    rules: DeltaSettings,
     *,
     release: Counts | None = None,
 ) -> list[Columns]:
@@ -169,7 +169,7 @@ def _none(like: Floats) -> Ints:
 
 
 def _baseline(
-    sums: Sums, ends: Ints, length: int, rules: AlertsSettings
+    sums: Sums, ends: Ints, length: int, rules: DeltaSettings
 ) -> tuple[Counts, NDArray[np.bool_]]:
     """Counts of the past to compare with, and where they are those of the same hours."""
     hours = max(length, HOUR)
@@ -192,13 +192,13 @@ def _broadcast(release: Counts | None, like: Counts) -> Counts:
     return Counts(*(np.broadcast_to(one, like.n.shape) for one in measures))
 
 
-def _shown(counts: Counts, rules: AlertsSettings) -> Floats:
+def _shown(counts: Counts, rules: DeltaSettings) -> Floats:
     """The mean, NaN where too little of it was seen."""
     return np.where(counts.coverage() >= rules.min_coverage, counts.mean(), np.nan)
 
 
 def _compare(
-    counts: Counts, mean: Floats, past: Counts, phi: Floats, rules: AlertsSettings
+    counts: Counts, mean: Floats, past: Counts, phi: Floats, rules: DeltaSettings
 ) -> _Compared:
     baseline = _shown(past, rules)
     delta = mean - baseline
@@ -224,7 +224,7 @@ def student(freedom: Floats) -> Floats:
     return np.asarray(z + sum(term / nu ** (i + 1) for i, term in enumerate(terms)))
 
 
-def _moved(compared: _Compared, n_effective: Floats, rules: AlertsSettings) -> Ints:
+def _moved(compared: _Compared, n_effective: Floats, rules: DeltaSettings) -> Ints:
     enough = n_effective >= rules.moved_min_scores
     rose = enough & (compared.low > rules.moved_points)
     fell = enough & (compared.high < -rules.moved_points)
@@ -254,7 +254,7 @@ def worsening(rubric: str) -> int:
 
 
 def _sustained(
-    compared: _Compared, series: Sequence[Series], window: str, rules: AlertsSettings
+    compared: _Compared, series: Sequence[Series], window: str, rules: DeltaSettings
 ) -> NDArray[np.bool_]:
     """Where the delta stood `sustained_points` on the worse side at every tick of the last window.
 

@@ -10,8 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from alerts.deltas.rates import FAILED, with_rates
+from alerts.deltas.settings import DeltaSettings, time_range
 from alerts.deltas.windows import HOUR, MEASURES, TICK_SECONDS, Counts, Floats, Ints, Rollups, fold
-from alerts.settings import AlertsSettings, time_range
 from ragvigil.model.delta import Series
 from ragvigil.store.engine.store import Priority, Store
 from ragvigil.store.scores import rollups as stored
@@ -21,7 +21,7 @@ EVERY = "*"
 
 
 def read(
-    store: Store, start: int, end: int, settings: AlertsSettings, failing: Collection[str]
+    store: Store, start: int, end: int, settings: DeltaSettings, failing: Collection[str]
 ) -> Rollups:
     """Roll-ups of start..end, seconds since the epoch; `start` is moved back to a full hour.
 
@@ -80,7 +80,7 @@ def _labels(
 
 
 def release(
-    store: Store, series: Collection[Series], settings: AlertsSettings, failing: Collection[str]
+    store: Store, series: Collection[Series], settings: DeltaSettings, failing: Collection[str]
 ) -> Counts | None:
     """Counts of the pinned release by series, None where no release is pinned."""
     if not settings.release_baselines:

@@ -14,9 +14,9 @@ import numpy as np
 from alerts.deltas import history
 from alerts.deltas.compute import Columns, compute
 from alerts.deltas.rows import deltas, stored, values
+from alerts.deltas.settings import DeltaSettings
 from alerts.deltas.ticks import Changed, Due, due
 from alerts.deltas.windows import DAY, TICK_SECONDS, Sums
-from alerts.settings import AlertsSettings
 from ragvigil.model.delta import Delta
 from ragvigil.store.engine.store import Store
 from ragvigil.store.scores import rollups
@@ -47,7 +47,7 @@ class DeltaJob:
     which roll-ups it has seen.
     """
 
-    def __init__(self, store: Store, settings: AlertsSettings, *, failing: Collection[str]) -> None:
+    def __init__(self, store: Store, settings: DeltaSettings, *, failing: Collection[str]) -> None:
         self._store, self._settings, self._failing = store, settings, failing
         self._seen: rollups.Changed | None = None
         self._is_complete = False
@@ -95,7 +95,7 @@ class DeltaJob:
 
 
 def run_deltas(
-    store: Store, now: float, settings: AlertsSettings, *, failing: Collection[str]
+    store: Store, now: float, settings: DeltaSettings, *, failing: Collection[str]
 ) -> Ran:
     """One run of a `DeltaJob` that has seen nothing yet: what changed lately is done again."""
     return DeltaJob(store, settings, failing=failing).run(now)
@@ -114,7 +114,7 @@ class _Run:
     def __init__(
         self,
         store: Store,
-        settings: AlertsSettings,
+        settings: DeltaSettings,
         failing: Collection[str],
         computed: int,
         closed_until: int,

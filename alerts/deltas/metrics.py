@@ -16,8 +16,8 @@ from prometheus_client.registry import Collector
 
 from alerts.deltas.pooling import pooled
 from alerts.deltas.score_counts import Counted, ScoreCounts
+from alerts.deltas.settings import LabelLimits
 from alerts.deltas.windows import TICK_SECONDS
-from alerts.settings import MetricsSettings
 from ragvigil.model.delta import Delta, Moved
 from ragvigil.model.record import RagRecord
 from ragvigil.model.score import Score
@@ -119,7 +119,7 @@ class ScoreMetrics(Collector):
 
     def __init__(
         self,
-        settings: MetricsSettings,
+        settings: LabelLimits,
         fails_below: Mapping[str, float],
         clock: Callable[[], float],
     ) -> None:

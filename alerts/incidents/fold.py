@@ -10,9 +10,9 @@ from collections.abc import Iterable
 from dataclasses import replace
 
 from alerts.incidents.lasting import confirmed, is_stale_audit, is_way_back, refreshed
+from alerts.incidents.settings import IncidentSettings
 from alerts.incidents.settling import Moment, is_judged_none, named, settled
 from alerts.incidents.suspects import MINUTE, Changes, is_one_change, share_a_route
-from alerts.watch_settings import IncidentSettings
 from ragvigil.model.finding import Finding, FindingKind
 from ragvigil.model.identity import identity
 from ragvigil.model.incident import Incident, IncidentEvent, IncidentState, Severity, Verb

@@ -14,9 +14,10 @@ from typing import TYPE_CHECKING
 
 from alerts.incidents.fold import fold
 from alerts.incidents.message import Message, message
+from alerts.incidents.settings import IncidentSettings
 from alerts.incidents.verbs import Act, UnknownIncident, act
 from alerts.signals.catalogue import Accepted, accepted_key
-from alerts.watch_settings import IncidentSettings
+from ragvigil.model.deploy import Deploy
 from ragvigil.model.finding import Finding, FindingKind
 from ragvigil.model.incident import Incident, IncidentEvent, IncidentState, Verb
 from ragvigil.model.notice import MARK, ChangeKind, Notice
@@ -24,7 +25,6 @@ from ragvigil.store.engine.priority import Priority
 from ragvigil.store.watch import deploys, notices
 from ragvigil.store.watch import findings as stored_findings
 from ragvigil.store.watch import incidents as stored
-from ragvigil.store.watch.deploys import Deploy
 from ragvigil.store.watch.incidents import IncidentFilter, PageCounts
 
 if TYPE_CHECKING:

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from alerts.audits.decide import is_small
+from alerts.incidents.settings import IncidentSettings
 from alerts.incidents.suspects import (
     MINUTE,
     Changes,
@@ -14,7 +15,6 @@ from alerts.incidents.suspects import (
     is_good_or_neutral,
     share_a_route,
 )
-from alerts.watch_settings import IncidentSettings
 from ragvigil.model.finding import PAGES, Finding, FindingKind
 from ragvigil.model.incident import Incident
 

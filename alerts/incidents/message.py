@@ -11,9 +11,9 @@ from datetime import UTC, datetime
 
 from alerts.incidents.cause import possible
 from alerts.incidents.lasting import lasting, worse
+from alerts.incidents.settings import IncidentSettings
 from alerts.incidents.settling import changes_behind
 from alerts.incidents.suspects import is_fix
-from alerts.watch_settings import IncidentSettings
 from ragvigil.model.finding import Finding, FindingKind
 from ragvigil.model.incident import Incident
 from ragvigil.model.notice import Cause, Notice

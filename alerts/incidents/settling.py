@@ -7,8 +7,8 @@ from dataclasses import dataclass, replace
 
 from alerts.incidents.cause import cause
 from alerts.incidents.lasting import SIGNALS, lasting, pages, without_past_audits, worse
+from alerts.incidents.settings import IncidentSettings
 from alerts.incidents.suspects import MINUTE, Changes, is_fix, is_one_change, suspects
-from alerts.watch_settings import IncidentSettings
 from ragvigil.model.finding import Finding
 from ragvigil.model.incident import Incident, IncidentState, Severity, Verb
 from ragvigil.model.notice import Notice

@@ -12,7 +12,8 @@ from math import isclose
 
 from alerts.deltas.compute import worsening
 from alerts.incidents.cause import ANY, possible
-from alerts.watch_settings import IncidentSettings, MovedSettings
+from alerts.incidents.settings import IncidentSettings
+from alerts.signals.settings import MovedSettings
 from ragvigil.model.finding import Finding, FindingKind
 from ragvigil.model.notice import CAUSES, ChangeKind, Notice
 

@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 
+from alerts.incidents.settings import IncidentSettings
 from alerts.incidents.suspects import MINUTE, is_fix
-from alerts.watch_settings import IncidentSettings
 from ragvigil.model.finding import Finding, FindingKind
 from ragvigil.model.notice import CAUSES, Cause, Notice
 from ragvigil.model.score import Layer

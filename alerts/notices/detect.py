@@ -17,9 +17,9 @@ from alerts.notices.kinds import (
 )
 from alerts.notices.numbers import Number
 from alerts.notices.rare import LONG_WINDOW, Mark
+from alerts.notices.settings import NoticeSettings
 from alerts.notices.values import Swap, Value
 from alerts.notices.words import swap_of
-from alerts.watch_settings import NoticeSettings
 from ragvigil.model.identity import identity
 from ragvigil.model.notice import ChangeKind, Notice
 

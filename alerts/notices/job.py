@@ -13,7 +13,7 @@ from alerts.notices.detect import RouteNotices
 from alerts.notices.fingerprint import VALUES, Fingerprint, Place, fingerprint_of
 from alerts.notices.metrics import UNNOTICED
 from alerts.notices.rare import LONG_WINDOW
-from alerts.watch_settings import NoticeSettings
+from alerts.notices.settings import NoticeSettings
 from ragvigil.model.clock import Clock
 from ragvigil.model.notice import NOTICED_EPOCH, ChangeKind, Notice
 from ragvigil.store.engine.errors import QueryFailed

@@ -24,7 +24,7 @@ from alerts.signals.ceilings import (
 )
 from alerts.signals.levels import latest_peak
 from alerts.signals.minutes import HOUR, MINUTE, SignalMinutes
-from alerts.watch_settings import BrokenSettings
+from alerts.signals.settings import BrokenSettings
 from ragvigil.model.finding import Finding, FindingKind
 
 LEAST_FAILED = 4

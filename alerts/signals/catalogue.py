@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from alerts.watch_settings import BrokenSettings, MovedSettings
+from alerts.signals.settings import BrokenSettings, MovedSettings
 from ragvigil.model.finding import Finding, FindingKind
 from ragvigil.model.identity import identity
 from ragvigil.model.notice import Cause
 from ragvigil.model.score import Layer
-from ragvigil.store.watch.signals import ERROR, SLOW, SignalChoice
+from ragvigil.model.signal import ERROR, SLOW, SignalChoice
 
 POOL = "*"
 """In place of a route: all routes of a service together."""

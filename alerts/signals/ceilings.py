@@ -18,7 +18,7 @@ from alerts.deltas.overdispersion import PRIOR_HOURS
 from alerts.deltas.windows import Floats, ratio
 from alerts.signals.catalogue import BY_SIGNAL, POOL, RATES, Accepted
 from alerts.signals.minutes import HOUR, SignalMinutes
-from alerts.watch_settings import BrokenSettings, RouteCeilings
+from alerts.signals.settings import BrokenSettings, RouteCeilings
 from ragvigil.model.wilson import wilson
 
 WINDOWS = (5, 10, 15, 30)

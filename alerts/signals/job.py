@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
-from alerts.settings import AlertsSettings
 from alerts.signals.broken import Broken
 from alerts.signals.catalogue import Accepted, wanted
 from alerts.signals.minutes import HOUR, MINUTE, SignalMinutes
 from alerts.signals.moved import Moved
+from alerts.signals.settings import SignalSettings
 from ragvigil.model.finding import Finding, FindingKind
 from ragvigil.store.engine.store import Store
 from ragvigil.store.watch import signals as stored
@@ -31,7 +31,7 @@ class SignalJob:
     """
 
     def __init__(
-        self, store: Store, settings: AlertsSettings, known: Sequence[Finding] = ()
+        self, store: Store, settings: SignalSettings, known: Sequence[Finding] = ()
     ) -> None:
         self._store, self._settings = store, settings
         self._wanted = wanted(settings.broken, settings.moved)

@@ -13,12 +13,13 @@ from functools import partial
 
 from alerts.audits.confidence import could_show
 from alerts.audits.decide import Plan
+from alerts.audits.settings import AuditSettings
 from alerts.deltas.compute import FALSE_ALARM_TICKS, SLACK
 from alerts.signals.ceilings import OVER, UNUSUAL, evidence
 from alerts.signals.ceilings import WINDOWS as BROKEN_WINDOWS
 from alerts.signals.moved import LEAST_Z
 from alerts.signals.moved import WINDOWS as MOVED_WINDOWS
-from alerts.watch_settings import AuditSettings, BrokenSettings, MovedSettings
+from alerts.signals.settings import BrokenSettings, MovedSettings
 
 NOTICE_REQUESTS = 15
 BROKEN_SHARES = (0.3, 0.6, 1.0)

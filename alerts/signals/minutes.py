@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
+from typing import Protocol
 
 import numpy as np
 
 from alerts.deltas.windows import Floats, Ints
 from ragvigil.model.delta import Series
-from ragvigil.store.watch.signals import Sums
 
 MINUTE, HOUR = 60, 3600
 MINUTES = 240
@@ -17,6 +17,26 @@ HOURS = 192
 """Hours that are kept: a week, and the day that holds its first window."""
 LATE_HOURS = 2
 """Full hours before the present one whose minutes may still change one by one."""
+
+
+class Sums(Protocol):
+    """Sums per series and bin, a row each, as the store reads them.
+
+    `index` is a position in `series`, whose rubric is the signal; `start` is the bin's, in seconds.
+    """
+
+    @property
+    def series(self) -> tuple[Series, ...]: ...
+    @property
+    def index(self) -> Ints: ...
+    @property
+    def start(self) -> Ints: ...
+    @property
+    def n(self) -> Floats: ...
+    @property
+    def total(self) -> Floats: ...
+    @property
+    def squares(self) -> Floats: ...
 
 
 class SignalMinutes:

@@ -13,7 +13,7 @@ from alerts.signals.catalogue import BY_SIGNAL, POOL, Accepted, Number, number, 
 from alerts.signals.levels import Levels, Past, Shift, latest_peak, shift
 from alerts.signals.minutes import HOUR, MINUTE, SignalMinutes
 from alerts.signals.moved_words import change_of, hour, opened, seen_again, shown
-from alerts.watch_settings import MovedSettings
+from alerts.signals.settings import MovedSettings
 from ragvigil.model.finding import Finding, FindingKind
 
 WINDOWS = (15, 30, 60)

@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from math import sqrt
 
 from ragvigil.model.delta import Delta
+from ragvigil.model.operating import Place, ScoreSums, Spending, Thumbs
 from ragvigil.model.wilson import wilson
-from ragvigil.store.watch.operating import Place, ScoreSums, Spending, Thumbs
 
 UTILIZATION, RECALL = "chunk_utilization", "context_recall"
 LOW_UTILIZATION, OVER_FETCHING, FULL_RECALL = 0.30, 0.25, 0.90

@@ -16,8 +16,8 @@ from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily
 from prometheus_client.registry import Collector
 
 from alerts.deltas.metrics import Family, Key, RouteCap
+from alerts.deltas.settings import LabelLimits
 from alerts.incidents.message import Message
-from alerts.settings import MetricsSettings
 from alerts.signals.gauges import Reading
 from alerts.watch.families import (
     ALERT_TEST,
@@ -55,7 +55,7 @@ class WatchMetrics(Collector):
     `clock` tells seconds since the epoch.
     """
 
-    def __init__(self, settings: MetricsSettings, clock: Callable[[], float]) -> None:
+    def __init__(self, settings: LabelLimits, clock: Callable[[], float]) -> None:
         self._clock = clock
         self._started = clock()
         self._cap = RouteCap(settings.max_routes)

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from statistics import fmean
 
 from alerts.signals.catalogue import RATES
-from alerts.watch_settings import BrokenSettings
+from alerts.signals.settings import BrokenSettings
 from bench.rig.helpdesk_answers import HEALTHY, Asked, Told, answers
 from bench.rig.judge_court import asker_of, judged_families
 from bench.rig.report import progress

@@ -18,10 +18,10 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
 
-import httpx
+import httpx2
 import pytest
 
-from alerts.watch_settings import MovedSettings
+from alerts.signals.settings import MovedSettings
 from bench.rig.judge_stand_in import standing_in
 from ragvigil.app.demo.child_daemon import ChildDaemon, free_port, running
 from ragvigil.app.demo.processes import Child, service_environment
@@ -108,7 +108,7 @@ class Rig:
     def fault(self, name: str, *, on: bool) -> None:
         """Switches a fault of the service on all routes."""
         method = "PUT" if on else "DELETE"
-        httpx.request(method, f"{self.service}/admin/faults/{name}", timeout=10).raise_for_status()
+        httpx2.request(method, f"{self.service}/admin/faults/{name}", timeout=10).raise_for_status()
 
     def wait(self, minutes: float) -> None:
         """Lets so much of the daemon's time pass."""

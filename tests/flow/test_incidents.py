@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from datetime import UTC, datetime
 
-import httpx
+import httpx2
 import pytest
 
 from alerts.incidents.job import IncidentJob
-from alerts.watch_settings import IncidentSettings
+from alerts.incidents.settings import IncidentSettings
 from ragvigil.app.sources.incidents import Incidents
 from ragvigil.model.delta import Delta, Series
 from ragvigil.model.finding import Finding, FindingKind
@@ -79,8 +79,8 @@ class Watched:
         settings = WebSettings(allowed_hosts=("testserver",))
         clock = lambda: datetime.fromtimestamp(NOW, UTC)  # noqa: E731
         app = api(store, status, settings, watching=source, clock=clock)
-        transport = httpx.ASGITransport(app, raise_app_exceptions=False)
-        self.client = httpx.AsyncClient(
+        transport = httpx2.ASGITransport(app, raise_app_exceptions=False)
+        self.client = httpx2.AsyncClient(
             transport=transport, base_url="http://127.0.0.1:8088/api/v1"
         )
 
@@ -156,8 +156,8 @@ async def test_verbs_that_do_not_fit_are_refused_by_name(watched: Watched) -> No
 
 async def test_without_a_watch_there_are_no_incidents(store: Store) -> None:
     app = api(store, Quiet(), WebSettings())
-    transport = httpx.ASGITransport(app)
-    async with httpx.AsyncClient(transport=transport, base_url="http://127.0.0.1") as client:
+    transport = httpx2.ASGITransport(app)
+    async with httpx2.AsyncClient(transport=transport, base_url="http://127.0.0.1") as client:
         assert (await client.get("/api/v1/incidents")).status_code == 404
 
 

@@ -13,7 +13,7 @@ import typer
 from typer.testing import CliRunner
 
 from alerts.incidents.job import IncidentJob
-from alerts.watch_settings import IncidentSettings
+from alerts.incidents.settings import IncidentSettings
 from ragvigil.app.cli.api_client import Refused
 from ragvigil.app.cli.incidents import _end
 from ragvigil.app.cli.main import app

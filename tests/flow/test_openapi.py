@@ -15,7 +15,7 @@ from schemathesis.specs.openapi.checks import (
 )
 
 from alerts.incidents.job import IncidentJob
-from alerts.watch_settings import IncidentSettings
+from alerts.incidents.settings import IncidentSettings
 from ragvigil.app.parts import calibration
 from ragvigil.app.sources.golden import Golden
 from ragvigil.app.sources.incidents import Incidents

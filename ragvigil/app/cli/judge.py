@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
 
-from alerts.watch_settings import AuditSettings
+from alerts.audits.settings import AuditSettings
 from ragvigil.app.settings import Settings
 from ragvigil.llm.outcome import Usage
 from ragvigil.llm.prices import Price

@@ -1,74 +1,43 @@
-"""Marks of what changed and when."""
+"""Marks of what changed and when: the table `deploys`."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
+from ragvigil.model.deploy import Deploy
 from ragvigil.store.engine.batch import Batch, token_of
 from ragvigil.store.engine.priority import Priority
-from ragvigil.store.records.record_forms import time_of
-from ragvigil.store.records.span_rows import nanos
+from ragvigil.store.engine.table import table
 
 if TYPE_CHECKING:
     from ragvigil.store.engine.store import Store
 
 MOST_MARKS = 1000
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Deploy:
-    """A change of a service; the same `deploy_id` again replaces the first.
-
-    `kind` says what changed: deploy, prompt, index, model.
-    """
-
-    deploy_id: str
-    service: str
-    time_unix_nano: int
-    environment: str = ""
-    version: str = ""
-    kind: str = "deploy"
-    description: str = ""
-    source: str = "api"
+DEPLOYS = table("deploys", Deploy)
 
 
 def batch(
     deploys: Sequence[Deploy], received_unix_nano: int, *, replica: str = "", epoch: int = 0
 ) -> Batch:
     """A batch that stores these marks."""
-    rows = [
-        (
-            one.deploy_id,
-            nanos(one.time_unix_nano),
-            received_unix_nano,
-            one.service,
-            one.environment,
-            one.version,
-            one.kind,
-            one.description,
-            one.source,
-            replica,
-            epoch,
-        )
-        for one in deploys
-    ]
-    return Batch(rows={"deploys": rows}, token=token_of("deploys", *rows))
+    rows = DEPLOYS.rows(deploys, received=received_unix_nano, replica=replica, epoch=epoch)
+    return Batch(rows={DEPLOYS.name: rows}, token=token_of("deploys", rows))
 
 
 def find(
-    store: Store, *, service: str = "", since: int = 0, limit: int = 1000
-) -> list[dict[str, Any]]:
-    """`id, service, environment, version, kind, description, source, time`; newest first."""
-    rows = store.read("deploys", {"service": service, "since": since, "limit": limit})
-    return [{"time": time_of(row.pop("time_nanos")), **row} for row in rows]
+    store: Store,
+    *,
+    service: str = "",
+    since: int = 0,
+    limit: int = 1000,
+    priority: Priority = Priority.PAGE,
+) -> list[Deploy]:
+    """Marks since a time (seconds since the epoch), newest first; an empty service is all."""
+    parameters = {"service": service, "since": since, "limit": limit}
+    return store.read_values(DEPLOYS, "deploys", parameters, priority=priority)
 
 
 def marks(store: Store, *, since: int) -> list[Deploy]:
-    """The marks of all services since then, newest first."""
-    asked = {"service": "", "since": since, "limit": MOST_MARKS}
-    return [
-        Deploy(deploy_id=row.pop("id"), time_unix_nano=row.pop("time_nanos"), **row)
-        for row in store.read("deploys", asked, priority=Priority.TICK)
-    ]
+    """The newest marks of all services since a time (seconds since the epoch)."""
+    return find(store, since=since, limit=MOST_MARKS, priority=Priority.TICK)

@@ -3,51 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Collection
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from ragvigil.model.operating import Place, ScoreSums, Spending, Thumbs
 from ragvigil.store.engine.priority import Priority
 
 if TYPE_CHECKING:
     from ragvigil.store.engine.store import Store
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Place:
-    """A route of a service."""
-
-    service: str
-    environment: str
-    route: str
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ScoreSums:
-    """The values of one rubric on one route."""
-
-    place: Place
-    rubric: str
-    n: float
-    total: float
-    squares: float
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Spending:
-    """What contexts cost: `usd` is at most that, None where no record has a price."""
-
-    place: Place
-    context_tokens: float
-    usd: float | None
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Thumbs:
-    """Answers that users rated, and how many of them badly."""
-
-    place: Place
-    rated: int
-    down: int
 
 
 def scores(store: Store, rubrics: Collection[str], since: int) -> list[ScoreSums]:

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from ragvigil.model.delta import Series
+from ragvigil.model.signal import ERROR, SLOW, SignalChoice
 from ragvigil.store.engine.priority import Priority
 
 if TYPE_CHECKING:
@@ -20,26 +21,6 @@ if TYPE_CHECKING:
 
 MINUTE = 60
 QUERIES = ("signal_rates", "signal_measures", "signal_errors", "signal_local")
-SLOW = "seconds_total:slow"
-ERROR = "error"
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SignalChoice:
-    """Which signals are summed.
-
-    `rates` are `rubric:label` or `rubric:failed`; `rubrics` are followed by their values, `local`
-    by those that local models give. Measures in `logged` are summed by their natural logarithm.
-    A request is slow over `slow_seconds`, or what its route (`route` or `service/route`) says.
-    """
-
-    rates: Sequence[str]
-    rubrics: Sequence[str]
-    local: Sequence[str]
-    measures: Sequence[str]
-    logged: Sequence[str]
-    slow_seconds: float
-    slow_routes: Mapping[str, float] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

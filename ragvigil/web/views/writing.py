@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import TYPE_CHECKING
 
+from ragvigil.model.deploy import Deploy
 from ragvigil.model.feedback import FeedbackEvent
 from ragvigil.store.records import feedback as stored
 from ragvigil.store.records import traces
@@ -46,7 +47,7 @@ def feedback(store: Store, post: FeedbackPost, now: datetime) -> Accepted:
 def deploy(store: Store, post: DeployPost, now: datetime) -> Accepted:
     """Stores a deploy mark; returns when it is durable."""
     time = post.time or now
-    mark = deploys.Deploy(
+    mark = Deploy(
         deploy_id=post_id(post, time),
         service=post.service,
         time_unix_nano=_nanos(time),

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from alerts.incidents.fold import Folded, fold
-from alerts.watch_settings import IncidentSettings
+from alerts.incidents.settings import IncidentSettings
 from ragvigil.model.finding import Finding, FindingKind
 from ragvigil.model.incident import Incident
 from ragvigil.model.notice import ChangeKind, Notice

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 
 from alerts.notices.detect import RouteNotices
 from alerts.notices.fingerprint import VALUES, Chunk, Fingerprint, mean
-from alerts.watch_settings import NoticeSettings
+from alerts.notices.settings import NoticeSettings
 from ragvigil.model.notice import ChangeKind, Notice
 
 PLACE = ("helpdesk", "prod", "/ask")

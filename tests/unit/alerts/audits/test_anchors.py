@@ -17,10 +17,10 @@ from alerts.audits.anchors import (
     taken_in,
 )
 from ragvigil.model.audit import Audit
+from ragvigil.model.deploy import Deploy
 from ragvigil.model.finding import Finding, FindingKind
 from ragvigil.model.notice import Cause, ChangeKind, Notice
 from ragvigil.model.score import Layer
-from ragvigil.store.watch.deploys import Deploy
 
 T = 100 * HOUR
 

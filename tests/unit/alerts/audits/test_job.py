@@ -11,8 +11,9 @@ import pytest
 from alerts.audits import step as audit_look
 from alerts.audits.job import AuditJob
 from alerts.audits.pairs import Ask
-from alerts.watch_settings import AuditSettings
+from alerts.audits.settings import AuditSettings
 from ragvigil.model.audit import Audit, AuditState
+from ragvigil.model.deploy import Deploy
 from ragvigil.model.finding import Finding, FindingKind
 from ragvigil.model.notice import Cause, ChangeKind, Notice
 from ragvigil.model.record import RagRecord
@@ -20,7 +21,6 @@ from ragvigil.model.score import Kind, Layer, Score
 from ragvigil.store.engine.store import Store
 from ragvigil.store.records.traces import TraceRows
 from ragvigil.store.watch import audits
-from ragvigil.store.watch.deploys import Deploy
 from tests.judged import RUBRICS
 from tests.outcomes import NOW, SECOND, outcome_of
 

@@ -8,8 +8,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from alerts.incidents.fold import fold
+from alerts.incidents.settings import IncidentSettings
 from alerts.incidents.verbs import Act, act
-from alerts.watch_settings import IncidentSettings
 from ragvigil.model.finding import PAGES, Finding, FindingKind
 from ragvigil.model.incident import Incident, IncidentState, Severity, Verb
 from ragvigil.model.notice import Cause, ChangeKind, Notice

@@ -9,8 +9,9 @@ import pytest
 
 from alerts.incidents.fold import fold
 from alerts.incidents.job import IncidentJob
+from alerts.incidents.settings import IncidentSettings
 from alerts.incidents.verbs import UnknownIncident, VerbDoesNotFit
-from alerts.watch_settings import IncidentSettings
+from ragvigil.model.deploy import Deploy
 from ragvigil.model.finding import Finding, FindingKind
 from ragvigil.model.incident import IncidentState, Verb
 from ragvigil.model.notice import Cause, ChangeKind
@@ -86,7 +87,7 @@ def test_new_numbers_alone_are_written_once_a_minute(store: Store) -> None:
 
 
 def test_a_deploy_mark_is_a_suspect(store: Store) -> None:
-    mark = deploys.Deploy(
+    mark = Deploy(
         deploy_id="d", service="desk", time_unix_nano=int(seconds(-9) * 1e9), version="7.1"
     )
     store.write(deploys.batch([mark], int(seconds(-9) * 1e9)))

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from alerts.incidents.settings import IncidentSettings
 from alerts.incidents.undeclared import Seen, undeclared
-from alerts.watch_settings import IncidentSettings
 from ragvigil.model.finding import PAGES, Finding, FindingKind
 from ragvigil.model.notice import ChangeKind, Notice
 from ragvigil.model.score import Layer

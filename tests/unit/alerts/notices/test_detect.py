@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from alerts.notices.detect import RouteNotices
 from alerts.notices.fingerprint import NO_RERANKER, Chunk
-from alerts.watch_settings import NoticeSettings
+from alerts.notices.settings import NoticeSettings
 from ragvigil.model.notice import ChangeKind
 from tests.unit.alerts.noticed import (
     HEALTHY,

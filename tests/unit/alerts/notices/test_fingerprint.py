@@ -10,7 +10,7 @@ from hypothesis import given, settings
 
 from alerts.notices.detect import RouteNotices
 from alerts.notices.fingerprint import NO_RERANKER, NUMBERS, VALUES, Fingerprint, fingerprint_of
-from alerts.watch_settings import NoticeSettings
+from alerts.notices.settings import NoticeSettings
 from ragvigil.model.notice import ChangeKind
 from ragvigil.model.record import Absent, Dimensions, Document, RagRecord
 from ragvigil.store.records.texts import text_hash

@@ -8,7 +8,7 @@ from dataclasses import replace
 from prometheus_client import REGISTRY
 
 from alerts.notices.job import MOST_HELD, NoticeJob
-from alerts.watch_settings import NoticeSettings
+from alerts.notices.settings import NoticeSettings
 from ragvigil.app.pipeline.digest import prints_of
 from ragvigil.model.notice import ChangeKind
 from ragvigil.model.outcome import Outcome

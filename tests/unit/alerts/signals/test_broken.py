@@ -9,7 +9,7 @@ import pytest
 from alerts.signals.broken import Broken
 from alerts.signals.catalogue import POOL, accepted_key
 from alerts.signals.minutes import MINUTE, SignalMinutes
-from alerts.watch_settings import BrokenSettings
+from alerts.signals.settings import BrokenSettings
 from ragvigil.model.delta import Series
 from ragvigil.model.finding import Finding
 from tests.unit.alerts.watched import START, Cell, add, hours, named, rate

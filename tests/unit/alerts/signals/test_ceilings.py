@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from alerts.signals.ceilings import Ceilings, evidence
-from alerts.watch_settings import BrokenSettings
+from alerts.signals.settings import BrokenSettings
 from ragvigil.model.wilson import wilson
 
 

@@ -9,7 +9,7 @@ import pytest
 from alerts.settings import AlertsSettings
 from alerts.signals.catalogue import accepted_key
 from alerts.signals.job import SignalJob
-from alerts.watch_settings import BrokenSettings
+from alerts.signals.settings import BrokenSettings
 from ragvigil.model.finding import Finding, FindingKind
 from ragvigil.model.notice import Cause
 from ragvigil.store.engine.store import Store

@@ -11,7 +11,7 @@ import pytest
 from alerts.signals.catalogue import accepted_key
 from alerts.signals.minutes import HOUR, MINUTE, SignalMinutes
 from alerts.signals.moved import Moved
-from alerts.watch_settings import MovedSettings
+from alerts.signals.settings import MovedSettings
 from ragvigil.model.delta import Series
 from ragvigil.model.finding import Finding
 from tests.unit.alerts.watched import START, Cell, add, hours, named, values

@@ -6,7 +6,7 @@ import pytest
 
 from alerts.signals.operating import OperatingPoint, operating_points
 from ragvigil.model.delta import Delta
-from ragvigil.store.watch.operating import Place, ScoreSums, Spending, Thumbs
+from ragvigil.model.operating import Place, ScoreSums, Spending, Thumbs
 from tests.unit.alerts.streams import series
 
 ASK = Place(service="helpdesk", environment="prod", route="/ask")

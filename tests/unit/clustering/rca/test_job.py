@@ -15,6 +15,7 @@ import pytest
 from clustering.rca.job import SETTLE_SECONDS, Busy, NoSuchIssue, RootCauseJob
 from clustering.rca.settings import RootCauseSettings
 from clustering.rca.store_reading import StoredReading, terms_of
+from ragvigil.model.deploy import Deploy
 from ragvigil.model.issue import Issue, IssueState, IssueVerb, Quote
 from ragvigil.model.outcome import Outcome
 from ragvigil.model.score import Kind, Layer, Stream
@@ -86,7 +87,7 @@ def keep_all(store: Store, one: Issue = ISSUE) -> None:
         for number in MEMBERS
     ]
     keep(store, failures, one)
-    mark = deploys.Deploy(
+    mark = Deploy(
         deploy_id="d1", service="helpdesk", time_unix_nano=AT - 600 * NANOS, version="2.5"
     )
     store.write(deploys.batch([mark, replace(mark, deploy_id="d2", service="desk")], AT))

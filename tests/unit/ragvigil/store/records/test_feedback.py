@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from ragvigil.model.delta import BaselineKind, Delta, Moved, Series
+from ragvigil.model.deploy import Deploy
 from ragvigil.model.feedback import FeedbackEvent
 from ragvigil.store.engine import retention
 from ragvigil.store.engine.store import Store
@@ -75,9 +76,7 @@ def test_the_same_feedback_again_is_one(store: Store) -> None:
 
 def test_deploys_come_newest_first(store: Store) -> None:
     marks = [
-        deploys.Deploy(
-            deploy_id=str(n), service="a", time_unix_nano=NOW + n * SECOND, kind="prompt"
-        )
+        Deploy(deploy_id=str(n), service="a", time_unix_nano=NOW + n * SECOND, kind="prompt")
         for n in range(3)
     ]
     store.write(deploys.batch(marks, NOW))

@@ -1,22 +1,12 @@
-"""Settings of the watch: `[alerts.notices]`, `.broken`, `.moved`, `.audit`, `.incidents`."""
+"""Settings of `[alerts.broken]` and `[alerts.moved]`; the descriptions are the documentation."""
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import Annotated, Protocol
 
 from pydantic import BaseModel, ConfigDict, Field
 
 Share = Annotated[float, Field(ge=0, le=1)]
-
-
-class NoticeSettings(BaseModel):
-    """When a change of a service counts as noticed."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
-
-    warm_up_requests: int = Field(
-        default=200, ge=100, description="requests of a route from which its usual values are known"
-    )
 
 
 class RouteCeilings(BaseModel):
@@ -124,87 +114,20 @@ class MovedSettings(BaseModel):
     )
 
 
-class AuditSettings(BaseModel):
-    """The judge, before against after a change."""
+class SignalSettings(Protocol):
+    """What the signals need of `[alerts]`."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True)
+    @property
+    def broken(self) -> BrokenSettings:
+        """Ceilings of rates."""
+        ...
 
-    per_day: int = Field(default=2, ge=0, description="audits started a day (UTC); 0 is none")
-    records: int = Field(
-        default=300,
-        ge=30,
-        description="records judged from before a change, and as many from after it; twice as "
-        "many where a drop is in sight",
-    )
-    rubrics: tuple[str, ...] = Field(
-        default=("context_relevance", "context_precision", "groundedness"),
-        min_length=1,
-        description="judged rubrics of an audit, by layer: a drop of one that pages ends those "
-        "that stand after it; the first two are read from the same replies",
-    )
-    then: tuple[str, ...] = Field(
-        default=("chunk_attribution", "completeness"),
-        description="judged on the same records where no drop of the first pages",
-    )
-    smallest_drop: Annotated[float, Field(ge=0.01, le=0.5)] = Field(
-        default=0.04, description="smallest drop that matters; a smaller one is no drop"
-    )
-    hours: float = Field(
-        default=6.0, gt=0, le=48, description="hours after which an audit ends undecided"
-    )
+    @property
+    def moved(self) -> MovedSettings:
+        """When a number has left its past."""
+        ...
 
-
-class IncidentSettings(BaseModel):
-    """How findings become incidents."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
-
-    within_minutes: int = Field(
-        default=30,
-        ge=1,
-        le=1440,
-        description="findings whose onsets lie so close together are one incident",
-    )
-    follows_minutes: int = Field(
-        default=120,
-        ge=1,
-        le=1440,
-        description="how long after a change an onset may still be due to it",
-    )
-    undeclared_hours: int = Field(
-        default=12,
-        ge=1,
-        le=24,
-        description="hours after which a change that no release declared is the usual state",
-    )
-    clear_minutes: int = Field(
-        default=10,
-        ge=0,
-        le=1440,
-        description="an incident of which nothing lasts for so long is resolved",
-    )
-    reopen_minutes: int = Field(
-        default=60,
-        ge=0,
-        le=1440,
-        description="what comes back so soon after the resolution opens the same incident again",
-    )
-    unseen_minutes: int = Field(
-        default=30,
-        ge=1,
-        le=1440,
-        description="a finding that nothing has confirmed for so long counts as over",
-    )
-    audit_hours: int = Field(
-        default=24,
-        ge=1,
-        le=720,
-        description="how long a confirmed audit keeps an incident open where nothing else does",
-    )
-    page_drop: float = Field(
-        default=0.1,
-        ge=0,
-        le=1,
-        description="a drop that an audit confirmed pages from this size on; a smaller one is a "
-        "ticket",
-    )
+    @property
+    def baseline_min_days(self) -> int:
+        """Days with requests in the same hours before these are the past to compare with."""
+        ...

@@ -1,0 +1,37 @@
+"""Settings of `[alerts.audit]`; the descriptions are the documentation."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from pydantic import BaseModel, ConfigDict, Field
+
+
+class AuditSettings(BaseModel):
+    """How the judge compares answers from before a change with answers from after it."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    per_day: int = Field(default=2, ge=0, description="audits started a day (UTC); 0 is none")
+    records: int = Field(
+        default=300,
+        ge=30,
+        description="records judged from before a change, and as many from after it; twice as "
+        "many where a drop is in sight",
+    )
+    rubrics: tuple[str, ...] = Field(
+        default=("context_relevance", "context_precision", "groundedness"),
+        min_length=1,
+        description="judged rubrics of an audit, by layer: a drop of one that pages ends those "
+        "that stand after it; the first two are read from the same replies",
+    )
+    then: tuple[str, ...] = Field(
+        default=("chunk_attribution", "completeness"),
+        description="judged on the same records, only if no rubric above dropped enough to page",
+    )
+    smallest_drop: Annotated[float, Field(ge=0.01, le=0.5)] = Field(
+        default=0.04, description="smallest drop that matters; a smaller one is no drop"
+    )
+    hours: float = Field(
+        default=6.0, gt=0, le=48, description="hours after which an audit ends undecided"
+    )

@@ -1,0 +1,15 @@
+"""Settings of `[alerts.notices]`; the descriptions are the documentation."""
+
+from __future__ import annotations
+
+from pydantic import BaseModel, ConfigDict, Field
+
+
+class NoticeSettings(BaseModel):
+    """When a change of a service counts as noticed."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    warm_up_requests: int = Field(
+        default=200, ge=100, description="requests of a route from which its usual values are known"
+    )

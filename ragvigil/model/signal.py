@@ -1,0 +1,27 @@
+"""Which signals are summed, and the names of the two that no rubric gives."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+SLOW = "seconds_total:slow"
+ERROR = "error"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SignalChoice:
+    """Which signals are summed.
+
+    `rates` are `rubric:label` or `rubric:failed`; `rubrics` are followed by their values, `local`
+    by those that local models give. Measures in `logged` are summed by their natural logarithm.
+    A request is slow over `slow_seconds`, or what its route (`route` or `service/route`) says.
+    """
+
+    rates: Sequence[str]
+    rubrics: Sequence[str]
+    local: Sequence[str]
+    measures: Sequence[str]
+    logged: Sequence[str]
+    slow_seconds: float
+    slow_routes: Mapping[str, float] = field(default_factory=dict)
