@@ -1,4 +1,4 @@
-"""What lies in a spool directory, by which names: segments, the durable mark, checkpoints.
+"""The files of a spool directory: segments, the durable mark, checkpoints.
 
 00000000000000000001-5f3a9c02.seg   a segment: its first seq and the salt of its checksums
 durable.mark                        how far the segments are synced; shared memory
@@ -29,15 +29,15 @@ _CHECKSUM = struct.Struct("<I")
 
 
 class SpoolError(OSError):
-    """The spool could not take, keep or give a frame."""
+    """The spool could not write a frame."""
 
 
 class SpoolFull(SpoolError):
-    """The disk is full; appending works again by itself when space is back."""
+    """The disk is full; appending works again as soon as space is free."""
 
 
 class FrameGone(LookupError):
-    """The frame was dropped, damaged, or is not durable."""
+    """The frame was dropped, is damaged, or is not durable yet."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, order=True)
@@ -52,9 +52,9 @@ class SegmentName:
 
 
 def segment_names(entries: Iterable[str]) -> list[SegmentName]:
-    """The segments among the names of a directory, oldest first; everything else is foreign."""
-    found = (_SEGMENT.fullmatch(name) for name in entries)
-    names = [SegmentName(first_seq=int(m[1]), salt=int(m[2], 16)) for m in found if m]
+    """The segments among the names of a directory, oldest first; other names are left out."""
+    matches = (_SEGMENT.fullmatch(name) for name in entries)
+    names = [SegmentName(first_seq=int(m[1]), salt=int(m[2], 16)) for m in matches if m]
     return sorted(name for name in names if name.first_seq <= HIGHEST_SEQ)
 
 
@@ -62,8 +62,8 @@ def segment_names(entries: Iterable[str]) -> list[SegmentName]:
 class Mark:
     """How far the spool is durable: the last synced frame and where it ends.
 
-    `spans` and `logs` count everything acknowledged so far, `segment` is the first seq of the
-    segment that is being written, `end` the offset behind its last synced frame.
+    `spans` and `logs` count everything acknowledged until now. `segment` is the first seq of the
+    segment being written, `end` the offset behind its last synced frame.
     """
 
     seq: int = 0
@@ -74,13 +74,14 @@ class Mark:
 
 
 def publish(shared: SharedBytes, mark: Mark) -> None:
-    """Shows `mark` to the processes that read."""
+    """Writes `mark` into the shared memory that the reading processes see."""
     body = _MARK.pack(mark.seq, mark.spans, mark.logs, mark.segment, mark.end)
     shared[: _MARK.size + _CHECKSUM.size] = body + _CHECKSUM.pack(zlib.crc32(body))
 
 
 def published(shared: SharedBytes) -> Mark | None:
-    """The mark, None where it is being written this moment or was never written."""
+    """The mark; None while it is being written, or if it never was."""
+    # A torn read shows as a wrong checksum, so that the two processes need no lock.
     data = bytes(shared[: _MARK.size + _CHECKSUM.size])
     body = data[: _MARK.size]
     if data[_MARK.size :] != _CHECKSUM.pack(zlib.crc32(body)):
@@ -90,14 +91,14 @@ def published(shared: SharedBytes) -> Mark | None:
 
 
 def write_checkpoint(files: Files, directory: Path, consumer: str, seq: int) -> None:
-    """Keeps, durably, the last seq that `consumer` is done with."""
+    """Stores durably the last seq that `consumer` has finished."""
     text = str(seq)
     content = f"{text} {zlib.crc32(text.encode()):08x}\n"
     write_durably(files, directory / (_CHECKPOINT + consumer), content.encode())
 
 
 def read_checkpoint(files: Files, directory: Path, consumer: str) -> int:
-    """What `write_checkpoint` kept; 0 where there is none or it is damaged."""
+    """The stored checkpoint; 0 if there is none or it is damaged."""
     try:
         content = read_whole(files, directory / (_CHECKPOINT + consumer))
     except FileNotFoundError:
@@ -109,7 +110,7 @@ def read_checkpoint(files: Files, directory: Path, consumer: str) -> int:
 
 
 def highest_checkpoint(files: Files, directory: Path, entries: Iterable[str]) -> int:
-    """The highest seq that any consumer was done with."""
+    """The highest seq that any consumer has finished."""
     consumers = (name.removeprefix(_CHECKPOINT) for name in entries if is_checkpoint(name))
     return max((read_checkpoint(files, directory, consumer) for consumer in consumers), default=0)
 
@@ -122,9 +123,9 @@ def is_checkpoint(name: str) -> bool:
 def quarantine(
     files: Files, directory: Path, name: SegmentName, source: ReadFile, start: int, end: int
 ) -> bool:
-    """Copies a damaged range aside; False where that was done before.
+    """Copies a damaged range to `quarantine/`; returns False if it is there already.
 
-    Raises OSError where there is no room for a copy; the range stays in its segment then.
+    Raises OSError if there is no room for a copy; the range stays in its segment then.
     """
     folder = directory / QUARANTINE
     target = folder / f"{name.first_seq:020d}-{name.salt:08x}-{start:010d}.bin"

@@ -1,6 +1,6 @@
-"""The file layer of the spool: what it needs of a disk, and the disk itself.
+"""The file operations that the spool needs (`Files`), and their implementation on a real disk.
 
-It is passed in, so that a crash model can drop and tear what was not synced.
+`Files` is passed in, so that `bench/spool_crash.py` can drop, tear and reorder unsynced writes.
 """
 
 from __future__ import annotations
@@ -17,20 +17,20 @@ class AppendFile(Protocol):
     """A file that is only ever appended to."""
 
     def write(self, data: bytes) -> None:
-        """Appends all of `data`, or raises OSError with an unknown part of it written."""
+        """Appends all of `data`. On OSError an unknown part of it is written."""
         ...
 
     def sync(self) -> None:
-        """Returns when everything written so far would survive a power cut (fdatasync)."""
+        """Makes everything written before this call survive a power cut (fdatasync)."""
         ...
 
     def close(self) -> None:
-        """Releases the handle; durable is only what `sync` made so."""
+        """Releases the handle; does not sync."""
         ...
 
 
 class ReadFile(Protocol):
-    """Random access to a file that may grow meanwhile."""
+    """Random access to a file that another process may be appending to."""
 
     def read_at(self, offset: int, size: int) -> bytes:
         """At most `size` bytes from `offset`; fewer only at the end of the file."""
@@ -49,7 +49,7 @@ class Files(Protocol):
     """The operations on a directory. Everything raises OSError as the system does."""
 
     def make_directory(self, path: Path) -> None:
-        """Makes `path` and its parents where they are missing, durably."""
+        """Creates `path` and its missing parents, durably."""
         ...
 
     def entries(self, directory: Path) -> dict[str, int]:
@@ -57,7 +57,7 @@ class Files(Protocol):
         ...
 
     def create(self, path: Path) -> AppendFile:
-        """A new, empty file. Raises FileExistsError."""
+        """Creates an empty file. Raises FileExistsError."""
         ...
 
     def open(self, path: Path) -> ReadFile:
@@ -73,7 +73,7 @@ class Files(Protocol):
         ...
 
     def remove(self, path: Path) -> None:
-        """Removes the file; no error where it is already gone."""
+        """Removes the file; a missing file is no error."""
         ...
 
     def sync_directory(self, path: Path) -> None:
@@ -81,7 +81,7 @@ class Files(Protocol):
         ...
 
     def share(self, path: Path, size: int) -> SharedBytes:
-        """A file of `size` bytes that several processes see as memory; made where missing."""
+        """Maps a file of `size` bytes as memory shared between processes; creates it if missing."""
         ...
 
 
@@ -97,13 +97,13 @@ class RealFiles:
     def entries(self, directory: Path) -> dict[str, int]:
         """See `Files`."""
         sizes = {}
-        with os.scandir(directory) as found:
-            for entry in found:
+        with os.scandir(directory) as entries:
+            for entry in entries:
                 try:
                     if entry.is_file(follow_symlinks=False):
                         sizes[entry.name] = entry.stat(follow_symlinks=False).st_size
                 except FileNotFoundError:
-                    continue  # the other process removed it between listing and asking
+                    continue  # the other process removed it between the listing and the stat
         return sizes
 
     def create(self, path: Path) -> AppendFile:
@@ -145,7 +145,7 @@ class RealFiles:
         descriptor = os.open(path, os.O_CREAT | os.O_RDWR | os.O_CLOEXEC, 0o600)
         try:
             if os.fstat(descriptor).st_size < size:
-                # Written, not only extended: a store into a hole of a full disk is a SIGBUS.
+                # Write zeros instead of extending: storing into a hole of a full disk is a SIGBUS.
                 os.pwrite(descriptor, bytes(size), 0)
                 os.fsync(descriptor)
             return mmap.mmap(descriptor, size)
@@ -159,7 +159,7 @@ class _RealAppendFile:
 
     def write(self, data: bytes) -> None:
         written = os.write(self._descriptor, data)
-        while written < len(data):  # a full disk takes a part first and says so the next time
+        while written < len(data):  # a full disk accepts a part; the next write raises ENOSPC
             written += os.write(self._descriptor, memoryview(data)[written:])
 
     def sync(self) -> None:
@@ -171,7 +171,8 @@ class _RealAppendFile:
 
 class _RealReadFile:
     def __init__(self, descriptor: int) -> None:
-        self._descriptor = descriptor  # -1 when closed: a late read must not hit another file
+        # Becomes -1 when closed: a late read must not hit the next file with the same number.
+        self._descriptor = descriptor
 
     def read_at(self, offset: int, size: int) -> bytes:
         return os.pread(self._descriptor, size, offset)
@@ -194,13 +195,13 @@ def read_whole(files: Files, path: Path) -> bytes:
 
 
 def write_durably(files: Files, path: Path, content: bytes) -> None:
-    """Replaces a small file so that after a crash either the old or the new content is there."""
+    """Replaces a small file atomically: after a crash it has either the old or the new content."""
     draft = path.with_name(path.name + ".draft")
     files.remove(draft)
     opened = files.create(draft)
     try:
         opened.write(content)
-        opened.sync()
+        opened.sync()  # before the rename: else a crash may leave the new name without content
     finally:
         opened.close()
     files.rename(draft, path)

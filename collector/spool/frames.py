@@ -1,7 +1,7 @@
-"""The spool's frame format: one acknowledged request, with checksums over header and payload.
+"""The spool's frame format: one request per frame, with checksums over header and payload.
 
 A frame is a 56-byte little-endian header, the backfill run's name (UTF-8) and the payload. All
-checksums start from the segment's salt (a part of its file name): bytes that an attacker placed
+checksums start from the segment's salt (a part of its file name). So bytes that an attacker placed
 in a payload, or that an older segment left in a recycled disk block, never pass as a frame.
 """
 
@@ -17,17 +17,18 @@ MAGIC = b"\xf5RV1"
 _HEADER = struct.Struct("<4sIIIQQQQIHBx")
 _CHECKED_FROM = 8  # the magic and the checksum itself are not under the checksum
 HEADER_SIZE = _HEADER.size
-_OPENING = 0
+_OPENING = 0  # the signal code of a frame that opens a segment
 _SIGNALS = {1: Signal.TRACES, 2: Signal.LOGS}
 _CODES = {signal: code for code, signal in _SIGNALS.items()}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Frame:
-    """One request as it was acknowledged.
+    """One acknowledged request.
 
-    `seq` is unique and rises for ever, with gaps. `items` counts the payload's spans or log
-    records. `spans_before` and `logs_before` count everything that was acknowledged earlier.
+    `seq` is unique and strictly increasing, with gaps. `items` counts the payload's spans or log
+    records. `spans_before` and `logs_before` count everything acknowledged earlier, so that a gap
+    between two frames says how much was lost.
     `payload` is the protobuf of the export request. `signal` is None only on the frame that
     opens a segment; its payload is the last acknowledged seq before it (8 bytes).
     """
@@ -43,7 +44,7 @@ class Frame:
 
     @property
     def items_before(self) -> int:
-        """Items of this frame's own signal that were acknowledged before it."""
+        """Items of this frame's signal acknowledged before it."""
         return self.logs_before if self.signal is Signal.LOGS else self.spans_before
 
     @property
@@ -53,17 +54,17 @@ class Frame:
 
     @property
     def spans_after(self) -> int:
-        """Spans acknowledged up to and with this frame."""
+        """Spans acknowledged up to and including this frame."""
         return self.spans_before + self.spans
 
     @property
     def logs_after(self) -> int:
-        """Log records acknowledged up to and with this frame."""
+        """Log records acknowledged up to and including this frame."""
         return self.logs_before + (self.items if self.signal is Signal.LOGS else 0)
 
 
 def opening(*, seq: int, previous: int, spans: int, logs: int) -> Frame:
-    """The first frame of a segment: what had been acknowledged when it began."""
+    """The first frame of a segment: what had been acknowledged when the segment began."""
     payload = previous.to_bytes(8, "little")
     return Frame(seq=seq, signal=None, spans_before=spans, logs_before=logs, payload=payload)
 
@@ -99,7 +100,7 @@ def encode(frame: Frame, salt: int) -> bytes:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Header:
-    """A header whose checksum holds; `size` is that of the whole frame in bytes."""
+    """A header whose checksum is right; `size` is that of the whole frame in bytes."""
 
     seq: int
     size: int
@@ -113,7 +114,7 @@ class Header:
 
 
 def parse_header(data: bytes, salt: int) -> Header | None:
-    """The header at the start of `data`, None where there is none that holds."""
+    """The header at the start of `data`; None if it is cut, damaged or of another format."""
     if len(data) < HEADER_SIZE:
         return None
     magic, checksum, body, payload_size, seq, spans, logs, received, items, run, code = (
@@ -137,7 +138,7 @@ def parse_header(data: bytes, salt: int) -> Header | None:
 
 
 def parse_body(header: Header, data: bytes, salt: int) -> Frame | None:
-    """The frame of `header` from all its bytes, None where the body is cut or damaged."""
+    """The frame of `header`, parsed from all its bytes; None if the body is cut or damaged."""
     if len(data) < header.size:
         return None
     begin = HEADER_SIZE + header.run_size
@@ -157,6 +158,6 @@ def parse_body(header: Header, data: bytes, salt: int) -> Frame | None:
 
 
 def parse(data: bytes, salt: int) -> Frame | None:
-    """The frame at the start of `data`, None where there is no whole one that holds."""
+    """The frame at the start of `data`; None if it is cut or damaged."""
     header = parse_header(data, salt)
     return parse_body(header, data, salt) if header else None

@@ -1,8 +1,8 @@
-"""The spool's writer without its waiting: one group of frames at a time, synced, then shown.
+"""The blocking half of the spool's writer: appends a group of frames, syncs, then publishes it.
 
-A write or sync that fails is never tried again on that file: the kernel may have dropped the
-dirty pages and would report the next sync as done. The group is refused, and the next one
-begins a new segment whose opening says which seq was the last acknowledged one before it.
+A failed write or sync is never retried on the same file: the kernel may have dropped the dirty
+pages and would report the next sync as done. The group is refused, and the next group begins a
+new segment whose opening names the last acknowledged seq before it.
 """
 
 from __future__ import annotations
@@ -29,18 +29,18 @@ from collector.spool.recovery import Position, Recovery, recover
 
 SEGMENT_BYTES = 64 << 20
 CHECK_BYTES = 256 << 20
-"""How much a start reads: two seconds of a slow disk. Readers check every frame anyway."""
+"""How much a start checks: two seconds of a slow disk. Readers check every frame anyway."""
 _FULL = {errno.ENOSPC, errno.EDQUOT}
 
 
 def random_salt() -> int:
-    """A salt that nobody who sends data can know."""
+    """A salt that senders cannot guess."""
     return int.from_bytes(os.urandom(4), "little")
 
 
 @dataclass(slots=True, kw_only=True)
 class _Open:
-    """The segment that is being written; `end` is the offset behind its last synced frame."""
+    """The segment being written: its opening ends at `begin`, its last synced frame at `end`."""
 
     name: SegmentName
     file: AppendFile
@@ -60,24 +60,25 @@ class Journal:
         check_bytes: int = CHECK_BYTES,
         salt: Callable[[], int] = random_salt,
     ) -> None:
-        """Recovers what lies in `directory`. Raises OSError where it can not be used at all."""
+        """Recovers what is in `directory`. Raises OSError if the directory cannot be used."""
         self.recovery: Recovery
         self.recovery, self._position = recover(files, directory, check_bytes=check_bytes)
         self._files = files
         self._directory = directory
         self._segment_bytes = segment_bytes
         self._salt = salt
-        self._acknowledged = self._position.next_seq - 1  # whatever a start found is kept
+        # Everything that the start found counts as acknowledged, so readers may read all of it.
+        self._acknowledged = self._position.next_seq - 1
         self._open: _Open | None = None
         self._empty: SegmentName | None = None
         self._shared: SharedBytes | None = None
-        with suppress(OSError):  # a full disk: shared at the first commit that succeeds
+        with suppress(OSError):  # a full disk: published by the first commit that succeeds
             self._show()
 
     def commit(self, frames: Sequence[Frame]) -> list[int]:
-        """The seqs of `frames`, whose own are ignored, when all of them are durable.
+        """Makes all of `frames` durable and returns the seqs given to them.
 
-        Raises SpoolFull, SpoolError: then none of them is ever read, unless the process ends
+        Raises SpoolFull, SpoolError: readers then never see any of them, unless the process ends
         before the next commit.
         """
         try:
@@ -90,9 +91,11 @@ class Journal:
             segment.file.write(data)
             segment.file.sync()
         except OSError as error:
+            # The refused seqs are not given away again: their frames may be on the disk.
             self._position = replace(self._position, next_seq=after.next_seq)
             self._abandon(segment)
             raise _refusal(error, self._directory) from error
+        # Only now: readers must never see a frame that a power cut can take away.
         segment.end += len(data)
         self._position, self._acknowledged = after, after.last_seq
         self._show()
@@ -111,13 +114,13 @@ class Journal:
             self._show()
             self._open = self._begin()
             if self._empty:
-                with suppress(OSError):  # it holds nothing; the next start tries again
+                with suppress(OSError):  # it has no frames; the next start tries again
                     self._files.remove(self._directory / str(self._empty))
                 self._empty = None
         return self._open
 
     def _begin(self) -> _Open:
-        """A new segment whose opening and name are durable before any frame goes into it."""
+        """Creates a segment; its opening and its name are durable before any frame goes into it."""
         at = self._position
         name = SegmentName(first_seq=at.next_seq, salt=self._salt())
         self._position = replace(at, next_seq=at.next_seq + 1)
@@ -130,25 +133,26 @@ class Journal:
         try:
             file.write(data)
             file.sync()
+            # Without this a crash may take the name away, and all synced frames with it.
             self._files.sync_directory(self._directory)
         except OSError:
-            with suppress(OSError):  # what remains is an opening without frames
+            with suppress(OSError):  # at worst an opening without frames stays
                 file.close()
                 self._files.remove(path)
             raise
         return _Open(name=name, file=file, begin=len(data), end=len(data))
 
     def _abandon(self, segment: _Open) -> None:
-        """Leaves a segment whose write or sync failed, without what was not acknowledged."""
+        """Gives up a segment whose write or sync failed, and cuts off its refused frames."""
         self._open = None
         if segment.end == segment.begin:
             self._empty = segment.name
-        with suppress(OSError):  # the next segment's opening says where this one ends
+        with suppress(OSError):  # the next segment's opening also says where this one ends
             segment.file.close()
             self._files.truncate(self._directory / str(segment.name), segment.end)
 
     def _show(self) -> None:
-        """Lets the other process see how far the spool is durable."""
+        """Publishes to the other process how far the spool is durable."""
         if self._shared is None:
             self._shared = self._files.share(self._directory / MARK_NAME, MARK_SIZE)
         at, segment = self._position, self._open
@@ -163,7 +167,7 @@ class Journal:
 
 
 def _number(frames: Sequence[Frame], start: Position) -> tuple[list[Frame], Position]:
-    """The frames with their seqs and running totals, and the position behind them."""
+    """Returns the frames with seqs and running totals, and the position behind them."""
     numbered = []
     seq, spans, logs = start.next_seq, start.spans, start.logs
     for frame in frames:
@@ -175,4 +179,4 @@ def _number(frames: Sequence[Frame], start: Position) -> tuple[list[Frame], Posi
 
 def _refusal(error: OSError, directory: Path) -> SpoolError:
     kind = SpoolFull if error.errno in _FULL else SpoolError
-    return kind(error.errno, f"the spool in {directory} can not write: {error.strerror or error}")
+    return kind(error.errno, f"the spool in {directory} cannot write: {error.strerror or error}")

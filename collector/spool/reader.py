@@ -1,7 +1,6 @@
-"""The spool's reading end, in another process: only frames that are durable, in order.
+"""The spool's reader, in another process: durable frames only, in order.
 
-Nothing is awaited or watched: the caller asks again, and asking costs a look at shared memory
-when there is nothing new.
+The caller polls. A poll without news costs one read of shared memory.
 """
 
 from __future__ import annotations
@@ -29,14 +28,15 @@ from collector.spool.recovery import last_seq_before
 from collector.spool.segments import Bound, Segment
 
 OPEN_FILES = 64
+"""Segment files open at a time; those least recently used are closed."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Usage:
-    """What the spool takes: bytes on disk, segments, and the oldest seq that may still be there.
+    """What the spool uses: bytes on disk, segments, and the oldest seq that may still be there.
 
-    `damaged` counts ranges that this reader went past in the segments that are still there,
-    `failed_reads` how often the disk failed one; what it failed is asked for again.
+    `damaged` counts the damaged ranges that this reader skipped in the segments still there,
+    `failed_reads` the reads that raised OSError; `read` repeats those at its next call.
     """
 
     bytes: int = 0
@@ -47,10 +47,10 @@ class Usage:
 
 
 class SpoolReader:
-    """Reads frames by order or by seq, keeps checkpoints, drops what is consumed. One thread."""
+    """Reads frames in order or by seq, keeps checkpoints, drops consumed segments. One thread."""
 
     def __init__(self, directory: Path, *, files: Files | None = None) -> None:
-        """Raises OSError where the directory can not be made or listed."""
+        """Raises OSError if the directory cannot be created or listed."""
         self._directory = directory
         self._files = files or RealFiles()
         self._files.make_directory(directory)
@@ -66,12 +66,12 @@ class SpoolReader:
 
     def mark(self) -> Mark:
         """How far the spool is durable, and how much was acknowledged in all."""
-        # A mark that is being written this moment does not hold; the one before it does.
+        # While the writer is writing the mark, the previous one still holds.
         self._mark = published(self._shared) or self._mark
         return self._mark
 
     def durable_seq(self) -> int:
-        """The last seq that may be read; 0 where nothing was written yet."""
+        """The last seq that may be read; 0 if nothing was written yet."""
         return self.mark().seq
 
     def read(self, from_seq: int) -> Iterator[Frame]:
@@ -86,13 +86,13 @@ class SpoolReader:
             try:
                 yield from self._segment(name).frames(from_seq, self._bound(name, mark))
             except FrameGone:
-                continue  # dropped between listing and opening
+                continue  # dropped between the listing and the opening
             except OSError:
-                self._failed_reads += 1  # asked for again: going on would lose frames
+                self._failed_reads += 1  # the next call repeats it: going on would lose frames
                 return
 
     def get(self, seq: int) -> Frame:
-        """The frame `seq`. Raises FrameGone where it was dropped, damaged or is not durable."""
+        """The frame `seq`. Raises FrameGone if it was dropped, is damaged or is not durable."""
         mark = self.mark()
         self._refresh(mark)
         at = self._at(seq)
@@ -102,21 +102,21 @@ class SpoolReader:
         try:
             return self._segment(name).get(seq, self._bound(name, mark))
         except OSError as error:
-            raise FrameGone(f"frame {seq} can not be read: {error}") from error
+            raise FrameGone(f"frame {seq} cannot be read: {error}") from error
 
     def checkpoint(self, consumer: str, seq: int) -> None:
-        """Keeps, durably, that `consumer` is done with every frame up to `seq`. Raises OSError."""
+        """Stores durably that `consumer` has finished every frame up to `seq`. Raises OSError."""
         write_checkpoint(self._files, self._directory, consumer, seq)
 
     def checkpoint_of(self, consumer: str) -> int:
-        """The last seq that `consumer` is done with, 0 where it never said."""
+        """The last seq that `consumer` has finished; 0 if it has no checkpoint."""
         return read_checkpoint(self._files, self._directory, consumer)
 
     def drop_consumed(self, before_seq: int, *, older_than_seconds: float, now: float) -> int:
-        """Removes segments that lie wholly below `before_seq`; how many.
+        """Removes segments that lie wholly below `before_seq`; returns how many.
 
         A segment goes only `older_than_seconds` after the first call, on the clock of `now`,
-        that found it consumed, and the newest never. Raises OSError.
+        that found it consumed. The newest segment stays. Raises OSError.
         """
         self._list()
         dropped = 0
@@ -130,7 +130,7 @@ class SpoolReader:
         return dropped
 
     def usage(self) -> Usage:
-        """What the spool takes now. Raises OSError."""
+        """What the spool uses now. Raises OSError."""
         entries = self._files.entries(self._directory)
         names = segment_names(entries)
         return Usage(
@@ -147,7 +147,7 @@ class SpoolReader:
             segment.release()
 
     def _refresh(self, mark: Mark) -> None:
-        """Lists the directory where the writer has gone on to a segment not seen yet."""
+        """Lists the directory again if the writer has begun a segment that is not listed yet."""
         if not self._names or mark.segment > self._names[-1].first_seq:
             self._list()
 
@@ -160,14 +160,16 @@ class SpoolReader:
             self._consumed.pop(gone, None)
 
     def _at(self, seq: int) -> int:
-        """Which segment holds `seq`: -1 where all begin later."""
+        """The index of the segment that holds `seq`; -1 if all begin later."""
         return bisect_right(self._names, seq, key=lambda name: name.first_seq) - 1
 
     def _bound(self, name: SegmentName, mark: Mark) -> Bound:
+        """How far the segment may be read; the opening of the next segment says where it ends."""
         if name.first_seq == mark.segment:
             return Bound(last_seq=mark.seq, end=mark.end)
         if name not in self._limits:
             following = self._names[self._at(name.first_seq) + 1 :][:1]
+            # Not cached while the next segment is missing or has no durable frame.
             if not following or following[0].first_seq > mark.seq:
                 return Bound(last_seq=mark.seq)
             limit = last_seq_before(self._files, self._directory, following[0])
@@ -175,7 +177,7 @@ class SpoolReader:
         return Bound(last_seq=min(mark.seq, self._limits[name]))
 
     def _segment(self, name: SegmentName) -> Segment:
-        """The segment; of many, those least recently used give their files back."""
+        """The segment; closes the least recently used file if too many are open."""
         self._opened[name] = None
         self._opened.move_to_end(name)
         if len(self._opened) > OPEN_FILES:

@@ -1,4 +1,4 @@
-"""What a start finds in a spool directory, after whatever happened before it."""
+"""Checks and repairs a spool directory at start, whatever a crash or the disk did to it."""
 
 from __future__ import annotations
 
@@ -21,22 +21,22 @@ from collector.spool.directory import (
 )
 from collector.spool.files import Files, ReadFile
 from collector.spool.frames import previous_seq
-from collector.spool.scan import Found, scan
+from collector.spool.scan import Range, scan
 from collector.spool.segments import OPENING_SIZE, Segment
 
 SEQ_GAP = 1 << 20
-"""A start begins at the next multiple: the seq of a frame that was torn off never comes again."""
+"""A start goes on at the next multiple: the seq of a torn-off frame is never given away again."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Recovery:
-    """What was found and what was lost; the start succeeds in any case.
+    """What a start found and what was lost; the start succeeds in any case.
 
     `torn_bytes` were never acknowledged and are cut off. `damaged` ranges are copied to
-    `quarantine/` and skipped by readers; `lost_spans` and `lost_logs` are what the frames around
-    them say was acknowledged between them. `unchecked` segments lay beyond the byte limit of the
-    start; readers check every frame anyway. `foreign` files have no name of ours; `failed` ones
-    could not be read, mended or copied.
+    `quarantine/` and skipped by readers. `lost_spans` and `lost_logs` were acknowledged between
+    two readable frames, by the totals in these frames. `unchecked` segments lie beyond the byte
+    limit of the start; readers check every frame anyway. `foreign` files are not the spool's;
+    `failed` files could not be read, repaired or copied.
     """
 
     segments: int = 0
@@ -52,7 +52,7 @@ class Recovery:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Position:
-    """Where a writer goes on: the last seq, a next one, and everything acknowledged so far."""
+    """Where a writer goes on: last and next seq, and the totals acknowledged until now."""
 
     last_seq: int = 0
     next_seq: int = 1
@@ -61,9 +61,9 @@ class Position:
 
 
 def recover(files: Files, directory: Path, *, check_bytes: int) -> tuple[Recovery, Position]:
-    """Checks the newest `check_bytes` of segments and mends what can be mended.
+    """Checks the newest `check_bytes` of segments and repairs what it can.
 
-    Raises OSError only where the directory itself can not be made or listed.
+    Raises OSError only if the directory itself cannot be created or listed.
     """
     files.make_directory(directory)
     entries = files.entries(directory)
@@ -73,9 +73,10 @@ def recover(files: Files, directory: Path, *, check_bytes: int) -> tuple[Recover
     for name, following in zip(chosen, [*chosen[1:], None], strict=False):
         walk.segment(name, following)
     walk.finish()
-    for name in names[:-1]:  # the newest stays: its name keeps the seqs rising
+    for name in names[:-1]:  # the newest stays: its name keeps the seqs increasing
         if entries[str(name)] <= OPENING_SIZE:
             walk.remove(name)
+    # A checkpoint may be ahead of the segments: those were consumed and dropped.
     last_seq = max(walk.last_seq, highest_checkpoint(files, directory, entries))
     highest = max(last_seq, names[-1].first_seq if names else 0)
     recovery = Recovery(
@@ -100,25 +101,25 @@ def _is_own(name: str) -> bool:
 def _last_mark(files: Files, directory: Path) -> Mark:
     try:
         mark = published(files.share(directory / MARK_NAME, MARK_SIZE))
-    except OSError:  # a full disk, say; the mark only sharpens what the segments tell
+    except OSError:  # a full disk, for instance; the mark only adds to what the segments say
         return Mark()
     return mark if mark and mark.seq <= HIGHEST_SEQ else Mark()
 
 
 def _newest(names: list[SegmentName], entries: dict[str, int], limit: int) -> list[SegmentName]:
-    """The newest segments, oldest first, of together at most `limit` bytes but at least two."""
-    taken: list[SegmentName] = []
+    """The newest segments of at most `limit` bytes in total, but at least two; oldest first."""
+    newest: list[SegmentName] = []
     total = 0
     for name in reversed(names):
         total += entries[str(name)]
-        if total > limit and len(taken) >= 2:
+        if total > limit and len(newest) >= 2:
             break
-        taken.append(name)
-    return taken[::-1]
+        newest.append(name)
+    return newest[::-1]
 
 
 class _Walk:
-    """Goes through segments in order and adds up what it meets."""
+    """Goes through the segments in order, adds up frames and losses, and repairs."""
 
     def __init__(self, files: Files, directory: Path, mark: Mark) -> None:
         self._files = files
@@ -131,7 +132,7 @@ class _Walk:
         self.logs = 0
 
     def segment(self, name: SegmentName, following: SegmentName | None) -> None:
-        """Checks one segment; of the last one a torn tail is cut off."""
+        """Checks a segment; cuts a torn tail off if it is the last."""
         try:
             limit = last_seq_before(self._files, self._directory, following)
             source = self._files.open(self._directory / str(name))
@@ -146,12 +147,12 @@ class _Walk:
             source.close()
 
     def finish(self) -> None:
-        """Counts what was acknowledged, by the mark, behind the last frame that is left."""
+        """Counts as lost what the mark says was acknowledged behind the last frame found."""
         if self._mark.seq > self.last_seq:
             self._move(self._mark.seq, self._mark.spans, self._mark.logs)
 
     def remove(self, name: SegmentName) -> None:
-        """Removes a segment that holds nothing, the trace of a start without traffic."""
+        """Removes a segment without frames, left by a start without traffic."""
         try:
             self._files.remove(self._directory / str(name))
         except OSError:
@@ -159,22 +160,22 @@ class _Walk:
 
     def _check(self, name: SegmentName, source: ReadFile, limit: int, *, is_last: bool) -> None:
         size = source.size()
-        for found in scan(source, name.salt, 0, size):
-            frame = found.frame
+        for part in scan(source, name.salt, 0, size):
+            frame = part.frame
             if frame and frame.seq > limit:
-                return  # refused: its sync failed, and the next segment says so
+                return  # refused: its sync failed; the next segment's opening says so
             if frame and frame.seq > self.last_seq:
                 self._move(frame.seq, frame.spans_before, frame.logs_before)
                 self.spans, self.logs = frame.spans_after, frame.logs_after
                 self.counts["frames"] += frame.signal is not None
-            elif is_last and found.end == size and not self._was_durable(name, found):
-                self._files.truncate(self._directory / str(name), found.start)
-                self.counts["torn_bytes"] += found.end - found.start
+            elif is_last and part.end == size and not self._was_durable(name, part):
+                self._files.truncate(self._directory / str(name), part.start)
+                self.counts["torn_bytes"] += part.end - part.start
             else:
-                self._set_aside(name, source, found)
+                self._set_aside(name, source, part)
 
     def _move(self, seq: int, spans: int, logs: int) -> None:
-        """Steps to a place where so much was acknowledged before; a jump is a loss."""
+        """Moves on to `seq`, with `spans` and `logs` acknowledged before it; a jump is a loss."""
         if self._has_begun or seq == self._mark.seq:
             self.counts["lost_spans"] += max(0, spans - self.spans)
             self.counts["lost_logs"] += max(0, logs - self.logs)
@@ -182,19 +183,20 @@ class _Walk:
         self.last_seq = seq
         self.spans, self.logs = max(spans, self.spans), max(logs, self.logs)
 
-    def _was_durable(self, name: SegmentName, found: Found) -> bool:
-        return self._mark.segment == name.first_seq and self._mark.end > found.start
+    def _was_durable(self, name: SegmentName, part: Range) -> bool:
+        """Whether the mark covers it: then it was acknowledged, and is damage, not a torn tail."""
+        return self._mark.segment == name.first_seq and self._mark.end > part.start
 
-    def _set_aside(self, name: SegmentName, source: ReadFile, found: Found) -> None:
+    def _set_aside(self, name: SegmentName, source: ReadFile, part: Range) -> None:
         self.counts["damaged"] += 1
         try:
-            quarantine(self._files, self._directory, name, source, found.start, found.end)
+            quarantine(self._files, self._directory, name, source, part.start, part.end)
         except OSError:  # no room for a copy: the range stays in its segment
             self.counts["failed"] += 1
 
 
 def last_seq_before(files: Files, directory: Path, following: SegmentName | None) -> int:
-    """The last acknowledged seq before the segment `following`; the highest where unknown.
+    """The last acknowledged seq before the segment `following`; HIGHEST_SEQ if unknown.
 
     Raises OSError.
     """

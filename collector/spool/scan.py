@@ -12,19 +12,19 @@ _CHUNK = 1 << 18
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Found:
-    """A frame and where it lies; without a frame, a damaged range."""
+class Range:
+    """A range of bytes: a frame, or a damaged range (`frame` is None)."""
 
     start: int
     end: int
     frame: Frame | None = None
 
 
-def scan(source: ReadFile, salt: int, start: int, end: int) -> Iterator[Found]:
+def scan(source: ReadFile, salt: int, start: int, end: int) -> Iterator[Range]:
     """Every frame and every damaged range between two offsets, without a hole.
 
-    After a damaged header it looks for the next place where a whole header holds; after a
-    damaged body it goes on behind it, because its length can be trusted.
+    After a damaged header it searches for the next valid header. After a damaged body it goes on
+    behind the body, because the header and so the length is right.
     """
     window = _Window(source, end)
     offset = start
@@ -34,15 +34,16 @@ def scan(source: ReadFile, salt: int, start: int, end: int) -> Iterator[Found]:
         following = offset + header.size if header else offset + 1
         if not frame:
             following = _next_header(window, salt, min(following, end))
-        yield Found(start=offset, end=following, frame=frame)
+        yield Range(start=offset, end=following, frame=frame)
         offset = following
 
 
 def _next_header(window: _Window, salt: int, offset: int) -> int:
-    """The first offset from `offset` with a header that holds, else the end."""
+    """The offset of the first valid header from `offset` on, else the end."""
     while len(chunk := window.at(offset, _CHUNK)) >= HEADER_SIZE:
         at = chunk.find(MAGIC)
         if at < 0:
+            # The magic may straddle two chunks.
             offset += len(chunk) - len(MAGIC) + 1
             continue
         offset += at
@@ -53,7 +54,7 @@ def _next_header(window: _Window, salt: int, offset: int) -> int:
 
 
 class _Window:
-    """Reads a file in chunks, so that small neighbouring frames cost one system call."""
+    """Reads a file in chunks, so that neighbouring small frames cost one system call."""
 
     def __init__(self, source: ReadFile, end: int) -> None:
         self._source = source
@@ -66,7 +67,7 @@ class _Window:
         size = min(size, self.end - offset)
         begin = offset - self._start
         if begin < 0 or begin + size > len(self._chunk):
-            wanted = min(max(size, _CHUNK), self.end - offset)
-            self._chunk = self._source.read_at(offset, wanted)
+            read_size = min(max(size, _CHUNK), self.end - offset)
+            self._chunk = self._source.read_at(offset, read_size)
             self._start, begin = offset, 0
         return self._chunk[begin : begin + size]

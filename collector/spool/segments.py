@@ -1,4 +1,4 @@
-"""Reading one segment: an index from seq to offset that grows as the file does."""
+"""Reads one segment through an index from seq to offset, which grows with the file."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from pathlib import Path
 from collector.spool.directory import HIGHEST_SEQ, FrameGone, SegmentName
 from collector.spool.files import Files, ReadFile
 from collector.spool.frames import HEADER_SIZE, Frame, parse, parse_body, parse_header
-from collector.spool.scan import Found, scan
+from collector.spool.scan import Range, scan
 
 OPENING_SIZE = HEADER_SIZE + 8
 _READ_AHEAD = 32 << 10
@@ -19,14 +19,14 @@ _MISSING = -1
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Bound:
-    """How far a segment may be read: the last seq, and the offset behind it where known."""
+    """How far a segment may be read: the last seq, and the offset behind it if known."""
 
     last_seq: int = HIGHEST_SEQ
     end: int | None = None
 
 
 class Segment:
-    """A segment as a reader sees it. Opens its file when first asked; `release` closes it."""
+    """A segment as a reader sees it. Opens its file at the first use; `release` closes it."""
 
     def __init__(self, files: Files, directory: Path, name: SegmentName) -> None:
         self.name = name
@@ -54,45 +54,45 @@ class Segment:
         if seq > bound.last_seq:
             raise FrameGone(f"frame {seq} is not durable")
         if seq >= self._next_unseen():
-            for found in self._extend(bound):
-                if found.seq == seq:
-                    return found
+            for unseen in self._extend(bound):
+                if unseen.seq == seq:
+                    return unseen
         frame = self._read(self._offset(seq))
         if frame is None:
             raise FrameGone(f"frame {seq} is damaged or not in {self.name}")
         return frame
 
     def opening(self) -> Frame | None:
-        """The frame that opens the segment, None where it is damaged. Raises like `get`."""
+        """The frame that opens the segment; None if it is damaged. Raises like `get`."""
         frame = parse(self._opened().read_at(0, OPENING_SIZE), self.name.salt)
         return frame if frame and frame.signal is None else None
 
     def release(self) -> None:
-        """Closes the file; it is opened again when needed."""
+        """Closes the file; the next use opens it again."""
         if self._source is not None:
             self._source.close()
             self._source = None
 
     def _extend(self, bound: Bound) -> Iterator[Frame]:
-        """Goes on where the index ends; the index is up to date at every step."""
+        """Yields frames beyond the index and indexes them; the caller may stop at any of them."""
         source = self._opened()
         size = source.size()
         end = size if bound.end is None else min(bound.end, size)
-        for found in scan(source, self.name.salt, self._scanned, end):
-            if found.frame and found.frame.seq > bound.last_seq:
+        for part in scan(source, self.name.salt, self._scanned, end):
+            if part.frame and part.frame.seq > bound.last_seq:
                 return
-            self._scanned = found.end
-            if self._note(found) and found.frame and found.frame.signal:
-                yield found.frame
+            self._scanned = part.end
+            if self._note(part) and part.frame and part.frame.signal:
+                yield part.frame
 
-    def _note(self, found: Found) -> bool:
-        """Puts a frame into the index; False for a damaged range and for a seq out of order."""
-        missing = found.frame.seq - self._next_unseen() if found.frame else _MISSING
+    def _note(self, part: Range) -> bool:
+        """Adds a frame to the index; False for a damaged range and for a seq out of order."""
+        missing = part.frame.seq - self._next_unseen() if part.frame else _MISSING
         if missing < 0:
             self.damaged += 1
             return False
         self._offsets.extend([_MISSING] * missing)
-        self._offsets.append(found.start if found.frame and found.frame.signal else _MISSING)
+        self._offsets.append(part.start if part.frame and part.frame.signal else _MISSING)
         return True
 
     def _next_unseen(self) -> int:
@@ -103,7 +103,7 @@ class Segment:
         return self._offsets[at] if 0 <= at < len(self._offsets) else _MISSING
 
     def _read(self, offset: int) -> Frame | None:
-        """The frame at `offset`, None where there is none or it is damaged by now."""
+        """The frame at `offset`; None if there is none or the disk has damaged it since."""
         if offset == _MISSING:
             return None
         source, salt = self._opened(), self.name.salt

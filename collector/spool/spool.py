@@ -1,7 +1,7 @@
-"""The spool's writing end: a request is acknowledged when its frame is on the disk.
+"""The spool's writer: `append` returns when the request's frame is durable.
 
-Appends that arrive while a sync is under way share the next one, so that a slow disk makes
-larger groups instead of longer queues.
+Appends that arrive during a sync share the next sync, so that a slow disk makes larger groups
+instead of longer queues.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ class _Waiting:
 
 
 class SpoolWriter:
-    """Appends frames; one per directory and event loop. Made by `open`."""
+    """Appends frames. One writer per directory, on one event loop; created by `open`."""
 
     def __init__(self, journal: Journal, *, linger_seconds: float, group_bytes: int) -> None:
         self._journal = journal
@@ -42,6 +42,7 @@ class SpoolWriter:
         self._waiting: list[_Waiting] = []
         self._waiting_bytes = 0
         self._is_full = asyncio.Event()
+        # A thread, since fdatasync blocks; only one, since `Journal` takes one caller at a time.
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="spool")
         self._committing: asyncio.Task[None] | None = None
 
@@ -55,11 +56,10 @@ class SpoolWriter:
         linger_seconds: float = 0.0,
         group_bytes: int = GROUP_BYTES,
     ) -> SpoolWriter:
-        """Recovers what lies in `directory`; see `recovery`.
+        """Recovers what is in `directory` and starts; see `recovery`.
 
-        The first append of a group waits at most `linger_seconds` for company, and no longer
-        than until `group_bytes` are there. Raises OSError where `directory` can not be made or
-        listed, and starts in every other case.
+        The first append of a group waits at most `linger_seconds` for others, and no longer once
+        `group_bytes` are waiting. Raises OSError only if `directory` cannot be created or listed.
         """
         journal = await asyncio.to_thread(
             Journal, files or RealFiles(), directory, segment_bytes=segment_bytes
@@ -80,11 +80,11 @@ class SpoolWriter:
         received_unix_nano: int,
         backfill: str = "",
     ) -> int:
-        """The frame's seq, when it is durable.
+        """Returns the frame's seq once it is durable.
 
-        `items` counts the payload's spans or log records. Raises SpoolFull or SpoolError when it
-        is not durable and must not be acknowledged, ValueError where an argument can not be
-        kept: then only this append fails.
+        `items` counts the payload's spans or log records. Raises SpoolFull or SpoolError if the
+        frame is not durable and must not be acknowledged. Raises ValueError if an argument does
+        not fit into a frame: then only this append fails.
         """
         _require(payload, items, received_unix_nano, backfill)
         frame = Frame(
@@ -105,7 +105,7 @@ class SpoolWriter:
         return await waiting.done
 
     async def close(self) -> None:
-        """Finishes every append under way and closes the segment."""
+        """Finishes the appends in progress and closes the segment."""
         if self._committing is not None:
             await self._committing
         self._thread.shutdown()
@@ -127,11 +127,11 @@ class SpoolWriter:
         except SpoolError as error:
             _refuse(group, error)
             return
-        except BaseException as error:  # not known to be durable: nobody may go on waiting
-            _refuse(group, SpoolError(f"the spool can not take frames: {error!r}"))
+        except BaseException as error:  # may not be durable: no sender may wait for ever
+            _refuse(group, SpoolError(f"the spool cannot take frames: {error!r}"))
             raise
         for waiting, seq in zip(group, seqs, strict=True):
-            if not waiting.done.done():  # cancelled: the sender is gone, the frame stays
+            if not waiting.done.done():  # done means cancelled: the sender left, the frame stays
                 waiting.done.set_result(seq)
 
     async def _linger(self) -> None:
@@ -154,7 +154,10 @@ class SpoolWriter:
 
 
 def _require(payload: bytes, items: int, received_unix_nano: int, backfill: str) -> None:
-    """Raises ValueError on what a frame has no room for, before others share its group."""
+    """Raises ValueError if a frame has no room for the arguments.
+
+    Checked before the append joins a group: in `encode` it would fail the whole group.
+    """
     if len(backfill) > LONGEST_RUN_NAME:
         raise ValueError(f"a backfill's name has at most {LONGEST_RUN_NAME} characters")
     if len(payload) > LARGEST_PAYLOAD:
@@ -164,7 +167,7 @@ def _require(payload: bytes, items: int, received_unix_nano: int, backfill: str)
 
 
 def _refuse(group: list[_Waiting], error: SpoolError) -> None:
-    """Fails every append of a group, each with an error of its own."""
+    """Fails every append of a group, each with its own exception object."""
     for waiting in group:
         if not waiting.done.done():
             waiting.done.set_exception(type(error)(*error.args))
