@@ -18,7 +18,7 @@ from ragvigil.inference.courtesy import step_back
 from ragvigil.inference.memory import give_back, resident_bytes
 from ragvigil.inference.models import WRONG, Model, load
 from ragvigil.inference.weights import NoModel
-from ragvigil.inference.wire import pack, unpack
+from ragvigil.model.wire import BadFrame, pack, reader_of, unpack
 
 if TYPE_CHECKING:
     from ragvigil.inference.models import Numbers
@@ -57,19 +57,13 @@ def main() -> None:
 
 def _listen(channel: socket.socket, requests: queue.SimpleQueue[Request]) -> None:
     """Passes requests on; when the parent is gone nobody waits, so what is under way is left."""
-    stream = channel.makefile("rb")
+    read = reader_of(channel.makefile("rb"))
     try:
         while True:
-            head, _ = unpack(lambda count: _exactly(stream.read(count), count))
+            head, _ = unpack(read)
             requests.put(head)
-    except (EOFError, OSError):
+    except (EOFError, OSError, BadFrame):
         os._exit(0)
-
-
-def _exactly(read: bytes, count: int) -> bytes:
-    if len(read) < count:
-        raise EOFError
-    return read
 
 
 def _answer(request: Request, models: dict[tuple[str, str], Model | NoModel]) -> bytes:

@@ -14,7 +14,7 @@ from typing import Any
 from ragvigil.inference.courtesy import alone
 from ragvigil.inference.memory import resident_bytes
 from ragvigil.inference.outcome import Reason
-from ragvigil.inference.wire import BadFrame, pack, unpack
+from ragvigil.model.wire import BadFrame, pack, unpack
 
 LOOK_SECONDS = 0.25
 """How often the memory of a child that computes is looked at."""

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import asyncio
 from io import BytesIO
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ragvigil.inference.wire import LENGTHS, BadFrame, pack, unpack
+from ragvigil.model.wire import LENGTHS, BadFrame, pack, reader_of, unpack, unpack_from
 
 heads = st.dictionaries(st.text(), st.text() | st.integers() | st.lists(st.text()))
 
@@ -16,7 +17,19 @@ heads = st.dictionaries(st.text(), st.text() | st.integers() | st.lists(st.text(
 @given(frames=st.lists(st.tuples(heads, st.binary()), max_size=4))
 def test_frames_arrive_in_order_and_whole(frames: list[tuple[dict[str, object], bytes]]) -> None:
     stream = BytesIO(b"".join(pack(head, body) for head, body in frames))
-    assert [unpack(stream.read) for _ in frames] == frames
+    assert [unpack(reader_of(stream)) for _ in frames] == frames
+    with pytest.raises(EOFError):
+        unpack(reader_of(stream))
+
+
+async def test_a_stream_of_an_event_loop_gives_the_same_frames() -> None:
+    reader = asyncio.StreamReader()
+    frames = [({"number": 1}, b"a 1\n"), ({"number": 2}, b"")]
+    reader.feed_data(b"".join(pack(head, body) for head, body in frames))
+    reader.feed_eof()
+    assert [await unpack_from(reader) for _ in frames] == frames
+    with pytest.raises(asyncio.IncompleteReadError):
+        await unpack_from(reader)
 
 
 @pytest.mark.parametrize("head", [b"[]", b"nonsense", b"\xff", b"[" * 100_000])
