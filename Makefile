@@ -37,8 +37,9 @@ storm: $(READY) ## kill -9 thirty times under load, and fifty times while the ju
 	@$(BIN)/python bench/kill_storm.py
 	@$(BIN)/python bench/judge_storm.py
 
-docs: $(READY) ## tables of the READMEs and the dashboards, from the code
+docs: $(READY) ## tables of the READMEs, docs/reference and the dashboards, from the code
 	@$(BIN)/python -m tests.house.tables --write
+	@$(BIN)/python -m tests.house.reference --write
 	@$(BIN)/python -m deploy.grafana.make --write
 
 clean: ## everything that make made

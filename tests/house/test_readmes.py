@@ -5,10 +5,12 @@ from __future__ import annotations
 import doctest
 import importlib
 import pkgutil
+import re
 from pathlib import Path
 
 import pytest
 
+from tests.house.reference import PAGES
 from tests.house.tables import (
     INSTRUMENTATION,
     READMES,
@@ -37,6 +39,12 @@ def test_the_table_of_stacks_is_that_of_the_facts() -> None:
     assert text == rendered_instrumentation(), "run `make docs`"
 
 
+@pytest.mark.parametrize("name", sorted(PAGES))
+def test_the_reference_is_that_of_the_code(name: str) -> None:
+    text = (ROOT / "docs" / "reference" / f"{name}.md").read_text(encoding="utf-8")
+    assert text == PAGES[name](), "run `make docs`"
+
+
 @pytest.mark.parametrize("stage", ["collector", "scorers", "alerts", "clustering"])
 def test_every_stage_readme_has_the_one_form(stage: str) -> None:
     text = (ROOT / stage / "README.md").read_text(encoding="utf-8")
@@ -59,13 +67,29 @@ def test_the_examples_in_docstrings_are_true(name: str) -> None:
     assert result.failed == 0
 
 
-@pytest.mark.parametrize("readme", ["README.md", *sorted(READMES)])
-def test_links_of_a_readme_lead_somewhere(readme: str) -> None:
-    import re
+def pages() -> list[str]:
+    """Every page for people, by its path."""
+    found = [*ROOT.glob("*.md"), *ROOT.glob("*/README.md"), *(ROOT / "docs").rglob("*.md")]
+    return sorted(str(path.relative_to(ROOT)) for path in found)
 
-    path = ROOT / readme
+
+@pytest.mark.parametrize("page", pages())
+def test_links_of_a_page_lead_somewhere(page: str) -> None:
+    path = ROOT / page
     for target in re.findall(r"\]\((?!https?:|#)([^)#]+)", path.read_text(encoding="utf-8")):
-        assert (path.parent / target).exists(), f"{readme}: {target}"
+        assert (path.parent / target).exists(), f"{page}: {target}"
+
+
+@pytest.mark.parametrize("page", pages())
+def test_a_file_that_a_page_names_is_there(page: str) -> None:
+    folders = "ragvigil|collector|scorers|alerts|clustering|tests|bench|deploy|docs|tools|examples"
+    text = (ROOT / page).read_text(encoding="utf-8")
+    for name in re.findall(rf"`((?:{folders})/[\w./-]+\.(?:py|md|toml|yml|yaml|sql))`", text):
+        assert (ROOT / name).exists(), f"{page}: {name}"
+
+
+def test_the_front_page_is_short() -> None:
+    assert len((ROOT / "README.md").read_text(encoding="utf-8").split()) <= 1000
 
 
 def test_every_public_module_says_what_it_is() -> None:
