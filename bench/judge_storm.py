@@ -26,7 +26,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-import httpx
+import httpx2
 
 from bench.kill_storm import Sender
 from bench.rig import otlp_requests
@@ -94,7 +94,7 @@ class Storm:
 
 def repeated_by(daemon: ChildDaemon) -> int:
     """`ragvigil_judge_repeated_total` of the core that runs now."""
-    text = httpx.get(f"http://{daemon.metrics}/metrics", timeout=10).text
+    text = httpx2.get(f"http://{daemon.metrics}/metrics", timeout=10).text
     found = REPEATED.search(text)
     return int(float(found[1])) if found else 0
 

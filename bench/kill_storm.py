@@ -21,7 +21,7 @@ import time
 from dataclasses import dataclass, field
 from pathlib import Path
 
-import httpx
+import httpx2
 
 from bench.rig import otlp_requests
 from bench.rig.processes import core_pid, scoring_pids
@@ -48,7 +48,7 @@ class Sender:
 
     def run(self, pause_seconds: float) -> None:
         """Returns when all are acknowledged."""
-        with httpx.Client(timeout=5) as client:
+        with httpx2.Client(timeout=5) as client:
             for body in self.requests:
                 while not self._acknowledges(client, body):
                     self.retries += 1
@@ -57,14 +57,14 @@ class Sender:
                 time.sleep(pause_seconds)
         self.done.set()
 
-    def _acknowledges(self, client: httpx.Client, body: bytes) -> bool:
+    def _acknowledges(self, client: httpx2.Client, body: bytes) -> bool:
         try:
             reply = client.post(
                 f"http://{self.address}/v1/traces",
                 content=body,
                 headers={"content-type": "application/x-protobuf"},
             )
-        except httpx.HTTPError:
+        except httpx2.HTTPError:
             return False
         return reply.status_code == 200
 

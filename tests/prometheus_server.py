@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-import httpx
+import httpx2
 
 from ragvigil.app.demo.child_daemon import free_port
 from tests.grafana_boards import Asked, substituted
@@ -22,7 +22,7 @@ class Prometheus:
     """A server of this test's own on one daemon."""
 
     def __init__(self, url: str) -> None:
-        self._client = httpx.Client(base_url=f"{url}/api/v1", timeout=20)
+        self._client = httpx2.Client(base_url=f"{url}/api/v1", timeout=20)
 
     def get(self, path: str, **parameters: str) -> Any:
         """The `data` of a reply. Raises AssertionError with Prometheus' own words."""
@@ -77,6 +77,6 @@ def scraping(config: Path, folder: Path) -> Iterator[Prometheus]:
 
 def _is_ready(address: str) -> bool:
     try:
-        return httpx.get(f"http://{address}/-/ready", timeout=5).status_code == 200
-    except httpx.TransportError:
+        return httpx2.get(f"http://{address}/-/ready", timeout=5).status_code == 200
+    except httpx2.TransportError:
         return False

@@ -13,7 +13,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
-import httpx
+import httpx2
 
 from bench.rig.issue_traffic import Answer, Truth, trace_id_of
 from bench.rig.issue_truth import Fails, Named
@@ -106,7 +106,7 @@ class Rig:
     def _post(self, body: bytes) -> None:
         url = f"http://{self.daemon.http}/v1/traces"
         headers = {"content-type": PROTOBUF}
-        httpx.post(url, content=body, headers=headers, timeout=30).raise_for_status()
+        httpx2.post(url, content=body, headers=headers, timeout=30).raise_for_status()
 
     def settle(self, minutes: float) -> None:
         """Until all is judged and placed, and at least so much of the daemon's time has passed."""

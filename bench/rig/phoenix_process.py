@@ -9,7 +9,7 @@ import tempfile
 import time
 from pathlib import Path
 
-import httpx
+import httpx2
 
 from bench.rig.report import progress
 from ragvigil.app.demo.child_daemon import free_port
@@ -35,7 +35,9 @@ def phoenix_rate(venv: Path, requests: list[bytes]) -> float:
         )
         try:
             base = f"http://127.0.0.1:{http}"
-            _wait(lambda: httpx.get(f"{base}/healthz", timeout=5).status_code == 200, START_SECONDS)
+            _wait(
+                lambda: httpx2.get(f"{base}/healthz", timeout=5).status_code == 200, START_SECONDS
+            )
             return _rate(base, requests)
         finally:
             process.send_signal(signal.SIGTERM)
@@ -47,7 +49,7 @@ def _rate(base: str, requests: list[bytes]) -> float:
 
     expected = SPANS * len(requests)
     started = time.perf_counter()
-    with httpx.Client(timeout=60) as client:
+    with httpx2.Client(timeout=60) as client:
         for body in requests:
             while True:
                 reply = client.post(
@@ -64,7 +66,7 @@ def _rate(base: str, requests: list[bytes]) -> float:
     return expected / seconds
 
 
-def _stored(client: httpx.Client, base: str) -> int:
+def _stored(client: httpx2.Client, base: str) -> int:
     query = "{ projects { edges { node { recordCount } } } }"
     reply = client.post(f"{base}/graphql", json={"query": query}).json()
     return sum(edge["node"]["recordCount"] for edge in reply["data"]["projects"]["edges"])
@@ -77,7 +79,7 @@ def _wait(is_done: object, seconds: float) -> None:
         try:
             if is_done():
                 return
-        except (httpx.HTTPError, KeyError, ValueError) as error:
+        except (httpx2.HTTPError, KeyError, ValueError) as error:
             progress(f"phoenix is not there yet: {type(error).__name__}")
         if time.monotonic() > deadline:
             raise TimeoutError("phoenix did not finish in time")

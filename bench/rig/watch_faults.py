@@ -16,7 +16,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-import httpx
+import httpx2
 
 from bench.rig.report import progress
 from bench.rig.watch_expected import Truth
@@ -84,7 +84,7 @@ def fill(folder: Path, *, days: float, seed: int) -> float:
 def _wait_until_scored(daemon: ChildDaemon, answers: int) -> None:
     deadline = time.monotonic() + FILL_SECONDS
     while time.monotonic() < deadline:
-        with contextlib.suppress(httpx.TransportError):
+        with contextlib.suppress(httpx2.TransportError):
             if sum(daemon.get("ledger")["records"].values()) >= answers:
                 return
         time.sleep(1.0)

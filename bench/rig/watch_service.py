@@ -9,7 +9,7 @@ import argparse
 import time
 from collections.abc import Sequence
 
-import httpx
+import httpx2
 import uvicorn
 from opentelemetry.exporter.otlp.proto.common.trace_encoder import encode_spans
 from opentelemetry.sdk.trace import ReadableSpan
@@ -36,7 +36,7 @@ class Hastened(SpanExporter):
     """Sends spans as if they had happened at the daemon's time; how long they took stays."""
 
     def __init__(self, to: str, clock: Pace) -> None:
-        self._client = httpx.Client(base_url=to, timeout=10)
+        self._client = httpx2.Client(base_url=to, timeout=10)
         self._clock = clock
 
     def export(self, spans: Sequence[ReadableSpan]) -> SpanExportResult:

@@ -12,7 +12,7 @@ from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-import httpx
+import httpx2
 
 from examples.helpdesk.corpus import TOPICS_BY_ROUTE, Question, load_questions
 
@@ -51,7 +51,7 @@ async def drive(url: str, load: Load, *, seconds: float) -> Counter[str]:
     """Asks for `seconds` and returns how often each status was answered."""
     statuses: Counter[str] = Counter()
     start = time.time()
-    async with httpx.AsyncClient(base_url=url, timeout=30) as client, asyncio.TaskGroup() as group:
+    async with httpx2.AsyncClient(base_url=url, timeout=30) as client, asyncio.TaskGroup() as group:
         for due, question in arrivals(load, start):
             if due - start > seconds:
                 break
@@ -60,11 +60,11 @@ async def drive(url: str, load: Load, *, seconds: float) -> Counter[str]:
     return statuses
 
 
-async def _ask(client: httpx.AsyncClient, question: Question, statuses: Counter[str]) -> None:
+async def _ask(client: httpx2.AsyncClient, question: Question, statuses: Counter[str]) -> None:
     body = {"question": question.text, "language": question.language}
     try:
         reply = await client.post(question.route, json=body)
-    except httpx.TransportError as error:
+    except httpx2.TransportError as error:
         statuses[type(error).__name__] += 1
         return
     statuses[str(reply.status_code)] += 1

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from datetime import UTC, datetime, timedelta
 
-import httpx
+import httpx2
 import pytest
 
 from alerts.deltas.job import DeltaJob, run_deltas
@@ -49,10 +49,10 @@ def at_hour(hour: int) -> str:
     return TODAY.replace(hour=hour, minute=0).isoformat().replace("+00:00", "Z")
 
 
-def client(store: Store, now: int = NOW) -> httpx.AsyncClient:
+def client(store: Store, now: int = NOW) -> httpx2.AsyncClient:
     app = api(store, Quiet(), WebSettings(), clock=lambda: datetime.fromtimestamp(now, UTC))
-    transport = httpx.ASGITransport(app, raise_app_exceptions=False)
-    return httpx.AsyncClient(transport=transport, base_url="http://127.0.0.1:8088")
+    transport = httpx2.ASGITransport(app, raise_app_exceptions=False)
+    return httpx2.AsyncClient(transport=transport, base_url="http://127.0.0.1:8088")
 
 
 def outcome(number: int, at: int, *, route: str = "/refunds", value: float | None = 1.0) -> Outcome:

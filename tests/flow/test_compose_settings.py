@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
-import httpx
+import httpx2
 import pytest
 from opentelemetry.exporter.otlp.proto.grpc.trace_exporter import OTLPSpanExporter
 from opentelemetry.sdk.trace import TracerProvider
@@ -48,16 +48,16 @@ def test_metrics_ask_for_the_token_that_prometheus_has_and_probes_for_none(
     daemon: ChildDaemon,
 ) -> None:
     url = f"http://{daemon.metrics}"
-    assert httpx.get(f"{url}/metrics").status_code == 401
+    assert httpx2.get(f"{url}/metrics").status_code == 401
     known = SECRETS["ragvigil_metrics_token"]
-    assert httpx.get(f"{url}/metrics", headers=bearer(known)).status_code == 200
-    assert httpx.get(f"{url}/healthz").status_code == 200
+    assert httpx2.get(f"{url}/metrics", headers=bearer(known)).status_code == 200
+    assert httpx2.get(f"{url}/healthz").status_code == 200
 
 
 def test_the_api_asks_for_the_admin_token(daemon: ChildDaemon) -> None:
     url = f"http://{daemon.web}/api/v1/ledger"
-    assert httpx.get(url).status_code == 401
-    assert httpx.get(url, headers=bearer(ADMIN)).status_code == 200
+    assert httpx2.get(url).status_code == 401
+    assert httpx2.get(url, headers=bearer(ADMIN)).status_code == 200
 
 
 def test_spans_are_taken_with_the_header_of_the_collector_alone(daemon: ChildDaemon) -> None:
@@ -65,7 +65,7 @@ def test_spans_are_taken_with_the_header_of_the_collector_alone(daemon: ChildDae
     said = headers["authorization"].replace("${env:OTLP_TOKEN}", SECRETS["otlp_token"])
     for authorization, taken in (("Bearer another", 0), (said, 1)):
         sent_with({"authorization": authorization}, daemon)
-        reply = httpx.get(
+        reply = httpx2.get(
             f"http://{daemon.metrics}/metrics", headers=bearer(SECRETS["ragvigil_metrics_token"])
         )
         found = re.findall(r"^ragvigil_items_accepted_total\{.*\} (\S+)$", reply.text, flags=re.M)

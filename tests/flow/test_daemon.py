@@ -11,7 +11,7 @@ import time
 from collections.abc import Iterator
 from pathlib import Path
 
-import httpx
+import httpx2
 import pytest
 from opentelemetry.exporter.otlp.proto.grpc.trace_exporter import OTLPSpanExporter
 from opentelemetry.sdk.resources import Resource
@@ -63,7 +63,7 @@ def look_up(daemon: ChildDaemon, trace_id: str, seconds: float = 30) -> dict[str
     """The trace once it is stored."""
     deadline = time.monotonic() + seconds
     while time.monotonic() < deadline:
-        reply = httpx.get(f"http://{daemon.web}/api/v1/traces/{trace_id}", timeout=10)
+        reply = httpx2.get(f"http://{daemon.web}/api/v1/traces/{trace_id}", timeout=10)
         if reply.status_code == 200:
             return dict(reply.json())
         time.sleep(0.1)
@@ -120,7 +120,7 @@ def test_metrics_of_both_processes_are_one_exposition(daemon: ChildDaemon) -> No
     from prometheus_client.parser import text_string_to_metric_families
 
     look_up(daemon, ask(daemon, "Card refunds take 5 to 7 business days."))
-    text = httpx.get(f"http://{daemon.metrics}/metrics", timeout=10).text
+    text = httpx2.get(f"http://{daemon.metrics}/metrics", timeout=10).text
     families = [family.name for family in text_string_to_metric_families(text)]
     assert len(families) == len(set(families))
     assert {"ragvigil_core_up", "ragvigil_score_count"} <= set(families)

@@ -8,7 +8,7 @@ from pathlib import Path
 from secrets import token_bytes
 from typing import Any
 
-import httpx
+import httpx2
 import pytest
 from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceRequest
 
@@ -52,7 +52,7 @@ def trace(trace_id: bytes) -> bytes:
 
 
 def metric(daemon: ChildDaemon, name: str) -> float:
-    lines = httpx.get(f"http://{daemon.metrics}/metrics", timeout=10).text.splitlines()
+    lines = httpx2.get(f"http://{daemon.metrics}/metrics", timeout=10).text.splitlines()
     return sum(float(line.rpartition(" ")[2]) for line in lines if line.startswith(name))
 
 
@@ -64,7 +64,7 @@ def wait_for(daemon: ChildDaemon, holds: Callable[[], bool]) -> None:
 
 
 def stored(daemon: ChildDaemon, trace_id: bytes) -> dict[str, Any]:
-    reply = httpx.get(f"http://{daemon.web}/api/v1/traces/{trace_id.hex()}", timeout=10)
+    reply = httpx2.get(f"http://{daemon.web}/api/v1/traces/{trace_id.hex()}", timeout=10)
     records = reply.json()["records"] if reply.status_code == 200 else []
     return dict(records[0]) if records else {}
 
@@ -83,7 +83,7 @@ def test_a_daemon_that_exports_to_itself_neither_scores_nor_exports_what_comes_b
     }
     trace_id = token_bytes(16)
     with running(tmp_path, settings=settings) as daemon:
-        httpx.post(
+        httpx2.post(
             f"http://{daemon.http}/v1/traces",
             content=trace(trace_id),
             headers={"content-type": "application/x-protobuf"},

@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-import httpx
+import httpx2
 import pytest
 
 from ragvigil.model.issue import IssuePair, IssueState, PairVerdict
@@ -22,12 +22,12 @@ from tests.served_issues import served
 
 
 @pytest.fixture
-def client(store: Store, tmp_path: Path) -> httpx.AsyncClient:
-    transport = httpx.ASGITransport(served(store, tmp_path), raise_app_exceptions=False)
-    return httpx.AsyncClient(transport=transport, base_url="http://127.0.0.1:8088/api/v1")
+def client(store: Store, tmp_path: Path) -> httpx2.AsyncClient:
+    transport = httpx2.ASGITransport(served(store, tmp_path), raise_app_exceptions=False)
+    return httpx2.AsyncClient(transport=transport, base_url="http://127.0.0.1:8088/api/v1")
 
 
-async def found(client: httpx.AsyncClient, path: str, **asked: object) -> Any:
+async def found(client: httpx2.AsyncClient, path: str, **asked: object) -> Any:
     reply = await client.get(path, params={key: str(value) for key, value in asked.items()})
     assert reply.status_code == 200, reply.text
     return reply.json()
@@ -46,7 +46,7 @@ def some_issues(store: Store) -> None:
 
 
 async def test_what_needs_somebody_stands_first_with_an_honest_count(
-    store: Store, client: httpx.AsyncClient
+    store: Store, client: httpx2.AsyncClient
 ) -> None:
     some_issues(store)
     listed = (await found(client, "/issues"))["issues"]
@@ -68,7 +68,7 @@ async def test_what_needs_somebody_stands_first_with_an_honest_count(
 
 
 async def test_issues_are_found_by_state_service_route_family_and_name(
-    store: Store, client: httpx.AsyncClient
+    store: Store, client: httpx2.AsyncClient
 ) -> None:
     some_issues(store)
     for asked, expected in (
@@ -88,7 +88,7 @@ async def test_issues_are_found_by_state_service_route_family_and_name(
 
 
 async def test_what_is_in_no_issue_is_always_told_with_the_background(
-    store: Store, client: httpx.AsyncClient
+    store: Store, client: httpx2.AsyncClient
 ) -> None:
     keep_outcomes(store, [outcome(100 + n, NOW - 60) for n in range(5)])
     keep(store, [failure(1), failure(2), failure(3, route="/orders")])
@@ -104,7 +104,7 @@ async def test_what_is_in_no_issue_is_always_told_with_the_background(
 
 
 async def test_a_story_has_traits_examples_and_what_was_done(
-    store: Store, client: httpx.AsyncClient
+    store: Store, client: httpx2.AsyncClient
 ) -> None:
     some_issues(store)
     await client.post("/issues/i1/acknowledge", json={"actor": "ada", "text": "mine"})
@@ -121,7 +121,7 @@ async def test_a_story_has_traits_examples_and_what_was_done(
 
 
 async def test_members_are_listed_the_newest_first_and_minute_by_minute(
-    store: Store, client: httpx.AsyncClient
+    store: Store, client: httpx2.AsyncClient
 ) -> None:
     keep(store, [failure(1, ago=600), failure(2, ago=60)], issue())
     listed = await found(client, "/issues/i1/members")
@@ -132,7 +132,7 @@ async def test_members_are_listed_the_newest_first_and_minute_by_minute(
 
 
 async def test_a_record_picked_as_suspicious_counts_for_itself_alone(
-    store: Store, client: httpx.AsyncClient
+    store: Store, client: httpx2.AsyncClient
 ) -> None:
     picked = {"stream": Stream.SUSPICIOUS, "inclusion_probability": 0.02}
     keep(store, [failure(1, **picked), failure(2)], issue())
@@ -141,7 +141,7 @@ async def test_a_record_picked_as_suspicious_counts_for_itself_alone(
 
 
 async def test_merged_issues_are_one_until_they_are_parted(
-    store: Store, client: httpx.AsyncClient
+    store: Store, client: httpx2.AsyncClient
 ) -> None:
     some_issues(store)
     reply = await client.post("/issues/i2/merge", json={"other": "i1", "actor": "ada"})
@@ -159,7 +159,7 @@ async def test_merged_issues_are_one_until_they_are_parted(
 
 
 async def test_proposed_pairs_are_told_with_both_names(
-    store: Store, client: httpx.AsyncClient
+    store: Store, client: httpx2.AsyncClient
 ) -> None:
     some_issues(store)
     pair = IssuePair(
@@ -174,7 +174,7 @@ async def test_proposed_pairs_are_told_with_both_names(
     assert (await found(client, "/issue-pairs"))["pairs"] == []
 
 
-async def test_verbs_are_done_and_told(store: Store, client: httpx.AsyncClient) -> None:
+async def test_verbs_are_done_and_told(store: Store, client: httpx2.AsyncClient) -> None:
     some_issues(store)
     tomorrow = datetime.fromtimestamp(NOW + DAY, UTC).isoformat()
     for verb, body, expected in (
@@ -194,7 +194,7 @@ async def test_verbs_are_done_and_told(store: Store, client: httpx.AsyncClient) 
 
 
 async def test_verbs_that_do_not_fit_are_refused_by_name(
-    store: Store, client: httpx.AsyncClient
+    store: Store, client: httpx2.AsyncClient
 ) -> None:
     some_issues(store)
     yesterday = datetime.fromtimestamp(NOW - DAY, UTC).isoformat()
@@ -221,7 +221,7 @@ async def test_verbs_that_do_not_fit_are_refused_by_name(
 
 
 async def test_without_a_judge_code_explains_an_issue(
-    store: Store, client: httpx.AsyncClient
+    store: Store, client: httpx2.AsyncClient
 ) -> None:
     some_issues(store)
     reply = await client.post("/issues/i1/explain", json={"actor": "ada"})
@@ -233,6 +233,6 @@ async def test_without_a_judge_code_explains_an_issue(
 
 
 async def test_where_failing_records_are_not_grouped_there_are_no_issues(store: Store) -> None:
-    transport = httpx.ASGITransport(api(store, Quiet(), WebSettings()))
-    async with httpx.AsyncClient(transport=transport, base_url="http://127.0.0.1") as client:
+    transport = httpx2.ASGITransport(api(store, Quiet(), WebSettings()))
+    async with httpx2.AsyncClient(transport=transport, base_url="http://127.0.0.1") as client:
         assert (await client.get("/api/v1/issues")).status_code == 404

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-import httpx
+import httpx2
 import pytest
 
 from ragvigil.app.demo.child_daemon import ChildDaemon, running
@@ -111,7 +111,7 @@ def test_local_scores_of_the_same_rubric_stand_behind_the_judges(daemon: ChildDa
 
 def test_prometheus_reads_the_judged_rubrics_with_their_layer(daemon: ChildDaemon) -> None:
     by_kind(daemon, ask(daemon, "Card refunds take 5 to 7 business days"), "judge")
-    text = httpx.get(f"http://{daemon.metrics}/metrics", timeout=10).text
+    text = httpx2.get(f"http://{daemon.metrics}/metrics", timeout=10).text
     found = [line for line in text.splitlines() if 'rubric="groundedness"' in line]
     assert any(line.startswith("ragvigil_score_count_total{") for line in found)
     assert all('layer="generation"' in line for line in found)

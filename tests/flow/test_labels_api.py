@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from datetime import UTC, datetime
 
-import httpx
+import httpx2
 import pytest
 from prometheus_client import REGISTRY
 
@@ -22,7 +22,7 @@ BARS = {name: facts.fails_below or 0.0 for name, facts in RUBRICS.items()}
 LATER = NOW / 1e9 + 60
 
 
-def client(store: Store, **settings: object) -> httpx.AsyncClient:
+def client(store: Store, **settings: object) -> httpx2.AsyncClient:
     app = api(
         store,
         Quiet(),
@@ -30,8 +30,8 @@ def client(store: Store, **settings: object) -> httpx.AsyncClient:
         judging=calibration(store, BARS, BARS, lambda: LATER),
         clock=lambda: datetime.fromtimestamp(LATER, UTC),
     )
-    transport = httpx.ASGITransport(app, raise_app_exceptions=False)
-    return httpx.AsyncClient(transport=transport, base_url="http://127.0.0.1:8088")
+    transport = httpx2.ASGITransport(app, raise_app_exceptions=False)
+    return httpx2.AsyncClient(transport=transport, base_url="http://127.0.0.1:8088")
 
 
 def post(number: int, value: object, **more: object) -> dict[str, object]:
@@ -45,12 +45,12 @@ def post(number: int, value: object, **more: object) -> dict[str, object]:
     }
 
 
-async def labelled(asking: httpx.AsyncClient, posts: list[dict[str, object]]) -> None:
+async def labelled(asking: httpx2.AsyncClient, posts: list[dict[str, object]]) -> None:
     reply = await asking.post("/api/v1/labels", json=posts)
     assert reply.status_code == 201, reply.text
 
 
-async def judges(asking: httpx.AsyncClient, **wanted: str) -> list[dict[str, object]]:
+async def judges(asking: httpx2.AsyncClient, **wanted: str) -> list[dict[str, object]]:
     reply = await asking.get("/api/v1/judges", params=wanted)
     assert reply.status_code == 200, reply.text
     found: list[dict[str, object]] = reply.json()["judges"]

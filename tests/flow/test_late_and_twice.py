@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from secrets import token_bytes
 from typing import Any
 
-import httpx
+import httpx2
 import pytest
 from opentelemetry.proto.collector.logs.v1.logs_service_pb2 import ExportLogsServiceRequest
 from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceRequest
@@ -39,7 +39,7 @@ def send(daemon: ChildDaemon, trace_id: bytes, spans: list[Span]) -> None:
 
 def post(daemon: ChildDaemon, signal: str, body: bytes) -> None:
     headers = {"content-type": "application/x-protobuf"}
-    httpx.post(
+    httpx2.post(
         f"http://{daemon.http}/v1/{signal}", content=body, headers=headers
     ).raise_for_status()
 
@@ -73,7 +73,7 @@ def wait_for(daemon: ChildDaemon, trace_id: bytes, holds: Any) -> dict[str, Any]
     """The first record of the trace once `holds` of it."""
     deadline = time.monotonic() + 30
     while time.monotonic() < deadline:
-        reply = httpx.get(f"http://{daemon.web}/api/v1/traces/{trace_id.hex()}", timeout=10)
+        reply = httpx2.get(f"http://{daemon.web}/api/v1/traces/{trace_id.hex()}", timeout=10)
         records = reply.json()["records"] if reply.status_code == 200 else []
         if records and holds(records[0]):
             return dict(records[0])

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from datetime import UTC, datetime
 
-import httpx
+import httpx2
 
 from ragvigil.app.sources.operating import Operating
 from ragvigil.model.feedback import FeedbackEvent
@@ -46,7 +46,7 @@ def told(number: int, value: float, **names: str) -> FeedbackEvent:
     )
 
 
-async def ask(store: Store, query: str = "") -> httpx.Response:
+async def ask(store: Store, query: str = "") -> httpx2.Response:
     app = api(
         store,
         Quiet(),
@@ -54,8 +54,8 @@ async def ask(store: Store, query: str = "") -> httpx.Response:
         pointing=Operating(store),
         clock=lambda: datetime.fromtimestamp(NOW // SECOND, UTC),
     )
-    transport = httpx.ASGITransport(app, raise_app_exceptions=False)
-    async with httpx.AsyncClient(transport=transport, base_url="http://127.0.0.1:8088") as client:
+    transport = httpx2.ASGITransport(app, raise_app_exceptions=False)
+    async with httpx2.AsyncClient(transport=transport, base_url="http://127.0.0.1:8088") as client:
         return await client.get(f"/api/v1/operating-points{query}")
 
 

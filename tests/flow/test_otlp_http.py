@@ -8,7 +8,7 @@ import json
 import zlib
 from collections.abc import AsyncIterator
 
-import httpx
+import httpx2
 import pytest
 import pytest_asyncio
 from google.rpc.status_pb2 import Status
@@ -27,8 +27,8 @@ async def server() -> AsyncIterator[Listening]:
 
 
 @pytest_asyncio.fixture
-async def client(server: Listening) -> AsyncIterator[httpx.AsyncClient]:
-    async with httpx.AsyncClient(base_url=server.http, timeout=20) as opened:
+async def client(server: Listening) -> AsyncIterator[httpx2.AsyncClient]:
+    async with httpx2.AsyncClient(base_url=server.http, timeout=20) as opened:
         yield opened
 
 
@@ -38,7 +38,7 @@ BODY = trace_request(2).SerializeToString()
 @pytest.mark.parametrize("prefix", ["", "/api/public/otel", "/tracer"])
 @pytest.mark.parametrize("signal", ["traces", "logs", "metrics"])
 async def test_every_known_path_takes_its_signal(
-    client: httpx.AsyncClient, prefix: str, signal: str
+    client: httpx2.AsyncClient, prefix: str, signal: str
 ) -> None:
     reply = await client.post(
         f"{prefix}/v1/{signal}", content=b"", headers={"content-type": PROTOBUF}
@@ -50,7 +50,7 @@ async def test_every_known_path_takes_its_signal(
     "media", [f"{JSON}; charset=utf-8", "Application/JSON;charset=UTF-8", JSON]
 )
 async def test_parameters_and_case_of_a_media_type_do_not_matter(
-    server: Listening, client: httpx.AsyncClient, media: str
+    server: Listening, client: httpx2.AsyncClient, media: str
 ) -> None:
     body = encode(trace_request(2), "json")
     reply = await client.post("/v1/traces", content=body, headers={"content-type": media})
@@ -60,7 +60,7 @@ async def test_parameters_and_case_of_a_media_type_do_not_matter(
 
 @pytest.mark.parametrize("media", ["text/plain", "application/xml", ""])
 async def test_other_media_types_are_refused_with_a_status(
-    client: httpx.AsyncClient, media: str
+    client: httpx2.AsyncClient, media: str
 ) -> None:
     headers = {"content-type": media} if media else {}
     reply = await client.post("/v1/traces", content=BODY, headers=headers)
@@ -69,14 +69,14 @@ async def test_other_media_types_are_refused_with_a_status(
 
 
 @pytest.mark.parametrize("method", ["GET", "PUT", "DELETE"])
-async def test_other_methods_are_refused(client: httpx.AsyncClient, method: str) -> None:
+async def test_other_methods_are_refused(client: httpx2.AsyncClient, method: str) -> None:
     reply = await client.request(method, "/v1/traces", headers={"content-type": PROTOBUF})
     assert (reply.status_code, reply.headers["allow"]) == (405, "POST")
     assert "POST" in Status.FromString(reply.content).message
 
 
 @pytest.mark.parametrize("path", ["/", "/v1/profiles", "/v2/traces", "/v1/traces/x"])
-async def test_other_paths_are_not_found(client: httpx.AsyncClient, path: str) -> None:
+async def test_other_paths_are_not_found(client: httpx2.AsyncClient, path: str) -> None:
     reply = await client.post(path, content=BODY, headers={"content-type": JSON})
     assert reply.status_code == 404
     assert reply.json()["code"] == 5
@@ -93,7 +93,7 @@ CODINGS = {
 
 @pytest.mark.parametrize("coding", CODINGS)
 async def test_content_codings_are_undone(
-    server: Listening, client: httpx.AsyncClient, coding: str
+    server: Listening, client: httpx2.AsyncClient, coding: str
 ) -> None:
     headers = {"content-type": PROTOBUF, "content-encoding": coding}
     reply = await client.post("/v1/traces", content=CODINGS[coding], headers=headers)
@@ -101,7 +101,9 @@ async def test_content_codings_are_undone(
     assert server.spool.requests() == [trace_request(2)]
 
 
-async def test_a_bare_deflate_stream_is_taken(server: Listening, client: httpx.AsyncClient) -> None:
+async def test_a_bare_deflate_stream_is_taken(
+    server: Listening, client: httpx2.AsyncClient
+) -> None:
     stream = zlib.compressobj(wbits=-15)
     headers = {"content-type": PROTOBUF, "content-encoding": "deflate"}
     body = stream.compress(BODY) + stream.flush()
@@ -113,7 +115,7 @@ async def test_a_bare_deflate_stream_is_taken(server: Listening, client: httpx.A
     "body", [b"nonsense", gzip.compress(BODY)[:-12], b"\x1f\x8b"], ids=["none", "cut", "head"]
 )
 async def test_a_broken_gzip_stream_is_a_bad_request(
-    client: httpx.AsyncClient, body: bytes
+    client: httpx2.AsyncClient, body: bytes
 ) -> None:
     headers = {"content-type": PROTOBUF, "content-encoding": "gzip"}
     reply = await client.post("/v1/traces", content=body, headers=headers)
@@ -121,13 +123,13 @@ async def test_a_broken_gzip_stream_is_a_bad_request(
     assert Status.FromString(reply.content).code == 3
 
 
-async def test_an_unknown_coding_is_refused(client: httpx.AsyncClient) -> None:
+async def test_an_unknown_coding_is_refused(client: httpx2.AsyncClient) -> None:
     headers = {"content-type": PROTOBUF, "content-encoding": "br"}
     assert (await client.post("/v1/traces", content=BODY, headers=headers)).status_code == 415
 
 
 async def test_a_gzip_bomb_is_refused_before_it_is_inflated(
-    server: Listening, client: httpx.AsyncClient
+    server: Listening, client: httpx2.AsyncClient
 ) -> None:
     bomb = gzip.compress(bytes(200 << 20), 9)
     headers = {"content-type": PROTOBUF, "content-encoding": "gzip"}
@@ -137,7 +139,7 @@ async def test_a_gzip_bomb_is_refused_before_it_is_inflated(
 
 
 async def test_a_body_without_length_is_stopped_at_the_limit(
-    server: Listening, client: httpx.AsyncClient
+    server: Listening, client: httpx2.AsyncClient
 ) -> None:
     async def endless() -> AsyncIterator[bytes]:
         for _ in range(64):
@@ -149,7 +151,7 @@ async def test_a_body_without_length_is_stopped_at_the_limit(
 
 
 async def test_one_connection_carries_many_requests(
-    server: Listening, client: httpx.AsyncClient
+    server: Listening, client: httpx2.AsyncClient
 ) -> None:
     for _ in range(5):
         reply = await client.post("/v1/traces", content=BODY, headers={"content-type": PROTOBUF})
@@ -172,7 +174,7 @@ async def test_a_client_that_hangs_up_leaves_nothing_behind(server: Listening) -
 
 
 async def test_rejected_spans_are_counted_as_text_in_json(
-    server: Listening, client: httpx.AsyncClient
+    server: Listening, client: httpx2.AsyncClient
 ) -> None:
     document = json.loads(encode(trace_request(2), "json"))
     document["resourceSpans"][0]["scopeSpans"][0]["spans"][0]["traceId"] = "nothex"

@@ -7,7 +7,7 @@ import subprocess
 import sys
 from collections.abc import Iterator
 
-import httpx
+import httpx2
 import pytest
 
 from ragvigil.app.demo.child_daemon import ChildDaemon, running
@@ -31,7 +31,7 @@ def daemon(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ChildDaemon]:
 
 
 def test_it_becomes_ready_and_counts_each(daemon: ChildDaemon) -> None:
-    shown = httpx.get(f"http://{daemon.metrics}/metrics", timeout=30).text
+    shown = httpx2.get(f"http://{daemon.metrics}/metrics", timeout=30).text
     for group in GROUPS:
         sample = f'ragvigil_plugin_failures_total{{group="ragvigil.{group}",name="tone"}} 1.0'
         assert sample in shown.splitlines()

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
 
-import httpx
+import httpx2
 import pytest
 
 from ragvigil.app.demo.child_daemon import ChildDaemon, running
@@ -67,7 +67,7 @@ def test_the_change_was_noticed_on_its_route_alone(watched: ChildDaemon) -> None
 
 def test_prometheus_reads_the_page_and_its_message(watched: ChildDaemon) -> None:
     def exposed() -> str:
-        text = httpx.get(f"http://{watched.metrics}/metrics", timeout=20).text
+        text = httpx2.get(f"http://{watched.metrics}/metrics", timeout=20).text
         return text if 'severity="page"' in text else ""
 
     text = wait_for(exposed)

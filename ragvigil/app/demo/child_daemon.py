@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Any
 
-import httpx
+import httpx2
 
 DEFAULT_PORTS = {"grpc": 4317, "http": 4318, "metrics": 9464, "web": 8088}
 VARIABLES = {
@@ -42,14 +42,14 @@ class ChildDaemon:
     web: str
 
     def get(self, path: str, **parameters: Any) -> Any:
-        """JSON of `/api/v1/<path>`. Raises httpx.HTTPError."""
-        reply = httpx.get(f"http://{self.web}/api/v1/{path}", params=parameters, timeout=60)
+        """JSON of `/api/v1/<path>`. Raises httpx2.HTTPError."""
+        reply = httpx2.get(f"http://{self.web}/api/v1/{path}", params=parameters, timeout=60)
         return reply.raise_for_status().json()
 
     def is_ready(self) -> bool:
         """Whether `/readyz` says yes."""
-        with contextlib.suppress(httpx.HTTPError):
-            return httpx.get(f"http://{self.metrics}/readyz", timeout=5).status_code == 200
+        with contextlib.suppress(httpx2.HTTPError):
+            return httpx2.get(f"http://{self.metrics}/readyz", timeout=5).status_code == 200
         return False
 
     def wait_ready(self, seconds: float) -> float:

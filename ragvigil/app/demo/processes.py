@@ -12,7 +12,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Self
 
-import httpx
+import httpx2
 
 STOP_SECONDS = 25.0
 
@@ -87,6 +87,6 @@ class Child:
 def answers(url: str) -> bool:
     """Whether `url` answers 200 now."""
     try:
-        return httpx.get(url, timeout=5).status_code == 200
-    except httpx.TransportError:
+        return httpx2.get(url, timeout=5).status_code == 200
+    except httpx2.TransportError:
         return False

@@ -12,7 +12,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-import httpx
+import httpx2
 from google.protobuf.message import DecodeError
 from rich.console import Console
 from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
@@ -71,7 +71,7 @@ def run_demo(data_dir: Path | None) -> int:
     except (DemoFailed, DidNotStart, NotARecording, GaveUp, DecodeError) as error:
         console.print(f"the demo cannot go on: {error}", markup=False)
         return 1
-    except httpx.HTTPError as error:
+    except httpx2.HTTPError as error:
         console.print(f"the daemon's API failed: {error}", markup=False)
         return 1
     except KeyboardInterrupt:
@@ -143,7 +143,7 @@ class Demo:
         self._say(f"{scored} answers scored and stored")
 
     def _scored(self) -> int:
-        with contextlib.suppress(httpx.TransportError):
+        with contextlib.suppress(httpx2.TransportError):
             records = self._daemon.get("ledger")["records"]
             return int(sum(records.values()))
         return 0

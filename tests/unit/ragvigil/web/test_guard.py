@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-import httpx
+import httpx2
 import pytest
 
 from ragvigil.web.api import application as web
@@ -31,10 +31,10 @@ class Quiet:
         return []
 
 
-def client(base: str = "http://127.0.0.1:8088", **settings: object) -> httpx.AsyncClient:
+def client(base: str = "http://127.0.0.1:8088", **settings: object) -> httpx2.AsyncClient:
     app = web.api(None, Quiet(), WebSettings.model_validate(settings))  # type: ignore[arg-type]
-    transport = httpx.ASGITransport(app, raise_app_exceptions=False)
-    return httpx.AsyncClient(transport=transport, base_url=base)
+    transport = httpx2.ASGITransport(app, raise_app_exceptions=False)
+    return httpx2.AsyncClient(transport=transport, base_url=base)
 
 
 def bearer(token: str) -> dict[str, str]:
