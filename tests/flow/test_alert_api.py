@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from datetime import UTC, datetime
 
-import httpx
+import httpx2
 import pytest
 from prometheus_client import CollectorRegistry
 
 from alerts.settings import MetricsSettings
 from alerts.watch.metrics import WatchMetrics
-from ragvigil.app.cli.alert import scrape, told
+from ragvigil.app.cli.alert import instructions, scrape
 from ragvigil.store.engine.store import Store
 from ragvigil.web.api.application import api
 from ragvigil.web.settings import WebSettings
@@ -32,8 +32,8 @@ class Daemon:
             alerting=watch,
             clock=lambda: datetime.fromtimestamp(self.now, UTC),
         )
-        transport = httpx.ASGITransport(app, raise_app_exceptions=False)
-        self.client = httpx.AsyncClient(transport=transport, base_url="http://127.0.0.1:8088")
+        transport = httpx2.ASGITransport(app, raise_app_exceptions=False)
+        self.client = httpx2.AsyncClient(transport=transport, base_url="http://127.0.0.1:8088")
 
     def value(self) -> float | None:
         return self._registry.get_sample_value("ragvigil_alert_test")
@@ -62,8 +62,8 @@ async def test_only_who_may_triage_may_wake_somebody(store: Store, role: str, st
 
 
 async def test_without_a_watch_nothing_is_pretended(store: Store) -> None:
-    transport = httpx.ASGITransport(api(store, Quiet(), WebSettings()))
-    async with httpx.AsyncClient(transport=transport, base_url="http://127.0.0.1:8088") as client:
+    transport = httpx2.ASGITransport(api(store, Quiet(), WebSettings()))
+    async with httpx2.AsyncClient(transport=transport, base_url="http://127.0.0.1:8088") as client:
         reply = await client.post("/api/v1/alerts/test", json={})
     assert reply.status_code == 404
     assert "the watch does not run" in reply.json()["error"]["message"]
@@ -71,7 +71,7 @@ async def test_without_a_watch_nothing_is_pretended(store: Store) -> None:
 
 async def test_the_command_says_what_happens_and_where_to_look(store: Store) -> None:
     reply = await Daemon(store).client.post("/api/v1/alerts/test", json={})
-    text = told(reply.json(), scrape(MetricsSettings()))
+    text = instructions(reply.json(), scrape(MetricsSettings()))
     for words in ("curl -s http://127.0.0.1:9464/metrics", "RagvigilTestAlert", "amtool"):
         assert words in text
     assert max(len(line) for line in text.splitlines()) <= 100

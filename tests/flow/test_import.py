@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-import httpx
+import httpx2
 import pytest
 
 from ragvigil.app.demo.child_daemon import ChildDaemon, running
@@ -50,7 +50,7 @@ def stored_trace(daemon: ChildDaemon, trace_id: str) -> Any:
     while True:
         try:
             return daemon.get(f"traces/{trace_id}")
-        except httpx.HTTPStatusError:
+        except httpx2.HTTPStatusError:
             if time.monotonic() > deadline:
                 raise
             time.sleep(0.5)
@@ -200,7 +200,6 @@ def test_what_lies_outside_of_the_times_is_counted_and_not_sent(
 @pytest.mark.parametrize(
     ("form", "options", "message"),
     [
-        ("collector_file", ("--judge",), "[judge] backfill = true it judges its sample"),
         ("zipkin", (), "zipkin: is none of the formats collector_file,"),
         ("collector_clickhouse", (), "reads http(s)://user:password@host:8123/database"),
         ("collector_file", ("--since", "yesterday"), "--since: 'yesterday' is no time like"),

@@ -15,8 +15,8 @@ from typer.testing import CliRunner
 from alerts.incidents.job import IncidentJob
 from alerts.incidents.settings import IncidentSettings
 from ragvigil.app.cli.api_client import Refused
-from ragvigil.app.cli.incidents import _end
 from ragvigil.app.cli.main import app
+from ragvigil.app.cli.triage import end_of
 from ragvigil.app.sources.incidents import Incidents
 from ragvigil.store.engine.store import Store
 from ragvigil.web.api.application import api
@@ -93,7 +93,7 @@ def test_limits_need_no_daemon() -> None:
     [("", "4h", "2026-03-01T16:00"), ("2026-03-02", "", "2026-03-02T00:00")],
 )
 def test_a_snooze_ends_at_a_time_or_after_one(until: str, length: str, expected: str) -> None:
-    end = _end(until, length, datetime(2026, 3, 1, 12, tzinfo=UTC))
+    end = end_of(until, length, datetime(2026, 3, 1, 12, tzinfo=UTC))
     assert end.isoformat().startswith(expected)
     assert end.tzinfo is UTC
 
@@ -103,4 +103,4 @@ def test_a_snooze_ends_at_a_time_or_after_one(until: str, length: str, expected:
 )
 def test_a_snooze_without_one_clear_end_is_refused(until: str, length: str) -> None:
     with pytest.raises(typer.BadParameter):
-        _end(until, length, datetime(2026, 3, 1, 12, tzinfo=UTC))
+        end_of(until, length, datetime(2026, 3, 1, 12, tzinfo=UTC))

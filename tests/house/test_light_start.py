@@ -40,7 +40,7 @@ def loaded_by(code: str) -> set[str]:
     return set(done.stderr.split())
 
 
-@pytest.mark.parametrize("arguments", [["--help"], ["check"], ["deltas", "--help"]])
+@pytest.mark.parametrize("arguments", [["--help"], ["--version"], ["check"], ["deltas", "--help"]])
 def test_a_light_command_imports_no_heavy_library(arguments: list[str]) -> None:
     code = f"sys.argv = ['ragvigil', *{arguments}]; from ragvigil.app.cli.main import main; main()"
     assert not HEAVY & loaded_by(code)

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import json as json_
-from collections.abc import Mapping
 from datetime import datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -14,19 +13,22 @@ from ragvigil.app.cli.options import Config, Json
 
 if TYPE_CHECKING:
     from alerts.settings import MetricsSettings
+    from ragvigil.app.cli.output.console import JsonObject
 
-alert = typer.Typer(help="The way from the daemon to whoever is on call.", no_args_is_help=True)
+alert = typer.Typer(
+    help="The way of an alert from the daemon to whoever is on call.", no_args_is_help=True
+)
 
 
 @alert.command("test")
 def raise_test(config: Config = None, json: Json = False) -> None:
-    """Raises the alert RagvigilTestAlert for five minutes: nothing is wrong, somebody is told."""
+    """Raises the alert RagvigilTestAlert for five minutes, to see whether your pager gets it."""
     from ragvigil.app.cli import api_client
     from ragvigil.app.settings import load
 
     settings = load(config)
-    begun = api_client.post(settings, "alerts/test", {}, role="triager")
-    print(json_.dumps(begun) if json else told(begun, scrape(settings.metrics)))
+    reply = api_client.post(settings, "alerts/test", {}, role="triager")
+    print(json_.dumps(reply) if json else instructions(reply, scrape(settings.metrics)))
 
 
 @alert.command("rules")
@@ -57,18 +59,18 @@ def scrape(settings: MetricsSettings) -> str:
     return f"curl -s {header}{scheme}://{settings.endpoint}/metrics"
 
 
-def told(begun: Mapping[str, Any], look: str) -> str:
-    """What happens now, and how to look at each step of the way.
+def instructions(test: JsonObject, scrape_command: str) -> str:
+    """What happens now, and how to check each step on the way to the pager.
 
-    `begun` is what the API answered, `look` the command that reads `/metrics`.
+    `test` is the API's reply, `scrape_command` the command that reads `/metrics`.
     """
-    until = datetime.fromisoformat(begun["until"]).astimezone()
-    name, metric = begun["alert"], begun["metric"]
+    until = datetime.fromisoformat(test["until"]).astimezone()
+    name, metric = test["alert"], test["metric"]
     return f"""\
 {metric} is 1 until {until:%H:%M:%S}. What happens now, and where to look:
 
 1. The daemon exposes it
-   {look} | grep {metric}
+   {scrape_command} | grep {metric}
 2. Prometheus reads it and its rule fires: one scrape and one evaluation later
    {name} on the page /alerts of Prometheus; if not, are alerts/rules/*.yml among the
    rule_files, and is the daemon a target?

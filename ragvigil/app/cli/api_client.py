@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from ragvigil.app.settings import Settings
-
 if TYPE_CHECKING:
-    import httpx
+    import httpx2
 
-PATIENCE = 30.0
-"""Seconds."""
+    from ragvigil.app.settings import Settings
+
+TIMEOUT_SECONDS = 30.0
 
 
 class Unreachable(Exception):
@@ -18,29 +17,35 @@ class Unreachable(Exception):
 
 
 class Refused(Unreachable):
-    """The daemon understood and refused what was sent; sending it again is of no use."""
+    """The daemon understood what was sent and refused it; sending it again does not help."""
 
 
 def get(settings: Settings, path: str, **parameters: Any) -> Any:
     """The JSON that the daemon answers under `/api/v1/<path>`.
 
-    Raises Unreachable where nothing listens, the token is wrong, or the daemon says no.
+    Parameters of None are left out. Raises Unreachable where nothing listens, the token is wrong,
+    or the daemon answers with an error.
     """
-    asked = {key: value for key, value in parameters.items() if value is not None}
-    reply = _ask(settings, "GET", path, role="reader", params=asked)
+    query = {key: value for key, value in parameters.items() if value is not None}
+    reply = _request(settings, "GET", path, role="reader", params=query)
     if reply.status_code != 200:
         raise Unreachable(f"{reply.url} answered {reply.status_code}: {reply.text[:300]}")
     return reply.json()
 
 
 def post(
-    settings: Settings, path: str, body: object, *, role: str, patience_seconds: float = PATIENCE
+    settings: Settings,
+    path: str,
+    body: object,
+    *,
+    role: str,
+    timeout_seconds: float = TIMEOUT_SECONDS,
 ) -> Any:
     """The JSON that the daemon answers to `body`, sent with the token of `role`.
 
     Raises Refused where the body is to blame, else Unreachable as `get` does.
     """
-    reply = _ask(settings, "POST", path, role=role, json=body, timeout=patience_seconds)
+    reply = _request(settings, "POST", path, role=role, json=body, timeout=timeout_seconds)
     if reply.status_code in (404, 409, 413, 422):
         raise Refused(str(reply.json()["error"]["message"]))
     if reply.status_code not in (200, 201, 202):
@@ -48,19 +53,25 @@ def post(
     return reply.json()
 
 
-def _ask(
-    settings: Settings, method: str, path: str, *, role: str, timeout: float = PATIENCE, **sent: Any
-) -> httpx.Response:
-    import httpx
+def _request(
+    settings: Settings,
+    method: str,
+    path: str,
+    *,
+    role: str,
+    timeout: float = TIMEOUT_SECONDS,
+    **content: Any,
+) -> httpx2.Response:
+    import httpx2
 
     base = f"http://{settings.web.endpoint}"
     token = settings.web.secret(role)
     headers = {"authorization": f"Bearer {token}"} if token else {}
     try:
-        return httpx.request(
-            method, f"{base}/api/v1/{path}", headers=headers, timeout=timeout, **sent
+        return httpx2.request(
+            method, f"{base}/api/v1/{path}", headers=headers, timeout=timeout, **content
         )
-    except httpx.HTTPError as error:
+    except httpx2.HTTPError as error:
         raise Unreachable(
             f"no daemon answers at {base} ({error}); start one with `ragvigil run`, "
             "or name its address in [web] endpoint"

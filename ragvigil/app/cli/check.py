@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 
 from pydantic import BaseModel, SecretStr
 
@@ -17,7 +17,7 @@ from scorers.judge.settings import JudgeSettings
 from scorers.rubric import load_rubrics
 
 PASSWORD = re.compile(r"(?<=://)([^/:\s]*):\S*@")
-"""What stands between the name and the host of a URL."""
+"""The password of a URL, between the user's name and the host."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -29,19 +29,19 @@ class Warning:
 
 
 def warnings(settings: Settings) -> Iterator[Warning]:
-    """What the settings allow and their author probably did not mean; plug-ins that do not load."""
+    """Settings that are allowed but probably not meant, and plug-ins that do not load."""
     for section in ("collector", "metrics", "web"):
         if getattr(settings, section).insecure:
             yield Warning(
                 key=f"[{section}] insecure",
                 explanation="everybody who reaches the address may use it, in clear text",
             )
-    used = list(endpoints(settings).values())
+    addresses = list(endpoints(settings).values())
     for path, endpoint in endpoints(settings).items():
-        if used.count(endpoint) > 1:
+        if addresses.count(endpoint) > 1:
             yield Warning(
                 key=f"[{path[0]}] {path[1]}",
-                explanation=f"{endpoint} stands at two listeners; the daemon will not start",
+                explanation=f"{endpoint} is used by two listeners; the daemon will not start",
             )
     if settings.data_dir.parts[:2] == ("/", "tmp"):
         yield Warning(
@@ -55,15 +55,15 @@ def warnings(settings: Settings) -> Iterator[Warning]:
             key=sentence.partition(":")[0],
             explanation=f"{sentence.partition(': ')[2]}; no plug-in brings it either",
         )
-    for one in plugins.left_out():
+    for plugin in plugins.left_out():
         yield Warning(
-            key=f"{one.group} {one.name} of {one.distribution}",
-            explanation=f"this plug-in cannot be used, the daemon runs without it: {one.reason}",
+            key=f"{plugin.group} {plugin.name} of {plugin.distribution}",
+            explanation=f"this plug-in cannot be used, the daemon runs without it: {plugin.reason}",
         )
 
 
 def _about_the_judge(judge: JudgeSettings) -> Iterator[Warning]:
-    """What a judge that is switched on would surprise its owner with."""
+    """What a judge that is switched on may surprise its owner with."""
     if not judge.model:
         return
     variable = PROVIDERS[judge.model.partition(":")[0]]
@@ -109,17 +109,17 @@ def _masked(value: object) -> object:
 
 
 def report(settings: Settings, *, show_all: bool, as_json: bool) -> int:
-    """Prints what was found; the exit status: 0, warnings included."""
-    found = list(warnings(settings))
+    """Prints the warnings; returns the exit status, 0 even with warnings."""
+    doubts = list(warnings(settings))
     if as_json:
-        listed = [{"key": one.key, "explanation": one.explanation} for one in found]
+        listed = [asdict(doubt) for doubt in doubts]
         values = {"settings": plain(settings)} if show_all else {}
         print(json.dumps({"errors": [], "warnings": listed, **values}, default=str))
         return 0
     if show_all:
         for key, value in plain(settings).items():
             print(f"{key} = {value}")
-    for one in found:
-        print(f"warning: {one.key}: {one.explanation}")
-    print(f"the settings are valid; {len(found)} warning{'' if len(found) == 1 else 's'}")
+    for doubt in doubts:
+        print(f"warning: {doubt.key}: {doubt.explanation}")
+    print(f"the settings are valid; {len(doubts)} warning{'' if len(doubts) == 1 else 's'}")
     return 0

@@ -5,33 +5,32 @@ from __future__ import annotations
 import sys
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
-from ragvigil.app.cli.incidents import _login, _quoted
+from ragvigil.app.cli import triage
 from ragvigil.app.cli.options import Config, Json
+from ragvigil.app.cli.triage import Actor, Words
 
 golden = typer.Typer(
     help="Questions whose right answers people have signed, one commit each.", no_args_is_help=True
 )
 
 Id = Annotated[str, typer.Argument(help="The case's id, as `golden list` shows it.")]
-Actor = Annotated[str, typer.Option(help="Who says it; default your login name.")]
 Type = Annotated[str | None, typer.Option("--type", help="canonical, adversarial or failure.")]
 Question = Annotated[str | None, typer.Option(help="What is asked.")]
 GoldAnswer = Annotated[str | None, typer.Option(help="A good answer.")]
 Facts = Annotated[list[str] | None, typer.Option(help="What an answer must state; again for more.")]
 OkayFacts = Annotated[
-    list[str] | None, typer.Option(help="What it may state. Facts replace all the old ones.")
+    list[str] | None, typer.Option(help="What it may state. New facts replace all the old ones.")
 ]
-Chunks = Annotated[list[str] | None, typer.Option(help="Id of a chunk that bears the answer.")]
+Chunks = Annotated[list[str] | None, typer.Option(help="Id of a chunk with the answer in it.")]
 ChunkTexts = Annotated[list[str] | None, typer.Option(help="The text of such a chunk.")]
 Tags = Annotated[list[str] | None, typer.Option(help="easy, edge, multi-hop, ... or your own.")]
 FailureMode = Annotated[
     str | None, typer.Option(help="no_answer: the corpus has none; or what goes wrong.")
 ]
-Words = Annotated[str, typer.Option("--text", "-m", help="Why, in words.")]
 
 
 @golden.command("list")
@@ -45,47 +44,48 @@ def list_(
     issue: Annotated[str | None, typer.Option(help="Cases of this issue only.")] = None,
     json: Json = False,
 ) -> None:
-    """Cases, those changed last first, and what is broken in the set's file."""
-    from ragvigil.app.cli.output import golden as show_golden
+    """Golden cases, the last changed first, and what is broken in the set's file."""
+    from ragvigil.app.cli.output.golden import print_cases
 
-    asked = {"state": state, "service": service, "query_type": query_type, "issue": issue}
-    show_golden.cases(_get(config, "golden", **asked), as_json=json)
+    filters = {"state": state, "service": service, "query_type": query_type, "issue": issue}
+    print_cases(triage.fetch(config, "golden", **filters), as_json=json)
 
 
 @golden.command("show")
 def show(case: Id, config: Config = None, json: Json = False) -> None:
-    """One case: its duplicates and leaks, everything that was done, and its runs."""
-    from ragvigil.app.cli.output import golden as show_golden
+    """One case: near-duplicates, leaks into the prompt, what was done, and its runs."""
+    from ragvigil.app.cli.output.golden import print_case
 
-    show_golden.case(_get(config, f"golden/{_quoted(case)}"), as_json=json)
+    print_case(triage.fetch(config, triage.path_of("golden", case)), as_json=json)
 
 
 @golden.command("propose")
 def propose(
     config: Config = None,
     trace: Annotated[str, typer.Option(help="Id of a trace that the daemon stored.")] = "",
-    record: Annotated[str, typer.Option(help="Its record, where it has several.")] = "",
+    record: Annotated[str, typer.Option(help="Its record, where the trace has several.")] = "",
     issue: Annotated[
-        str, typer.Option(help="The issue that it stands for; alone: its representatives.")
+        str, typer.Option(help="The issue that the case stands for; without --trace: its examples.")
     ] = "",
     actor: Actor = "",
     json: Json = False,
 ) -> None:
-    """Makes a failing record a case, for people to complete and sign."""
+    """Makes a failing answer a golden case, for people to complete and sign."""
     from ragvigil.app.cli.api_client import Refused
-    from ragvigil.app.cli.output import golden as show_golden
+    from ragvigil.app.cli.output.golden import print_state
 
     if not trace and not issue:
         raise typer.BadParameter("one of --trace and --issue is needed")
-    refused = False
-    for one, own in [(trace, record)] if trace else _representatives(config, issue):
-        body = {"trace_id": one, "record_id": own, "issue_id": issue, "actor": actor or _login()}
+    is_refused = False
+    source = {"issue_id": issue, "actor": actor or triage.login()}
+    for trace_id, record_id in [(trace, record)] if trace else _representatives(config, issue):
+        body = {"trace_id": trace_id, "record_id": record_id, **source}
         try:
-            show_golden.acted(_post(config, "golden", body), as_json=json)
-        except Refused as error:  # of several representatives the others are proposed all the same
-            print(f"{one}: {error}", file=sys.stderr)
-            refused = True
-    sys.exit(int(refused))
+            print_state(triage.send(config, "golden", body), as_json=json)
+        except Refused as error:  # the other representatives are proposed all the same
+            print(f"{trace_id}: {error}", file=sys.stderr)
+            is_refused = True
+    sys.exit(int(is_refused))
 
 
 @golden.command("edit")
@@ -101,15 +101,17 @@ def edit(
     tag: Tags = None,
     query_type: Type = None,
     failure_mode: FailureMode = None,
-    revision: Annotated[int | None, typer.Option(help="Only if it still is this one.")] = None,
+    revision: Annotated[
+        int | None, typer.Option(help="Refuse where the case has another revision by now.")
+    ] = None,
     actor: Actor = "",
     json: Json = False,
 ) -> None:
-    """Changes what is given; a signed case becomes a proposal again."""
-    from ragvigil.app.cli.output import golden as show_golden
+    """Changes the values given; a signed case becomes a proposal again."""
+    from ragvigil.app.cli.output.golden import print_state
 
-    given: dict[str, Any] = {
-        "actor": actor or _login(),
+    values = {
+        "actor": actor or triage.login(),
         "question": question,
         "gold_answer": answer,
         "expected_facts": _facts(fact or (), okay_fact or ()),
@@ -120,8 +122,8 @@ def edit(
         "failure_mode": failure_mode,
         "revision": revision,
     }
-    body = {key: value for key, value in given.items() if value is not None}
-    show_golden.acted(_post(config, f"golden/{_quoted(case)}/edit", body), as_json=json)
+    body = {key: value for key, value in values.items() if value is not None}
+    print_state(triage.send(config, triage.path_of("golden", case, "edit"), body), as_json=json)
 
 
 @golden.command("sign")
@@ -135,49 +137,49 @@ def sign(
     ] = False,
     json: Json = False,
 ) -> None:
-    """Shows a case with its duplicates and leaks; approved, it is committed and run."""
-    from ragvigil.app.cli.output import golden as show_golden
+    """Shows a case with its warnings; once you approve it, it is committed and run."""
+    from ragvigil.app.cli.output.golden import print_case, print_signed
 
-    path = f"golden/{_quoted(case)}"
-    seen = _get(config, path)
+    path = triage.path_of("golden", case)
+    shown = triage.fetch(config, path)
     if not json:
-        show_golden.case(seen, as_json=False)
+        print_case(shown, as_json=False)
     if not (yes or json):
         typer.confirm("Sign it as it stands here?", abort=True)
         despite_warnings = True
     body = {
-        "actor": actor or _login(),
-        "content_hash": seen["content_hash"],
+        "actor": actor or triage.login(),
+        "content_hash": shown["content_hash"],  # a case changed since then is refused
         "despite_warnings": despite_warnings,
     }
-    show_golden.signed(_post(config, f"{path}/sign", body, role="approver"), as_json=json)
+    print_signed(triage.send(config, f"{path}/sign", body, role="approver"), as_json=json)
 
 
 @golden.command("reject")
 def reject(
     case: Id, config: Config = None, actor: Actor = "", text: Words = "", json: Json = False
 ) -> None:
-    """Declines a proposal; where it would change a signed case, that one stands."""
-    from ragvigil.app.cli.output import golden as show_golden
+    """Declines a proposal; the signed case that it would have changed stays as it is."""
+    from ragvigil.app.cli.output.golden import print_state
 
-    body = {"actor": actor or _login(), "text": text}
-    show_golden.acted(_post(config, f"golden/{_quoted(case)}/reject", body), as_json=json)
+    path = triage.path_of("golden", case, "reject")
+    print_state(triage.act(config, path, actor, text), as_json=json)
 
 
 @golden.command("run")
 def run(case: Id, config: Config = None, json: Json = False) -> None:
     """Runs a case now, against the service or its stored trace."""
-    from ragvigil.app.cli.output import golden as show_golden
+    from ragvigil.app.cli.output.golden import print_run
 
-    show_golden.ran(_post(config, f"golden/{_quoted(case)}/run", {}), as_json=json)
+    print_run(triage.send(config, triage.path_of("golden", case, "run"), {}), as_json=json)
 
 
 @golden.command("mix")
 def mix(config: Config = None, json: Json = False) -> None:
     """What the signed cases are, against 40 % canonical, 30 % adversarial, 30 % failure."""
-    from ragvigil.app.cli.output import golden as show_golden
+    from ragvigil.app.cli.output.golden import print_mix
 
-    show_golden.mix(_get(config, "golden-set")["mix"], as_json=json)
+    print_mix(triage.fetch(config, "golden-set")["mix"], as_json=json)
 
 
 @golden.command("import")
@@ -189,11 +191,11 @@ def import_(
     actor: Actor = "",
     json: Json = False,
 ) -> None:
-    """Proposes every case of a file; lines that are wrong are named and left out, and exit 1."""
+    """Proposes every case of a file. Names wrong lines, leaves them out, and exits 1."""
     from ragvigil.app.cli.golden_file import import_cases
     from ragvigil.app.settings import load
 
-    sys.exit(import_cases(file, load(config), actor or _login(), as_json=json))
+    sys.exit(import_cases(file, load(config), actor or triage.login(), as_json=json))
 
 
 @golden.command("export")
@@ -206,7 +208,7 @@ def export(
 
     if form not in ("jsonl", "csv"):
         raise typer.BadParameter(f"--format {form} is not jsonl or csv")
-    sys.exit(export_cases(_get(config, "golden-set"), form))
+    sys.exit(export_cases(triage.fetch(config, "golden-set"), form))
 
 
 @golden.command("check")
@@ -217,7 +219,7 @@ def check(
     config: Config = None,
     json: Json = False,
 ) -> None:
-    """Tells which lines of the set nobody signed as they are, and exits 1. Needs no daemon."""
+    """Names the lines of the set that differ from what was signed; exits 1. Needs no daemon."""
     from ragvigil.app.cli.golden_file import check_file
     from ragvigil.app.settings import load
 
@@ -225,24 +227,10 @@ def check(
 
 
 def _facts(vital: Sequence[str], okay: Sequence[str]) -> list[dict[str, str]] | None:
-    facts = [{"fact": one} for one in vital]
-    return [*facts, *({"fact": one, "importance": "okay"} for one in okay)] or None
+    facts = [{"fact": text} for text in vital]
+    return [*facts, *({"fact": text, "importance": "okay"} for text in okay)] or None
 
 
 def _representatives(config: Path | None, issue: str) -> list[tuple[str, str]]:
-    found = _get(config, f"issues/{_quoted(issue)}")["representatives"]
-    return [(one["trace_id"], one["record_id"]) for one in found]
-
-
-def _get(config: Path | None, path: str, **asked: Any) -> Any:
-    from ragvigil.app.cli import api_client
-    from ragvigil.app.settings import load
-
-    return api_client.get(load(config), path, **asked)
-
-
-def _post(config: Path | None, path: str, body: object, *, role: str = "triager") -> Any:
-    from ragvigil.app.cli import api_client
-    from ragvigil.app.settings import load
-
-    return api_client.post(load(config), path, body, role=role)
+    members = triage.fetch(config, triage.path_of("issues", issue))["representatives"]
+    return [(member["trace_id"], member["record_id"]) for member in members]

@@ -4,35 +4,37 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict
 from itertools import islice
 from pathlib import Path
-from typing import Any
 
 from clustering.golden import csv_table as table
 from clustering.golden import set_file as lines
 from clustering.golden.case import BadCase, as_json, line, parse
 from clustering.golden.settings import GoldenSettings
 from ragvigil.app.cli.api_client import Refused, post
+from ragvigil.app.cli.output.console import JsonObject
 from ragvigil.app.settings import Settings, SettingsError
 from scorers.golden import BadGolden, question_key, read_golden
 
 AT_ONCE = 20
-Numbered = tuple[int, Mapping[str, Any]]
+"""Cases in one request; the API takes up to 50."""
+Numbered = tuple[int, JsonObject]
+"""A case by the keys of the set's file, with the number of its line."""
 
 
 def import_cases(path: Path, settings: Settings, actor: str, *, as_json: bool) -> int:
-    """Sends every case; returns the exit status: 1 where one was refused, 2 for no file.
+    """Proposes every case; returns the exit status: 1 where a line was refused, 2 for no file.
 
-    Raises Unreachable where no daemon takes them; the same file may be sent again.
+    Raises Unreachable where no daemon answers; the same file may be sent again.
     """
     refused: list[tuple[int, str]] = []
     proposed: list[str] = []
     try:
         rows = iter(_rows(path, refused))
-        while some := list(islice(rows, AT_ONCE)):
-            _send(settings, some, actor, proposed, refused)
+        while chunk := list(islice(rows, AT_ONCE)):
+            _send(settings, chunk, actor, proposed, refused)
     except OSError as error:
         print(f"{path}: cannot be read: {error.strerror or error}", file=sys.stderr)
         return 2
@@ -42,8 +44,8 @@ def import_cases(path: Path, settings: Settings, actor: str, *, as_json: bool) -
     for number, why in refused:
         print(f"line {number}: {why}", file=sys.stderr)
     if as_json:
-        wrong = [{"line": number, "reason": why} for number, why in refused]
-        print(json.dumps({"proposed": proposed, "refused": wrong}))
+        reasons = [{"line": number, "reason": why} for number, why in refused]
+        print(json.dumps({"proposed": proposed, "refused": reasons}))
     else:
         print(f"{len(proposed)} cases proposed; {len(refused)} lines refused")
     return 1 if refused else 0
@@ -58,54 +60,58 @@ def _rows(path: Path, refused: list[tuple[int, str]]) -> Iterator[Numbered]:
         except BadCase as error:
             refused.append((0, str(error)))
         return
-    for one in lines.read(text):
-        if one.case is None:
-            refused.append((one.number, one.wrong))
+    for each in lines.read(text):
+        if each.case is None:
+            refused.append((each.number, each.wrong))
         else:
-            yield one.number, as_json(one.case)
+            yield each.number, as_json(each.case)
 
 
 def _send(
     settings: Settings,
-    some: Sequence[Numbered],
+    chunk: Sequence[Numbered],
     actor: str,
     proposed: list[str],
     refused: list[tuple[int, str]],
 ) -> None:
-    """Sends them together; where they are refused together, one by one."""
+    """Proposes cases together; a refused request is sent again case by case."""
     try:
-        body = {"actor": actor, "cases": [row for _, row in some]}
+        body = {"actor": actor, "cases": [row for _, row in chunk]}
         reply = post(settings, "golden-import", body, role="triager")
     except Refused as error:
-        if len(some) == 1:
-            refused.append((some[0][0], str(error)))
+        if len(chunk) == 1:
+            refused.append((chunk[0][0], str(error)))
             return
-        for one in some:
-            _send(settings, [one], actor, proposed, refused)
+        for row in chunk:
+            _send(settings, [row], actor, proposed, refused)
         return
-    for (number, _), one in zip(some, reply["cases"], strict=True):
-        if one["refused"]:
-            refused.append((number, one["refused"]))
+    for (number, _), outcome in zip(chunk, reply["cases"], strict=True):
+        if outcome["refused"]:
+            refused.append((number, outcome["refused"]))
         else:
-            proposed.append(one["case_id"])
+            proposed.append(outcome["case_id"])
 
 
-def export_cases(found: Mapping[str, Any], form: str) -> int:
-    """Prints what was signed; returns 1 where the set is broken, and names why."""
-    wrong = {one["line"]: one["why"] for one in found["broken"]}
-    cases = [parse(one) for one in found["cases"]]
-    good = [one for one in cases if lines.is_as_signed(one)]
+def export_cases(golden_set: JsonObject, form: str) -> int:
+    """Prints the cases that are as they were signed.
+
+    Returns the exit status: 1 where the set is broken, with the reasons on standard error.
+    """
+    wrong = {line["line"]: line["why"] for line in golden_set["broken"]}
+    cases = [parse(row) for row in golden_set["cases"]]
+    signed = [case for case in cases if lines.is_as_signed(case)]
     if form == "csv":
-        sys.stdout.write(table.written(good))
+        sys.stdout.write(table.written(signed))
     else:
-        sys.stdout.writelines(f"{line(one)}\n" for one in good)
-    for why in [*filter(None, [found["problem"]]), *(f"line {n}: {w}" for n, w in wrong.items())]:
+        sys.stdout.writelines(f"{line(case)}\n" for case in signed)
+    problem = golden_set["problem"]
+    for why in [*filter(None, [problem]), *(f"line {n}: {w}" for n, w in wrong.items())]:
         print(why, file=sys.stderr)
-    return 1 if wrong or found["problem"] else 0
+    return 1 if wrong or problem else 0
 
 
 def check_file(path: Path | None, settings: GoldenSettings, *, as_json: bool) -> int:
-    """Prints what is wrong with a set's file; 1 where something is, 2 where there is none.
+    """Prints what is wrong with a set's file; returns 1 where something is, 2 for no file.
 
     Raises SettingsError where neither a file nor a repository is named.
     """
@@ -115,15 +121,15 @@ def check_file(path: Path | None, settings: GoldenSettings, *, as_json: bool) ->
         path = settings.repository / settings.file
     try:
         read_golden(path)
-        found = lines.broken(lines.read(path.read_text(encoding="utf-8-sig")), question_key)
+        broken = lines.broken(lines.read(path.read_text(encoding="utf-8-sig")), question_key)
     except BadGolden as error:
         print(error, file=sys.stderr)
         return 2
     if as_json:
-        print(json.dumps({"file": str(path), "broken": [asdict(one) for one in found]}))
-        return 1 if found else 0
-    for one in found:
-        print(f"{path}:{one.number}: {one.case_id} {one.why}")
-    if not found:
+        print(json.dumps({"file": str(path), "broken": [asdict(each) for each in broken]}))
+        return 1 if broken else 0
+    for each in broken:
+        print(f"{path}:{each.number}: {each.case_id} {each.why}")
+    if not broken:
         print(f"{path}: every case is as it was signed")
-    return 1 if found else 0
+    return 1 if broken else 0

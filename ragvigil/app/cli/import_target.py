@@ -13,9 +13,10 @@ from ragvigil.app.settings import SettingsError
 def sending_to(
     settings: CollectorSettings, endpoint: str | None, token_file: Path | None, *, backfill: str
 ) -> Sending:
-    """A backfill to `endpoint`, or to the daemon of the settings with the admin token of these.
+    """A backfill to `endpoint`, else to the daemon of the settings with their admin token.
 
-    The token of the settings goes nowhere else. Raises SettingsError for a file that is not there.
+    The token of the settings is never sent to another endpoint. Raises SettingsError where a token
+    cannot be read.
     """
     token = b""
     try:
@@ -23,9 +24,9 @@ def sending_to(
             token = token_file.read_bytes().strip()
         elif endpoint is None:
             token = access_of(settings, "http").admin or b""
-        written = token.decode("ascii")
+        text = token.decode("ascii")
     except (OSError, UnicodeDecodeError) as error:
         raise SettingsError(f"the admin token cannot be read: {error}") from error
-    headers = {"authorization": f"Bearer {written}"} if written else {}
+    headers = {"authorization": f"Bearer {text}"} if text else {}
     target = endpoint or f"http://{settings.http_endpoint}"
     return Sending(target=target, backfill=backfill, headers=headers)

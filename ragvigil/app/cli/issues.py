@@ -1,4 +1,4 @@
-"""`ragvigil issues`: named causes of failing records, and what a person says of them."""
+"""`ragvigil issues`: named causes of failing answers, and what people do about them."""
 
 from __future__ import annotations
 
@@ -8,16 +8,17 @@ from typing import Annotated, Any
 
 import typer
 
-from ragvigil.app.cli.incidents import Actor, Words, _end, _login, _quoted
+from ragvigil.app.cli import triage
 from ragvigil.app.cli.options import Config, Json
+from ragvigil.app.cli.triage import Actor, Words
 
 issues = typer.Typer(
-    help="Named causes of failing records: what fails alike, how often, since when.",
+    help="Named causes of failing answers: what fails alike, how often, since when.",
     no_args_is_help=True,
 )
 
 EXPLAIN_SECONDS = 900.0
-"""A model reads traces for minutes."""
+"""How long to wait for a root cause: a model reads traces for minutes."""
 
 Id = Annotated[str, typer.Argument(help="The issue's id, as `issues list` shows it.")]
 
@@ -32,52 +33,44 @@ def list_(
         ),
     ] = None,
     service: Annotated[str | None, typer.Option(help="This service only.")] = None,
-    route: Annotated[str | None, typer.Option(help="Those that this route has.")] = None,
+    route: Annotated[str | None, typer.Option(help="Issues with answers on this route.")] = None,
     family: Annotated[
         str | None, typer.Option(help="retrieval, generation or cross_cutting.")
     ] = None,
     name: Annotated[
-        str | None, typer.Option("--name", "-q", help="Those with this in their name.")
+        str | None, typer.Option("--name", "-q", help="Issues with this in their name.")
     ] = None,
-    limit: Annotated[int, typer.Option(help="At most so many.")] = 100,
+    limit: Annotated[int, typer.Option(help="At most this many.")] = 100,
     json: Json = False,
 ) -> None:
-    """Issues, what needs somebody first; then how many failures are in none."""
-    from ragvigil.app.cli import api_client
-    from ragvigil.app.cli.output import issues as show_issues
-    from ragvigil.app.settings import load
+    """Issues, the most urgent first; then how many failing answers are in no issue."""
+    from ragvigil.app.cli.output.issues import print_issues
 
-    asked = {"state": state, "service": service, "route": route, "family": family, "q": name}
-    found = api_client.get(load(config), "issues", **asked, limit=limit)
-    show_issues.issues(found, as_json=json)
+    filters = {"state": state, "service": service, "route": route, "family": family, "q": name}
+    print_issues(triage.fetch(config, "issues", **filters, limit=limit), as_json=json)
 
 
 @issues.command("show")
 def show(issue: Id, config: Config = None, json: Json = False) -> None:
-    """One issue: how many, where, of which versions, why, examples, what was done."""
-    from ragvigil.app.cli import api_client
-    from ragvigil.app.cli.output import issues as show_issues
-    from ragvigil.app.settings import load
+    """One issue: how many answers, where, in which versions, why, examples, what was done."""
+    from ragvigil.app.cli.output.issues import print_issue
 
-    found = api_client.get(load(config), f"issues/{_quoted(issue)}")
-    show_issues.issue(found, as_json=json)
+    print_issue(triage.fetch(config, triage.path_of("issues", issue)), as_json=json)
 
 
 @issues.command("pairs")
 def pairs(config: Config = None, json: Json = False) -> None:
     """Issues that look alike: `issues merge` confirms, `issues unmerge` keeps them apart."""
-    from ragvigil.app.cli import api_client
-    from ragvigil.app.cli.output import issues as show_issues
-    from ragvigil.app.settings import load
+    from ragvigil.app.cli.output.issues import print_pairs
 
-    show_issues.pairs(api_client.get(load(config), "issue-pairs"), as_json=json)
+    print_pairs(triage.fetch(config, "issue-pairs"), as_json=json)
 
 
 @issues.command("ack")
 def ack(
     issue: Id, config: Config = None, actor: Actor = "", text: Words = "", json: Json = False
 ) -> None:
-    """Somebody owns it."""
+    """Somebody works on it."""
     _act(issue, "acknowledge", config, actor, text, as_json=json)
 
 
@@ -92,7 +85,7 @@ def resolve(
     text: Words = "",
     json: Json = False,
 ) -> None:
-    """It is mended; members of a later release make it regressed."""
+    """It is mended; failing answers of a later release make it regressed."""
     _act(issue, "resolve", config, actor, text, release=release, as_json=json)
 
 
@@ -101,64 +94,64 @@ def ignore(
     issue: Id,
     config: Config = None,
     for_: Annotated[str, typer.Option("--for", help="How long: 30m, 4h, 2d.")] = "",
-    count: Annotated[int, typer.Option(min=0, help="Until so many more members came.")] = 0,
+    count: Annotated[int, typer.Option(min=0, help="Until this many more answers fail.")] = 0,
     forever: Annotated[bool, typer.Option("--forever", help="Without an end.")] = False,
     actor: Actor = "",
     text: Words = "",
     json: Json = False,
 ) -> None:
-    """Nobody is told of it for a time, for a count of members, or for ever."""
+    """Silences it for a time, for a count of failing answers, or for ever."""
     if bool(for_ or count) == forever:
         raise typer.BadParameter("--for or --count is needed, or else --forever")
-    until = _end("", for_, datetime.now(UTC)).isoformat() if for_ else None
-    said = {"until": until, "count": count, "for_ever": forever}
-    _act(issue, "ignore", config, actor, text, **said, as_json=json)
+    until = triage.end_of("", for_, datetime.now(UTC)).isoformat() if for_ else None
+    bounds = {"until": until, "count": count, "for_ever": forever}
+    _act(issue, "ignore", config, actor, text, **bounds, as_json=json)
 
 
 @issues.command("reopen")
 def reopen(
     issue: Id, config: Config = None, actor: Actor = "", text: Words = "", json: Json = False
 ) -> None:
-    """It is not mended, not to be ignored, or nobody's any more."""
+    """Undoes `resolve`, `ignore` and `ack`."""
     _act(issue, "reopen", config, actor, text, as_json=json)
 
 
 @issues.command("assign")
 def assign(
     issue: Id,
-    to: Annotated[str, typer.Argument(help="Who; empty is nobody.")],
+    to: Annotated[str, typer.Argument(help="Who works on it; empty for nobody.")],
     config: Config = None,
     actor: Actor = "",
     text: Words = "",
     json: Json = False,
 ) -> None:
-    """It is somebody's; its state stays."""
+    """Names who works on it; its state stays."""
     _act(issue, "assign", config, actor, text, name=to, as_json=json)
 
 
 @issues.command("rename")
 def rename(
     issue: Id,
-    name: Annotated[str, typer.Argument(help="What it is called from now on.")],
+    name: Annotated[str, typer.Argument(help="The new name.")],
     config: Config = None,
     actor: Actor = "",
     text: Words = "",
     json: Json = False,
 ) -> None:
-    """A name that the daemon never changes again."""
+    """Gives it a name that the daemon does not change again."""
     _act(issue, "rename", config, actor, text, name=name, as_json=json)
 
 
 @issues.command("merge")
 def merge(
     issue: Id,
-    other: Annotated[str, typer.Argument(help="The issue that is the same.")],
+    other: Annotated[str, typer.Argument(help="The issue with the same cause.")],
     config: Config = None,
     actor: Actor = "",
     text: Words = "",
     json: Json = False,
 ) -> None:
-    """Both are one: the older id stays, and the other leads to it."""
+    """Makes two issues one: the older id stays, and the other leads to it."""
     _act(issue, "merge", config, actor, text, other=other, as_json=json)
 
 
@@ -166,29 +159,26 @@ def merge(
 def unmerge(
     issue: Id,
     other: Annotated[
-        str, typer.Argument(help="The other issue of a proposed pair, which is no merge yet.")
+        str,
+        typer.Argument(help="The other issue of a proposed pair: they are never proposed again."),
     ] = "",
     config: Config = None,
     actor: Actor = "",
     text: Words = "",
     json: Json = False,
 ) -> None:
-    """They are not one: a merged issue gets its members back, and the two stay apart."""
+    """Splits a merged issue again, and keeps the two apart from then on."""
     _act(issue, "unmerge", config, actor, text, other=other, as_json=json)
 
 
 @issues.command("explain")
 def explain(issue: Id, config: Config = None, actor: Actor = "", json: Json = False) -> None:
     """Looks for the root cause now; with a judge this takes minutes."""
-    from ragvigil.app.cli import api_client
-    from ragvigil.app.cli.output import issues as show_issues
-    from ragvigil.app.settings import load
+    from ragvigil.app.cli.output.issues import print_root_cause
 
-    path, body = f"issues/{_quoted(issue)}/explain", {"actor": actor or _login()}
-    found = api_client.post(
-        load(config), path, body, role="triager", patience_seconds=EXPLAIN_SECONDS
-    )
-    show_issues.root_cause(found, as_json=json)
+    path, body = triage.path_of("issues", issue, "explain"), {"actor": actor or triage.login()}
+    report = triage.send(config, path, body, timeout_seconds=EXPLAIN_SECONDS)
+    print_root_cause(report, as_json=json)
 
 
 def _act(
@@ -199,12 +189,9 @@ def _act(
     text: str,
     *,
     as_json: bool,
-    **said: Any,
+    **values: Any,
 ) -> None:
-    from ragvigil.app.cli import api_client
-    from ragvigil.app.cli.output import issues as show_issues
-    from ragvigil.app.settings import load
+    from ragvigil.app.cli.output.issues import print_state
 
-    body = {"actor": actor or _login(), "text": text, **said}
-    found = api_client.post(load(config), f"issues/{_quoted(issue)}/{verb}", body, role="triager")
-    show_issues.acted(found, as_json=as_json)
+    path = triage.path_of("issues", issue, verb)
+    print_state(triage.act(config, path, actor, text, **values), as_json=as_json)

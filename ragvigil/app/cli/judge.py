@@ -1,14 +1,14 @@
-"""`ragvigil judge cost`: what a day of judging costs at the present traffic, before it is on."""
+"""`ragvigil judge cost`: what a day of judging would cost at the present traffic."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable
+from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
-from typing import Any
 
 from alerts.audits.settings import AuditSettings
+from ragvigil.app.cli.output.console import JsonObject
 from ragvigil.app.settings import Settings
 from ragvigil.llm.outcome import Usage
 from ragvigil.llm.prices import Price
@@ -22,6 +22,7 @@ HOURS = 24
 SIDES = 2
 """An audit judges as many records from before a change as from after it."""
 CANARY_RECORDS = 60
+"""Judged by each run of the canary."""
 UNKNOWN_CHUNK = 600.0
 """Characters of a chunk where no span has carried one."""
 
@@ -39,13 +40,16 @@ class Line:
 
 
 def lines(
-    traffic: Iterable[Mapping[str, Any]],
+    traffic: Iterable[JsonObject],
     settings: JudgeSettings,
     price: Price | None,
     audit: AuditSettings,
 ) -> list[Line]:
-    """What each rubric costs a day for this traffic of a day, then what is asked beside it."""
-    asked = families(load_rubrics(), settings.rubrics)
+    """What each rubric costs for a day of `traffic`, then suspicious answers, audits and canary.
+
+    Audits and canary are estimated with the sizes of the busiest route.
+    """
+    rubrics = families(load_rubrics(), settings.rubrics)
     sums: dict[str, Line] = {}
     busiest: list[Cost] = []
     records = 0.0
@@ -53,12 +57,12 @@ def lines(
         share = settings.rate_of(route["route"])
         records += route["records"]
         judged = route["records"] * share
-        costs = estimate(asked, _sizes(route), settings.max_characters)
+        costs = estimate(rubrics, _sizes(route), settings.max_characters)
         busiest = busiest or costs
         for cost in costs:
             sums[cost.rubric] = _plus(sums.get(cost.rubric), cost, judged, price)
-    named = {*audit.rubrics, *audit.then}
-    audited = [one for one in busiest if one.rubric in named]
+    of_audits = {*audit.rubrics, *audit.then}
+    audited = [cost for cost in busiest if cost.rubric in of_audits]
     runs = 24 / settings.canary_hours if settings.canary_hours else 0.0
     return [
         *sums.values(),
@@ -68,22 +72,23 @@ def lines(
     ]
 
 
-def report(settings: Settings, found: Mapping[str, Any], *, as_json: bool) -> int:
-    """Prints the estimate for the traffic that the API gave; the exit status."""
+def report(settings: Settings, reply: JsonObject, *, as_json: bool) -> int:
+    """Prints the estimate for the API's `/traffic`; returns the exit status."""
     judge = settings.judge
     price = price_of(judge, datetime.now(UTC).date()) if judge.model else None
-    listed = lines(found["traffic"], judge, price, settings.alerts.audit)
-    records = sum(one["records"] for one in found["traffic"])
-    judged = sum(one["records"] * judge.rate_of(one["route"]) for one in found["traffic"])
+    routes = reply["traffic"]
+    estimates = lines(routes, judge, price, settings.alerts.audit)
+    records = sum(route["records"] for route in routes)
+    judged = sum(route["records"] * judge.rate_of(route["route"]) for route in routes)
     if as_json:
-        plain = [{name: getattr(one, name) for name in one.__slots__} for one in listed]
+        plain = [asdict(line) for line in estimates]
         print(json.dumps({"records": records, "judged": judged, "lines": plain}))
         return 0
-    _show(listed, records, judged, judge)
+    _show(estimates, records, judged, judge)
     return 0
 
 
-def _show(listed: list[Line], records: int, judged: float, judge: JudgeSettings) -> None:
+def _show(estimates: list[Line], records: int, judged: float, judge: JudgeSettings) -> None:
     from rich.console import Console
     from rich.table import Table
 
@@ -92,30 +97,30 @@ def _show(listed: list[Line], records: int, judged: float, judge: JudgeSettings)
         table.add_column(name, justify="left" if name in ("rubric", "") else "right")
     total = Line(
         name="together",
-        calls=sum(one.calls for one in listed),
-        input_tokens=sum(one.input_tokens for one in listed),
-        output_tokens=sum(one.output_tokens for one in listed),
+        calls=sum(line.calls for line in estimates),
+        input_tokens=sum(line.input_tokens for line in estimates),
+        output_tokens=sum(line.output_tokens for line in estimates),
         dollars=None
-        if any(one.dollars is None for one in listed)
-        else sum(one.dollars or 0.0 for one in listed),
+        if any(line.dollars is None for line in estimates)
+        else sum(line.dollars or 0.0 for line in estimates),
     )
-    for one in (*listed, total):
-        dollars = "unknown" if one.dollars is None else f"{one.dollars:,.2f}"
+    for line in (*estimates, total):
+        dollars = "unknown" if line.dollars is None else f"{line.dollars:,.2f}"
         table.add_row(
-            one.name, f"{one.calls:,.0f}", f"{one.input_tokens:,.0f}",
-            f"{one.output_tokens:,.0f}", dollars, one.remark,
+            line.name, f"{line.calls:,.0f}", f"{line.input_tokens:,.0f}",
+            f"{line.output_tokens:,.0f}", dollars, line.remark,
         )  # fmt: skip
     console = Console()
     console.print(table)
     console.print(
-        f"{records:,} live records in the last {HOURS} h, {judged:,.0f} of them in the sample "
+        f"{records:,} live answers in the last {HOURS} h, {judged:,.0f} of them in the sample "
         f"({judge.sample_rate:.0%}); tokens are estimated at 4 characters each."
     )
     if total.dollars is None:
         console.print("A price is missing: name a known model in [judge] model, or give prices.")
 
 
-def _sizes(route: Mapping[str, Any]) -> Sizes:
+def _sizes(route: JsonObject) -> Sizes:
     return Sizes(
         question=route["question_characters"],
         answer=route["answer_characters"],
@@ -155,8 +160,8 @@ def _line(
 
 
 def _together(name: str, costs: Iterable[Cost], times: float, price: Price | None) -> Line:
-    """Several rubrics for each of so many records."""
+    """Several rubrics, each asked about `times` records."""
     usage, calls = Usage(), 0
-    for one in costs:
-        usage, calls = usage + one.usage, calls + one.calls
+    for cost in costs:
+        usage, calls = usage + cost.usage, calls + cost.calls
     return _line(name, usage, times, price, calls)

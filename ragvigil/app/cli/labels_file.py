@@ -18,11 +18,12 @@ from ragvigil.app.settings import Settings
 from ragvigil.web.views.posts import LabelPost
 
 AT_ONCE = 200
+"""Labels in one request; the API takes up to 1,000."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Line:
-    """A line of the file: what it says, or why it says nothing."""
+    """A line of the file: its values, or in `wrong` why it has none."""
 
     number: int
     row: Mapping[str, Any] = field(default_factory=dict)
@@ -31,7 +32,7 @@ class Line:
 
 @dataclass(slots=True, kw_only=True)
 class Outcome:
-    """What became of the lines; `matched` are those whose answer is stored."""
+    """What became of the lines; `matched` counts labels whose answer is stored."""
 
     accepted: int = 0
     matched: int = 0
@@ -39,16 +40,16 @@ class Outcome:
 
 
 def import_labels(path: Path, settings: Settings, *, labeller: str = "", as_json: bool) -> int:
-    """Sends every line; returns the exit status: 1 where one was refused, 2 for no file.
+    """Sends every line; returns the exit status: 1 where a line was refused, 2 for no file.
 
-    Raises Unreachable where no daemon takes them; what was sent before is stored, and the same
+    Raises Unreachable where no daemon answers; what was sent before is stored, and the same
     file may be sent again.
     """
     done = Outcome()
     try:
         lines = _csv_lines(path) if path.suffix.lower() == ".csv" else _json_lines(path)
-        for some in _chunks(_checked(lines, labeller, done)):
-            _send(settings, some, done)
+        for chunk in _chunks(_checked(lines, labeller, done)):
+            _send(settings, chunk, done)
     except OSError as error:
         print(f"{path}: cannot be read: {error.strerror or error}", file=sys.stderr)
         return 2
@@ -74,7 +75,7 @@ def _json_line(number: int, text: bytes) -> Line:
         return Line(number=number, wrong=f"is not JSON: {error}")
     if not isinstance(row, dict):
         return Line(number=number, wrong="is not an object with rubric, trace_id and value")
-    return Line(number=number, row={key: one for key, one in row.items() if one is not None})
+    return Line(number=number, row={key: value for key, value in row.items() if value is not None})
 
 
 def _csv_lines(path: Path) -> Iterator[Line]:
@@ -116,33 +117,36 @@ def _checked(
 
 def _sentence(error: ValidationError) -> str:
     """Every wrong value with its name."""
-    found = [(".".join(map(str, one["loc"])), one["msg"]) for one in error.errors()]
-    return "; ".join(f"{where}: {said}" if where else said for where, said in found)
+    problems = [(".".join(map(str, each["loc"])), each["msg"]) for each in error.errors()]
+    return "; ".join(f"{where}: {text}" if where else text for where, text in problems)
 
 
 def _chunks(
     labels: Iterable[tuple[int, LabelPost]],
 ) -> Iterator[list[tuple[int, LabelPost]]]:
     source = iter(labels)
-    while some := list(islice(source, AT_ONCE)):
-        yield some
+    while chunk := list(islice(source, AT_ONCE)):
+        yield chunk
 
 
-def _send(settings: Settings, some: Sequence[tuple[int, LabelPost]], done: Outcome) -> None:
-    """Sends them together; where they are refused, their halves, down to the line to blame."""
-    body = [one.model_dump(mode="json", exclude_unset=True) for _, one in some]
+def _send(settings: Settings, chunk: Sequence[tuple[int, LabelPost]], done: Outcome) -> None:
+    """Sends labels together. A refused chunk is halved until the wrong line is alone.
+
+    The API stores all labels of a request or none.
+    """
+    body = [label.model_dump(mode="json", exclude_unset=True) for _, label in chunk]
     try:
         reply = post(settings, "labels", body, role="triager")
     except Refused as error:
-        if len(some) == 1:
-            _refuse(done, some[0][0], str(error))
+        if len(chunk) == 1:
+            _refuse(done, chunk[0][0], str(error))
             return
-        middle = len(some) // 2
-        _send(settings, some[:middle], done)
-        _send(settings, some[middle:], done)
+        middle = len(chunk) // 2
+        _send(settings, chunk[:middle], done)
+        _send(settings, chunk[middle:], done)
         return
     done.accepted += len(reply["labels"])
-    done.matched += sum(bool(one["matched"]) for one in reply["labels"])
+    done.matched += sum(bool(label["matched"]) for label in reply["labels"])
 
 
 def _refuse(done: Outcome, number: int, reason: str) -> None:

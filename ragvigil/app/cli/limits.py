@@ -1,4 +1,4 @@
-"""`ragvigil limits`: what can be seen how fast, by layer. Needs no daemon."""
+"""`ragvigil limits`: how fast each layer shows a change, at a given traffic. Needs no daemon."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from alerts.signals.limits import Limit, Service
 
 WORDS = {
-    "notice": "every change is told at once, and pages nobody",
+    "notice": "every change is reported at once, and pages nobody",
     "broken": "pages; 'too few' is what its longest window cannot prove at this traffic",
     "moved": "length, citations, chunks, local scores: a ticket, and it starts an audit",
     "audit": "pages where the judge confirms 10 points; matched by topic, half the pairs do",
@@ -35,7 +35,7 @@ def limits(
     ] = 1.0,
     json: Json = False,
 ) -> None:
-    """What can be seen how fast, layer by layer, at some traffic. Needs no daemon."""
+    """How fast each layer shows a change, and how small a drop, at a given traffic."""
     from alerts.signals.limits import Service
 
     service = Service(
@@ -48,15 +48,15 @@ def report(service: Service, *, as_json: bool) -> None:
     """Prints the limits of a service."""
     from alerts.signals.limits import limits as limits_of
 
-    found = limits_of(service)
+    rows = limits_of(service)
     if as_json:
-        told = [asdict(one) for one in found]
-        print(dumps({"service": asdict(service), "limits": told}))
+        plain = [asdict(row) for row in rows]
+        print(dumps({"service": asdict(service), "limits": plain}))
     else:
-        _show(found, service)
+        _show(rows, service)
 
 
-def _show(found: Sequence[Limit], service: Service) -> None:
+def _show(rows: Sequence[Limit], service: Service) -> None:
     from rich.console import Console
     from rich.table import Table
 
@@ -65,10 +65,10 @@ def _show(found: Sequence[Limit], service: Service) -> None:
         table.add_column(heading)
     for heading in ("one route", "all routes", "calls"):
         table.add_column(heading, justify="right", no_wrap=True)
-    for place, one in enumerate(found):
-        is_first = not place or found[place - 1].layer != one.layer
-        calls = "" if one.calls is None else f"{one.calls:,}"
-        table.add_row(one.layer if is_first else "", one.what, one.needs, *_seen(one), calls)
+    for index, row in enumerate(rows):
+        is_first = not index or rows[index - 1].layer != row.layer
+        calls = "" if row.calls is None else f"{row.calls:,}"
+        table.add_row(row.layer if is_first else "", row.what, row.needs, *_cells(row), calls)
     console = Console()
     console.print(_heading(service), highlight=False)
     console.print(table)
@@ -84,12 +84,13 @@ def _heading(service: Service) -> str:
     )
 
 
-def _seen(one: Limit) -> tuple[str, str]:
-    if one.layer == "drift":
-        return _points(one.route_points), _points(one.pooled_points)
-    if one.layer == "notice":
-        return _minutes(one.route_minutes), ""
-    return _minutes(one.route_minutes), _minutes(one.pooled_minutes)
+def _cells(row: Limit) -> tuple[str, str]:
+    """One route alone, and all routes together; a change notice is about one route."""
+    if row.layer == "drift":
+        return _points(row.route_points), _points(row.pooled_points)
+    if row.layer == "notice":
+        return _minutes(row.route_minutes), ""
+    return _minutes(row.route_minutes), _minutes(row.pooled_minutes)
 
 
 def _points(value: float | None) -> str:

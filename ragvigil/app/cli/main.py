@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from ragvigil.app.cli import triage
 from ragvigil.app.cli.alert import alert
 from ragvigil.app.cli.golden import golden
 from ragvigil.app.cli.incidents import incidents
@@ -31,6 +32,28 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
 )
 
+
+def _print_version(is_asked: bool) -> None:
+    if not is_asked:
+        return
+    from importlib.metadata import version
+
+    print(f"ragvigil {version('ragvigil')}")
+    raise typer.Exit
+
+
+@app.callback()
+def _options(
+    _: Annotated[
+        bool,
+        typer.Option(
+            "--version", callback=_print_version, is_eager=True, help="Print the version and exit."
+        ),
+    ] = False,
+) -> None:
+    """Options before the command."""
+
+
 judge = typer.Typer(help="The language model that grades a sample.", no_args_is_help=True)
 app.add_typer(judge, name="judge")
 rubric = typer.Typer(help="What is scored, and how a model is asked.", no_args_is_help=True)
@@ -48,11 +71,11 @@ RubricFile = Annotated[str, typer.Argument(help="A rubric's TOML file, or the na
 
 
 def main() -> None:
-    """Entry point of the `ragvigil` command: errors of use are one line and exit 2."""
+    """The `ragvigil` command. An error of use is printed as one line and exits with 2."""
     from ragvigil.app.cli.api_client import Unreachable
     from ragvigil.app.settings import SettingsError
 
-    if isinstance(sys.stdout, TextIOWrapper):  # what a service sent may not fit the terminal
+    if isinstance(sys.stdout, TextIOWrapper):  # an answer may not fit the terminal's encoding
         sys.stdout.reconfigure(errors="backslashreplace")
     try:
         app()
@@ -77,7 +100,7 @@ def run(
         os.environ["RAGVIGIL_CONFIG"] = str(config)
     if data_dir is not None:
         os.environ["RAGVIGIL_DATA_DIR"] = str(data_dir)
-    # A fresh interpreter: the intake stays free of what the command line has loaded.
+    # A fresh interpreter: the intake must not carry the modules that the command line has loaded.
     os.execv(sys.executable, [sys.executable, "-m", "ragvigil.app.daemon"])
 
 
@@ -108,7 +131,7 @@ def migrate(
 def demo(
     data_dir: Annotated[Path | None, typer.Option(help="Keep the demo's data here.")] = None,
 ) -> None:
-    """Shows the main job: 8 days of traffic, a fault, what moved and why. Ctrl-C ends it."""
+    """Runs a daemon on 8 days of sample traffic with a fault, and shows what moved and why."""
     from ragvigil.app.demo.run import run_demo
 
     sys.exit(run_demo(data_dir))
@@ -116,20 +139,18 @@ def demo(
 
 @app.command()
 def status(config: Config = None, json: Json = False) -> None:
-    """What the daemon receives, scores and stores, and whether its books balance."""
-    from ragvigil.app.cli import api_client
-    from ragvigil.app.cli.output import text as show
+    """What the daemon receives, scores and stores, and what became of every span."""
+    from ragvigil.app.cli.output.reports import print_status
 
-    show.status(api_client.get(_settings(config), "status"), as_json=json)
+    print_status(triage.fetch(config, "status"), as_json=json)
 
 
 @app.command()
 def trace(trace_id: str, config: Config = None, json: Json = False) -> None:
     """One trace: question, chunks, answer, citations, and every score with its reason."""
-    from ragvigil.app.cli import api_client
-    from ragvigil.app.cli.output import text as show
+    from ragvigil.app.cli.output.reports import print_trace
 
-    show.trace(api_client.get(_settings(config), f"traces/{trace_id}"), as_json=json)
+    print_trace(triage.fetch(config, f"traces/{trace_id}"), as_json=json)
 
 
 @app.command()
@@ -139,21 +160,18 @@ def deltas(
     rubric: Annotated[str | None, typer.Option(help="This rubric only.")] = None,
     json: Json = False,
 ) -> None:
-    """Layers, routes and rubrics: where each mean stands and how it moved."""
-    from ragvigil.app.cli import api_client
-    from ragvigil.app.cli.output import deltas as show_deltas
+    """The mean score of each rubric on each route, layer by layer, and how it moved."""
+    from ragvigil.app.cli.output.deltas import print_deltas
 
-    found = api_client.get(_settings(config), "deltas", route=route, rubric=rubric)
-    show_deltas.deltas(found, as_json=json)
+    print_deltas(triage.fetch(config, "deltas", route=route, rubric=rubric), as_json=json)
 
 
 @app.command()
 def doctor(config: Config = None, json: Json = False) -> None:
     """What the spans lack, which rubrics that switches off, and the line that fixes it."""
-    from ragvigil.app.cli import api_client
-    from ragvigil.app.cli.output import text as show
+    from ragvigil.app.cli.output.reports import print_doctor
 
-    show.doctor(api_client.get(_settings(config), "doctor"), as_json=json)
+    print_doctor(triage.fetch(config, "doctor"), as_json=json)
 
 
 @judge.command("cost")
@@ -163,8 +181,8 @@ def judge_cost(config: Config = None, json: Json = False) -> None:
     from ragvigil.app.cli.judge import HOURS, report
 
     settings = _settings(config)
-    found = api_client.get(settings, "traffic", hours=HOURS)
-    sys.exit(report(settings, found, as_json=json))
+    reply = api_client.get(settings, "traffic", hours=HOURS)
+    sys.exit(report(settings, reply, as_json=json))
 
 
 @app.command()
@@ -189,7 +207,7 @@ def rubric_list(json: Json = False) -> None:
 
 @rubric.command("check")
 def rubric_check(file: RubricFile, json: Json = False) -> None:
-    """What is wrong with a rubric's file, or what it asks. Asks nobody."""
+    """What is wrong with a rubric's file, or what it asks. Calls no model."""
     from ragvigil.app.cli.rubric import check_rubric
 
     sys.exit(check_rubric(file, as_json=json))
@@ -202,13 +220,13 @@ def rubric_try(
     config: Config = None,
     json: Json = False,
 ) -> None:
-    """Asks the configured model about one trace: prompt, reply, score. Keeps nothing."""
+    """Asks the configured model about one trace: prompt, reply, score. Stores nothing."""
     from ragvigil.app.cli import api_client
     from ragvigil.app.cli.rubric import try_rubric
 
     settings = _settings(config)
-    found = api_client.get(settings, f"traces/{trace}")
-    sys.exit(try_rubric(settings, file, found, as_json=json))
+    reply = api_client.get(settings, f"traces/{trace}")
+    sys.exit(try_rubric(settings, file, reply, as_json=json))
 
 
 @app.command()
@@ -220,7 +238,7 @@ def replay(
     ] = None,
     rate: Annotated[float | None, typer.Option(help="Requests a second; 0 is all at once.")] = None,
     backfill: Annotated[
-        str | None, typer.Option(help="Declare a backfill run of this name: recorded times count.")
+        str | None, typer.Option(help="Send as a backfill of this name: the recorded times count.")
     ] = None,
     shift: Annotated[
         str | None, typer.Option(help="Move times: `now` (the last ends now) or seconds.")
@@ -228,7 +246,7 @@ def replay(
     new_ids: Annotated[bool, typer.Option("--new-ids", help="Fresh trace and span ids.")] = False,
     json: Json = False,
 ) -> None:
-    """Sends recorded OTLP bodies again, at their own pace or at a rate."""
+    """Sends recorded OTLP request bodies again, at their own pace or at a rate."""
     from ragvigil.app.cli.replay import replay_folder
 
     settings = _settings(config)
@@ -253,19 +271,20 @@ def import_(
         str | None, typer.Option(help="OTLP/HTTP base URL; default the daemon of the settings.")
     ] = None,
     token_file: Annotated[
-        Path | None, typer.Option(help="Admin token, which a backfill needs off loopback.")
+        Path | None,
+        typer.Option(help="File with the admin token, which a backfill to another machine needs."),
     ] = None,
-    name: Annotated[str, typer.Option(help="Name of the backfill run.")] = "import",
+    name: Annotated[str, typer.Option(help="Name of the backfill.")] = "import",
     since: Annotated[str | None, typer.Option(help="Spans that started then or later.")] = None,
     until: Annotated[str | None, typer.Option(help="Spans that started before.")] = None,
     state: Annotated[
-        Path | None, typer.Option(help="Where to note what arrived; default beside the file.")
+        Path | None,
+        typer.Option(help="File that notes how far the import is; default beside the source."),
     ] = None,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Count, send nothing.")] = False,
-    judge: Annotated[bool, typer.Option("--judge", help="Refused: see [judge] backfill.")] = False,
     json: Json = False,
 ) -> None:
-    """Imports history with its own times: scored; judged where [judge] backfill is on; resumes."""
+    """Imports history with its own times, and resumes; judged only with [judge] backfill = true."""
     from ragvigil.app.cli.import_ import import_source
     from ragvigil.app.cli.import_target import sending_to
 
@@ -273,7 +292,7 @@ def import_(
     sys.exit(
         import_source(
             form, source, sending, state=state, since=since, until=until,
-            dry_run=dry_run, judge=judge, as_json=json,
+            dry_run=dry_run, as_json=json,
         )
     )  # fmt: skip
 

@@ -15,9 +15,9 @@ def migrate_store(settings: Settings, *, dry_run: bool) -> int:
     from ragvigil.store.engine.store import Store
 
     if dry_run:
-        for one in migrations():
-            print(f"-- {one.number:04d}_{one.name}")
-            for statement in one.statements(settings.store.cluster):
+        for migration in migrations():
+            print(f"-- {migration.number:04d}_{migration.name}")
+            for statement in migration.statements(settings.store.cluster):
                 print(f"{statement};")
         return 0
     with hold(settings.data_dir, "core"):

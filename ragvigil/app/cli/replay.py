@@ -1,4 +1,4 @@
-"""`ragvigil replay`: a folder of recorded bodies, sent again, with a progress bar."""
+"""`ragvigil replay`: sends a folder of recorded OTLP bodies again, with a progress bar."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from ragvigil.app.demo.replay import (
 from ragvigil.app.demo.rewrite import Change
 from ragvigil.app.demo.send_with_bar import send_with_bar
 
-_UNITS = {"": 1, "s": 1, "m": 60, "h": 3600, "d": 86_400}
+UNITS = {"": 1, "s": 1, "m": 60, "h": 3600, "d": 86_400}
 
 
 def replay_folder(
@@ -38,7 +38,7 @@ def replay_folder(
 ) -> int:
     """Replays a folder and prints what became of it.
 
-    Returns 0, 1 where something was refused or unreadable, 2 where it could not be done at all.
+    Returns the exit status: 1 where something was refused or unreadable, 2 where nothing was sent.
     """
     try:
         summary = _replay(path, target, rate, backfill or "", shift, new_ids=new_ids)
@@ -57,10 +57,10 @@ def shift_seconds(text: str) -> float:
 
     Raises ValueError on anything else.
     """
-    found = re.fullmatch(r"([+-]?\d+(?:\.\d+)?)([smhd]?)", text.strip())
-    if found is None:
+    match = re.fullmatch(r"([+-]?\d+(?:\.\d+)?)([smhd]?)", text.strip())
+    if match is None:
         raise ValueError(f"--shift: {text!r} is neither `now` nor a time like 90, -30m, 3h or 2d")
-    return float(found[1]) * _UNITS[found[2]]
+    return float(match[1]) * UNITS[match[2]]
 
 
 def in_words(summary: ReplaySummary) -> str:
@@ -70,13 +70,13 @@ def in_words(summary: ReplaySummary) -> str:
         f"sent {summary.requests} requests with {summary.items} spans and logs, "
         f"{summary.body_bytes / 1e6:.1f} MB, in {summary.seconds:.1f} s ({pace:.0f} a second)"
     ]
-    unlucky = {
+    problems = {
         "rejected in part": summary.rejected_items,
         "requests refused": summary.refused_requests,
         "requests unreadable": summary.unreadable_requests,
         "sent again because the receiver was busy": summary.retries,
     }
-    lines += [f"  {count} {what}" for what, count in unlucky.items() if count]
+    lines += [f"  {count} {what}" for what, count in problems.items() if count]
     return "\n".join([*lines, *(f"  {message}" for message in summary.messages)])
 
 

@@ -11,21 +11,24 @@ import json
 import sys
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING
 
 from ragvigil.app.settings import Settings, SettingsError
 from ragvigil.model.record import Absent, Citation, ContextSource, Dimensions, Document, RagRecord
 from ragvigil.model.score import Score
 
+if TYPE_CHECKING:
+    from ragvigil.app.cli.output.console import JsonObject
+
 
 class BadLine(Exception):
-    """A line is not a record; `str(error)` names the line and the way out."""
+    """A line is not a record; `str(error)` names the line and what is wrong."""
 
 
 def score_file(path: Path, settings: Settings, *, as_json: bool) -> int:
-    """Prints one line a record; returns the exit status: 1 where a line was refused.
+    """Prints the scores of each record; returns the exit status: 1 where a line was refused.
 
-    Raises SettingsError where the settings name a rubric that there is not.
+    Raises SettingsError where the settings name an unknown rubric.
     """
     from scorers.runner import Runner, UnknownRubric, load_scorers
 
@@ -50,7 +53,7 @@ def score_file(path: Path, settings: Settings, *, as_json: bool) -> int:
 
 
 def _lines(path: Path) -> Iterator[tuple[int, bytes]]:
-    """The lines that say something, each with its number in the file."""
+    """The lines that are not empty, each with its number in the file."""
     source = sys.stdin.buffer if str(path) == "-" else path.open("rb")
     with source:
         yield from ((number, line) for number, line in enumerate(source, start=1) if line.strip())
@@ -82,7 +85,7 @@ def parse_record(line: bytes | str, number: int) -> RagRecord:
     )
 
 
-def _object(line: bytes | str, number: int) -> Mapping[str, Any]:
+def _object(line: bytes | str, number: int) -> JsonObject:
     try:
         row = json.loads(line)
     except (ValueError, RecursionError) as error:
@@ -92,13 +95,13 @@ def _object(line: bytes | str, number: int) -> Mapping[str, Any]:
     return row
 
 
-def _name(row: Mapping[str, Any], key: str) -> str:
+def _name(row: JsonObject, key: str) -> str:
     """A name or number as text; empty where there is none."""
     value = row.get(key)
     return str(value) if isinstance(value, str | int | float) else ""
 
 
-def _text(row: Mapping[str, Any], number: int, *keys: str) -> str | None:
+def _text(row: JsonObject, number: int, *keys: str) -> str | None:
     for key in keys:
         value = row.get(key)
         if value is not None and not isinstance(value, str):
@@ -108,7 +111,7 @@ def _text(row: Mapping[str, Any], number: int, *keys: str) -> str | None:
     return None
 
 
-def _list(row: Mapping[str, Any], number: int, *keys: str) -> list[object] | None:
+def _list(row: JsonObject, number: int, *keys: str) -> list[object] | None:
     for key in keys:
         value = row.get(key)
         if value is not None and not isinstance(value, list):
@@ -130,26 +133,26 @@ def _document(chunk: object, rank: int, number: int) -> Document:
 
 
 def _citations(
-    row: Mapping[str, Any], number: int, answer: str, documents: tuple[Document, ...]
+    row: JsonObject, number: int, answer: str, documents: tuple[Document, ...]
 ) -> tuple[Citation, ...]:
     from collector.record.citations import Answered, citations
 
-    given = _list(row, number, "citations")
-    if given is None:
+    listed = _list(row, number, "citations")
+    if listed is None:
         return citations(Answered(answer=answer, context=documents))
-    return tuple(_citation(one, place, number, documents) for place, one in enumerate(given))
+    return tuple(_citation(value, place, number, documents) for place, value in enumerate(listed))
 
 
-def _citation(given: object, place: int, number: int, documents: tuple[Document, ...]) -> Citation:
-    fields = given if isinstance(given, Mapping) else {"id": given}
+def _citation(value: object, place: int, number: int, documents: tuple[Document, ...]) -> Citation:
+    fields = value if isinstance(value, Mapping) else {"id": value}
     quote, target = fields.get("quote"), _name(fields, "id")
     if not target:
         raise BadLine(f'line {number}: citation {place + 1} is not an id or {{"id", "quote"}}')
-    known = any(document.chunk_id == target for document in documents)
+    is_known = any(document.chunk_id == target for document in documents)
     return Citation(
         target=target,
-        chunk_id=target if known else None,
-        document_id=target if known else "",
+        chunk_id=target if is_known else None,
+        document_id=target if is_known else "",
         quote=quote if isinstance(quote, str) else None,
         style="declared",
     )
@@ -157,15 +160,17 @@ def _citation(given: object, place: int, number: int, documents: tuple[Document,
 
 def _show(record: RagRecord, scores: tuple[Score, ...], *, as_json: bool) -> None:
     if as_json:
-        print(json.dumps({"trace_id": record.trace_id, "scores": [_plain(one) for one in scores]}))
+        plain = [_plain(score) for score in scores]
+        print(json.dumps({"trace_id": record.trace_id, "scores": plain}))
         return
     print(f"{record.trace_id}  {record.query or ''}")
-    for one in scores:
-        value = "    –" if one.value is None else f"{one.value:5.2f}"
-        print(f"  {one.layer:<13} {one.rubric:<22} {value}  {one.label}  {one.explanation}")
+    for score in scores:
+        value = "    –" if score.value is None else f"{score.value:5.2f}"
+        line = f"{score.layer:<13} {score.rubric:<22} {value}  {score.label}  {score.explanation}"
+        print(f"  {line}")
 
 
-def _plain(score: Score) -> dict[str, object]:
+def _plain(score: Score) -> JsonObject:
     return {
         "rubric": score.rubric,
         "layer": score.layer,

@@ -6,6 +6,7 @@ from typing import Annotated
 
 import typer
 
+from ragvigil.app.cli import triage
 from ragvigil.app.cli.options import Config, Json
 
 
@@ -14,10 +15,7 @@ def topics(
     service: Annotated[str | None, typer.Option(help="This service only.")] = None,
     json: Json = False,
 ) -> None:
-    """Topics of all traffic: share, failing, thumbs-down, golden cases, gaps."""
-    from ragvigil.app.cli import api_client
-    from ragvigil.app.cli.output import topics as show_topics
-    from ragvigil.app.settings import load
+    """What users ask about: share of questions, failures, thumbs-down, golden cases, gaps."""
+    from ragvigil.app.cli.output.topics import print_topics
 
-    found = api_client.get(load(config), "topics", service=service)
-    show_topics.topics(found, as_json=json)
+    print_topics(triage.fetch(config, "topics", service=service), as_json=json)

@@ -6,6 +6,7 @@ from typing import Annotated
 
 import typer
 
+from ragvigil.app.cli import triage
 from ragvigil.app.cli.options import Config, Json
 
 
@@ -15,10 +16,7 @@ def why(
     service: Annotated[str | None, typer.Option(help="This service only.")] = None,
     json: Json = False,
 ) -> None:
-    """What is wrong and why; else what changed, what is audited, and what could be seen."""
-    from ragvigil.app.cli import api_client
-    from ragvigil.app.cli.output import incidents as show_incidents
-    from ragvigil.app.settings import load
+    """What is wrong and why; if nothing is, what changed and how small a drop would show."""
+    from ragvigil.app.cli.output.incidents import print_why
 
-    found = api_client.get(load(config), "why", route=route, service=service)
-    show_incidents.why(found, as_json=json)
+    print_why(triage.fetch(config, "why", route=route, service=service), as_json=json)

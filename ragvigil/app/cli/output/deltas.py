@@ -3,34 +3,35 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
 
 from rich.console import Console
 from rich.measure import Measurement
 from rich.table import Table
 from rich.text import Text
 
-from ragvigil.app.cli.output.text import _number, _print, _printing, sparkline
+from ragvigil.app.cli.output.console import JsonObject, number, print_line, prints, sparkline
 
 LAYERS = ("retrieval", "generation", "cross_cutting")
-NO_WINDOW: Mapping[str, Any] = {
+NO_WINDOW: JsonObject = {
     "mean": None, "baseline": None, "delta": None, "low": None, "n": 0, "moved": "no"
 }  # fmt: skip
 Key = tuple[str, str, str, str, str]
-Windows = dict[str, Mapping[str, Any]]
+"""Layer, service, environment, route, rubric."""
+Windows = dict[str, JsonObject]
+"""The newest row of each window, by its length: `30m`, `6h`."""
 
 
-@_printing
-def deltas(found: Mapping[str, Any], console: Console) -> None:
+@prints
+def print_deltas(reply: JsonObject, console: Console) -> None:
     """A table per layer, a line per route and rubric: layers are never mixed.
 
-    A terminal that is too narrow for a table has the lines of each route under it, with what moved.
+    On a terminal too narrow for a table, each route has its lines under it, with what moved.
     """
-    series = _by_series(found["deltas"])
-    if not series:
+    rows = _by_key(reply["deltas"])
+    if not rows:
         console.print("no scores yet: send spans, then look again in a few minutes")
     for layer in LAYERS:
-        lines = {key: windows for key, windows in series.items() if key[0] == layer}
+        lines = {key: windows for key, windows in rows.items() if key[0] == layer}
         table = _layer_table(layer, lines)
         if lines and _fits(table, console):
             console.print(table)
@@ -39,18 +40,21 @@ def deltas(found: Mapping[str, Any], console: Console) -> None:
 
 
 def _fits(table: Table, console: Console) -> bool:
+    # Measured on a console without bounds: rich would shrink the columns to fit.
     options = console.options.update(max_width=10_000)
     return Measurement.get(console, options, table).maximum <= console.width
 
 
-def _by_series(rows: Sequence[Mapping[str, Any]]) -> dict[Key, Windows]:
-    """The windows of each series that has scores."""
-    series: dict[Key, Windows] = {}
+def _by_key(rows: Sequence[JsonObject]) -> dict[Key, Windows]:
+    """The windows of each route and rubric that has scores."""
+    windows: dict[Key, Windows] = {}
     for row in rows:
         key = (row["layer"], row["service"], row["environment"], row["route"], row["rubric"])
-        series.setdefault(key, {})[row["window"]] = row
+        windows.setdefault(key, {})[row["window"]] = row
     return {
-        key: series[key] for key in sorted(series) if any(row["n"] for row in series[key].values())
+        key: windows[key]
+        for key in sorted(windows)
+        if any(row["n"] for row in windows[key].values())
     }
 
 
@@ -69,15 +73,15 @@ def _layer_table(layer: str, lines: Mapping[Key, Windows]) -> Table:
 
 def _layer_lines(layer: str, lines: Mapping[Key, Windows], console: Console) -> None:
     title = f"{layer:<28} {'6 h':>5}  {'moved by, points':<21} since"
-    _print(console, title, style="italic")
-    shown = ""
+    print_line(console, title, style="italic")
+    last_place = ""
     for key, windows in lines.items():
         service, route, rubric, _, mean, _, moved, _, since, _ = _cells(key, windows)
         place = f"{service} {route}"
-        if place != shown:
-            _print(console, place, style="bold")
-        shown = place
-        _print(console, f"  {rubric:<26} {mean:>5}  {moved:<21} {since}")
+        if place != last_place:
+            print_line(console, place, style="bold")
+        last_place = place
+        print_line(console, f"  {rubric:<26} {mean:>5}  {moved:<21} {since}")
 
 
 def _cells(key: Key, windows: Windows) -> list[str]:
@@ -89,9 +93,9 @@ def _cells(key: Key, windows: Windows) -> list[str]:
         f"{service} {environment}".strip(),
         route,
         rubric,
-        _number(windows.get("30m", NO_WINDOW)["mean"]),
-        _number(row["mean"]),
-        _number(row["baseline"]),
+        number(windows.get("30m", NO_WINDOW)["mean"]),
+        number(row["mean"]),
+        number(row["baseline"]),
         f"{_points(row['delta'])}{interval}",
         str(row["n"]),
         f"{row['moved']} {str(row['since'])[:16]}" if has_moved else "",

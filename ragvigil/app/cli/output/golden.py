@@ -2,121 +2,127 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
+from collections.abc import Iterator, Sequence
 
 from rich.console import Console
 
-from ragvigil.app.cli.output.text import _minute, _print, _printing, _table
+from ragvigil.app.cli.output.console import (
+    JsonObject,
+    actor_of,
+    minute,
+    print_line,
+    prints,
+    table_of,
+)
 
-Found = Mapping[str, Any]
 OUTCOMES = {True: "passes", False: "fails", None: "cannot be told"}
 
 
-@_printing
-def cases(found: Found, console: Console) -> None:
+@prints
+def print_cases(reply: JsonObject, console: Console) -> None:
     """Two lines a case, and what is wrong with the set."""
-    for one in found["cases"]:
-        proposed = f"{one['query_type']}, proposed by {one['proposed_by']}"
-        _print(console, f"{one['case_id']}  {_stands(one)}, {proposed}", style="bold")
-        _print(console, f"  {one['question']}")
-    if not found["cases"]:
+    for case in reply["cases"]:
+        proposed = f"{case['query_type']}, proposed by {case['proposed_by']}"
+        print_line(console, f"{case['case_id']}  {_state(case)}, {proposed}", style="bold")
+        print_line(console, f"  {case['question']}")
+    if not reply["cases"]:
         console.print("no cases: `ragvigil golden propose --trace ID` makes one of a failing trace")
-    _wrong(found, console)
+    _problems(reply, console)
 
 
-@_printing
-def case(found: Found, console: Console) -> None:
-    """The case, what must be known of it, what was done, its runs."""
-    _print(console, f"{found['case_id']}  {_stands(found)}", style="bold")
-    for line in _lines(found):
-        _print(console, line)
-    checks = found["checks"]
-    for title, some in (
-        ("cannot be signed", checks["blocking"]),
-        ("look before signing", [*checks["warnings"], *filter(None, [checks["unseen"]])]),
-    ):
-        _listed(console, title, some if found["state"] == "proposed" else ())
-    _listed(console, "what was done", [_step(one) for one in found["events"]])
-    _listed(console, "runs", [f"{_minute(one['time'])}  {_outcome(one)}" for one in found["runs"]])
+@prints
+def print_case(case: JsonObject, console: Console) -> None:
+    """The case, its checks before signing, what was done, its runs."""
+    print_line(console, f"{case['case_id']}  {_state(case)}", style="bold")
+    for line in _lines(case):
+        print_line(console, line)
+    checks = case["checks"]
+    if case["state"] == "proposed":
+        _listed(console, "cannot be signed", checks["blocking"])
+        warnings = [*checks["warnings"], *filter(None, [checks["unseen"]])]
+        _listed(console, "look before signing", warnings)
+    _listed(console, "what was done", [_step(event) for event in case["events"]])
+    runs = [f"{minute(run['time'])}  {_outcome(run)}" for run in case["runs"]]
+    _listed(console, "runs", runs)
 
 
-@_printing
-def acted(found: Found, console: Console) -> None:
-    """One line: how the case stands now."""
-    _print(console, f"{found['case_id']} is {_stands(found)}")
+@prints
+def print_state(case: JsonObject, console: Console) -> None:
+    """One line: the case's id and its state."""
+    print_line(console, f"{case['case_id']} is {_state(case)}")
 
 
-@_printing
-def signed(found: Found, console: Console) -> None:
-    """How the case stands, and its first run."""
-    _print(console, f"{found['case_id']} is {_stands(found)}")
-    _print(console, _outcome(found["run"]))
+@prints
+def print_signed(case: JsonObject, console: Console) -> None:
+    """The state of a signed case, and its first run."""
+    print_line(console, f"{case['case_id']} is {_state(case)}")
+    print_line(console, _outcome(case["run"]))
 
 
-@_printing
-def ran(found: Found, console: Console) -> None:
+@prints
+def print_run(run: JsonObject, console: Console) -> None:
     """One line: how the run ended."""
-    _print(console, _outcome(found))
+    print_line(console, _outcome(run))
 
 
-@_printing
-def mix(found: Found, console: Console) -> None:
-    """A line a type of query."""
-    table = _table("type", "cases", "share", "aim", "missing")
-    for one in found["parts"]:
-        shares = (_percent(one["share"]), _percent(one["aim"]))
-        table.add_row(one["query_type"], str(one["cases"]), *shares, str(one["missing"]))
+@prints
+def print_mix(mix: JsonObject, console: Console) -> None:
+    """A line a type of query, then the size of the set."""
+    table = table_of("type", "cases", "share", "aim", "missing")
+    for part in mix["parts"]:
+        shares = (_percent(part["share"]), _percent(part["aim"]))
+        table.add_row(part["query_type"], str(part["cases"]), *shares, str(part["missing"]))
     console.print(table)
-    _print(
+    print_line(
         console,
-        f"{found['cases']} signed cases (at least {found['floor']}, {found['enough']} are enough); "
-        f"{_percent(found['from_production'])} of them broke in production, of 50 %",
+        f"{mix['cases']} signed cases (at least {mix['floor']}, {mix['enough']} are enough); "
+        f"{_percent(mix['from_production'])} of them broke in production, of 50 %",
     )
 
 
-def _wrong(found: Found, console: Console) -> None:
-    if found["problem"]:
-        _print(console, f"the set cannot be read or signed into: {found['problem']}")
-    for one in found["broken"]:
-        where = f"line {one['line']}: " if one["line"] else ""
-        _print(console, f"broken: {where}{one['case_id']} {one['why']}")
+def _problems(reply: JsonObject, console: Console) -> None:
+    if reply["problem"]:
+        print_line(console, f"the set cannot be read or signed into: {reply['problem']}")
+    for line in reply["broken"]:
+        where = f"line {line['line']}: " if line["line"] else ""
+        print_line(console, f"broken: {where}{line['case_id']} {line['why']}")
 
 
-def _stands(one: Found) -> str:
-    by = f" by {one['approved_by']}" if one["approved_by"] else ""
-    return f"{one['state']}{by}, revision {one['revision']}"
+def _state(case: JsonObject) -> str:
+    by = f" by {case['approved_by']}" if case["approved_by"] else ""
+    return f"{case['state']}{by}, revision {case['revision']}"
 
 
-def _lines(found: Found) -> Iterator[str]:
-    yield f"question      {found['question']}"
-    if found["gold_answer"]:
-        yield f"answer        {found['gold_answer']}"
-    for fact in found["expected_facts"]:
+def _lines(case: JsonObject) -> Iterator[str]:
+    yield f"question      {case['question']}"
+    if case["gold_answer"]:
+        yield f"answer        {case['gold_answer']}"
+    for fact in case["expected_facts"]:
         yield f"{fact['importance']:<5} fact    {fact['fact']}"
     for name in ("gold_chunk_ids", "gold_texts", "tags", "edited_by"):
-        if found[name]:
-            yield f"{name:<13} {', '.join(found[name])}"
+        if case[name]:
+            yield f"{name:<13} {', '.join(case[name])}"
     for name in ("query_type", "failure_mode", "service", "route", "trace_id", "issue_id",
                  "proposed_by", "content_hash"):  # fmt: skip
-        if found[name]:
-            yield f"{name:<13} {found[name]}"
+        if case[name]:
+            yield f"{name:<13} {case[name]}"
 
 
-def _step(one: Found) -> str:
-    who = f" by {one['actor']}" if one["actor"] else ""
-    return f"{_minute(one['time'])}  {one['verb']}{who}, revision {one['revision']}  {one['text']}"
+def _step(event: JsonObject) -> str:
+    step = f"{event['verb']}{actor_of(event)}, revision {event['revision']}"
+    return f"{minute(event['time'])}  {step}  {event['text']}"
 
 
-def _outcome(run: Found) -> str:
+def _outcome(run: JsonObject) -> str:
     return f"{OUTCOMES[run['is_pass']]} ({run['against']}): {run['why']}"
 
 
-def _listed(console: Console, title: str, some: Sequence[str]) -> None:
-    if some:
-        _print(console, f"\n{title}", style="bold")
-    for one in some:
-        _print(console, f"  {one}")
+def _listed(console: Console, title: str, lines: Sequence[str]) -> None:
+    """Prints lines under a title; nothing where there are none."""
+    if lines:
+        print_line(console, f"\n{title}", style="bold")
+    for line in lines:
+        print_line(console, f"  {line}")
 
 
 def _percent(share: float | None) -> str:

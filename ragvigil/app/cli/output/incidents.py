@@ -1,77 +1,83 @@
-"""What `ragvigil incidents` prints: tables for people, one JSON document for scripts."""
+"""What `ragvigil incidents` and `ragvigil why` print."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
-
 from rich.console import Console
 
-from ragvigil.app.cli.output.text import _minute, _place, _print, _printing
+from ragvigil.app.cli.output.console import (
+    JsonObject,
+    actor_of,
+    minute,
+    place_of,
+    print_line,
+    prints,
+)
 
 
-@_printing
-def incidents(found: Mapping[str, Any], console: Console) -> None:
-    """Two lines an incident, and the precision of pages with the number behind it."""
-    for one in found["incidents"]:
-        _print(console, _heading(one), style="bold")
-        _print(console, f"  {one['message'][0]}")
-    if not found["incidents"]:
+@prints
+def print_incidents(reply: JsonObject, console: Console) -> None:
+    """Two lines an incident, then the share of pages that were right, with its count."""
+    for incident in reply["incidents"]:
+        print_line(console, _heading(incident), style="bold")
+        print_line(console, f"  {incident['message'][0]}")
+    if not reply["incidents"]:
         console.print("no incidents: `ragvigil why` tells what is watched and how well")
-    pages = found["pages"]
+    pages = reply["pages"]
     if pages["precision"] is not None:
         right = f"{100 * pages['precision']:.0f} % of pages were right"
         console.print(f"{right} ({pages['judged']} judged, {pages['pages']} in all)")
 
 
-@_printing
-def incident(found: Mapping[str, Any], console: Console) -> None:
-    """The message, the findings, the suspects, the events."""
-    _print(console, f"{found['incident_id']}  {found['severity']}, {_state(found)}", style="bold")
-    for line in found["message"]:
-        _print(console, line)
-    _print(console, "\nfindings", style="bold")
-    for one in found["findings"]:
-        ended = f", over {_minute(one['cleared'])}" if one["cleared"] else ""
-        routes = ", ".join(one["routes"])
-        _print(console, f"  {one['kind']:<7} {one['words'] or one['signal']} on {routes}{ended}")
-    if found["suspects"]:
-        _print(console, "\nchanged shortly before", style="bold")
-    for one in found["suspects"]:
-        values = " → ".join(value for value in (one["before"], one["after"]) if value)
-        where = one["route"] or "all routes"
-        _print(console, f"  {_minute(one['since'])}  {one['kind']} on {where}  {values}")
-    _print(console, "\nwhat was done", style="bold")
-    for one in found["events"]:
-        who = f" by {one['actor']}" if one["actor"] else ""
-        _print(console, f"  {_minute(one['time'])}  {one['verb']}{who}  {one['text']}")
+@prints
+def print_incident(incident: JsonObject, console: Console) -> None:
+    """The message, what is worse, what changed before, and what was done."""
+    heading = f"{incident['incident_id']}  {incident['severity']}, {_state(incident)}"
+    print_line(console, heading, style="bold")
+    for line in incident["message"]:
+        print_line(console, line)
+    print_line(console, "\nwhat is worse", style="bold")
+    for finding in incident["findings"]:
+        ended = f", over {minute(finding['cleared'])}" if finding["cleared"] else ""
+        what = f"{finding['kind']:<7} {finding['words'] or finding['signal']}"
+        print_line(console, f"  {what} on {', '.join(finding['routes'])}{ended}")
+    if incident["suspects"]:
+        print_line(console, "\nchanged shortly before", style="bold")
+    for change in incident["suspects"]:
+        values = " → ".join(value for value in (change["before"], change["after"]) if value)
+        where = change["route"] or "all routes"
+        print_line(console, f"  {minute(change['since'])}  {change['kind']} on {where}  {values}")
+    print_line(console, "\nwhat was done", style="bold")
+    for event in incident["events"]:
+        step = f"{event['verb']}{actor_of(event)}  {event['text']}"
+        print_line(console, f"  {minute(event['time'])}  {step}")
 
 
-@_printing
-def acted(found: Mapping[str, Any], console: Console) -> None:
-    """One line: how the incident stands now."""
-    _print(console, f"{found['incident_id']} is {_state(found)}")
+@prints
+def print_state(incident: JsonObject, console: Console) -> None:
+    """One line: the incident's id and its state."""
+    print_line(console, f"{incident['incident_id']} is {_state(incident)}")
 
 
-@_printing
-def why(found: Mapping[str, Any], console: Console) -> None:
+@prints
+def print_why(reply: JsonObject, console: Console) -> None:
     """The lines as they are."""
-    for line in found["lines"]:
-        _print(console, line)
+    for line in reply["lines"]:
+        print_line(console, line)
 
 
-def _heading(one: Mapping[str, Any]) -> str:
-    standing = f"{one['state']:<12}  {one['severity']:<6}  since {_minute(one['since'])}"
-    cause = one["cause"] or "undetermined"
-    return f"{one['incident_id']}  {standing}  {cause}  {_place(one)}"
+def _heading(incident: JsonObject) -> str:
+    state = f"{incident['state']:<12}  {incident['severity']:<6}"
+    cause = incident["cause"] or "undetermined"
+    since = f"since {minute(incident['since'])}"
+    return f"{incident['incident_id']}  {state}  {since}  {cause}  {place_of(incident)}"
 
 
-def _state(one: Mapping[str, Any]) -> str:
-    if one["is_false_page"]:
+def _state(incident: JsonObject) -> str:
+    if incident["is_false_page"]:
         return "resolved, a false page"
-    if one["is_expected"]:
+    if incident["is_expected"]:
         return "resolved, expected"
-    if one["state"] == "snoozed":
-        return f"snoozed until {_minute(one['snoozed_until'])}"
-    who = f" by {one['assignee']}" if one["state"] == "acknowledged" and one["assignee"] else ""
-    return f"{one['state']}{who}"
+    if incident["state"] == "snoozed":
+        return f"snoozed until {minute(incident['snoozed_until'])}"
+    has_owner = incident["state"] == "acknowledged" and incident["assignee"]
+    return f"{incident['state']}{' by ' + incident['assignee'] if has_owner else ''}"

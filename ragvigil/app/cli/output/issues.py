@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Sequence
 
 from rich.console import Console
 
-from ragvigil.app.cli.output.text import _minute, _print, _printing, _share, _short, sparkline
-
-Form = Mapping[str, Any]
+from ragvigil.app.cli.output.console import (
+    JsonObject,
+    actor_of,
+    minute,
+    percent,
+    print_line,
+    prints,
+    short,
+    sparkline,
+)
 
 TRAITS = {
     "route": "routes",
@@ -20,145 +26,146 @@ TRAITS = {
 }
 
 
-@_printing
-def issues(found: Form, console: Console) -> None:
-    """Two lines an issue, then what is in none and how much that is."""
-    for one in found["issues"]:
-        standing = f"{one['state']:<12}  {one['family']:<13}"
-        since = f"since {_minute(one['first'])[:10]}"
-        _print(console, f"{one['issue_id']}  {standing}  {since}  {_bars(one)}", style="bold")
-        _print(console, f"  {one['message'][1]}: {one['name']}")
-    if not found["issues"]:
+@prints
+def print_issues(reply: JsonObject, console: Console) -> None:
+    """Two lines an issue, then how many failing answers are in no issue."""
+    for issue in reply["issues"]:
+        state = f"{issue['state']:<12}  {issue['family']:<13}"
+        since = f"since {minute(issue['first'])[:10]}"
+        print_line(console, f"{issue['issue_id']}  {state}  {since}  {_bars(issue)}", style="bold")
+        print_line(console, f"  {issue['message'][1]}: {issue['name']}")
+    if not reply["issues"]:
         console.print("no issues: three failing records of one kind make one")
-    more = found["found"] - len(found["issues"])
+    more = reply["found"] - len(reply["issues"])
     if more:
-        _print(console, f"and {more} more: `--limit {found['found']}`")
-    _print(console, f"not grouped: {found['not_grouped']} failing records of 7 days")
-    if found["pending_minutes"] != 0:
-        _print(console, f"{_pending(found['pending_minutes'])}: ask again in a minute")
-    for one in found["background"]:
-        if one["requests"] or one["failing"]:
-            _print(console, f"  {one['family']}: {_background(one)}")
+        print_line(console, f"and {more} more: `--limit {reply['found']}`")
+    print_line(console, f"not grouped: {reply['not_grouped']} failing records of 7 days")
+    if reply["pending_minutes"] != 0:
+        print_line(console, f"{_pending(reply['pending_minutes'])}: ask again in a minute")
+    for family in reply["background"]:
+        if family["requests"] or family["failing"]:
+            print_line(console, f"  {family['family']}: {_background(family)}")
 
 
-@_printing
-def issue(found: Form, console: Console) -> None:
+@prints
+def print_issue(issue: JsonObject, console: Console) -> None:
     """The story of an issue: what, how much, why, where, examples, what was done."""
-    _print(console, f"{found['issue_id']}  {_state(found)}", style="bold")
-    name, seen, *rest, _ = found["message"]
-    _print(console, name, style="bold")
-    for line in (f"{seen}{_apart(found['count'])}  {_bars(found).lstrip()} a day", *rest):
-        _print(console, line)
-    _print(console, f"Around it: {_background(found['background'])}")
-    if found["root_cause"]:
-        _cause(found["root_cause"], console)
-    for title, one in TRAITS.items():
-        values = [_trait(trait) for trait in found["traits"] if trait["name"] == title]
+    print_line(console, f"{issue['issue_id']}  {_state(issue)}", style="bold")
+    name, count, *rest, _ = issue["message"]  # the last line is the way to here
+    print_line(console, name, style="bold")
+    for line in (f"{count}{_apart(issue['count'])}  {_bars(issue).lstrip()} a day", *rest):
+        print_line(console, line)
+    print_line(console, f"Around it: {_background(issue['background'])}")
+    if issue["root_cause"]:
+        _cause(issue["root_cause"], console)
+    for trait, plural in TRAITS.items():
+        values = [_trait(row) for row in issue["traits"] if row["name"] == trait]
         if values:
-            _print(console, f"{one:<9} {', '.join(values)}")
-    _examples(found["representatives"], console)
-    for pair in found["pairs"]:
-        _print(console, f"pair: {_pair(pair)}")
-    _print(console, "\nwhat was done", style="bold")
-    for one in found["events"]:
-        who = f" by {one['actor']}" if one["actor"] else ""
-        _print(console, f"  {_minute(one['time'])}  {one['verb']}{who}  {one['text']}")
+            print_line(console, f"{plural:<9} {', '.join(values)}")
+    _examples(issue["representatives"], console)
+    for pair in issue["pairs"]:
+        print_line(console, f"pair: {_pair(pair)}")
+    print_line(console, "\nwhat was done", style="bold")
+    for event in issue["events"]:
+        step = f"{event['verb']}{actor_of(event)}  {event['text']}"
+        print_line(console, f"  {minute(event['time'])}  {step}")
 
 
-@_printing
-def pairs(found: Form, console: Console) -> None:
+@prints
+def print_pairs(reply: JsonObject, console: Console) -> None:
     """A line a pair."""
-    if not found["pairs"]:
+    if not reply["pairs"]:
         console.print("no two issues look alike")
-    for pair in found["pairs"]:
-        _print(console, _pair(pair))
+    for pair in reply["pairs"]:
+        print_line(console, _pair(pair))
 
 
-@_printing
-def acted(found: Form, console: Console) -> None:
-    """One line: how the issue stands now."""
-    _print(console, f"{found['issue_id']} is {_state(found)}: {found['name']}")
+@prints
+def print_state(issue: JsonObject, console: Console) -> None:
+    """One line: the issue's id, state and name."""
+    print_line(console, f"{issue['issue_id']} is {_state(issue)}: {issue['name']}")
 
 
-@_printing
-def root_cause(found: Form, console: Console) -> None:
-    """A report on its own."""
-    _cause(found, console)
+@prints
+def print_root_cause(report: JsonObject, console: Console) -> None:
+    """A root-cause report on its own."""
+    _cause(report, console)
 
 
 def _pending(minutes: int | None) -> str:
     if minutes is None:
-        return "failing records were not looked at since the start"
-    return f"{minutes} minutes of traffic are still to be looked at"
+        return "failing records have not been grouped since the daemon started"
+    return f"{minutes} minutes of traffic are not grouped yet"
 
 
-def _bars(one: Form) -> str:
-    return sparkline([count or None for count in one["days"]])
+def _bars(issue: JsonObject) -> str:
+    """A sparkline of 14 days; a day without members is a gap."""
+    return sparkline([count or None for count in issue["days"]])
 
 
-def _apart(count: Form) -> str:
+def _apart(count: JsonObject) -> str:
     return f", {count['apart']} of them picked as suspicious" if count["apart"] else ""
 
 
-def _state(one: Form) -> str:
+def _state(issue: JsonObject) -> str:
     """The state with what bounds it, and who has the issue."""
     bounds = {
-        "resolved": f" in {one['resolved_in']}" if one["resolved_in"] else "",
-        "ignored": _ignored(one),
+        "resolved": f" in {issue['resolved_in']}" if issue["resolved_in"] else "",
+        "ignored": _ignored(issue),
     }
-    who = f", assigned to {one['assignee']}" if one["assignee"] else ""
-    kind = ", provisional" if one["is_provisional"] else ""
-    merged = f", merged into {one['merged_into']}" if one["merged_into"] else ""
-    return f"{one['state']}{bounds.get(one['state'], '')}{who}{kind}{merged}"
+    who = f", assigned to {issue['assignee']}" if issue["assignee"] else ""
+    kind = ", provisional" if issue["is_provisional"] else ""
+    merged = f", merged into {issue['merged_into']}" if issue["merged_into"] else ""
+    return f"{issue['state']}{bounds.get(issue['state'], '')}{who}{kind}{merged}"
 
 
-def _ignored(one: Form) -> str:
+def _ignored(issue: JsonObject) -> str:
     bounds = []
-    if one["ignored_until"]:
-        bounds.append(f"until {_minute(one['ignored_until'])}")
-    if one["ignored_members"]:
-        bounds.append(f"until it has {one['ignored_members']} members")
+    if issue["ignored_until"]:
+        bounds.append(f"until {minute(issue['ignored_until'])}")
+    if issue["ignored_members"]:
+        bounds.append(f"until it has {issue['ignored_members']} members")
     return f" {' or '.join(bounds)}" if bounds else " for ever"
 
 
-def _background(one: Form) -> str:
-    """Where little is known the prior of the rate weighs, and the two figures differ."""
-    seen = f"{one['failing']} of {one['requests']} records fail outside of issues"
-    return f"{seen}; background rate {_share(one['rate'])}, with a prior of 2 in 400"
+def _background(background: JsonObject) -> str:
+    """The count and the rate; with few answers the prior pulls the rate away from the count."""
+    count = f"{background['failing']} of {background['requests']} records fail outside of issues"
+    return f"{count}; background rate {percent(background['rate'])}, with a prior of 2 in 400"
 
 
-def _cause(one: Form, console: Console) -> None:
-    grades = [f"{grade['name']} {grade['grade']}/5" for grade in one["grades"]]
-    is_code = one["by"] == "code"
-    heading = "what code can tell" if is_code else f"why ({', '.join([one['by'], *grades])})"
-    _print(console, f"\n{heading}, {_minute(one['time'])}", style="bold")
+def _cause(report: JsonObject, console: Console) -> None:
+    grades = [f"{grade['name']} {grade['grade']}/5" for grade in report["grades"]]
+    is_code = report["by"] == "code"
+    heading = "what code can tell" if is_code else f"why ({', '.join([report['by'], *grades])})"
+    print_line(console, f"\n{heading}, {minute(report['time'])}", style="bold")
     if not is_code:
-        _print(console, f"  {one['cause'] or 'not determined: ' + one['ended']}")
-    if one["fix"]:
-        _print(console, f"  at once: {one['fix']}")
-    for quote in one["quotes"][:3]:
-        _print(console, f"  “{_short(quote['text'], 120)}”  trace {quote['trace_id']}")
-    for line in one["text"].splitlines():
-        _print(console, f"  {line}")
+        print_line(console, f"  {report['cause'] or 'not determined: ' + report['ended']}")
+    if report["fix"]:
+        print_line(console, f"  at once: {report['fix']}")
+    for quote in report["quotes"][:3]:
+        print_line(console, f"  “{short(quote['text'], 120)}”  trace {quote['trace_id']}")
+    for line in report["text"].splitlines():
+        print_line(console, f"  {line}")
     console.print()
 
 
-def _trait(one: Form) -> str:
-    return f"{one['value']} {one['members']} (since {_minute(one['first'])})"
+def _trait(trait: JsonObject) -> str:
+    return f"{trait['value']} {trait['members']} (since {minute(trait['first'])})"
 
 
-def _examples(members: Sequence[Form], console: Console) -> None:
+def _examples(members: Sequence[JsonObject], console: Console) -> None:
     if members:
-        _print(console, "\nexamples: `ragvigil trace ID`", style="bold")
-    for one in members:
-        where = " ".join(filter(None, (one["route"], one["service_version"])))
-        _print(console, f"  {one['trace_id']}  {_minute(one['time'])}  {where}")
-        if one["question"]:
-            _print(console, f"    asked: {_short(one['question'], 110)}")
-        _print(console, f"    fails: {_short(one['reason'], 110)}")
+        print_line(console, "\nexamples: `ragvigil trace ID`", style="bold")
+    for member in members:
+        where = " ".join(filter(None, (member["route"], member["service_version"])))
+        print_line(console, f"  {member['trace_id']}  {minute(member['time'])}  {where}")
+        if member["question"]:
+            print_line(console, f"    asked: {short(member['question'], 110)}")
+        print_line(console, f"    fails: {short(member['reason'], 110)}")
 
 
-def _pair(one: Form) -> str:
-    kept, merged = f"{one['kept']} {one['kept_name']}", f"{one['merged']} {one['merged_name']}"
-    figures = f"likeness {one['likeness']:.2f}, {one['shared']:.0%} shared"
-    return f"{one['verdict']}: {kept} | {merged} ({figures})"
+def _pair(pair: JsonObject) -> str:
+    kept, merged = f"{pair['kept']} {pair['kept_name']}", f"{pair['merged']} {pair['merged_name']}"
+    figures = f"likeness {pair['likeness']:.2f}, {pair['shared']:.0%} shared"
+    return f"{pair['verdict']}: {kept} | {merged} ({figures})"

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from collector.doctor.diagnose import Alike, diagnose
-from ragvigil.app.cli.output import text as show
+from ragvigil.app.cli.output.reports import print_doctor
 
 LANGCHAIN = "openinference.instrumentation.langchain"
 OPENAI = "openinference.instrumentation.openai"
@@ -128,7 +128,7 @@ def test_records_of_nameless_scopes_are_diagnosed_too() -> None:
 
 def test_a_person_reads_each_line_once_and_whole(capsys: pytest.CaptureFixture[str]) -> None:
     lost: dict[str, Any] = dict.fromkeys(("query", "context", "answer"), "hidden")
-    show.doctor({"services": diagnose([like(4, **lost)], NEEDS)}, as_json=False)
+    print_doctor({"services": diagnose([like(4, **lost)], NEEDS)}, as_json=False)
     printed = capsys.readouterr().out
     (line,) = [one for one in printed.splitlines() if "OPENINFERENCE_HIDE_INPUTS" in one]
     assert "OPENINFERENCE_HIDE_OUTPUT_TEXT=false" in line
@@ -142,15 +142,15 @@ def test_shares_that_are_neither_all_nor_none_are_given(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     kinds = [like(998), like(1, usage="not_sent"), like(1, answer="errored")]
-    show.doctor({"services": diagnose(kinds, NEEDS)}, as_json=False)
+    print_doctor({"services": diagnose(kinds, NEEDS)}, as_json=False)
     assert "in part  answer 99.9%, usage 99.9%" in capsys.readouterr().out
 
 
 def test_a_service_that_lacks_nothing_is_told_so(capsys: pytest.CaptureFixture[str]) -> None:
-    show.doctor({"services": diagnose([like(4)], NEEDS)}, as_json=False)
+    print_doctor({"services": diagnose([like(4)], NEEDS)}, as_json=False)
     assert "nothing is missing" in capsys.readouterr().out
 
 
 def test_scripts_read_one_json_document(capsys: pytest.CaptureFixture[str]) -> None:
-    show.doctor({"services": []}, as_json=True)
+    print_doctor({"services": []}, as_json=True)
     assert capsys.readouterr().out == '{"services": []}\n'

@@ -9,9 +9,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ragvigil.app.cli.output import deltas as show_deltas
-from ragvigil.app.cli.output import text as show
-from ragvigil.app.cli.output.text import BARS, sparkline
+from ragvigil.app.cli.output.console import BARS, sparkline
+from ragvigil.app.cli.output.deltas import LAYERS, print_deltas
+from ragvigil.app.cli.output.reports import (
+    print_doctor,
+    print_judges,
+    print_labels,
+    print_status,
+    print_trace,
+)
 
 
 @pytest.fixture(autouse=True)
@@ -41,7 +47,7 @@ def record(**changes: Any) -> dict[str, Any]:
 
 def test_a_script_gets_the_whole_answer_as_json(capsys: pytest.CaptureFixture[str]) -> None:
     found = {"deltas": [delta(route="\x1b[2J")]}
-    show_deltas.deltas(found, as_json=True)
+    print_deltas(found, as_json=True)
     assert json.loads(capsys.readouterr().out) == found
 
 
@@ -49,7 +55,7 @@ def test_status_prints_a_line_a_value_under_its_section(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     found = {"spans": {"stored": 3}, "plugins": {"left_out": []}, "ready": True}
-    show.status(found, as_json=False)
+    print_status(found, as_json=False)
     assert [line.split() for line in capsys.readouterr().out.splitlines()] == [
         ["spans"], ["stored", "3"], ["plugins"], ["left_out", "none"], ["ready"], ["True"],
     ]  # fmt: skip
@@ -58,7 +64,7 @@ def test_status_prints_a_line_a_value_under_its_section(
 def test_status_prints_every_plug_in_that_is_left_out_on_its_own_line(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    show.status({"plugins": {"left_out": ["one: " + "x" * 300, "two [b]"]}}, as_json=False)
+    print_status({"plugins": {"left_out": ["one: " + "x" * 300, "two [b]"]}}, as_json=False)
     lines = capsys.readouterr().out.splitlines()
     assert len(lines) == 3
     assert lines[2].split() == ["left_out", "two", "[b]"]
@@ -72,9 +78,9 @@ def test_deltas_are_a_table_a_layer_and_a_line_a_series(
         delta(layer="retrieval", rubric="chunk_utilization", moved="no", since=None),
         delta(route="/silent", n=0),
     ]  # fmt: skip
-    show_deltas.deltas({"deltas": rows}, as_json=False)
+    print_deltas({"deltas": rows}, as_json=False)
     out = capsys.readouterr().out
-    titles = [line.strip() for line in out.splitlines() if line.strip() in show_deltas.LAYERS]
+    titles = [line.strip() for line in out.splitlines() if line.strip() in LAYERS]
     assert titles == ["retrieval", "cross_cutting"]
     assert "/silent" not in out
     (line,) = [line for line in out.splitlines() if "citation_validity" in line]
@@ -89,7 +95,7 @@ def test_on_a_narrow_terminal_nothing_is_cut(
 ) -> None:
     monkeypatch.setenv("COLUMNS", "80")
     rows = [delta(), delta(rubric="refusal:partial", moved="no"), delta(route="/search")]
-    show_deltas.deltas({"deltas": rows}, as_json=False)
+    print_deltas({"deltas": rows}, as_json=False)
     lines = capsys.readouterr().out.splitlines()
     assert [line.split() for line in lines] == [
         ["cross_cutting", "6", "h", "moved", "by,", "points", "since"],
@@ -106,17 +112,17 @@ def test_a_pipe_has_the_whole_table(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.delenv("COLUMNS")
-    show_deltas.deltas({"deltas": [delta(route="/a-route-with-a-long-name/" * 3)]}, as_json=False)
+    print_deltas({"deltas": [delta(route="/a-route-with-a-long-name/" * 3)]}, as_json=False)
     assert "/a-route-with-a-long-name/" * 3 in capsys.readouterr().out
 
 
 def test_a_window_that_is_missing_is_a_dash_and_not_another_window(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    show_deltas.deltas({"deltas": [delta()]}, as_json=False)
+    print_deltas({"deltas": [delta()]}, as_json=False)
     (line,) = [line for line in capsys.readouterr().out.splitlines() if "citation" in line]
     assert line.split()[3:5] == ["–", "0.800"]
-    show_deltas.deltas({"deltas": [delta("24h")]}, as_json=False)
+    print_deltas({"deltas": [delta("24h")]}, as_json=False)
     (line,) = [line for line in capsys.readouterr().out.splitlines() if "citation" in line]
     assert line.split()[3:] == ["–", "–", "–", "–", "0"]
 
@@ -125,7 +131,7 @@ def test_a_mean_that_is_not_known_is_a_dash_and_not_zero(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     unknown = delta(mean=None, baseline=None, delta=None, low=None, high=None, moved="no")
-    show_deltas.deltas({"deltas": [unknown]}, as_json=False)
+    print_deltas({"deltas": [unknown]}, as_json=False)
     (line,) = [line for line in capsys.readouterr().out.splitlines() if "citation" in line]
     assert line.split()[3:8] == ["–", "–", "–", "–", "40"]
 
@@ -133,16 +139,14 @@ def test_a_mean_that_is_not_known_is_a_dash_and_not_zero(
 def test_two_environments_of_a_service_can_be_told_apart(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    show_deltas.deltas(
-        {"deltas": [delta(environment="prod"), delta(environment="test")]}, as_json=False
-    )
+    print_deltas({"deltas": [delta(environment="prod"), delta(environment="test")]}, as_json=False)
     out = capsys.readouterr().out
     assert "desk prod" in out
     assert "desk test" in out
 
 
 def test_without_scores_deltas_say_what_to_do(capsys: pytest.CaptureFixture[str]) -> None:
-    show_deltas.deltas({"deltas": [delta(n=0)]}, as_json=False)
+    print_deltas({"deltas": [delta(n=0)]}, as_json=False)
     assert capsys.readouterr().out.startswith("no scores yet: send spans")
 
 
@@ -154,7 +158,7 @@ def test_a_trace_shows_each_record_with_its_chunks_and_scores(
         {"rubric": "refusal", "value": None, "label": "answered", "explanation": "words"},
     ]
     found = {"trace_id": "ab" * 16, "records": [record(scores=scores)]}
-    show.trace(found, as_json=False)
+    print_trace(found, as_json=False)
     out = capsys.readouterr().out
     assert "question  How long?" in out
     assert "chunk     [a] 5 days" in out
@@ -167,14 +171,14 @@ def test_what_is_absent_is_named_and_never_printed_as_a_value(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     hidden = record(query=None, answer=None, absent={"answer": "hidden", "query": "not_sent"})
-    show.trace({"trace_id": "ab" * 16, "records": [hidden]}, as_json=False)
+    print_trace({"trace_id": "ab" * 16, "records": [hidden]}, as_json=False)
     out = capsys.readouterr().out
     assert "absent    answer: hidden" in out
     assert "None" not in out
 
 
 def test_a_trace_without_records_says_so(capsys: pytest.CaptureFixture[str]) -> None:
-    show.trace({"trace_id": "ab" * 16, "records": []}, as_json=False)
+    print_trace({"trace_id": "ab" * 16, "records": []}, as_json=False)
     assert "no RAG record in it" in capsys.readouterr().out
 
 
@@ -182,7 +186,7 @@ def test_what_a_service_sent_cannot_command_the_terminal(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     sent = record(answer="\x1b]0;owned\x07 [red]bold[/red] \x9b2J", route="\x1b[2J")
-    show.trace({"trace_id": "ab" * 16, "records": [sent]}, as_json=False)
+    print_trace({"trace_id": "ab" * 16, "records": [sent]}, as_json=False)
     out = capsys.readouterr().out
     assert not {"\x1b", "\x07", "\x9b"} & set(out)
     assert "\\x1b]0;owned\\x07 [red]bold[/red] \\x9b2J" in out
@@ -207,7 +211,7 @@ def test_the_doctor_says_once_what_one_line_brings_back(
         "service": "", "instrumentor": "openai", "records": 9, "findings": findings,
         "present": {"retrieved": 1, "usage": 0.996, "answer": 0, "reranked": None},
     }  # fmt: skip
-    show.doctor({"services": [service]}, as_json=False)
+    print_doctor({"services": [service]}, as_json=False)
     lines = [line.strip() for line in capsys.readouterr().out.splitlines()]
     assert lines[0] == "(no service.name), openai: 9 records in 24 h"
     assert lines[1:4] == ["in full  retrieved", "in part  usage 99.6%", "never    answer"]
@@ -220,9 +224,9 @@ def test_the_doctor_says_once_what_one_line_brings_back(
 
 def test_a_doctor_that_finds_nothing_says_so(capsys: pytest.CaptureFixture[str]) -> None:
     whole = {"service": "desk", "instrumentor": "", "records": 1, "findings": [], "present": {}}
-    show.doctor({"services": [whole]}, as_json=False)
+    print_doctor({"services": [whole]}, as_json=False)
     assert "nothing is missing" in capsys.readouterr().out
-    show.doctor({"services": []}, as_json=False)
+    print_doctor({"services": []}, as_json=False)
     assert capsys.readouterr().out.startswith("no RAG record in 24 h")
 
 
@@ -256,7 +260,7 @@ def test_judges_are_shown_with_figures_and_reason(capsys: pytest.CaptureFixture[
         "labels": 3,
     }
     nothing = dict.fromkeys(("kappa", "low", "high", "agreement", "level"))
-    show.judges({"judges": [judged(), judged(**unmeasured, **nothing)]}, as_json=False)
+    print_judges({"judges": [judged(), judged(**unmeasured, **nothing)]}, as_json=False)
     out = capsys.readouterr().out
     for cell in ("0.81 [0.70, 0.90]", "0.920", "120", "0.75 [0.70, 0.80]", "groundedness: kappa"):
         assert cell in out
@@ -272,7 +276,7 @@ def test_labels_are_shown_without_what_could_command_a_terminal(
         "rubric": "refusal", "trace_id": "0" * 32, "value": None, "label": "refused",
         "labeller": "ada\x1b[2J", "comment": "", "time": "2026-03-01T06:00:00Z",
     }  # fmt: skip
-    show.labels({"labels": [label]}, as_json=False)
+    print_labels({"labels": [label]}, as_json=False)
     out = capsys.readouterr().out
     assert "ada\\x1b[2J" in out
     assert "\x1b" not in out
@@ -280,8 +284,8 @@ def test_labels_are_shown_without_what_could_command_a_terminal(
 
 
 def test_no_labels_and_no_judges_say_what_to_do(capsys: pytest.CaptureFixture[str]) -> None:
-    show.labels({"labels": []}, as_json=False)
-    show.judges({"judges": []}, as_json=False)
+    print_labels({"labels": []}, as_json=False)
+    print_judges({"judges": []}, as_json=False)
     out = capsys.readouterr().out
     assert "ragvigil labels import" in out
     assert "no judge has judged" in out

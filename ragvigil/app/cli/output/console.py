@@ -1,0 +1,126 @@
+"""What all output shares: JSON or tables, widths, escaped text, numbers in one form."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import sys
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, Protocol
+
+from rich.console import Console
+from rich.table import Table
+
+JsonObject = Mapping[str, Any]
+"""An object of the API's JSON; its keys are those of the forms in `ragvigil.web.views`."""
+
+BARS = "▁▂▃▄▅▆▇█"
+CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
+"""C0 and C1 control characters; newline and tab are left as they are."""
+PIPED_WIDTH = 240
+"""Characters. A pipe has no width, and rich would cut every table to 80."""
+
+
+class Print(Protocol):
+    """Prints a reply of the API, as JSON or for people."""
+
+    def __call__(self, reply: Any, *, as_json: bool) -> None:
+        """Prints it on standard output."""
+        ...
+
+
+def prints(show: Callable[[Any, Console], None]) -> Print:
+    """Makes a function that writes to a console one that prints JSON where `as_json` is set."""
+
+    def printed(reply: Any, *, as_json: bool) -> None:
+        if as_json:
+            print(json.dumps(reply))
+        else:
+            show(escaped(reply), Console(width=_width()))
+
+    printed.__doc__ = show.__doc__
+    return printed
+
+
+def _width() -> int | None:
+    """None for the width of the terminal or of `COLUMNS`."""
+    is_known = sys.stdout.isatty() or "COLUMNS" in os.environ
+    return None if is_known else PIPED_WIDTH
+
+
+def print_line(console: Console, line: str, style: str = "") -> None:
+    """Prints a line as it is: brackets are no markup, and the terminal wraps it."""
+    console.print(line, style=style, markup=False, highlight=False, soft_wrap=True)
+
+
+def table_of(*headings: str) -> Table:
+    """An empty table without borders; its cells are never wrapped."""
+    table = Table(box=None, pad_edge=False)
+    for heading in headings:
+        table.add_column(heading, no_wrap=True)
+    return table
+
+
+def escaped(value: Any) -> Any:
+    """A JSON value whose texts have their control characters escaped.
+
+    Answers and names come from the watched service: a terminal must not obey them.
+
+    >>> escaped({"answer": "\\x1b[2J"})
+    {'answer': '\\\\x1b[2J'}
+    """
+    if isinstance(value, str):
+        return CONTROL.sub(lambda match: repr(match[0])[1:-1], value)
+    if isinstance(value, Mapping):
+        return {escaped(key): escaped(item) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [escaped(item) for item in value]
+    return value
+
+
+def sparkline(values: Sequence[float | None]) -> str:
+    """One character a value, lowest to highest; a gap where there is no value.
+
+    >>> sparkline([0.0, 0.5, None, 1.0])
+    '▁▅ █'
+    """
+    known = [value for value in values if value is not None]
+    if not known:
+        return ""
+    low, span = min(known), max(known) - min(known)
+    return "".join(
+        " " if value is None else BARS[round((value - low) / span * 7) if span else 3]
+        for value in values
+    )
+
+
+def place_of(thing: JsonObject) -> str:
+    """Service and environment."""
+    return f"{thing['service']} {thing['environment']}".strip()
+
+
+def minute(time: str | None) -> str:
+    """An ISO time to the minute, empty for none."""
+    return (time or "")[:16].replace("T", " ")
+
+
+def actor_of(event: JsonObject) -> str:
+    """Who did it, empty for the daemon."""
+    return f" by {event['actor']}" if event["actor"] else ""
+
+
+def short(text: str | None, width: int = 90) -> str:
+    """A text on one line, cut at `width` characters."""
+    flat = " ".join((text or "(text not in the spans)").split())
+    return flat if len(flat) <= width else flat[: width - 1] + "…"
+
+
+def number(value: float | None) -> str:
+    """Three decimals; a dash for an unknown value, which is never 0."""
+    return "–" if value is None else f"{value:.3f}"
+
+
+def percent(share: float) -> str:
+    """Percent, with one decimal where it is close to none or all."""
+    return f"{share:.0%}" if share in (0, 1) or 0.01 <= share <= 0.99 else f"{share:.1%}"
