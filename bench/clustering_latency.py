@@ -31,7 +31,7 @@ from bench.rig.judge_latency import single_traces
 from bench.rig.otlp_requests import SPANS_A_TRACE
 from bench.rig.processes import core_pid
 from bench.rig.report import finish, progress
-from clustering.failures.embedding import FailureVectors
+from clustering.failures.embedding import FailureEmbedder
 from clustering.failures.masking import masked
 from clustering.grouping.child import cluster_in_child
 from ragvigil.app.demo.child_daemon import ChildDaemon, running
@@ -94,7 +94,7 @@ def fill(folder: Path, records: int, seed: int) -> None:
     made = days(questions("banking77"), seed=seed, first_day=today - DAYS, count=DAYS,
                 per_day=records // DAYS)  # fmt: skip
     inference = Inference(InferenceSettings(timeout_seconds=300, cache_entries=200_000))
-    vectors = FailureVectors(inference)
+    vectors = FailureEmbedder(inference)
     kept = vectors.fill(
         [
             KeptFailure(

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any
 
-from clustering.rca.reading import Change, Form, Hour, Seen
+from clustering.rca.reading import Change, ComparedRecord, Form, Hour
 from ragvigil.llm.client import Client, open_client
 from ragvigil.llm.conversation import Conversation, Turn
 from ragvigil.llm.outcome import Failure as NoTurn
@@ -53,9 +53,9 @@ def span_of(trace_id: str, span_id: str, parent: str = "", **attributes: str) ->
     }  # fmt: skip
 
 
-def seen(number: int, question: str = "How long?", **dimensions: str) -> Seen:
+def seen(number: int, question: str = "How long?", **dimensions: str) -> ComparedRecord:
     """A record that is compared."""
-    return Seen(
+    return ComparedRecord(
         trace_id=f"{number:032x}",
         record_id=f"{number:016x}",
         time_unix_nano=(NOW - 60 * number) * NANOS,
@@ -89,10 +89,10 @@ class Shelf:
     def members(self) -> Sequence[Failure]:
         return MEMBERS
 
-    def failing(self) -> Sequence[Seen]:
+    def failing(self) -> Sequence[ComparedRecord]:
         return [seen(number, index_epoch="v7", locale="de") for number in range(40)]
 
-    def passing(self) -> Sequence[Seen]:
+    def passing(self) -> Sequence[ComparedRecord]:
         return [
             seen(100 + number, "How long do card refunds take?", index_epoch="v6", locale="de")
             for number in range(200)

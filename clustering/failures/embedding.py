@@ -20,7 +20,7 @@ AT_ONCE = 64
 """Records whose texts are embedded together: a fraction of a second, in which others wait."""
 
 
-class FailureVectors:
+class FailureEmbedder:
     """Gives failing records their vectors. `why` says why some have none, empty where all have."""
 
     def __init__(self, inference: Inference) -> None:

@@ -6,9 +6,9 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from clustering.golden.content import Asked, lacks, texts_of
-from clustering.golden.leakage import Leak, Said, leaks
-from clustering.golden.near_duplicates import Embed, Near, near
+from clustering.golden.content import Normalise, lacks, texts_of
+from clustering.golden.leakage import Leak, PromptMessage, leaks
+from clustering.golden.near_duplicates import Embed, NearDuplicate, near_duplicates
 from clustering.golden.settings import GoldenSettings
 from ragvigil.model.golden import GoldenCase
 
@@ -21,16 +21,16 @@ class Knowledge:
     takes out of a text, by kind, and returns the text with marks.
     """
 
-    asked: Asked
+    asked: Normalise
     marked: Callable[[str, Counter[str]], str]
     embed: Embed = lambda _: None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Checks:
+class CaseChecks:
     """What was found; `unseen` says why the prompt could not be searched for leaks, or nothing."""
 
-    near: tuple[Near, ...] = ()
+    near: tuple[NearDuplicate, ...] = ()
     leaks: tuple[Leak, ...] = ()
     marks: Mapping[str, int] = field(default_factory=dict)
     lacks: tuple[str, ...] = ()
@@ -53,13 +53,13 @@ class Checks:
 def check(
     case: GoldenCase,
     others: Iterable[GoldenCase],
-    prompt: Sequence[Said] | None,
+    prompt: Sequence[PromptMessage] | None,
     chunks: Iterable[str],
     known: Knowledge,
     settings: GoldenSettings,
-) -> Checks:
+) -> CaseChecks:
     """Everything about one case; `prompt` is None where no stored span shows it."""
-    found = near(
+    found = near_duplicates(
         case,
         others,
         known.asked,
@@ -67,7 +67,7 @@ def check(
         meaning=settings.near_meaning,
         embed=known.embed,
     )
-    return Checks(
+    return CaseChecks(
         near=tuple(found),
         leaks=tuple(leaks(case, prompt or (), chunks, known.asked)),
         marks=secrets(case, known),

@@ -19,7 +19,7 @@ FLOOR, ENOUGH = 50, 200
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Part:
+class TypeShare:
     """One type of query: how many cases, their share, and how many more the aim asks for."""
 
     query_type: QueryType
@@ -30,7 +30,7 @@ class Part:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Mix:
+class Composition:
     """The composition of a set; a share is None in an empty one.
 
     `from_production` is the share of cases that broke in production: half should have.
@@ -39,11 +39,11 @@ class Mix:
     cases: int
     floor: int
     enough: int
-    parts: tuple[Part, ...]
+    parts: tuple[TypeShare, ...]
     from_production: float | None
 
 
-def mix(cases: Sequence[GoldenCase]) -> Mix:
+def composition(cases: Sequence[GoldenCase]) -> Composition:
     """The composition of these cases.
 
     `missing` completes the mix without taking a case away: the smallest set of at least `FLOOR`
@@ -52,13 +52,13 @@ def mix(cases: Sequence[GoldenCase]) -> Mix:
     counts = Counter(one.query_type for one in cases)
     whole = max(FLOOR, *(ceil(counts[name] / aim - 1e-9) for name, aim in AIM.items()))
     broke = sum(bool(one.trace_id or one.issue_id) for one in cases)
-    return Mix(
+    return Composition(
         cases=len(cases),
         floor=FLOOR,
         enough=ENOUGH,
         from_production=broke / len(cases) if cases else None,
         parts=tuple(
-            Part(
+            TypeShare(
                 query_type=name,
                 cases=counts[name],
                 share=counts[name] / len(cases) if cases else None,

@@ -10,7 +10,7 @@ from typing import Any, TypeAlias
 from clustering.golden.case import SIGNATURE, TIMES, as_json
 from ragvigil.model.golden import GoldenCase
 
-Asked: TypeAlias = Callable[[str], str]
+Normalise: TypeAlias = Callable[[str], str]
 """A question without case, spacing and punctuation, as scorers look cases up by it."""
 NO_ANSWER = "no_answer"
 """The failure mode of a question that the corpus does not answer: it needs no gold."""
@@ -47,7 +47,12 @@ def _strings(value: object) -> Iterator[str]:
             yield from _strings(one)
 
 
-def lacks(case: GoldenCase, asked: Asked) -> Iterator[str]:
+def one_line(text: str) -> str:
+    """The text on one line of printable characters, as it may stand in a commit's message."""
+    return " ".join("".join(c if c.isprintable() else " " for c in text).split())
+
+
+def lacks(case: GoldenCase, asked: Normalise) -> Iterator[str]:
     """What keeps the case from being signed, a sentence each."""
     if not asked(case.question):
         yield "question: is missing or has no words"

@@ -17,7 +17,7 @@ from ragvigil.model.golden import GoldenCase
 COLUMNS = {"query_id": "case_id", "query": "question", "expected_answer": "gold_answer"}
 
 
-def written(cases: Iterable[GoldenCase]) -> str:
+def to_csv(cases: Iterable[GoldenCase]) -> str:
     """The cases as a table with a heading; a case without an answer has an empty cell."""
     sheet = io.StringIO()
     writer = csv.writer(sheet, lineterminator="\n")
@@ -26,7 +26,7 @@ def written(cases: Iterable[GoldenCase]) -> str:
     return sheet.getvalue()
 
 
-def read(text: str) -> Iterator[tuple[int, dict[str, Any]]]:
+def from_csv(text: str) -> Iterator[tuple[int, dict[str, Any]]]:
     """Line number and object of every row, with the keys of a case; other columns as they came.
 
     A row that spans several lines is named by its last. Raises BadCase where it is no such table.

@@ -36,7 +36,7 @@ def _found(value: object, steps: list[str | int], path: str) -> Any:
     return value
 
 
-def placed(values: Mapping[str, object]) -> dict[str, Any]:
+def built(values: Mapping[str, object]) -> dict[str, Any]:
     """A JSON object with these values at their paths; lists are as long as their places ask.
 
     Raises ValueError where two paths exclude each other, or one names a list's every element.

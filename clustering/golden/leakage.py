@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
-from clustering.golden.content import Asked
+from clustering.golden.content import Normalise
 from ragvigil.model.golden import GoldenCase
 
 FEWEST_WORDS = 4
@@ -19,7 +19,7 @@ SYSTEM = ("system", "developer")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Said:
+class PromptMessage:
     """One message that a model was sent: who spoke, and the words."""
 
     role: str
@@ -38,7 +38,7 @@ class Leak:
 
 
 def leaks(
-    case: GoldenCase, prompt: Sequence[Said], chunks: Iterable[str], asked: Asked
+    case: GoldenCase, prompt: Sequence[PromptMessage], chunks: Iterable[str], asked: Normalise
 ) -> list[Leak]:
     """What of the case stands in this prompt, word for word; `chunks` are what was retrieved."""
     held = sorted((f" {words} " for text in chunks if (words := asked(text))), key=len)[::-1]
@@ -51,7 +51,9 @@ def leaks(
     return list(found)
 
 
-def _parts(prompt: Sequence[Said], held: Sequence[str], asked: Asked) -> Iterator[tuple[str, str]]:
+def _parts(
+    prompt: Sequence[PromptMessage], held: Sequence[str], asked: Normalise
+) -> Iterator[tuple[str, str]]:
     """Where, and the words there without the retrieved chunks."""
     turns = [place for place, one in enumerate(prompt) if one.role not in SYSTEM]
     for place, said in enumerate(prompt):

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from clustering.golden.content import Asked
+from clustering.golden.content import Normalise
 from ragvigil.model.golden import GoldenCase
 
 if TYPE_CHECKING:
@@ -19,7 +19,7 @@ MOST = 10
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Near:
+class NearDuplicate:
     """Another case that asks nearly the same; `by` is `same`, `letters` or `meaning`."""
 
     case_id: str
@@ -28,15 +28,15 @@ class Near:
     by: str
 
 
-def near(
+def near_duplicates(
     case: GoldenCase,
     others: Iterable[GoldenCase],
-    asked: Asked,
+    asked: Normalise,
     *,
     letters: float,
     meaning: float,
     embed: Embed = lambda _: None,
-) -> list[Near]:
+) -> list[NearDuplicate]:
     """The nearest others first, at most ten; `same` ask what this one asks, word for word.
 
     Letters: the larger of the normalised indel similarity of the words as they stand and sorted
@@ -54,7 +54,7 @@ def near(
     return sorted(near_ones.values(), key=lambda one: (-one.likeness, one.case_id))[:MOST]
 
 
-def _by_letters(own: str, other: GoldenCase, words: str) -> Near:
+def _by_letters(own: str, other: GoldenCase, words: str) -> NearDuplicate:
     from rapidfuzz import fuzz
 
     if own == words:
@@ -63,5 +63,7 @@ def _by_letters(own: str, other: GoldenCase, words: str) -> Near:
     return _near(other, likeness, "letters")
 
 
-def _near(other: GoldenCase, likeness: float, by: str) -> Near:
-    return Near(case_id=other.case_id, question=other.question, likeness=round(likeness, 3), by=by)
+def _near(other: GoldenCase, likeness: float, by: str) -> NearDuplicate:
+    return NearDuplicate(
+        case_id=other.case_id, question=other.question, likeness=round(likeness, 3), by=by
+    )

@@ -18,13 +18,17 @@ from pathlib import Path
 
 import structlog
 
+from clustering.golden.content import one_line
 from clustering.golden.git import RepositoryRefuses, git, line
 from clustering.golden.settings import GoldenSettings
+from ragvigil.model.golden import GoldenCase
 
 log = structlog.get_logger()
 
 LOCK = "ragvigil-golden.lock"
 TRAILER = "Golden-case"
+SHOWN = 60
+"""Characters of the question in a commit's subject."""
 UNDER_WAY = {
     "MERGE_HEAD": "a merge",
     "CHERRY_PICK_HEAD": "a cherry-pick",
@@ -52,7 +56,7 @@ class Repository:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Found:
+class CleanTree:
     """The work tree as it was found clean: its branch, its head and the file's text at it."""
 
     branch: str
@@ -84,7 +88,7 @@ def locked(repo: Repository) -> Iterator[None]:
         yield
 
 
-def look(repo: Repository) -> Found:
+def clean_tree(repo: Repository) -> CleanTree:
     """The set as it is committed, finishing what a crash left half done; to be called `locked`.
 
     Raises RepositoryRefuses in one sentence: no work tree, no branch, a merge under way, a file
@@ -100,7 +104,7 @@ def look(repo: Repository) -> Found:
     mode, blob = _at(repo, "HEAD") if head else ("", "")
     if _in_work_tree(repo) != blob or _in_index(repo) != blob:
         _finish(repo, blob, mode)
-    return Found(
+    return CleanTree(
         branch=branch,
         head=head,
         text=_decoded(repo, git(repo.root, "cat-file", "blob", blob) if blob else b""),
@@ -108,7 +112,7 @@ def look(repo: Repository) -> Found:
     )
 
 
-def commit(repo: Repository, found: Found, text: str, message: str) -> str:
+def commit(repo: Repository, found: CleanTree, text: str, message: str) -> str:
     """Makes `text` the file's content by one commit upon what was `found`, and returns its id.
 
     Raises RepositoryRefuses where the branch has moved since; nothing is changed then.
@@ -145,6 +149,25 @@ def commit_of(repo: Repository, case_id: str, content_hash: str) -> str:
         repo.root, "log", "-1", "--format=%H", "--fixed-strings", "--all-match",
         f"--grep={TRAILER}: {case_id}", f"--grep=Content-hash: {content_hash}",
     )  # fmt: skip
+
+
+def message(case: GoldenCase) -> str:
+    """A commit's message: a subject and trailers with the case, its hash, its author and signer."""
+    question = " ".join(case.question.split())
+    question = "".join(c for c in question if c.isprintable())
+    shown = question if len(question) <= SHOWN else f"{question[: SHOWN - 1]}…"
+    trailers = {
+        TRAILER: case.case_id,
+        "Content-hash": case.content_hash,
+        "Revision": str(case.revision),
+        "Proposed-by": case.proposed_by,
+        "Edited-by": ", ".join(case.edited_by),
+        "Approved-by": case.approved_by,
+        "Trace": case.trace_id,
+        "Issue": case.issue_id,
+    }
+    lines = "\n".join(f"{name}: {one_line(value)}" for name, value in trailers.items() if value)
+    return f"Sign golden case {case.case_id}: {shown}\n\n{lines}\n"
 
 
 def _require_work_tree(repo: Repository) -> None:

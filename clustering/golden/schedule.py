@@ -18,7 +18,7 @@ class Change(NamedTuple):
     time_unix_nano: int
 
 
-def due(
+def cases_due(
     cases: Iterable[GoldenCase],
     newest: Mapping[str, CaseRun],
     changes: Iterable[Change],

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from clustering.golden.case import BadCase, line, parse
-from clustering.golden.content import Asked, content_hash
+from clustering.golden.content import Normalise, content_hash
 from clustering.golden.verbs import IN_SET
 from ragvigil.model.golden import CaseState, GoldenCase
 
@@ -22,7 +22,7 @@ class Line:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Broken:
+class InvalidCase:
     """A case of the file that nobody signed as it is, or one that is signed and not there."""
 
     case_id: str
@@ -85,25 +85,25 @@ def adopted(stored: GoldenCase | None, case: GoldenCase) -> GoldenCase | None:
     return found if is_newer or (is_same and stored.state is CaseState.PROPOSED) else None
 
 
-def broken(lines: Sequence[Line], asked: Asked) -> list[Broken]:
+def invalid_cases(lines: Sequence[Line], asked: Normalise) -> list[InvalidCase]:
     """What a file alone shows: lines that are no case, edited ones, and two that ask the same.
 
     A line without a hash was written by hand; it is shown as unsigned.
     """
     seen: dict[str, int] = {}
-    found: list[Broken] = []
+    found: list[InvalidCase] = []
     for one in lines:
         case = one.case
         if case is None:
-            found.append(Broken(case_id="", number=one.number, why=one.wrong))
+            found.append(InvalidCase(case_id="", number=one.number, why=one.wrong))
             continue
         if why := _unsigned(case):
-            found.append(Broken(case_id=case.case_id, number=one.number, why=why))
+            found.append(InvalidCase(case_id=case.case_id, number=one.number, why=why))
         for key in (f"asks {asked(case.question)}", f"id {case.case_id}"):
             if key in seen and key != "id ":
                 what = "asks the same" if key.startswith("asks") else "has the same id"
                 why = f"line {seen[key]} {what}"
-                found.append(Broken(case_id=case.case_id, number=one.number, why=why))
+                found.append(InvalidCase(case_id=case.case_id, number=one.number, why=why))
             seen.setdefault(key, one.number)
     return found
 
@@ -116,7 +116,7 @@ def _unsigned(case: GoldenCase) -> str:
     return ""
 
 
-def differing(lines: Sequence[Line], stored: Mapping[str, GoldenCase]) -> list[Broken]:
+def differing(lines: Sequence[Line], stored: Mapping[str, GoldenCase]) -> list[InvalidCase]:
     """Where file and store disagree: signed cases that the file lacks, or has with another hash.
 
     A case that is a proposal again is not compared: the file keeps its signed revision.
@@ -133,5 +133,5 @@ def differing(lines: Sequence[Line], stored: Mapping[str, GoldenCase]) -> list[B
             why = f"is in the file with a hash that {case.approved_by} did not sign here"
         else:
             continue
-        found.append(Broken(case_id=name, number=number, why=why))
+        found.append(InvalidCase(case_id=name, number=number, why=why))
     return found

@@ -12,7 +12,7 @@ from dataclasses import replace
 from typing import Any
 
 from clustering.golden.case import LISTS, SOURCES, TEXTS, BadCase, as_json, parse
-from clustering.golden.content import content_hash
+from clustering.golden.content import content_hash, one_line
 from ragvigil.model.golden import CaseState, GoldenCase
 from ragvigil.model.identity import identity
 
@@ -28,7 +28,7 @@ class Refused(ValueError):
     """The case does not take this as it is; `str(error)` says why, and the way out."""
 
 
-def proposed(case: GoldenCase, actor: str, now: int) -> GoldenCase:
+def propose(case: GoldenCase, actor: str, now: int) -> GoldenCase:
     """A new proposal of `actor`, `now` in nanoseconds; it has an id of its own where it has none.
 
     Raises Refused without an actor, BadCase where its id cannot be one.
@@ -54,7 +54,7 @@ def proposed(case: GoldenCase, actor: str, now: int) -> GoldenCase:
     )
 
 
-def edited(case: GoldenCase, changes: Mapping[str, Any], actor: str, now: int) -> GoldenCase:
+def edit(case: GoldenCase, changes: Mapping[str, Any], actor: str, now: int) -> GoldenCase:
     """The case with other values by the keys of its line; the next revision of it.
 
     Raises Refused where it was rejected or nothing changes, BadCase where a value is wrong.
@@ -71,7 +71,7 @@ def edited(case: GoldenCase, changes: Mapping[str, Any], actor: str, now: int) -
     if content_hash(after) == content_hash(case):
         raise Refused(f"nothing of {case.case_id} changes")
     if case.state in IN_SET:
-        return proposed(after, named, now)
+        return propose(after, named, now)
     authors = () if is_same_person(named, case.proposed_by) else (named,)
     known = [one for one in case.edited_by if not is_same_person(one, named)]
     return _hashed(
@@ -79,9 +79,7 @@ def edited(case: GoldenCase, changes: Mapping[str, Any], actor: str, now: int) -
     )
 
 
-def signed(
-    case: GoldenCase, actor: str, seen_hash: str, now: int, *, two_people: bool
-) -> GoldenCase:
+def sign(case: GoldenCase, actor: str, seen_hash: str, now: int, *, two_people: bool) -> GoldenCase:
     """The case with the approval of `actor`, who saw the content with the hash `seen_hash`.
 
     Raises Refused: not a proposal, changed since it was seen, or approved by who wrote it.
@@ -104,7 +102,7 @@ def signed(
     return replace(case, state=CaseState.SIGNED, approved_by=named, approved_unix_nano=now)
 
 
-def rejected(case: GoldenCase, actor: str, *, is_in_file: bool) -> GoldenCase:
+def reject(case: GoldenCase, actor: str, *, is_in_file: bool) -> GoldenCase:
     """The proposal, declined, or a signed case that people took out of the set's file.
 
     Raises Refused where it is neither.
@@ -124,7 +122,7 @@ def is_same_person(one: str, other: str) -> bool:
 
 def _named(actor: str, does: str) -> str:
     """The name on one line, as it goes into a commit."""
-    name = " ".join("".join(one if one.isprintable() else " " for one in actor).split())
+    name = one_line(actor)
     if not name:
         raise Refused(f"who {does} it? a name is needed")
     return name

@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
-from clustering.golden.content import NO_ANSWER, Asked
+from clustering.golden.content import NO_ANSWER, Normalise
 from ragvigil.model.golden import GoldenCase
 from ragvigil.model.record import RagRecord
 from ragvigil.model.score import Score
@@ -36,7 +36,7 @@ def verdict(
     record: RagRecord,
     scores: Sequence[Score],
     fails_below: Mapping[str, float],
-    asked: Asked,
+    asked: Normalise,
 ) -> Verdict:
     """What a record that answers the case's question says of it; `scores` are that record's."""
     if record.error is not None:

@@ -1,6 +1,7 @@
 """Clustering in a process of its own: vectors in by a file, clusters out by another, then it ends.
 
-Started as `python -m clustering.child FOLDER SEED`; it ends at once when its parent is gone.
+Started as `python -m clustering.grouping.child FOLDER SEED`; the child ends at once when its parent
+is gone.
 """
 
 from __future__ import annotations

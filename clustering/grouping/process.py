@@ -28,7 +28,10 @@ class ClusteringChild:
     def __call__(
         self, vectors: Vectors, strata: Sequence[int] | None = None
     ) -> Clustering | Unavailable:
-        """Clusters of vectors (n, d); see `clustering.cluster.clusters`. Failures are counted."""
+        """Clusters vectors (n, d) as `clusters` of `grouping/cluster.py` does; counts failures.
+
+        Blocks for minutes, and longer while another caller's process runs.
+        """
         from clustering.grouping.child import cluster_in_child
 
         with self._turn:

@@ -22,7 +22,7 @@ MOST_CHARACTERS = 60
 _WORD = re.compile(r"[^\W\d_]+(?:['’-][^\W\d_]+)*")
 
 
-def phrases(groups: Sequence[Iterable[str]], most: int) -> list[tuple[str, ...]]:
+def distinctive_phrases(groups: Sequence[Iterable[str]], most: int) -> list[tuple[str, ...]]:
     """For each group of texts up to `most` phrases, the most telling first.
 
     >>> phrases([["a refund", "refund for shoes"], ["a parcel", "parcel late"]], 1)

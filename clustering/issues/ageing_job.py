@@ -28,8 +28,8 @@ MOST_RETURNED = 1000
 class AgeingJob:
     """One duty of the job: `run` says what changed. The hours are read once each hour."""
 
-    def __init__(self, store: Store, standing: FailureBaseline) -> None:
-        self._store, self._standing = store, standing
+    def __init__(self, store: Store, baseline: FailureBaseline) -> None:
+        self._store, self._baseline = store, baseline
         self._hour = 0
         self._hours: dict[str, tuple[Hour, ...]] = {}
         self._looked: set[str] = set()
@@ -73,7 +73,7 @@ class AgeingJob:
             service_versions=seen["service_version"], index_epochs=seen["index_epoch"]
         )
         back = [one.failure for one in found if is_from_later_release(one.failure, issue, first)]
-        explained = self._standing.explained(back[0], since) if back else 0.0
+        explained = self._baseline.explained(back[0], since) if back else 0.0
         return Pace(returned=len(back), background=explained)
 
     def _read_hours(self, now: float, issues: Iterable[Issue]) -> dict[str, tuple[Hour, ...]]:

@@ -18,7 +18,7 @@ TWO_SIDED = 1.959964
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Looked:
+class SampledMembers:
     """Members of an issue that were looked at with one chance: a row of a GROUP BY."""
 
     stream: Stream
@@ -51,7 +51,7 @@ class Count:
         return f"{self.seen} seen, about {self.about:.0f} [{self.low:.0f}, {self.high:.0f}]"
 
 
-def count(looked: Iterable[Looked]) -> Count:
+def count(looked: Iterable[SampledMembers]) -> Count:
     """The count of an issue from its members.
 
     >>> str(count([Looked(stream=Stream.BASE, inclusion_probability=1.0, members=22)]))
@@ -77,7 +77,7 @@ def count(looked: Iterable[Looked]) -> Count:
     )
 
 
-def _is_drawn(one: Looked) -> bool:
+def _is_drawn(one: SampledMembers) -> bool:
     return one.stream is not Stream.SUSPICIOUS and 0 < one.inclusion_probability <= 1
 
 

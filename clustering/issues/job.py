@@ -13,7 +13,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from clustering import metrics
-from clustering.failures.embedding import FailureVectors
+from clustering.failures.embedding import FailureEmbedder
 from clustering.issues.ageing_job import AgeingJob
 from clustering.issues.failure_baseline import FailureBaseline
 from clustering.issues.ledger import IssueLedger
@@ -46,25 +46,25 @@ class IssueJob:
         joined: Callable[[Sequence[Failure]], None] = lambda _: None,
     ) -> None:
         self._store, self._clock = store, clock
-        self._vectors = FailureVectors(inference)
-        self._board = IssueLedger(store, clock)
-        self._standing = standing = FailureBaseline(store, settings.residue_days)
+        self._vectors = FailureEmbedder(inference)
+        self._ledger = IssueLedger(store, clock)
+        self._baseline = baseline = FailureBaseline(store, settings.residue_days)
         self._placing = PlaceJob(
-            store, self._board, self._vectors, standing, settings, fails_below, joined
+            store, self._ledger, self._vectors, baseline, settings, fails_below, joined
         )
-        self._ageing = AgeingJob(store, standing)
-        self._clustering = ReclusterJob(store, self._board, standing, settings, cluster)
-        self._merging = MergeJob(store, self._board, settings.residue_days, cluster)
+        self._ageing = AgeingJob(store, baseline)
+        self._clustering = ReclusterJob(store, self._ledger, baseline, settings, cluster)
+        self._merging = MergeJob(store, self._ledger, settings.residue_days, cluster)
 
     def run(self) -> None:
         """The minute's turn. Raises StoreError; the next turn goes on from the store."""
         now = self._clock()
         with _timed("place"):
             grown = self._placing.run(now)
-        with _timed("age"), self._board.held() as book:
-            changed, events = self._ageing.run(now, book, grown)
-            self._board.keep(events=events, issues=changed)
-        metrics.show_ungrouped(self._standing.refresh(now))
+        with _timed("age"), self._ledger.locked() as index:
+            changed, events = self._ageing.run(now, index, grown)
+            self._ledger.keep(events=events, issues=changed)
+        metrics.show_ungrouped(self._baseline.refresh(now))
         self._recentre()
 
     def cluster(self) -> None:
@@ -86,8 +86,8 @@ class IssueJob:
 
     def issues(self) -> list[Issue]:
         """All that are known, merged ones too. Raises StoreError."""
-        with self._board.held() as book:
-            return list(book)
+        with self._ledger.locked() as index:
+            return list(index)
 
     def act(
         self,
@@ -121,7 +121,7 @@ class IssueJob:
             release=release,
             name=name,
         )
-        return self._board.act(issue_id, done)
+        return self._ledger.act(issue_id, done)
 
     def status(self) -> dict[str, object]:
         """What the duties do, for `status`."""
@@ -135,9 +135,9 @@ class IssueJob:
     def _recentre(self) -> None:
         """Issues whose centroid is of a model no longer used; embedding keeps nobody waiting."""
         for before, after in recentred(self._store, self.issues(), self._vectors):
-            with self._board.held() as book:
-                if book.get(before.issue_id) is before:
-                    self._board.keep(issues=[after])
+            with self._ledger.locked() as index:
+                if index.get(before.issue_id) is before:
+                    self._ledger.keep(issues=[after])
 
 
 @contextmanager

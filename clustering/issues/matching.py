@@ -8,12 +8,12 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from clustering.failures.embedding import joint_vectors
-from clustering.issues.book import Family, family_of
+from clustering.issues.ledger import Family, family_of
 from clustering.issues.provisional import Key, group, key_of, key_of_issue
 from ragvigil.model.issue import Failure, Issue, IssueEvent, IssueVerb, Membership
 
 if TYPE_CHECKING:
-    from clustering.issues.book import IssueBook
+    from clustering.issues.ledger import IssueIndex
     from ragvigil.store.issues.failing_rows import KeptFailure
 
 IsAbove = Callable[[Sequence[Failure]], bool]
@@ -37,19 +37,19 @@ class Placement:
         )
 
 
-def stays(kept: KeptFailure, book: IssueBook) -> bool:
+def still_fits(kept: KeptFailure, index: IssueIndex) -> bool:
     """Whether a record that fails otherwise than before still belongs where it is."""
-    issue = book.home(kept)
+    issue = index.home(kept)
     if issue is None or family_of(issue) != family_of(kept.failure):
         return False
     return not issue.is_provisional or key_of_issue(issue) == key_of(kept.failure)
 
 
-def assigned(kept: Iterable[KeptFailure], book: IssueBook, model: str) -> Placement:
+def match_centroids(kept: Iterable[KeptFailure], index: IssueIndex, model: str) -> Placement:
     """Records with vectors of this model to lasting issues, in order of time."""
     placed = Placement()
     for family, several in _by_family(one for one in kept if one.vector_model == model).items():
-        found = [one for one in book.of(family) if one.vector_model == model]
+        found = [one for one in index.of(family) if one.vector_model == model]
         if found:
             placed += _assigned(several, found)
     return placed
@@ -70,26 +70,30 @@ def _assigned(several: Sequence[KeptFailure], issues: Sequence[Issue]) -> Placem
     )
 
 
-def grouped(kept: Iterable[KeptFailure], book: IssueBook, is_above: IsAbove, now: int) -> Placement:
+def match_keys(
+    kept: Iterable[KeptFailure], index: IssueIndex, is_above: IsAbove, now: int
+) -> Placement:
     """Records to provisional issues of their keys; opens those that stand out. `now` in nanos."""
     placed = Placement()
     for family, several in _by_family(kept).items():
         known = {one.failure.key: one for one in several}
-        found = group((one.failure for one in several), book.of(family), is_above, now)
+        found = group((one.failure for one in several), index.of(family), is_above, now)
         placed += Placement(
             members=tuple((known[one.key], one) for one in found.memberships),
             issues=found.issues,
-            events=tuple(opened(one, now) for one in found.issues if not book.get(one.issue_id)),
+            events=tuple(
+                opening_event(one, now) for one in found.issues if not index.get(one.issue_id)
+            ),
         )
     return placed
 
 
-def open_keys(book: IssueBook) -> set[Key]:
+def open_keys(index: IssueIndex) -> set[Key]:
     """The keys that have a provisional issue."""
-    return {key_of_issue(one) for one in book if one.is_provisional and not one.merged_into}
+    return {key_of_issue(one) for one in index if one.is_provisional and not one.merged_into}
 
 
-def opened(issue: Issue, now_unix_nano: int) -> IssueEvent:
+def opening_event(issue: Issue, now_unix_nano: int) -> IssueEvent:
     """What is written of a new issue."""
     return IssueEvent(
         issue_id=issue.issue_id,
@@ -99,7 +103,7 @@ def opened(issue: Issue, now_unix_nano: int) -> IssueEvent:
     )
 
 
-def without(issue: Issue, members: int) -> Issue:
+def without_members(issue: Issue, members: int) -> Issue:
     """The issue after so many members left it."""
     return replace(issue, members=max(0, issue.members - members))
 

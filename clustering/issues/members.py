@@ -24,14 +24,16 @@ def with_member(issue: Issue, failure: Failure) -> Issue:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Assigned:
+class CentroidMatches:
     """What became of records: a membership or None for each, and the issues with the new ones."""
 
     memberships: tuple[Membership | None, ...]
     issues: tuple[Issue, ...]
 
 
-def assign_all(failures: Sequence[Failure], vectors: Vectors, issues: Sequence[Issue]) -> Assigned:
+def assign_all(
+    failures: Sequence[Failure], vectors: Vectors, issues: Sequence[Issue]
+) -> CentroidMatches:
     """Failures of one service, environment and family to its issues, one after the other.
 
     `vectors` (n, d) stand in the order of `failures`, which is that of time: a centroid moves with
@@ -56,7 +58,7 @@ def assign_all(failures: Sequence[Failure], vectors: Vectors, issues: Sequence[I
     for row, place in enumerate(takes):
         if changed[place] is not issues[place]:
             changed[place] = replace(changed[place], centroid=tuple(centroids[row].tolist()))
-    return Assigned(memberships=tuple(memberships), issues=tuple(changed))
+    return CentroidMatches(memberships=tuple(memberships), issues=tuple(changed))
 
 
 def _takes(issue: Issue) -> bool:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import structlog
 
 from clustering.failures.embedding import joint_vectors
-from clustering.issues.book import Family, family_of
+from clustering.issues.ledger import Family, family_of
 from clustering.issues.recluster_job import strata
 from clustering.issues.verbs import UnknownIssue, VerbDoesNotFit
 from ragvigil.inference.outcome import Unavailable
@@ -22,8 +22,7 @@ from ragvigil.store.issues import issues
 if TYPE_CHECKING:
     from clustering.grouping.cluster import Clustering
     from clustering.grouping.vectors import Vectors
-    from clustering.issues.book import IssueBook
-    from clustering.issues.ledger import IssueLedger
+    from clustering.issues.ledger import IssueIndex, IssueLedger
     from clustering.issues.merges import Split
     from clustering.issues.recluster_job import Cluster
     from ragvigil.store.engine.store import Store
@@ -42,16 +41,16 @@ STAYING = 200
 class MergeJob:
     """One turn at a time; `merge` and `unmerge` for whoever asks."""
 
-    def __init__(self, store: Store, board: IssueLedger, days: int, cluster: Cluster) -> None:
-        self._store, self._board, self._days, self._cluster = store, board, days, cluster
+    def __init__(self, store: Store, ledger: IssueLedger, days: int, cluster: Cluster) -> None:
+        self._store, self._ledger, self._days, self._cluster = store, ledger, days, cluster
 
     def run(self, now: float, model: str) -> None:
         """Proposes merges, makes those that are sure, and says what may be several causes.
 
         Raises StoreError.
         """
-        with self._board.held() as book:
-            lasting = {family_of(one) for one in book if one.centroid and not one.merged_into}
+        with self._ledger.locked() as index:
+            lasting = {family_of(one) for one in index if one.centroid and not one.merged_into}
         for family in sorted(lasting):
             self._propose(family, now, model)
 
@@ -87,17 +86,17 @@ class MergeJob:
     ) -> None:
         from clustering.issues.merges import propose, splits
 
-        with self._board.held() as book:
-            homes = [home.issue_id if (home := book.home(one)) else "" for one in kept]
+        with self._ledger.locked() as index:
+            homes = [home.issue_id if (home := index.home(one)) else "" for one in kept]
             known = issues.pairs(self._store, priority=Priority.TICK)
-            pairs = propose(clustering, homes, book.of(family), known, int(now * NANOS))
+            pairs = propose(clustering, homes, index.of(family), known, int(now * NANOS))
             for pair in pairs:
-                self._take(pair, book, now)
+                self._take(pair, index, now)
         several = [
             one for one in splits(clustering, homes, vectors) if not self._was_said(one, now)
         ]
-        with self._board.held():
-            self._board.keep(events=[_said(one, now) for one in several])
+        with self._ledger.locked():
+            self._ledger.keep(events=[_said(one, now) for one in several])
 
     def _was_said(self, split: Split, now: float) -> bool:
         return any(
@@ -105,14 +104,14 @@ class MergeJob:
             for one in issues.events(self._store, split.issue_id)
         )
 
-    def _take(self, pair: IssuePair, book: IssueBook, now: float) -> None:
+    def _take(self, pair: IssuePair, index: IssueIndex, now: float) -> None:
         """A sure pair is merged, unless one of both was merged a moment ago: then a person says."""
-        one, other = book.get(pair.kept), book.get(pair.merged)
+        one, other = index.get(pair.kept), index.get(pair.merged)
         is_free = one and other and not (one.merged_into or other.merged_into)
         if pair.verdict is PairVerdict.MERGED and is_free:
             self.merge(pair.kept, pair.merged, now, pair=pair)
         elif is_free:
-            self._board.keep(pairs=[replace(pair, verdict=PairVerdict.PROPOSED)])
+            self._ledger.keep(pairs=[replace(pair, verdict=PairVerdict.PROPOSED)])
 
     def merge(
         self,
@@ -127,13 +126,13 @@ class MergeJob:
         """Makes two issues one and remembers it. Raises UnknownIssue or VerbDoesNotFit."""
         from clustering.issues.merges import merge
 
-        with self._board.held() as book, _fitting():
-            one, other = _known(book, one_id), _known(book, other_id)
+        with self._ledger.locked() as index, _fitting():
+            one, other = _known(index, one_id), _known(index, other_id)
             nanos = int(now * NANOS)
             kept, merged, events = merge(one, other, time_unix_nano=nanos, actor=actor, text=text)
             sure = pair or _pair(kept, merged)
             decided = replace(sure, verdict=PairVerdict.MERGED, time_unix_nano=nanos, actor=actor)
-            self._board.keep(events=events, pairs=[decided], issues=[kept, merged])
+            self._ledger.keep(events=events, pairs=[decided], issues=[kept, merged])
             return kept
 
     def unmerge(
@@ -146,20 +145,20 @@ class MergeJob:
         """
         from clustering.issues.merges import unmerge
 
-        with self._board.held() as book, _fitting():
-            one = _known(book, one_id)
-            other = _known(book, other_id or one.merged_into)
+        with self._ledger.locked() as index, _fitting():
+            one = _known(index, one_id)
+            other = _known(index, other_id or one.merged_into)
             if one.merged_into != other.issue_id and other.merged_into == one.issue_id:
                 one, other = other, one
             apart = _apart(other, one, actor, int(now * NANOS))
             if not one.merged_into:
-                self._board.keep(pairs=[apart])
+                self._ledger.keep(pairs=[apart])
                 return one
             staying = self._vectors_of(other)
             kept, parted, events = unmerge(
                 other, one, staying, time_unix_nano=int(now * NANOS), actor=actor, text=text
             )
-            self._board.keep(events=events, pairs=[apart], issues=[kept, parted])
+            self._ledger.keep(events=events, pairs=[apart], issues=[kept, parted])
             return parted
 
     def _vectors_of(self, issue: Issue) -> Vectors:
@@ -184,8 +183,8 @@ def _fitting() -> Iterator[None]:
         raise VerbDoesNotFit(str(error)) from error
 
 
-def _known(book: IssueBook, issue_id: str) -> Issue:
-    issue = book.get(issue_id)
+def _known(index: IssueIndex, issue_id: str) -> Issue:
+    issue = index.get(issue_id)
     if issue is None:
         raise UnknownIssue(f"there is no issue {issue_id}")
     return issue

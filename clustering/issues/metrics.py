@@ -45,7 +45,7 @@ HIDDEN = Gauge("ragvigil_issues_hidden", f"Such issues beyond the {MOST_OPEN} th
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Shown:
+class ExposedIssue:
     """An issue as it is exposed; `days` are members a day (UTC)."""
 
     issue: Issue
@@ -70,7 +70,7 @@ def show(issues: Iterable[Issue], place: Place) -> None:
     _replace(ISSUES, {key: float(count) for key, count in counts.items()})
 
 
-def show_open(told: Iterable[Shown]) -> None:
+def show_open(told: Iterable[ExposedIssue]) -> None:
     """Replaces the issues that people are told of."""
     worth = sorted(filter(is_worth_a_ticket, told), key=_urgency)
     exposed = worth[:MOST_OPEN]
@@ -79,7 +79,7 @@ def show_open(told: Iterable[Shown]) -> None:
     HIDDEN.set(len(worth) - len(exposed))
 
 
-def is_worth_a_ticket(one: Shown) -> bool:
+def is_worth_a_ticket(one: ExposedIssue) -> bool:
     """A provisional issue that has just come is one only with 20 members, or 8 on one day.
 
     Any three records with one rubric and label may open such an issue; a cluster, and what came
@@ -91,7 +91,7 @@ def is_worth_a_ticket(one: Shown) -> bool:
     return is_large or not one.issue.is_provisional
 
 
-def _urgency(one: Shown) -> tuple[int, int, str]:
+def _urgency(one: ExposedIssue) -> tuple[int, int, str]:
     """Then the oldest first: what is exposed must not change by itself."""
     return (URGENT.index(one.issue.state), one.issue.opened_unix_nano, one.issue.issue_id)
 

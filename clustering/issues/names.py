@@ -7,7 +7,7 @@ import re
 from collections.abc import Sequence
 
 from clustering.failures.masking import MARK
-from clustering.grouping.tfidf import phrases
+from clustering.grouping.tfidf import distinctive_phrases
 from ragvigil.model.issue import Issue
 
 NAMED_BY = 3
@@ -46,7 +46,7 @@ def telling(reasons: Sequence[str], others: Sequence[str]) -> tuple[str, ...]:
     ('deadline', 'wrong')
     """
     plain, rest = ([_MARK.sub(" ", one) for one in texts] for texts in (reasons, others))
-    found, _ = phrases([plain, rest], CANDIDATES)
+    found, _ = distinctive_phrases([plain, rest], CANDIDATES)
     differ = [one for one in found if _share(one, plain) >= 2 * _share(one, rest)]
     return tuple(one for one in differ if len(one) >= LEAST_LETTERS or not one.isascii())[:NAMED_BY]
 

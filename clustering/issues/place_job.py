@@ -11,11 +11,10 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from clustering import metrics
-from clustering.failures import fresh as fresh_failures
-from clustering.failures.change_feed import FailingLook
-from clustering.issues import matching as placing
+from clustering.failures.change_feed import ChangeFeed, read_updates
+from clustering.issues import matching
 from clustering.issues.background_rate import LEAST_MEMBERS
-from clustering.issues.book import family_of
+from clustering.issues.ledger import family_of
 from clustering.issues.matching import Placement
 from clustering.issues.provisional import Key, key_of, key_of_issue
 from ragvigil.model.issue import Failure, FailureKind
@@ -26,11 +25,10 @@ from ragvigil.store.issues.failing_rows import KeptFailure
 from ragvigil.store.issues.failing_rows import MemberOf as Where
 
 if TYPE_CHECKING:
-    from clustering.failures.embedding import FailureVectors
-    from clustering.failures.fresh import Fresh
-    from clustering.issues.book import IssueBook
+    from clustering.failures.change_feed import FailureUpdates
+    from clustering.failures.embedding import FailureEmbedder
     from clustering.issues.failure_baseline import FailureBaseline
-    from clustering.issues.ledger import IssueLedger
+    from clustering.issues.ledger import IssueIndex, IssueLedger
     from clustering.settings import ClusteringSettings
     from ragvigil.store.engine.store import Store
     from ragvigil.store.issues.failing_changes import Key as RecordKey
@@ -51,17 +49,17 @@ class PlaceJob:
     def __init__(
         self,
         store: Store,
-        board: IssueLedger,
-        vectors: FailureVectors,
-        standing: FailureBaseline,
+        ledger: IssueLedger,
+        vectors: FailureEmbedder,
+        baseline: FailureBaseline,
         settings: ClusteringSettings,
         fails_below: Mapping[str, float],
         joined: Callable[[Sequence[Failure]], None],
     ) -> None:
-        self._store, self._board, self._vectors = store, board, vectors
-        self._standing, self._settings, self._fails_below = standing, settings, fails_below
+        self._store, self._ledger, self._vectors = store, ledger, vectors
+        self._baseline, self._settings, self._fails_below = baseline, settings, fails_below
         self._joined = joined
-        self._look = FailingLook(store, fails_below)
+        self._feed = ChangeFeed(store, fails_below)
         self._refused: dict[Key, int] = {}
         self._is_whole = False
         self.waiting = 0
@@ -70,29 +68,27 @@ class PlaceJob:
     @property
     def pending(self) -> int | None:
         """Minutes that are still to be looked at; None before the first look."""
-        return self._look.pending
+        return self._feed.pending
 
     def run(self, now: float) -> set[str]:
         """Ids of the issues that got members. Raises StoreError: the next turn does it again."""
         takes_up, self._is_whole = not self._is_whole, False
-        changes = self._look.take(now, self._settings.records)
-        fresh = fresh_failures.read(
-            self._store, changes, self._fails_below, self._standing.usual(now)
-        )
+        changes = self._feed.take(now, self._settings.records)
+        fresh = read_updates(self._store, changes, self._fails_below, self._baseline.usual(now))
         candidates = self._with_vectors(fresh, now)
-        with self._board.held() as book:
-            self._leave(fresh, book)
-            self._board.keep(failures=candidates)
-            loose = self._loose(candidates, book) | (self._left_over(now) if takes_up else {})
-            grown = self._place(list(loose.values()), book, now)
+        with self._ledger.locked() as index:
+            self._leave(fresh, index)
+            self._ledger.keep(failures=candidates)
+            loose = self._loose(candidates, index) | (self._left_over(now) if takes_up else {})
+            grown = self._place(list(loose.values()), index, now)
         if changes and not (fresh.failing or fresh.gone):
-            self._look.skip(changes)
-        self._look.done(now)
+            self._feed.skip(changes)
+        self._feed.done(now)
         self._is_whole = True
-        metrics.PENDING_MINUTES.set(self._look.pending or 0)
+        metrics.PENDING_MINUTES.set(self._feed.pending or 0)
         return grown
 
-    def _with_vectors(self, fresh: Fresh, now: float) -> list[KeptFailure]:
+    def _with_vectors(self, fresh: FailureUpdates, now: float) -> list[KeptFailure]:
         """The fresh ones, and older ones that got vectors at last; as far as there are any."""
         wanted = failed.FailureFilter(
             without_vectors_of=self._vectors.model or self._model_of_issues(),
@@ -112,29 +108,33 @@ class PlaceJob:
 
     def _model_of_issues(self) -> str:
         """What the last start embedded with, as long as nothing was embedded since this one."""
-        with self._board.held() as book:
-            return next((one.vector_model for one in book if one.vector_model), UNKNOWN)
+        with self._ledger.locked() as index:
+            return next((one.vector_model for one in index if one.vector_model), UNKNOWN)
 
-    def _leave(self, fresh: Fresh, book: IssueBook) -> None:
+    def _leave(self, fresh: FailureUpdates, index: IssueIndex) -> None:
         """Records that fail no more, or of another cause, leave their issues."""
-        moved = [one for one in fresh.failing if one.membership and not placing.stays(one, book)]
-        homes = [home for one in (*fresh.left, *moved) if (home := book.home(one)) is not None]
+        moved = [
+            one for one in fresh.failing if one.membership and not matching.still_fits(one, index)
+        ]
+        homes = [
+            home for one in (*fresh.gone_failures, *moved) if (home := index.home(one)) is not None
+        ]
         left = Counter(one.issue_id for one in homes)
         issues = [
-            placing.without(one, left[one.issue_id])
+            matching.without_members(one, left[one.issue_id])
             for one in {one.issue_id: one for one in homes}.values()
         ]
-        self._board.keep(issues=issues)
-        failing.release(self._store, moved, self._board.next_nanos())
-        failing.bury(self._store, fresh.gone, self._board.next_nanos())
-        for one in fresh.left:
+        self._ledger.keep(issues=issues)
+        failing.release(self._store, moved, self._ledger.next_nanos())
+        failing.bury(self._store, fresh.gone, self._ledger.next_nanos())
+        for one in fresh.gone_failures:
             metrics.FAILURES.labels(one.failure.family, "gone").inc()
 
     def _loose(
-        self, candidates: Sequence[KeptFailure], book: IssueBook
+        self, candidates: Sequence[KeptFailure], index: IssueIndex
     ) -> dict[RecordKey, KeptFailure]:
         """Those of the candidates that are in no issue."""
-        loose = {one.key: one for one in candidates if not placing.stays(one, book)}
+        loose = {one.key: one for one in candidates if not matching.still_fits(one, index)}
         for one in candidates:
             if one.key not in loose:
                 metrics.FAILURES.labels(one.failure.family, "same").inc()
@@ -152,21 +152,21 @@ class PlaceJob:
         others = [one for one in found if not model or one.vector_model != model]
         return {one.key: one for one in (*others, *known)}
 
-    def _place(self, loose: Sequence[KeptFailure], book: IssueBook, now: float) -> set[str]:
-        placed = placing.assigned(loose, book, self._vectors.model)
+    def _place(self, loose: Sequence[KeptFailure], index: IssueIndex, now: float) -> set[str]:
+        placed = matching.match_centroids(loose, index, self._vectors.model)
         self._keep(placed)
         settled = {one.key for one, _ in placed.members}
         rest = [one for one in loose if one.key not in settled]
-        by_key = self._by_key(rest, book, now)
+        by_key = self._by_key(rest, index, now)
         self._keep(by_key)
         self._count(loose, placed + by_key)
         return {one.issue_id for one in (*placed.issues, *by_key.issues)}
 
-    def _by_key(self, rest: Sequence[KeptFailure], book: IssueBook, now: float) -> Placement:
+    def _by_key(self, rest: Sequence[KeptFailure], index: IssueIndex, now: float) -> Placement:
         """To provisional issues that are open, and to those that can be opened now."""
-        taken = placing.open_keys(book)
+        taken = matching.open_keys(index)
         wanted = {key_of(one.failure) for one in rest} - taken
-        counts = _counts(self._standing.refresh(now)) if wanted else Counter[Key]()
+        counts = _counts(self._baseline.refresh(now)) if wanted else Counter[Key]()
         tried = {
             key: counts[key]
             for key in sorted(wanted)
@@ -180,9 +180,9 @@ class PlaceJob:
         def is_above(failures: Sequence[Failure]) -> bool:
             """Keys that come together are no background of one another."""
             routes = {(family_of(one), one.route) for one in failures}
-            return self._standing.is_above(failures, loose=sum(together[one] for one in routes))
+            return self._baseline.is_above(failures, loose=sum(together[one] for one in routes))
 
-        placed = placing.grouped(found.values(), book, is_above, int(now * NANOS))
+        placed = matching.match_keys(found.values(), index, is_above, int(now * NANOS))
         self._refused |= tried
         for issue in placed.issues:
             self._refused.pop(key_of_issue(issue), None)
@@ -203,7 +203,7 @@ class PlaceJob:
         return [one for one in found if key_of(one.failure) == key]
 
     def _keep(self, placed: Placement) -> None:
-        self._board.keep(members=placed.members, events=placed.events, issues=placed.issues)
+        self._ledger.keep(members=placed.members, events=placed.events, issues=placed.issues)
         self._joined([one.failure for one, _ in placed.members])
 
     def _count(self, loose: Sequence[KeptFailure], placed: Placement) -> None:

@@ -42,7 +42,7 @@ def key_of(failure: Failure) -> Key:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Grouped:
+class KeyMatches:
     """Failures by key: issues that were opened or grew, memberships, and the failures left over."""
 
     issues: tuple[Issue, ...] = ()
@@ -55,7 +55,7 @@ def group(
     issues: Iterable[Issue],
     is_above: Callable[[Sequence[Failure]], bool],
     now_unix_nano: int,
-) -> Grouped:
+) -> KeyMatches:
     """Failures that are in no issue, new and waiting ones, into the provisional ones of their keys.
 
     A key without a provisional issue opens one from 3 records, where `is_above` says that they
@@ -78,7 +78,7 @@ def group(
             continue
         grown.append(reduce(with_member, found, issue or _opened(key, found, now_unix_nano)))
         memberships += [_membership(one, grown[-1].issue_id) for one in found]
-    return Grouped(issues=tuple(grown), memberships=tuple(memberships), waiting=tuple(waiting))
+    return KeyMatches(issues=tuple(grown), memberships=tuple(memberships), waiting=tuple(waiting))
 
 
 def key_of_issue(issue: Issue) -> Key:

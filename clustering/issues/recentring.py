@@ -12,7 +12,7 @@ from ragvigil.store.engine.priority import Priority
 from ragvigil.store.issues import failing_rows as failed
 
 if TYPE_CHECKING:
-    from clustering.failures.embedding import FailureVectors
+    from clustering.failures.embedding import FailureEmbedder
     from ragvigil.model.issue import Issue
     from ragvigil.store.engine.store import Store
 
@@ -22,7 +22,7 @@ A_TURN = 5
 
 
 def recentred(
-    store: Store, issues: Iterable[Issue], vectors: FailureVectors
+    store: Store, issues: Iterable[Issue], vectors: FailureEmbedder
 ) -> Iterator[tuple[Issue, Issue]]:
     """Some issues whose centroid is of another model than the present one, before and after.
 

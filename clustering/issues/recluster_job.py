@@ -9,8 +9,8 @@ import structlog
 
 from clustering import metrics
 from clustering.failures.embedding import joint_vectors
-from clustering.issues.book import Family, family_of
-from clustering.issues.matching import opened
+from clustering.issues.ledger import Family, family_of
+from clustering.issues.matching import opening_event
 from clustering.issues.provisional import key_of
 from ragvigil.inference.outcome import Unavailable
 from ragvigil.model.issue import IssueEvent, IssueVerb
@@ -22,10 +22,9 @@ from ragvigil.store.issues.failing_rows import KeptFailure, MemberOf
 if TYPE_CHECKING:
     from clustering.grouping.cluster import Clustering
     from clustering.grouping.vectors import Vectors
-    from clustering.issues.book import IssueBook
     from clustering.issues.failure_baseline import FailureBaseline
-    from clustering.issues.ledger import IssueLedger
-    from clustering.issues.reconcile import Proposed
+    from clustering.issues.ledger import IssueIndex, IssueLedger
+    from clustering.issues.reconcile import Changes
     from clustering.settings import ClusteringSettings
     from ragvigil.store.engine.store import Store
 
@@ -39,17 +38,17 @@ MOST = 20_000
 
 
 class ReclusterJob:
-    """One turn at a time. `cluster` may take minutes; the board is not held meanwhile."""
+    """One turn at a time. `cluster` may take minutes; the ledger is not locked meanwhile."""
 
     def __init__(
         self,
         store: Store,
-        board: IssueLedger,
-        standing: FailureBaseline,
+        ledger: IssueLedger,
+        baseline: FailureBaseline,
         settings: ClusteringSettings,
         cluster: Cluster,
     ) -> None:
-        self._store, self._board, self._standing = store, board, standing
+        self._store, self._ledger, self._baseline = store, ledger, baseline
         self._settings, self._cluster = settings, cluster
         self._done: dict[Family, tuple[int, int]] = {}
         self._due: dict[Family, float] = {}
@@ -72,9 +71,9 @@ class ReclusterJob:
                 self._done[family] = seen if not self.why else (0, 0)
 
     def _families(self, now: float) -> list[Family]:
-        loose = {(one.service, one.environment, one.family) for one in self._standing.refresh(now)}
-        with self._board.held() as book:
-            loose |= {family_of(one) for one in book if one.is_provisional}
+        loose = {(one.service, one.environment, one.family) for one in self._baseline.refresh(now)}
+        with self._ledger.locked() as index:
+            loose |= {family_of(one) for one in index if one.is_provisional}
         return sorted(loose)
 
     def _residue(self, family: Family, now: float, model: str) -> list[KeptFailure]:
@@ -100,15 +99,15 @@ class ReclusterJob:
         if isinstance(found, Unavailable):
             log.warning("failing records could not be clustered", reason=self.why)
             return
-        with self._board.held() as book:
+        with self._ledger.locked() as index:
             still = {one.key: one for one in self._residue(family, now, model)}
             rows = [row for row, one in enumerate(kept) if one.key in still]
-            self._standing.refresh(now)
+            self._baseline.refresh(now)
             self._take(
                 [still[kept[row].key] for row in rows],
                 vectors[rows],
                 _of_rows(found, rows),
-                book,
+                index,
                 now,
                 model,
             )
@@ -118,7 +117,7 @@ class ReclusterJob:
         kept: Sequence[KeptFailure],
         vectors: Vectors,
         clustering: Clustering,
-        book: IssueBook,
+        index: IssueIndex,
         now: float,
         model: str,
     ) -> None:
@@ -132,18 +131,18 @@ class ReclusterJob:
             vectors=vectors,
             vector_model=model,
             held=held,
-            issues={one.issue_id: one for one in book.of(family_of(kept[0].failure))},
+            issues={one.issue_id: one for one in index.of(family_of(kept[0].failure))},
         )
-        proposed = reconcile(residue, clustering, self._standing.is_above, int(now * NANOS))
+        proposed = reconcile(residue, clustering, self._baseline.is_above, int(now * NANOS))
         self._write(proposed, {one.key: one for one in kept}, now)
 
     def _write(
-        self, proposed: Proposed, kept: Mapping[tuple[str, str], KeptFailure], now: float
+        self, proposed: Changes, kept: Mapping[tuple[str, str], KeptFailure], now: float
     ) -> None:
         nanos = int(now * NANOS)
         released = [kept[key] for key in proposed.released]
-        failing.release(self._store, released, self._board.next_nanos())
-        self._board.keep(
+        failing.release(self._store, released, self._ledger.next_nanos())
+        self._ledger.keep(
             members=[(kept[one.key], one) for one in proposed.memberships],
             events=_events(proposed, nanos),
             issues=(*proposed.opened, *proposed.refined, *proposed.changed),
@@ -158,7 +157,7 @@ class ReclusterJob:
         )
 
 
-def _events(proposed: Proposed, now_unix_nano: int) -> list[IssueEvent]:
+def _events(proposed: Changes, now_unix_nano: int) -> list[IssueEvent]:
     refined = [
         IssueEvent(
             issue_id=one.issue_id,
@@ -178,7 +177,7 @@ def _events(proposed: Proposed, now_unix_nano: int) -> list[IssueEvent]:
         for one in proposed.changed
         if one.merged_into
     ]
-    return [*(opened(one, now_unix_nano) for one in proposed.opened), *refined, *merged]
+    return [*(opening_event(one, now_unix_nano) for one in proposed.opened), *refined, *merged]
 
 
 def strata(kept: Sequence[KeptFailure]) -> list[int]:

@@ -74,7 +74,7 @@ class Residue:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Proposed:
+class Changes:
     """What changes: issues that are new, were refined, or took or lost members; memberships.
 
     `released` are records of provisional issues which became clusters without them: they are in
@@ -93,7 +93,7 @@ def reconcile(
     clustering: Clustering,
     is_above: IsAbove,
     now_unix_nano: int,
-) -> Proposed:
+) -> Changes:
     """What the clusters of `residue.vectors` become, largest first.
 
     A cluster whose centroid has a cosine of 0.85 to an issue joins it. Else the largest that is
@@ -234,7 +234,7 @@ def _assigned(
 
 def _summed(
     residue: Residue, issues: Mapping[str, Issue], memberships: Sequence[Membership]
-) -> Proposed:
+) -> Changes:
     """What changed; members are counted by who came and who left."""
     refined = {
         one.issue_id
@@ -254,7 +254,7 @@ def _summed(
         if one.key in goals and goals[one.key] != residue.home(row)
     )
     counted = [_counted(one, residue.issues.get(one.issue_id), moves) for one in issues.values()]
-    return Proposed(
+    return Changes(
         opened=tuple(one for one in counted if one.issue_id not in residue.issues),
         refined=tuple(one for one in counted if one.issue_id in refined),
         changed=tuple(

@@ -9,7 +9,7 @@ from ragvigil.model.issue import Issue
 from ragvigil.store.issues.issues import IssueFilter
 
 
-class IssueParts:
+class IssueRedirects:
     """All issues that are known at one moment, merged ones too."""
 
     def __init__(self, known: Iterable[Issue]) -> None:

@@ -12,10 +12,10 @@ from typing import Protocol
 
 from pydantic import ValidationError
 
-from clustering.rca.evidence import Checked, checked
+from clustering.rca.evidence import CheckedFinding, checked
 from clustering.rca.finding import Finding
 from clustering.rca.prompt import SUBMIT, instructions, opening, tools
-from clustering.rca.run_budget import Purse
+from clustering.rca.run_budget import RunBudget
 from clustering.rca.settings import RootCauseSettings
 from clustering.rca.tools import TOOLS, Case, Refused
 from clustering.rca.untrusted_text import fenced
@@ -61,7 +61,7 @@ class Run:
     turns: int
     transcript: str
     cost_usd: float | None
-    found: Checked | None = None
+    found: CheckedFinding | None = None
 
 
 @dataclass(slots=True)
@@ -72,7 +72,7 @@ class _Talk:
     delimiter: str
     asked: set[str] = field(default_factory=set)
     transcript: list[dict[str, object]] = field(default_factory=list)
-    found: Checked | None = None
+    found: CheckedFinding | None = None
     refused: str = ""
 
 
@@ -89,7 +89,7 @@ def investigate(
 
     `clock` counts seconds; `delimiter` is drawn for this run and occurs in no trace.
     """
-    purse, ends = Purse(settings, asker.price), clock() + settings.max_seconds
+    purse, ends = RunBudget(settings, asker.price), clock() + settings.max_seconds
     start = opening(case.issue, report, delimiter, settings.max_turns)
     talk = _Talk(Conversation(instructions=instructions(delimiter), opening=start), delimiter)
     ended = f"no finding within {settings.max_turns} turns"
@@ -120,7 +120,7 @@ def investigate(
     )
 
 
-def _ended(found: Checked) -> str:
+def _ended(found: CheckedFinding) -> str:
     if not found.finding.is_determinable:
         return "the model says that the cause is not determinable"
     dropped = f"; {found.dropped} quotes were not found and dropped" if found.dropped else ""

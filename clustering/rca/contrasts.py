@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from clustering.rca.reading import Seen
+from clustering.rca.reading import ComparedRecord
 from ragvigil.model.wilson import wilson
 
 Z = 2.58
@@ -37,7 +37,9 @@ class Contrast:
         return low - high
 
 
-def contrasts(failing: Sequence[Seen], passing: Sequence[Seen]) -> list[Contrast]:
+def contrasts(
+    failing: Sequence[ComparedRecord], passing: Sequence[ComparedRecord]
+) -> list[Contrast]:
     """The values whose share is surely higher among the failing ones, the clearest first.
 
     Surely: the Wilson intervals (99 %) of both shares do not meet.
@@ -59,7 +61,9 @@ def contrasts(failing: Sequence[Seen], passing: Sequence[Seen]) -> list[Contrast
     return sorted(surely, key=lambda one: (-one.apart, one.dimension, one.value))
 
 
-def alike(question: str | None, passing: Iterable[Seen], most: int = 3) -> list[Seen]:
+def alike(
+    question: str | None, passing: Iterable[ComparedRecord], most: int = 3
+) -> list[ComparedRecord]:
     """Those that were asked most alike, by the share of words in common (Jaccard)."""
     asked = _words(question)
     known = [(_jaccard(asked, _words(one.question)), one) for one in passing]
@@ -67,7 +71,7 @@ def alike(question: str | None, passing: Iterable[Seen], most: int = 3) -> list[
     return [one for likeness, one in near[:most] if likeness > 0]
 
 
-def _counted(records: Iterable[Seen]) -> Counter[tuple[str, str]]:
+def _counted(records: Iterable[ComparedRecord]) -> Counter[tuple[str, str]]:
     return Counter(
         pair for one in records for pair in {**one.dimensions, "route": one.route}.items()
     )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from clustering.rca.agent import Asker, Run, investigate
-from clustering.rca.evidence import Checked
+from clustering.rca.evidence import CheckedFinding
 from clustering.rca.reading import Reading
 from clustering.rca.report import facts_of, lines
 from clustering.rca.settings import RootCauseSettings
@@ -72,7 +72,7 @@ def _written(
     )
 
 
-def _opinion(found: Checked | None, model: str) -> list[str]:
+def _opinion(found: CheckedFinding | None, model: str) -> list[str]:
     """What the model says, marked as that: of it only the quotes are checked."""
     if found is None:
         return []

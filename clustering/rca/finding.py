@@ -6,7 +6,7 @@ from typing import Annotated
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 
-from clustering.rca.plain import plain
+from clustering.rca.untrusted_text import plain
 from ragvigil.model.score import Layer
 
 Plain = Annotated[str, AfterValidator(plain)]

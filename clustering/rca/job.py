@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 
 import structlog
 
-from clustering.issues.redirects import IssueParts
+from clustering.issues.redirects import IssueRedirects
 from clustering.rca.explain import NO_MODEL, explain
 from clustering.rca.settings import RootCauseSettings
 from clustering.rca.store_reading import StoredReading, terms_of
@@ -146,9 +146,9 @@ class RootCauseJob:
         if self._thread is not None:
             self._thread.join(seconds)
 
-    def _parts(self) -> IssueParts:
+    def _parts(self) -> IssueRedirects:
         wanted = issues.IssueFilter(with_merged=True, limit=MOST_ISSUES)
-        return IssueParts(issues.find(self._store, wanted, priority=Priority.TICK))
+        return IssueRedirects(issues.find(self._store, wanted, priority=Priority.TICK))
 
     def _unasked(self, issue: Issue, is_spent: bool) -> None:
         try:

@@ -13,7 +13,7 @@ Form: TypeAlias = Mapping[str, Any]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Seen:
+class ComparedRecord:
     """A record as far as it is compared with others; `dimensions` holds those that are known."""
 
     trace_id: str
@@ -48,10 +48,10 @@ class Reading(Protocol):
     def members(self) -> Sequence[Failure]:
         """The issue's failing records, newest first."""
 
-    def failing(self) -> Sequence[Seen]:
+    def failing(self) -> Sequence[ComparedRecord]:
         """A sample of its members, with their dimensions."""
 
-    def passing(self) -> Sequence[Seen]:
+    def passing(self) -> Sequence[ComparedRecord]:
         """A sample of records of the same routes and days that fail nothing."""
 
     def hours(self) -> Sequence[Hour]:

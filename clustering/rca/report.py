@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 
 from clustering.rca.contrasts import Contrast, contrasts
-from clustering.rca.plain import plain
 from clustering.rca.reading import Change, Reading
+from clustering.rca.untrusted_text import plain
 from ragvigil.model.issue import Failure, Issue
 
 NANOS = 10**9

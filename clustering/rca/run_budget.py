@@ -10,7 +10,7 @@ SPARE = 2.5
 """Turns that must still fit for the next one not to be the last: answers make them longer."""
 
 
-class Purse:
+class RunBudget:
     """Says before a turn whether it may be made, and keeps count.
 
     A turn is measured by the most that it can cost, so the cap is never passed.

@@ -6,7 +6,7 @@ from collections.abc import Callable, Collection, Sequence
 from typing import Any, TypeVar
 
 from clustering.issues.names import telling
-from clustering.rca.reading import Change, Form, Hour, Seen
+from clustering.rca.reading import Change, ComparedRecord, Form, Hour
 from ragvigil.model.issue import Failure, Issue
 from ragvigil.store.engine.store import Store
 from ragvigil.store.issues import causes, memberships
@@ -43,13 +43,13 @@ class StoredReading:
             "members", lambda: [one.failure for one in failed.find(self._store, wanted)]
         )
 
-    def failing(self) -> Sequence[Seen]:
+    def failing(self) -> Sequence[ComparedRecord]:
         """A sample by chance of at most 500."""
         return self._once(
             "failing", lambda: [*map(_seen, causes.failing(self._store, self._issue, self._ids))]
         )
 
-    def passing(self) -> Sequence[Seen]:
+    def passing(self) -> Sequence[ComparedRecord]:
         """Likewise; those that the issue's rubric has looked at before others."""
         return self._once(
             "passing", lambda: [*map(_seen, causes.passing(self._store, self._issue))]
@@ -149,8 +149,8 @@ def terms_of(store: Store, issue: Issue, issue_ids: Collection[str]) -> tuple[st
     return telling(reasons[True], reasons[False])
 
 
-def _seen(row: Form) -> Seen:
-    return Seen(
+def _seen(row: Form) -> ComparedRecord:
+    return ComparedRecord(
         trace_id=row["trace_id"],
         record_id=row["record_id"],
         time_unix_nano=row["time_nanos"],

@@ -10,7 +10,7 @@ from typing import Annotated
 from pydantic import BaseModel, ConfigDict, Field
 
 from clustering.rca.contrasts import alike, contrasts
-from clustering.rca.reading import Form, Reading, Seen
+from clustering.rca.reading import ComparedRecord, Form, Reading
 from clustering.rca.report import hours_of, time_text
 from ragvigil.model.issue import Failure, Issue
 
@@ -231,5 +231,5 @@ def _span(one: Form) -> dict[str, object]:
     }
 
 
-def _seen(one: Seen) -> dict[str, object]:
+def _seen(one: ComparedRecord) -> dict[str, object]:
     return {"trace_id": one.trace_id, "question": one.question, **one.dimensions}

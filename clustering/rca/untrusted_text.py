@@ -1,7 +1,7 @@
-"""Texts of strangers on their way to a model: one line of JSON between lines with a delimiter.
+"""Makes texts of strangers safe to show: to a model as fenced data, to people on one plain line.
 
-A line of JSON holds no line break, so what stands in it cannot end the data, and the delimiter is
-drawn for each run. It is bounded: who writes a long span gets less of it shown, nothing more.
+A line of JSON holds no line break, so a text in it cannot end the fence, and the delimiter is drawn
+anew for each run. The fence is bounded: of a long span the model sees less, nothing else changes.
 """
 
 from __future__ import annotations
@@ -11,13 +11,22 @@ from collections.abc import Mapping, Sequence
 
 MOST_CHARACTERS = 8_000
 LENGTHS = (4_000, 1_000, 250, 60)
-"""Characters of each text, from the longest that may be shown; the first that fits is taken."""
+"""Characters of each text, tried from the largest; the first with which everything fits is used."""
 MOST_ITEMS = 60
 KEY = 120
 
 
+def plain(text: str) -> str:
+    r"""The text on one line, without terminal control codes and marks of writing direction.
+
+    >>> plain("red \x1b[31m\n alert")
+    'red [31m alert'
+    """
+    return " ".join("".join(c if c.isprintable() else " " for c in text).split())
+
+
 def fenced(value: object, delimiter: str) -> str:
-    """The value as data, at most MOST_CHARACTERS long but for the delimiters."""
+    """The value as data between two delimiters, at most MOST_CHARACTERS between them."""
     return f"{delimiter} data\n{_bounded(value).replace(delimiter, '')}\n{delimiter} end of data"
 
 
@@ -33,21 +42,22 @@ def _bounded(value: object) -> str:
 def _line(value: object) -> str:
     text = json.dumps(value, ensure_ascii=False, default=str)
     # Lone surrogates cannot travel; U+2028, U+2029 and U+0085 are line breaks to some readers.
-    plain = text.encode("utf-8", "replace").decode()
+    clean = text.encode("utf-8", "replace").decode()
     for mark in ("\u2028", "\u2029", "\u0085"):
-        plain = plain.replace(mark, " ")
-    return plain
+        clean = clean.replace(mark, " ")
+    return clean
 
 
 def _clipped(value: object, longest: int) -> object:
+    """The value with its strings, lists and mappings cut; what was cut is said in place."""
     if isinstance(value, str):
         return value if len(value) <= longest else f"{value[:longest]}… ({len(value)} characters)"
     if isinstance(value, Mapping):
         pairs = list(value.items())
-        shown = {str(key)[:KEY]: _clipped(one, longest) for key, one in pairs[:MOST_ITEMS]}
+        shown = {str(key)[:KEY]: _clipped(item, longest) for key, item in pairs[:MOST_ITEMS]}
         return shown if len(pairs) <= MOST_ITEMS else {**shown, "…": _more(pairs)}
     if isinstance(value, list | tuple):
-        items = [_clipped(one, longest) for one in value[:MOST_ITEMS]]
+        items = [_clipped(item, longest) for item in value[:MOST_ITEMS]]
         return items if len(value) <= MOST_ITEMS else [*items, _more(value)]
     return value
 

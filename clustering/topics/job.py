@@ -9,7 +9,7 @@ import structlog
 
 from clustering.grouping.cluster import Clustering
 from clustering.grouping.vectors import Vectors
-from clustering.topics.map import covered, gaps, gathered, moved_to, topics
+from clustering.topics.map import gaps, gather, moved_to, topics, with_golden_cases
 from clustering.topics.metrics import FAILURES, GAPS, QUESTIONS, TOPICS, WAITING
 from clustering.topics.settings import TopicSettings
 from ragvigil.inference.outcome import Unavailable
@@ -146,7 +146,7 @@ class TopicJob:
 
     def _draw(self, place: stored.Place, before: TopicMap | None, model: str, now: float) -> None:
         since = _midnight(now - WEEK)
-        asked = gathered(
+        asked = gather(
             stored.asked(self._store, place, since=day, until=day + DAY, vector_model=model)
             for day in range(since, int(now) + 1, DAY)
         )
@@ -187,7 +187,7 @@ class TopicJob:
             vectors = self._inference.embed(cases)
             if isinstance(vectors, Unavailable):
                 return
-            maps = [covered(one, vectors) for one in maps]
+            maps = [with_golden_cases(one, vectors) for one in maps]
             for one in maps:
                 self._write(one, now)
             self._covered = state

@@ -15,7 +15,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from clustering.grouping.tfidf import phrases
+from clustering.grouping.tfidf import distinctive_phrases
 from clustering.grouping.vectors import Vectors, centroid
 from ragvigil.model.identity import identity
 from ragvigil.model.topic import Topic, TopicMap
@@ -32,7 +32,7 @@ Flags = NDArray[np.bool_]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Asked:
+class AskedQuestions:
     """Questions of one service: `vectors` (n, d) of length 1, and n of everything else.
 
     `is_sampled` is whether a question is in the sample of all, or only here because it was rated.
@@ -46,7 +46,7 @@ class Asked:
     is_down: Flags
 
 
-def gathered(pages: Iterable[Sequence[AskedRow]]) -> Asked:
+def gather(pages: Iterable[Sequence[AskedRow]]) -> AskedQuestions:
     """Questions as the store has them, page by page, so that few vectors are numbers of Python."""
     rows, vectors = list[tuple[str, bool, bool, bool, bool]](), list[Vectors]()
     for page in pages:
@@ -56,7 +56,7 @@ def gathered(pages: Iterable[Sequence[AskedRow]]) -> Asked:
             for one in page
         ]
     flags = np.array([row[1:] for row in rows], bool).reshape(len(rows), 4)
-    return Asked(
+    return AskedQuestions(
         questions=[row[0] for row in rows],
         vectors=np.concatenate(vectors) if vectors else np.zeros((0, 0), np.float32),
         is_sampled=flags[:, 0],
@@ -67,7 +67,7 @@ def gathered(pages: Iterable[Sequence[AskedRow]]) -> Asked:
 
 
 def topics(
-    asked: Asked, labels: NDArray[np.int32], before: Sequence[Topic], map_id: str
+    asked: AskedQuestions, labels: NDArray[np.int32], before: Sequence[Topic], map_id: str
 ) -> tuple[tuple[Topic, ...], Topic]:
     """The topics, most asked first, and the rest; `labels` are the sampled questions' clusters.
 
@@ -77,10 +77,10 @@ def topics(
     sampled = asked.vectors[asked.is_sampled]
     found = [centroid(sampled[labels == one]) for one in np.unique(labels[labels >= 0])]
     centres = np.array(found, np.float32).reshape(len(found), asked.vectors.shape[1])
-    where = placed(asked.vectors, centres)
+    where = topic_of(asked.vectors, centres)
     kept = _kept(centres, before)
     groups = [_questions(asked, where == one) for one in (*range(len(centres)), -1)]
-    names = phrases(groups, NAMED_BY)
+    names = distinctive_phrases(groups, NAMED_BY)
     made = (
         _topic(asked, where == one, centre, kept.get(one) or _new(map_id, one, names[one]))
         for one, centre in enumerate(centres)
@@ -90,7 +90,7 @@ def topics(
     return tuple(ordered), _counts(asked, where < 0)
 
 
-def placed(vectors: Vectors, centres: Vectors) -> NDArray[np.intp]:
+def topic_of(vectors: Vectors, centres: Vectors) -> NDArray[np.intp]:
     """For each of n vectors the place of its topic among the centroids (k, d), -1 for none."""
     if not len(centres) or not len(vectors):
         return np.full(len(vectors), -1, np.intp)
@@ -98,10 +98,10 @@ def placed(vectors: Vectors, centres: Vectors) -> NDArray[np.intp]:
     return np.where(likeness.max(axis=1) >= LIES_IN, likeness.argmax(axis=1), -1)
 
 
-def covered(found: TopicMap, golden: Vectors) -> TopicMap:
+def with_golden_cases(found: TopicMap, golden: Vectors) -> TopicMap:
     """The map with the golden cases in each topic, by the vectors (n, d) of their questions."""
     centres = np.array([one.centroid for one in found.topics], np.float32)
-    where = placed(golden, centres)
+    where = topic_of(golden, centres)
     counts = np.bincount(where[where >= 0], minlength=len(found.topics))
     return replace(
         found,
@@ -146,7 +146,9 @@ def _new(map_id: str, number: int, words: Sequence[str]) -> tuple[str, str]:
     return identity("topic", map_id, number), ", ".join(words)
 
 
-def _topic(asked: Asked, members: Flags, centre: Vectors, called: tuple[str, str]) -> Topic:
+def _topic(
+    asked: AskedQuestions, members: Flags, centre: Vectors, called: tuple[str, str]
+) -> Topic:
     rows = np.flatnonzero(members & asked.is_sampled)
     nearest = rows[np.argsort(-(asked.vectors[rows] @ centre), kind="stable")]
     examples = dict.fromkeys(asked.questions[row] for row in nearest.tolist())
@@ -159,7 +161,7 @@ def _topic(asked: Asked, members: Flags, centre: Vectors, called: tuple[str, str
     )
 
 
-def _counts(asked: Asked, members: Flags) -> Topic:
+def _counts(asked: AskedQuestions, members: Flags) -> Topic:
     """A topic without a name."""
     sampled = members & asked.is_sampled
     return Topic(
@@ -172,6 +174,6 @@ def _counts(asked: Asked, members: Flags) -> Topic:
     )
 
 
-def _questions(asked: Asked, members: Flags) -> list[str]:
+def _questions(asked: AskedQuestions, members: Flags) -> list[str]:
     is_shown = members & asked.is_sampled
     return [text for text, shown in zip(asked.questions, is_shown, strict=True) if shown]

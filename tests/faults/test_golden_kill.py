@@ -9,7 +9,7 @@ import sys
 import time
 from pathlib import Path
 
-from clustering.golden.repository import Repository, locked, look
+from clustering.golden.repository import Repository, clean_tree, locked
 from tests.golden_sets import git, work_tree
 
 SEED, KILLS = 20261121, 6
@@ -44,7 +44,7 @@ def killed(folder: Path, acknowledges: str) -> list[str]:
             acknowledged += [one.strip() for one in writer.stdout if one.endswith("\n")]
         time.sleep(0.5)  # the git that it had started ends by itself
         with locked(repo):
-            lines = look(repo).text.splitlines()
+            lines = clean_tree(repo).text.splitlines()
         assert len(lines) == len(set(lines)) <= len(acknowledged) + life + 1
         assert git(folder, "status", "--porcelain") == ""
     assert len(acknowledged) >= KILLS

@@ -20,7 +20,7 @@ from alerts.watch.families import PARTS
 from clustering.issues import metrics as issue_metrics
 from clustering.issues.counts import Count
 from clustering.issues.message import message
-from clustering.issues.metrics import Shown
+from clustering.issues.metrics import ExposedIssue
 from deploy.grafana import make
 from ragvigil.app.demo.child_daemon import ChildDaemon, free_port, running
 from ragvigil.app.demo.recording import read_recording
@@ -102,7 +102,7 @@ def an_open_issue(registry: CollectorRegistry) -> None:
         Count(seen=9, about=9, low=9, high=9),
     )
     issue_metrics.show([opened], lambda *place: place)
-    issue_metrics.show_open([Shown(issue=opened, days=(9,), message=message(opened, count))])
+    issue_metrics.show_open([ExposedIssue(issue=opened, days=(9,), message=message(opened, count))])
 
 
 def _config(folder: Path, daemon: ChildDaemon, watch: str) -> Path:

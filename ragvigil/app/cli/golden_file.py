@@ -9,8 +9,7 @@ from dataclasses import asdict
 from itertools import islice
 from pathlib import Path
 
-from clustering.golden import csv_table as table
-from clustering.golden import set_file as lines
+from clustering.golden import csv_table, set_file
 from clustering.golden.case import BadCase, as_json, line, parse
 from clustering.golden.settings import GoldenSettings
 from ragvigil.app.cli.api_client import Refused, post
@@ -56,11 +55,11 @@ def _rows(path: Path, refused: list[tuple[int, str]]) -> Iterator[Numbered]:
     text = source.decode("utf-8-sig")
     if path.suffix.lower() == ".csv":
         try:
-            yield from table.read(text)
+            yield from csv_table.from_csv(text)
         except BadCase as error:
             refused.append((0, str(error)))
         return
-    for each in lines.read(text):
+    for each in set_file.read(text):
         if each.case is None:
             refused.append((each.number, each.wrong))
         else:
@@ -99,9 +98,9 @@ def export_cases(golden_set: JsonObject, form: str) -> int:
     """
     wrong = {line["line"]: line["why"] for line in golden_set["broken"]}
     cases = [parse(row) for row in golden_set["cases"]]
-    signed = [case for case in cases if lines.is_as_signed(case)]
+    signed = [case for case in cases if set_file.is_as_signed(case)]
     if form == "csv":
-        sys.stdout.write(table.written(signed))
+        sys.stdout.write(csv_table.to_csv(signed))
     else:
         sys.stdout.writelines(f"{line(case)}\n" for case in signed)
     problem = golden_set["problem"]
@@ -121,7 +120,9 @@ def check_file(path: Path | None, settings: GoldenSettings, *, as_json: bool) ->
         path = settings.repository / settings.file
     try:
         read_golden(path)
-        broken = lines.broken(lines.read(path.read_text(encoding="utf-8-sig")), question_key)
+        broken = set_file.invalid_cases(
+            set_file.read(path.read_text(encoding="utf-8-sig")), question_key
+        )
     except BadGolden as error:
         print(error, file=sys.stderr)
         return 2

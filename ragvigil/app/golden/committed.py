@@ -5,11 +5,18 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from clustering.golden import set_file as lines
-from clustering.golden.check import Checks, Knowledge, check
+from clustering.golden import set_file
+from clustering.golden.check import CaseChecks, Knowledge, check
 from clustering.golden.git import RepositoryRefuses
-from clustering.golden.repository import Found, Repository, commit_of, locked, look, repository
-from clustering.golden.set_file import Broken, Line
+from clustering.golden.repository import (
+    CleanTree,
+    Repository,
+    clean_tree,
+    commit_of,
+    locked,
+    repository,
+)
+from clustering.golden.set_file import InvalidCase, Line
 from clustering.golden.settings import GoldenSettings
 from ragvigil.app.golden.trace import chunks_of, prompt_of
 from ragvigil.model.golden import CaseEvent, CaseState, CaseVerb, GoldenCase
@@ -23,7 +30,7 @@ class GoldenSet:
     """The set's file: its cases, what is broken in it, and why it cannot be read, or nothing."""
 
     cases: Sequence[GoldenCase] = ()
-    broken: Sequence[Broken] = ()
+    broken: Sequence[InvalidCase] = ()
     problem: str = ""
 
 
@@ -31,22 +38,22 @@ def read_set(store: Store, settings: GoldenSettings, known: Knowledge, now: int)
     """The set now; the store learns of signatures that it does not know."""
     try:
         with locked(repo := repository(settings)):
-            written = reconciled(store, repo, look(repo), now)
+            written = reconciled(store, repo, clean_tree(repo), now)
     except RepositoryRefuses as error:
         return GoldenSet(problem=str(error))
     stored = {one.case_id: one for one in golden.find(store, CaseFilter())}
-    wrong = [*lines.broken(written, known.asked), *lines.differing(written, stored)]
-    return GoldenSet(cases=lines.cases_of(written), broken=wrong)
+    wrong = [*set_file.invalid_cases(written, known.asked), *set_file.differing(written, stored)]
+    return GoldenSet(cases=set_file.cases_of(written), broken=wrong)
 
 
-def reconciled(store: Store, repo: Repository, found: Found, now: int) -> list[Line]:
+def reconciled(store: Store, repo: Repository, found: CleanTree, now: int) -> list[Line]:
     """The lines of the file; what they say of signatures is in the store on return."""
-    written = lines.read(found.text)
+    written = set_file.read(found.text)
     stored = {one.case_id: one for one in golden.find(store, CaseFilter())}
     learnt = [
         after
-        for case in lines.cases_of(written)
-        if (after := lines.adopted(stored.get(case.case_id), case)) is not None
+        for case in set_file.cases_of(written)
+        if (after := set_file.adopted(stored.get(case.case_id), case)) is not None
     ]
     events = [
         CaseEvent(
@@ -70,7 +77,7 @@ def checks(
     known: Knowledge,
     case: GoldenCase,
     written: Sequence[GoldenCase],
-) -> Checks:
+) -> CaseChecks:
     """What a person must know before signing a case; `written` are the cases of the file."""
     proposals = golden.find(store, CaseFilter(state=CaseState.PROPOSED))
     named = [

@@ -11,13 +11,11 @@ from typing import Any
 
 import structlog
 
-from clustering.golden import set_file as lines
-from clustering.golden import verbs as edits
+from clustering.golden import set_file, verbs
 from clustering.golden.case import as_json
-from clustering.golden.check import Checks, Knowledge, secrets
-from clustering.golden.message import message
-from clustering.golden.repository import commit, locked, look, repository
-from clustering.golden.schedule import Change, due
+from clustering.golden.check import CaseChecks, Knowledge, secrets
+from clustering.golden.repository import clean_tree, commit, locked, message, repository
+from clustering.golden.schedule import Change, cases_due
 from clustering.golden.set_file import Line
 from clustering.golden.settings import GoldenSettings
 from clustering.golden.verbs import Refused
@@ -65,7 +63,7 @@ class GoldenJob:
     def add(self, case: GoldenCase, actor: str) -> GoldenCase:
         """Stores a new proposal; one that was rejected may be proposed anew."""
         with self._lock:
-            after = edits.proposed(replace(case, revision=0), actor, self._now())
+            after = verbs.propose(replace(case, revision=0), actor, self._now())
             before = golden.one(self._store, after.case_id)
             if before and before.state is not CaseState.REJECTED:
                 raise Refused(f"that is case {before.case_id} already, {before.state}")
@@ -80,7 +78,7 @@ class GoldenJob:
             case = known_case(self._store, case_id)
             if revision is not None and revision != case.revision:
                 raise Refused(f"{case_id} is at revision {case.revision} by now: look at it first")
-            after = edits.edited(case, changes, actor, self._now())
+            after = verbs.edit(case, changes, actor, self._now())
             return self._write(after, CaseVerb.EDIT, actor, ", ".join(sorted(changes)))
 
     def sign(
@@ -88,14 +86,16 @@ class GoldenJob:
     ) -> CaseRun:
         """Commits a proposal as it was seen, then runs it, to show that it fails now."""
         with self._lock, locked(repo := repository(self._settings)):
-            found = look(repo)
+            found = clean_tree(repo)
             written = golden_set.reconciled(self._store, repo, found, self._now())
             _require_readable(written)
             case = known_case(self._store, case_id)
             two_people = self._settings.two_people
-            after = edits.signed(case, actor, seen_hash, self._now(), two_people=two_people)
-            self._require_ready(after, lines.cases_of(written), despite_warnings=despite_warnings)
-            made = commit(repo, found, lines.put(found.text, after), message(after))
+            after = verbs.sign(case, actor, seen_hash, self._now(), two_people=two_people)
+            self._require_ready(
+                after, set_file.cases_of(written), despite_warnings=despite_warnings
+            )
+            made = commit(repo, found, set_file.put(found.text, after), message(after))
             self._write(after, CaseVerb.SIGN, after.approved_by, made)
         return self.run(case_id)
 
@@ -106,7 +106,7 @@ class GoldenJob:
             is_in_file = bool(file.problem) or case_id in {one.case_id for one in file.cases}
             case = known_case(self._store, case_id)
             self._write(
-                edits.rejected(case, actor, is_in_file=is_in_file), CaseVerb.REJECT, actor, text
+                verbs.reject(case, actor, is_in_file=is_in_file), CaseVerb.REJECT, actor, text
             )
             self.read_set()
             return known_case(self._store, case_id)
@@ -125,7 +125,7 @@ class GoldenJob:
                 self._write(passing, CaseVerb.PASSED, "", run.why)
         return run
 
-    def checks(self, case: GoldenCase) -> Checks:
+    def checks(self, case: GoldenCase) -> CaseChecks:
         """What a person must know before signing it."""
         written = self.read_set().cases
         return golden_set.checks(self._store, self._settings, self._known, case, written)
@@ -144,7 +144,7 @@ class GoldenJob:
         signed = golden.find(self._store, CaseFilter(state=CaseState.SIGNED))
         if signed:
             newest, hours = golden.newest_runs(self._store), self._settings.run_hours
-            for case in due(signed, newest, self._changes(), self._now(), hours):
+            for case in cases_due(signed, newest, self._changes(), self._now(), hours):
                 self.run(case.case_id, self._trial)
 
     def _require_ready(

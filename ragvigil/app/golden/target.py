@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from typing import Any
 from urllib.parse import quote
 
-from clustering.golden.json_paths import NotThere, find, placed
+from clustering.golden.json_paths import NotThere, built, find
 from clustering.golden.settings import TargetSettings
 from ragvigil.model.golden import GoldenCase
 from ragvigil.model.record import Absent, ContextSource, Document, RagRecord
@@ -92,7 +92,7 @@ def _reply(case: GoldenCase, target: TargetSettings) -> object:
     headers = {MARK: case.case_id}
     if target.token:
         headers["authorization"] = f"Bearer {target.token.get_secret_value()}"
-    body: dict[str, Any] = placed({**target.body, target.question: case.question})
+    body: dict[str, Any] = built({**target.body, target.question: case.question})
     end = time.monotonic() + target.timeout_seconds
     content = bytearray()
     try:

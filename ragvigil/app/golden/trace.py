@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from clustering.golden.leakage import Said
+from clustering.golden.leakage import PromptMessage
 from clustering.golden.verbs import Refused
 from collector.claims.claim import Field, SpanRole
 from collector.claims.merge import read
@@ -63,12 +63,14 @@ def case_of(form: Form, issue_id: str = "") -> GoldenCase:
     )
 
 
-def prompt_of(store: Store, trace_id: str) -> list[Said] | None:
+def prompt_of(store: Store, trace_id: str) -> list[PromptMessage] | None:
     """What the models of a trace were sent, call by call; None where no span shows it."""
     rows = records.spans(store, trace_id) if trace_id else []
     readings = [read(_span(row), registered()) for row in rows]
     prompts = [one.get(Field.PROMPT) for one in readings if one.role is SpanRole.LLM]
-    found = [Said(role=one.role, text=one.text) for prompt in prompts for one in prompt or ()]
+    found = [
+        PromptMessage(role=one.role, text=one.text) for prompt in prompts for one in prompt or ()
+    ]
     return found or None
 
 

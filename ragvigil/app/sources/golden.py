@@ -7,9 +7,9 @@ from dataclasses import asdict
 from typing import Any, TypeVar
 
 from clustering.golden.case import BadCase, as_json, parse
-from clustering.golden.composition import mix
+from clustering.golden.composition import composition
 from clustering.golden.git import RepositoryRefuses
-from clustering.golden.set_file import Broken, is_as_signed
+from clustering.golden.set_file import InvalidCase, is_as_signed
 from clustering.golden.verbs import Refused
 from ragvigil.app.golden.job import GoldenJob
 from ragvigil.app.golden.trace import NotStored
@@ -33,7 +33,7 @@ class Golden:
             "cases": [as_json(one) for one in found.cases],
             "broken": [_broken(one) for one in found.broken],
             "problem": found.problem,
-            "mix": asdict(mix([one for one in found.cases if is_as_signed(one)])),
+            "mix": asdict(composition([one for one in found.cases if is_as_signed(one)])),
         }
 
     def checks(self, case: GoldenCase) -> ChecksForm:
@@ -84,5 +84,5 @@ def _said(verb: Callable[[], Answer]) -> Answer:
         raise WrongCase(str(error)) from error
 
 
-def _broken(one: Broken) -> dict[str, Any]:
+def _broken(one: InvalidCase) -> dict[str, Any]:
     return {"case_id": one.case_id, "line": one.number, "why": one.why}

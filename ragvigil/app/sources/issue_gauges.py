@@ -6,8 +6,8 @@ from collections.abc import Iterable
 
 from clustering.issues import metrics as issue_metrics
 from clustering.issues.message import message
-from clustering.issues.metrics import URGENT, Place, Shown
-from clustering.issues.redirects import IssueParts
+from clustering.issues.metrics import URGENT, ExposedIssue, Place
+from clustering.issues.redirects import IssueRedirects
 from ragvigil.app.sources.issue_numbers import count, days, looked_of
 from ragvigil.model.issue import Issue
 from ragvigil.store.engine.priority import Priority
@@ -22,11 +22,13 @@ def show(
 
     `now` is in seconds since the epoch. Raises StoreError.
     """
-    parts = IssueParts(known)
+    parts = IssueRedirects(known)
     found = parts.find(IssueFilter())
     issue_metrics.show(found, place)
     urgent = [one for one in found if one.state in URGENT]
     issue_metrics.show_open(
-        Shown(issue=one, days=days(looked), message=message(one, count(looked), external_url))
+        ExposedIssue(
+            issue=one, days=days(looked), message=message(one, count(looked), external_url)
+        )
         for one, looked in looked_of(store, urgent, parts, now, Priority.TICK)
     )

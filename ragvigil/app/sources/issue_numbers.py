@@ -8,7 +8,7 @@ from clustering.failures.embedding import joint_vectors
 from clustering.issues import counts
 from clustering.issues.background_rate import Background
 from clustering.issues.counts import Count
-from clustering.issues.redirects import IssueParts
+from clustering.issues.redirects import IssueRedirects
 from ragvigil.model.issue import Issue
 from ragvigil.model.score import Layer
 from ragvigil.store.engine.priority import Priority
@@ -30,7 +30,7 @@ MOST_SHOWN = 5
 def looked_of(
     store: Store,
     issues: Sequence[Issue],
-    parts: IssueParts,
+    parts: IssueRedirects,
     now: float,
     priority: Priority = Priority.PAGE,
 ) -> list[tuple[Issue, list[Looked]]]:
@@ -45,7 +45,7 @@ def looked_of(
 def count(looked: Sequence[Looked]) -> Count:
     """How many members were seen, and how many there are."""
     return counts.count(
-        counts.Looked(
+        counts.SampledMembers(
             stream=one.stream,
             inclusion_probability=one.inclusion_probability,
             members=one.members,

@@ -9,7 +9,7 @@ from dataclasses import asdict
 from clustering.issues.job import IssueJob
 from clustering.issues.message import lines, message
 from clustering.issues.metrics import URGENT
-from clustering.issues.redirects import IssueParts
+from clustering.issues.redirects import IssueRedirects
 from clustering.issues.verbs import UnknownIssue, VerbDoesNotFit
 from clustering.rca import job as explaining
 from clustering.rca.job import RootCauseJob
@@ -131,10 +131,10 @@ class Issues:
         except explaining.Busy as error:
             raise VerbRefused(str(error)) from error
 
-    def _parts(self) -> IssueParts:
-        return IssueParts(self._job.issues())
+    def _parts(self) -> IssueRedirects:
+        return IssueRedirects(self._job.issues())
 
-    def _values(self, issues: Sequence[Issue], parts: IssueParts) -> list[dict[str, object]]:
+    def _values(self, issues: Sequence[Issue], parts: IssueRedirects) -> list[dict[str, object]]:
         """The values of `IssueForm`."""
         return [
             {
@@ -153,7 +153,7 @@ class Issues:
         return sorted(told, key=lambda one: one.time_unix_nano)
 
 
-def _home(parts: IssueParts, issue_id: str) -> Issue:
+def _home(parts: IssueRedirects, issue_id: str) -> Issue:
     issue = parts.home(issue_id)
     if issue is None:
         raise NoSuchIssue(f"there is no issue {issue_id}")

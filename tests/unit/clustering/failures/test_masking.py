@@ -13,7 +13,7 @@ from clustering.failures.masking import MARK, masked
 
 
 def test_the_examples_hold() -> None:
-    assert doctest.testmod(clustering.masking).failed == 0
+    assert doctest.testmod(clustering.failures.masking).failed == 0
 
 
 @pytest.mark.parametrize(

@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from clustering.golden.check import Knowledge, check
-from clustering.golden.leakage import Said, leaks
-from clustering.golden.near_duplicates import near
+from clustering.golden.leakage import PromptMessage, leaks
+from clustering.golden.near_duplicates import near_duplicates
 from clustering.golden.settings import GoldenSettings
 from ragvigil.model.golden import ExpectedFact, GoldenCase
 from scorers.golden import question_key
@@ -22,7 +22,7 @@ def case(name: str, question: str, **more: object) -> GoldenCase:
 
 def found_near(question: str, *others: str) -> list[tuple[str, str]]:
     listed = [case(f"c{place}", one) for place, one in enumerate(others)]
-    found = near(case("own", question), listed, question_key, letters=0.85, meaning=0.9)
+    found = near_duplicates(case("own", question), listed, question_key, letters=0.85, meaning=0.9)
     return [(one.case_id, one.by) for one in found]
 
 
@@ -42,7 +42,10 @@ def test_a_word_more_or_turned_around_is_near_and_another_question_is_not() -> N
 
 def test_a_case_is_not_its_own_duplicate() -> None:
     assert (
-        near(case("a", "Why?"), [case("a", "Why?")], question_key, letters=0.5, meaning=0.5) == []
+        near_duplicates(
+            case("a", "Why?"), [case("a", "Why?")], question_key, letters=0.5, meaning=0.5
+        )
+        == []
     )
 
 
@@ -55,7 +58,7 @@ def test_questions_of_one_meaning_are_near_where_vectors_are_known() -> None:
     asked_now, others = case("own", "When do I get my money back?"), [
         case("a", "How long do refunds take?"), case("b", "Where is the shop?")
     ]  # fmt: skip
-    found = near(asked_now, others, question_key, letters=0.85, meaning=0.9, embed=embed)
+    found = near_duplicates(asked_now, others, question_key, letters=0.85, meaning=0.9, embed=embed)
     assert [(one.case_id, one.by, one.likeness) for one in found] == [("a", "meaning", 0.995)]
 
 
@@ -66,36 +69,42 @@ ONE = case(
     gold_answer=CHUNK,
     expected_facts=(ExpectedFact(text="Weekends are not business days"), ExpectedFact(text="Five")),
 )
-QUESTION = Said(role="user", text=f"Context: {CHUNK}\n\nQuestion: {ONE.question}")
+QUESTION = PromptMessage(role="user", text=f"Context: {CHUNK}\n\nQuestion: {ONE.question}")
 
 
-def where(*prompt: Said) -> list[tuple[str, str]]:
+def where(*prompt: PromptMessage) -> list[tuple[str, str]]:
     return [(one.what, one.where) for one in leaks(ONE, prompt, [CHUNK], question_key)]
 
 
 def test_the_question_and_the_chunks_of_the_last_message_are_no_leak() -> None:
-    assert where(Said(role="system", text="Answer shortly."), QUESTION) == []
-    assert where(Said(role="system", text=f"Use this: {CHUNK}"), QUESTION) == []
+    assert where(PromptMessage(role="system", text="Answer shortly."), QUESTION) == []
+    assert where(PromptMessage(role="system", text=f"Use this: {CHUNK}"), QUESTION) == []
 
 
 def test_an_example_that_asks_and_answers_the_case_is_a_leak() -> None:
-    shot = (Said(role="user", text=ONE.question.upper()), Said(role="assistant", text="5 days"))
+    shot = (
+        PromptMessage(role="user", text=ONE.question.upper()),
+        PromptMessage(role="assistant", text="5 days"),
+    )
     assert where(*shot, QUESTION) == [("question", "example")]
 
 
 def test_a_fact_in_the_system_prompt_is_a_leak() -> None:
     said = "You are kind. weekends are NOT business days! Be brief."
-    assert where(Said(role="system", text=said), QUESTION) == [("fact", "system prompt")]
+    assert where(PromptMessage(role="system", text=said), QUESTION) == [("fact", "system prompt")]
 
 
 def test_a_question_asked_twice_in_one_prompt_is_a_leak() -> None:
     text = f"Example: {ONE.question} Soon.\n{QUESTION.text}"
-    assert where(Said(role="user", text=text)) == [("question", "prompt")]
+    assert where(PromptMessage(role="user", text=text)) == [("question", "prompt")]
 
 
 def test_words_within_words_and_short_texts_are_no_leak() -> None:
-    assert where(Said(role="system", text="Five"), QUESTION) == []
-    assert where(Said(role="system", text="reweekends are not business daystars"), QUESTION) == []
+    assert where(PromptMessage(role="system", text="Five"), QUESTION) == []
+    assert (
+        where(PromptMessage(role="system", text="reweekends are not business daystars"), QUESTION)
+        == []
+    )
 
 
 def marked(text: str, found: Counter[str]) -> str:

@@ -12,7 +12,14 @@ import pytest
 
 from clustering.golden import repository as module
 from clustering.golden.git import RepositoryRefuses
-from clustering.golden.repository import Repository, commit, commit_of, locked, look, repository
+from clustering.golden.repository import (
+    Repository,
+    clean_tree,
+    commit,
+    commit_of,
+    locked,
+    repository,
+)
 from clustering.golden.settings import GoldenSettings
 
 
@@ -45,7 +52,7 @@ def repo(folder: Path) -> Repository:
 
 def add(repo: Repository, line: str, message: str = "Sign\n\nGolden-case: c1\nContent-hash: aa\n"):  # type: ignore[no-untyped-def]
     with locked(repo):
-        found = look(repo)
+        found = clean_tree(repo)
         return commit(repo, found, f"{found.text}{line}\n", message)
 
 
@@ -175,7 +182,7 @@ def test_a_link_out_of_the_tree_is_refused(repo: Repository, tmp_path: Path) -> 
 def test_a_branch_that_moved_meanwhile_keeps_its_commit(repo: Repository, folder: Path) -> None:
     add(repo, "one")
     with locked(repo):
-        found = look(repo)
+        found = clean_tree(repo)
         (folder / "README.md").write_text("moved\n")
         git(folder, "commit", "-qam", "Beside us")
         with pytest.raises(RepositoryRefuses, match="update-ref"):
@@ -204,7 +211,7 @@ def test_a_commit_whose_file_did_not_follow_is_finished(
     assert repo.path.read_text() == "one\n"
     assert git(folder, "show", "HEAD:cases/golden.jsonl") == "one\ntwo\n"
     with locked(repo):
-        assert look(repo).text == "one\ntwo\n"
+        assert clean_tree(repo).text == "one\ntwo\n"
     assert repo.path.read_text() == "one\ntwo\n"
     assert status(folder) == ""
 

@@ -6,10 +6,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from clustering.golden.composition import FLOOR, mix
-from clustering.golden.csv_table import read, written
-from clustering.golden.json_paths import NotThere, find, placed
-from clustering.golden.schedule import HOUR, Change, due
+from clustering.golden.composition import FLOOR, composition
+from clustering.golden.csv_table import from_csv, to_csv
+from clustering.golden.json_paths import NotThere, built, find
+from clustering.golden.schedule import HOUR, Change, cases_due
 from clustering.golden.verdict import verdict
 from ragvigil.model.golden import CaseRun, CaseState, ExpectedFact, GoldenCase, QueryType
 from ragvigil.model.record import RagRecord
@@ -107,14 +107,14 @@ def ran(hour: int) -> dict[str, CaseRun]:
 def test_a_signed_case_is_run_at_once_daily_and_after_a_change_of_its_service(
     newest: dict[str, CaseRun], changes: list[Change], hour: int, is_due: bool
 ) -> None:
-    assert bool(list(due([SIGNED], newest, changes, hour * HOUR, 24.0))) is is_due
+    assert bool(list(cases_due([SIGNED], newest, changes, hour * HOUR, 24.0))) is is_due
 
 
 def test_other_cases_are_never_due() -> None:
     from dataclasses import replace
 
     others = [replace(SIGNED, state=one) for one in CaseState if one is not CaseState.SIGNED]
-    assert list(due(others, {}, [], 99 * HOUR, 24.0)) == []
+    assert list(cases_due(others, {}, [], 99 * HOUR, 24.0)) == []
 
 
 def cases(canonical: int, adversarial: int, failure: int) -> list[GoldenCase]:
@@ -128,7 +128,7 @@ def cases(canonical: int, adversarial: int, failure: int) -> list[GoldenCase]:
 
 @given(*[st.integers(0, 300)] * 3)
 def test_what_is_missing_completes_the_mix(canonical: int, adversarial: int, failure: int) -> None:
-    parts = mix(cases(canonical, adversarial, failure)).parts
+    parts = composition(cases(canonical, adversarial, failure)).parts
     after = [one.cases + one.missing for one in parts]
     whole = sum(after)
     assert whole >= FLOOR
@@ -137,10 +137,12 @@ def test_what_is_missing_completes_the_mix(canonical: int, adversarial: int, fai
 
 
 def test_a_mix_is_shares_and_their_origin() -> None:
-    found = mix([*cases(6, 2, 1), GoldenCase(case_id="p", question="?", trace_id="ab" * 16)])
+    found = composition(
+        [*cases(6, 2, 1), GoldenCase(case_id="p", question="?", trace_id="ab" * 16)]
+    )
     assert [one.share for one in found.parts] == [0.6, 0.2, 0.2]
     assert found.from_production == 0.1
-    assert mix([]).parts[0].share is None
+    assert composition([]).parts[0].share is None
 
 
 def test_paths_lead_into_a_reply_and_out_of_a_body() -> None:
@@ -152,14 +154,14 @@ def test_paths_lead_into_a_reply_and_out_of_a_body() -> None:
         with pytest.raises(NotThere):
             find(reply, path)
     with pytest.raises(ValueError, match="does not fit"):
-        placed({"a": "x", "a.b": "y"})
+        built({"a": "x", "a.b": "y"})
     with pytest.raises(ValueError, match="no single place"):
-        placed({"a[*].b": "y"})
+        built({"a[*].b": "y"})
 
 
 def test_a_table_of_open_rag_eval_is_read_and_written() -> None:
     text = 'query_id,query,expected_answer\nq1,"How ""long"", really?",5 days\nq2,Why?,\n'
-    assert list(read(text)) == [
+    assert list(from_csv(text)) == [
         (2, {"case_id": "q1", "question": 'How "long", really?', "gold_answer": "5 days"}),
         (3, {"case_id": "q2", "question": "Why?"}),
     ]
@@ -167,4 +169,4 @@ def test_a_table_of_open_rag_eval_is_read_and_written() -> None:
         GoldenCase(case_id="q1", question='How "long", really?', gold_answer="5 days"),
         GoldenCase(case_id="q2", question="Why?"),
     ]
-    assert written(made) == text
+    assert to_csv(made) == text

@@ -8,16 +8,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from clustering.golden.case import line
-from clustering.golden.set_file import adopted, broken, cases_of, differing, put, read
-from clustering.golden.verbs import edited, proposed, signed
+from clustering.golden.set_file import adopted, cases_of, differing, invalid_cases, put, read
+from clustering.golden.verbs import edit, propose, sign
 from ragvigil.model.golden import CaseState, GoldenCase
 from scorers.golden import question_key
 
 
 def case(name: str, question: str = "") -> GoldenCase:
     made = GoldenCase(case_id=name, question=question or f"What of {name}?", gold_answer="This.")
-    after = proposed(made, "ada", 1)
-    return signed(after, "bob", after.content_hash, 2, two_people=True)
+    after = propose(made, "ada", 1)
+    return sign(after, "bob", after.content_hash, 2, two_people=True)
 
 
 HAND = '{ "question":  "Who?",   "gold_answer": "Me." }'
@@ -37,7 +37,7 @@ def test_putting_a_case_leaves_every_other_line_alone(names: list[str], ends: bo
 def test_an_edited_line_is_told_from_a_signed_one() -> None:
     good, bad = case("a"), case("b")
     forged = line(bad).replace("This.", "That.")
-    found = broken(read(f"{line(good)}\n{forged}\n{HAND}\nnonsense\n"), question_key)
+    found = invalid_cases(read(f"{line(good)}\n{forged}\n{HAND}\nnonsense\n"), question_key)
     assert [(one.number, one.case_id) for one in found] == [(2, "b"), (3, ""), (4, "")]
     assert "edited after it was signed" in found[0].why
     assert "is not signed" in found[1].why
@@ -45,7 +45,7 @@ def test_an_edited_line_is_told_from_a_signed_one() -> None:
 
 def test_two_lines_that_ask_the_same_are_told() -> None:
     text = f"{line(case('a', 'How LONG?'))}\n{line(case('b', 'how long'))}\n"
-    assert [one.why for one in broken(read(text), question_key)] == ["line 1 asks the same"]
+    assert [one.why for one in invalid_cases(read(text), question_key)] == ["line 1 asks the same"]
 
 
 def test_a_signed_case_that_the_file_lacks_is_told() -> None:
@@ -62,11 +62,11 @@ def test_what_the_store_does_not_know_is_adopted() -> None:
     assert adopted(waiting, signed_case) == signed_case
     assert adopted(signed_case, signed_case) is None
     assert adopted(replace(signed_case, state=CaseState.PASSING), signed_case) is None
-    change = edited(signed_case, {"gold_answer": "That."}, "eve", 3)
+    change = edit(signed_case, {"gold_answer": "That."}, "eve", 3)
     assert adopted(change, signed_case) is None
     back = adopted(replace(change, state=CaseState.REJECTED), signed_case)
     assert back == replace(signed_case, revision=change.revision + 1)
-    newer = signed(change, "bob", change.content_hash, 4, two_people=True)
+    newer = sign(change, "bob", change.content_hash, 4, two_people=True)
     assert adopted(signed_case, newer) == newer
 
 

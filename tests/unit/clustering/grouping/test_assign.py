@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from clustering.grouping.assign import LEAST_COSINE, assign
 from clustering.grouping.vectors import unit
-from clustering.issues.members import Assigned, assign_all
+from clustering.issues.members import CentroidMatches, assign_all
 from ragvigil.model.issue import MemberBy
 from tests.unit.clustering.failing import at, failure, issue
 
@@ -26,7 +26,7 @@ def issues(n: int = 3) -> list:  # type: ignore[type-arg]
     return [issue(f"i{place}", centroid=tuple(AXES[place].tolist())) for place in range(n)]
 
 
-def all_of(vectors: np.ndarray, *, given: list) -> Assigned:  # type: ignore[type-arg]
+def all_of(vectors: np.ndarray, *, given: list) -> CentroidMatches:  # type: ignore[type-arg]
     return assign_all([failure(str(n), n) for n in range(len(vectors))], vectors, given)
 
 

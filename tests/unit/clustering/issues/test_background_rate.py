@@ -16,7 +16,7 @@ REQUESTS = st.integers(0, 20_000)
 
 
 def test_the_examples_hold() -> None:
-    assert doctest.testmod(clustering.background).failed == 0
+    assert doctest.testmod(clustering.issues.background_rate).failed == 0
 
 
 def test_without_knowledge_the_prior_speaks_and_traffic_replaces_it() -> None:

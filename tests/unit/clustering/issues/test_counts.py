@@ -11,16 +11,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import clustering.issues.counts
-from clustering.issues.counts import Looked, count
+from clustering.issues.counts import SampledMembers, count
 from ragvigil.model.score import Stream
 
 
-def looked(p: float, members: int, stream: Stream = Stream.BASE) -> Looked:
-    return Looked(stream=stream, inclusion_probability=p, members=members)
+def looked(p: float, members: int, stream: Stream = Stream.BASE) -> SampledMembers:
+    return SampledMembers(stream=stream, inclusion_probability=p, members=members)
 
 
 def test_the_examples_hold() -> None:
-    assert doctest.testmod(clustering.counts).failed == 0
+    assert doctest.testmod(clustering.issues.counts).failed == 0
 
 
 def test_what_looks_at_every_record_counts_exactly() -> None:
@@ -43,7 +43,9 @@ def test_suspicious_members_and_unknown_chances_speak_for_nobody() -> None:
 
 
 @given(st.lists(st.builds(looked, st.floats(0.01, 1.0), st.integers(0, 500)), max_size=5))
-def test_the_estimate_lies_in_its_interval_and_above_what_was_seen(rows: list[Looked]) -> None:
+def test_the_estimate_lies_in_its_interval_and_above_what_was_seen(
+    rows: list[SampledMembers],
+) -> None:
     found = count(rows)
     assert found.seen <= found.low <= found.about <= found.high
 

@@ -14,7 +14,7 @@ def hours(*members: int, requests: int = 1000) -> list[Hour]:
 
 
 def test_the_examples_hold() -> None:
-    assert doctest.testmod(clustering.pace).failed == 0
+    assert doctest.testmod(clustering.issues.forecast).failed == 0
 
 
 def test_a_past_of_less_than_a_day_forecasts_nothing() -> None:

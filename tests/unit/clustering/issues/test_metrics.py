@@ -11,7 +11,7 @@ from alerts.deltas.metrics import OTHER, RouteCap
 from clustering.issues import metrics
 from clustering.issues.counts import Count
 from clustering.issues.message import message
-from clustering.issues.metrics import LEAST_A_DAY, LEAST_MEMBERS, MOST_OPEN, Shown
+from clustering.issues.metrics import LEAST_A_DAY, LEAST_MEMBERS, MOST_OPEN, ExposedIssue
 from ragvigil.model.issue import Issue, IssueState
 from tests.issues import failure, issue
 
@@ -38,9 +38,9 @@ def samples(name: str) -> list[tuple[Labels, float]]:
     ]
 
 
-def shown(one: Issue, *days: int) -> Shown:
+def shown(one: Issue, *days: int) -> ExposedIssue:
     count = Count(seen=one.members, about=one.members, low=one.members, high=one.members)
-    return Shown(issue=one, days=days, message=message(one, count))
+    return ExposedIssue(issue=one, days=days, message=message(one, count))
 
 
 def open_issues() -> list[str]:

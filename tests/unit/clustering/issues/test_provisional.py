@@ -8,7 +8,7 @@ from dataclasses import replace
 from hypothesis import given
 from hypothesis import strategies as st
 
-from clustering.issues.provisional import Grouped, group
+from clustering.issues.provisional import KeyMatches, group
 from ragvigil.model.issue import Failure, FailureKind, Issue, MemberBy
 from tests.unit.clustering.failing import at, failure
 
@@ -23,7 +23,7 @@ def never(_: Sequence[Failure]) -> bool:
     return False
 
 
-def grouped(failures: Sequence[Failure], issues: Sequence[Issue] = ()) -> Grouped:
+def grouped(failures: Sequence[Failure], issues: Sequence[Issue] = ()) -> KeyMatches:
     return group(failures, issues, always, at(3))
 
 

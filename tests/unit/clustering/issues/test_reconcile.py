@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from clustering.grouping.cluster import Clustering
 from clustering.grouping.vectors import Vectors, centroid
 from clustering.issues.provisional import group
-from clustering.issues.reconcile import Proposed, Residue, reconcile
+from clustering.issues.reconcile import Changes, Residue, reconcile
 from ragvigil.model.issue import Failure, Issue, IssueState, MemberBy
 from tests.unit.clustering.failing import at, failure, issue
 from tests.unit.clustering.grouped import groups, said
@@ -43,7 +43,7 @@ def proposed(
     held: Mapping[int, str] | None = None,
     *,
     is_above: bool = True,
-) -> Proposed:
+) -> Changes:
     records = failures(len(vectors))
     residue = Residue(
         failures=records,
@@ -55,7 +55,7 @@ def proposed(
     return reconcile(residue, clustering, lambda _, **__: is_above, at(99))
 
 
-def homes(found: Proposed, count: int) -> list[str]:
+def homes(found: Changes, count: int) -> list[str]:
     after = {one.key: one.issue_id for one in found.memberships}
     return [after.get(one.key, "") for one in failures(count)]
 
@@ -81,7 +81,7 @@ def test_a_cluster_above_the_background_is_a_new_issue() -> None:
 
 
 def test_a_cluster_within_the_background_is_nothing() -> None:
-    assert proposed(said([0] * 8), groups([8]), is_above=False) == Proposed()
+    assert proposed(said([0] * 8), groups([8]), is_above=False) == Changes()
 
 
 def test_causes_that_come_together_do_not_hide_one_another() -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from clustering.rca.reading import Change, Seen
+from clustering.rca.reading import Change, ComparedRecord
 from clustering.rca.report import LINE, facts_of, lines
 from tests.issues import NANOS, NOW, failure
 from tests.root_causes import ISSUE, MEMBERS, Shelf
@@ -40,9 +40,9 @@ def test_it_stays_short_whatever_strangers_write() -> None:
     assert not any("\x1b" in line or "\n" in line for line in told)
 
 
-def _with_many(one: Seen) -> Seen:
+def _with_many(one: ComparedRecord) -> ComparedRecord:
     many = {f"dimension {n}": "v" * 500 for n in range(20)}
-    return Seen(
+    return ComparedRecord(
         trace_id=one.trace_id,
         record_id=one.record_id,
         time_unix_nano=one.time_unix_nano,

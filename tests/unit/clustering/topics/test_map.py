@@ -10,14 +10,14 @@ from hypothesis import strategies as st
 
 from clustering.topics.map import (
     LIES_IN,
-    Asked,
+    AskedQuestions,
     Vectors,
-    covered,
     gaps,
-    gathered,
+    gather,
     moved_to,
-    placed,
+    topic_of,
     topics,
+    with_golden_cases,
 )
 from ragvigil.model.topic import Topic, TopicMap
 from ragvigil.store.issues.topics import Asked as AskedRow
@@ -48,10 +48,10 @@ def row(vector: list[float], **fields: object) -> AskedRow:
     return replace(made, **fields)
 
 
-def of_axes(*rows: AskedRow) -> tuple[Asked, np.ndarray]:
+def of_axes(*rows: AskedRow) -> tuple[AskedQuestions, np.ndarray]:
     """The questions, and clusters of the sampled ones by the axis that they lie on."""
     labels = [int(np.argmax(one.vector)) for one in rows if one.is_sampled]
-    return gathered([rows]), np.array(labels, np.int32)
+    return gather([rows]), np.array(labels, np.int32)
 
 
 def some(lean: float = 0.1) -> list[AskedRow]:
@@ -135,7 +135,7 @@ def test_where_nothing_clusters_all_is_in_the_rest() -> None:
     found, rest = topics(asked, np.full(len(labels), -1, np.int32), before=(), map_id="m")
     assert found == ()
     assert rest.questions == 6
-    assert covered(map_of(rest=6), np.eye(3, dtype=np.float32)).rest.golden_cases == 3
+    assert with_golden_cases(map_of(rest=6), np.eye(3, dtype=np.float32)).rest.golden_cases == 3
 
 
 def test_a_topic_keeps_its_id_and_name_from_week_to_week() -> None:
@@ -153,7 +153,7 @@ def test_what_is_asked_for_the_first_time_gets_an_id_of_its_own() -> None:
 def test_of_two_topics_near_one_of_last_week_the_nearer_goes_on() -> None:
     rows = [row(near(0, 0.05, 1)), row(near(0, 0.4, 2))]
     old = named("old", REFUNDS)
-    found, _ = topics(gathered([rows]), np.array([1, 0], np.int32), before=[old], map_id="m")
+    found, _ = topics(gather([rows]), np.array([1, 0], np.int32), before=[old], map_id="m")
     kept = {one.topic_id: one.examples[0] for one in found}
     assert kept["old"] == rows[0].question
     assert len(kept) == 2
@@ -168,10 +168,10 @@ def test_topics_of_services_drawn_at_one_time_have_ids_of_their_own() -> None:
 def test_a_golden_case_covers_the_topic_that_its_question_lies_in() -> None:
     found = map_of(named("refunds", REFUNDS), named("parcels", PARCELS))
     cases = np.array([near(0, 0.3, 1), near(0, 0.0, 1), near(2, 0.4, 0)], np.float32)
-    told = covered(found, cases)
+    told = with_golden_cases(found, cases)
     assert [one.golden_cases for one in told.topics] == [2, 0]
     assert told.rest.golden_cases == 1
-    assert covered(told, np.zeros((0, 3), np.float32)).topics[0].golden_cases == 0
+    assert with_golden_cases(told, np.zeros((0, 3), np.float32)).topics[0].golden_cases == 0
 
 
 def test_a_large_topic_without_a_golden_case_is_a_gap() -> None:
@@ -201,6 +201,6 @@ def test_topics_move_to_another_model_by_their_examples() -> None:
 def test_what_lies_in_a_topic_does_not_depend_on_what_else_is_asked(order: list[int]) -> None:
     vectors = np.array([one.vector for one in some()] + [[-1, 0, 0]], np.float32)
     centres = np.array([REFUNDS, PARCELS], np.float32)
-    whole = placed(vectors, centres)
-    assert placed(vectors[order], centres).tolist() == whole[order].tolist()
+    whole = topic_of(vectors, centres)
+    assert topic_of(vectors[order], centres).tolist() == whole[order].tolist()
     assert all((vectors[one] @ centres[whole[one]] >= LIES_IN) for one in order if whole[one] >= 0)

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from clustering.rca.quotes import LEAST, stands_in
+from clustering.rca.evidence import LEAST, stands_in
 from tests.root_causes import span_of
 
 TEXT = 'Index  epoch "v7" has\n\tno chunks of Überweisung-02.'
