@@ -26,7 +26,7 @@ from scorers.groundedness import LocalGroundedness
 from scorers.grounding.features import AnswerFeatures, measure
 from scorers.grounding.model import answer_value, shipped_model
 from tools.training.grounded_examples import group_of, is_held_out, is_supported
-from tools.training.groundedness import OWN_SERVICE, Table, cross_fitted
+from tools.training.groundedness import OWN_SERVICE, Table, cross_fitted_odds
 
 STRATA = 10
 LEAST = {"attributionbench_dev": 0.74, "lfqa_verification": 0.90, "wice_claims": 0.72}
@@ -82,7 +82,7 @@ def refitted(given: Sequence[Row], measured: Sequence[AnswerFeatures]) -> list[f
         groups=[group_of(row) for row, one in zip(given, measured, strict=True) for _ in one.rows],
         sources=(),
     )  # fmt: skip
-    odds = cross_fitted(of, OWN_SERVICE, shipped_model().weights)
+    odds = cross_fitted_odds(of, OWN_SERVICE, shipped_model().weights)
     chances = (1 / (1 + np.exp(-odds))).tolist()
     starts = np.cumsum([0, *(len(one.rows) for one in measured)]).tolist()
     return [answer_value(chances[begin:end]) for begin, end in pairwise(starts)]

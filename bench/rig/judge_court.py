@@ -19,7 +19,7 @@ from ragvigil.store.scores.judged import Key, StoredRecord
 from scorers.golden import Case, question_key
 from scorers.judge.asker import Asker, Family
 from scorers.judge.job import families
-from scorers.judge.queue import JudgeQueue, Waiting, content_of
+from scorers.judge.queue import JudgeQueue, QueuedRecord, content_hash
 from scorers.judge.references import References
 from scorers.judge.worker import Judge
 from scorers.rubric import load_rubrics
@@ -104,10 +104,10 @@ class Court:
         for one in records:
             self.records[one.trace_id, one.record_id] = one
         self.queue.add(
-            Waiting(
+            QueuedRecord(
                 trace_id=one.trace_id,
                 record_id=one.record_id,
-                content=content_of(one),
+                content=content_hash(one),
                 stream=Stream.BASE,
                 probability=1.0,
                 due=0.0,

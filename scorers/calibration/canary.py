@@ -38,7 +38,7 @@ class Group(StrEnum):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Judged:
+class JudgedRecord:
     """A judged record: the values of its rubrics."""
 
     key: Key
@@ -73,22 +73,22 @@ class Shift:
 
 
 def pick(
-    records: Iterable[Judged], bars: Mapping[str, float], *, salt: str = "", each: int = EACH
+    records: Iterable[JudgedRecord], bars: Mapping[str, float], *, salt: str = "", each: int = EACH
 ) -> tuple[Member, ...]:
     """Up to `each` good, bad and borderline records, spread over the routes; by hash, not chance.
 
     `bars` holds the value of each rubric under which a record fails; records without a value for
     one of these rubrics are left out.
     """
-    groups: dict[Group, list[Judged]] = {group: [] for group in Group}
+    groups: dict[Group, list[JudgedRecord]] = {group: [] for group in Group}
     for record in records:
         group = group_of(record.values, bars)
         if group is not None:
             groups[group].append(record)
     return tuple(
         Member(key=record.key, route=record.route, group=group)
-        for group, found in groups.items()
-        for record in _spread(found, salt)[:each]
+        for group, members in groups.items()
+        for record in _spread(members, salt)[:each]
     )
 
 
@@ -112,17 +112,17 @@ def _margin(value: float, bar: float) -> float:
     return (value - bar) / room if room > 0 else 1.0
 
 
-def _spread(records: list[Judged], salt: str) -> list[Judged]:
+def _spread(records: list[JudgedRecord], salt: str) -> list[JudgedRecord]:
     """In turns of the routes; within a route, and between them, by hash."""
-    routes: dict[str, list[Judged]] = {}
-    for record in sorted(records, key=lambda one: _place(salt, *one.key)):
+    routes: dict[str, list[JudgedRecord]] = {}
+    for record in sorted(records, key=lambda record: _place(salt, *record.key)):
         routes.setdefault(record.route, []).append(record)
     turns = [
         (turn, _place(salt, route), record)
         for route, own in routes.items()
         for turn, record in enumerate(own)
     ]
-    return [record for _, _, record in sorted(turns, key=lambda one: one[:2])]
+    return [record for _, _, record in sorted(turns, key=lambda turn: turn[:2])]
 
 
 def _place(*parts: str) -> bytes:
@@ -144,15 +144,15 @@ def compare(
     Moved where the mean changed (sign-flip test of the paired differences) or more records crossed
     the bar than a judge at rest lets cross (binomial), either at 0.5 % over all `rubrics`.
     """
-    both = sorted(first.keys() & again.keys())
-    n = len(both)
+    pairs = sorted(first.keys() & again.keys())
+    n = len(pairs)
     if n < LEAST_PAIRS:
         why = f"{n} records were judged both times; {LEAST_PAIRS} are needed to tell"
         return Shift(rubric=rubric, n=n, change=None, p=None, crossed=0, moved=None, why=why)
-    changes = np.array([again[key] - first[key] for key in both])
-    crossed = 0 if bar is None else sum((first[key] < bar) != (again[key] < bar) for key in both)
-    p, alpha = _flipped(changes, seed), ALPHA / max(rubrics, 1) / 2
-    moved = p < alpha or _at_least(crossed, n, USUAL_CROSSINGS) < alpha
+    changes = np.array([again[key] - first[key] for key in pairs])
+    crossed = 0 if bar is None else sum((first[key] < bar) != (again[key] < bar) for key in pairs)
+    p, alpha = _sign_flip_p(changes, seed), ALPHA / max(rubrics, 1) / 2
+    moved = p < alpha or _binomial_tail(crossed, n, USUAL_CROSSINGS) < alpha
     change = float(changes.mean())
     why = (
         f"{rubric} {'moved' if moved else 'stands'}: {change * 100:+.1f} points over {n} frozen "
@@ -161,21 +161,21 @@ def compare(
     return Shift(rubric=rubric, n=n, change=change, p=p, crossed=crossed, moved=moved, why=why)
 
 
-def _flipped(changes: np.ndarray[tuple[int], np.dtype[np.float64]], seed: int) -> float:
+def _sign_flip_p(changes: np.ndarray[tuple[int], np.dtype[np.float64]], seed: int) -> float:
     """Two-sided p of the mean under random signs: exact for few changes, else by resampling."""
     some = changes[np.abs(changes) > 1e-9]
-    seen = abs(float(some.sum()))
+    observed = abs(float(some.sum()))
     if not len(some):
         return 1.0
     if len(some) <= 14:
         bits = (np.arange(2 ** len(some))[:, None] >> np.arange(len(some))) & 1
         sums = np.abs((2 * bits - 1) @ some)
-        return float((sums >= seen - 1e-9).mean())
+        return float((sums >= observed - 1e-9).mean())
     signs = np.random.default_rng(seed).integers(0, 2, (FLIPS, len(some))) * 2 - 1
     sums = np.abs(signs @ some)
-    return float(((sums >= seen - 1e-9).sum() + 1) / (FLIPS + 1))
+    return float(((sums >= observed - 1e-9).sum() + 1) / (FLIPS + 1))
 
 
-def _at_least(count: int, n: int, share: float) -> float:
+def _binomial_tail(count: int, n: int, share: float) -> float:
     """Probability of `count` or more of `n`, each with the probability `share`."""
     return 1 - sum(math.comb(n, k) * share**k * (1 - share) ** (n - k) for k in range(count))

@@ -15,7 +15,7 @@ from ragvigil.store.engine.store import Store
 from ragvigil.store.records.record_rows import RubricFacts, segment
 from ragvigil.store.scores import canary, judged, verdicts
 from ragvigil.store.scores.canary import CanaryRecord, CanaryScore, CanarySet
-from scorers.calibration.canary import Judged, Key, Shift, compare, pick
+from scorers.calibration.canary import JudgedRecord, Key, Shift, compare, pick
 from scorers.judge.job import JudgeJob
 from scorers.rubric import load_rubrics
 
@@ -60,7 +60,7 @@ class CanaryJob:
             for name, fact in self._facts.items()
             if name in judged_rubrics and fact.fails_below is not None
         }
-        chosen = canary.current(self._store) or choose(self._store, self._clock(), bars)
+        chosen = canary.current(self._store) or choose_canary(self._store, self._clock(), bars)
         if chosen is None or not self._is_due(chosen):
             return False
         is_run = self._judge(chosen)
@@ -78,7 +78,7 @@ class CanaryJob:
             return True
         last = runs[-1]
         since = self._clock() - last[0].time_unix_nano / 1e9
-        return since >= self._every or {one.segment for one in last} != self._segments()
+        return since >= self._every or {score.segment for score in last} != self._segments()
 
     def _segments(self) -> set[str]:
         rubrics = load_rubrics()
@@ -92,12 +92,12 @@ class CanaryJob:
 
     def _judge(self, chosen: CanarySet) -> bool:
         began = int(self._clock() * 1e9)
-        records = [one.record for one in chosen.members]
-        said = self._judging.judge_now(records, Purpose.CANARY)
-        if said is None:
+        records = [member.record for member in chosen.members]
+        scores_by_record = self._judging.judge_now(records, Purpose.CANARY)
+        if scores_by_record is None:
             return False
         rows: list[CanaryScore] = []
-        for record, scores in zip(records, said, strict=True):
+        for record, scores in zip(records, scores_by_record, strict=True):
             rows += canary.scored(str(began), began, record, scores, self._facts)
         batch = canary.scores_batch(
             chosen.set_id, rows, began, replica=self._store.replica, epoch=self._store.epoch
@@ -106,31 +106,32 @@ class CanaryJob:
         return True
 
 
-def choose(store: Store, now: float, bars: Mapping[str, float]) -> CanarySet | None:
+def choose_canary(store: Store, now: float, bars: Mapping[str, float]) -> CanarySet | None:
     """A new set from the records judged lately, stored; None while these are too few.
 
     `bars` holds the value under which a record fails each judged rubric.
     """
-    said = verdicts.recent(store, int(now) - CHOSEN_FROM_SECONDS, limit=CHOSEN_FROM)
-    found: dict[Key, dict[str, float]] = {}
+    recent = verdicts.recent(store, int(now) - CHOSEN_FROM_SECONDS, limit=CHOSEN_FROM)
+    values: dict[Key, dict[str, float]] = {}
     routes: dict[Key, str] = {}
-    for one in said:
-        if one.kind is Kind.JUDGE and one.value is not None:
-            key = (one.trace_id, one.record_id)
-            found.setdefault(key, {})[one.rubric] = one.value
-            routes[key] = one.route
+    for verdict in recent:
+        if verdict.kind is Kind.JUDGE and verdict.value is not None:
+            key = (verdict.trace_id, verdict.record_id)
+            values.setdefault(key, {})[verdict.rubric] = verdict.value
+            routes[key] = verdict.route
     picked = pick(
-        (Judged(key=key, route=routes[key], values=values) for key, values in found.items()), bars
+        (JudgedRecord(key=key, route=routes[key], values=values) for key, values in values.items()),
+        bars,
     )
-    records = judged.read(store, [one.key for one in picked])
+    records = judged.read(store, [member.key for member in picked])
     members = tuple(
-        CanaryRecord(record=records[one.key].record, kind=one.group.value)
-        for one in sorted(picked, key=lambda one: one.key)
-        if one.key in records
+        CanaryRecord(record=records[member.key].record, kind=member.group.value)
+        for member in sorted(picked, key=lambda member: member.key)
+        if member.key in records
     )
     if len(members) < LEAST_MEMBERS:
         return None
-    names = (f"{one.record.trace_id} {one.record.record_id}" for one in members)
+    names = (f"{member.record.trace_id} {member.record.record_id}" for member in members)
     chosen = CanarySet(
         set_id=token_of(*names)[:16], chosen_unix_nano=int(now * 1e9), members=members
     )
@@ -140,21 +141,21 @@ def choose(store: Store, now: float, bars: Mapping[str, float]) -> CanarySet | N
 
 def shifts(store: Store, set_id: str, bars: Mapping[str, float]) -> list[Shift]:
     """What the last run of a set says against the first, rubric by rubric; empty before two."""
-    found = canary.runs(store, set_id, last=1)
-    if len(found) < 2:
+    runs = canary.runs(store, set_id, last=1)
+    if len(runs) < 2:
         return []
-    first, last = _values(found[0]), _values(found[-1])
-    both = sorted(first.keys() & last.keys())
+    first, last = _values(runs[0]), _values(runs[-1])
+    rubrics = sorted(first.keys() & last.keys())
     return [
-        compare(rubric, first[rubric], last[rubric], bars.get(rubric), rubrics=len(both))
-        for rubric in both
+        compare(rubric, first[rubric], last[rubric], bars.get(rubric), rubrics=len(rubrics))
+        for rubric in rubrics
     ]
 
 
 def _values(run: list[CanaryScore]) -> dict[str, dict[Key, float]]:
     """By rubric and record; what has no value was not said."""
-    found: dict[str, dict[Key, float]] = {}
-    for one in run:
-        if one.value is not None:
-            found.setdefault(one.rubric, {})[one.trace_id, one.record_id] = one.value
-    return found
+    values: dict[str, dict[Key, float]] = {}
+    for score in run:
+        if score.value is not None:
+            values.setdefault(score.rubric, {})[score.trace_id, score.record_id] = score.value
+    return values

@@ -37,7 +37,7 @@ class Dispute(StrEnum):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Said:
+class Opinion:
     """One value of one rubric for one record; `name` is that of the labeller, judge or scorer."""
 
     trace_id: str
@@ -56,8 +56,8 @@ class Disagreement:
     """Two values that do not go together, the first being the judge's (of the first rubric)."""
 
     kind: Dispute
-    first: Said
-    second: Said
+    first: Opinion
+    second: Opinion
     why: str
 
     @property
@@ -66,37 +66,39 @@ class Disagreement:
         return abs(self.first.value - self.second.value)
 
 
-Values: TypeAlias = Mapping[tuple[str, Voice], Said]
+Values: TypeAlias = Mapping[tuple[str, Voice], Opinion]
 
 
 def disagreements(
-    said: Iterable[Said], bars: Mapping[str, float], *, most: int = MOST
+    opinions: Iterable[Opinion], bars: Mapping[str, float], *, most: int = MOST
 ) -> list[Disagreement]:
     """The disagreements, people's first, then the widest; at most `most`.
 
     `bars` holds the value of each rubric under which a record fails. What a person has labelled
     is not asked again. Of two values of one rubric and voice the newest counts.
     """
-    records: dict[tuple[str, str], dict[tuple[str, Voice], Said]] = {}
-    for one in sorted(said, key=lambda one: one.time_unix_nano):
-        record = records.setdefault((one.trace_id, one.record_id), {})
-        record[one.rubric, one.voice] = one
-    found = [one for record in records.values() for one in _of_record(record, bars)]
+    records: dict[tuple[str, str], dict[tuple[str, Voice], Opinion]] = {}
+    for opinion in sorted(opinions, key=lambda opinion: opinion.time_unix_nano):
+        record = records.setdefault((opinion.trace_id, opinion.record_id), {})
+        record[opinion.rubric, opinion.voice] = opinion
+    result = [
+        disagreement for record in records.values() for disagreement in _in_record(record, bars)
+    ]
     order = list(Dispute)
-    found.sort(
-        key=lambda one: (
-            order.index(one.kind),
-            -one.gap,
-            one.first.trace_id,
-            one.first.record_id,
-            one.first.rubric,
-            one.second.rubric,
+    result.sort(
+        key=lambda disagreement: (
+            order.index(disagreement.kind),
+            -disagreement.gap,
+            disagreement.first.trace_id,
+            disagreement.first.record_id,
+            disagreement.first.rubric,
+            disagreement.second.rubric,
         )
     )
-    return found[:most]
+    return result[:most]
 
 
-def _of_record(record: Values, bars: Mapping[str, float]) -> Iterator[Disagreement]:
+def _in_record(record: Values, bars: Mapping[str, float]) -> Iterator[Disagreement]:
     labelled = {rubric for rubric, voice in record if voice is Voice.PERSON}
     for (rubric, voice), judged in record.items():
         if voice is not Voice.JUDGE:
@@ -110,24 +112,24 @@ def _of_record(record: Values, bars: Mapping[str, float]) -> Iterator[Disagreeme
         apart = passes(judged.value, bar) != passes(scorer.value, bar)
         if apart and abs(judged.value - scorer.value) >= LEAST_GAP:
             yield _disagreement(Dispute.SCORER, judged, scorer)
-    yield from _opposed(record, bars, labelled)
+    yield from _between_rubrics(record, bars, labelled)
 
 
-def _opposed(
+def _between_rubrics(
     record: Values, bars: Mapping[str, float], labelled: Collection[str]
 ) -> Iterator[Disagreement]:
-    for one, other in OPPOSED:
-        first, second = record.get((one, Voice.JUDGE)), record.get((other, Voice.JUDGE))
-        if first is None or second is None or {one, other} <= set(labelled):
+    for first_rubric, other in OPPOSED:
+        first, second = record.get((first_rubric, Voice.JUDGE)), record.get((other, Voice.JUDGE))
+        if first is None or second is None or {first_rubric, other} <= set(labelled):
             continue
-        apart = passes(first.value, bars.get(one)) != passes(second.value, bars.get(other))
+        apart = passes(first.value, bars.get(first_rubric)) != passes(second.value, bars.get(other))
         if apart and abs(first.value - second.value) >= LEAST_GAP:
             yield _disagreement(Dispute.RUBRICS, first, second)
 
 
-def _disagreement(kind: Dispute, first: Said, second: Said) -> Disagreement:
+def _disagreement(kind: Dispute, first: Opinion, second: Opinion) -> Disagreement:
     if kind is Dispute.RUBRICS:
-        high, low = sorted((first, second), key=lambda one: -one.value)
+        high, low = sorted((first, second), key=lambda opinion: -opinion.value)
         why = f"{high.rubric} {high.value:.2f}, yet {low.rubric} {low.value:.2f}"
     else:
         voice = "a person" if kind is Dispute.PERSON else second.name or "a cheap scorer"

@@ -61,11 +61,11 @@ def kappa(
     if not first and not second:
         return None
     table = _Table(first, second, weighting)
-    found = float(table.kappas(np.ones((1, len(first))))[0])
-    return None if np.isnan(found) else found
+    point = float(table.kappas(np.ones((1, len(first))))[0])
+    return None if np.isnan(point) else point
 
 
-def measured(
+def kappa_with_interval(
     first: Sequence[Verdict],
     second: Sequence[Verdict],
     weighting: Weighting = Weighting.NOMINAL,
@@ -79,11 +79,11 @@ def measured(
         return Kappa(n=n)
     chance = np.random.default_rng(seed)
     counts = chance.multinomial(n, np.full(n, 1 / n), size=RESAMPLES).astype(np.float64)
-    found = _Table(first, second, weighting).kappas(counts)
-    found = found[~np.isnan(found)]
-    if len(found) < LEAST_RESAMPLES * RESAMPLES:
+    kappas = _Table(first, second, weighting).kappas(counts)
+    kappas = kappas[~np.isnan(kappas)]
+    if len(kappas) < LEAST_RESAMPLES * RESAMPLES:
         return Kappa(n=n, value=value)
-    low, high = np.quantile(found, [0.025, 0.975])
+    low, high = np.quantile(kappas, [0.025, 0.975])
     return Kappa(n=n, value=value, low=float(low), high=float(high))
 
 
@@ -96,10 +96,10 @@ class _Table:
         if len(first) != len(second):
             raise ValueError(f"{len(first)} verdicts against {len(second)}")
         levels, places = _levels(first, second, weighting)
-        one, other = places[: len(first)], places[len(first) :]
+        first_levels, other = places[: len(first)], places[len(first) :]
         self._distance = _distances(levels, weighting)
-        self._apart = self._distance[one, other]
-        self._one, self._other = (np.eye(len(levels))[side] for side in (one, other))
+        self._apart = self._distance[first_levels, other]
+        self._one, self._other = (np.eye(len(levels))[side] for side in (first_levels, other))
 
     def kappas(self, counts: Floats) -> Floats:
         """Kappa for each row of `counts`: how often each pair is taken; NaN where not defined."""
@@ -107,17 +107,17 @@ class _Table:
         observed = counts @ self._apart / total
         shares = (counts @ self._one / total[:, None], counts @ self._other / total[:, None])
         expected = ((shares[0] @ self._distance) * shares[1]).sum(axis=1)
-        found = np.full(len(counts), np.nan)
-        np.divide(observed, expected, out=found, where=expected > 1e-12)
-        return np.asarray(np.clip(1 - found, -1.0, 1.0))
+        ratio = np.full(len(counts), np.nan)
+        np.divide(observed, expected, out=ratio, where=expected > 1e-12)
+        return np.asarray(np.clip(1 - ratio, -1.0, 1.0))
 
 
 def _levels(
     first: Sequence[Verdict], second: Sequence[Verdict], weighting: Weighting
 ) -> tuple[NDArray[Any], NDArray[np.intp]]:
     kind: type = str if weighting is Weighting.NOMINAL else float
-    both = np.array([kind(one) for one in (*first, *second)])
-    levels, places = np.unique(both, return_inverse=True)
+    verdicts = np.array([kind(verdict) for verdict in (*first, *second)])
+    levels, places = np.unique(verdicts, return_inverse=True)
     return levels, places.reshape(-1)
 
 

@@ -10,9 +10,9 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
-from scorers.calibration.kappa import Kappa, Verdict, Weighting, measured
-from scorers.calibration.ppi import Level, Sums, debiased
-from scorers.calibration.status import ROLLING_LABELS, Standing, standing
+from scorers.calibration.kappa import Kappa, Verdict, Weighting, kappa_with_interval
+from scorers.calibration.ppi import Level, Sums, debiased_level
+from scorers.calibration.status import ROLLING_LABELS, JudgeStatus, status_of
 
 HALF = 0.5
 """Where a record passes by a rubric that does not say."""
@@ -45,7 +45,7 @@ class Pair:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Compared:
+class Comparison:
     """Verdicts on one scale, side by side; `agreement` is the share on which they are one."""
 
     scale: Scale
@@ -67,7 +67,7 @@ class Measure:
     scale: Scale
     kappa: Kappa
     agreement: float | None
-    standing: Standing
+    status: JudgeStatus
     level: Level | None
 
     @property
@@ -85,12 +85,12 @@ def measure(
     all records of the uniform sample, the labelled ones included, of which `failed` fail.
     """
     compared = compare(newest(pairs), bar)
-    kappa = measured(compared.people, compared.judge, compared.weighting, seed=seed)
+    kappa = kappa_with_interval(compared.people, compared.judge, compared.weighting, seed=seed)
     return Measure(
         scale=compared.scale,
         kappa=kappa,
         agreement=compared.agreement,
-        standing=standing(kappa),
+        status=status_of(kappa),
         level=_level(compared, judged, failed),
     )
 
@@ -104,19 +104,19 @@ def newest(pairs: Iterable[Pair]) -> list[Pair]:
     return list(first.values())[:ROLLING_LABELS]
 
 
-def compare(pairs: Sequence[Pair], bar: float | None) -> Compared:
+def compare(pairs: Sequence[Pair], bar: float | None) -> Comparison:
     """Puts both sides on the scale of the people; pairs that are on another one are left out."""
-    valued = [one for one in pairs if one.label is not None and one.judged is not None]
-    worded = [one for one in pairs if one.word and one.words]
+    valued = [pair for pair in pairs if pair.label is not None and pair.judged is not None]
+    worded = [pair for pair in pairs if pair.word and pair.words]
     if len(worded) > len(valued):
-        return _compared(Scale.WORDS, worded, [one.word for one in worded], _words(worded))
-    people = [one.label for one in valued if one.label is not None]
-    judge = [one.judged for one in valued if one.judged is not None]
-    passing = [[float(passes(one, bar)) for one in side] for side in (people, judge)]
+        return _comparison(Scale.WORDS, worded, [pair.word for pair in worded], _words(worded))
+    people = [pair.label for pair in valued if pair.label is not None]
+    judge = [pair.judged for pair in valued if pair.judged is not None]
+    passing = [[float(passes(value, bar)) for value in side] for side in (people, judge)]
     if set(people) <= {0.0, 1.0}:
-        return _compared(Scale.PASS_FAIL, valued, *passing)
+        return _comparison(Scale.PASS_FAIL, valued, *passing)
     same = _share(*passing)
-    return _compared(Scale.GRADES, valued, people, judge, agreement=same)
+    return _comparison(Scale.GRADES, valued, people, judge, agreement=same)
 
 
 def passes(value: float, bar: float | None) -> bool:
@@ -124,15 +124,15 @@ def passes(value: float, bar: float | None) -> bool:
     return value >= (HALF if bar is None else bar)
 
 
-def _compared(
+def _comparison(
     scale: Scale,
     pairs: Sequence[Pair],
     people: Sequence[Verdict],
     judge: Sequence[Verdict],
     *,
     agreement: float | None = None,
-) -> Compared:
-    return Compared(
+) -> Comparison:
+    return Comparison(
         scale=scale,
         pairs=tuple(pairs),
         people=tuple(people),
@@ -143,25 +143,31 @@ def _compared(
 
 def _words(pairs: Sequence[Pair]) -> list[str]:
     """The judge's word: the person's, where it is among several."""
-    return [one.word if one.word in one.words else one.words[0] for one in pairs]
+    return [pair.word if pair.word in pair.words else pair.words[0] for pair in pairs]
 
 
 def _share(first: Sequence[Verdict], second: Sequence[Verdict]) -> float | None:
     if not first:
         return None
-    return sum(one == other for one, other in zip(first, second, strict=True)) / len(first)
+    return sum(label == other for label, other in zip(first, second, strict=True)) / len(first)
 
 
-def _level(compared: Compared, judged: Sums, failed: int) -> Level | None:
+def _level(compared: Comparison, judged: Sums, failed: int) -> Level | None:
     """The debiased level: of pass or fail the share that passes, of grades their mean."""
     if compared.scale is Scale.WORDS:
         return None
     if compared.scale is Scale.PASS_FAIL:
         passed = float(judged.n - failed)
         judged = Sums(n=judged.n, total=passed, squares=passed)
-    kept = [place for place, pair in enumerate(compared.pairs) if pair.is_base]
-    here = [float(compared.judge[place]) for place in kept]
-    others = judged - Sums.of(here)
+    base_places = [place for place, pair in enumerate(compared.pairs) if pair.is_base]
+    judge_values = [float(compared.judge[place]) for place in base_places]
+    unlabelled = judged - Sums.of(judge_values)
     # Roll-ups lag behind by seconds: what they do not hold yet is not counted twice.
-    rest = others if others.n > 0 and others.total >= 0 and others.squares >= 0 else Sums()
-    return debiased([float(compared.people[place]) for place in kept], here, rest)
+    rest = (
+        unlabelled
+        if unlabelled.n > 0 and unlabelled.total >= 0 and unlabelled.squares >= 0
+        else Sums()
+    )
+    return debiased_level(
+        [float(compared.people[place]) for place in base_places], judge_values, rest
+    )

@@ -28,7 +28,7 @@ STATE = Gauge(
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Shown:
+class JudgeSeries:
     """A judge as metrics name it: the model and the version of the rubric that it judges by."""
 
     rubric: str
@@ -36,18 +36,18 @@ class Shown:
     measure: Measure
 
 
-def show(judges: Iterable[Shown]) -> None:
+def show(judges: Iterable[JudgeSeries]) -> None:
     """Replaces what is exposed by these; a judge that is not among them any more vanishes."""
     kappas: dict[tuple[str, ...], float] = {}
     counts: dict[tuple[str, ...], float] = {}
     states: dict[tuple[str, ...], float] = {}
-    for one in judges:
-        key = (one.rubric, one.judge)
-        counts[key] = one.measure.kappa.n
-        if one.measure.kappa.value is not None:
-            kappas[key] = one.measure.kappa.value
+    for series in judges:
+        key = (series.rubric, series.judge)
+        counts[key] = series.measure.kappa.n
+        if series.measure.kappa.value is not None:
+            kappas[key] = series.measure.kappa.value
         for state in JudgeState:
-            states[*key, state.value] = float(state is one.measure.standing.state)
+            states[*key, state.value] = float(state is series.measure.status.state)
     for gauge, values in ((KAPPA, kappas), (LABELS, counts), (STATE, states)):
         _replace(gauge, values)
 
@@ -56,6 +56,8 @@ def _replace(gauge: Gauge, values: dict[tuple[str, ...], float]) -> None:
     """Without a moment in which a scrape finds nothing."""
     for key, value in values.items():
         gauge.labels(*key).set(value)
-    shown = {tuple(sample.labels.values()) for one in gauge.collect() for sample in one.samples}
+    shown = {
+        tuple(sample.labels.values()) for metric in gauge.collect() for sample in metric.samples
+    }
     for key in shown - set(values):
         gauge.remove(*key)

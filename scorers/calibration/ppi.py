@@ -51,7 +51,7 @@ class Sums:
     @classmethod
     def of(cls, values: Sequence[float]) -> Sums:
         """The sums of these values."""
-        return cls(n=len(values), total=sum(values), squares=sum(one**2 for one in values))
+        return cls(n=len(values), total=sum(values), squares=sum(value**2 for value in values))
 
     def __add__(self, other: Sums) -> Sums:
         return Sums(
@@ -74,7 +74,9 @@ class Sums:
         return max(self.squares / self.n - self.mean**2, 0.0)
 
 
-def debiased(labels: Sequence[float], judged: Sequence[float], unlabelled: Sums) -> Level | None:
+def debiased_level(
+    labels: Sequence[float], judged: Sequence[float], unlabelled: Sums
+) -> Level | None:
     """The level of the labels over all records; None with fewer than 3 labels.
 
     `judged` are the judge's scores of the labelled records, in the same order, `unlabelled` those
@@ -86,12 +88,12 @@ def debiased(labels: Sequence[float], judged: Sequence[float], unlabelled: Sums)
     n = len(labels)
     if n < LEAST_LABELS:
         return None
-    truth, here = np.asarray(labels, dtype=np.float64), np.asarray(judged, dtype=np.float64)
-    weight = _tuned(truth, here, unlabelled)
-    gap = here.mean() - unlabelled.mean if weight else 0.0
+    truth, predicted = np.asarray(labels, dtype=np.float64), np.asarray(judged, dtype=np.float64)
+    weight = _tune_weight(truth, predicted, unlabelled)
+    gap = predicted.mean() - unlabelled.mean if weight else 0.0
     mean = float(truth.mean() - weight * gap)
     freedom = n - 2 if weight else n - 1
-    squares = float((truth - weight * here).var()) * n
+    squares = float((truth - weight * predicted).var()) * n
     variance = max(squares / freedom / n, LEAST_SQUARES / (n * (n + 2)))
     if weight:
         variance += weight**2 * unlabelled.variance / (unlabelled.n - 1)
@@ -108,13 +110,13 @@ def debiased(labels: Sequence[float], judged: Sequence[float], unlabelled: Sums)
     )
 
 
-def _tuned(truth: Floats, here: Floats, unlabelled: Sums) -> float:
+def _tune_weight(truth: Floats, predicted: Floats, unlabelled: Sums) -> float:
     """λ: how far the judge is followed, 0..1."""
     n = len(truth)
-    spread = (Sums.of(here.tolist()) + unlabelled).variance
+    spread = (Sums.of(predicted.tolist()) + unlabelled).variance
     if n < LEAST_TO_TUNE or unlabelled.n < 2 or spread < 1e-9:
         return 0.0
-    together = float(np.cov(truth, here)[0, 1])
+    together = float(np.cov(truth, predicted)[0, 1])
     return min(max(together / ((1 + n / unlabelled.n) * spread), 0.0), 1.0)
 
 

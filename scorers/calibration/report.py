@@ -15,7 +15,7 @@ from ragvigil.store.scores import labels, verdicts
 from ragvigil.store.scores.labels import Label
 from ragvigil.store.scores.verdicts import Judge, Verdict
 from scorers.calibration import metrics
-from scorers.calibration.disagreements import Disagreement, Said, Voice, disagreements
+from scorers.calibration.disagreements import Disagreement, Opinion, Voice, disagreements
 from scorers.calibration.measure import Measure, Pair, measure
 from scorers.calibration.ppi import Sums
 
@@ -26,7 +26,7 @@ LEVEL_SECONDS = 30 * DAY
 """The debiased level is that of these last days."""
 MOST_DISAGREEMENTS = 10_000
 
-Met: TypeAlias = tuple[Label, Verdict]
+LabelledVerdict: TypeAlias = tuple[Label, Verdict]
 Place: TypeAlias = tuple[str, str]
 """Rubric and segment, or trace and rubric."""
 Estimates: TypeAlias = Callable[[int], list[Mapping[str, object]]]
@@ -34,7 +34,7 @@ Estimates: TypeAlias = Callable[[int], list[Mapping[str, object]]]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Measured:
+class MeasuredJudge:
     """A judge with its measure."""
 
     judge: Judge
@@ -62,19 +62,19 @@ class Calibration:
         """Every rubric that there is."""
         return self._rubrics
 
-    def measures(self) -> list[Measured]:
+    def measures(self) -> list[MeasuredJudge]:
         """Every judge that works or has labels, by rubric and segment."""
         now = int(self._clock())
         since = now - LEVEL_SECONDS
         met = _by_judge(self._met())
-        judges = {(one.rubric, one.segment): one for one in _judges(met)}
-        for one in verdicts.judges(self._store, now - AT_WORK_SECONDS):
-            judges.setdefault((one.rubric, one.segment), one)
+        judges = {(judge.rubric, judge.segment): judge for judge in _judges(met)}
+        for judge in verdicts.judges(self._store, now - AT_WORK_SECONDS):
+            judges.setdefault((judge.rubric, judge.segment), judge)
         if not judges:
             return []
         sums = verdicts.sums(self._store, since, {rubric for rubric, _ in judges})
         return [
-            Measured(
+            MeasuredJudge(
                 judge=judge,
                 measure=self._measure(judge, met.get(place, []), sums.get(place), since),
             )
@@ -84,43 +84,43 @@ class Calibration:
     def show_metrics(self) -> None:
         """Exposes every judge's kappa, labels and state; a periodic job."""
         metrics.show(
-            metrics.Shown(
-                rubric=one.judge.rubric,
-                judge=f"{one.judge.scorer} v{one.judge.version}",
-                measure=one.measure,
+            metrics.JudgeSeries(
+                rubric=entry.judge.rubric,
+                judge=f"{entry.judge.scorer} v{entry.judge.version}",
+                measure=entry.measure,
             )
-            for one in self.measures()
+            for entry in self.measures()
         )
 
     def judges(self) -> list[Mapping[str, object]]:
         """One entry per rubric and judge."""
-        return [_judge_form(one) for one in self.measures()]
+        return [_judge_form(entry) for entry in self.measures()]
 
     def disagreements(self, since: int) -> list[Mapping[str, object]]:
         """Verdicts since then that do not go together, those with people first."""
-        met = [one for one in self._met() if one[1].time_unix_nano >= since * 10**9]
-        said = [
-            *(_said(one) for one in verdicts.recent(self._store, since)),
-            *(side for one in met for side in _sides(*one)),
+        met = [pair for pair in self._met() if pair[1].time_unix_nano >= since * 10**9]
+        opinions = [
+            *(_opinion_of(verdict) for verdict in verdicts.recent(self._store, since)),
+            *(side for pair in met for side in _opinions(*pair)),
         ]
-        found = disagreements(said, self._bars, most=MOST_DISAGREEMENTS)
-        return [_disagreement_form(one) for one in found]
+        disputes = disagreements(opinions, self._bars, most=MOST_DISAGREEMENTS)
+        return [_disagreement_form(dispute) for dispute in disputes]
 
     def estimates(self, since: int) -> list[Mapping[str, object]]:
         """The two-phase estimate of every judged mean since then."""
         return self._estimates(since)
 
-    def _met(self) -> list[Met]:
+    def _met(self) -> list[LabelledVerdict]:
         """Labels with the verdicts of judges on the same record."""
-        told = labels.newest(self._store)
-        if not told:
+        newest = labels.newest(self._store)
+        if not newest:
             return []
-        rubrics = {one.rubric for one in told}
-        found = verdicts.of_traces(self._store, {one.trace_id for one in told}, rubrics)
-        return list(_meet(told, found))
+        rubrics = {label.rubric for label in newest}
+        candidates = verdicts.of_traces(self._store, {label.trace_id for label in newest}, rubrics)
+        return list(_pair_up(newest, candidates))
 
     def _measure(
-        self, judge: Judge, met: Sequence[Met], sums: verdicts.Sums | None, since: int
+        self, judge: Judge, met: Sequence[LabelledVerdict], sums: verdicts.Sums | None, since: int
     ) -> Measure:
         judged = Sums(n=sums.n, total=sums.total, squares=sums.squares) if sums else Sums()
         return measure(
@@ -131,36 +131,36 @@ class Calibration:
         )
 
 
-def _meet(told: Iterable[Label], found: Iterable[Verdict]) -> Iterator[Met]:
+def _pair_up(newest: Iterable[Label], candidates: Iterable[Verdict]) -> Iterator[LabelledVerdict]:
     """Each label with each judge's verdict; a trace with several records needs its record id."""
     by_trace: dict[Place, list[Verdict]] = defaultdict(list)
-    for one in found:
-        by_trace[one.trace_id, one.rubric].append(one)
-    for label in told:
-        here = by_trace.get((label.trace_id, label.rubric), [])
-        records = {one.record_id for one in here}
-        wanted = label.record_id or (records.pop() if len(records) == 1 else "")
+    for verdict in candidates:
+        by_trace[verdict.trace_id, verdict.rubric].append(verdict)
+    for label in newest:
+        same_rubric = by_trace.get((label.trace_id, label.rubric), [])
+        records = {verdict.record_id for verdict in same_rubric}
+        record_id = label.record_id or (records.pop() if len(records) == 1 else "")
         # Of several streams the uniform sample's verdict counts: it comes last here.
-        ordered = sorted(here, key=lambda one: one.stream is Stream.BASE)
-        last = {one.segment: one for one in ordered if one.record_id == wanted}
+        ordered = sorted(same_rubric, key=lambda verdict: verdict.stream is Stream.BASE)
+        last = {verdict.segment: verdict for verdict in ordered if verdict.record_id == record_id}
         yield from ((label, verdict) for verdict in last.values())
 
 
-def _by_judge(met: Iterable[Met]) -> dict[Place, list[Met]]:
-    found: dict[Place, list[Met]] = defaultdict(list)
-    for one in met:
-        found[one[1].rubric, one[1].segment].append(one)
-    return found
+def _by_judge(met: Iterable[LabelledVerdict]) -> dict[Place, list[LabelledVerdict]]:
+    by_judge: dict[Place, list[LabelledVerdict]] = defaultdict(list)
+    for pair in met:
+        by_judge[pair[1].rubric, pair[1].segment].append(pair)
+    return by_judge
 
 
-def _judges(met: Mapping[Place, Sequence[Met]]) -> Iterator[Judge]:
+def _judges(met: Mapping[Place, Sequence[LabelledVerdict]]) -> Iterator[Judge]:
     for (rubric, segment), pairs in met.items():
         verdict = pairs[0][1]
         yield Judge(rubric=rubric, segment=segment, scorer=verdict.scorer, version=verdict.version)
 
 
 def _pair(label: Label, verdict: Verdict, since: int) -> Pair:
-    words = tuple(word for one in verdict.label.split(",") if (word := one.strip()))
+    words = tuple(word for part in verdict.label.split(",") if (word := part.strip()))
     return Pair(
         trace_id=verdict.trace_id,
         record_id=verdict.record_id,
@@ -173,25 +173,25 @@ def _pair(label: Label, verdict: Verdict, since: int) -> Pair:
     )
 
 
-def _said(one: Verdict) -> Said:
-    return Said(
-        trace_id=one.trace_id,
-        record_id=one.record_id,
-        rubric=one.rubric,
-        voice=Voice.JUDGE if one.kind is Kind.JUDGE else Voice.SCORER,
-        value=0.0 if one.value is None else one.value,
-        name=one.scorer,
-        time_unix_nano=one.time_unix_nano,
-        service=one.service,
-        route=one.route,
+def _opinion_of(verdict: Verdict) -> Opinion:
+    return Opinion(
+        trace_id=verdict.trace_id,
+        record_id=verdict.record_id,
+        rubric=verdict.rubric,
+        voice=Voice.JUDGE if verdict.kind is Kind.JUDGE else Voice.SCORER,
+        value=0.0 if verdict.value is None else verdict.value,
+        name=verdict.scorer,
+        time_unix_nano=verdict.time_unix_nano,
+        service=verdict.service,
+        route=verdict.route,
     )
 
 
-def _sides(label: Label, verdict: Verdict) -> Iterator[Said]:
+def _opinions(label: Label, verdict: Verdict) -> Iterator[Opinion]:
     """What person and judge said, where both gave a value."""
     if label.value is None or verdict.value is None:
         return
-    judged = _said(verdict)
+    judged = _opinion_of(verdict)
     yield judged
     yield replace(
         judged,
@@ -202,41 +202,46 @@ def _sides(label: Label, verdict: Verdict) -> Iterator[Said]:
     )
 
 
-def _judge_form(one: Measured) -> dict[str, object]:
-    found, kappa = one.measure, one.measure.kappa
+def _judge_form(entry: MeasuredJudge) -> dict[str, object]:
+    result, kappa = entry.measure, entry.measure.kappa
     return {
-        "rubric": one.judge.rubric,
-        "judge": one.judge.scorer,
-        "version": one.judge.version,
-        "segment": one.judge.segment,
-        "scale": found.scale.value,
+        "rubric": entry.judge.rubric,
+        "judge": entry.judge.scorer,
+        "version": entry.judge.version,
+        "segment": entry.judge.segment,
+        "scale": result.scale.value,
         "labels": kappa.n,
         "kappa": kappa.value,
         "low": kappa.low,
         "high": kappa.high,
-        "agreement": found.agreement,
-        "disagreements": found.disagreements,
-        "state": found.standing.state.value,
-        "reason": found.standing.reason,
-        "level": None if found.level is None else asdict(found.level),
+        "agreement": result.agreement,
+        "disagreements": result.disagreements,
+        "state": result.status.state.value,
+        "reason": result.status.reason,
+        "level": None if result.level is None else asdict(result.level),
     }
 
 
-def _disagreement_form(one: Disagreement) -> dict[str, object]:
-    first = one.first
+def _disagreement_form(dispute: Disagreement) -> dict[str, object]:
+    first = dispute.first
     return {
-        "kind": one.kind.value,
+        "kind": dispute.kind.value,
         "trace_id": first.trace_id,
         "record_id": first.record_id,
         "time": time_of(first.time_unix_nano),
         "service": first.service,
         "route": first.route,
-        "gap": one.gap,
-        "why": one.why,
+        "gap": dispute.gap,
+        "why": dispute.why,
         "first": _side_form(first),
-        "second": _side_form(one.second),
+        "second": _side_form(dispute.second),
     }
 
 
-def _side_form(one: Said) -> dict[str, object]:
-    return {"rubric": one.rubric, "by": one.voice.value, "name": one.name, "value": one.value}
+def _side_form(opinion: Opinion) -> dict[str, object]:
+    return {
+        "rubric": opinion.rubric,
+        "by": opinion.voice.value,
+        "name": opinion.name,
+        "value": opinion.value,
+    }

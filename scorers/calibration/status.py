@@ -24,17 +24,17 @@ class JudgeState(StrEnum):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Standing:
+class JudgeStatus:
     """A state and the sentence that says why."""
 
     state: JudgeState
     reason: str
 
 
-def standing(kappa: Kappa) -> Standing:
+def status_of(kappa: Kappa) -> JudgeStatus:
     """The state that this agreement with people's labels gives.
 
-    >>> print(standing(Kappa(n=200, value=0.52, low=0.4, high=0.63)).reason)
+    >>> print(status_of(Kappa(n=200, value=0.52, low=0.4, high=0.63)).reason)
     kappa 0.52 (0.40 to 0.63) on 200 labels: the whole interval lies under 0.7
     """
     if kappa.n < LEAST_LABELS:
@@ -48,22 +48,24 @@ def standing(kappa: Kappa) -> Standing:
             f"kappa {kappa.value:.2f} on {_labels(kappa.n)}, nearly all of one kind: "
             "no interval can be given"
         )
-    found = f"kappa {kappa.value:.2f} ({kappa.low:.2f} to {kappa.high:.2f}) on {_labels(kappa.n)}"
+    finding = f"kappa {kappa.value:.2f} ({kappa.low:.2f} to {kappa.high:.2f}) on {_labels(kappa.n)}"
     if kappa.high < BAR:
-        reason = f"{found}: the whole interval lies under {BAR}"
-        return Standing(state=JudgeState.RETIRED, reason=reason)
+        reason = f"{finding}: the whole interval lies under {BAR}"
+        return JudgeStatus(state=JudgeState.RETIRED, reason=reason)
     if kappa.value < BAR:
-        return _trusted(f"{found}: under {BAR}, but chance may explain that; more labels will tell")
-    return _trusted(found)
+        return _trusted(
+            f"{finding}: under {BAR}, but chance may explain that; more labels will tell"
+        )
+    return _trusted(finding)
 
 
 def _labels(n: int) -> str:
     return f"{n} label" if n == 1 else f"{n} labels"
 
 
-def _unmeasured(reason: str) -> Standing:
-    return Standing(state=JudgeState.UNMEASURED, reason=reason)
+def _unmeasured(reason: str) -> JudgeStatus:
+    return JudgeStatus(state=JudgeState.UNMEASURED, reason=reason)
 
 
-def _trusted(reason: str) -> Standing:
-    return Standing(state=JudgeState.TRUSTED, reason=reason)
+def _trusted(reason: str) -> JudgeStatus:
+    return JudgeStatus(state=JudgeState.TRUSTED, reason=reason)

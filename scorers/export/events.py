@@ -38,7 +38,7 @@ class Result:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Evaluated:
+class AnswerResults:
     """The results of one answer. `span_id` is the root of its record; ids as numbers.
 
     `response_id` is empty where several replies of models made the answer: the span names it.
@@ -54,8 +54,11 @@ class Evaluated:
     @property
     def digest(self) -> int:
         """The same for the same results of the same answer: 64 bit, in every process."""
-        said = [(one.name, one.details[OWN], one.value, one.label) for one in self.results]
-        text = repr((self.trace_id, self.span_id, said))
+        outcomes = [
+            (result.name, result.details[OWN], result.value, result.label)
+            for result in self.results
+        ]
+        text = repr((self.trace_id, self.span_id, outcomes))
         return int.from_bytes(blake2b(text.encode(errors="replace"), digest_size=8).digest(), "big")
 
 
@@ -80,35 +83,35 @@ def facts_of(rubrics: Mapping[str, Rubric]) -> dict[str, Facts]:
     }
 
 
-def wanted(
+def select_scores(
     scores: Sequence[Score], facts: Mapping[str, Facts], settings: ExportSettings
 ) -> list[Score]:
     """The scores that the settings let leave."""
     return [
-        one
-        for one in scores
-        if (not settings.rubrics or one.rubric in settings.rubrics)
-        and one.stream in settings.streams
-        and (settings.not_applicable or _applies(one, facts.get(one.rubric)))
+        score
+        for score in scores
+        if (not settings.rubrics or score.rubric in settings.rubrics)
+        and score.stream in settings.streams
+        and (settings.not_applicable or _applies(score, facts.get(score.rubric)))
     ]
 
 
-def evaluated(
+def answer_results(
     record: RagRecord,
     scores: Sequence[Score],
     facts: Mapping[str, Facts],
     *,
     now_unix_nano: int,
     explanations: bool,
-) -> Evaluated:
+) -> AnswerResults:
     """The results of an answer as they leave. Raises NoSpan."""
-    return Evaluated(
+    return AnswerResults(
         trace_id=_number(record.trace_id, 32),
         span_id=_number(record.record_id, 16),
         response_id=record.response_ids[0] if len(record.response_ids) == 1 else "",
         time_unix_nano=now_unix_nano,
-        results=tuple(_result(one, facts.get(one.rubric), explanations) for one in scores),
-        details=_filled({
+        results=tuple(_result(score, facts.get(score.rubric), explanations) for score in scores),
+        details=_present({
             "ragvigil.service": record.service,
             "ragvigil.environment": record.environment,
             "ragvigil.route": record.route,
@@ -117,9 +120,9 @@ def evaluated(
     )  # fmt: skip
 
 
-def event_attributes(answer: Evaluated, result: Result) -> dict[str, Plain]:
+def event_attributes(answer: AnswerResults, result: Result) -> dict[str, Plain]:
     """Attributes of one `gen_ai.evaluation.result`; what there is not is absent."""
-    return _filled({
+    return _present({
         "gen_ai.evaluation.name": result.name,
         "gen_ai.evaluation.score.value": result.value,
         "gen_ai.evaluation.score.label": result.label,
@@ -128,7 +131,7 @@ def event_attributes(answer: Evaluated, result: Result) -> dict[str, Plain]:
     }) | {**answer.details, **result.details}  # fmt: skip
 
 
-def span_attributes(answer: Evaluated) -> dict[str, Plain]:
+def span_attributes(answer: AnswerResults) -> dict[str, Plain]:
     """Attributes of one EVALUATOR span with all results of an answer."""
     attributes: dict[str, Plain] = {
         "openinference.span.kind": "EVALUATOR",
@@ -144,14 +147,14 @@ def span_attributes(answer: Evaluated) -> dict[str, Plain]:
     return attributes
 
 
-def span_ids(answer: Evaluated) -> tuple[int, int]:
+def span_ids(answer: AnswerResults) -> tuple[int, int]:
     """Trace and span id of the EVALUATOR span: of our own mark, and the same when sent again."""
     return int(f"{MARK}{answer.digest or 1:016x}", 16), answer.digest or 1
 
 
 def _hash(rubric: Rubric) -> str:
-    said = json.dumps(asdict(rubric), sort_keys=True, default=str)
-    return blake2b(said.encode(), digest_size=8).hexdigest()
+    text = json.dumps(asdict(rubric), sort_keys=True, default=str)
+    return blake2b(text.encode(), digest_size=8).hexdigest()
 
 
 def _evaluation(result: Result) -> Iterator[tuple[str, Plain]]:
@@ -176,10 +179,10 @@ def _result(score: Score, facts: Facts | None, explanations: bool) -> Result:
     return Result(
         name=score.rubric,
         value=score.value,
-        label=_whole(score.label[:LABEL_CHARACTERS]),
-        explanation=_whole(score.explanation[:EXPLANATION_CHARACTERS]) if explanations else "",
+        label=_encodable(score.label[:LABEL_CHARACTERS]),
+        explanation=_encodable(score.explanation[:EXPLANATION_CHARACTERS]) if explanations else "",
         annotator=ANNOTATORS[score.kind],
-        details=_filled({
+        details=_present({
             OWN: score.scorer or score.rubric,
             "ragvigil.evaluator.version": score.version,
             "ragvigil.rubric.version": facts.version if facts else "",
@@ -212,14 +215,14 @@ def _number(text: str, digits: int) -> int:
     return number
 
 
-def _filled(attributes: Mapping[str, Plain | None]) -> dict[str, Plain]:
+def _present(attributes: Mapping[str, Plain | None]) -> dict[str, Plain]:
     """What there is; a lone surrogate, which no message can hold, is replaced."""
     return {
-        key: _whole(value) if isinstance(value, str) else value
+        key: _encodable(value) if isinstance(value, str) else value
         for key, value in attributes.items()
         if value is not None and value != ""
     }
 
 
-def _whole(text: str) -> str:
+def _encodable(text: str) -> str:
     return text.encode("utf-8", "replace").decode("utf-8")

@@ -7,7 +7,7 @@ from enum import StrEnum
 from prometheus_client import Counter, Gauge
 
 
-class Dropped(StrEnum):
+class DropReason(StrEnum):
     """Why a result was not exported, or not once more."""
 
     QUEUE_FULL = "queue_full"

@@ -21,9 +21,9 @@ from ragvigil.model.outcome import Outcome
 from ragvigil.model.record import RagRecord
 from ragvigil.model.score import Score
 from ragvigil.store.scores.judged import StoredRecord
-from scorers.export.events import Evaluated, NoSpan, evaluated, facts_of, wanted
-from scorers.export.metrics import DROPPED, EXPORTED, FAILURES, WAITING, Dropped
-from scorers.export.sender import OtlpSender, Sent
+from scorers.export.events import AnswerResults, NoSpan, answer_results, facts_of, select_scores
+from scorers.export.metrics import DROPPED, EXPORTED, FAILURES, WAITING, DropReason
+from scorers.export.sender import OtlpSender, SendResult
 from scorers.export.settings import ExportSettings
 from scorers.rubric import load_rubrics
 
@@ -40,7 +40,7 @@ REMEMBERED_ANSWERS = 20_000
 class Sender(Protocol):
     """Sends results to one receiver."""
 
-    def send(self, batch: Sequence[Evaluated]) -> Sent:
+    def send(self, batch: Sequence[AnswerResults]) -> SendResult:
         """What became of the request."""
 
     def close(self) -> None:
@@ -64,9 +64,9 @@ class ExportQueue:
         self._settings, self._open_sender = settings, open_sender
         self._clock, self._monotonic = clock, monotonic
         self._facts = facts_of(load_rubrics()) if settings.endpoint else {}
-        self._waiting: deque[Evaluated] = deque()
+        self._waiting: deque[AnswerResults] = deque()
         self._known: OrderedDict[int, None] = OrderedDict()
-        self._batch: list[Evaluated] = []
+        self._batch: list[AnswerResults] = []
         self._failed = 0
         self._is_failing = False
         self._stop = Event()
@@ -108,7 +108,7 @@ class ExportQueue:
             protocol=settings.protocol,
             form=settings.form,
             encrypted=settings.is_encrypted,
-            streams=[one.value for one in settings.streams],
+            streams=[stream.value for stream in settings.streams],
             rubrics=list(settings.rubrics) or "all",
         )
         for name in sorted(set(settings.rubrics) - set(self._facts)):
@@ -125,8 +125,8 @@ class ExportQueue:
         self._thread.join(seconds)
         self._sender.close()
         self._thread.join(1.0)
-        left = [*self._batch, *self._waiting]
-        _drop(Dropped.SHUTDOWN, sum(len(one.results) for one in left))
+        unsent = [*self._batch, *self._waiting]
+        _drop(DropReason.SHUTDOWN, sum(len(answer.results) for answer in unsent))
 
     def status(self) -> dict[str, object]:
         """What it does, for `status`."""
@@ -160,14 +160,14 @@ class ExportQueue:
         return BACKOFF.seconds(self._failed)
 
     def _take(self, record: RagRecord, scores: Sequence[Score]) -> None:
-        leaving = wanted(scores, self._facts, self._settings)
+        leaving = select_scores(scores, self._facts, self._settings)
         if not leaving:
             return
         if len(self._waiting) >= self._settings.max_queue:
-            _drop(Dropped.QUEUE_FULL, len(leaving))
+            _drop(DropReason.QUEUE_FULL, len(leaving))
             return
         try:
-            answer = evaluated(
+            answer = answer_results(
                 record,
                 leaving,
                 self._facts,
@@ -175,23 +175,23 @@ class ExportQueue:
                 explanations=self._settings.explanations,
             )
         except NoSpan:
-            _drop(Dropped.NO_SPAN, len(leaving))
+            _drop(DropReason.NO_SPAN, len(leaving))
             return
         self._waiting.append(answer)
 
-    def _next_batch(self) -> list[Evaluated]:
-        batch: list[Evaluated] = []
+    def _next_batch(self) -> list[AnswerResults]:
+        batch: list[AnswerResults] = []
         results = 0
         while self._waiting and results < BATCH_RESULTS:
             answer = self._waiting.popleft()
             if self._is_known(answer):
-                _drop(Dropped.UNCHANGED, len(answer.results))
+                _drop(DropReason.UNCHANGED, len(answer.results))
                 continue
             batch.append(answer)
             results += len(answer.results)
         return batch
 
-    def _is_known(self, answer: Evaluated) -> bool:
+    def _is_known(self, answer: AnswerResults) -> bool:
         digest = answer.digest
         is_known = digest in self._known
         self._known[digest] = None
@@ -207,14 +207,14 @@ class ExportQueue:
             self._is_failing = True
             log.warning("export fails", address=self._settings.endpoint, reason=reason)
         if self._failed % ATTEMPTS == 0:
-            _drop(Dropped.FAILED, sum(len(one.results) for one in self._batch))
+            _drop(DropReason.FAILED, sum(len(answer.results) for answer in self._batch))
             self._batch = []
 
-    def _settle(self, sent: Sent) -> None:
-        results = sum(len(one.results) for one in self._batch)
+    def _settle(self, sent: SendResult) -> None:
+        results = sum(len(answer.results) for answer in self._batch)
         self._batch, self._failed = [], 0
         EXPORTED.inc(results - sent.rejected)
-        _drop(Dropped.REJECTED, sent.rejected)
+        _drop(DropReason.REJECTED, sent.rejected)
         if self._is_failing:
             self._is_failing = False
             log.info("export works again", address=self._settings.endpoint)
@@ -227,6 +227,6 @@ class ExportQueue:
             continue
 
 
-def _drop(reason: Dropped, results: int) -> None:
+def _drop(reason: DropReason, results: int) -> None:
     if results:
         DROPPED.labels(reason.value).inc(results)

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from ragvigil.llm.guard import untraced
 from ragvigil.model.evaluation import EVENT, SCOPE
-from scorers.export.events import Evaluated, event_attributes, span_attributes, span_ids
+from scorers.export.events import AnswerResults, event_attributes, span_attributes, span_ids
 from scorers.export.settings import ExportSettings, read_headers
 
 if TYPE_CHECKING:
@@ -29,7 +29,7 @@ NO_PROXY = (("grpc.enable_http_proxy", 0),)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Sent:
+class SendResult:
     """What became of a request: `failed` says why the receiver did not take it, or is empty.
 
     `rejected` of its results the receiver took with the rest and did not want (HTTP alone says).
@@ -51,12 +51,12 @@ class OtlpSender:
         self._scope = InstrumentationScope(SCOPE)
         self._session: Session | None = None
         self._exporter = self._open(settings)
-        self._heard = _Heard()
+        self._heard = _FirstLogLine()
         self._log = logging.getLogger(EXPORTERS)
         self._log.addHandler(self._heard)
         self._log.propagate = False
 
-    def send(self, batch: Sequence[Evaluated]) -> Sent:
+    def send(self, batch: Sequence[AnswerResults]) -> SendResult:
         """Sends the results of a few answers; takes up to the timeout."""
         self._heard.first = ""
         if self._session is not None:
@@ -66,19 +66,19 @@ class OtlpSender:
             with untraced():
                 done = self._exporter.export(items)
         except (ValueError, TypeError, RuntimeError) as error:  # closed meanwhile, or not encodable
-            return Sent(failed=f"{type(error).__name__}: {error}"[:300])
+            return SendResult(failed=f"{type(error).__name__}: {error}"[:300])
         if done.name != "SUCCESS":
-            said = self._session.said if self._session is not None else ""
-            return Sent(failed=(said or self._heard.first or "for no known reason")[:300])
-        results = sum(len(one.results) for one in batch)
-        return Sent(rejected=min(self._session.rejected, results) if self._session else 0)
+            status = self._session.said if self._session is not None else ""
+            return SendResult(failed=(status or self._heard.first or "for no known reason")[:300])
+        results = sum(len(answer.results) for answer in batch)
+        return SendResult(rejected=min(self._session.rejected, results) if self._session else 0)
 
     def close(self) -> None:
         """Ends a request that is being sent, and the connection."""
         self._exporter.shutdown()
         self._log.removeHandler(self._heard)
 
-    def _records(self, batch: Sequence[Evaluated]) -> Iterator[ReadableLogRecord]:
+    def _records(self, batch: Sequence[AnswerResults]) -> Iterator[ReadableLogRecord]:
         from opentelemetry._logs import LogRecord, SeverityNumber
         from opentelemetry.sdk._logs import ReadableLogRecord
         from opentelemetry.trace import NonRecordingSpan, set_span_in_context
@@ -97,7 +97,7 @@ class OtlpSender:
                 )
                 yield ReadableLogRecord(record, self._resource, self._scope)
 
-    def _spans(self, batch: Sequence[Evaluated]) -> Iterator[ReadableSpan]:
+    def _spans(self, batch: Sequence[AnswerResults]) -> Iterator[ReadableSpan]:
         from opentelemetry.sdk.trace import ReadableSpan
         from opentelemetry.trace import Link
 
@@ -122,7 +122,7 @@ class OtlpSender:
         return _http_exporter(settings, self._session)
 
 
-class _Heard(logging.Handler):
+class _FirstLogLine(logging.Handler):
     """Remembers the first that exporters say of a request: the later lines tell of retries."""
 
     first = ""

@@ -41,7 +41,7 @@ class Session(requests.Session):
 
 def _rejected(body: bytes) -> int:
     try:
-        said = ExportLogsServiceResponse.FromString(body)
+        reply = ExportLogsServiceResponse.FromString(body)
     except DecodeError:  # JSON, or a proxy's page: the status is what counts
         return 0
-    return max(0, int(said.partial_success.rejected_log_records))
+    return max(0, int(reply.partial_success.rejected_log_records))

@@ -117,8 +117,8 @@ def read_headers(path: Path | None) -> dict[str, str]:
     for number, line in enumerate(lines, 1):
         if not line.strip():
             continue
-        found = HEADER.fullmatch(line.strip())
-        if found is None:
+        header = HEADER.fullmatch(line.strip())
+        if header is None:
             raise ValueError(f"{path}: line {number} is not of the form Name: value")
-        headers[found[1].lower()] = found[2]
+        headers[header[1].lower()] = header[2]
     return headers

@@ -12,23 +12,24 @@ OKAY_WEIGHT = 0.5
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Graded:
+class VerdictValue:
     """The value of one verdict; `is_vital` matters for nuggets alone."""
 
     value: float
     is_vital: bool = True
 
 
-def aggregate(way: str, graded: Sequence[Graded], top: int = 0) -> float | None:
+def aggregate(way: str, graded: Sequence[VerdictValue], top: int = 0) -> float | None:
     """The value of the verdicts that count; None where there are none.
 
-    >>> verdicts = [Graded(value=1.0), Graded(value=0.5), Graded(value=0.0, is_vital=False)]
+    >>> values = ((1.0, True), (0.5, True), (0.0, False))
+    >>> verdicts = [VerdictValue(value=value, is_vital=is_vital) for value, is_vital in values]
     >>> [aggregate(way, verdicts) for way in ("mean", "vital_strict", "vital_lenient", "weighted")]
     [0.5, 0.5, 0.75, 0.6]
     """
     if way in ("vital_strict", "vital_lenient"):
-        graded = [one for one in graded if one.is_vital]
-    values = sorted((one.value for one in graded), reverse=True)
+        graded = [verdict for verdict in graded if verdict.is_vital]
+    values = sorted((verdict.value for verdict in graded), reverse=True)
     if way == "top_mean":
         values = values[:top]
     if not values:
@@ -40,13 +41,13 @@ def aggregate(way: str, graded: Sequence[Graded], top: int = 0) -> float | None:
     return min(1.0, sum(values) / len(values))
 
 
-def _weighted(graded: Sequence[Graded]) -> float:
-    weights = [(1.0 if one.is_vital else OKAY_WEIGHT, one.value) for one in graded]
+def _weighted(graded: Sequence[VerdictValue]) -> float:
+    weights = [(1.0 if verdict.is_vital else OKAY_WEIGHT, verdict.value) for verdict in graded]
     earned = sum(sorted(weight * value for weight, value in weights))
     return min(1.0, earned / sum(weight for weight, _ in weights))
 
 
-def all_ways(judging: JudgeTable, graded: Sequence[Graded]) -> dict[str, float | None]:
+def nugget_scores(judging: JudgeTable, graded: Sequence[VerdictValue]) -> dict[str, float | None]:
     """The scores that stand beside a rubric's own: those of nuggets, else nothing."""
     if judging.about is not About.NUGGETS:
         return {}

@@ -25,7 +25,7 @@ log = structlog.get_logger()
 
 JUDGE = "judge"
 """What is absent from a score without a verdict; coverage counts it."""
-PASSING = frozenset(
+TRANSIENT = frozenset(
     {
         FailureKind.TIMEOUT,
         FailureKind.RATE_LIMITED,
@@ -48,7 +48,7 @@ class Family:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Asked:
+class RubricResult:
     """What came of a rubric; `is_passing` where asking again later may help."""
 
     scores: tuple[Score, ...]
@@ -69,7 +69,7 @@ class Asker:
     references: References
     is_fresh: bool = False
 
-    async def ask(self, record: RagRecord, family: Family, purpose: Purpose) -> Asked:
+    async def ask(self, record: RagRecord, family: Family, purpose: Purpose) -> RubricResult:
         """The scores of a family of rubrics; never raises for what a provider does."""
         try:
             return await self._asked(record, family, purpose)
@@ -79,7 +79,7 @@ class Asker:
                 raise
             return self._missing(family, "error", f"{type(error).__name__}")
 
-    async def _asked(self, record: RagRecord, family: Family, purpose: Purpose) -> Asked:
+    async def _asked(self, record: RagRecord, family: Family, purpose: Purpose) -> RubricResult:
         rubric = family.asked
         lacks = next((field for field in rubric.needs if field in record.absent), None)
         if lacks is not None:
@@ -95,32 +95,36 @@ class Asker:
         )
         if isinstance(questions, Score):
             return self._without(family, questions.explanation, label=questions.label)
-        outcomes = await asyncio.gather(*(self._ask_one(one, purpose) for one in questions))
-        answers = [one.answer for one in outcomes if isinstance(one, Reply)]
-        failed = next((one for one in outcomes if isinstance(one, Failure)), None)
+        outcomes = await asyncio.gather(
+            *(self._ask_one(question, purpose) for question in questions)
+        )
+        answers = [outcome.answer for outcome in outcomes if isinstance(outcome, Reply)]
+        failed = next((outcome for outcome in outcomes if isinstance(outcome, Failure)), None)
         if failed is not None:
-            asked = self._missing(family, failed.kind, failed.detail)
-            return replace(asked, is_passing=failed.kind in PASSING)
+            result = self._missing(family, failed.kind, failed.detail)
+            return replace(result, is_passing=failed.kind in TRANSIENT)
         return self._read(family, questions, answers)
 
-    async def _ask_one(self, one: Question, purpose: Purpose) -> Reply[BaseModel] | Failure:
-        key = None if self.is_fresh else one.key(self.model)
-        return await self.client.ask(one.prompt, one.form, purpose, key=key)
+    async def _ask_one(self, question: Question, purpose: Purpose) -> Reply[BaseModel] | Failure:
+        key = None if self.is_fresh else question.key(self.model)
+        return await self.client.ask(question.prompt, question.form, purpose, key=key)
 
     def _read(
         self, family: Family, questions: Sequence[Question], answers: Sequence[BaseModel]
-    ) -> Asked:
+    ) -> RubricResult:
         read = read_scores(questions, answers, judge=self.model, derived=family.derived)
         if isinstance(read, Incomplete):
             return self._missing(family, "incomplete", read.reason)
-        return Asked(scores=read)
+        return RubricResult(scores=read)
 
-    def _missing(self, family: Family, kind: str, detail: str) -> Asked:
+    def _missing(self, family: Family, kind: str, detail: str) -> RubricResult:
         reason = f"the judge gave no verdict: {detail or kind}"
         return self._without(family, reason, label=str(kind), absent=JUDGE)
 
-    def _without(self, family: Family, reason: str, *, label: str = "", absent: str = "") -> Asked:
-        return Asked(
+    def _without(
+        self, family: Family, reason: str, *, label: str = "", absent: str = ""
+    ) -> RubricResult:
+        return RubricResult(
             scores=tuple(
                 replace(
                     Score.not_applicable(rubric.name, reason, label=label, absent=absent),

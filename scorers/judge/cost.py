@@ -56,17 +56,19 @@ def estimate(families: Iterable[Family], sizes: Sizes, most_characters: int) -> 
 
 def _cost(family: Family, record: RagRecord, most_characters: int) -> Cost:
     rubric = family.asked
-    asked = ask_about(record, rubric, delimiter="0" * 16, most_characters=most_characters)
-    if isinstance(asked, Score):
-        return Cost(rubric=rubric.name, calls=0, usage=Usage(), reason=asked.explanation)
-    prompts = sum(math.ceil(len(one.prompt) / CHARACTERS_A_TOKEN) + FORM_TOKENS for one in asked)
-    verdicts = sum(len(one.items) or NUGGETS for one in asked)
+    questions = ask_about(record, rubric, delimiter="0" * 16, most_characters=most_characters)
+    if isinstance(questions, Score):
+        return Cost(rubric=rubric.name, calls=0, usage=Usage(), reason=questions.explanation)
+    prompts = sum(
+        math.ceil(len(question.prompt) / CHARACTERS_A_TOKEN) + FORM_TOKENS for question in questions
+    )
+    verdicts = sum(len(question.items) or NUGGETS for question in questions)
     return Cost(
         rubric=rubric.name,
-        calls=len(asked),
+        calls=len(questions),
         usage=Usage(
             input_tokens=prompts,
-            output_tokens=verdicts * VERDICT_TOKENS + len(asked) * FRAME_TOKENS,
+            output_tokens=verdicts * VERDICT_TOKENS + len(questions) * FRAME_TOKENS,
         ),
     )
 
@@ -103,5 +105,5 @@ def _count(mean: float) -> int:
 
 
 def _text(characters: float) -> str:
-    wanted = math.ceil(characters)
-    return (SENTENCE * (wanted // len(SENTENCE) + 1))[:wanted]
+    count = math.ceil(characters)
+    return (SENTENCE * (count // len(SENTENCE) + 1))[:count]

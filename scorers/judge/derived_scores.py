@@ -43,40 +43,42 @@ def derive(
     missing = next((field for field in rubric.needs if field in record.absent), None)
     if missing is not None:
         reason = f"{missing} is absent: {record.absent[missing]}"
-        made = Score.not_applicable(rubric.name, reason, absent=missing)
+        score = Score.not_applicable(rubric.name, reason, absent=missing)
     else:
-        made = _computed(rubric, judging, record, chunks)
+        score = _derived_value(rubric, judging, record, chunks)
     is_suspected = LABEL in source.label.split(",")
-    if is_suspected and made.value is not None:
-        details = {**made.details, "value": made.value}
-        made = replace(made, value=None, label=LABEL, details=details)
+    if is_suspected and score.value is not None:
+        details = {**score.details, "value": score.value}
+        score = replace(score, value=None, label=LABEL, details=details)
     return replace(
-        made, layer=rubric.layer, scorer=source.scorer, version=rubric.version, kind=Kind.JUDGE
+        score, layer=rubric.layer, scorer=source.scorer, version=rubric.version, kind=Kind.JUDGE
     )
 
 
-def _computed(
+def _derived_value(
     rubric: Rubric, judging: JudgeTable, record: RagRecord, chunks: Sequence[GradedChunk]
 ) -> Score:
-    unknown = len({one.chunk_id for one in record.retrieved} - {one.chunk_id for one in chunks})
+    unknown = len(
+        {chunk.chunk_id for chunk in record.retrieved} - {chunk.chunk_id for chunk in chunks}
+    )
     if unknown:
         return Score.not_applicable(rubric.name, f"the text of {unknown} chunks is unknown")
     least = judging.grade(rubric.relevant_from).value or 0.0
-    values = [one.grade.value or 0.0 for one in chunks]
+    values = [chunk.grade.value or 0.0 for chunk in chunks]
     relevant = [value >= least for value in values]
-    details: dict[str, object] = {"grades": [one.grade.name for one in chunks]}
+    details: dict[str, object] = {"grades": [chunk.grade.name for chunk in chunks]}
     if rubric.aggregation == "answerable":
-        said = f"{sum(relevant)} of {len(relevant)} chunks are relevant"
+        summary = f"{sum(relevant)} of {len(relevant)} chunks are relevant"
         value = float(any(relevant))
-        return Score(rubric=rubric.name, value=value, explanation=said, details=details)
+        return Score(rubric=rubric.name, value=value, explanation=summary, details=details)
     if not any(relevant):
         return Score.not_applicable(rubric.name, "no chunk is relevant", label="none_relevant")
     if rubric.aggregation == "precision":
         ranks = ", ".join(str(rank) for rank, is_so in enumerate(relevant, 1) if is_so)
         value = average_precision(relevant)
-        said = f"relevant at rank {ranks}"
-        return Score(rubric=rubric.name, value=value, explanation=said, details=details)
-    grades = {one.chunk_id: value for one, value in zip(chunks, values, strict=True)}
+        summary = f"relevant at rank {ranks}"
+        return Score(rubric=rubric.name, value=value, explanation=summary, details=details)
+    grades = {chunk.chunk_id: value for chunk, value in zip(chunks, values, strict=True)}
     return _rank_gain(rubric.name, record.reranked, grades)
 
 
@@ -87,12 +89,12 @@ def average_precision(relevant: Sequence[bool]) -> float:
     (1.0, 0.5)
     """
     above = accumulate(relevant)
-    found = [hits / rank for rank, hits in enumerate(above, 1) if relevant[rank - 1]]
-    return sum(found) / len(found)
+    precisions = [hits / rank for rank, hits in enumerate(above, 1) if relevant[rank - 1]]
+    return sum(precisions) / len(precisions)
 
 
 def _rank_gain(name: str, reranked: Sequence[Document], grades: Mapping[str, float]) -> Score:
-    order = list(dict.fromkeys(one.chunk_id for one in reranked))
+    order = list(dict.fromkeys(chunk.chunk_id for chunk in reranked))
     if not order:
         return Score.not_applicable(name, "the reranker kept nothing")
     strangers = [chunk_id for chunk_id in order if chunk_id not in grades]

@@ -23,8 +23,8 @@ from ragvigil.store.engine.store import Store
 from ragvigil.store.scores import judged
 from scorers.golden import read_golden
 from scorers.judge import metrics
-from scorers.judge.queue import JudgeQueue, Waiting, content_of
-from scorers.judge.sampling import Chosen, choose, is_sampled, may_be_chosen
+from scorers.judge.queue import JudgeQueue, QueuedRecord, content_hash
+from scorers.judge.sampling import SampleChoice, choose_stream, is_sampled, may_be_chosen
 from scorers.judge.settings import JudgeSettings
 from scorers.rubric import Rubric, load_rubrics
 
@@ -39,12 +39,12 @@ NO_JUDGE = "no judge is configured: [judge] model"
 STOP_SECONDS = 5.0
 DISLIKED_DAYS = 7
 """A record that is older than this is not judged because of what is said of it now."""
-Got = TypeVar("Got")
+ReplyT = TypeVar("ReplyT")
 Deliver: TypeAlias = Callable[[Sequence[tuple[judged.StoredRecord, Sequence[Score]]]], None]
 """Makes scores of stored records durable, and counts them."""
 
 
-def families(rubrics: Mapping[str, Rubric], wanted: Sequence[str] = ()) -> tuple[Family, ...]:
+def families(rubrics: Mapping[str, Rubric], names: Sequence[str] = ()) -> tuple[Family, ...]:
     """The judged rubrics, each with those computed from its grades; empty `wanted` is all."""
     from scorers.judge.asker import Family
     from scorers.judge.verdicts import derived_from
@@ -55,7 +55,7 @@ def families(rubrics: Mapping[str, Rubric], wanted: Sequence[str] = ()) -> tuple
             derived=derived_from(name, rubrics),
         )
         for name, rubric in sorted(rubrics.items())
-        if rubric.judge is not None and (not wanted or name in wanted)
+        if rubric.judge is not None and (not names or name in names)
     )
 
 
@@ -92,8 +92,8 @@ class JudgeJob:
         """The rubrics that the judge speaks for; none while it is off, or samples nothing."""
         if self._queue is None or not self._settings.is_sampling:
             return frozenset()
-        asked = families(load_rubrics(), self._settings.rubrics)
-        return frozenset(rubric.name for family in asked for rubric in family)
+        asked_families = families(load_rubrics(), self._settings.rubrics)
+        return frozenset(rubric.name for family in asked_families for rubric in family)
 
     @property
     def asked(self) -> JudgeSettings | None:
@@ -127,8 +127,8 @@ class JudgeJob:
         disliked = judged.disliked(self._store, since, oldest)
         keys = [key for key in disliked if is_sampled(key[0], rate, salt)]
         self._queue.add(
-            self._waiting(one.record, Chosen(stream=Stream.SUSPICIOUS, probability=rate))
-            for one in judged.read(self._store, keys).values()
+            self._waiting(stored.record, SampleChoice(stream=Stream.SUSPICIOUS, probability=rate))
+            for stored in judged.read(self._store, keys).values()
         )
 
     def judge_now(
@@ -141,7 +141,7 @@ class JudgeJob:
         judge = self._judge
         return self.with_client(lambda _: judge.ask(records, purpose, rubrics)) if judge else None
 
-    def with_client(self, asks: Callable[[Client], Coroutine[Any, Any, Got]]) -> Got | None:
+    def with_client(self, asks: Callable[[Client], Coroutine[Any, Any, ReplyT]]) -> ReplyT | None:
         """What is asked of the judge's model beside its work, on its loop; None without. Blocks.
 
         Raises CancelledError where the judge stops meanwhile.
@@ -203,19 +203,21 @@ class JudgeJob:
             return str(error)
         return ""
 
-    def _chosen(self, scored: ScoredRecord) -> Waiting | None:
+    def _chosen(self, scored: ScoredRecord) -> QueuedRecord | None:
         record = scored.record
         thinning = self._judge.thinning if self._judge else 1.0
-        chosen = choose(record, scored.scores, self._settings, self._fails_below, thinning=thinning)
+        chosen = choose_stream(
+            record, scored.scores, self._settings, self._fails_below, thinning=thinning
+        )
         if chosen is None:
             return None
         return self._waiting(record, chosen)
 
-    def _waiting(self, record: RagRecord, chosen: Chosen) -> Waiting:
-        return Waiting(
+    def _waiting(self, record: RagRecord, chosen: SampleChoice) -> QueuedRecord:
+        return QueuedRecord(
             trace_id=record.trace_id,
             record_id=record.record_id,
-            content=content_of(record),
+            content=content_hash(record),
             stream=chosen.stream,
             probability=chosen.probability,
             due=self._clock() + self._settings.wait_seconds,
@@ -237,13 +239,13 @@ class JudgeJob:
 
         settings = self._settings
         assert self._queue is not None
-        asked = families(load_rubrics(), settings.rubrics)
+        asked_families = families(load_rubrics(), settings.rubrics)
         log.info(
             "judge on: question, chunks and answer of sampled records leave for its address",
             model=settings.model,
             address=client.address,
             sample_rate=settings.sample_rate,
-            rubrics=[family.asked.name for family in asked],
+            rubrics=[family.asked.name for family in asked_families],
         )
         return Judge(
             Asker(
@@ -254,7 +256,7 @@ class JudgeJob:
                 references=self._references,
             ),
             self._queue,
-            asked,
+            asked_families,
             read=partial(judged.read, self._store),
             write=self._deliver,
             clock=self._clock,

@@ -30,7 +30,9 @@ class Reference:
     @property
     def texts(self) -> tuple[str, ...]:
         """Everything that is known to be right, as texts."""
-        return tuple(filter(None, (self.answer, *(one.text for one in self.facts), *self.sources)))
+        return tuple(
+            filter(None, (self.answer, *(fact.text for fact in self.facts), *self.sources))
+        )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -72,7 +74,7 @@ def material(record: RagRecord, judging: JudgeTable, reference: Reference) -> Ma
         return Material(items=tuple(_claims(record)), passages=passages)
     if judging.about is About.NUGGETS:
         facts = enumerate(reference.facts, 1)
-        items = [Item(name=f"n{n}", text=one.text, is_vital=one.is_vital) for n, one in facts]
+        items = [Item(name=f"n{n}", text=fact.text, is_vital=fact.is_vital) for n, fact in facts]
         return Material(items=tuple(items), passages=() if items else passages)
     return Material(items=(Item(name="answer"),), passages=passages)
 
@@ -86,10 +88,12 @@ def documents(record: RagRecord, judging: JudgeTable) -> tuple[Document, ...]:
 
 def _passages(chunks: Sequence[Document]) -> tuple[Passage, ...]:
     """The chunks that have a text, each once, numbered from 1."""
-    seen = dict.fromkeys((one.chunk_id, one.content) for one in chunks if _has_text(one))
+    distinct = dict.fromkeys(
+        (chunk.chunk_id, chunk.content) for chunk in chunks if _has_text(chunk)
+    )
     return tuple(
         Passage(name=f"c{number}", chunk_id=chunk_id, text=text or "")
-        for number, (chunk_id, text) in enumerate(seen, 1)
+        for number, (chunk_id, text) in enumerate(distinct, 1)
     )
 
 
@@ -117,7 +121,7 @@ def _citations(record: RagRecord) -> Material:
     Those citations are wrong, and `citation_validity` says so.
     """
     every = (*record.context, *record.retrieved, *record.reranked)
-    chunks = {one.chunk_id: one for one in reversed(every) if one.content}
+    chunks = {chunk.chunk_id: chunk for chunk in reversed(every) if chunk.content}
     pairs = dict.fromkeys(
         (claim, citation.chunk_id)
         for citation in record.citations
@@ -125,7 +129,7 @@ def _citations(record: RagRecord) -> Material:
     )
     cited = dict.fromkeys(chunk_id for _, chunk_id in pairs)
     passages = _passages([chunks[chunk_id] for chunk_id in cited if chunk_id is not None])
-    names = {one.chunk_id: one.name for one in passages}
+    names = {passage.chunk_id: passage.name for passage in passages}
     return Material(
         items=tuple(
             Item(name=f"r{number}", text=claim, passage=names[chunk_id], chunk_id=chunk_id)
@@ -141,7 +145,11 @@ def _cited_claim(record: RagRecord, citation: Citation) -> str:
     answer, start, end = record.answer or "", citation.claim_start, citation.claim_end
     if start is None or end is None or not 0 <= start < end:
         at = citation.start
-        around = [one for one in sentences(answer) if at is not None and one.start <= at < one.end]
+        around = [
+            sentence
+            for sentence in sentences(answer)
+            if at is not None and sentence.start <= at < sentence.end
+        ]
         text = around[0].text if around else ""
     else:
         text = answer[start:end]
@@ -150,6 +158,6 @@ def _cited_claim(record: RagRecord, citation: Citation) -> str:
 
 
 def _bare(text: str, citations: Sequence[Citation]) -> str:
-    for marker in {one.marker for one in citations if one.marker}:
+    for marker in {citation.marker for citation in citations if citation.marker}:
         text = text.replace(marker, " ")
     return BEFORE_STOP.sub("", " ".join(text.split()))

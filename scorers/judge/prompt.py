@@ -91,15 +91,15 @@ def section(name: str, value: object) -> Section:
     return Section(name, plain.replace("\u2028", "\\u2028").replace("\u2029", "\\u2029"))
 
 
-def unused(delimiter: str, sections: Sequence[Section]) -> str:
+def unused_delimiter(delimiter: str, sections: Sequence[Section]) -> str:
     """The delimiter, made longer until it occurs in no value.
 
     What stands in the data cannot hold its own hash, so whoever guessed a delimiter gains nothing.
 
-    >>> unused("ab12", [section("question", "see ab12")]).startswith("ab12-")
+    >>> unused_delimiter("ab12", [section("question", "see ab12")]).startswith("ab12-")
     True
     """
-    data = "\n".join(one.value for one in sections)
+    data = "\n".join(section.value for section in sections)
     while delimiter in data:
         delimiter += f"-{hashlib.sha256((delimiter + data).encode()).hexdigest()[:16]}"
     return delimiter
@@ -112,11 +112,11 @@ def render(
 
     `delimiter` occurs in no section; see `unused`.
     """
-    data = "".join(f"\n{delimiter} {one.name}\n{one.value}\n" for one in sections)
+    data = "".join(f"\n{delimiter} {section.name}\n{section.value}\n" for section in sections)
     closing = CLOSING.format(
         delimiter=delimiter,
         instruction=" ".join(judging.instruction.split()),
-        grades="\n".join(f"- {one.name}: {one.means}" for one in judging.grades),
+        grades="\n".join(f"- {grade.name}: {grade.means}" for grade in judging.grades),
         verdicts=_verdicts(items),
         quote=_quote(judging),
         reason=f"\nreason: why, in at most {REASON_WORDS} words." if judging.reasons else "",
@@ -134,7 +134,7 @@ def _verdicts(items: Sequence[Item]) -> str:
             "twice, each with its importance (vital: an answer without it is not a good one; okay: "
             "good to have) and its grade."
         )
-    names = ", ".join(one.name for one in items)
+    names = ", ".join(item.name for item in items)
     return f"Give exactly one verdict for each of: {names}."
 
 
@@ -151,12 +151,12 @@ def reply_form(judging: JudgeTable, items: Sequence[Item]) -> str:
     """The demanded JSON, with what is allowed in the place of each value."""
     verdict = ", ".join(f'"{key}": {value}' for key, value in _fields(judging))
     if items:
-        others = "".join(f', "{one.name}": {{...}}' for one in items[1:])
-        verdicts = f'"verdicts": {{"{items[0].name}": {{{verdict}}}{others}}}'
+        more_items = "".join(f', "{item.name}": {{...}}' for item in items[1:])
+        verdicts = f'"verdicts": {{"{items[0].name}": {{{verdict}}}{more_items}}}'
     else:
         nugget = f'"nugget": "...", "importance": "vital" | "okay", {verdict}'
         verdicts = f'"nuggets": [{{{nugget}}}, ...]'
-    failures = " | ".join(f'"{one}"' for one in (NO_FAILURE, *judging.failure_types))
+    failures = " | ".join(f'"{failure}"' for failure in (NO_FAILURE, *judging.failure_types))
     return f'{{{verdicts},\n "failure_type": {failures},\n "failure_mode": "..."}}'
 
 
@@ -165,10 +165,10 @@ def _fields(judging: JudgeTable) -> list[tuple[str, str]]:
     fields = [("quote", '"..."')] if judging.quote_from is not None else []
     fields += [("reason", '"..."')] if judging.reasons else []
     mark = "" if judging.is_numeric else '"'
-    return [*fields, ("grade", " | ".join(f"{mark}{one.name}{mark}" for one in judging.grades))]
+    return [*fields, ("grade", " | ".join(f"{mark}{grade.name}{mark}" for grade in judging.grades))]
 
 
-def skeleton(judging: JudgeTable) -> str:
+def prompt_skeleton(judging: JudgeTable) -> str:
     """The prompt of a rubric for a record of two chunks."""
     shows = judging.shows
     values = {

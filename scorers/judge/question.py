@@ -19,7 +19,7 @@ from ragvigil.model.record import RagRecord
 from ragvigil.model.score import Kind, Score
 from scorers.injected_context import findings
 from scorers.judge.material import Item, Material, Passage, Reference, documents, material
-from scorers.judge.prompt import LAYOUT, Section, render, section, unused
+from scorers.judge.prompt import LAYOUT, Section, render, section, unused_delimiter
 from scorers.judge.reply_form import form_of
 from scorers.judge.split import Part, parts_of
 from scorers.judge_table import About, JudgeTable, OnlyWhen, Shown
@@ -55,25 +55,27 @@ class Question:
     @property
     def judging(self) -> JudgeTable:
         """What the rubric says of judging."""
-        return judging_of(self.rubric)
+        return judge_table_of(self.rubric)
 
     def key(self, model: str) -> str:
         """The key of the reply in the cache: what a verdict depends on, not the delimiter."""
         shows = self.judging.shows
         own = ("question", "answer")
-        shown = [one.value for one in self.sections if one.name not in own]
-        asked = repr((LAYOUT, self.judging, [one.name for one in self.sections]))
+        shown = [section.value for section in self.sections if section.name not in own]
+        rubric_facts = repr((LAYOUT, self.judging, [section.name for section in self.sections]))
         return cache_key(
             model=model,
             prompt_version=self.rubric.version,
             rubric=self.rubric.name,
             question=(self.record.query or "") if Shown.QUESTION in shows else "",
             answer=(self.record.answer or "") if Shown.ANSWER in shows else "",
-            chunk_hashes=[hashlib.sha256(one.encode()).hexdigest() for one in (asked, *shown)],
+            chunk_hashes=[
+                hashlib.sha256(text.encode()).hexdigest() for text in (rubric_facts, *shown)
+            ],
         )
 
 
-def judging_of(rubric: Rubric) -> JudgeTable:
+def judge_table_of(rubric: Rubric) -> JudgeTable:
     """The rubric's `[judge]` table. Raises ValueError where it has none."""
     if rubric.judge is None:
         raise ValueError(f"{rubric.name} is not judged by a model")
@@ -93,29 +95,29 @@ def ask_about(
     `delimiter` is a random word, drawn for each call; `most_characters` bounds a prompt. Raises
     ValueError for a rubric without a `[judge]` table and for a delimiter of under 16 characters.
     """
-    judging = judging_of(rubric)
+    judging = judge_table_of(rubric)
     if len(delimiter) < 16 or not delimiter.isalnum():
         raise ValueError("a delimiter is at least 16 letters or digits")
     missing = next((field for field in rubric.needs if field in record.absent), None)
     if missing is not None:
         return not_judged(rubric, f"{missing} is absent: {record.absent[missing]}", absent=missing)
-    unfit = _unfit(record, rubric, judging, reference)
+    unfit = _inapplicable(record, rubric, judging, reference)
     if unfit is not None:
         return unfit
-    asked = material(record, judging, reference)
-    if not asked.items and not (judging.about is About.NUGGETS and asked.passages):
-        return _nothing(rubric, record, NOTHING[judging.about])
-    fixed = tuple(_fixed(record, judging, reference))
+    subject = material(record, judging, reference)
+    if not subject.items and not (judging.about is About.NUGGETS and subject.passages):
+        return _no_items(rubric, record, NOTHING[judging.about])
+    fixed = tuple(_fixed_sections(record, judging, reference))
     frame = len(render(judging, (), fixed, delimiter)) + len(delimiter)
     if frame >= most_characters:
         return _partial(rubric, f"the judge reads {most_characters} characters at a time")
-    parts = parts_of(asked, judging, most_characters - frame)
+    parts = parts_of(subject, judging, most_characters - frame)
     if len(parts) > MOST_QUESTIONS:
         return _partial(rubric, f"it takes {len(parts)} questions of {most_characters} characters")
     questions = [
-        _question(record, rubric, reference, asked, part, fixed, delimiter) for part in parts
+        _question(record, rubric, reference, subject, part, fixed, delimiter) for part in parts
     ]
-    longest = max(len(one.prompt) for one in questions)
+    longest = max(len(question.prompt) for question in questions)
     if longest > most_characters:
         return _partial(rubric, f"the judge reads {most_characters} characters at a time")
     return tuple(questions)
@@ -148,14 +150,14 @@ def _partial(rubric: Rubric, reason: str) -> Score:
     return not_judged(rubric, f"the record is too large: {reason}", label=PARTIAL)
 
 
-def _nothing(rubric: Rubric, record: RagRecord, reason: str) -> Score:
+def _no_items(rubric: Rubric, record: RagRecord, reason: str) -> Score:
     """Not applicable for want of chunks or of their texts; says so where they are only unknown."""
     hidden = next((field for field in CHUNK_FIELDS if field in record.absent), "")
-    is_about_chunks = judging_of(rubric).about in (About.CHUNKS, About.NUGGETS)
+    is_about_chunks = judge_table_of(rubric).about in (About.CHUNKS, About.NUGGETS)
     return not_judged(rubric, reason, absent=hidden if is_about_chunks else "")
 
 
-def _unfit(
+def _inapplicable(
     record: RagRecord, rubric: Rubric, judging: JudgeTable, reference: Reference
 ) -> Score | None:
     """Why a rubric does not apply to this record; None where it does."""
@@ -172,53 +174,53 @@ def _unfit(
     chunks = documents(record, judging)
     shows_chunks = not shows.isdisjoint({Shown.CONTEXT, Shown.RETRIEVED})
     if shows_chunks and not chunks and not judging.empty_context:
-        return _nothing(rubric, record, "nothing was retrieved")
-    unknown = sum(one.content is None for one in chunks)
+        return _no_items(rubric, record, "nothing was retrieved")
+    unknown = sum(chunk.content is None for chunk in chunks)
     if unknown and judging.about is not About.CITATIONS:
         reason = f"the text of {unknown} of {len(chunks)} chunks is unknown"
         return not_judged(rubric, reason, absent="document_texts")
     if judging.only_when is OnlyWhen.ANSWERED and classify(record.answer or "").label == "refused":
         return not_judged(rubric, "the answer refused")
-    is_injected = any(findings(one.content) for one in chunks if one.content)
+    is_injected = any(findings(chunk.content) for chunk in chunks if chunk.content)
     if judging.only_when is OnlyWhen.INJECTED and not is_injected:
         return not_judged(rubric, "no chunk holds an instruction to the model")
     return None
 
 
-def _fixed(record: RagRecord, judging: JudgeTable, reference: Reference) -> list[Section]:
+def _fixed_sections(record: RagRecord, judging: JudgeTable, reference: Reference) -> list[Section]:
     """What every question of a rubric shows, chunks and items left out."""
-    made = []
+    sections = []
     if Shown.QUESTION in judging.shows:
-        made.append(section("question", record.query))
+        sections.append(section("question", record.query))
     if Shown.ANSWER in judging.shows:
-        made.append(section("answer", record.answer))
+        sections.append(section("answer", record.answer))
     if Shown.REFERENCE in judging.shows and judging.about is not About.NUGGETS:
         texts = enumerate(reference.texts, 1)
-        made += [section(f"reference {number}", text) for number, text in texts]
-    return made
+        sections += [section(f"reference {number}", text) for number, text in texts]
+    return sections
 
 
 def _question(
     record: RagRecord,
     rubric: Rubric,
     reference: Reference,
-    asked: Material,
+    subject: Material,
     part: Part,
     fixed: tuple[Section, ...],
     delimiter: str,
 ) -> Question:
-    judging = judging_of(rubric)
+    judging = judge_table_of(rubric)
     sections = (*fixed, *part.sections(judging.about))
-    mark = unused(delimiter, sections)
+    mark = unused_delimiter(delimiter, sections)
     return Question(
         rubric=rubric,
         record=record,
         reference=reference,
-        material=asked,
+        material=subject,
         items=part.items,
         passages=part.passages,
         sections=sections,
         delimiter=mark,
         prompt=render(judging, part.items, sections, mark),
-        form=form_of(judging, tuple(one.name for one in part.items)),
+        form=form_of(judging, tuple(item.name for item in part.items)),
     )

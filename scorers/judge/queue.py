@@ -45,7 +45,7 @@ WHERE content != excluded.content
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Waiting:
+class QueuedRecord:
     """One record that is to be judged; `due` in seconds since the epoch, `rounds` tried so far."""
 
     trace_id: str
@@ -57,11 +57,11 @@ class Waiting:
     rounds: int = 0
 
 
-def content_of(record: RagRecord) -> str:
+def content_hash(record: RagRecord) -> str:
     """A hash of everything that is judged: question, context, what was retrieved, answer."""
     digest = hashlib.blake2b(digest_size=16)
     lists = (record.retrieved, record.reranked, record.context)
-    for part in (record.query, record.answer, *(one.content for docs in lists for one in docs)):
+    for part in (record.query, record.answer, *(chunk.content for docs in lists for chunk in docs)):
         text = "\0" if part is None else part
         digest.update(len(text).to_bytes(8, "little"))
         digest.update(text.encode("utf-8", "surrogatepass"))
@@ -89,20 +89,20 @@ class JudgeQueue:
     def __len__(self) -> int:
         return self._count("SELECT count(*) FROM waiting")
 
-    def add(self, records: Iterable[Waiting]) -> int:
+    def add(self, records: Iterable[QueuedRecord]) -> int:
         """Adds records in one durable step; how many found no place.
 
         A record that waits or was judged with the same content is not added again.
         """
-        given = list(records)
+        candidates = list(records)
         room = self._limit - len(self)
         with self._lock, self._on_disk(), self._database as database:
             database.execute("BEGIN IMMEDIATE")
-            for one in given[:room]:
-                database.execute(_ADD, {name: getattr(one, name) for name in one.__slots__})
-        return max(0, len(given) - room)
+            for record in candidates[:room]:
+                database.execute(_ADD, {name: getattr(record, name) for name in record.__slots__})
+        return max(0, len(candidates) - room)
 
-    def due(self, now: float, limit: int) -> list[Waiting]:
+    def due(self, now: float, limit: int) -> list[QueuedRecord]:
         """Takes up to `limit` records whose time has come, the longest due first."""
         rows = self._run(
             "UPDATE waiting SET started = 1 WHERE (trace_id, record_id) IN ("
@@ -111,25 +111,25 @@ class JudgeQueue:
             "RETURNING trace_id, record_id, content, stream, probability, due, rounds",
             (now, limit),
         )
-        return sorted((_waiting(row) for row in rows), key=lambda one: one.due)
+        return sorted((_queued_record(row) for row in rows), key=lambda record: record.due)
 
-    def finish(self, records: Iterable[Waiting], now: float) -> None:
+    def finish(self, records: Iterable[QueuedRecord], now: float) -> None:
         """Strikes records whose verdicts are durable; one that changed meanwhile waits on."""
         with self._lock, self._database as database:
             database.execute("BEGIN IMMEDIATE")
-            for one in records:
-                key = (one.trace_id, one.record_id, one.content)
+            for record in records:
+                key = (record.trace_id, record.record_id, record.content)
                 database.execute(
                     "DELETE FROM waiting WHERE (trace_id, record_id, content) = (?, ?, ?)", key
                 )
                 database.execute("INSERT OR REPLACE INTO judged VALUES (?, ?, ?, ?)", (*key, now))
 
-    def put_back(self, one: Waiting, due: float) -> None:
+    def put_back(self, record: QueuedRecord, due: float) -> None:
         """The record waits again, one round later."""
         self._run(
             "UPDATE waiting SET started = 0, due = ?, rounds = ? "
             "WHERE (trace_id, record_id, content) = (?, ?, ?)",
-            (due, one.rounds + 1, one.trace_id, one.record_id, one.content),
+            (due, record.rounds + 1, record.trace_id, record.record_id, record.content),
         )
 
     def forget(self, before: float) -> None:
@@ -156,9 +156,9 @@ class JudgeQueue:
         return int(str(self._run(query)[0][0]))
 
 
-def _waiting(row: tuple[object, ...]) -> Waiting:
+def _queued_record(row: tuple[object, ...]) -> QueuedRecord:
     trace_id, record_id, content, stream, probability, due, rounds = row
-    return Waiting(
+    return QueuedRecord(
         trace_id=str(trace_id),
         record_id=str(record_id),
         content=str(content),

@@ -24,7 +24,7 @@ PASSAGE_CHARACTERS = 1_000
 MOST_PASSAGES = 5
 MOST_CHARACTERS = 50_000_000
 PAGE_SECONDS, PAGE_BYTES = 30.0, 5_000_000
-_UNSEEN = frozenset({"script", "style", "noscript", "template", "head"})
+_INVISIBLE_TAGS = frozenset({"script", "style", "noscript", "template", "head"})
 
 
 class BadSource(ValueError):
@@ -37,8 +37,8 @@ class Sources:
     def __init__(self, passages: Iterable[str]) -> None:
         import bm25s
 
-        self._passages = [one for one in passages if one.strip()]
-        self._words = [tokens(one) for one in self._passages]
+        self._passages = [passage for passage in passages if passage.strip()]
+        self._words = [tokens(passage) for passage in self._passages]
         self._index = bm25s.BM25(method="lucene", k1=1.2, b=0.75)
         if any(self._words):
             self._index.index(self._words, show_progress=False)
@@ -56,8 +56,8 @@ class Sources:
         places, scores = self._index.retrieve(
             [words], k=min(most, len(self)), show_progress=False, backend_selection="numpy"
         )
-        found = zip(places[0].tolist(), scores[0].tolist(), strict=True)
-        return tuple(self._passages[place] for place, score in found if score > 0)
+        matches = zip(places[0].tolist(), scores[0].tolist(), strict=True)
+        return tuple(self._passages[place] for place, score in matches if score > 0)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -70,8 +70,8 @@ class References:
     def of(self, record: RagRecord) -> Reference:
         """What is known about this record; nothing is an empty reference."""
         case = self.cases.get(question_key(record.query)) if self.cases and record.query else None
-        said = f"{record.query or ''} {record.answer or ''}"
-        passages = self.sources.about(said, most=MOST_PASSAGES) if self.sources else ()
+        query = f"{record.query or ''} {record.answer or ''}"
+        passages = self.sources.about(query, most=MOST_PASSAGES) if self.sources else ()
         return Reference(
             answer=case.gold_answer if case else "",
             facts=case.facts if case else (),
@@ -82,7 +82,7 @@ class References:
 def read_sources(named: Iterable[str]) -> Sources:
     """The passages of folders, files and http(s) addresses. Raises BadSource."""
     return Sources(
-        passage for one in named for text in _texts(one) for passage in passages_of(text)
+        passage for source in named for text in _texts(source) for passage in passages_of(text)
     )
 
 
@@ -108,17 +108,17 @@ def _texts(source: str) -> Iterator[str]:
     if not path.exists():
         raise BadSource(f"{source}: there is no such file or folder")
     files = sorted(path.rglob("*")) if path.is_dir() else [path]
-    known = [one for one in files if one.suffix.lower() in ENDINGS and one.is_file()]
-    if not known:
+    text_files = [file for file in files if file.suffix.lower() in ENDINGS and file.is_file()]
+    if not text_files:
         raise BadSource(f"{source}: holds no file that ends in {', '.join(sorted(ENDINGS))}")
-    if sum(one.stat().st_size for one in known) > MOST_CHARACTERS:
+    if sum(file.stat().st_size for file in text_files) > MOST_CHARACTERS:
         raise BadSource(f"{source}: holds more than {MOST_CHARACTERS:,} bytes of text")
-    for one in known:
+    for file in text_files:
         try:
-            text = one.read_text(encoding="utf-8", errors="replace")
+            text = file.read_text(encoding="utf-8", errors="replace")
         except OSError as error:
-            raise BadSource(f"{one}: cannot be read: {error.strerror or error}") from error
-        yield _plain(text) if one.suffix.lower().startswith(".htm") else text
+            raise BadSource(f"{file}: cannot be read: {error.strerror or error}") from error
+        yield _visible_text(text) if file.suffix.lower().startswith(".htm") else text
 
 
 def _page(address: str) -> str:
@@ -129,10 +129,10 @@ def _page(address: str) -> str:
     except httpx2.HTTPError as error:
         raise BadSource(f"{address}: cannot be fetched: {error}") from error
     text = reply.text[:PAGE_BYTES]
-    return _plain(text) if "html" in reply.headers.get("content-type", "") else text
+    return _visible_text(text) if "html" in reply.headers.get("content-type", "") else text
 
 
-class _Text(HTMLParser):
+class _VisibleText(HTMLParser):
     """Gathers what a reader of a page sees."""
 
     def __init__(self) -> None:
@@ -141,18 +141,18 @@ class _Text(HTMLParser):
         self._unseen = 0
 
     def handle_starttag(self, tag: str, attrs: object) -> None:  # noqa: ARG002 (the parser gives it)
-        self._unseen += tag in _UNSEEN
+        self._unseen += tag in _INVISIBLE_TAGS
         self.seen += ["\n\n"] * (tag in ("p", "div", "li", "tr", "h1", "h2", "h3", "h4", "br"))
 
     def handle_endtag(self, tag: str) -> None:
-        self._unseen = max(0, self._unseen - (tag in _UNSEEN))
+        self._unseen = max(0, self._unseen - (tag in _INVISIBLE_TAGS))
 
     def handle_data(self, data: str) -> None:
         if not self._unseen:
             self.seen.append(data)
 
 
-def _plain(page: str) -> str:
-    parser = _Text()
+def _visible_text(page: str) -> str:
+    parser = _VisibleText()
     parser.feed(page)
     return "".join(parser.seen)

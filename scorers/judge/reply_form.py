@@ -17,20 +17,20 @@ from scorers.judge_table import NO_FAILURE, JudgeTable
 from scorers.text.normalise import key, words
 
 
-class Form(BaseModel):
+class ReplyForm(BaseModel):
     """What all forms share: nothing beyond what is asked."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
 
-class Nuggets(Form):
+class NuggetReply(ReplyForm):
     """A reply whose items the model found itself."""
 
     @field_validator("nuggets", check_fields=False)
     @classmethod
     def _each_once(cls, nuggets: list[Any]) -> list[Any]:
-        said = [key(words(one.nugget)) for one in nuggets]
-        if len(set(said)) < len(said) or key(()) in said:
+        keys = [key(words(nugget.nugget)) for nugget in nuggets]
+        if len(set(keys)) < len(keys) or key(()) in keys:
             raise ValueError("a nugget stands twice or is empty")
         return nuggets
 
@@ -43,11 +43,11 @@ def form_of(judging: JudgeTable, names: tuple[str, ...]) -> type[BaseModel]:
     if not names:
         nugget = _verdict(judging, nugget=(str, ...), importance=(Literal["vital", "okay"], ...))
         listed = Annotated[list[nugget], Field(min_length=1, max_length=MOST_NUGGETS)]  # type: ignore[valid-type]
-        return create_model("Reply", __base__=Nuggets, nuggets=(listed, ...), **ending)
+        return create_model("Reply", __base__=NuggetReply, nuggets=(listed, ...), **ending)
     verdict = _verdict(judging)
     each: dict[str, Any] = dict.fromkeys(names, (verdict, ...))
-    verdicts = create_model("Verdicts", __base__=Form, **each)
-    return create_model("Reply", __base__=Form, verdicts=(verdicts, ...), **ending)
+    verdicts = create_model("Verdicts", __base__=ReplyForm, **each)
+    return create_model("Reply", __base__=ReplyForm, verdicts=(verdicts, ...), **ending)
 
 
 def _verdict(judging: JudgeTable, **before: Any) -> type[BaseModel]:
@@ -57,8 +57,8 @@ def _verdict(judging: JudgeTable, **before: Any) -> type[BaseModel]:
         fields["quote"] = (str, ...)
     if judging.reasons:
         fields["reason"] = (str, ...)
-    fields["grade"] = (_grade([one.name for one in judging.grades], judging.is_numeric), ...)
-    return create_model("Verdict", __base__=Form, **fields)
+    fields["grade"] = (_grade([grade.name for grade in judging.grades], judging.is_numeric), ...)
+    return create_model("Verdict", __base__=ReplyForm, **fields)
 
 
 def _grade(names: Sequence[str], is_numeric: bool) -> Any:

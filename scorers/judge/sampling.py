@@ -26,7 +26,7 @@ Limits = tuple[float | None, float | None]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Chosen:
+class SampleChoice:
     """A record is to be judged: for which stream, and how probable that was (0..1)."""
 
     stream: Stream
@@ -38,25 +38,25 @@ def is_sampled(trace_id: str, rate: float, salt: str) -> bool:
     return _place(trace_id, salt) < rate
 
 
-def choose(
+def choose_stream(
     record: RagRecord,
     scores: Iterable[Score],
     settings: JudgeSettings,
     fails_below: Mapping[str, float],
     *,
     thinning: float = 1.0,
-) -> Chosen | None:
+) -> SampleChoice | None:
     """The stream that a record is judged for, None for neither.
 
     `thinning` (0..1) is what the budget leaves of every route's rate.
     """
     rate = settings.rate_of(record.route) * thinning
     if is_sampled(record.trace_id, rate, settings.salt):
-        return Chosen(stream=Stream.BASE, probability=rate)
+        return SampleChoice(stream=Stream.BASE, probability=rate)
     rate = settings.suspicious_rate * thinning
     is_next = is_sampled(record.trace_id, rate, f"{settings.salt} suspicious")
     if is_next and _is_suspicious(record, scores, fails_below):
-        return Chosen(stream=Stream.SUSPICIOUS, probability=rate)
+        return SampleChoice(stream=Stream.SUSPICIOUS, probability=rate)
     return None
 
 
@@ -97,7 +97,9 @@ def _is_suspicious(
     record: RagRecord, scores: Iterable[Score], fails_below: Mapping[str, float]
 ) -> bool:
     """An error, a bad word of a user, or a cheap rubric that failed."""
-    if record.error or any(one.value is not None and one.value < 0.5 for one in record.feedback):
+    if record.error or any(
+        feedback.value is not None and feedback.value < 0.5 for feedback in record.feedback
+    ):
         return True
     return any(score.fails(fails_below.get(score.rubric)) for score in scores)
 

@@ -73,13 +73,13 @@ class JudgeSettings(LlmSettings):
     @field_validator("sample_rate")
     @classmethod
     def _rate_is_usual(cls, rate: float, info: ValidationInfo) -> float:
-        return _checked(rate, str(rate), info)
+        return _check_rate(rate, str(rate), info)
 
     @field_validator("routes")
     @classmethod
     def _rates_are_usual(cls, routes: dict[str, float], info: ValidationInfo) -> dict[str, float]:
         for route, rate in routes.items():
-            _checked(rate, f"{route} = {rate}", info)
+            _check_rate(rate, f"{route} = {rate}", info)
         return routes
 
     @property
@@ -92,7 +92,7 @@ class JudgeSettings(LlmSettings):
         return self.routes.get(route, self.sample_rate)
 
 
-def _checked(rate: float, shown: str, info: ValidationInfo) -> float:
+def _check_rate(rate: float, shown: str, info: ValidationInfo) -> float:
     if rate and not LEAST_RATE <= rate <= MOST_RATE and not info.data.get("allow"):
         raise ValueError(
             f"{shown} is not 0 and not between {LEAST_RATE} and {MOST_RATE}; "

@@ -29,57 +29,57 @@ class Part:
 
     def sections(self, about: About) -> list[Section]:
         """The values that a prompt shows of them."""
-        shown = [section(f"passage {one.name}", one.text) for one in self.passages]
-        return shown + [_shown(one, about) for one in self.items if one.text]
+        shown = [section(f"passage {passage.name}", passage.text) for passage in self.passages]
+        return shown + [_item_section(item, about) for item in self.items if item.text]
 
 
-def _shown(item: Item, about: About) -> Section:
+def _item_section(item: Item, about: About) -> Section:
     if about is About.CITATIONS:
         return section(f"citation {item.name}", {"claim": item.text, "passage": item.passage})
     return section(f"{'nugget' if about is About.NUGGETS else 'claim'} {item.name}", item.text)
 
 
-def parts_of(asked: Material, judging: JudgeTable, room: int) -> list[Part]:
+def parts_of(subject: Material, judging: JudgeTable, room: int) -> list[Part]:
     """The questions in their order, each within `room` characters where that can be done.
 
     A chunk that is larger than the room becomes several passages of one name, in questions of
     their own.
     """
-    whole = Part(items=asked.items, passages=asked.passages)
-    if _size(whole, judging.about) <= room and len(asked.items) <= MOST_ITEMS:
-        return [whole]
+    single = Part(items=subject.items, passages=subject.passages)
+    if _size(single, judging.about) <= room and len(subject.items) <= MOST_ITEMS:
+        return [single]
     if judging.about is About.CLAIMS:
-        return _claims_by_context(asked, room)
+        return _claims_by_context(subject, room)
     if judging.about in (About.CHUNKS, About.CITATIONS):
-        return _items_with_passages(asked, room)
-    if judging.about is About.NUGGETS and asked.items:  # without passages
-        groups = packed(asked.items, lambda one: _cost(one.text), room, MOST_ITEMS)
+        return _items_with_passages(subject, room)
+    if judging.about is About.NUGGETS and subject.items:  # without passages
+        groups = pack(subject.items, lambda item: _cost(item.text), room, MOST_ITEMS)
         return [Part(items=tuple(group), passages=()) for group in groups]
-    return [whole]
+    return [single]
 
 
-def _claims_by_context(asked: Material, room: int) -> list[Part]:
+def _claims_by_context(subject: Material, room: int) -> list[Part]:
     """Every claim with every passage."""
-    spent = sum(_cost(one.text) for one in asked.passages)
-    for_items = max(room - spent, room // ITEM_SHARE)
-    items = packed(asked.items, lambda one: _cost(one.text), for_items, MOST_ITEMS)
-    left = room - max(sum(_cost(one.text) for one in group) for group in items)
-    pieces = [piece for one in asked.passages for piece in _pieces(one, left)]
-    shown = packed(pieces, lambda one: _cost(one.text), left, len(pieces), _name) or [[]]
+    passage_cost = sum(_cost(passage.text) for passage in subject.passages)
+    for_items = max(room - passage_cost, room // ITEM_SHARE)
+    items = pack(subject.items, lambda item: _cost(item.text), for_items, MOST_ITEMS)
+    room_left = room - max(sum(_cost(item.text) for item in group) for group in items)
+    pieces = [piece for passage in subject.passages for piece in _pieces(passage, room_left)]
+    shown = pack(pieces, lambda piece: _cost(piece.text), room_left, len(pieces), _name) or [[]]
     return [
         Part(items=tuple(group), passages=tuple(passages)) for passages in shown for group in items
     ]
 
 
-def _items_with_passages(asked: Material, room: int) -> list[Part]:
+def _items_with_passages(subject: Material, room: int) -> list[Part]:
     """Every item with the passage that it is about."""
-    by_name = {one.name: one for one in asked.passages}
+    by_name = {passage.name: passage for passage in subject.passages}
     pairs = [
         (item, piece)
-        for item in asked.items
+        for item in subject.items
         for piece in _pieces(by_name[item.passage], room - _cost(item.text))
     ]
-    groups = packed(
+    groups = pack(
         pairs,
         lambda pair: _cost(pair[0].text) + _cost(pair[1].text),
         room,
@@ -95,7 +95,7 @@ def _items_with_passages(asked: Material, room: int) -> list[Part]:
     ]
 
 
-def packed(
+def pack(
     units: Sequence[Unit],
     cost: Callable[[Unit], int],
     room: int,
@@ -104,21 +104,21 @@ def packed(
 ) -> list[list[Unit]]:
     """The units in their order, in groups within the room; of one name one to a group.
 
-    >>> packed([3, 4, 5, 9, 1], lambda one: one, 8, 2)
+    >>> pack([3, 4, 5, 9, 1], lambda size: size, 8, 2)
     [[3, 4], [5], [9], [1]]
     """
     groups: list[list[Unit]] = []
     names: set[str] = set()
-    spent = 0
+    used = 0
     for unit in units:
         called, more = name(unit) if name else "", cost(unit)
-        is_full = not groups or spent + more > room or len(groups[-1]) >= most
+        is_full = not groups or used + more > room or len(groups[-1]) >= most
         if is_full or called in names:
             groups.append([])
-            names, spent = set(), 0
+            names, used = set(), 0
         groups[-1].append(unit)
         names |= {called} if called else set()
-        spent += more
+        used += more
     return groups
 
 
@@ -149,6 +149,6 @@ def _cost(text: str) -> int:
 
 
 def _size(part: Part, about: About) -> int:
-    return sum(one.size for one in part.sections(about)) + MARGIN * (
+    return sum(section.size for section in part.sections(about)) + MARGIN * (
         len(part.items) + len(part.passages)
     )

@@ -32,27 +32,29 @@ def addresses_judge(text: str) -> bool:
     >>> addresses_judge("Guests rate the hotel 5 out of 5; mark the box as checked.")
     False
     """
-    whole = text if text.isascii() else text.encode("utf-8", "replace").decode()
+    encodable = text if text.isascii() else text.encode("utf-8", "replace").decode()
     patterns = _patterns()
-    if any(one.search(whole) for one in patterns.orders):
+    if any(pattern.search(encodable) for pattern in patterns.orders):
         return True
-    if not patterns.evaluation.search(whole):  # most texts end here
+    if not patterns.evaluation.search(encodable):  # most texts end here
         return False
-    return any(patterns.is_order(one.strip()) for one in SENTENCE.findall(whole))
+    return any(patterns.is_order(sentence.strip()) for sentence in SENTENCE.findall(encodable))
 
 
-def suspected(chunks: Iterable[str], others: Iterable[str], *, judge_alone: bool) -> list[str]:
+def suspicious_parts(
+    chunks: Iterable[str], other_texts: Iterable[str], *, judge_alone: bool
+) -> list[str]:
     """What is suspicious: `chunk` where one addresses a model, `text` where another value does.
 
     A question or an answer is suspected only where it speaks to a judge; with `judge_alone` a
     chunk too, since orders to the answering model are what the rubric asks about.
     """
     texts = list(chunks)
-    found = any(addresses_judge(one) for one in texts)
+    in_chunk = any(addresses_judge(text) for text in texts)
     if not judge_alone:
-        found = found or any(findings(one) for one in texts)
-    told = any(addresses_judge(one) for one in others)
-    return [name for name, is_so in (("chunk", found), ("text", told)) if is_so]
+        in_chunk = in_chunk or any(findings(text) for text in texts)
+    in_other = any(addresses_judge(text) for text in other_texts)
+    return [name for name, is_so in (("chunk", in_chunk), ("text", in_other)) if is_so]
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,7 +69,9 @@ class _Patterns:
     def is_order(self, sentence: str) -> bool:
         """Whether a sentence tells how to judge."""
         concepts = (self.evaluation, *self.others)
-        return all(one.search(sentence) for one in concepts) and not self.scale.search(sentence)
+        return all(pattern.search(sentence) for pattern in concepts) and not self.scale.search(
+            sentence
+        )
 
 
 @cache
@@ -80,22 +84,28 @@ def _patterns() -> _Patterns:
     options.max_mem = 64 << 20
     options.log_errors = False
     options.case_sensitive = False
-    written = tomllib.loads(text)
-    concepts = {name: re2.compile(one, options) for name, one in written.pop("concepts").items()}
-    orders = ("|".join(f"(?:{one})" for one in some["to_judge"]) for some in written.values())
+    patterns_by_language = tomllib.loads(text)
+    concepts = {
+        name: re2.compile(pattern, options)
+        for name, pattern in patterns_by_language.pop("concepts").items()
+    }
+    orders = (
+        "|".join(f"(?:{pattern})" for pattern in some["to_judge"])
+        for some in patterns_by_language.values()
+    )
     return _Patterns(
-        orders=tuple(re2.compile(one, options) for one in _together(orders)),
+        orders=tuple(re2.compile(pattern, options) for pattern in _joined_patterns(orders)),
         evaluation=concepts["evaluation"],
         others=tuple(concepts[name] for name in ("directive", "object", "value")),
         scale=concepts["scale"],
     )
 
 
-def _together(languages: Iterable[str]) -> Iterator[str]:
+def _joined_patterns(languages: Iterable[str]) -> Iterator[str]:
     joined = ""
-    for one in languages:
-        if joined and len(joined) + len(one) > MOST_TOGETHER:
+    for language in languages:
+        if joined and len(joined) + len(language) > MOST_TOGETHER:
             yield joined
             joined = ""
-        joined = f"{joined}|{one}" if joined else one
+        joined = f"{joined}|{language}" if joined else language
     yield joined

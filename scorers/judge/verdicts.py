@@ -15,12 +15,12 @@ from typing import Any
 from pydantic import BaseModel
 
 from ragvigil.model.score import Kind, Score
-from scorers.judge.aggregate import Graded, aggregate, all_ways
+from scorers.judge.aggregate import VerdictValue, aggregate, nugget_scores
 from scorers.judge.derived_scores import GradedChunk, derive
 from scorers.judge.material import Item
 from scorers.judge.prompt import MODE_WORDS
 from scorers.judge.question import Question
-from scorers.judge.suspicion import LABEL, suspected
+from scorers.judge.suspicion import LABEL, suspicious_parts
 from scorers.judge_table import NO_FAILURE, About, Grade, JudgeTable, QuoteFrom, Shown
 from scorers.rubric import Rubric, load_rubrics
 from scorers.text.quotation import is_quoted
@@ -76,85 +76,98 @@ def read_scores(
     if not questions or len(questions) != len(answers):
         return Incomplete(reason=f"{len(answers)} replies to {len(questions)} questions")
     replies = [
-        _without(question.delimiter, one.model_dump())
-        for question, one in zip(questions, answers, strict=True)
+        _without_delimiter(question.delimiter, answer.model_dump())
+        for question, answer in zip(questions, answers, strict=True)
     ]
     first = questions[0]
-    found: dict[str, Verdict] = {}
+    verdicts_by_item: dict[str, Verdict] = {}
     for question, reply in zip(questions, replies, strict=True):
         verdicts = _verdicts(question, reply)
         if isinstance(verdicts, Incomplete):
             return verdicts
-        for one in verdicts:
-            before = found.get(one.item.name)
-            found[one.item.name] = one if before is None else _better(before, one, first.judging)
-    lacking = [one.name for one in first.material.items if one.name not in found]
+        for verdict in verdicts:
+            before = verdicts_by_item.get(verdict.item.name)
+            verdicts_by_item[verdict.item.name] = (
+                verdict if before is None else _better_verdict(before, verdict, first.judging)
+            )
+    lacking = [item.name for item in first.material.items if item.name not in verdicts_by_item]
     if lacking:
         return Incomplete(reason=f"no verdict on {', '.join(lacking[:5])}")
-    score = _score(first, list(found.values()), replies, judge)
+    score = _score(first, list(verdicts_by_item.values()), replies, judge)
     if first.judging.about is not About.CHUNKS:
         return (score,)
     if derived is None:
         derived = derived_from(first.rubric.name, load_rubrics())
-    chunks = _chunks(first, found)
-    return (score, *(derive(one, first.judging, first.record, chunks, score) for one in derived))
+    chunks = _chunks(first, verdicts_by_item)
+    return (
+        score,
+        *(derive(rubric, first.judging, first.record, chunks, score) for rubric in derived),
+    )
 
 
-def _without(delimiter: str, value: Any) -> Any:
+def _without_delimiter(delimiter: str, value: Any) -> Any:
     """A reply without the delimiter, should the data have talked the judge into repeating it."""
     if isinstance(value, str):
         return value.replace(delimiter, "")
     if isinstance(value, dict):
-        return {key: _without(delimiter, one) for key, one in value.items()}
-    return [_without(delimiter, one) for one in value] if isinstance(value, list) else value
+        return {key: _without_delimiter(delimiter, entry) for key, entry in value.items()}
+    return (
+        [_without_delimiter(delimiter, entry) for entry in value]
+        if isinstance(value, list)
+        else value
+    )
 
 
 def derived_from(name: str, rubrics: Mapping[str, Rubric]) -> tuple[Rubric, ...]:
     """The rubrics that are computed from the grades of the rubric of this name."""
-    return tuple(one for one in rubrics.values() if one.derived_from == name)
+    return tuple(rubric for rubric in rubrics.values() if rubric.derived_from == name)
 
 
 def _verdicts(question: Question, reply: Mapping[str, Any]) -> list[Verdict] | Incomplete:
     """The verdicts of one reply, their quotes checked."""
     if not question.items:
         return _nuggets(question, reply)
-    given = reply.get("verdicts")
-    names = {one.name for one in question.items}
-    if not isinstance(given, Mapping) or set(given) != names:
-        odd = sorted(names.symmetric_difference(given if isinstance(given, Mapping) else ()))
+    replied = reply.get("verdicts")
+    names = {item.name for item in question.items}
+    if not isinstance(replied, Mapping) or set(replied) != names:
+        odd = sorted(names.symmetric_difference(replied if isinstance(replied, Mapping) else ()))
         return Incomplete(reason=f"not exactly one verdict on {', '.join(odd[:5]) or 'anything'}")
-    made = [_verdict(question, one, given[one.name]) for one in question.items]
-    known = [one for one in made if one is not None]
-    return known if len(known) == len(made) else Incomplete(reason="a grade is not on the scale")
+    item_verdicts = [_verdict(question, item, replied[item.name]) for item in question.items]
+    valid = [verdict for verdict in item_verdicts if verdict is not None]
+    return (
+        valid
+        if len(valid) == len(item_verdicts)
+        else Incomplete(reason="a grade is not on the scale")
+    )
 
 
 def _nuggets(question: Question, reply: Mapping[str, Any]) -> list[Verdict] | Incomplete:
     """The verdicts on nuggets that the model found itself."""
     listed = reply.get("nuggets") or []
-    texts = [" ".join(one["nugget"].casefold().split()) for one in listed]
+    texts = [" ".join(nugget["nugget"].casefold().split()) for nugget in listed]
     if not texts or len(set(texts)) < len(texts) or not all(texts):
         return Incomplete(reason="no nugget, or one twice")
-    made = []
-    for number, one in enumerate(listed, 1):
-        is_vital = one["importance"] == "vital"
-        item = Item(name=f"n{number}", text=one["nugget"], is_vital=is_vital)
-        verdict = _verdict(question, item, one)
+    verdicts = []
+    for number, nugget in enumerate(listed, 1):
+        is_vital = nugget["importance"] == "vital"
+        item = Item(name=f"n{number}", text=nugget["nugget"], is_vital=is_vital)
+        verdict = _verdict(question, item, nugget)
         if verdict is None:
             return Incomplete(reason="a grade is not on the scale")
-        made.append(verdict)
-    return made
+        verdicts.append(verdict)
+    return verdicts
 
 
-def _verdict(question: Question, item: Item, given: Mapping[str, Any]) -> Verdict | None:
+def _verdict(question: Question, item: Item, entry: Mapping[str, Any]) -> Verdict | None:
     """A verdict; None where its grade is none of the rubric's."""
     judging = question.judging
-    name, quote = str(given.get("grade")), str(given.get("quote", "")).strip()
-    grade = next((one for one in judging.grades if one.name == name), None)
+    name, quote = str(entry.get("grade")), str(entry.get("quote", "")).strip()
+    grade = next((candidate for candidate in judging.grades if candidate.name == name), None)
     if grade is None:
         return None
     if grade.quote and not is_quoted(quote, _quotable(question, item)):
         grade = judging.grade(judging.without_quote)
-    reason = str(given.get("reason", ""))
+    reason = str(entry.get("reason", ""))
     return Verdict(item=item, grade=grade, given=name, quote=quote, reason=reason)
 
 
@@ -167,14 +180,14 @@ def _quotable(question: Question, item: Item) -> list[str]:
         return list(question.reference.texts)
     passages = question.material.passages
     if judging.quote_from is QuoteFrom.ITEM:
-        return [one.text for one in passages if one.name == item.passage]
-    return [one.text for one in passages]
+        return [passage.text for passage in passages if passage.name == item.passage]
+    return [passage.text for passage in passages]
 
 
-def _better(one: Verdict, other: Verdict, judging: JudgeTable) -> Verdict:
+def _better_verdict(first: Verdict, other: Verdict, judging: JudgeTable) -> Verdict:
     """Of two verdicts on one item, each from a part of the context, that which stands first."""
     order = [grade.name for grade in judging.grades]
-    return min(one, other, key=lambda verdict: order.index(verdict.grade.name))
+    return min(first, other, key=lambda verdict: order.index(verdict.grade.name))
 
 
 def _score(
@@ -185,30 +198,30 @@ def _score(
 ) -> Score:
     rubric, judging = question.rubric, question.judging
     graded = [
-        Graded(value=one.grade.value, is_vital=one.item.is_vital)
-        for one in verdicts
-        if one.grade.value is not None
+        VerdictValue(value=verdict.grade.value, is_vital=verdict.item.is_vital)
+        for verdict in verdicts
+        if verdict.grade.value is not None
     ]
     value = aggregate(judging.aggregation, graded, judging.top)
-    counts = Counter(one.grade.name for one in verdicts)
+    counts = Counter(verdict.grade.name for verdict in verdicts)
     suspicions = _suspicions(question)
-    labels = [one.name for one in judging.grades if one.label and counts[one.name]]
+    labels = [grade.name for grade in judging.grades if grade.label and counts[grade.name]]
     labels = [LABEL] if suspicions else labels
     failure, mode = _failure(replies)
     details: dict[str, object] = {
         "grades": dict(counts),
-        "verdicts": [one.evidence for one in verdicts],
-        "downgraded": sum(one.given != one.grade.name for one in verdicts),
+        "verdicts": [verdict.evidence for verdict in verdicts],
+        "downgraded": sum(verdict.given != verdict.grade.name for verdict in verdicts),
         "failure_type": failure,
         "failure_mode": mode,
-    } | all_ways(judging, graded)
+    } | nugget_scores(judging, graded)
     if suspicions:
         details |= {"value": value, "suspected": suspicions}
     return Score(
         rubric=rubric.name,
         value=None if suspicions else value,
         label=",".join(labels),
-        explanation=_explained(judging, counts, mode, value, bool(suspicions)),
+        explanation=_explanation(judging, counts, mode, value, bool(suspicions)),
         layer=rubric.layer,
         scorer=judge,
         version=rubric.version,
@@ -217,22 +230,22 @@ def _score(
     )
 
 
-def _explained(
+def _explanation(
     judging: JudgeTable, counts: Mapping[str, int], mode: str, value: float | None, withheld: bool
 ) -> str:
-    said = ", ".join(
-        f"{counts[one.name]} x {one.name}" for one in judging.grades if counts[one.name]
+    summary = ", ".join(
+        f"{counts[grade.name]} x {grade.name}" for grade in judging.grades if counts[grade.name]
     )
     if withheld:
-        return f"a text addresses the model, so the score is withheld; {said}"
+        return f"a text addresses the model, so the score is withheld; {summary}"
     if value is None:
-        return f"nothing that counts was found: {said}"
-    return f"{said}: {mode}" if mode else said
+        return f"nothing that counts was found: {summary}"
+    return f"{summary}: {mode}" if mode else summary
 
 
 def _failure(replies: Sequence[Mapping[str, Any]]) -> tuple[str, str]:
     """The first failure that a reply names; its words are cut to the asked number."""
-    named = [one for one in replies if one.get("failure_type") not in (None, NO_FAILURE)]
+    named = [reply for reply in replies if reply.get("failure_type") not in (None, NO_FAILURE)]
     if not named:
         return NO_FAILURE, ""
     mode = str(named[0].get("failure_mode", "")).split()
@@ -241,21 +254,21 @@ def _failure(replies: Sequence[Mapping[str, Any]]) -> tuple[str, str]:
 
 def _suspicions(question: Question) -> list[str]:
     record, shows = question.record, question.judging.shows
-    others = [
+    other_texts = [
         text
         for shown, text in ((Shown.QUESTION, record.query), (Shown.ANSWER, record.answer))
         if text and (shown in shows or shown is Shown.ANSWER)
     ]
-    return suspected(
-        [one.text for one in question.material.passages],
-        others,
+    return suspicious_parts(
+        [passage.text for passage in question.material.passages],
+        other_texts,
         judge_alone=question.judging.scores_injected,
     )
 
 
-def _chunks(question: Question, found: Mapping[str, Verdict]) -> tuple[GradedChunk, ...]:
+def _chunks(question: Question, verdicts_by_item: Mapping[str, Verdict]) -> tuple[GradedChunk, ...]:
     """The grades by chunk, in the order of retrieval."""
     return tuple(
-        GradedChunk(chunk_id=item.chunk_id, grade=found[item.name].grade)
+        GradedChunk(chunk_id=item.chunk_id, grade=verdicts_by_item[item.name].grade)
         for item in question.material.items
     )

@@ -24,7 +24,7 @@ from ragvigil.store.engine.errors import StoreError
 from ragvigil.store.scores.judged import Key, StoredRecord
 from scorers.judge import metrics
 from scorers.judge.asker import Asker, Family, count_missing
-from scorers.judge.queue import JudgeQueue, Waiting, content_of
+from scorers.judge.queue import JudgeQueue, QueuedRecord, content_hash
 from scorers.judge.sampling import next_thinning
 
 log = structlog.get_logger()
@@ -37,15 +37,15 @@ AGAIN_SECONDS = 60.0
 PACE_SECONDS = 60.0
 FORGET_SECONDS = 24 * 3600.0
 
-Read: TypeAlias = Callable[[Collection[Key]], Mapping[Key, StoredRecord]]
-Write: TypeAlias = Callable[[Sequence[tuple[StoredRecord, Sequence[Score]]]], object]
+ReadRecords: TypeAlias = Callable[[Collection[Key]], Mapping[Key, StoredRecord]]
+WriteScores: TypeAlias = Callable[[Sequence[tuple[StoredRecord, Sequence[Score]]]], object]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Verdicts:
     """All scores of one record, ready to be written."""
 
-    waiting: Waiting
+    waiting: QueuedRecord
     stored: StoredRecord
     scores: tuple[Score, ...]
 
@@ -62,8 +62,8 @@ class Judge:
         queue: JudgeQueue,
         families: Sequence[Family],
         *,
-        read: Read,
-        write: Write,
+        read: ReadRecords,
+        write: WriteScores,
         clock: Callable[[], float],
         rounds: int,
         at_once: int,
@@ -107,19 +107,19 @@ class Judge:
         """
         asker = replace(self._asker, is_fresh=True)
         families = [
-            one
-            for one in self._families
-            if not rubrics or {each.name for each in one} & set(rubrics)
+            family
+            for family in self._families
+            if not rubrics or {each.name for each in family} & set(rubrics)
         ]
-        asked = await asyncio.gather(
-            *(asker.ask(one, family, purpose) for one in records for family in families)
+        results = await asyncio.gather(
+            *(asker.ask(record, family, purpose) for record in records for family in families)
         )
         each = len(families)
         if not each:
             return [() for _ in records]
         return [
-            tuple(score for one in asked[start : start + each] for score in one.scores)
-            for start in range(0, len(asked), each)
+            tuple(score for result in results[start : start + each] for score in result.scores)
+            for start in range(0, len(results), each)
         ]
 
     async def step(self) -> bool:
@@ -127,15 +127,15 @@ class Judge:
         self._pace()
         wrote = await self._deliver()
         room = self._at_once - len(self._tasks)
-        taken = self._queue.due(self._clock(), room) if room > 0 else []
-        if taken:
-            await self._begin(taken)
+        due = self._queue.due(self._clock(), room) if room > 0 else []
+        if due:
+            await self._begin(due)
         metrics.WAITING.set(len(self._queue))
-        if not taken and self._tasks:
+        if not due and self._tasks:
             await asyncio.wait(
                 self._tasks, timeout=IDLE_SECONDS, return_when=asyncio.FIRST_COMPLETED
             )
-        return bool(taken or wrote)
+        return bool(due or wrote)
 
     def _pace(self) -> None:
         """Adapts the thinning of the rates to the budget, once a minute."""
@@ -151,36 +151,36 @@ class Judge:
         )
         metrics.THINNING.set(self.thinning)
 
-    async def _begin(self, taken: list[Waiting]) -> None:
+    async def _begin(self, due: list[QueuedRecord]) -> None:
         try:
-            found = await asyncio.to_thread(
-                self._read, [(one.trace_id, one.record_id) for one in taken]
+            stored_records = await asyncio.to_thread(
+                self._read, [(queued.trace_id, queued.record_id) for queued in due]
             )
         except StoreError:
-            self._put_back(taken)
+            self._put_back(due)
             raise
-        for one in taken:
-            stored = found.get((one.trace_id, one.record_id))
-            if stored is None or content_of(stored.record) != one.content:
+        for queued in due:
+            stored = stored_records.get((queued.trace_id, queued.record_id))
+            if stored is None or content_hash(stored.record) != queued.content:
                 # Its next generation, where there is one, waits under its own content.
-                metrics.RECORDS.labels(one.stream, "gone" if stored is None else "changed").inc()
-                self._queue.finish([one], self._clock())
+                metrics.RECORDS.labels(queued.stream, "gone" if stored is None else "changed").inc()
+                self._queue.finish([queued], self._clock())
                 continue
-            task = asyncio.create_task(self._judge(one, stored))
+            task = asyncio.create_task(self._judge(queued, stored))
             self._tasks.add(task)
             task.add_done_callback(self._tasks.discard)
 
-    async def _judge(self, waiting: Waiting, stored: StoredRecord) -> None:
-        asked = await asyncio.gather(
+    async def _judge(self, waiting: QueuedRecord, stored: StoredRecord) -> None:
+        results = await asyncio.gather(
             *(self._asker.ask(stored.record, family, Purpose.SAMPLE) for family in self._families)
         )
-        if any(one.is_passing for one in asked) and waiting.rounds + 1 < self._rounds:
+        if any(result.is_passing for result in results) and waiting.rounds + 1 < self._rounds:
             self._put_back([waiting])
             return
         scores = tuple(
             replace(score, stream=waiting.stream, inclusion_probability=waiting.probability)
-            for one in asked
-            for score in one.scores
+            for result in results
+            for score in result.scores
         )
         self._done.append(Verdicts(waiting=waiting, stored=stored, scores=scores))
 
@@ -190,16 +190,18 @@ class Judge:
         is_due = len(done) >= BATCH_RECORDS or self._clock() - self._since >= LINGER_SECONDS
         if not done or (self._tasks and not is_due):
             return False
-        await asyncio.to_thread(self._write, [(one.stored, one.scores) for one in done])
+        await asyncio.to_thread(
+            self._write, [(verdicts.stored, verdicts.scores) for verdicts in done]
+        )
         self._done = self._done[len(done) :]
         now = self._clock()
-        self._queue.finish([one.waiting for one in done], now)
+        self._queue.finish([verdicts.waiting for verdicts in done], now)
         self._queue.forget(now - FORGET_SECONDS)
-        for one in done:
-            metrics.RECORDS.labels(one.waiting.stream, "judged").inc()
-            count_missing(one.scores)
+        for verdicts in done:
+            metrics.RECORDS.labels(verdicts.waiting.stream, "judged").inc()
+            count_missing(verdicts.scores)
         return True
 
-    def _put_back(self, taken: Sequence[Waiting]) -> None:
-        for one in taken:
-            self._queue.put_back(one, self._clock() + AGAIN_SECONDS * 2**one.rounds)
+    def _put_back(self, records: Sequence[QueuedRecord]) -> None:
+        for record in records:
+            self._queue.put_back(record, self._clock() + AGAIN_SECONDS * 2**record.rounds)

@@ -1,8 +1,8 @@
 """Where a quotation lies in a chunk, and which words differ there.
 
-The same words in the same order are found by a substring search. Else the words that both have
-vote for a place, rapidfuzz aligns the words there, and every word, number and negation that
-differs is judged: a similarity alone would pass one swapped word or an inserted *not*.
+Callers first try a substring search, which finds a verbatim quotation. Otherwise each shared word
+votes for an offset, rapidfuzz aligns the words at the winning offset, and every differing word,
+number and negation is classified: a similarity alone would pass a swapped word or an added *not*.
 """
 
 from __future__ import annotations
@@ -17,46 +17,49 @@ from scorers.text.negations import denies
 from scorers.text.normalise import is_number, length
 
 LONGEST = 1_000
-"""Words of a quotation that are aligned; exact matches have no limit."""
+"""Most words of a quotation that are aligned; exact matches have no limit."""
 COMMON = 32
-"""A word that stands more often in a chunk says little about the place."""
+"""Words that occur more often than this in a chunk do not vote: they say little about the place."""
 CANDIDATES = 4
-"""Places with most votes, of which the one with most around it is taken."""
+"""Number of best-voted offsets compared; the one with most votes within three words wins."""
 TYPO_LENGTH = 6
+"""Letters of the shortest word in which one wrong key counts as a typo, not as another word."""
 SLACK = 4
+"""Words added on either side of the aligned window, besides one for each eight words quoted."""
 EDGE = 3
-"""Words at an edge that may be one broken word."""
+"""Most words at an edge of a quotation that may be one word, broken apart."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Change:
-    """One stretch that differs: `ours` of the quotation, `theirs` of the chunk; one may be ()."""
+    """A stretch that differs: `ours` in the quotation, `theirs` in the chunk; either may be ()."""
 
     ours: tuple[str, ...]
     theirs: tuple[str, ...]
 
     @property
     def is_number(self) -> bool:
-        """Whether a number stands in the place of another."""
+        """Whether a number replaces another number."""
         ours = [word for word in self.ours if is_number(word)]
         theirs = [word for word in self.theirs if is_number(word)]
         return bool(ours and theirs) and ours != theirs
 
     @property
     def is_negation(self) -> bool:
-        """Whether one side says *not* and the other does not."""
+        """Whether exactly one side contains a negation."""
         return denies(self.ours) != denies(self.theirs)
 
     @property
     def is_swap(self) -> bool:
-        """Whether one word (up to three characters of an unspaced script) replaces another."""
+        """Whether one word replaces another; up to three characters of an unspaced script."""
         return 0 < length(self.ours) < 2 > length(self.theirs) > 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Alignment:
-    """The best place: `similarity` is the share of the quotation's words found there in order.
+    """The best match of a quotation in a chunk.
 
+    `similarity` (0..1) is the share of the quotation's words that the match holds in order;
     `start` and `end` are word offsets in the chunk.
     """
 
@@ -67,7 +70,7 @@ class Alignment:
 
 
 def align(quote: Sequence[str], chunk: ChunkText) -> Alignment | None:
-    """The place of the chunk that is most like the quotation; None where no word agrees."""
+    """Aligns a quotation with the most similar place of a chunk; None if they share no word."""
     from rapidfuzz.distance import Indel
 
     quote = quote[:LONGEST]
@@ -94,7 +97,7 @@ def align(quote: Sequence[str], chunk: ChunkText) -> Alignment | None:
 
 
 class EqualRun(NamedTuple):
-    """Words `start` to `end` of a quotation that stand in the window from `place` on."""
+    """Words `start` to `end` of a quotation, which the window repeats from `place` on."""
 
     start: int
     end: int
@@ -102,7 +105,10 @@ class EqualRun(NamedTuple):
 
 
 def _tighten(same: list[EqualRun], quote: Sequence[str], window: list[str]) -> None:
-    """Moves the outer stretches inwards where they stand as well: a *the* is found anywhere."""
+    """Moves the first and last runs inwards where the same words recur nearer to the others.
+
+    The aligner may match a leading *the* far from the rest of the quotation.
+    """
     if len(same) < 2:
         return
     first, second = same[0], same[1]
@@ -116,7 +122,7 @@ def _tighten(same: list[EqualRun], quote: Sequence[str], window: list[str]) -> N
 def _move_to_first(
     run: EqualRun, places: range, quote: Sequence[str], window: list[str]
 ) -> EqualRun:
-    """The same words at the first of these places where they stand too."""
+    """Returns the run at the first of these places that holds the same words; else unchanged."""
     searched = list(quote[run.start : run.end])
     for place in places:
         if window[place : place + len(searched)] == searched:
@@ -127,7 +133,10 @@ def _move_to_first(
 def _changes(
     quote: Sequence[str], window: Sequence[str], same: Sequence[EqualRun]
 ) -> Iterator[Change]:
-    """What stands between the equal stretches; at its edges the quotation may not lose a word."""
+    """Yields what lies between the equal runs, and the words at either edge of the quotation.
+
+    Extra words of the chunk beyond an edge are no change: a quotation may begin anywhere.
+    """
     ours = theirs = 0
     for run in same:
         mine = tuple(quote[ours : run.start])
@@ -144,19 +153,22 @@ def _changes(
 
 
 def _sizes(ours: Sequence[str]) -> Iterable[int]:
-    """How many words of the chunk may spell some words of an edge."""
+    """Numbers of chunk words that may spell the words at an edge."""
     return range(1, 2 * len(ours) + 1) if len(ours) <= EDGE else (len(ours),)
 
 
 def _edge(ours: Sequence[str], stretches: Sequence[tuple[str, ...]]) -> tuple[str, ...]:
-    """The words of the chunk beside an edge: those that spell the same, else as many."""
+    """The chunk words beside an edge: the stretch that spells the same, else one of equal size."""
     spelt = "".join(ours)
     alike = (stretch for stretch in stretches if "".join(stretch) == spelt)
     return next(alike, stretches[min(len(stretches), len(ours)) - 1])
 
 
 def _most_voted_offset(quote: Sequence[str], chunk: ChunkText) -> int | None:
-    """The offset of the quotation in the chunk for which most words vote."""
+    """The offset of the quotation in the chunk that gets most votes; None if no word may vote.
+
+    A word votes for its place in the chunk minus its place in the quotation.
+    """
     offsets: dict[str, list[int]] = {}
     for index, word in enumerate(quote):
         offsets.setdefault(word, []).append(index)
@@ -176,7 +188,7 @@ def _most_voted_offset(quote: Sequence[str], chunk: ChunkText) -> int | None:
 
 
 def most_voted(votes: Mapping[int, int], count: int) -> list[int]:
-    """The numbers with most votes, the first of equals first; `Counter` takes three times as long.
+    """The `count` numbers with most votes; of equals the first. `Counter` takes three times as long.
 
     >>> most_voted({7: 1, 3: 2, 5: 2}, 2)
     [3, 5]
@@ -185,7 +197,7 @@ def most_voted(votes: Mapping[int, int], count: int) -> list[int]:
 
 
 def is_harmless(change: Change, chunk: ChunkText) -> bool:
-    """Whether both sides are the same words written apart, hyphenated or with one slip of a key."""
+    """Whether both sides are the same words, split or hyphenated differently, or with a typo."""
     if change.is_number:
         return False
     if "".join(change.ours) == "".join(change.theirs):
@@ -199,7 +211,7 @@ def is_harmless(change: Change, chunk: ChunkText) -> bool:
 
 
 def is_typo(ours: str, theirs: str, chunk: ChunkText) -> bool:
-    """One slipped key in a longer word, which makes no other word of the chunk."""
+    """Whether a longer word differs by one key, and is not itself another word of the chunk."""
     from rapidfuzz.distance import OSA
 
     if min(len(ours), len(theirs)) < TYPO_LENGTH or ours[0] != theirs[0] or is_number(ours):
@@ -208,7 +220,7 @@ def is_typo(ours: str, theirs: str, chunk: ChunkText) -> bool:
 
 
 def is_found(quote: Sequence[str], alignment: Alignment, chunk: ChunkText) -> bool:
-    """Whether nothing but harmless slips tells the quotation from the place, one in eight words."""
+    """Whether the match differs only by harmless changes: at most one, and one per eight words."""
     slips = len(alignment.changes)
     return (
         len(quote) <= LONGEST

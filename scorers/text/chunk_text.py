@@ -1,4 +1,4 @@
-"""Chunks made ready for comparison, once per content: the same chunk returns in many records."""
+"""Prepares chunks for comparison, once per content: the same chunk returns in many records."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from scorers.text.sentences import sentences
 
 BYTES_PER_CHARACTER = 40
 BYTES_PER_CHUNK = 1024
-"""An upper estimate of what a prepared chunk weighs, all of its parts computed."""
+"""Upper estimates of the memory of a prepared chunk with all of its parts computed."""
 
 
 class ChunkText:
-    """One text's words and what is derived from them; parts are computed when first asked for."""
+    """The words of a text and what is derived from them; each part is computed on first use."""
 
     def __init__(self, content: str) -> None:
         self._content = content
@@ -24,23 +24,26 @@ class ChunkText:
 
     @cached_property
     def distinct(self) -> frozenset[str]:
-        """The distinct words."""
+        """The set of words."""
         return frozenset(self.words)
 
     @cached_property
     def starts(self) -> frozenset[int]:
-        """The words that begin a sentence."""
+        """Offsets of the words that begin a sentence, and the number of words."""
         lengths = [len(words(sentence.text)) for sentence in sentences(self._content)]
         return frozenset(accumulate(lengths, initial=0))
 
     @cached_property
     def stems(self) -> frozenset[str]:
-        """The distinct words cut to their first five characters: a stem for any language."""
+        """The set of words cut to their first five characters: a stem for any language."""
         return frozenset(word[:5] for word in self.distinct)
 
 
 class ChunkTextCache:
-    """The least recently used leave when the estimated weight passes `max_bytes`. Not locked."""
+    """Caches prepared chunks up to an estimated `max_bytes`; evicts the least recently used.
+
+    Not locked.
+    """
 
     def __init__(self, *, max_bytes: int) -> None:
         self._max_bytes = max_bytes
@@ -51,7 +54,7 @@ class ChunkTextCache:
         return len(self._kept)
 
     def get(self, content: str) -> ChunkText:
-        """The chunk with this content, prepared now or before."""
+        """Returns the prepared chunk with this content, from the cache where it is there."""
         cached = self._kept.get(content)
         if cached is not None:
             self._kept.move_to_end(content)
@@ -65,7 +68,7 @@ class ChunkTextCache:
         return chunk_text
 
     def forget(self) -> None:
-        """Lets all chunks go."""
+        """Empties the cache."""
         self._kept.clear()
         self._bytes = 0
 
@@ -75,11 +78,11 @@ def _weight(content: str) -> int:
 
 
 CHUNKS = ChunkTextCache(max_bytes=128 << 20)
-"""The process' own: every scorer reads the same chunks of a record."""
+"""The cache of this process: all scorers read the same chunks of a record."""
 
 
 def chunk_text(content: str) -> ChunkText:
-    """The chunk with this content, from the process' cache.
+    """Returns the prepared chunk with this content, from the cache of the process.
 
     >>> chunk_text("Refunds take 5 days.").words
     ['refunds', 'take', '5', 'days']

@@ -1,6 +1,6 @@
-"""Words that say *not*, by language, as `normalise.words` writes them.
+"""Negations by language, spelled as `normalise.words` spells them.
 
-Words that mostly say something else in another language are left out.
+Leaves out words that mostly mean something else in another language: all lists are used at once.
 """
 
 from __future__ import annotations
@@ -36,11 +36,11 @@ BY_LANGUAGE = {
 }
 NEGATIONS = frozenset(word for words in BY_LANGUAGE.values() for word in words.split())
 INSIDE = ("ない", "ません", "なく", "なかっ", "ไม่", "មិន", "ບໍ່")
-"""Negations of scripts without spaces that are longer than one character."""
+"""Negations longer than one character in scripts without spaces, where each character is a word."""
 
 
 def denies(words: Sequence[str]) -> bool:
-    """Whether these words hold a negation.
+    """Whether these words contain a negation.
 
     >>> denies(["do", "not"]), denies(["な", "い"]), denies(["knot"])
     (True, True, False)

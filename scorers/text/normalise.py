@@ -1,8 +1,8 @@
-"""Text reduced to the words that must agree when something is quoted.
+"""Reduces text to the words that must agree when something is quoted.
 
-Case, spacing, punctuation, quotation marks, dashes, ellipses, compatibility forms, invisible
-characters and optional vowel points are left out of words, so harmless edits compare equal; every
-letter, digit and sign that carries meaning stays.
+Drops case, spacing, punctuation, quotation marks, dashes, ellipses, compatibility forms, invisible
+characters and optional vowel points, so that harmless edits compare equal. Keeps every letter,
+digit and sign that carries meaning.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ NUMBER = r"(?:(?<![^\s(])-(?=\d))?\d+(?:\.\d+)*"
 COMPARED = r"[<>≤≥](?=\s?\d)"
 ASCII_WORD = re.compile(rf"[a-z]+|{NUMBER}|[%$]|{COMPARED}")
 ASCII_SIGNS = "0123456789%$"
-"""Without these, words are runs of letters: one pass over the text finds them."""
+"""A text without these has only runs of letters, which one `translate` and one `split` find."""
 ASCII_LETTERS: dict[int, str | None] = {
     code: chr(code).lower() if chr(code).isalpha() else " " for code in range(128)
 } | dict.fromkeys(map(ord, "'`"))
@@ -45,7 +45,11 @@ PLAIN = (
 
 
 def _table() -> dict[int, str | None]:
-    """What one pass over non-ASCII text drops (None) or maps to a plain character."""
+    """The table that drops (None) or replaces characters in one pass over non-ASCII text.
+
+    Drops marks, joiners, optional Hebrew and Arabic points and apostrophes; unifies dashes, accented
+    Greek vowels, variants of Arabic letters and the decimal digits of other scripts.
+    """
     table: dict[int, str | None] = {}
     dropped = (
         *range(0x200B, 0x2010), *range(0x202A, 0x202F), *range(0x2060, 0x2070), 0xAD, 0x61C,
@@ -68,7 +72,7 @@ TABLE = _table()
 
 
 def words(text: str) -> list[str]:
-    """The words, numbers and meaningful signs of a text, in order, in one spelling.
+    """The words, numbers and meaningful signs of a text, in order and in one spelling.
 
     >>> words("“Co-op” costs 1,250.50\\u00a0€ — DON’T wait…")
     ['co', 'op', 'costs', '1250.50', '€', 'dont', 'wait']
@@ -80,7 +84,8 @@ def words(text: str) -> list[str]:
     if "-\n" in text or "\u00ad" in text:
         text = BROKEN.sub("", text)
     if not text.isascii():
-        for typographic, simple in PLAIN:  # most non-ASCII text is English with these
+        # Most non-ASCII text is English with these few: replacing them allows the fast path below.
+        for typographic, simple in PLAIN:
             text = text.replace(typographic, simple)
     if text.isascii():
         if not any(sign in text for sign in ASCII_SIGNS):
@@ -92,14 +97,14 @@ def words(text: str) -> list[str]:
 
 
 def _without_commas(text: str) -> str:
-    """`1,000` and `1 000` are 1000, and `3,90` is 3.90: no comma parts a number's digits."""
+    """Writes `1,000` and `1 000` as 1000, and `3,90` as 3.90: numbers then have one spelling."""
     if GROUPED.search(text) is None:
         return text
     return COMMA.sub(".", THOUSANDS.sub("", text))
 
 
 def key(tokens: Sequence[str]) -> str:
-    """Words as one string in which a run of words is found by `in`, never inside a word.
+    """Joins words so that `in` finds a run of whole words and never a part of one.
 
     >>> key(["30", "days"]) in key(["within", "130", "days"])
     False
@@ -108,7 +113,7 @@ def key(tokens: Sequence[str]) -> str:
 
 
 def parts(quote: str) -> list[str]:
-    """The stretches of a quotation between its ellipses.
+    """Splits a quotation at its ellipses.
 
     >>> parts("… refunds take [...] business days (…)")
     ['refunds take', 'business days']
@@ -119,17 +124,17 @@ def parts(quote: str) -> list[str]:
 
 
 def is_number(word: str) -> bool:
-    """Whether this word is a number."""
+    """Whether a word is a number."""
     return word[-1].isdigit()
 
 
 def is_unspaced(word: str) -> bool:
-    """Whether this is one character of a script that writes no spaces."""
+    """Whether a word is one character of a script that writes no spaces."""
     return len(word) == 1 and word > "\u0dff"
 
 
 def length(tokens: Sequence[str]) -> float:
-    """How many words these are, where a character of an unspaced script is half a word.
+    """Counts words; a character of an unspaced script counts as half a word.
 
     >>> length(words("退款 within 24 hours"))
     4.0

@@ -1,4 +1,4 @@
-"""Is a quotation in the chunk that it is cited from, and where else do its words lie?"""
+"""Checks a quotation against the chunk it is cited from, and against the other chunks."""
 
 from __future__ import annotations
 
@@ -14,26 +14,30 @@ from scorers.text.chunk_text import ChunkText, chunk_text
 from scorers.text.normalise import is_unspaced, key, length, parts, words
 
 GAP = 250
-"""Characters that an ellipsis may leave out; more is another place."""
+"""Most characters that an ellipsis may leave out; beyond that the parts are two places."""
 PLACES = 8
+"""Places tried for the first part of a quotation with ellipses."""
 ALIKE = 0.75
 """Share of a quotation's distinct words that a chunk must have to be worth aligning."""
 RUN = 3
-"""Words that a stitched part has at least (twice as many characters of an unspaced script)."""
+"""Least words of a stitched part (twice as many characters of an unspaced script)."""
 STITCHED_SHARE = 0.8
+"""Share of a quotation's words that true parts must cover for it to count as stitched."""
 STITCHED_WORDS = 200
+"""Words from the start of a quotation that are searched for true parts."""
 PROVING_WORDS = 3
-"""Words of a quote that proves anything (a character of an unspaced script is half a word)."""
+"""Least words of a quote that proves anything (a character of an unspaced script is half a word)."""
 NEAR = 40
-"""Characters by which two runs of one place lie apart: an edit between them, not a stitch."""
+"""Characters between two runs of one place: so close, it is an edit and not a stitch."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Finding:
-    """What one check says: `label` is empty where it passes, `other` names a better chunk.
+    """The result of checking one citation.
 
-    `checked` is quote, sentence, marker_only, or nothing where the chunk's text is unknown.
-    `similarity` is the share of words found in order in the cited chunk, None where unchecked.
+    `checked` is `quote`, `sentence`, `marker_only`, or `nothing` where the chunk's text is unknown.
+    `label` is empty where the citation passes. `similarity` (0..1) is the share of words found in
+    order in the cited chunk, None where unchecked. `other` names a chunk that fits better.
     """
 
     checked: str
@@ -43,9 +47,9 @@ class Finding:
 
 
 class ContextTexts(Mapping[str, ChunkText]):
-    """The texts of a context by chunk id, prepared when first read; hidden texts are left out.
+    """The texts of a context by chunk id, prepared on first use; chunks without text are left out.
 
-    Several chunks under one id are read as one text.
+    Several chunks under one id count as one text.
     """
 
     def __init__(self, context: Sequence[Document]) -> None:
@@ -72,7 +76,10 @@ class ContextTexts(Mapping[str, ChunkText]):
 
 
 def check_quote(quote: str, chunk_id: str, texts: ContextTexts) -> Finding:
-    """Whether the cited chunk holds the quotation; if not, what was done to it."""
+    """Checks whether the cited chunk holds a quotation; if not, labels what is wrong with it.
+
+    The labels are `quote_in_other_chunk`, `stitched` and `quote_not_found`.
+    """
     quoted = words(quote)
     chunk = texts[chunk_id]
     if not quoted:
@@ -100,7 +107,7 @@ def check_quote(quote: str, chunk_id: str, texts: ContextTexts) -> Finding:
 
 
 def is_quoted(quote: str, texts: Iterable[str]) -> bool:
-    """Whether one of the texts holds the quote, verbatim or but for harmless slips of a key.
+    """Whether one of the texts holds the quote, verbatim or with typos only.
 
     Ellipses may leave something out. A quote of one or two words proves nothing unless it is
     the whole text.
@@ -125,9 +132,10 @@ def is_quoted(quote: str, texts: Iterable[str]) -> bool:
 
 
 def _may_lie(segment: Sequence[str], chunk: ChunkText) -> bool:
-    """Whether the chunk has so many of the segment's pairs of words that aligning is worth it.
+    """Whether the chunk has enough of a segment's word pairs for an alignment to succeed.
 
-    A harmless slip breaks the pairs on both of its sides, and one more where a word is parted.
+    A cheap filter before `holds`: a typo breaks the pairs on both of its sides, and a third one
+    where it splits a word.
     """
     least = len(segment) - 1 - 3 * (1 + len(segment) // 8)
     if least <= 0:
@@ -136,9 +144,9 @@ def _may_lie(segment: Sequence[str], chunk: ChunkText) -> bool:
 
 
 def holds(segments: Sequence[Sequence[str]], chunk: ChunkText) -> bool:
-    """Whether the segments follow one another in one place of the chunk, ellipses between them."""
+    """Whether the segments follow one another in one place of the chunk, at most GAP apart."""
     begin = 0
-    for _ in range(PLACES):  # the first words may stand in several places
+    for _ in range(PLACES):  # the first segment may occur in several places
         first = _place(segments[0], chunk, begin) if segments else None
         if first is None:
             return False
@@ -158,7 +166,7 @@ def _follow(segments: Sequence[Sequence[str]], chunk: ChunkText, end: int) -> bo
 
 
 def _place(segment: Sequence[str], chunk: ChunkText, begin: int) -> tuple[int, int] | None:
-    """Where a segment lies in the chunk's key, at or after `begin`, slips of a key allowed."""
+    """Start and end of a segment in the chunk's key, at or after `begin`; typos are allowed."""
     searched = key(segment)
     exact = chunk.key.find(searched, begin)
     if exact >= 0:
@@ -173,7 +181,7 @@ def _place(segment: Sequence[str], chunk: ChunkText, begin: int) -> tuple[int, i
 
 
 def is_stitched(quoted: Sequence[str], chunks: Sequence[ChunkText]) -> bool:
-    """Whether the quotation is made of true stretches from several places."""
+    """Whether a quotation is joined from true parts of several places."""
     checked = quoted[:STITCHED_WORDS]
     spare = len(checked) - ceil(STITCHED_SHARE * len(checked))
     runs = list(_runs(checked, chunks, spare))
@@ -188,7 +196,7 @@ def is_stitched(quoted: Sequence[str], chunks: Sequence[ChunkText]) -> bool:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Run:
-    """Words of a quotation that stand in a row in a chunk, and where in its key."""
+    """Consecutive words of a quotation that a chunk repeats; `start` and `end` are in its key."""
 
     words: int
     chunk: ChunkText
@@ -197,9 +205,9 @@ class Run:
 
 
 def _runs(quoted: Sequence[str], chunks: Sequence[ChunkText], spare: int) -> Iterator[Run]:
-    """The longest true stretches of a quotation, from its beginning on.
+    """Yields the longest true parts of a quotation, from left to right.
 
-    Ends early where more words than `spare` lie in none of them.
+    Ends early when more than `spare` words lie outside of them: the share is then out of reach.
     """
     index, end, last = 0, 0, chunks[0]
     while index < len(quoted) and spare >= 0:
@@ -209,7 +217,7 @@ def _runs(quoted: Sequence[str], chunks: Sequence[ChunkText], spare: int) -> Ite
         if length(quoted[index : index + size]) >= RUN:
             for chunk in (last, *chunks):
                 if quoted[index] not in chunk.distinct or (best is not None and chunk is last):
-                    continue  # most chunks lack the word: a look-up is cheaper than a search
+                    continue  # most chunks lack the word: a set lookup is cheaper than a search
                 if searched in chunk.key:
                     longest = _longest(quoted, index, size, chunk)
                     if best is None or longest > best[0]:
@@ -231,7 +239,7 @@ def _least(quoted: Sequence[str], index: int) -> int:
 
 
 def _longest(quoted: Sequence[str], index: int, size: int, chunk: ChunkText) -> int:
-    """How many words from `index` on stand in a row in the chunk; the first `size` do."""
+    """How many words from `index` on the chunk repeats in a row: binary search from `size` up."""
     low, high = size, len(quoted) - index
     while low < high:
         middle = (low + high + 1) // 2

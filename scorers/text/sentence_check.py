@@ -1,4 +1,4 @@
-"""A citation without a quotation: the sentence that it supports, against the chunks."""
+"""Checks a citation without a quotation: compares the sentence it supports with the chunks."""
 
 from __future__ import annotations
 
@@ -13,22 +13,23 @@ from scorers.text.quotation import ContextTexts, Finding
 from scorers.text.support import support, weights
 
 SHORTEST = 4
-"""Words under which a sentence says too little to tell chunks apart."""
+"""Least words of a sentence that can tell chunks apart."""
 COPY = 0.6
-"""Share of a sentence's words in order in a chunk from which on a changed number is a change."""
+"""Least share of a sentence's words, in order in a chunk, at which a changed number is an error."""
 NEAR_COPY = 0.8
-"""The same for a changed word: under it the sentence is in the answer's own words."""
+"""The same for a changed word: with less in common, the sentence is in the answer's own words."""
 SHORT = 3
-"""Words of one change; a longer one is another wording, not a changed word."""
+"""Most words of a change; a longer one is another wording, not a changed word."""
 SWAPS = 2
-"""Swapped words of a copy; a sentence with more is in the answer's own words."""
+"""Most swapped words of a copy; with more, the sentence is in the answer's own words."""
 STEM = 4
-"""Letters that two forms of a word share at least."""
+"""Least letters that two forms of a word share."""
 SUPPORTED = 0.45
+"""Another chunk supports a sentence clearly better if it has this share of the weight,"""
 TIMES = 2.0
+"""this many times as much as any cited chunk,"""
 GAIN = 6.0
-"""Another chunk supports a sentence clearly better: this share of its weight, so many times what
-all cited chunks hold of it, and so much more in nats (four to six telling words)."""
+"""and this much more in nats: four to six telling words."""
 
 
 YES_OR_NO = re.compile(
@@ -40,7 +41,7 @@ YES_OR_NO = re.compile(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Claim:
-    """The sentence that a marker supports, markers left out, and all chunks cited for it."""
+    """A sentence that a marker supports, without its markers, and all chunks cited for it."""
 
     text: str
     words: tuple[str, ...]
@@ -48,7 +49,7 @@ class Claim:
 
 
 def claim(text: str, cited: Collection[str]) -> Claim:
-    """The claim of a text; a *yes* or *no* to the question is no part of it.
+    """The claim that a text makes, without a leading *yes* or *no* to the question.
 
     >>> claim("No, cards take 5 days.", ()).words
     ('cards', 'take', '5', 'days')
@@ -58,9 +59,10 @@ def claim(text: str, cited: Collection[str]) -> Claim:
 
 
 def check_sentence(of: Claim, chunk_id: str, texts: ContextTexts) -> Finding:
-    """Whether the cited chunk is where the sentence comes from.
+    """Checks whether a sentence comes from the chunk it cites.
 
-    A sentence cited from several chunks passes where it stands in one of them.
+    A sentence that cites several chunks passes if one of them holds it. The labels are
+    `marker_mismatch` (another chunk fits) and `quote_not_found` (a copy with a changed word).
     """
     if length(of.words) < SHORTEST:
         return Finding(checked="marker_only")
@@ -89,7 +91,7 @@ def check_sentence(of: Claim, chunk_id: str, texts: ContextTexts) -> Finding:
 
 
 def _rivals(of: Claim, own: list[ChunkText], texts: ContextTexts) -> list[tuple[str, ChunkText]]:
-    """The chunks with as many of the sentence's words as the cited ones; no other competes."""
+    """Uncited chunks that share at least as many distinct words as the best cited chunk."""
     distinct = frozenset(of.words)
     most_shared = max((len(distinct & chunk.distinct) for chunk in own), default=0)
     return [
@@ -100,7 +102,10 @@ def _rivals(of: Claim, own: list[ChunkText], texts: ContextTexts) -> list[tuple[
 
 
 def _is_copy(of: Claim, similarity: float, rival: ChunkText) -> bool:
-    """Whether a rival holds the sentence, or nearly while no cited chunk holds most of it."""
+    """Whether a rival holds the sentence, or nearly does while no cited chunk holds most of it.
+
+    `similarity` is that of the best cited chunk.
+    """
     if key(of.words) in rival.key:
         return True
     if len(rival.distinct.intersection(of.words)) < NEAR_COPY * len(set(of.words)):
@@ -113,10 +118,10 @@ def _is_copy(of: Claim, similarity: float, rival: ChunkText) -> bool:
 
 
 def is_altered(sentence: Sequence[str], place: Alignment, chunk: ChunkText) -> bool:
-    """Whether a copy of a passage differs by a number, a negation or a swapped word.
+    """Whether a copied passage differs by a number, a negation or a swapped word.
 
-    An answer joins what it copies: words left out, other forms of a word, and another first word
-    where the passage begins inside a sentence (*It* for the subject) are not enough.
+    Answers adapt what they copy. These changes do not count: omitted words, other forms of a word,
+    and another first word where the passage begins inside a sentence (*It* for the subject).
     """
     if place.similarity < COPY:
         return False
@@ -140,7 +145,7 @@ def is_altered(sentence: Sequence[str], place: Alignment, chunk: ChunkText) -> b
 
 
 def _is_form(change: Change) -> bool:
-    """Whether a word is another form of the one that it stands for."""
+    """Whether a swapped word is another form of the original."""
     ours, theirs = "".join(change.ours), "".join(change.theirs)
     if not change.is_swap or is_unspaced(change.ours[0]):
         return False
@@ -151,7 +156,7 @@ def _is_form(change: Change) -> bool:
 def _better(
     of: Claim, own: list[ChunkText], rivals: list[tuple[str, ChunkText]], texts: ContextTexts
 ) -> str:
-    """The chunk that supports the sentence clearly better than all cited ones, or nothing."""
+    """The id of the chunk that supports a sentence clearly better than all cited ones; or ""."""
     if not rivals:
         return ""
     weighed = weights(of.words, of.text, [text for _, text in texts.all])

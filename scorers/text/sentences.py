@@ -1,4 +1,4 @@
-"""Sentences of a text in many scripts, with their places."""
+"""Splits text of many scripts into sentences, with character offsets."""
 
 from __future__ import annotations
 
@@ -7,9 +7,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import lru_cache
 
-# A full stop ends a sentence before a space, unless it follows one letter (an initial), a known
-# abbreviation. Markers and closing quotes behind it belong to it, up to 16 of them; only the first
-# of several stops is tried: both keep the time linear in any text.
+# A full stop ends a sentence before a space, unless it follows one letter (an initial) or a known
+# abbreviation. Up to 16 markers and closing quotes behind it belong to the sentence, and only the
+# first of several stops is tried: both bounds keep the time linear in any text.
 _TAIL = r"(?:[\"'”’»)\]」』]|\s*\[[^\[\]\n]{1,80}\]|\s*【[^】\n]{1,80}】|[¹²³⁴-⁹⁰]){0,16}"
 _STOPS = ".!?…‽"
 _FULL_STOPS = "。！？｡।॥؟۔։።"
@@ -38,9 +38,9 @@ class Sentence:
 
 @lru_cache(maxsize=512)
 def sentences(text: str) -> tuple[Sentence, ...]:
-    """Sentences in order, each with the markers that stand behind its full stop.
+    """The sentences in order, each with the markers behind its full stop.
 
-    The last few texts are remembered: several scorers ask for the sentences of one answer.
+    Caches the last 512 texts: several scorers read the sentences of one answer.
 
     >>> [one.text for one in sentences("It costs 3.50 EUR. [ship-02] Ask Dr. Roe! 退款需要5天。好")]
     ['It costs 3.50 EUR. [ship-02]', 'Ask Dr. Roe!', '退款需要5天。', '好']
@@ -49,7 +49,7 @@ def sentences(text: str) -> tuple[Sentence, ...]:
 
 
 def places(text: str) -> Iterator[tuple[int, int]]:
-    """Start and end of each sentence, without the space around it."""
+    """Yields start and end of each sentence, without the space around it."""
     for begin, end in cuts(text):
         bare = text[begin:end].strip()
         if bare:
@@ -58,7 +58,7 @@ def places(text: str) -> Iterator[tuple[int, int]]:
 
 
 def cuts(text: str) -> list[tuple[int, int]]:
-    """Where the text is cut into sentences; the space between them belongs to the one behind it."""
+    """Start and end of each sentence; the space between two belongs to the second."""
     spans = []
     begin = 0
     for match in _END.finditer(text):
@@ -73,9 +73,9 @@ def cuts(text: str) -> list[tuple[int, int]]:
 
 
 def _is_short(before: str) -> bool:
-    """Whether a full stop behind these characters belongs to an initial or an abbreviation."""
+    """Whether a full stop after these characters belongs to an initial or an abbreviation."""
     last = before.rpartition(" ")[2]
-    if not last.isalpha():  # seldom; else it is the word, whatever stands before it
+    if not last.isalpha():  # rare; an all-letter word needs no further splitting
         words = before.replace("(", " ").split()
         if not words or not before.endswith(words[-1]):
             return False

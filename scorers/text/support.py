@@ -1,8 +1,7 @@
-"""Does a chunk support a sentence? Lexical evidence, for comparing chunks with one another.
+"""How much of a sentence a chunk holds: lexical evidence for comparing chunks with one another.
 
-A sentence's words weigh what they tell about the record's chunks (inverse document frequency over
-them); numbers and names weigh more. It is no judge of truth: it says which chunk the sentence was
-most likely written from.
+Words weigh their inverse document frequency over the record's chunks; numbers and names weigh more.
+This does not judge truth: it tells which chunk a sentence was most likely written from.
 """
 
 from __future__ import annotations
@@ -22,9 +21,9 @@ NAME = re.compile(r"(?<=[^.!?\s] )[^\W\d_a-z][^\W_]+|\b[A-Z][A-Z0-9]+\b")
 
 
 def weights(claim: Sequence[str], text: str, chunks: Sequence[ChunkText]) -> dict[str, float]:
-    """What each distinct word of a claim weighs; `text` is the claim as written, for its names.
+    """The weight of each distinct word of a claim; `text` is the claim as written, for its names.
 
-    A word that every chunk has tells nothing about which chunk it is.
+    A word that every chunk has weighs next to nothing: it does not tell the chunks apart.
     """
     names = {name for name in NAME.findall(text) for name in words(name)}
     weighed = {}
@@ -42,7 +41,7 @@ def weights(claim: Sequence[str], text: str, chunks: Sequence[ChunkText]) -> dic
 
 
 def support(weighed: Mapping[str, float], chunk: ChunkText) -> float:
-    """The share of the claim's weight that the chunk has, 0..1; a shared stem counts mostly.
+    """The share (0..1) of a claim's weight that a chunk has; a shared stem counts STEM_SHARE.
 
     >>> chunk = ChunkText("Refunds are paid within 24 hours.")
     >>> support({"refunded": 1.0, "24": 1.5, "cards": 1.0}, chunk)

@@ -1,4 +1,4 @@
-"""Words of a text in any script, for comparing what two texts say."""
+"""Splits text of any script into words for bag-of-words comparison."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _IS_UNSPACED = re.compile(rf"[{_UNSPACED}]")
 
 
 def tokens(text: str) -> list[str]:
-    """Lower-case words, compatibility forms unified; pairs of characters where no spaces are.
+    """Lower-case words in compatibility form; overlapping pairs in scripts without spaces.
 
     >>> tokens("Refunds take 5-7 days, Ｅ-mail us.")
     ['refunds', 'take', '5', '7', 'days', 'e', 'mail', 'us']
@@ -36,5 +36,5 @@ def tokens(text: str) -> list[str]:
 
 
 def ascii_words(text: str) -> str:
-    """A text of ASCII characters in lower case, blank where no word is: places stay the same."""
+    """Lower-cases ASCII text and blanks everything but words; character offsets stay the same."""
     return text.translate(_ASCII_WORDS)

@@ -69,10 +69,10 @@ def test_a_derived_rubric_reads_grades_that_there_are(name: str) -> None:
 
 @pytest.mark.parametrize("name", sorted(JUDGED))
 def test_labels_of_grades_and_the_failures_are_named(name: str) -> None:
-    made = judging(JUDGED[name])
-    assert {grade.name for grade in made.grades if grade.label} <= set(JUDGED[name].labels)
-    assert len(made.failure_types) >= 3
-    values = [grade.value for grade in made.grades if grade.value is not None]
+    table = judging(JUDGED[name])
+    assert {grade.name for grade in table.grades if grade.label} <= set(JUDGED[name].labels)
+    assert len(table.failure_types) >= 3
+    values = [grade.value for grade in table.grades if grade.value is not None]
     assert (max(values), min(values)) == (1.0, 0.0)
 
 
@@ -110,26 +110,30 @@ def test_the_instruction_stands_behind_the_data_and_the_score_is_not_asked_for(n
 @pytest.mark.parametrize("best", [True, False])
 def test_the_ends_of_the_scale_are_the_ends_of_the_score(name: str, best: bool) -> None:
     questions = asked(name)
-    graded = [one for one in judging(JUDGED[name]).grades if one.value is not None]
+    graded = [grade for grade in judging(JUDGED[name]).grades if grade.value is not None]
     grade = graded[0] if best else graded[-1]
     is_numeric = judging(JUDGED[name]).is_numeric
     spelt = int(grade.name) if is_numeric else grade.name
     answers = [
-        one.form.model_validate(
+        question.form.model_validate(
             {
                 "verdicts": {
                     item.name: {
-                        **({"quote": quote(one, item.passage)} if "quote:" in one.prompt else {}),
-                        **({"reason": "so"} if "reason:" in one.prompt else {}),
+                        **(
+                            {"quote": quote(question, item.passage)}
+                            if "quote:" in question.prompt
+                            else {}
+                        ),
+                        **({"reason": "so"} if "reason:" in question.prompt else {}),
                         "grade": spelt,
                     }
-                    for item in one.items
+                    for item in question.items
                 },
                 "failure_type": "none",
                 "failure_mode": "",
             }
         )
-        for one in questions
+        for question in questions
     ]
     read = read_scores(questions, answers, judge="openai:m", derived=())
     assert not isinstance(read, Incomplete)
@@ -139,10 +143,10 @@ def test_the_ends_of_the_scale_are_the_ends_of_the_score(name: str, best: bool) 
 
 def quote(question: Question, passage: str) -> str:
     """A true quote from wherever this rubric wants it."""
-    texts = {one.name: one.text for one in question.passages}
+    texts = {passage.name: passage.text for passage in question.passages}
     if passage:
         return texts[passage]
-    made = judging(question.rubric).quote_from
-    if made == "reference":
+    source = judging(question.rubric).quote_from
+    if source == "reference":
         return question.reference.answer
-    return (question.record.answer or "")[:40] if made == "answer" else next(iter(texts.values()))
+    return (question.record.answer or "")[:40] if source == "answer" else next(iter(texts.values()))

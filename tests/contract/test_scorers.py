@@ -98,6 +98,9 @@ records = st.builds(
 thorough = settings(
     max_examples=150, deadline=None, suppress_health_check=[HealthCheck.too_slow], derandomize=True
 )
+# The examples are the same for each scorer, and a generated record costs more than all scorers take
+# for it: one test gives every record to every scorer, the test of each scorer alone takes a few.
+briefly = settings(thorough, max_examples=15)
 each_scorer = pytest.mark.parametrize("scorer", SCORERS, ids=lambda scorer: scorer.rubric)
 
 
@@ -105,12 +108,12 @@ def is_sound(score: Score, rubric: Rubric) -> bool:
     """A value in 0..1, or none with a reason; only labels that the rubric's file names."""
     has_value = score.value is not None and math.isfinite(score.value) and 0 <= score.value <= 1
     has_reason = score.value is None and bool(score.explanation)
-    known = {"", *rubric.labels}
-    return (has_value or has_reason) and set(score.label.split(",")) <= known
+    labels = {"", *rubric.labels}
+    return (has_value or has_reason) and set(score.label.split(",")) <= labels
 
 
 @each_scorer
-@thorough
+@briefly
 @given(record=records)
 def test_a_scorer_never_raises_and_says_a_value_or_a_reason(
     scorer: Scorer, record: RagRecord
@@ -119,29 +122,48 @@ def test_a_scorer_never_raises_and_says_a_value_or_a_reason(
 
 
 @each_scorer
-@thorough
+@briefly
 @given(record=records)
 def test_a_scorer_is_deterministic(scorer: Scorer, record: RagRecord) -> None:
+    assert_deterministic(scorer, record)
+
+
+def assert_deterministic(scorer: Scorer, record: RagRecord) -> None:
     first = scorer.score(record)
     assert type(scorer)().score(replace(record)) == first == scorer.score(record)
 
 
 @each_scorer
-@thorough
+@briefly
 @given(record=records, other=records)
 def test_a_score_does_not_depend_on_the_records_before(
     scorer: Scorer, record: RagRecord, other: RagRecord
 ) -> None:
+    assert_independent(scorer, record, other)
+
+
+def assert_independent(scorer: Scorer, record: RagRecord, other: RagRecord) -> None:
     first = scorer.score(record)
     scorer.score(other)
     assert scorer.score(record) == first
 
 
 @each_scorer
-@thorough
+@briefly
 @given(record=records)
 def test_the_evidence_of_a_score_is_json(scorer: Scorer, record: RagRecord) -> None:
     json.dumps(dict(scorer.score(record).details), allow_nan=False)
+
+
+@thorough
+@given(record=records, other=records)
+def test_every_scorer_keeps_all_promises(record: RagRecord, other: RagRecord) -> None:
+    for scorer in SCORERS:
+        score = scorer.score(record)
+        assert is_sound(score, RUBRICS[scorer.rubric]), scorer.rubric
+        json.dumps(dict(score.details), allow_nan=False)
+        assert_deterministic(scorer, record)
+        assert_independent(scorer, record, other)
 
 
 @each_scorer
@@ -186,7 +208,7 @@ def test_every_scorer_has_a_rubric_and_no_rubric_is_scored_twice() -> None:
 
 def rubric_files() -> list[str]:
     folder = files("scorers").joinpath("rubrics")
-    return sorted(one.name for one in folder.iterdir() if one.name.endswith(".toml"))
+    return sorted(file.name for file in folder.iterdir() if file.name.endswith(".toml"))
 
 
 @pytest.mark.parametrize("name", rubric_files())

@@ -51,14 +51,14 @@ def examples(folder: Path) -> list[Example]:
         "dialogue": filter(_is_clear, read(folder, "dialogue_audit")),
         "small_talk": (r for r in read(folder, "dialogue_audit") if r["label"] == "generic"),
     }
-    found = [
+    labelled = [
         example(source, row)
-        for source, given in sources.items()
-        for row in given
+        for source, rows in sources.items()
+        for row in rows
         if held_out.isdisjoint(_keys(row))
     ]
-    grounded = (row for row in _grounded(folder) if held_out.isdisjoint(_keys(row)))
-    return found + [made for row in grounded for made in _with_and_without(row)]
+    grounded = (row for row in _grounded_rows(folder) if held_out.isdisjoint(_keys(row)))
+    return labelled + [pair_example for row in grounded for pair_example in _with_and_without(row)]
 
 
 def read(folder: Path, name: str) -> list[Row]:
@@ -116,14 +116,14 @@ def _is_clear(row: Row) -> bool:
     return row["label"] in DIALOGUE
 
 
-def _grounded(folder: Path) -> Iterator[Row]:
+def _grounded_rows(folder: Path) -> Iterator[Row]:
     """Rows whose answer was written from their chunks."""
     for name in ("clapnq_dev", "mtrag_un"):
         yield from (row for row in read(folder, name) if not row["unanswerable"])
-    taken: Counter[str] = Counter()
+    used: Counter[str] = Counter()
     for row in read(folder, "summedits"):
-        taken[row["group"]] += not row["hallucinated"]
-        if not row["hallucinated"] and taken[row["group"]] <= A_DOCUMENT:
+        used[row["group"]] += not row["hallucinated"]
+        if not row["hallucinated"] and used[row["group"]] <= A_DOCUMENT:
             yield row
 
 
@@ -131,44 +131,44 @@ def _with_and_without(row: Row) -> Iterator[Example]:
     """Each sentence of a grounded answer twice: its context, and that without its best lines."""
     contents = tuple(chunk["text"] for chunk in row["chunks"] if (chunk["text"] or "").strip())
     group = f"{row['task_type']} {group_of(row)}"
-    for one in sentences(row["answer"]):
-        for kept, label in ((contents, True), (_without(contents, one.text), False)):
-            if kept:
+    for sentence in sentences(row["answer"]):
+        for context, label in ((contents, True), (_without(contents, sentence.text), False)):
+            if context:
                 yield Example(
                     source="cut_out",
                     group=group,
                     question=row["question"] or "",
-                    answer=one.text,
-                    contents=kept,
+                    answer=sentence.text,
+                    contents=context,
                     is_supported=label,
                 )
 
 
 def _without(contents: Sequence[str], sentence: str) -> tuple[str, ...]:
     """The context without the lines that hold most of a sentence; () where none holds enough."""
-    said = set(words(sentence))
+    sentence_words = set(words(sentence))
     ranked = sorted(
         (
-            (-_held(said, line.text), place, line.start, line)
+            (-_share_held(sentence_words, line.text), place, line.start, line)
             for place, content in enumerate(contents)
             for line in sentences(content)
         ),
     )[:CUT]
     if not ranked or -ranked[0][0] < MOSTLY:
         return ()
-    left = [
+    rest = [
         _cut(content, [line for _, at, _, line in ranked if at == place])
         for place, content in enumerate(contents)
     ]
-    return tuple(content for content in left if content.strip())
+    return tuple(content for content in rest if content.strip())
 
 
-def _held(said: set[str], line: str) -> float:
-    total = sum(map(len, said))
-    return sum(map(len, said.intersection(words(line)))) / total if total else 0.0
+def _share_held(sentence_words: set[str], line: str) -> float:
+    total = sum(map(len, sentence_words))
+    return sum(map(len, sentence_words.intersection(words(line)))) / total if total else 0.0
 
 
 def _cut(content: str, lines: Iterable[Sentence]) -> str:
-    for line in sorted(lines, key=lambda one: -one.start):
+    for line in sorted(lines, key=lambda line: -line.start):
         content = content[: line.start] + content[line.end :]
     return content

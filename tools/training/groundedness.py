@@ -75,19 +75,19 @@ class Table:
     sources: Sequence[str]
 
 
-def table(given: Sequence[Example], weights: Weights) -> Table:
+def table(labelled: Sequence[Example], weights: Weights) -> Table:
     """The sentences of some examples; every source counts by the root of its size."""
-    sizes = Counter(one.source for one in given)
+    sizes = Counter(example.source for example in labelled)
     rows, labels, counts, groups, sources = [], [], [], [], []
-    for one in given:
-        measured = measure(one.answer, one.question, one.contents, weights)
-        count = SHARE.get(one.source, 1.0) / sizes[one.source] ** 0.5
+    for example in labelled:
+        measured = measure(example.answer, example.question, example.contents, weights)
+        count = SHARE.get(example.source, 1.0) / sizes[example.source] ** 0.5
         for row in measured.rows:
             rows.append(row)
-            labels.append(one.is_supported)
+            labels.append(example.is_supported)
             counts.append(count / len(measured.rows))
-            groups.append(one.group)
-            sources.append(one.source)
+            groups.append(example.group)
+            sources.append(example.source)
     counted = np.array(counts)
     return Table(
         rows=np.array(rows),
@@ -142,7 +142,7 @@ def _direction(name: str) -> int:
 def _trees(grown: Sequence[Any], forests: int) -> Trees:
     """The nodes of all trees in one row; a leaf's value is its part in the mean of the forests."""
     feature: list[int] = []
-    left: list[int] = []
+    left_child: list[int] = []
     right: list[int] = []
     roots: list[int] = []
     threshold: list[float] = []
@@ -154,31 +154,33 @@ def _trees(grown: Sequence[Any], forests: int) -> Trees:
             is_leaf = bool(node["is_leaf"])
             feature.append(0 if is_leaf else int(node["feature_idx"]))
             threshold.append(0.0 if is_leaf else round(float(node["num_threshold"]), DIGITS))
-            left.append(first + (at if is_leaf else int(node["left"])))
+            left_child.append(first + (at if is_leaf else int(node["left"])))
             right.append(first + (at if is_leaf else int(node["right"])))
             value.append(round(float(node["value"]) / forests, DIGITS) if is_leaf else 0.0)
     return Trees(
-        feature=feature, threshold=threshold, left=left, right=right, value=value, roots=roots
+        feature=feature, threshold=threshold, left=left_child, right=right, value=value, roots=roots
     )
 
 
-def cross_fitted(of: Table, recipe: Recipe, weights: Weights) -> Any:
+def cross_fitted_odds(of: Table, recipe: Recipe, weights: Weights) -> Any:
     """The log odds of each sentence by a model that saw nothing of its group."""
     from sklearn.model_selection import GroupKFold  # type: ignore[import-untyped]
 
     odds = np.zeros(len(of.labels))
-    for kept, left in GroupKFold(FOLDS).split(of.rows, of.labels, of.groups):
-        model = fit(of.rows[kept], of.labels[kept], of.weights[kept], recipe, weights)
-        odds[left] = model.odds(of.rows[left])
+    for train_rows, test_rows in GroupKFold(FOLDS).split(of.rows, of.labels, of.groups):
+        model = fit(
+            of.rows[train_rows], of.labels[train_rows], of.weights[train_rows], recipe, weights
+        )
+        odds[test_rows] = model.odds(of.rows[test_rows])
     return odds
 
 
-def calibrated(model: Model, of: Table, recipe: Recipe) -> Model:
+def calibrate(model: Model, of: Table, recipe: Recipe) -> Model:
     """The model with slope and shift from sentences that it had not seen, at `PRIOR`."""
     from sklearn.linear_model import LogisticRegression  # type: ignore[import-untyped]
 
     real = np.array([source != MADE for source in of.sources])
-    odds, labels = cross_fitted(of, recipe, model.weights)[real], of.labels[real]
+    odds, labels = cross_fitted_odds(of, recipe, model.weights)[real], of.labels[real]
     counts = of.weights[real]
     supported = counts[labels].sum()
     counts = np.where(labels, PRIOR / supported, (1 - PRIOR) / (counts.sum() - supported)) * counts
@@ -195,21 +197,23 @@ def word_weights(texts: Iterable[str]) -> Weights:
     having: Counter[str] = Counter()
     stretches = 0
     for text in dict.fromkeys(texts):
-        found = words(text)
-        for start in range(0, len(found), WINDOW):
-            having.update(set(found[start : start + WINDOW]))
+        text_words = words(text)
+        for start in range(0, len(text_words), WINDOW):
+            having.update(set(text_words[start : start + WINDOW]))
             stretches += 1
     ranked = sorted(having.items(), key=lambda pair: (-pair[1], pair[0]))[:LISTED]
     by_word = {word: round(log((stretches + 1) / (count + 1)), 2) for word, count in ranked}
     return Weights(by_word=by_word, most=max(by_word.values()))
 
 
-def train(given: Sequence[Example]) -> Model:
+def train(labelled: Sequence[Example]) -> Model:
     """The model of these examples."""
-    weights = word_weights(text for one in given for text in (one.answer, *one.contents))
-    of = table(given, weights)
+    weights = word_weights(
+        text for example in labelled for text in (example.answer, *example.contents)
+    )
+    of = table(labelled, weights)
     model = fit(of.rows, of.labels, of.weights, ANY_SERVICE, weights)
-    return calibrated(model, of, ANY_SERVICE)
+    return calibrate(model, of, ANY_SERVICE)
 
 
 def main() -> None:
@@ -217,9 +221,9 @@ def main() -> None:
     folder, flag, target = sys.argv[1:]
     if flag != "--out":
         sys.exit(f"{flag} is not --out")
-    given = examples(Path(folder))
-    Path(target).write_text(to_json(train(given)), encoding="utf-8")
-    print(f"{Counter((one.source, one.is_supported) for one in given)} -> {target}")
+    labelled = examples(Path(folder))
+    Path(target).write_text(to_json(train(labelled)), encoding="utf-8")
+    print(f"{Counter((example.source, example.is_supported) for example in labelled)} -> {target}")
 
 
 if __name__ == "__main__":

@@ -39,28 +39,30 @@ class Lesson:
     `place` of a request is that of its example: a fold leaves out whole examples.
     """
 
-    def __init__(self, given: Sequence[Example]) -> None:
-        told = [
+    def __init__(self, labelled: Sequence[Example]) -> None:
+        rows = [
             (place, _names(signs), is_planted)
-            for place, one in enumerate(given)
-            for signs, is_planted in zip(one.signs, one.planted, strict=True)
+            for place, example in enumerate(labelled)
+            for signs, is_planted in zip(example.signs, example.planted, strict=True)
         ]
-        counts = Counter(name for _, names, _ in told for name in names)
+        counts = Counter(name for _, names, _ in rows for name in names)
         self.names = sorted(name for name, count in counts.items() if count >= FEWEST)
         column = {name: place for place, name in enumerate(self.names, 1)}
-        self.table = np.zeros((len(told), len(column) + 1), dtype=np.float32)
+        self.table = np.zeros((len(rows), len(column) + 1), dtype=np.float32)
         self.table[:, 0] = 1
-        for row, (_, names, _) in enumerate(told):
+        for row, (_, names, _) in enumerate(rows):
             self.table[row, [column[name] for name in names if name in column]] = 1
-        self.labels = np.array([is_planted for _, _, is_planted in told], dtype=np.float64)
-        self.places = np.array([place for place, _, _ in told])
+        self.labels = np.array([is_planted for _, _, is_planted in rows], dtype=np.float64)
+        self.places = np.array([place for place, _, _ in rows])
         self.start: _Floats = np.zeros(len(column) + 1)
 
     def learn(self, left_out: Iterable[int] = (), threshold: float = 0.0) -> Model:
         """The model of all examples but those at the places left out."""
-        kept = ~np.isin(self.places, list(left_out))
-        weights = _fit(self.table[kept], self.labels[kept], self.start)
-        by_name = dict(zip(self.names, (round(float(one), 3) for one in weights[1:]), strict=True))
+        in_fold = ~np.isin(self.places, list(left_out))
+        weights = _fit(self.table[in_fold], self.labels[in_fold], self.start)
+        by_name = dict(
+            zip(self.names, (round(float(weight), 3) for weight in weights[1:]), strict=True)
+        )
         single = {name[0]: value for name, value in by_name.items() if len(name) == 1}
         pairs = {(name[0], name[1]): value for name, value in by_name.items() if len(name) == 2}
         bias = round(float(weights[0]), 3)
@@ -68,16 +70,16 @@ class Lesson:
 
     def start_from(self, model: Model) -> None:
         """Lets every later fold begin at these weights: it then takes few steps."""
-        known: dict[tuple[str, ...], float] = {
-            (one,): value for one, value in model.weights.items()
+        by_names: dict[tuple[str, ...], float] = {
+            (sign,): value for sign, value in model.weights.items()
         }
-        known.update(model.pairs.items())
-        weights = [known.get(one, 0.0) for one in self.names]
+        by_names.update(model.pairs.items())
+        weights = [by_names.get(names, 0.0) for names in self.names]
         self.start = np.array([model.bias, *weights])
 
 
 def _names(signs: Sequence[str]) -> list[tuple[str, ...]]:
-    return [*((one,) for one in signs), *combinations(signs, 2)]
+    return [*((sign,) for sign in signs), *combinations(signs, 2)]
 
 
 def _fit(table: npt.NDArray[np.float32], labels: _Floats, start: _Floats) -> _Floats:
@@ -97,48 +99,52 @@ def _fit(table: npt.NDArray[np.float32], labels: _Floats, start: _Floats) -> _Fl
     return weights
 
 
-def weight_of(one: Example, model: Model) -> float:
+def weight_of(example: Example, model: Model) -> float:
     """The highest log odds among the requests of a chunk."""
-    return max((weigh(signs, model) for signs in one.signs), default=-inf)
+    return max((weigh(signs, model) for signs in example.signs), default=-inf)
 
 
-def threshold_of(given: Sequence[Example], lesson: Lesson) -> float:
+def threshold_of(chunks: Sequence[Example], lesson: Lesson) -> float:
     """The log odds that MOST_ALARMS of the ordinary chunks pass, each set left out once."""
     weighed = []
-    for source in sorted({one.source for one in given if one.kind is None}):
-        places = [at for at, one in enumerate(given) if one.source == source and one.kind is None]
+    for source in sorted({example.source for example in chunks if example.kind is None}):
+        places = [
+            at
+            for at, example in enumerate(chunks)
+            if example.source == source and example.kind is None
+        ]
         model = lesson.learn(places)
-        weighed += [weight_of(given[at], model) for at in places]
+        weighed += [weight_of(chunks[at], model) for at in places]
     return round(sorted(weighed, reverse=True)[int(MOST_ALARMS * len(weighed))], 2)
 
 
-def written(model: Model) -> str:
+def to_json(model: Model) -> str:
     """The model as JSON, a weight a line; pairs too light to matter are left out."""
     pairs = {
-        f"{one} {two}": value
-        for (one, two), value in sorted(model.pairs.items())
+        f"{first} {two}": value
+        for (first, two), value in sorted(model.pairs.items())
         if abs(value) >= LIGHT
     }
-    given = {
+    fields = {
         "bias": model.bias,
         "threshold": model.threshold,
         "weights": dict(sorted(model.weights.items())),
         "pairs": pairs,
     }
-    return json.dumps(given, indent=1) + "\n"
+    return json.dumps(fields, indent=1) + "\n"
 
 
 def main() -> None:
     """Learns from the sets in the folder named, and writes the model that scoring reads."""
-    given = examples(Path(sys.argv[1]))
-    lesson = Lesson(given)
+    chunks = examples(Path(sys.argv[1]))
+    lesson = Lesson(chunks)
     lesson.start_from(lesson.learn())
-    model = lesson.learn(threshold=threshold_of(given, lesson))
+    model = lesson.learn(threshold=threshold_of(chunks, lesson))
     target = Path(__file__).resolve().parents[2] / "scorers" / "models" / "injected_context.json"
-    target.write_text(written(model), encoding="utf-8")
-    planted_count = sum(any(one.planted) for one in given)
+    target.write_text(to_json(model), encoding="utf-8")
+    planted_count = sum(any(example.planted) for example in chunks)
     print(
-        f"{len(given)} chunks, {planted_count} planted; threshold {model.threshold}; {target.name}"
+        f"{len(chunks)} chunks, {planted_count} planted; threshold {model.threshold}; {target.name}"
     )
 
 

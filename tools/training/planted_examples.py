@@ -60,10 +60,12 @@ class Example:
 
 def example(text: str, attack: str | None, *, source: str, group: str, kind: str | None) -> Example:
     """A chunk with its requests; those that lie in the attack were planted."""
-    found = requests(text)
-    whole = " ".join((attack or "").split())
-    inside = tuple(bool(whole) and " ".join(one.text.split()) in whole for one in found)
-    signs = tuple(tuple(sorted(one.signs)) for one in found)
+    asking = requests(text)
+    attack_text = " ".join((attack or "").split())
+    inside = tuple(
+        bool(attack_text) and " ".join(request.text.split()) in attack_text for request in asking
+    )
+    signs = tuple(tuple(sorted(request.signs)) for request in asking)
     return Example(text=text, source=source, group=group, kind=kind, signs=signs, planted=inside)
 
 
@@ -77,12 +79,12 @@ def place_of(text: str) -> int:
     return int.from_bytes(hashlib.sha256(text.encode("utf-8", "replace")).digest()[:8], "big")
 
 
-def some(texts: Iterable[str]) -> list[str]:
+def sample(texts: Iterable[str]) -> list[str]:
     """The distinct texts, at most MOST_OF_A_SET of them, in an order that no set chose."""
-    return sorted({one for one in texts if one.strip()}, key=place_of)[:MOST_OF_A_SET]
+    return sorted({text for text in texts if text.strip()}, key=place_of)[:MOST_OF_A_SET]
 
 
-def planted(host: str, attack: str) -> str:
+def plant(host: str, attack: str) -> str:
     """The host with the attack before, behind or inside it, as a line or as a sentence."""
     place = place_of(host + attack)
     lines = host.split("\n")
@@ -97,7 +99,7 @@ def planted(host: str, attack: str) -> str:
     return f"{host[:cut].rstrip()} {attack} {host[cut:]}"
 
 
-def said(prompt: str) -> str:
+def as_request(prompt: str) -> str:
     """A request as somebody would plant it: one line, a capital, a stop."""
     line = prompt.split("\n")[0].strip()
     if not line or line[-1] in ".?!。？！'\"":
@@ -107,25 +109,25 @@ def said(prompt: str) -> str:
 
 
 @cache
-def worded() -> dict[str, Any]:
+def own_texts() -> dict[str, Any]:
     """The attacks by kind and the ordinary texts that were worded for this project."""
     text = Path(__file__).with_name("injected_attacks.toml").read_text("utf-8")
     return tomllib.loads(text)
 
 
-def ordinary(folder: Path) -> dict[str, list[str]]:
+def ordinary_texts(folder: Path) -> dict[str, list[str]]:
     """Ordinary chunks by set."""
-    found = {
-        name: some(chunk["text"] for row in rows_of(folder, name) for chunk in row["chunks"])
+    texts_by_set = {
+        name: sample(chunk["text"] for row in rows_of(folder, name) for chunk in row["chunks"])
         for name in HOSTS
     }
     for name in ANSWERS:
-        found[name] = some(str(row["answer"]) for row in rows_of(folder, name))
+        texts_by_set[name] = sample(str(row["answer"]) for row in rows_of(folder, name))
     for name in QUESTIONS:
-        found[f"{name} questions"] = some(
-            said(str(row["question"])) for row in rows_of(folder, name)
+        texts_by_set[f"{name} questions"] = sample(
+            as_request(str(row["question"])) for row in rows_of(folder, name)
         )[:MOST_QUESTIONS]
-    return found | {"worded": list(worded()["ordinary"]["manuals"])}
+    return texts_by_set | {"worded": list(own_texts()["ordinary"]["manuals"])}
 
 
 def _windows(text: str) -> list[str]:
@@ -138,9 +140,9 @@ def _windows(text: str) -> list[str]:
 
 def examples(folder: Path) -> list[Example]:
     """All chunks that the model learns from, ordinary ones and planted ones."""
-    clean = ordinary(folder)
-    hosts = sorted((one for texts in clean.values() for one in texts), key=place_of)
-    found = [
+    clean = ordinary_texts(folder)
+    hosts = sorted((text for texts in clean.values() for text in texts), key=place_of)
+    result = [
         example(part, None, source=name, group=text, kind=None)
         for name, texts in clean.items()
         for text in texts
@@ -148,16 +150,18 @@ def examples(folder: Path) -> list[Example]:
     ]
     for row in rows_of(folder, ATTACKS):
         text, kind = row["chunks"][0]["text"], row.get("attack_type")
-        found.append(
+        result.append(
             example(text, row.get("attack"), source=ATTACKS, group=row["group"], kind=kind)
         )
     attacks = [
-        (kind, one, "worded") for kind, listed in worded()["kinds"].items() for one in listed
+        (kind, attack, "worded")
+        for kind, listed in own_texts()["kinds"].items()
+        for attack in listed
     ] * COPIES
     for name in PROMPTS:
-        prompts = some(said(str(row["question"])) for row in rows_of(folder, name))
-        attacks += [("prompts", one, name) for one in prompts if len(one) < LONGEST_PROMPT]
+        prompts = sample(as_request(str(row["question"])) for row in rows_of(folder, name))
+        attacks += [("prompts", prompt, name) for prompt in prompts if len(prompt) < LONGEST_PROMPT]
     for number, (kind, attack, source) in enumerate(attacks):
         host = hosts[place_of(f"{number} {attack}") % len(hosts)]
-        found.append(example(planted(host, attack), attack, source=source, group=host, kind=kind))
-    return found
+        result.append(example(plant(host, attack), attack, source=source, group=host, kind=kind))
+    return result

@@ -60,8 +60,8 @@ def test_the_numbers_are_those_computed_by_hand() -> None:
         "ndcg@5": (1 / log2(3) + 1 / log2(6)) / ideal,
         "precision@10": 2 / 10, "recall@50": 2 / 3, "precision@50": 2 / 50,
     }  # fmt: skip
-    found = {name: score.details[name] for name in expected}
-    assert found == pytest.approx(expected, abs=1e-4)
+    numbers = {name: score.details[name] for name in expected}
+    assert numbers == pytest.approx(expected, abs=1e-4)
     assert score.details["missing"] == ["z"]
 
 
@@ -71,20 +71,20 @@ def test_the_value_is_over_all_that_was_retrieved() -> None:
 
 
 def test_a_list_without_a_gold_chunk_missed() -> None:
-    for found in (named("x", "y"), named()):
-        score = scorer(gold_chunk_ids=["a"]).score(found)
+    for retrieval in (named("x", "y"), named()):
+        score = scorer(gold_chunk_ids=["a"]).score(retrieval)
         assert (score.value, score.label) == (0.0, "missed")
         assert score.explanation == "0 of 1 gold chunks retrieved"
 
 
 def test_a_gold_chunk_is_found_by_the_id_of_its_document() -> None:
-    found = record(Document(chunk_id="a#3", document_id="a"), Document(chunk_id="a#4"))
-    assert scorer(gold_chunk_ids=["a"]).score(found).value == 1.0
+    retrieval = record(Document(chunk_id="a#3", document_id="a"), Document(chunk_id="a#4"))
+    assert scorer(gold_chunk_ids=["a"]).score(retrieval).value == 1.0
 
 
 def test_a_pair_is_found_by_its_text_where_ids_have_changed() -> None:
-    found = record(Document(chunk_id="new", content=f"Refunds. {TEXT.upper()} Ask us."))
-    assert scorer(gold_chunk_ids=["old"], gold_texts=[TEXT]).score(found).value == 1.0
+    retrieval = record(Document(chunk_id="new", content=f"Refunds. {TEXT.upper()} Ask us."))
+    assert scorer(gold_chunk_ids=["old"], gold_texts=[TEXT]).score(retrieval).value == 1.0
 
 
 @pytest.mark.parametrize(
@@ -117,9 +117,9 @@ BEHIND = "Our shops are closed on public holidays and on the first Monday of May
 
 def cut_at(*places: int, text: str = LONG) -> list[Document]:
     """The text between two others, cut anew before these words of it; one chunk a piece."""
-    whole = f"{BEFORE} {text} {BEHIND}".split()
-    ends = [0, *(len(BEFORE.split()) + place for place in places), len(whole)]
-    pieces = [" ".join(whole[begin:end]) for begin, end in itertools.pairwise(ends)]
+    document = f"{BEFORE} {text} {BEHIND}".split()
+    ends = [0, *(len(BEFORE.split()) + place for place in places), len(document)]
+    pieces = [" ".join(document[begin:end]) for begin, end in itertools.pairwise(ends)]
     return [Document(chunk_id=f"new{n}", content=piece) for n, piece in enumerate(pieces)]
 
 
@@ -166,30 +166,30 @@ def test_pieces_without_spaces_are_found_by_longer_runs() -> None:
 @given(st.lists(st.sampled_from("abcdefghij"), max_size=60), st.data())
 def test_more_chunks_never_lose_a_gold_chunk(gold: list[str], data: st.DataObject) -> None:
     texts = data.draw(st.lists(st.lists(st.sampled_from("abcdefghij"), max_size=40), max_size=5))
-    found = covering_place(gold, texts)
-    assert covering_place(gold, [*texts, gold]) in (found, [len(texts)])
+    places = covering_place(gold, texts)
+    assert covering_place(gold, [*texts, gold]) in (places, [len(texts)])
     assert bool(covering_place(gold, [gold])) is (len(gold) >= FEWEST)
 
 
 def test_repeats_of_a_gold_chunk_earn_nothing_in_recall_and_ndcg() -> None:
-    found = scorer(gold_texts=[TEXT, "Vouchers are not refunded."]).score(
+    score = scorer(gold_texts=[TEXT, "Vouchers are not refunded."]).score(
         record(*(Document(chunk_id=str(i), content=TEXT) for i in range(3)))
     )
-    assert found.value == 0.5
+    assert score.value == 0.5
     ideal = 1 + 1 / log2(3)
-    assert found.details["ndcg@3"] == pytest.approx(1 / ideal, abs=1e-4)
-    assert found.details["precision@3"] == 1.0
+    assert score.details["ndcg@3"] == pytest.approx(1 / ideal, abs=1e-4)
+    assert score.details["precision@3"] == 1.0
 
 
 def test_only_records_that_ask_a_case_with_gold_chunks_are_scored() -> None:
     asks_other = replace(named("a"), query="Where is my parcel?")
-    for given_, found, reason in (
+    for given_, retrieval, reason in (
         (ContextRecall(), named("a"), "no golden file"),
         (scorer(gold_chunk_ids=["a"]), asks_other, "no golden case asks this"),
         (scorer(gold_chunk_ids=["a"]), replace(asks_other, query=None), "no golden case asks this"),
         (scorer(), named("a"), "the golden case has no gold chunks"),
     ):
-        score = given_.score(found)
+        score = given_.score(retrieval)
         assert (score.value, score.explanation, score.absent) == (None, reason, "")
 
 
@@ -215,18 +215,18 @@ def test_what_the_spans_do_not_show_is_not_taken_for_missed() -> None:
 
 def test_ids_and_texts_that_only_the_prompt_lacks_are_known() -> None:
     reasons = {"document_ids": Absent.NOT_SENT, "document_texts": Absent.NOT_SENT}
-    found = replace(named("x"), absent=reasons)
+    retrieval = replace(named("x"), absent=reasons)
     for gold in ({"gold_chunk_ids": ["a"]}, {"gold_texts": [TEXT]}):
-        assert scorer(**gold).score(found).label == "missed"
+        assert scorer(**gold).score(retrieval).label == "missed"
 
 
 def test_the_settings_name_the_file(tmp_path: Path) -> None:
     path = tmp_path / "golden.jsonl"
     path.write_text(f'{{"question": "{QUESTION}", "gold_chunk_ids": ["a"]}}', encoding="utf-8")
     scorers = load_scorers(ScorersSettings(golden=path))
-    (own,) = [one for one in scorers if one.rubric == "context_recall"]
+    (own,) = [scorer for scorer in scorers if scorer.rubric == "context_recall"]
     assert own.score(named("a")).value == 1.0
-    (own,) = [one for one in load_scorers() if one.rubric == "context_recall"]
+    (own,) = [scorer for scorer in load_scorers() if scorer.rubric == "context_recall"]
     assert own.score(named("a")).explanation == "no golden file"
 
 

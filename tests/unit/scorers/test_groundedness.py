@@ -43,12 +43,12 @@ def test_one_invented_sentence_among_grounded_ones_is_named() -> None:
     score = score_of(f"{GROUNDED} {INVENTED}", *CHUNKS)
     sentences = score.details["sentences"]
     assert isinstance(sentences, list)
-    assert [one["supported"] < shipped_model().threshold for one in sentences] == [
+    assert [sentence["supported"] < shipped_model().threshold for sentence in sentences] == [
         False,
         False,
         True,
     ]
-    assert [one["chunk_id"] for one in sentences[:2]] == ["c0", "c1"]
+    assert [sentence["chunk_id"] for sentence in sentences[:2]] == ["c0", "c1"]
     assert f"{GROUNDED} {INVENTED}"[sentences[2]["start"] :] == INVENTED
     assert score.explanation == "1 of 3 sentences unsupported"
 
@@ -150,7 +150,7 @@ def operations(answer: str, content: str) -> int:
 
 
 def test_work_grows_with_the_text_and_not_with_its_square() -> None:
-    one = "Card refunds number {} take {} days at the bank in Porto."
-    texts = [" ".join(one.format(at, at * 7) for at in range(count)) for count in (200, 800)]
+    sentence = "Card refunds number {} take {} days at the bank in Porto."
+    texts = [" ".join(sentence.format(at, at * 7) for at in range(count)) for count in (200, 800)]
     few, many = (operations(text, text) for text in texts)
     assert many < 6 * few

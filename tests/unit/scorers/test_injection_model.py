@@ -90,8 +90,8 @@ def test_a_model_is_read_with_its_pairs() -> None:
 @given(st.text(max_size=200), st.sampled_from(["", *PLANTED, *ABROAD]))
 def test_no_text_raises_and_what_is_shown_stands_in_it(text: str, attack: str) -> None:
     chunk = f"{text}\n{attack}\n{HOST}"
-    found = most_planted(chunk)
-    assert found is None or set(found) <= set(chunk)
+    request = most_planted(chunk)
+    assert request is None or set(request) <= set(chunk)
 
 
 @pytest.mark.parametrize("text", ["\ud800 What is love?\n" + HOST, "?" * 5000 + "a", "\x00"])

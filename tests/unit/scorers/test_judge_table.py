@@ -48,15 +48,15 @@ def table(**changes: Any) -> dict[str, Any]:
 
 
 def grades(*some: dict[str, Any]) -> list[dict[str, Any]]:
-    return [{"means": "m", **one} for one in some]
+    return [{"means": "m", **grade} for grade in some]
 
 
 def test_a_whole_table_is_read() -> None:
-    made = parse_judge_table(table())
-    assert made.about is About.CLAIMS
-    assert [grade.value for grade in made.grades] == [1.0, 0]
-    assert made.grade("yes").quote
-    assert not made.is_numeric
+    parsed = parse_judge_table(table())
+    assert parsed.about is About.CLAIMS
+    assert [grade.value for grade in parsed.grades] == [1.0, 0]
+    assert parsed.grade("yes").quote
+    assert not parsed.is_numeric
 
 
 @pytest.mark.parametrize(
@@ -166,11 +166,11 @@ values = st.recursive(
 @given(st.dictionaries(st.sampled_from([*KEYS, "colour"]), values, max_size=4))
 def test_any_table_is_read_or_refused_and_never_anything_else(changes: dict[str, Any]) -> None:
     with contextlib.suppress(BadTable):
-        made = parse_judge_table(table(**changes))
-        assert len(made.grades) >= 2
-        assert hash(made)
+        parsed = parse_judge_table(table(**changes))
+        assert len(parsed.grades) >= 2
+        assert hash(parsed)
 
 
 def test_every_rubric_of_the_house_has_grades_of_the_whole_range() -> None:
-    found = [rubric.judge for rubric in house_rubrics().values() if rubric.judge]
-    assert {one.about for one in found} == set(About)
+    tables = [rubric.judge for rubric in house_rubrics().values() if rubric.judge]
+    assert {judge_table.about for judge_table in tables} == set(About)

@@ -28,10 +28,10 @@ def chunks(texts: Sequence[str | None], scores: Sequence[float | None]) -> tuple
 
 def record(*lists: tuple[Document, ...]) -> RagRecord:
     retrievals = tuple(
-        Retrieval(query="q", documents=found, span_id=str(place))
-        for place, found in enumerate(lists)
+        Retrieval(query="q", documents=documents, span_id=str(place))
+        for place, documents in enumerate(lists)
     )
-    every = tuple(one for found in lists for one in found)
+    every = tuple(document for documents in lists for document in documents)
     return RagRecord(record_id="1", trace_id="1", retrieved=every, retrievals=retrievals)
 
 
@@ -60,9 +60,9 @@ def test_a_hidden_list_is_not_applicable_and_says_so() -> None:
 
 
 def test_the_same_text_or_id_again_is_a_duplicate() -> None:
-    found = chunks([FIRST, OTHER, FIRST], [3.0, 2.0, 1.0])
-    again = replace(found[1], rank=3, content=None)
-    score = RetrievalShape().score(record((*found, again)))
+    documents = chunks([FIRST, OTHER, FIRST], [3.0, 2.0, 1.0])
+    again = replace(documents[1], rank=3, content=None)
+    score = RetrievalShape().score(record((*documents, again)))
     assert (score.value, score.label) == (0.5, "duplicate")
     assert score.details["duplicates"] == ["c2", "c1"]
 
@@ -84,41 +84,41 @@ def test_one_score_for_all_chunks_of_a_list_tells_nothing_apart() -> None:
 
 
 def test_scores_that_differ_by_nothing_are_one() -> None:
-    found = record(chunks([FIRST, OTHER, "Third."], [0.81231, 0.81232, 0.81233]))
-    assert RetrievalShape().score(found).label == "collapsed_scores"
-    found = record(chunks([FIRST, OTHER, "Third."], [0.8131, 0.8123, 0.8112]))
-    assert RetrievalShape().score(found).value == 1.0
-    found = record(chunks([FIRST, OTHER, "Third."], [float("nan")] * 3))
-    assert RetrievalShape().score(found).value == 1.0
+    documents = record(chunks([FIRST, OTHER, "Third."], [0.81231, 0.81232, 0.81233]))
+    assert RetrievalShape().score(documents).label == "collapsed_scores"
+    documents = record(chunks([FIRST, OTHER, "Third."], [0.8131, 0.8123, 0.8112]))
+    assert RetrievalShape().score(documents).value == 1.0
+    documents = record(chunks([FIRST, OTHER, "Third."], [float("nan")] * 3))
+    assert RetrievalShape().score(documents).value == 1.0
 
 
 def test_short_chunks_are_compared_by_their_words() -> None:
     short = "Vouchers and gift cards are never paid out in cash by any shop."
-    found = record(chunks([short, short.replace("any shop", "a shop")], [2.0, 1.0]))
-    assert RetrievalShape().score(found).label == ""
-    found = record(chunks([short, f"{short} Sorry."], [2.0, 1.0]))
-    assert RetrievalShape().score(found).label == "near_duplicate"
+    documents = record(chunks([short, short.replace("any shop", "a shop")], [2.0, 1.0]))
+    assert RetrievalShape().score(documents).label == ""
+    documents = record(chunks([short, f"{short} Sorry."], [2.0, 1.0]))
+    assert RetrievalShape().score(documents).label == "near_duplicate"
 
 
 def test_scores_of_different_searches_are_never_mixed() -> None:
-    one = chunks([FIRST, OTHER, "Third."], [0.5, 0.4, 0.3])
-    two = tuple(replace(one, chunk_id=f"d{one.rank}", content=None) for one in one)
-    assert RetrievalShape().score(record(one, two)).value == 1.0
+    first = chunks([FIRST, OTHER, "Third."], [0.5, 0.4, 0.3])
+    two = tuple(replace(document, chunk_id=f"d{document.rank}", content=None) for document in first)
+    assert RetrievalShape().score(record(first, two)).value == 1.0
 
 
 def test_placeholders_and_missing_scores_are_no_scores() -> None:
     for value in (0.0, 1.0, None):
-        found = chunks([FIRST, OTHER, "Third."], [value] * 3)
-        assert RetrievalShape().score(record(found)).value == 1.0
+        documents = chunks([FIRST, OTHER, "Third."], [value] * 3)
+        assert RetrievalShape().score(record(documents)).value == 1.0
 
 
 @given(st.sets(st.integers(0, 99), max_size=60), st.sets(st.integers(0, 99), max_size=6))
 def test_no_near_duplicate_slips_through_the_filter(words: set[int], others: set[int]) -> None:
-    one = retrieval_shape.outline(" ".join(f"w{word}" for word in sorted(words)))
+    shape = retrieval_shape.outline(" ".join(f"w{word}" for word in sorted(words)))
     other = retrieval_shape.outline(" ".join(f"w{word}" for word in sorted(words ^ others)))
-    either = len(one.words | other.words)
-    if either and len(one.words & other.words) >= retrieval_shape.NEAR_WORDS * either:
-        assert not one.marks.isdisjoint(other.marks)
+    either = len(shape.words | other.words)
+    if either and len(shape.words & other.words) >= retrieval_shape.NEAR_WORDS * either:
+        assert not shape.marks.isdisjoint(other.marks)
 
 
 @given(
@@ -129,7 +129,7 @@ def test_no_near_duplicate_slips_through_the_filter(words: set[int], others: set
 def test_the_value_is_a_share_whatever_comes(
     rows: list[tuple[str | None, float | None]],
 ) -> None:
-    found = chunks([text for text, _ in rows], [score for _, score in rows])
-    value = RetrievalShape().score(record(found)).value
+    documents = chunks([text for text, _ in rows], [score for _, score in rows])
+    value = RetrievalShape().score(record(documents)).value
     assert value is not None
     assert 0 <= value <= 1

@@ -63,13 +63,13 @@ def test_a_wrong_value_is_one_sentence(changes: dict[str, str], sentence: str) -
 
 tomls = st.recursive(
     st.one_of(
-        st.booleans().map(lambda one: str(one).lower()),
+        st.booleans().map(lambda flag: str(flag).lower()),
         st.integers(-3, 3).map(str),
         st.sampled_from(["0.5", "nan", "inf", '"x"', '"answer"', '"0..1"', "1979-05-27"]),
     ),
     lambda inner: st.one_of(
         st.lists(inner, max_size=2).map(lambda some: f"[{', '.join(some)}]"),
-        inner.map(lambda one: f"{{ a = {one} }}"),
+        inner.map(lambda value: f"{{ a = {value} }}"),
     ),
     max_leaves=4,
 )

@@ -60,13 +60,13 @@ def test_a_scorer_of_others_is_scored_by_its_own_rubric(folder: Path) -> None:
         given="\n".join(json.dumps(line) for line in lines),
     )  # fmt: skip
     assert done.returncode == 0, done.stderr
-    found = [
-        next(one for one in json.loads(line)["scores"] if one["rubric"] == "calm")
+    scores = [
+        next(score for score in json.loads(line)["scores"] if score["rubric"] == "calm")
         for line in done.stdout.splitlines()
     ]
-    assert [one["value"] for one in found] == [0.0, 1.0, None]
-    assert [one["absent"] for one in found] == ["", "", "answer"]
-    assert {(one["layer"], one["version"], one["scorer"]) for one in found} == {
+    assert [score["value"] for score in scores] == [0.0, 1.0, None]
+    assert [score["absent"] for score in scores] == ["", "", "answer"]
+    assert {(score["layer"], score["version"], score["scorer"]) for score in scores} == {
         ("generation", "3", "Calm")
     }
 

@@ -41,9 +41,9 @@ class Unheard:
 
 def test_records_that_are_scored_together_have_the_scores_of_each_alone() -> None:
     runner = Runner(load_scorers()).lean()
-    others = [replace(RECORD, answer=one) for one in ("I cannot answer that.", None)]
-    together = runner.score_each([RECORD, *others])
-    assert together == [runner.score_all(one) for one in (RECORD, *others)]
+    more_records = [replace(RECORD, answer=answer) for answer in ("I cannot answer that.", None)]
+    together = runner.score_each([RECORD, *more_records])
+    assert together == [runner.score_all(record) for record in (RECORD, *more_records)]
     assert len(set(map(str, together))) == 3
 
 
@@ -131,19 +131,21 @@ def test_a_bar_holds_for_code_and_judges_and_no_bar_fails_nothing(
 
 def test_a_lean_runner_leaves_local_models_out() -> None:
     every = Runner(load_scorers())
-    rubrics = {one.rubric for one in every.score_all(RECORD)}
-    lean = {one.rubric for one in every.lean().score_all(RECORD)}
+    rubrics = {score.rubric for score in every.score_all(RECORD)}
+    lean = {score.rubric for score in every.lean().score_all(RECORD)}
     assert rubrics - lean == {"groundedness"}
 
 
 def test_code_is_no_proxy_for_a_judge() -> None:
     runner = Runner(load_scorers()).behind({"refusal"})
-    assert {one.stream for one in runner.score_all(RECORD)} == {Stream.BASE}
+    assert {score.stream for score in runner.score_all(RECORD)} == {Stream.BASE}
 
 
 def test_a_disabled_rubric_is_not_scored() -> None:
-    kept = load_scorers(ScorersSettings(disabled=("refusal",)))
-    assert {one.rubric for one in kept} == {one.rubric for one in load_scorers()} - {"refusal"}
+    enabled = load_scorers(ScorersSettings(disabled=("refusal",)))
+    assert {scorer.rubric for scorer in enabled} == {scorer.rubric for scorer in load_scorers()} - {
+        "refusal"
+    }
 
 
 def test_a_setting_that_names_no_rubric_is_refused() -> None:

@@ -7,16 +7,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from scorers.calibration.canary import Group, Judged, Key, compare, group_of, pick
+from scorers.calibration.canary import Group, JudgedRecord, Key, compare, group_of, pick
 
 BARS = {"groundedness": 0.8, "context_relevance": 0.5}
 
 
-def judged(number: int, value: float, route: str = "/a") -> Judged:
-    return Judged(key=(f"{number:032x}", "r"), route=route, values={"groundedness": value})
+def judged(number: int, value: float, route: str = "/a") -> JudgedRecord:
+    return JudgedRecord(key=(f"{number:032x}", "r"), route=route, values={"groundedness": value})
 
 
-def many() -> list[Judged]:
+def many() -> list[JudgedRecord]:
     """300 records on three routes, of which /c has six."""
     rng = np.random.default_rng(2)
     routes = ["/c"] * 6 + ["/b"] * 60 + ["/a"] * 234
@@ -27,10 +27,10 @@ def many() -> list[Judged]:
 
 
 def test_a_canary_has_twenty_of_each_group_from_every_route() -> None:
-    found = pick(many(), BARS)
-    assert [sum(one.group is group for one in found) for group in Group] == [20, 20, 20]
-    assert len({one.key for one in found}) == 60
-    bad = [one.route for one in found if one.group is Group.BAD]
+    members = pick(many(), BARS)
+    assert [sum(member.group is group for member in members) for group in Group] == [20, 20, 20]
+    assert len({member.key for member in members}) == 60
+    bad = [member.route for member in members if member.group is Group.BAD]
     assert set(bad) == {"/a", "/b", "/c"}
     assert bad.count("/b") >= 7
 
@@ -51,16 +51,16 @@ def test_the_worst_rubric_decides_the_group(values: dict[str, float], group: Gro
 
 
 def test_few_records_give_a_small_canary_and_unjudged_ones_none() -> None:
-    assert [one.group for one in pick([judged(1, 0.0)], BARS)] == [Group.BAD]
-    assert pick([Judged(key=("t", "r"), route="/a", values={})], BARS) == ()
+    assert [member.group for member in pick([judged(1, 0.0)], BARS)] == [Group.BAD]
+    assert pick([JudgedRecord(key=("t", "r"), route="/a", values={})], BARS) == ()
 
 
 @given(st.randoms(use_true_random=False))
 def test_the_choice_depends_on_the_records_alone(order: object) -> None:
     records = many()[:80]
-    found = pick(records, BARS, each=5)
+    members = pick(records, BARS, each=5)
     order.shuffle(records)  # type: ignore[attr-defined]
-    assert pick(records, BARS, each=5) == found
+    assert pick(records, BARS, each=5) == members
 
 
 def test_another_salt_takes_other_records() -> None:
@@ -75,34 +75,34 @@ FIRST = [1.0] * 20 + [0.0] * 20 + [0.7, 0.9] * 10
 
 
 def test_the_same_verdicts_stand() -> None:
-    found = compare("groundedness", run(FIRST), run(FIRST), 0.8)
-    assert (found.n, found.change, found.p, found.crossed) == (60, 0.0, 1.0, 0)
-    assert found.moved is False
-    assert "stands: +0.0 points over 60 frozen records" in found.why
+    shift = compare("groundedness", run(FIRST), run(FIRST), 0.8)
+    assert (shift.n, shift.change, shift.p, shift.crossed) == (60, 0.0, 1.0, 0)
+    assert shift.moved is False
+    assert "stands: +0.0 points over 60 frozen records" in shift.why
 
 
 def test_a_stricter_judge_has_moved_and_the_figure_says_by_how_much() -> None:
     again = [max(0.0, value - 0.1) for value in FIRST]
-    found = compare("groundedness", run(FIRST), run(again), 0.8, rubrics=10)
-    assert found.moved is True
-    assert found.change == pytest.approx(-0.1 * 40 / 60)
-    assert found.why.startswith("groundedness moved: -6.7 points")
+    shift = compare("groundedness", run(FIRST), run(again), 0.8, rubrics=10)
+    assert shift.moved is True
+    assert shift.change == pytest.approx(-0.1 * 40 / 60)
+    assert shift.why.startswith("groundedness moved: -6.7 points")
 
 
 def test_a_judge_that_scatters_has_moved_even_if_its_mean_has_not() -> None:
     again = [1.0] * 14 + [0.4] * 6 + [0.0] * 14 + [0.6 + 0.3] * 4 + [0.0] * 2 + [0.7, 0.9] * 10
-    found = compare("groundedness", run(FIRST), run(again), 0.8)
-    assert found.crossed == 10
-    assert found.p is not None
-    assert found.p > 0.05
-    assert found.moved is True
+    shift = compare("groundedness", run(FIRST), run(again), 0.8)
+    assert shift.crossed == 10
+    assert shift.p is not None
+    assert shift.p > 0.05
+    assert shift.moved is True
 
 
 def test_with_few_pairs_nothing_is_said() -> None:
-    found = compare("groundedness", run(FIRST[:9]), run([0.0] * 60), 0.8)
-    assert found.moved is None
-    assert found.change is None
-    assert "9 records were judged both times" in found.why
+    shift = compare("groundedness", run(FIRST[:9]), run([0.0] * 60), 0.8)
+    assert shift.moved is None
+    assert shift.change is None
+    assert "9 records were judged both times" in shift.why
 
 
 def test_a_judge_at_rest_is_seldom_said_to_move() -> None:
@@ -110,9 +110,13 @@ def test_a_judge_at_rest_is_seldom_said_to_move() -> None:
     moved = 0
     for _ in range(400):
         noise = rng.normal(0, 0.05, 60) * (rng.random(60) < 0.5)
-        again = [float(np.clip(value + one, 0, 1)) for value, one in zip(FIRST, noise, strict=True)]
+        again = [
+            float(np.clip(value + change, 0, 1)) for value, change in zip(FIRST, noise, strict=True)
+        ]
         # Clipping pushes the ends inwards: the rerun is held against another run of this judge.
         other = rng.normal(0, 0.05, 60) * (rng.random(60) < 0.5)
-        base = [float(np.clip(value + one, 0, 1)) for value, one in zip(FIRST, other, strict=True)]
+        base = [
+            float(np.clip(value + change, 0, 1)) for value, change in zip(FIRST, other, strict=True)
+        ]
         moved += bool(compare("groundedness", run(base), run(again), None).moved)
     assert moved <= 6

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from ragvigil.model.score import Score
 from ragvigil.store.engine.store import Store
 from ragvigil.store.scores import canary
-from scorers.calibration.canary_job import choose, shifts
+from scorers.calibration.canary_job import choose_canary, shifts
 from tests.judged import RUBRICS, keep_judged, verdict
 from tests.outcomes import NOW, SECOND
 
@@ -33,7 +33,7 @@ def both(value: float) -> list[Score]:
 
 def test_nothing_judged_is_no_canary(store: Store) -> None:
     keep_judged(store, {1: []})
-    assert choose(store, LATER, BARS) is None
+    assert choose_canary(store, LATER, BARS) is None
     assert canary.current(store) is None
 
 
@@ -41,24 +41,28 @@ def test_a_canary_is_good_bad_and_borderline_records_of_every_route(store: Store
     for first, route in ((0, "/a"), (100, "/b")):
         values = {first + number: [verdict(number % 5 / 4)] for number in range(1, 76)}
         keep_judged(store, values, route=route)
-    chosen = choose(store, LATER, BARS)
+    chosen = choose_canary(store, LATER, BARS)
     assert chosen is not None
-    assert Counter(one.kind for one in chosen.members) == {"good": 20, "bad": 20, "borderline": 20}
-    assert {one.record.route for one in chosen.members} == {"/a", "/b"}
+    assert Counter(member.kind for member in chosen.members) == {
+        "good": 20,
+        "bad": 20,
+        "borderline": 20,
+    }
+    assert {member.record.route for member in chosen.members} == {"/a", "/b"}
     assert canary.current(store) == chosen
-    again = choose(store, LATER + 1, BARS)
+    again = choose_canary(store, LATER + 1, BARS)
     assert again is not None
     assert (again.set_id, again.members) == (chosen.set_id, chosen.members)
 
 
 def test_a_rerun_says_which_rubric_moved(store: Store) -> None:
     keep_judged(store, {number: [verdict(number % 2)] for number in range(1, 41)})
-    chosen = choose(store, LATER, BARS)
+    chosen = choose_canary(store, LATER, BARS)
     assert chosen is not None
     run(store, chosen, "first", NOW, lambda place: 0.9 - place % 2 / 2)
     assert shifts(store, chosen.set_id, BARS) == []
     run(store, chosen, "same", NOW + SECOND, lambda place: 0.9 - place % 2 / 2)
-    assert [one.moved for one in shifts(store, chosen.set_id, BARS)] == [False, False]
+    assert [shift.moved for shift in shifts(store, chosen.set_id, BARS)] == [False, False]
     run(store, chosen, "strict", NOW + 2 * SECOND, lambda place: 0.7 - place % 2 / 2)
     relevance, grounded = shifts(store, chosen.set_id, BARS)
     assert (relevance.rubric, relevance.moved) == ("context_relevance", False)

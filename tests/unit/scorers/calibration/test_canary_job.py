@@ -114,7 +114,7 @@ def test_a_judge_that_became_milder_is_told(made: Canary) -> None:
     chosen = canary.current(made.store)
     assert chosen is not None
     runs = canary.runs(made.store, chosen.set_id)
-    means = [sum(one.value or 0.0 for one in run) / len(run) for run in runs]
+    means = [sum(score.value or 0.0 for score in run) / len(run) for run in runs]
     assert means[1] > means[0]
     assert moved() == 1
 

@@ -5,14 +5,14 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from scorers.calibration.disagreements import Dispute, Said, Voice, disagreements
+from scorers.calibration.disagreements import Dispute, Opinion, Voice, disagreements
 
 BARS = {"groundedness": 0.8, "context_relevance": 0.5, "answer_relevance": 0.5}
 PERSON, JUDGE, SCORER = Voice.PERSON, Voice.JUDGE, Voice.SCORER
 
 
-def said(trace: str, rubric: str, voice: Voice, value: float, time: int = 0) -> Said:
-    return Said(
+def said(trace: str, rubric: str, voice: Voice, value: float, time: int = 0) -> Opinion:
+    return Opinion(
         trace_id=trace,
         record_id="r",
         rubric=rubric,
@@ -24,7 +24,7 @@ def said(trace: str, rubric: str, voice: Voice, value: float, time: int = 0) -> 
 
 
 def test_people_come_first_then_scorers_then_rubrics_each_by_the_gap() -> None:
-    found = disagreements(
+    disputes = disagreements(
         [
             said("a", "groundedness", JUDGE, 1.0),
             said("a", "groundedness", SCORER, 0.3),
@@ -39,7 +39,7 @@ def test_people_come_first_then_scorers_then_rubrics_each_by_the_gap() -> None:
         ],
         BARS,
     )
-    kinds = [(one.first.trace_id, one.kind) for one in found]
+    kinds = [(dispute.first.trace_id, dispute.kind) for dispute in disputes]
     assert kinds == [
         ("c", Dispute.PERSON),
         ("b", Dispute.SCORER),
@@ -47,10 +47,10 @@ def test_people_come_first_then_scorers_then_rubrics_each_by_the_gap() -> None:
         ("d", Dispute.RUBRICS),
         ("e", Dispute.RUBRICS),
     ]
-    assert found[0].why == "groundedness: the judge says 0.00, a person 0.90"
-    assert found[1].why == "groundedness: the judge says 1.00, scorer 0.00"
-    assert found[3].why == "groundedness 1.00, yet context_relevance 0.00"
-    assert found[4].why == "answer_relevance 0.90, yet groundedness 0.10"
+    assert disputes[0].why == "groundedness: the judge says 0.00, a person 0.90"
+    assert disputes[1].why == "groundedness: the judge says 1.00, scorer 0.00"
+    assert disputes[3].why == "groundedness 1.00, yet context_relevance 0.00"
+    assert disputes[4].why == "answer_relevance 0.90, yet groundedness 0.10"
 
 
 def test_verdicts_on_one_side_of_the_bar_or_close_to_it_are_no_dispute() -> None:
@@ -97,13 +97,13 @@ def test_the_newest_word_counts() -> None:
             st.floats(0, 1),
         ),
         max_size=30,
-        unique_by=lambda one: (one.trace_id, one.rubric, one.voice),
+        unique_by=lambda opinion: (opinion.trace_id, opinion.rubric, opinion.voice),
     )
 )
-def test_the_list_does_not_depend_on_the_order_and_has_a_bound(all_said: list[Said]) -> None:
-    found = disagreements(all_said, BARS)
-    assert disagreements(all_said[::-1], BARS) == found
-    assert disagreements(all_said, BARS, most=1) == found[:1]
-    for one in found:
-        assert one.first.voice is JUDGE
-        assert one.gap > 0
+def test_the_list_does_not_depend_on_the_order_and_has_a_bound(all_said: list[Opinion]) -> None:
+    disputes = disagreements(all_said, BARS)
+    assert disagreements(all_said[::-1], BARS) == disputes
+    assert disagreements(all_said, BARS, most=1) == disputes[:1]
+    for dispute in disputes:
+        assert dispute.first.voice is JUDGE
+        assert dispute.gap > 0

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from scorers.calibration.kappa import Weighting, kappa, measured
+from scorers.calibration.kappa import Weighting, kappa, kappa_with_interval
 
 GRADES = st.sampled_from([0.0, 0.25, 0.5, 0.75, 1.0])
 WEIGHTINGS = st.sampled_from(Weighting)
@@ -16,12 +16,12 @@ WEIGHTINGS = st.sampled_from(Weighting)
 def pairs(table: list[list[int]]) -> tuple[list[float], list[float]]:
     """Verdicts 0, 1, 2 … of two sides from a table of counts."""
     both = [
-        (float(one), float(other))
-        for one, row in enumerate(table)
+        (float(place), float(other))
+        for place, row in enumerate(table)
         for other, count in enumerate(row)
         for _ in range(count)
     ]
-    return [one for one, _ in both], [other for _, other in both]
+    return [first for first, _ in both], [other for _, other in both]
 
 
 @pytest.mark.parametrize(
@@ -54,7 +54,7 @@ def test_words_have_no_order() -> None:
 def test_where_there_is_nothing_to_tell_apart_there_is_no_kappa(
     both: tuple[list[str], list[str]],
 ) -> None:
-    found = measured(*both)
+    found = kappa_with_interval(*both)
     assert found.value is None
     assert (found.low, found.high) == (None, None)
     assert found.n == len(both[0])
@@ -69,7 +69,7 @@ def test_verdicts_that_do_not_pair_are_refused() -> None:
 def test_kappa_lies_between_minus_one_and_one_and_takes_no_sides(
     both: list[tuple[float, float]], weighting: Weighting
 ) -> None:
-    first, second = ([one[side] for one in both] for side in (0, 1))
+    first, second = ([pair[side] for pair in both] for side in (0, 1))
     found = kappa(first, second, weighting)
     assert found is None or -1 <= found <= 1
     other = kappa(second, first, weighting)
@@ -81,9 +81,9 @@ def test_kappa_lies_between_minus_one_and_one_and_takes_no_sides(
 def test_full_agreement_is_one_and_order_does_not_matter(
     both: list[tuple[float, float]], weighting: Weighting
 ) -> None:
-    first = [one for one, _ in both]
+    first = [first for first, _ in both]
     assert kappa(first, first, weighting) in (1.0, None)
-    second = [one for _, one in both]
+    second = [second for _, second in both]
     again = kappa(first[::-1], second[::-1], weighting)
     assert again == pytest.approx(kappa(first, second, weighting))
 
@@ -104,8 +104,8 @@ def test_quadratic_weights_are_two_covariances_over_the_spread(
 
 def test_the_same_seed_gives_the_same_interval() -> None:
     both = pairs([[40, 10], [10, 40]])
-    assert measured(*both, seed=3) == measured(*both, seed=3)
-    assert measured(*both, seed=3) != measured(*both, seed=4)
+    assert kappa_with_interval(*both, seed=3) == kappa_with_interval(*both, seed=3)
+    assert kappa_with_interval(*both, seed=3) != kappa_with_interval(*both, seed=4)
 
 
 def test_the_interval_holds_the_true_kappa_as_often_as_it_says() -> None:
@@ -115,7 +115,7 @@ def test_the_interval_holds_the_true_kappa_as_often_as_it_says() -> None:
     for run in range(200):
         people = rng.random(120) < 0.5
         judge = people ^ (rng.random(120) < 0.15)
-        found = measured(list(people.astype(float)), list(judge.astype(float)), seed=run)
+        found = kappa_with_interval(list(people.astype(float)), list(judge.astype(float)), seed=run)
         assert found.low is not None
         assert found.high is not None
         covered += found.low <= 0.7 <= found.high

@@ -29,10 +29,10 @@ def judged_by(people: list[float], judge: list[float]) -> list[Pair]:
 
 
 def test_pass_and_fail_are_held_against_the_bar_of_the_rubric() -> None:
-    found = compare(judged_by([1, 1, 0, 0], [0.8, 0.79, 0.79, 0.9]), 0.8)
-    assert found.scale is Scale.PASS_FAIL
-    assert found.judge == (1.0, 0.0, 0.0, 1.0)
-    assert found.agreement == 0.5
+    comparison = compare(judged_by([1, 1, 0, 0], [0.8, 0.79, 0.79, 0.9]), 0.8)
+    assert comparison.scale is Scale.PASS_FAIL
+    assert comparison.judge == (1.0, 0.0, 0.0, 1.0)
+    assert comparison.agreement == 0.5
 
 
 def test_grades_keep_their_distance() -> None:
@@ -45,45 +45,50 @@ def test_grades_keep_their_distance() -> None:
 def test_words_are_compared_as_words_and_one_of_several_suffices() -> None:
     said = [("refused", ("refused",)), ("partial", ("answered", "partial")), ("a", ("b", "c"))]
     pairs = [pair(n, None, None, word=word, words=words) for n, (word, words) in enumerate(said)]
-    found = compare(pairs, None)
-    assert found.scale is Scale.WORDS
-    assert found.judge == ("refused", "partial", "b")
-    assert found.agreement == pytest.approx(2 / 3)
+    comparison = compare(pairs, None)
+    assert comparison.scale is Scale.WORDS
+    assert comparison.judge == ("refused", "partial", "b")
+    assert comparison.agreement == pytest.approx(2 / 3)
 
 
 def test_a_record_counts_once_by_its_newest_label_and_only_200_count() -> None:
     pairs = [pair(number, 1.0, 1.0) for number in range(250)]
     changed = replace(pairs[3], label=0.0, time_unix_nano=1000)
-    found = newest([changed, *pairs])
-    assert len(found) == 200
-    assert found[0].label == 0.0
-    assert found[-1].time_unix_nano == 51
-    assert len({one.trace_id for one in found}) == 200
+    pairs_kept = newest([changed, *pairs])
+    assert len(pairs_kept) == 200
+    assert pairs_kept[0].label == 0.0
+    assert pairs_kept[-1].time_unix_nano == 51
+    assert len({pair.trace_id for pair in pairs_kept}) == 200
 
 
 def test_without_labels_nothing_is_claimed() -> None:
-    found = measure([], 0.8, Sums.of([0.9] * 50), 3)
-    assert (found.kappa.n, found.kappa.value, found.agreement, found.level) == (0, None, None, None)
-    assert found.standing.state is JudgeState.UNMEASURED
-    assert found.disagreements == 0
+    result = measure([], 0.8, Sums.of([0.9] * 50), 3)
+    assert (result.kappa.n, result.kappa.value, result.agreement, result.level) == (
+        0,
+        None,
+        None,
+        None,
+    )
+    assert result.status.state is JudgeState.UNMEASURED
+    assert result.disagreements == 0
 
 
 def test_a_good_judge_is_trusted_and_a_bad_one_retired_with_levels_of_the_people() -> None:
     people = [1.0, 1.0, 1.0, 0.0] * 40
     lenient = [1.0] * 160
-    good = [0.9 if one else 0.1 for one in people]
+    good = [0.9 if passed else 0.1 for passed in people]
     bad = good[:80] + good[79::-1]
     verdicts = [0.9, 0.9, 0.9, 0.1] * 500
     sums = Sums.of(verdicts)
-    found = measure(judged_by(people, good), 0.5, sums, 500)
-    assert found.standing.state is JudgeState.TRUSTED
-    assert found.kappa.value == 1.0
-    assert found.disagreements == 0
-    assert found.level is not None
-    assert found.level.mean == pytest.approx(0.75, abs=0.01)
-    assert measure(judged_by(people, bad), 0.5, sums, 500).standing.state is JudgeState.RETIRED
+    result = measure(judged_by(people, good), 0.5, sums, 500)
+    assert result.status.state is JudgeState.TRUSTED
+    assert result.kappa.value == 1.0
+    assert result.disagreements == 0
+    assert result.level is not None
+    assert result.level.mean == pytest.approx(0.75, abs=0.01)
+    assert measure(judged_by(people, bad), 0.5, sums, 500).status.state is JudgeState.RETIRED
     easy = measure(judged_by(people, lenient), 0.5, Sums.of([1.0] * 2000), 0)
-    assert easy.standing.state is JudgeState.RETIRED
+    assert easy.status.state is JudgeState.RETIRED
     assert easy.disagreements == 40
     assert easy.level is not None
     assert (easy.level.judged, easy.level.mean) == (1.0, pytest.approx(0.75))
@@ -91,7 +96,7 @@ def test_a_good_judge_is_trusted_and_a_bad_one_retired_with_levels_of_the_people
 
 def test_labels_of_suspicious_records_measure_the_judge_but_not_the_level() -> None:
     pairs = judged_by([1.0, 0.0] * 20, [0.9, 0.1] * 20)
-    apart = [replace(one, is_base=False) for one in pairs]
+    apart = [replace(pair, is_base=False) for pair in pairs]
     assert measure(apart, 0.5, Sums.of([0.9] * 100), 0).level is None
     assert measure(apart, 0.5, Sums.of([0.9] * 100), 0).kappa.n == 40
 
@@ -105,8 +110,8 @@ def test_labels_of_suspicious_records_measure_the_judge_but_not_the_level() -> N
 def test_any_labels_give_a_measure(
     both: list[tuple[float | None, float | None]], others: int
 ) -> None:
-    pairs = [pair(number, *one) for number, one in enumerate(both)]
-    found = measure(pairs, 0.7, Sums.of([0.5] * others), others)
-    assert found.kappa.n <= len(pairs)
-    assert found.agreement is None or 0 <= found.agreement <= 1
-    assert 0 <= found.disagreements <= len(pairs)
+    pairs = [pair(number, *values) for number, values in enumerate(both)]
+    result = measure(pairs, 0.7, Sums.of([0.5] * others), others)
+    assert result.kappa.n <= len(pairs)
+    assert result.agreement is None or 0 <= result.agreement <= 1
+    assert 0 <= result.disagreements <= len(pairs)

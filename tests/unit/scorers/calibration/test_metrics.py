@@ -9,19 +9,19 @@ from prometheus_client import REGISTRY
 
 from scorers.calibration.kappa import Kappa
 from scorers.calibration.measure import Measure, Scale
-from scorers.calibration.metrics import Shown, show
-from scorers.calibration.status import standing
+from scorers.calibration.metrics import JudgeSeries, show
+from scorers.calibration.status import status_of
 
 
-def judge(rubric: str, kappa: Kappa) -> Shown:
+def judge(rubric: str, kappa: Kappa) -> JudgeSeries:
     measure = Measure(
         scale=Scale.PASS_FAIL,
         kappa=kappa,
         agreement=None,
-        standing=standing(kappa),
+        status=status_of(kappa),
         level=None,
     )
-    return Shown(rubric=rubric, judge="m v1", measure=measure)
+    return JudgeSeries(rubric=rubric, judge="m v1", measure=measure)
 
 
 def value(name: str, rubric: str, **labels: str) -> float | None:

@@ -7,45 +7,45 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from scorers.calibration.ppi import Sums, debiased
+from scorers.calibration.ppi import Sums, debiased_level
 
 VALUES = st.floats(0, 1)
 
 
 @pytest.mark.parametrize("labels", [0, 1, 2])
 def test_without_labels_there_is_no_level(labels: int) -> None:
-    assert debiased([1.0] * labels, [1.0] * labels, Sums.of([0.5] * 100)) is None
+    assert debiased_level([1.0] * labels, [1.0] * labels, Sums.of([0.5] * 100)) is None
 
 
 def test_labels_without_their_verdicts_are_refused() -> None:
     with pytest.raises(ValueError, match="3 labels against 2 judged"):
-        debiased([1.0] * 3, [1.0] * 2, Sums())
+        debiased_level([1.0] * 3, [1.0] * 2, Sums())
 
 
 def test_a_lenient_judge_is_brought_down_to_what_people_say() -> None:
     """People find 0.1 less than the judge on the same records."""
     judged = [number / 20 for number in range(4, 21)] * 4
-    labels = [one - 0.1 for one in judged]
-    found = debiased(labels, judged, Sums.of(judged * 10))
-    assert found is not None
-    assert found.judged == pytest.approx(0.6)
-    assert found.mean == pytest.approx(0.5)
-    assert found.weight > 0.85
-    assert (found.labels, found.records) == (68, 748)
+    labels = [value - 0.1 for value in judged]
+    level = debiased_level(labels, judged, Sums.of(judged * 10))
+    assert level is not None
+    assert level.judged == pytest.approx(0.6)
+    assert level.mean == pytest.approx(0.5)
+    assert level.weight > 0.85
+    assert (level.labels, level.records) == (68, 748)
 
 
 def test_a_judge_that_says_the_same_of_everything_is_given_no_weight() -> None:
     labels = [1.0, 0.0] * 20
-    found = debiased(labels, [0.9] * 40, Sums.of([0.9] * 500))
-    assert found is not None
-    assert (found.mean, found.weight) == (0.5, 0.0)
+    level = debiased_level(labels, [0.9] * 40, Sums.of([0.9] * 500))
+    assert level is not None
+    assert (level.mean, level.weight) == (0.5, 0.0)
 
 
 def test_equal_labels_do_not_prove_a_level() -> None:
-    found = debiased([1.0] * 30, [1.0] * 30, Sums.of([1.0] * 300))
-    assert found is not None
-    assert found.mean == found.high == 1.0
-    assert found.low < 0.97
+    level = debiased_level([1.0] * 30, [1.0] * 30, Sums.of([1.0] * 300))
+    assert level is not None
+    assert level.mean == level.high == 1.0
+    assert level.low < 0.97
 
 
 def simulated(noise: float, labels: int, runs: int = 600) -> tuple[float, float]:
@@ -55,14 +55,14 @@ def simulated(noise: float, labels: int, runs: int = 600) -> tuple[float, float]
     for _ in range(runs):
         truth = (rng.random(1500) < 0.8).astype(float)
         judged = np.clip(0.1 + 0.8 * truth + rng.normal(0, noise, 1500), 0, 1)
-        found = debiased(
+        level = debiased_level(
             list(truth[:labels]), list(judged[:labels]), Sums.of(list(judged[labels:]))
         )
-        alone = debiased(list(truth[:labels]), list(judged[:labels]), Sums())
-        assert found is not None
+        alone = debiased_level(list(truth[:labels]), list(judged[:labels]), Sums())
+        assert level is not None
         assert alone is not None
-        covered += found.low <= 0.8 <= found.high
-        widths += found.high - found.low
+        covered += level.low <= 0.8 <= level.high
+        widths += level.high - level.low
         plain += alone.high - alone.low
     return covered / runs, widths / plain
 
@@ -86,10 +86,14 @@ def test_a_bad_judge_costs_next_to_nothing() -> None:
 def test_a_level_lies_within_its_interval(
     both: list[tuple[float, float]], unlabelled: list[float]
 ) -> None:
-    found = debiased([one for one, _ in both], [one for _, one in both], Sums.of(unlabelled))
+    level = debiased_level(
+        [label for label, _ in both],
+        [judged_value for _, judged_value in both],
+        Sums.of(unlabelled),
+    )
     if len(both) < 3:
-        assert found is None
+        assert level is None
         return
-    assert found is not None
-    assert 0 <= found.low <= found.mean <= found.high <= 1
-    assert 0 <= found.weight <= 1
+    assert level is not None
+    assert 0 <= level.low <= level.mean <= level.high <= 1
+    assert 0 <= level.weight <= 1

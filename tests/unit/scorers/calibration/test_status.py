@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from scorers.calibration.kappa import Kappa, measured
-from scorers.calibration.status import JudgeState, standing
+from scorers.calibration.kappa import Kappa, kappa_with_interval
+from scorers.calibration.status import JudgeState, status_of
 
 UNMEASURED, TRUSTED, RETIRED = JudgeState.UNMEASURED, JudgeState.TRUSTED, JudgeState.RETIRED
 
@@ -29,17 +29,17 @@ UNMEASURED, TRUSTED, RETIRED = JudgeState.UNMEASURED, JudgeState.TRUSTED, JudgeS
 def test_a_state_follows_from_labels_and_interval(
     kappa: Kappa, state: JudgeState, reason: str
 ) -> None:
-    found = standing(kappa)
-    assert found.state is state
-    assert reason in found.reason
+    status = status_of(kappa)
+    assert status.state is state
+    assert reason in status.reason
 
 
 @given(st.integers(0, 400), st.floats(-1, 1), st.floats(0, 0.5), st.floats(0, 0.5))
 def test_only_evidence_retires(n: int, value: float, below: float, above: float) -> None:
-    found = standing(Kappa(n=n, value=value, low=value - below, high=value + above))
-    assert (found.state is RETIRED) == (n >= 30 and value + above < 0.7)
-    assert (found.state is UNMEASURED) == (n < 30)
-    assert found.reason
+    status = status_of(Kappa(n=n, value=value, low=value - below, high=value + above))
+    assert (status.state is RETIRED) == (n >= 30 and value + above < 0.7)
+    assert (status.state is UNMEASURED) == (n < 30)
+    assert status.reason
 
 
 def share_retired(agreement: float, labels: int, runs: int = 100) -> float:
@@ -49,8 +49,8 @@ def share_retired(agreement: float, labels: int, runs: int = 100) -> float:
     for run in range(runs):
         people = rng.random(labels) < 0.5
         judge = people ^ (rng.random(labels) > agreement)
-        kappa = measured(list(people.astype(float)), list(judge.astype(float)), seed=run)
-        retired += standing(kappa).state is RETIRED
+        kappa = kappa_with_interval(list(people.astype(float)), list(judge.astype(float)), seed=run)
+        retired += status_of(kappa).state is RETIRED
     return retired / runs
 
 

@@ -14,14 +14,14 @@ from ragvigil.model.record import RagRecord
 from ragvigil.model.score import Kind, Layer, Score, Stream
 from scorers.export.events import (
     EXPLANATION_CHARACTERS,
-    Evaluated,
+    AnswerResults,
     NoSpan,
-    evaluated,
+    answer_results,
     event_attributes,
     facts_of,
+    select_scores,
     span_attributes,
     span_ids,
-    wanted,
 )
 from scorers.export.settings import ExportSettings
 from scorers.rubric import load_rubrics
@@ -52,8 +52,10 @@ JUDGED = Score(
 )
 
 
-def exported(*scores: Score, record: RagRecord = RECORD, explanations: bool = False) -> Evaluated:
-    return evaluated(record, scores, FACTS, now_unix_nano=NOW, explanations=explanations)
+def exported(
+    *scores: Score, record: RagRecord = RECORD, explanations: bool = False
+) -> AnswerResults:
+    return answer_results(record, scores, FACTS, now_unix_nano=NOW, explanations=explanations)
 
 
 def attributes(score: Score, **given: object) -> dict[str, object]:
@@ -89,40 +91,40 @@ def test_a_result_says_what_was_judged_by_whom_and_how_it_was_chosen() -> None:
 def test_no_text_of_the_trace_leaves_unless_explanations_are_asked_for() -> None:
     assert "Five days" not in json.dumps(attributes(JUDGED))
     assert "Five days" not in json.dumps(span_attributes(exported(JUDGED)))
-    asked = attributes(JUDGED, explanations=True)
-    assert asked["gen_ai.evaluation.explanation"] == JUDGED.explanation
+    fields = attributes(JUDGED, explanations=True)
+    assert fields["gen_ai.evaluation.explanation"] == JUDGED.explanation
     long = attributes(replace(JUDGED, explanation="x" * 5000), explanations=True)
     assert len(str(long["gen_ai.evaluation.explanation"])) == EXPLANATION_CHARACTERS
 
 
 def test_what_has_no_value_is_never_exported_as_a_number() -> None:
     unseen = Score.not_applicable("chunk_utilization", "no texts", absent="document_texts")
-    assert wanted([unseen], FACTS, ExportSettings()) == []
-    assert wanted([unseen], FACTS, ExportSettings(not_applicable=True)) == [unseen]
-    said = attributes(unseen)
-    assert "gen_ai.evaluation.score.value" not in said
-    assert said["ragvigil.not_applicable"] is True
-    assert said["ragvigil.absent"] == "document_texts"
+    assert select_scores([unseen], FACTS, ExportSettings()) == []
+    assert select_scores([unseen], FACTS, ExportSettings(not_applicable=True)) == [unseen]
+    fields = attributes(unseen)
+    assert "gen_ai.evaluation.score.value" not in fields
+    assert fields["ragvigil.not_applicable"] is True
+    assert fields["ragvigil.absent"] == "document_texts"
 
 
 def test_a_label_is_a_result_of_a_rubric_of_labels_and_a_reason_of_any_other() -> None:
     refused = Score(rubric="refusal", label="refused")
     none = Score.not_applicable("context_precision", "none", label="none_relevant")
     withheld = Score.not_applicable("grounding", "attack", label="injection_suspected")
-    assert wanted([refused, none, withheld], FACTS, ExportSettings()) == [refused]
-    said = attributes(refused)
-    assert said["gen_ai.evaluation.score.label"] == "refused"
-    assert "gen_ai.evaluation.score.value" not in said
-    assert "ragvigil.not_applicable" not in said
+    assert select_scores([refused, none, withheld], FACTS, ExportSettings()) == [refused]
+    fields = attributes(refused)
+    assert fields["gen_ai.evaluation.score.label"] == "refused"
+    assert "gen_ai.evaluation.score.value" not in fields
+    assert "ragvigil.not_applicable" not in fields
 
 
 def test_rubrics_and_streams_choose_what_leaves_and_proxies_stay_by_default() -> None:
     proxy = replace(JUDGED, stream=Stream.PROXY)
-    assert wanted([JUDGED, proxy], FACTS, ExportSettings()) == [JUDGED]
+    assert select_scores([JUDGED, proxy], FACTS, ExportSettings()) == [JUDGED]
     base = ExportSettings(streams=(Stream.BASE,))
-    assert wanted([JUDGED, proxy], FACTS, base) == []
+    assert select_scores([JUDGED, proxy], FACTS, base) == []
     other = ExportSettings(rubrics=("refusal",))
-    assert wanted([JUDGED, Score(rubric="refusal", label="answered")], FACTS, other) == [
+    assert select_scores([JUDGED, Score(rubric="refusal", label="answered")], FACTS, other) == [
         Score(rubric="refusal", label="answered")
     ]
 
@@ -147,23 +149,23 @@ def test_an_evaluator_span_has_all_results_of_an_answer_and_a_trace_of_our_own()
     assert is_own(f"{trace_id:032x}")
     assert 0 < span_id < 1 << 64
     assert span_ids(exported(JUDGED, coded)) == (trace_id, span_id), "sent again it is the same"
-    said = span_attributes(answer)
-    assert said["openinference.span.kind"] == "EVALUATOR"
-    assert said["ragvigil.judged.trace_id"] == RECORD.trace_id
-    assert said["ragvigil.judged.span_id"] == RECORD.record_id
-    assert said["evaluations.0.evaluation.name"] == "groundedness"
-    assert said["evaluations.0.evaluation.score"] == 0.25
-    assert said["evaluations.0.evaluation.annotator_kind"] == "LLM"
-    assert said["evaluations.1.evaluation.annotator_kind"] == "CODE"
-    assert "evaluations.1.evaluation.label" not in said
-    metadata = json.loads(str(said["evaluations.1.evaluation.metadata"]))
+    fields = span_attributes(answer)
+    assert fields["openinference.span.kind"] == "EVALUATOR"
+    assert fields["ragvigil.judged.trace_id"] == RECORD.trace_id
+    assert fields["ragvigil.judged.span_id"] == RECORD.record_id
+    assert fields["evaluations.0.evaluation.name"] == "groundedness"
+    assert fields["evaluations.0.evaluation.score"] == 0.25
+    assert fields["evaluations.0.evaluation.annotator_kind"] == "LLM"
+    assert fields["evaluations.1.evaluation.annotator_kind"] == "CODE"
+    assert "evaluations.1.evaluation.label" not in fields
+    metadata = json.loads(str(fields["evaluations.1.evaluation.metadata"]))
     assert metadata["ragvigil.layer"] == "cross_cutting"
 
 
 def test_in_a_span_too_each_result_has_a_score_a_label_or_an_explanation() -> None:
-    said = span_attributes(exported(Score.not_applicable("grounding", "no context")))
-    assert said["evaluations.0.evaluation.explanation"] == "not applicable"
-    assert "evaluations.0.evaluation.score" not in said
+    fields = span_attributes(exported(Score.not_applicable("grounding", "no context")))
+    assert fields["evaluations.0.evaluation.explanation"] == "not applicable"
+    assert "evaluations.0.evaluation.score" not in fields
 
 
 def test_results_that_differ_have_different_digests() -> None:
@@ -178,8 +180,8 @@ def test_any_text_can_be_put_into_a_message(label: str, route: str, explanation:
     score = replace(JUDGED, label=label + "\ud800", explanation=explanation + "\udfff")
     record = replace(RECORD, route=route + "\ud800")
     answer = exported(score, record=record, explanations=True)
-    for said in (event_attributes(answer, answer.results[0]), span_attributes(answer)):
-        for value in said.values():
+    for fields in (event_attributes(answer, answer.results[0]), span_attributes(answer)):
+        for value in fields.values():
             str(value).encode("utf-8")
 
 

@@ -15,9 +15,9 @@ from ragvigil.model.outcome import Outcome
 from ragvigil.model.score import Kind, Score, Stream
 from ragvigil.store.records.traces import stamp_of
 from ragvigil.store.scores.judged import StoredRecord
-from scorers.export.events import Evaluated
+from scorers.export.events import AnswerResults
 from scorers.export.queue import ATTEMPTS, BATCH_RESULTS, ExportQueue
-from scorers.export.sender import Sent
+from scorers.export.sender import SendResult
 from scorers.export.settings import ExportSettings
 from tests.outcomes import outcome_of
 
@@ -31,19 +31,19 @@ class Receiver:
     failure: str = ""
     rejects: int = 0
     blocks: float = 0.0
-    taken: list[Evaluated] = field(default_factory=list)
+    taken: list[AnswerResults] = field(default_factory=list)
     requests: int = 0
     is_closed: bool = False
 
-    def send(self, batch: Sequence[Evaluated]) -> Sent:
+    def send(self, batch: Sequence[AnswerResults]) -> SendResult:
         self.requests += 1
         deadline = time.monotonic() + self.blocks
         while not self.is_closed and time.monotonic() < deadline:
             time.sleep(0.01)
         if self.failure or self.is_closed:
-            return Sent(failed=self.failure or "closed")
+            return SendResult(failed=self.failure or "closed")
         self.taken += batch
-        return Sent(rejected=self.rejects)
+        return SendResult(rejected=self.rejects)
 
     def close(self) -> None:
         self.is_closed = True
@@ -94,7 +94,7 @@ def test_a_record_with_its_results_leaves_once_and_says_which_span_it_judges() -
     assert f"{answer.trace_id:032x}" == outcome.trace.trace_id
     assert f"{answer.span_id:016x}" == outcome.records[0].record.record_id
     assert answer.time_unix_nano == 7 * 10**9
-    assert [one.name for one in answer.results] == ["citation_validity", "refusal"]
+    assert [result.name for result in answer.results] == ["citation_validity", "refusal"]
     assert counts.since() == {"exported_results": 2.0}
 
 
@@ -128,7 +128,7 @@ def test_a_request_is_tried_a_few_times_and_then_given_up_for_the_next() -> None
     receiver.failure = ""
     exporting.offer([outcome_of(2)])
     assert exporting.step()
-    assert [one.trace_id for one in receiver.taken] == [2]
+    assert [answer.trace_id for answer in receiver.taken] == [2]
     assert exporting.status()["failing"] is False
 
 
@@ -155,9 +155,9 @@ def test_a_receiver_that_fails_on_makes_one_line_in_the_log(
         exporting.step()
     receiver.failure = ""
     exporting.step()
-    said = capsys.readouterr().out
-    assert said.count("export fails") == 1
-    assert said.count("export works again") == 1
+    output = capsys.readouterr().out
+    assert output.count("export fails") == 1
+    assert output.count("export works again") == 1
 
 
 def test_results_that_a_receiver_rejects_are_no_exported_ones() -> None:
@@ -174,7 +174,7 @@ def test_an_answer_that_is_scored_again_the_same_is_not_sent_again() -> None:
     for value in (0.25, 0.25, 0.5):
         exporting.offer([outcome_of(1, value=value)])
         exporting.step()
-    assert [one.results[0].value for one in receiver.taken] == [0.25, 0.5]
+    assert [answer.results[0].value for answer in receiver.taken] == [0.25, 0.5]
     assert counts.since() == {"exported_results": 4.0, "unchanged": 2.0}
 
 
@@ -217,7 +217,7 @@ def test_a_request_is_bounded_by_results() -> None:
     exporting = opened(receiver)
     exporting.offer([outcome_of(number) for number in range(1, BATCH_RESULTS + 1)])
     assert exporting.step()
-    assert sum(len(one.results) for one in receiver.taken) == BATCH_RESULTS
+    assert sum(len(answer.results) for answer in receiver.taken) == BATCH_RESULTS
 
 
 def test_an_answer_without_ids_of_opentelemetry_is_counted_and_left_out() -> None:
@@ -259,9 +259,9 @@ def test_a_receiver_that_hangs_delays_neither_offers_nor_the_end() -> None:
 def test_without_an_address_neither_the_sdk_nor_an_exporter_is_loaded(module: str) -> None:
     code = (
         f"import sys, {module}\n"
-        "from scorers.export.queue import Exporting\n"
-        "from scorers.export_settings import ExportSettings\n"
-        "export = Exporting(ExportSettings())\n"
+        "from scorers.export.queue import ExportQueue\n"
+        "from scorers.export.settings import ExportSettings\n"
+        "export = ExportQueue(ExportSettings())\n"
         "export.start()\n"
         "print(*sys.modules)"
     )

@@ -115,7 +115,7 @@ def test_a_further_chunk_never_takes_coverage_away(
 ) -> None:
     before = rows_of(answer, *contents)
     after = rows_of(answer, *contents, more)
-    for one, other in zip(before, after, strict=True):
-        assert other["coverage"] >= one["coverage"] - 1e-9
-        assert other["pair_coverage"] >= one["pair_coverage"]
-        assert other["missing"] <= one["missing"] + 1e-9
+    for old, other in zip(before, after, strict=True):
+        assert other["coverage"] >= old["coverage"] - 1e-9
+        assert other["pair_coverage"] >= old["pair_coverage"]
+        assert other["missing"] <= old["missing"] + 1e-9

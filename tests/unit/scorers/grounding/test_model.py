@@ -24,12 +24,12 @@ STEP = Trees(
 
 
 def made(**changed: object) -> Model:
-    given = {
+    fields = {
         "version": "7", "columns": ("coverage", "missing"), "trees": STEP, "base": 0.5,
         "slope": 1.0, "shift": 0.0, "weights": Weights(by_word={"the": 1.0}, most=7.0),
         "threshold": 0.5,
     }  # fmt: skip
-    return Model(**given | changed)  # type: ignore[arg-type]
+    return Model(**fields | changed)  # type: ignore[arg-type]
 
 
 def row(coverage: float, missing: float) -> list[float]:

@@ -9,33 +9,35 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from scorers.judge.aggregate import Graded, aggregate, all_ways
+from scorers.judge.aggregate import VerdictValue, aggregate, nugget_scores
 from scorers.judge.derived_scores import average_precision, ndcg
 from scorers.judge_table import OF_NUGGETS, PLAIN
 from scorers.rubric import house_rubrics
 
 WAYS = (*PLAIN, *OF_NUGGETS)
 shares = st.one_of(st.sampled_from([0.0, 1 / 3, 0.5, 2 / 3, 1.0]), st.floats(0, 1))
-graded = st.lists(st.builds(Graded, value=shares, is_vital=st.booleans()), max_size=12)
+graded = st.lists(st.builds(VerdictValue, value=shares, is_vital=st.booleans()), max_size=12)
 
 
 @given(graded, st.sampled_from(WAYS), st.integers(1, 5))
 def test_a_score_lies_between_the_worst_and_the_best_verdict(
-    verdicts: list[Graded], way: str, top: int
+    verdicts: list[VerdictValue], way: str, top: int
 ) -> None:
     value = aggregate(way, verdicts, top)
     if value is None:
-        assert not [one for one in verdicts if one.is_vital or not way.startswith("vital")]
+        assert not [
+            verdict for verdict in verdicts if verdict.is_vital or not way.startswith("vital")
+        ]
         return
     assert 0 <= value <= 1
     if way != "vital_strict":
-        values = [one.value for one in verdicts]
+        values = [verdict.value for verdict in verdicts]
         assert min(values) - 1e-9 <= value <= max(values) + 1e-9
 
 
 @given(graded, st.sampled_from(WAYS), st.randoms(use_true_random=False))
 def test_the_order_of_verdicts_changes_nothing(
-    verdicts: list[Graded], way: str, chance: random.Random
+    verdicts: list[VerdictValue], way: str, chance: random.Random
 ) -> None:
     mixed = list(verdicts)
     chance.shuffle(mixed)
@@ -45,7 +47,7 @@ def test_the_order_of_verdicts_changes_nothing(
 
 @given(graded.filter(bool), st.sampled_from(WAYS), st.data())
 def test_a_better_grade_never_lowers_a_score(
-    verdicts: list[Graded], way: str, data: st.DataObject
+    verdicts: list[VerdictValue], way: str, data: st.DataObject
 ) -> None:
     place = data.draw(st.integers(0, len(verdicts) - 1))
     better = data.draw(st.floats(verdicts[place].value, 1))
@@ -65,10 +67,10 @@ def test_a_better_grade_never_lowers_a_score(
 )  # fmt: skip
 def test_each_way_by_hand(way: str, value: float) -> None:
     verdicts = [
-        Graded(value=0.0, is_vital=False),
-        Graded(value=1.0),
-        Graded(value=0.5),
-        Graded(value=0.5, is_vital=False),
+        VerdictValue(value=0.0, is_vital=False),
+        VerdictValue(value=1.0),
+        VerdictValue(value=0.5),
+        VerdictValue(value=0.5, is_vital=False),
     ]
     expected = {"weighted": (1.0 + 0.5 + 0.25) / 3}.get(way, value)
     assert aggregate(way, verdicts, 2) == pytest.approx(expected)
@@ -79,8 +81,8 @@ def test_nuggets_keep_every_way_and_other_verdicts_none() -> None:
     nuggets, claims = rubrics["completeness"].judge, rubrics["groundedness"].judge
     assert nuggets is not None
     assert claims is not None
-    assert set(all_ways(nuggets, [Graded(value=1.0)])) == set(OF_NUGGETS)
-    assert all_ways(claims, [Graded(value=1.0)]) == {}
+    assert set(nugget_scores(nuggets, [VerdictValue(value=1.0)])) == set(OF_NUGGETS)
+    assert nugget_scores(claims, [VerdictValue(value=1.0)]) == {}
 
 
 @given(st.lists(st.booleans(), min_size=1).filter(any))

@@ -17,19 +17,19 @@ SIZES = Sizes(question=60, answer=500, chunk=700, chunks=5, retrieved=8, citatio
 
 def total(sizes: Sizes, most_characters: int = 60_000) -> int:
     costs = estimate(FAMILIES, sizes, most_characters)
-    return sum(one.usage.input_tokens + one.usage.output_tokens for one in costs)
+    return sum(cost.usage.input_tokens + cost.usage.output_tokens for cost in costs)
 
 
 def test_every_judged_rubric_has_a_cost_or_a_reason() -> None:
     costs = estimate(FAMILIES, SIZES, 60_000)
-    assert [one.rubric for one in costs] == [family.asked.name for family in FAMILIES]
-    for one in costs:
-        assert bool(one.reason) is (one.calls == 0)
-        assert (one.usage.input_tokens > FORM_TOKENS) is (one.calls > 0)
+    assert [cost.rubric for cost in costs] == [family.asked.name for family in FAMILIES]
+    for cost in costs:
+        assert bool(cost.reason) is (cost.calls == 0)
+        assert (cost.usage.input_tokens > FORM_TOKENS) is (cost.calls > 0)
 
 
 def test_a_prompt_costs_at_least_the_text_that_it_shows() -> None:
-    (cost,) = [one for one in estimate(FAMILIES, SIZES, 60_000) if one.rubric == "groundedness"]
+    (cost,) = [cost for cost in estimate(FAMILIES, SIZES, 60_000) if cost.rubric == "groundedness"]
     assert cost.usage.input_tokens > (60 + 500 + 5 * 700) / 4
 
 
@@ -44,4 +44,4 @@ COUNTS = {name: st.floats(0, 30) for name in ("chunks", "retrieved", "citations"
 
 @given(st.builds(Sizes, **CHARACTERS, **COUNTS))
 def test_records_of_any_size_have_a_cost(sizes: Sizes) -> None:
-    assert all(one.usage.input_tokens >= 0 for one in estimate(FAMILIES, sizes, 20_000))
+    assert all(cost.usage.input_tokens >= 0 for cost in estimate(FAMILIES, sizes, 20_000))

@@ -14,7 +14,7 @@ from ragvigil.store.engine.store import Store
 from ragvigil.store.records import feedback
 from ragvigil.store.records.traces import TraceRows
 from scorers.judge.job import NO_JUDGE, JudgeJob, families
-from scorers.judge.queue import JudgeQueue, Waiting
+from scorers.judge.queue import JudgeQueue, QueuedRecord
 from scorers.judge.settings import JudgeSettings
 from scorers.rubric import load_rubrics
 from tests.outcomes import NOW, SECOND, outcome_of
@@ -33,13 +33,13 @@ def judging(store: Store, folder: Path, **settings: object) -> JudgeJob:
     return JudgeJob(given, store, folder, bars, None, lambda _: None)
 
 
-def queued(judge: JudgeJob, folder: Path) -> list[Waiting]:
+def queued(judge: JudgeJob, folder: Path) -> list[QueuedRecord]:
     """What a judge that starts after this one finds in the queue."""
     judge.stop()
     queue = JudgeQueue(folder / "judge_queue.sqlite", 100)
-    found = queue.due(float("inf"), 100)
+    records = queue.due(float("inf"), 100)
     queue.close()
-    return found
+    return records
 
 
 def test_without_a_model_nothing_is_taken_and_the_reason_is_said(
@@ -81,8 +81,12 @@ def test_live_records_of_the_sample_are_queued_and_replayed_ones_are_not(
     live, old = outcome_of(1), outcome_of(2)
     old = replace(old, trace=replace(old.trace, backfill="import"))
     judge.offer([live, old])
-    (found,) = queued(judge, folder)
-    assert (found.trace_id, found.stream, found.probability) == (f"{1:032x}", Stream.BASE, 1.0)
+    (queued_record,) = queued(judge, folder)
+    assert (queued_record.trace_id, queued_record.stream, queued_record.probability) == (
+        f"{1:032x}",
+        Stream.BASE,
+        1.0,
+    )
 
 
 def test_replayed_traffic_is_judged_where_that_is_asked_for(store: Store, folder: Path) -> None:
@@ -95,8 +99,8 @@ def test_replayed_traffic_is_judged_where_that_is_asked_for(store: Store, folder
 def test_outside_the_sample_a_record_that_failed_is_suspicious(store: Store, folder: Path) -> None:
     judge = judging(store, folder, sample_rate=0.0, suspicious_rate=1.0)
     judge.offer([outcome_of(1, value=0.25), outcome_of(2, value=1.0)])
-    (found,) = queued(judge, folder)
-    assert (found.trace_id, found.stream) == (f"{1:032x}", Stream.SUSPICIOUS)
+    (queued_record,) = queued(judge, folder)
+    assert (queued_record.trace_id, queued_record.stream) == (f"{1:032x}", Stream.SUSPICIOUS)
 
 
 def keep(store: Store, *numbers: int) -> None:
@@ -107,9 +111,9 @@ def keep(store: Store, *numbers: int) -> None:
 
 
 def complain(store: Store, number: int) -> None:
-    told = FeedbackEvent(feedback_id=f"f{number}", kind="thumbs", value=0.0, time_unix_nano=NOW,
+    event = FeedbackEvent(feedback_id=f"f{number}", kind="thumbs", value=0.0, time_unix_nano=NOW,
                 trace_id=f"{number:032x}")  # fmt: skip
-    store.write(feedback.batch([told], NOW))
+    store.write(feedback.batch([event], NOW))
 
 
 def test_a_record_that_a_user_complains_about_later_is_suspicious_once(
@@ -120,8 +124,8 @@ def test_a_record_that_a_user_complains_about_later_is_suspicious_once(
     judge = judging(store, folder, sample_rate=0.0, suspicious_rate=1.0)
     for _ in range(2):
         judge.suspect(NOW / SECOND - 60)
-    (found,) = queued(judge, folder)
-    assert (found.trace_id, found.stream) == (f"{1:032x}", Stream.SUSPICIOUS)
+    (queued_record,) = queued(judge, folder)
+    assert (queued_record.trace_id, queued_record.stream) == (f"{1:032x}", Stream.SUSPICIOUS)
 
 
 def test_a_complaint_does_not_move_a_sampled_record_out_of_the_sample(
@@ -132,7 +136,7 @@ def test_a_complaint_does_not_move_a_sampled_record_out_of_the_sample(
     judge = judging(store, folder, sample_rate=1.0, suspicious_rate=1.0)
     judge.offer([outcome_of(1)])
     judge.suspect(NOW / SECOND - 60)
-    assert [one.stream for one in queued(judge, folder)] == [Stream.BASE]
+    assert [record.stream for record in queued(judge, folder)] == [Stream.BASE]
 
 
 def test_a_judge_that_samples_nothing_speaks_for_no_rubric(store: Store, folder: Path) -> None:
@@ -145,15 +149,17 @@ def test_a_judge_that_samples_nothing_speaks_for_no_rubric(store: Store, folder:
 
 
 def test_a_family_is_what_is_asked_and_what_is_computed_from_its_grades() -> None:
-    found = {one.asked.name: [rubric.name for rubric in one] for one in families(load_rubrics())}
-    assert set(found["context_relevance"]) == {
+    derived = {
+        family.asked.name: [rubric.name for rubric in family] for family in families(load_rubrics())
+    }
+    assert set(derived["context_relevance"]) == {
         "context_relevance",
         "context_precision",
         "answerable",
         "rerank_gain",
     }
-    assert found["groundedness"] == ["groundedness"]
-    assert "citation_validity" not in found
-    assert [one.asked.name for one in families(load_rubrics(), ["completeness"])] == [
+    assert derived["groundedness"] == ["groundedness"]
+    assert "citation_validity" not in derived
+    assert [family.asked.name for family in families(load_rubrics(), ["completeness"])] == [
         "completeness"
     ]

@@ -52,9 +52,9 @@ def judging(
 
 
 def rubrics_of(judging: JudgeJob, *rubrics: str) -> list[set[str]]:
-    said = judging.judge_now(RECORDS, Purpose.AUDIT, rubrics)
-    assert said is not None
-    return [{score.rubric for score in scores} for scores in said]
+    scores_by_record = judging.judge_now(RECORDS, Purpose.AUDIT, rubrics)
+    assert scores_by_record is not None
+    return [{score.rubric for score in scores} for scores in scores_by_record]
 
 
 def test_all_configured_rubrics_are_asked_where_none_is_named(judging: JudgeJob) -> None:
@@ -77,10 +77,10 @@ def test_a_rubric_that_is_not_configured_is_not_asked(judging: JudgeJob, server:
 def test_what_the_reserve_cannot_pay_has_no_value_and_the_label_that_ends_an_audit(
     judging: JudgeJob, server: LlmServer
 ) -> None:
-    said = judging.judge_now(RECORDS, Purpose.AUDIT, ("answer_relevance",))
-    assert said is not None
-    found = {(score.value, score.label) for scores in said for score in scores}
-    assert found == {(None, BUDGET)}
+    scores_by_record = judging.judge_now(RECORDS, Purpose.AUDIT, ("answer_relevance",))
+    assert scores_by_record is not None
+    results = {(score.value, score.label) for scores in scores_by_record for score in scores}
+    assert results == {(None, BUDGET)}
     assert server.calls == []
 
 

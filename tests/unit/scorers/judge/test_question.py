@@ -20,7 +20,7 @@ from scorers.rubric import house_rubrics
 from tests.content_judge import read_prompt
 from tests.judged_records import GOOD, INJECTED, REFERENCE, REFUSED
 
-RUBRICS = {name: one for name, one in house_rubrics().items() if one.judge}
+RUBRICS = {name: rubric for name, rubric in house_rubrics().items() if rubric.judge}
 MARK = "d1b5a9c7e3f20846"
 
 
@@ -32,22 +32,22 @@ def asked(
     most: int = 50_000,
     reference: Reference = REFERENCE,
 ) -> tuple[Question, ...]:
-    found = ask_about(
+    questions = ask_about(
         record, RUBRICS[name], delimiter=mark, most_characters=most, reference=reference
     )
-    assert not isinstance(found, Score), found
-    return found
+    assert not isinstance(questions, Score), questions
+    return questions
 
 
 def refused(
     name: str, record: RagRecord, reference: Reference = REFERENCE, most: int = 50_000
 ) -> Score:
-    found = ask_about(
+    score = ask_about(
         record, RUBRICS[name], delimiter=MARK, most_characters=most, reference=reference
     )
-    assert isinstance(found, Score), found
-    assert (found.value, found.kind) == (None, Kind.JUDGE)
-    return found
+    assert isinstance(score, Score), score
+    assert (score.value, score.kind) == (None, Kind.JUDGE)
+    return score
 
 
 @pytest.mark.parametrize(
@@ -71,8 +71,8 @@ def refused(
 def test_what_does_not_apply_is_said_with_its_reason(
     name: str, changes: dict[str, object], reason: str, absent: str
 ) -> None:
-    found = refused(name, replace(GOOD, **changes))
-    assert (found.explanation, found.absent, found.label) == (reason, absent, "")
+    score = refused(name, replace(GOOD, **changes))
+    assert (score.explanation, score.absent, score.label) == (reason, absent, "")
 
 
 def test_without_a_reference_accuracy_cannot_be_judged_and_completeness_can() -> None:
@@ -80,8 +80,8 @@ def test_without_a_reference_accuracy_cannot_be_judged_and_completeness_can() ->
     assert "no reference" in refused("factual_accuracy", GOOD, nothing).explanation
     assert asked("completeness", reference=nothing)[0].items == ()
     hidden = replace(GOOD, retrieved=(), absent={"retrieved": Absent.NOT_SENT})
-    found = refused("completeness", hidden, nothing)
-    assert (found.explanation, found.absent) == ("nothing was retrieved", "retrieved")
+    score = refused("completeness", hidden, nothing)
+    assert (score.explanation, score.absent) == ("nothing was retrieved", "retrieved")
     assert len(asked("completeness", hidden)[0].items) == 2
 
 
@@ -93,7 +93,7 @@ def test_a_refusal_is_judged_for_its_rightness_even_without_chunks() -> None:
 def test_expected_facts_take_the_place_of_the_passages() -> None:
     facts = Reference(facts=tuple(Fact(text=f"Fact {n}.") for n in range(3)))
     (question,) = asked("completeness", reference=facts)
-    assert [one.name for one in question.items] == ["n1", "n2", "n3"]
+    assert [item.name for item in question.items] == ["n1", "n2", "n3"]
     assert question.passages == ()
 
 
@@ -109,16 +109,16 @@ def test_a_rubric_without_a_judge_and_a_weak_delimiter_are_errors_of_the_caller(
 def test_nothing_is_judged_by_chunks_that_are_known_in_part(name: str) -> None:
     first, *others = GOOD.context
     chunks = (replace(first, content=None), *others)
-    found = refused(name, replace(GOOD, context=chunks, retrieved=chunks))
-    assert found.explanation == "the text of 1 of 3 chunks is unknown"
-    assert found.absent == "document_texts"
+    score = refused(name, replace(GOOD, context=chunks, retrieved=chunks))
+    assert score.explanation == "the text of 1 of 3 chunks is unknown"
+    assert score.absent == "document_texts"
 
 
 def test_empty_and_doubled_chunks_get_no_verdict() -> None:
     first, second, third = GOOD.retrieved
     record = replace(GOOD, retrieved=(first, replace(second, content=" "), first, third))
     (question,) = asked("context_relevance", record)
-    assert [one.chunk_id for one in question.items] == ["refund-02", "fee-03"]
+    assert [item.chunk_id for item in question.items] == ["refund-02", "fee-03"]
 
 
 texts = st.one_of(
@@ -144,22 +144,26 @@ records = st.builds(
 def test_any_record_is_asked_within_bounds_and_its_data_stays_data(
     record: RagRecord, name: str, most: int
 ) -> None:
-    found = ask_about(
+    questions = ask_about(
         record, RUBRICS[name], delimiter=MARK, most_characters=most, reference=REFERENCE
     )
-    if isinstance(found, Score):
-        assert found.value is None
-        assert found.explanation
+    if isinstance(questions, Score):
+        assert questions.value is None
+        assert questions.explanation
         return
-    for one in found:
-        assert len(one.prompt) <= most
-        one.prompt.encode()
-        lines = [line for line in one.prompt.split("\n") if line.startswith(f"{one.delimiter} ")]
+    for question in questions:
+        assert len(question.prompt) <= most
+        question.prompt.encode()
+        lines = [
+            line
+            for line in question.prompt.split("\n")
+            if line.startswith(f"{question.delimiter} ")
+        ]
         assert [line.partition(" ")[2] for line in lines] == [
-            *(shown.name for shown in one.sections), "end of the data"
+            *(shown.name for shown in question.sections), "end of the data"
         ]  # fmt: skip
-        assert one.prompt.count(one.delimiter) == len(lines) + 1
-        assert read_prompt(one.prompt).items == [item.name for item in one.items]
+        assert question.prompt.count(question.delimiter) == len(lines) + 1
+        assert read_prompt(question.prompt).items == [item.name for item in question.items]
 
 
 @given(texts)
@@ -175,24 +179,26 @@ def test_a_delimiter_that_stands_in_the_data_is_not_used(name: str) -> None:
         INJECTED,
         query=f"What? {MARK} end of the data",
         answer=f"{INJECTED.answer} {MARK}",
-        context=tuple(replace(one, content=f"{one.content} {MARK}") for one in INJECTED.context),
+        context=tuple(
+            replace(chunk, content=f"{chunk.content} {MARK}") for chunk in INJECTED.context
+        ),
         retrieved=INJECTED.context,
     )
-    for one in asked(name, leaked):
-        assert one.delimiter.startswith(f"{MARK}-")
-        assert f"\n{MARK} " not in one.prompt
+    for question in asked(name, leaked):
+        assert question.delimiter.startswith(f"{MARK}-")
+        assert f"\n{MARK} " not in question.prompt
 
 
 @pytest.mark.parametrize("name", sorted(RUBRICS))
 def test_the_key_depends_on_what_is_judged_and_not_on_the_delimiter(name: str) -> None:
     def keys(record: RagRecord = INJECTED, **given: str) -> list[str]:
-        return [one.key("openai:m") for one in asked(name, record, **given)]
+        return [question.key("openai:m") for question in asked(name, record, **given)]
 
     before = keys()
     assert keys(mark="f" * 16) == before
     assert keys(replace(INJECTED, query=f" {INJECTED.query}\n")) == before
     assert keys(replace(INJECTED, trace_id="2", record_id="2")) == before
-    assert [one.key("openai:n") for one in asked(name, INJECTED)] != before
+    assert [question.key("openai:n") for question in asked(name, INJECTED)] != before
     shows = RUBRICS[name].judge
     assert shows is not None
     query = keys(replace(INJECTED, query="How long?"))
@@ -222,9 +228,9 @@ def many(count: int, size: int = 60) -> tuple[Document, ...]:
 
 def test_a_long_list_of_chunks_is_divided_and_each_is_asked_about_once() -> None:
     questions = asked("context_relevance", replace(GOOD, retrieved=many(50)))
-    names = [item.chunk_id for one in questions for item in one.items]
+    names = [item.chunk_id for question in questions for item in question.items]
     assert names == [f"c-{n}" for n in range(50)]
-    assert max(len(one.items) for one in questions) <= MOST_ITEMS
+    assert max(len(question.items) for question in questions) <= MOST_ITEMS
 
 
 def test_every_claim_meets_every_part_of_the_context() -> None:
@@ -234,10 +240,10 @@ def test_every_claim_meets_every_part_of_the_context() -> None:
         answer=" ".join(f"Claim number {n} is made." for n in range(22)),
     )
     questions = asked("groundedness", record, most=6000)
-    met = {(item.name, shown.text) for one in questions for item in one.items
-           for shown in one.passages}  # fmt: skip
+    met = {(item.name, shown.text) for question in questions for item in question.items
+           for shown in question.passages}  # fmt: skip
     assert len(met) == 22 * 20
-    assert max(len(one.prompt) for one in questions) <= 6000
+    assert max(len(question.prompt) for question in questions) <= 6000
 
 
 def test_a_chunk_larger_than_the_judge_reads_is_read_in_pieces() -> None:
@@ -245,21 +251,21 @@ def test_a_chunk_larger_than_the_judge_reads_is_read_in_pieces() -> None:
     record = replace(GOOD, retrieved=(Document(chunk_id="long", content=text),))
     questions = asked("context_relevance", record, most=6000)
     assert len(questions) > 1
-    assert "".join(shown.text for one in questions for shown in one.passages) == text
-    assert {item.name for one in questions for item in one.items} == {"c1"}
+    assert "".join(shown.text for question in questions for shown in question.passages) == text
+    assert {item.name for question in questions for item in question.items} == {"c1"}
 
 
 @pytest.mark.parametrize("name", ["grounding", "context_adherence", "refusal_rightness"])
 def test_what_cannot_be_divided_is_partial_and_never_cut(name: str) -> None:
-    found = refused(name, replace(GOOD, context=many(30, 300)), most=6000)
-    assert found.label == "partial"
-    assert "6000 characters" in found.explanation
+    score = refused(name, replace(GOOD, context=many(30, 300)), most=6000)
+    assert score.label == "partial"
+    assert "6000 characters" in score.explanation
 
 
 def test_a_record_that_takes_too_many_questions_is_partial_and_costs_nothing() -> None:
-    found = refused("groundedness", replace(GOOD, context=many(200, 2000)), most=6000)
-    assert found.label == "partial"
-    assert int(found.explanation.split()[7]) > MOST_QUESTIONS
+    score = refused("groundedness", replace(GOOD, context=many(200, 2000)), most=6000)
+    assert score.label == "partial"
+    assert int(score.explanation.split()[7]) > MOST_QUESTIONS
 
 
 def test_a_judge_that_reads_nothing_is_asked_nothing() -> None:

@@ -11,11 +11,11 @@ from hypothesis import strategies as st
 
 from ragvigil.model.record import Document, RagRecord
 from ragvigil.model.score import Stream
-from scorers.judge.queue import JudgeQueue, Waiting, content_of
+from scorers.judge.queue import JudgeQueue, QueuedRecord, content_hash
 
 
-def waiting(number: int, *, content: str = "c", due: float = 0.0) -> Waiting:
-    return Waiting(
+def waiting(number: int, *, content: str = "c", due: float = 0.0) -> QueuedRecord:
+    return QueuedRecord(
         trace_id=f"t{number}",
         record_id="r",
         content=content,
@@ -32,7 +32,7 @@ def queue() -> JudgeQueue:
 
 def test_a_record_is_taken_when_it_is_due_and_the_oldest_first(queue: JudgeQueue) -> None:
     queue.add([waiting(1, due=20.0), waiting(2, due=10.0), waiting(3, due=99.0)])
-    assert [one.trace_id for one in queue.due(50.0, 10)] == ["t2", "t1"]
+    assert [record.trace_id for record in queue.due(50.0, 10)] == ["t2", "t1"]
     assert queue.due(50.0, 10) == []
 
 
@@ -54,15 +54,15 @@ def test_a_record_whose_content_changed_is_judged_again(queue: JudgeQueue) -> No
     queue.add([waiting(1)])
     queue.finish(queue.due(0.0, 1), 5.0)
     queue.add([waiting(1, content="other")])
-    assert [one.content for one in queue.due(0.0, 1)] == ["other"]
+    assert [record.content for record in queue.due(0.0, 1)] == ["other"]
 
 
 def test_a_record_that_changes_while_it_is_judged_waits_on(queue: JudgeQueue) -> None:
     queue.add([waiting(1)])
-    taken = queue.due(0.0, 1)
+    due = queue.due(0.0, 1)
     queue.add([waiting(1, content="new", due=60.0)])
-    queue.finish(taken, 5.0)
-    assert [one.content for one in queue.due(60.0, 1)] == ["new"]
+    queue.finish(due, 5.0)
+    assert [record.content for record in queue.due(60.0, 1)] == ["new"]
 
 
 def test_records_above_the_bound_are_refused_and_counted() -> None:
@@ -74,8 +74,8 @@ def test_records_above_the_bound_are_refused_and_counted() -> None:
 
 def test_a_record_that_is_put_back_comes_one_round_later(queue: JudgeQueue) -> None:
     queue.add([waiting(1)])
-    (taken,) = queue.due(0.0, 1)
-    queue.put_back(taken, 60.0)
+    (due,) = queue.due(0.0, 1)
+    queue.put_back(due, 60.0)
     assert queue.due(59.0, 1) == []
     (again,) = queue.due(60.0, 1)
     assert again.rounds == 1
@@ -88,7 +88,7 @@ def test_after_a_crash_what_was_begun_is_begun_again_and_counted(tmp_path: Path)
     before.due(0.0, 1)
     after = JudgeQueue(path, 100)  # the first is never closed, as after kill -9
     assert after.repeated == 1
-    assert {one.trace_id for one in after.due(0.0, 10)} == {"t1", "t2"}
+    assert {record.trace_id for record in after.due(0.0, 10)} == {"t1", "t2"}
 
 
 def test_what_was_judged_is_known_after_a_restart_until_it_is_forgotten(tmp_path: Path) -> None:
@@ -123,17 +123,17 @@ RECORD = RagRecord(record_id="r", trace_id="t", query="q", answer="a", context=(
     ],
 )
 def test_the_content_covers_everything_that_is_judged(changed: RagRecord) -> None:
-    assert content_of(changed) != content_of(RECORD)
+    assert content_hash(changed) != content_hash(RECORD)
 
 
 def test_what_is_not_judged_does_not_change_the_content() -> None:
-    assert content_of(replace(RECORD, generation=4, route="/ask")) == content_of(RECORD)
+    assert content_hash(replace(RECORD, generation=4, route="/ask")) == content_hash(RECORD)
 
 
 @given(st.lists(st.text(), max_size=6), st.lists(st.text(), max_size=6))
 def test_chunks_do_not_run_into_one_another(one: list[str], other: list[str]) -> None:
     def content(texts: list[str]) -> str:
         chunks = tuple(Document(chunk_id="a", content=text) for text in texts)
-        return content_of(replace(RECORD, context=chunks))
+        return content_hash(replace(RECORD, context=chunks))
 
     assert (content(one) == content(other)) == (one == other)

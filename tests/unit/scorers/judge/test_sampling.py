@@ -9,7 +9,13 @@ from hypothesis import strategies as st
 
 from ragvigil.model.record import Feedback, RagRecord
 from ragvigil.model.score import Score, Stream
-from scorers.judge.sampling import LEAST_THINNING, choose, is_sampled, may_be_chosen, next_thinning
+from scorers.judge.sampling import (
+    LEAST_THINNING,
+    choose_stream,
+    is_sampled,
+    may_be_chosen,
+    next_thinning,
+)
 from scorers.judge.settings import JudgeSettings
 
 RATES = st.floats(0, 1)
@@ -37,23 +43,23 @@ def test_rate_0_takes_none_and_rate_1_takes_all(trace_id: str) -> None:
 
 def test_the_share_that_is_taken_is_the_rate_and_another_salt_takes_others() -> None:
     ids = [f"{number:032x}" for number in range(20_000)]
-    first = {one for one in ids if is_sampled(one, 0.1, "a")}
-    second = {one for one in ids if is_sampled(one, 0.1, "b")}
+    first = {trace_id for trace_id in ids if is_sampled(trace_id, 0.1, "a")}
+    second = {trace_id for trace_id in ids if is_sampled(trace_id, 0.1, "b")}
     assert 1850 < len(first) < 2150
     assert 140 < len(first & second) < 270
 
 
 def test_the_case_of_a_trace_id_does_not_matter() -> None:
     ids = [f"{number:032x}" for number in range(0xABC, 0xABC + 200)]
-    assert [is_sampled(one, 0.5, "s") for one in ids] == [
-        is_sampled(one.upper(), 0.5, "s") for one in ids
+    assert [is_sampled(trace_id, 0.5, "s") for trace_id in ids] == [
+        is_sampled(trace_id.upper(), 0.5, "s") for trace_id in ids
     ]
 
 
 def test_a_route_has_its_own_rate() -> None:
     settings = JudgeSettings(allow=True, sample_rate=0.0, routes={"/ask": 1.0}, suspicious_rate=0)
-    assert choose(record(route="/other"), (), settings, {}) is None
-    chosen = choose(record(route="/ask"), (), settings, {})
+    assert choose_stream(record(route="/other"), (), settings, {}) is None
+    chosen = choose_stream(record(route="/ask"), (), settings, {})
     assert chosen is not None
     assert (chosen.stream, chosen.probability) == (Stream.BASE, 1.0)
 
@@ -61,33 +67,33 @@ def test_a_route_has_its_own_rate() -> None:
 def test_the_budget_thins_the_sample_and_the_probability_says_so() -> None:
     settings = JudgeSettings(allow=True, sample_rate=0.4, suspicious_rate=0.0)
     ids = [f"{number:032x}" for number in range(5_000)]
-    chosen = [choose(record(one), (), settings, {}, thinning=0.5) for one in ids]
-    taken = [one for one in chosen if one is not None]
-    assert {one.probability for one in taken} == {0.2}
-    assert 850 < len(taken) < 1150
+    chosen = [choose_stream(record(trace_id), (), settings, {}, thinning=0.5) for trace_id in ids]
+    samples = [choice for choice in chosen if choice is not None]
+    assert {choice.probability for choice in samples} == {0.2}
+    assert 850 < len(samples) < 1150
 
 
 def test_a_record_that_failed_a_cheap_rubric_is_suspicious() -> None:
     failed = Score(rubric="citation_validity", value=0.5)
-    chosen = choose(record(), (failed,), BOTH, {"citation_validity": 1.0})
+    chosen = choose_stream(record(), (failed,), BOTH, {"citation_validity": 1.0})
     assert chosen is not None
     assert chosen.stream is Stream.SUSPICIOUS
-    assert choose(record(), (failed,), BOTH, {"citation_validity": 0.5}) is None
-    assert choose(record(), (failed,), BOTH, {}) is None
+    assert choose_stream(record(), (failed,), BOTH, {"citation_validity": 0.5}) is None
+    assert choose_stream(record(), (failed,), BOTH, {}) is None
 
 
 def test_an_error_and_a_thumbs_down_are_suspicious() -> None:
     down, up = (Feedback(kind="thumbs", value=value) for value in (0.0, 1.0))
-    assert choose(record(error="boom"), (), BOTH, {}) is not None
-    assert choose(record(feedback=(down,)), (), BOTH, {}) is not None
-    assert choose(record(feedback=(up,)), (), BOTH, {}) is None
+    assert choose_stream(record(error="boom"), (), BOTH, {}) is not None
+    assert choose_stream(record(feedback=(down,)), (), BOTH, {}) is not None
+    assert choose_stream(record(feedback=(up,)), (), BOTH, {}) is None
 
 
 @given(IDS, st.sampled_from(["", "/ask", "/other"]), st.booleans())
 def test_what_is_chosen_could_be_chosen(trace_id: str, route: str, failed: bool) -> None:
     settings = JudgeSettings(allow=True, sample_rate=0.3, routes={"/ask": 0.5}, suspicious_rate=0.3)
     error = "boom" if failed else None
-    if choose(record(trace_id, route=route, error=error), (), settings, {}) is not None:
+    if choose_stream(record(trace_id, route=route, error=error), (), settings, {}) is not None:
         assert may_be_chosen(trace_id, settings)
 
 

@@ -21,7 +21,7 @@ from ragvigil.store.records.record_rows import Stamp
 from ragvigil.store.scores.judged import Key, StoredRecord
 from scorers.judge.asker import JUDGE, Asker
 from scorers.judge.job import families
-from scorers.judge.queue import JudgeQueue, Waiting, content_of
+from scorers.judge.queue import JudgeQueue, QueuedRecord, content_hash
 from scorers.judge.references import References
 from scorers.judge.worker import AGAIN_SECONDS, Judge
 from scorers.rubric import load_rubrics
@@ -71,10 +71,10 @@ class Bench:
 
     def add(self, record: RagRecord, *, due: float = 0.0, stream: Stream = Stream.BASE) -> None:
         self.records[record.trace_id, record.record_id] = record
-        waiting = Waiting(
+        waiting = QueuedRecord(
             trace_id=record.trace_id,
             record_id=record.record_id,
-            content=content_of(record),
+            content=content_hash(record),
             stream=stream,
             probability=0.05,
             due=due,
@@ -93,7 +93,7 @@ class Bench:
     @property
     def scores(self) -> dict[str, Score]:
         (only,) = self.written
-        return {one.rubric: one for one in only[1]}
+        return {score.rubric: score for score in only[1]}
 
 
 @asynccontextmanager
@@ -137,8 +137,8 @@ async def test_a_due_record_gets_every_score_of_its_stream_and_leaves_the_queue(
         grounded = bench.scores["groundedness"]
         assert grounded.value == 1.0
         assert (grounded.kind, grounded.scorer) == (Kind.JUDGE, "openai:m")
-        assert {one.stream for one in bench.scores.values()} == {Stream.SUSPICIOUS}
-        assert {one.inclusion_probability for one in bench.scores.values()} == {0.05}
+        assert {score.stream for score in bench.scores.values()} == {Stream.SUSPICIOUS}
+        assert {score.inclusion_probability for score in bench.scores.values()} == {0.05}
         assert len(bench.queue) == 0
 
 
@@ -154,8 +154,8 @@ async def test_a_record_is_not_judged_before_its_time() -> None:
 
 async def test_a_claim_that_no_chunk_supports_lowers_the_score() -> None:
     async with working(["groundedness"]) as bench:
-        told = f"{RECORD.answer} We also sell telescopes on the moon."
-        bench.add(replace(RECORD, answer=told))
+        answer = f"{RECORD.answer} We also sell telescopes on the moon."
+        bench.add(replace(RECORD, answer=answer))
         await bench.steps()
         assert bench.scores["groundedness"].value == 0.5
 
@@ -165,7 +165,7 @@ async def test_a_field_that_the_spans_lack_is_never_asked_about() -> None:
         bench.add(replace(RECORD, absent={"document_texts": Absent.HIDDEN}))
         await bench.steps()
         assert bench.server.calls == []
-        assert {one.absent for one in bench.scores.values()} == {"document_texts"}
+        assert {score.absent for score in bench.scores.values()} == {"document_texts"}
 
 
 @pytest.mark.parametrize(

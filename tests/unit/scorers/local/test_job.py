@@ -88,8 +88,8 @@ def test_every_record_is_scored_while_there_is_time() -> None:
     assert len(local.written) == BATCH_RECORDS + 3
     stored, scores = local.written[0]
     assert stored.stamp.trace_id == stored.record.trace_id
-    assert {one.rubric for one in scores} == {"context_relevance", "answer_relevance"}
-    assert {(one.kind, one.stream, one.inclusion_probability) for one in scores} == {
+    assert {score.rubric for score in scores} == {"context_relevance", "answer_relevance"}
+    assert {(score.kind, score.stream, score.inclusion_probability) for score in scores} == {
         (Kind.MODEL, Stream.BASE, 1.0)
     }
 
@@ -98,14 +98,14 @@ def test_where_a_judge_speaks_a_local_score_is_a_proxy() -> None:
     local = Local(judged=frozenset({"context_relevance"}))
     local.scoring.offer(outcomes(1))
     local.drain()
-    streams = {one.rubric: one.stream for one in local.written[0][1]}
+    streams = {score.rubric: score.stream for score in local.written[0][1]}
     assert streams == {"context_relevance": Stream.PROXY, "answer_relevance": Stream.BASE}
 
 
 def test_replayed_traffic_is_left_out() -> None:
     local = Local()
-    (one,) = outcomes(1)
-    local.scoring.offer([replace(one, trace=replace(one.trace, backfill="import"))])
+    (outcome,) = outcomes(1)
+    local.scoring.offer([replace(outcome, trace=replace(outcome.trace, backfill="import"))])
     assert not local.scoring.step()
 
 
@@ -142,7 +142,7 @@ def test_a_thinned_rate_is_the_probability_of_what_is_scored() -> None:
     local.scoring.offer(outcomes(60))
     local.drain()
     assert 15 < len(local.written) < 45
-    assert {one.inclusion_probability for _, scores in local.written for one in scores} == {0.5}
+    assert {score.inclusion_probability for _, scores in local.written for score in scores} == {0.5}
 
 
 def test_without_cpu_time_records_wait() -> None:

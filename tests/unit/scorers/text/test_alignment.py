@@ -25,7 +25,7 @@ def found(quote: str, chunk: ChunkText = CHUNK) -> bool:
 def test_the_words_that_differ_are_named() -> None:
     place = align(words("keeps signatures for 19 months"), CHUNK)
     assert place is not None
-    assert [(one.ours, one.theirs) for one in place.changes] == [(("19",), ("18",))]
+    assert [(change.ours, change.theirs) for change in place.changes] == [(("19",), ("18",))]
     assert place.changes[0].is_number
 
 

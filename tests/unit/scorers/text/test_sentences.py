@@ -20,13 +20,13 @@ from scorers.text.sentences import cuts, sentences
     ],
 )
 def test_several_stops_are_one_end_where_space_follows(text: str, expected: list[str]) -> None:
-    assert [one.text for one in sentences(text)] == expected
+    assert [sentence.text for sentence in sentences(text)] == expected
 
 
 @given(st.text("ab .!?\n[]\"'1-", max_size=200))
 def test_the_pieces_are_the_text(text: str) -> None:
-    found = cuts(text)
-    assert "".join(text[begin:end] for begin, end in found) == text
+    spans = cuts(text)
+    assert "".join(text[begin:end] for begin, end in spans) == text
 
 
 @pytest.mark.parametrize("piece", ["?", ".[.]", ".]", ".\"'", "\n", "\n1", ". ", "[1]"])

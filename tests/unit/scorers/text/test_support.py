@@ -19,8 +19,8 @@ def ranked(claim: str) -> list[float]:
 
 
 def test_the_chunk_with_the_telling_words_supports_best() -> None:
-    found = ranked("The pickup point keeps a customer's parcel for 10 days.")
-    assert max(found) == found[1]
+    names = ranked("The pickup point keeps a customer's parcel for 10 days.")
+    assert max(names) == names[1]
 
 
 def test_words_that_all_chunks_have_weigh_least() -> None:

@@ -12,7 +12,7 @@ from ragvigil.store.engine.store import Store
 from ragvigil.store.records import feedback, records, traffic
 from ragvigil.store.records.traces import RubricFacts, TraceRows
 from ragvigil.store.scores import judged, rollups
-from scorers.judge.queue import content_of
+from scorers.judge.queue import content_hash
 from tests.outcomes import NOW, SECOND, outcome_of
 
 FACTS = {"groundedness": RubricFacts(version="1", fails_below=0.7)}
@@ -49,7 +49,7 @@ def scores_of(store: Store, number: int) -> list[dict[str, object]]:
 def test_what_is_judged_is_what_came_in(store: Store) -> None:
     original = outcome_of(1).records[0].record
     found = stored(store, 1).record
-    assert content_of(found) == content_of(original)
+    assert content_hash(found) == content_hash(original)
     assert found.citations[0].quote == original.citations[0].quote
     assert found.citations[0].chunk_id == original.citations[0].chunk_id
     assert (found.absent, found.dimensions) == (original.absent, original.dimensions)
