@@ -49,7 +49,7 @@ SECONDS = Histogram(
 def show_ungrouped(loose: Iterable[Tally]) -> None:
     """Replaces the numbers of failing records that are in no issue."""
     counts = Counts[str]()
-    for one in loose:
-        counts[one.family] += one.records
+    for tally in loose:
+        counts[tally.family] += tally.records
     for family in Layer:
         UNGROUPED.labels(family).set(counts[family])

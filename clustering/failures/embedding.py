@@ -39,19 +39,21 @@ class FailureEmbedder:
         filled: list[KeptFailure] = []
         for start in range(0, len(kept), AT_ONCE):
             several = kept[start : start + AT_ONCE]
-            vectors = self._embedded([with_label(one.masked, one.failure.label) for one in several])
-            asked = [one.failure.question or "" for one in several]
+            vectors = self._embedded(
+                [with_label(record.masked, record.failure.label) for record in several]
+            )
+            asked = [record.failure.question or "" for record in several]
             questions = None if vectors is None else self._embedded(asked)
             if vectors is None or questions is None:
                 break
             filled += [
                 replace(
-                    one,
+                    record,
                     reason_vector=reason.tobytes(),
-                    question_vector=question.tobytes() if one.failure.question else b"",
+                    question_vector=question.tobytes() if record.failure.question else b"",
                     vector_model=self.model,
                 )
-                for one, reason, question in zip(several, vectors, questions, strict=True)
+                for record, reason, question in zip(several, vectors, questions, strict=True)
             ]
         return filled
 
@@ -69,7 +71,9 @@ def joint_vectors(kept: Sequence[KeptFailure]) -> Vectors:
 
     from clustering.grouping.vectors import joint
 
-    reasons = np.stack([np.frombuffer(one.reason_vector, np.float32) for one in kept])
+    reasons = np.stack([np.frombuffer(record.reason_vector, np.float32) for record in kept])
     nothing = np.zeros_like(reasons[0])
-    questions = [np.frombuffer(one.question_vector, np.float32) for one in kept]
-    return joint(reasons, np.stack([one if len(one) else nothing for one in questions]))
+    questions = [np.frombuffer(record.question_vector, np.float32) for record in kept]
+    return joint(
+        reasons, np.stack([question if len(question) else nothing for question in questions])
+    )

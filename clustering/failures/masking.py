@@ -90,7 +90,7 @@ class _Topic:
 
     def __init__(self, question: str) -> None:
         found = _WORD.findall(unicodedata.normalize("NFKC", question[:QUESTION_CHARACTERS]))
-        runs = [one for one in found if _IS_UNSPACED.match(one)]
+        runs = [word for word in found if _IS_UNSPACED.match(word)]
         self._pairs = {pair for run in runs for pair in _pairs(run)}
         self._by_start: dict[str, set[str]] = {}
         for word in map(str.casefold, filter(_is_content, found)):
@@ -102,13 +102,18 @@ class _Topic:
             return self._without_pairs(word)
         plain = word.casefold()
         others = self._by_start.get(plain[:LEAST_LETTERS], ())
-        return MARK if any(_are_forms(plain, one) for one in others) and plain not in KEPT else word
+        return (
+            MARK
+            if any(_are_forms(plain, other) for other in others) and plain not in KEPT
+            else word
+        )
 
     def _without_pairs(self, run: str) -> str:
         shared = [pair in self._pairs for pair in _pairs(run)]
         hidden = [a or b for a, b in zip([*shared, False], [False, *shared], strict=True)]
         return "".join(
-            f" {MARK} " if one else letter for letter, one in zip(run, hidden, strict=True)
+            f" {MARK} " if is_hidden else letter
+            for letter, is_hidden in zip(run, hidden, strict=True)
         )
 
 
@@ -121,7 +126,7 @@ def _is_content(word: str) -> bool:
     return is_long and word.casefold() not in KEPT
 
 
-def _are_forms(one: str, other: str) -> bool:
+def _are_forms(word: str, other: str) -> bool:
     """Whether two words are one but for their endings: refund and refunded, delivery and -ies."""
-    shorter, longer = sorted((one, other), key=len)
-    return longer.startswith(shorter[: max(LEAST_LETTERS, len(shorter) - 1)]) or one == other
+    shorter, longer = sorted((word, other), key=len)
+    return longer.startswith(shorter[: max(LEAST_LETTERS, len(shorter) - 1)]) or word == other

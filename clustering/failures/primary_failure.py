@@ -70,7 +70,7 @@ def failure_of(
     kind = _kind(record, failing)
     if kind is None:
         return None
-    rare = [one for one in failing if usual.get(one.rubric, 0.0) < COMMON]
+    rare = [score for score in failing if usual.get(score.rubric, 0.0) < COMMON]
     first = next(iter(rare or failing), None)
     deciding = first if kind is FailureKind.RUBRIC else None
     return Failure(
@@ -85,7 +85,7 @@ def failure_of(
         reason=_reason(record, kind, first),
         rubric=first.rubric if first else "",
         label=_label(first) if first else "",
-        rubrics=tuple(one.rubric for one in failing),
+        rubrics=tuple(score.rubric for score in failing),
         question=record.query,
         scorer_kind=deciding.kind if deciding else Kind.CODE,
         stream=deciding.stream if deciding else Stream.BASE,
@@ -108,11 +108,13 @@ def _kind(record: RagRecord, failing: Sequence[Score]) -> FailureKind | None:
 def _failing(scores: Sequence[Score], fails_below: Mapping[str, float]) -> list[Score]:
     """One failing score of each rubric, upstream first; of several the likeliest to be drawn."""
     found = [
-        one for one in scores if one.stream in SPEAKING and one.fails(fails_below.get(one.rubric))
+        score
+        for score in scores
+        if score.stream in SPEAKING and score.fails(fails_below.get(score.rubric))
     ]
     first: dict[str, Score] = {}
-    for one in sorted(found, key=lambda one: -one.inclusion_probability):
-        first.setdefault(one.rubric, one)
+    for score in sorted(found, key=lambda score: -score.inclusion_probability):
+        first.setdefault(score.rubric, score)
     return sorted(first.values(), key=_place)
 
 
@@ -135,7 +137,7 @@ def _reason(record: RagRecord, kind: FailureKind, first: Score | None) -> str:
         return _short(_said_of(first)) or plain(first.rubric)
     if kind is FailureKind.ERROR:
         return _short((record.error or "").strip().partition("\n")[0]) or WORDS[kind]
-    comments = [one.comment for one in record.feedback if _is_dislike(one)]
+    comments = [feedback.comment for feedback in record.feedback if _is_dislike(feedback)]
     return next(filter(None, map(_short, comments)), WORDS[kind])
 
 

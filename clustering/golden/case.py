@@ -87,11 +87,11 @@ def _fact_json(fact: ExpectedFact) -> object:
     return fact.text if fact.is_vital else {"fact": fact.text, "importance": "okay"}
 
 
-def _fact(one: object) -> ExpectedFact:
-    given = one if isinstance(one, Mapping) else {"fact": one}
+def _fact(item: object) -> ExpectedFact:
+    given = item if isinstance(item, Mapping) else {"fact": item}
     text, importance = given.get("fact"), given.get("importance", "vital")
     if not isinstance(text, str) or not text.strip():
-        raise BadCase(f"expected_facts: {one!r} has no fact")
+        raise BadCase(f"expected_facts: {item!r} has no fact")
     if importance not in ("vital", "okay"):
         raise BadCase(f"expected_facts: importance: {importance!r} is not vital or okay")
     return ExpectedFact(text=text, is_vital=importance == "vital")
@@ -108,17 +108,17 @@ def _query_type(name: str) -> QueryType:
 def _ids(written: Mapping[str, Any]) -> tuple[str, ...]:
     """Ids as texts: those that are whole numbers in an imported file are ids all the same."""
     found = _listed(written, "gold_chunk_ids")
-    for one in found:
-        if isinstance(one, bool) or not isinstance(one, str | int) or not str(one).strip():
-            raise BadCase(f"gold_chunk_ids: {one!r} is not an id")
-    return tuple(str(one).strip() for one in found)
+    for item in found:
+        if isinstance(item, bool) or not isinstance(item, str | int) or not str(item).strip():
+            raise BadCase(f"gold_chunk_ids: {item!r} is not an id")
+    return tuple(str(item).strip() for item in found)
 
 
 def _texts(written: Mapping[str, Any], key: str) -> tuple[str, ...]:
     found = _listed(written, key)
-    for one in found:
-        if not isinstance(one, str) or not one.strip():
-            raise BadCase(f"{key}: {one!r} is not a text")
+    for item in found:
+        if not isinstance(item, str) or not item.strip():
+            raise BadCase(f"{key}: {item!r} is not a text")
     return tuple(map(str, found))
 
 

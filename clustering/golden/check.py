@@ -45,8 +45,11 @@ class CaseChecks:
     @property
     def warnings(self) -> list[str]:
         """What a person must have seen before signing, a sentence each."""
-        doubles = [f"asks nearly what {one.case_id} asks: {one.question}" for one in self.near]
-        given = [f"the {one.where} holds its {one.what}: {one.text}" for one in self.leaks]
+        doubles = [
+            f"asks nearly what {duplicate.case_id} asks: {duplicate.question}"
+            for duplicate in self.near
+        ]
+        given = [f"the {leak.where} holds its {leak.what}: {leak.text}" for leak in self.leaks]
         return [*doubles, *given]
 
 

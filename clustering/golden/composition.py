@@ -49,9 +49,9 @@ def composition(cases: Sequence[GoldenCase]) -> Composition:
     `missing` completes the mix without taking a case away: the smallest set of at least `FLOOR`
     cases in which every type that there is too much of has its share.
     """
-    counts = Counter(one.query_type for one in cases)
+    counts = Counter(case.query_type for case in cases)
     whole = max(FLOOR, *(ceil(counts[name] / aim - 1e-9) for name, aim in AIM.items()))
-    broke = sum(bool(one.trace_id or one.issue_id) for one in cases)
+    broke = sum(bool(case.trace_id or case.issue_id) for case in cases)
     return Composition(
         cases=len(cases),
         floor=FLOOR,

@@ -32,19 +32,19 @@ def content_hash(case: GoldenCase) -> str:
 def texts_of(case: GoldenCase) -> Iterator[str]:
     """Every text that people or services wrote into the case; ids of traces are left out."""
     names = {"trace_id", "record_id", "issue_id", "case_id"}
-    yield from _strings({key: one for key, one in content_of(case).items() if key not in names})
+    yield from _strings({key: value for key, value in content_of(case).items() if key not in names})
 
 
 def _strings(value: object) -> Iterator[str]:
     if isinstance(value, str):
         yield value
     elif isinstance(value, dict):
-        for key, one in value.items():
+        for key, item in value.items():
             yield key
-            yield from _strings(one)
+            yield from _strings(item)
     elif isinstance(value, list):
-        for one in value:
-            yield from _strings(one)
+        for item in value:
+            yield from _strings(item)
 
 
 def one_line(text: str) -> str:

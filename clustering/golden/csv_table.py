@@ -22,7 +22,7 @@ def to_csv(cases: Iterable[GoldenCase]) -> str:
     sheet = io.StringIO()
     writer = csv.writer(sheet, lineterminator="\n")
     writer.writerow(COLUMNS)
-    writer.writerows([one.case_id, one.question, one.gold_answer] for one in cases)
+    writer.writerows([case.case_id, case.question, case.gold_answer] for case in cases)
     return sheet.getvalue()
 
 

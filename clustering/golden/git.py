@@ -33,7 +33,7 @@ def git(
 
     Raises RepositoryRefuses with git's own first line where it fails, or is not there.
     """
-    configured = [part for one in CONFIG for part in ("-c", one)]
+    configured = [part for setting in CONFIG for part in ("-c", setting)]
     try:
         done = subprocess.run(
             ["git", *configured, *arguments],

@@ -2,7 +2,7 @@
 
 >>> find({"chunks": [{"id": "a"}, {"id": "b"}]}, "chunks[*].id")
 ['a', 'b']
->>> placed({"input.messages[0].text": "Why?", "model": "m"})
+>>> built({"input.messages[0].text": "Why?", "model": "m"})
 {'input': {'messages': [{'text': 'Why?'}]}, 'model': 'm'}
 """
 
@@ -28,7 +28,7 @@ def find(value: object, path: str) -> Any:
 def _found(value: object, steps: list[str | int], path: str) -> Any:
     for place, step in enumerate(steps):
         if step == "*" and isinstance(value, list):
-            return [_found(one, steps[place + 1 :], path) for one in value]
+            return [_found(item, steps[place + 1 :], path) for item in value]
         is_place = isinstance(step, int) and isinstance(value, list) and step < len(value)
         if not is_place and not (isinstance(value, Mapping) and step in value):
             raise NotThere(f"{path}: the reply has nothing at {step}")

@@ -55,7 +55,7 @@ def _parts(
     prompt: Sequence[PromptMessage], held: Sequence[str], asked: Normalise
 ) -> Iterator[tuple[str, str]]:
     """Where, and the words there without the retrieved chunks."""
-    turns = [place for place, one in enumerate(prompt) if one.role not in SYSTEM]
+    turns = [place for place, message in enumerate(prompt) if message.role not in SYSTEM]
     for place, said in enumerate(prompt):
         words = f" {asked(said.text)} "
         for chunk in held:

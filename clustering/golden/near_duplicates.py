@@ -43,15 +43,19 @@ def near_duplicates(
     (rapidfuzz `ratio`, `token_sort_ratio`), from `letters` on; meaning: the cosine, from `meaning`.
     """
     own = asked(case.question)
-    rest = [one for one in others if one.case_id != case.case_id]
-    found = [_by_letters(own, one, asked(one.question)) for one in rest]
-    near_ones = {one.case_id: one for one in found if one.likeness >= letters}
-    vectors = embed([case.question, *(one.question for one in rest)]) if rest else None
+    rest = [other for other in others if other.case_id != case.case_id]
+    found = [_by_letters(own, other, asked(other.question)) for other in rest]
+    near_ones = {
+        duplicate.case_id: duplicate for duplicate in found if duplicate.likeness >= letters
+    }
+    vectors = embed([case.question, *(other.question for other in rest)]) if rest else None
     if vectors is not None:
-        for one, cosine in zip(rest, vectors[1:] @ vectors[0], strict=True):
-            if cosine >= meaning and one.case_id not in near_ones:
-                near_ones[one.case_id] = _near(one, float(cosine), "meaning")
-    return sorted(near_ones.values(), key=lambda one: (-one.likeness, one.case_id))[:MOST]
+        for other, cosine in zip(rest, vectors[1:] @ vectors[0], strict=True):
+            if cosine >= meaning and other.case_id not in near_ones:
+                near_ones[other.case_id] = _near(other, float(cosine), "meaning")
+    return sorted(
+        near_ones.values(), key=lambda duplicate: (-duplicate.likeness, duplicate.case_id)
+    )[:MOST]
 
 
 def _by_letters(own: str, other: GoldenCase, words: str) -> NearDuplicate:

@@ -40,8 +40,8 @@ def cases_due(
 
 def _has_changed(case: GoldenCase, since: int, changes: Iterable[Change]) -> bool:
     return any(
-        one.time_unix_nano > since
-        and one.service in ("", case.service)
-        and one.environment in ("", case.environment)
-        for one in changes
+        change.time_unix_nano > since
+        and change.service in ("", case.service)
+        and change.environment in ("", case.environment)
+        for change in changes
     )

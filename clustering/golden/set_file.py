@@ -37,18 +37,18 @@ def read(text: str) -> list[Line]:
 
 
 def _read(text: str) -> Iterator[Line]:
-    for number, one in enumerate(text.removeprefix("\ufeff").split("\n"), start=1):
-        if not one.strip():
+    for number, row in enumerate(text.removeprefix("\ufeff").split("\n"), start=1):
+        if not row.strip():
             continue
         try:
-            yield Line(number=number, case=parse(json.loads(one)))
+            yield Line(number=number, case=parse(json.loads(row)))
         except (BadCase, ValueError, RecursionError) as error:
             yield Line(number=number, wrong=str(error))
 
 
 def put(text: str, case: GoldenCase) -> str:
     """The file's text with this case: in place of the line with its id, else behind the last."""
-    found = [one.number for one in read(text) if one.case and one.case.case_id == case.case_id]
+    found = [row.number for row in read(text) if row.case and row.case.case_id == case.case_id]
     if found:
         rows = text.split("\n")
         rows[found[0] - 1] = line(case)
@@ -59,7 +59,7 @@ def put(text: str, case: GoldenCase) -> str:
 
 def cases_of(lines: Iterable[Line]) -> list[GoldenCase]:
     """The cases among the lines."""
-    return [one.case for one in lines if one.case]
+    return [row.case for row in lines if row.case]
 
 
 def is_as_signed(case: GoldenCase) -> bool:
@@ -92,19 +92,19 @@ def invalid_cases(lines: Sequence[Line], asked: Normalise) -> list[InvalidCase]:
     """
     seen: dict[str, int] = {}
     found: list[InvalidCase] = []
-    for one in lines:
-        case = one.case
+    for row in lines:
+        case = row.case
         if case is None:
-            found.append(InvalidCase(case_id="", number=one.number, why=one.wrong))
+            found.append(InvalidCase(case_id="", number=row.number, why=row.wrong))
             continue
         if why := _unsigned(case):
-            found.append(InvalidCase(case_id=case.case_id, number=one.number, why=why))
+            found.append(InvalidCase(case_id=case.case_id, number=row.number, why=why))
         for key in (f"asks {asked(case.question)}", f"id {case.case_id}"):
             if key in seen and key != "id ":
                 what = "asks the same" if key.startswith("asks") else "has the same id"
                 why = f"line {seen[key]} {what}"
-                found.append(InvalidCase(case_id=case.case_id, number=one.number, why=why))
-            seen.setdefault(key, one.number)
+                found.append(InvalidCase(case_id=case.case_id, number=row.number, why=why))
+            seen.setdefault(key, row.number)
     return found
 
 
@@ -121,7 +121,7 @@ def differing(lines: Sequence[Line], stored: Mapping[str, GoldenCase]) -> list[I
 
     A case that is a proposal again is not compared: the file keeps its signed revision.
     """
-    written = {one.case.case_id: (one.number, one.case) for one in lines if one.case}
+    written = {row.case.case_id: (row.number, row.case) for row in lines if row.case}
     found = []
     for name, case in stored.items():
         if case.state not in IN_SET:

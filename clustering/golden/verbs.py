@@ -73,7 +73,7 @@ def edit(case: GoldenCase, changes: Mapping[str, Any], actor: str, now: int) -> 
     if case.state in IN_SET:
         return propose(after, named, now)
     authors = () if is_same_person(named, case.proposed_by) else (named,)
-    known = [one for one in case.edited_by if not is_same_person(one, named)]
+    known = [name for name in case.edited_by if not is_same_person(name, named)]
     return _hashed(
         replace(after, edited_by=(*known, *authors), revision=case.revision + 1, state=case.state)
     )
@@ -94,7 +94,9 @@ def sign(case: GoldenCase, actor: str, seen_hash: str, now: int, *, two_people: 
         raise Refused(
             f"{case.case_id} was changed since you saw it: look at revision {case.revision} first"
         )
-    authors = [one for one in (case.proposed_by, *case.edited_by) if is_same_person(one, named)]
+    authors = [
+        author for author in (case.proposed_by, *case.edited_by) if is_same_person(author, named)
+    ]
     if two_people and authors:
         raise Refused(
             f"{named} wrote {case.case_id}: somebody else must sign it ([golden] two_people)"
@@ -115,9 +117,9 @@ def reject(case: GoldenCase, actor: str, *, is_in_file: bool) -> GoldenCase:
     return replace(case, state=CaseState.REJECTED)
 
 
-def is_same_person(one: str, other: str) -> bool:
+def is_same_person(name: str, other: str) -> bool:
     """Whether two names differ in case and spacing at most."""
-    return " ".join(one.casefold().split()) == " ".join(other.casefold().split())
+    return " ".join(name.casefold().split()) == " ".join(other.casefold().split())
 
 
 def _named(actor: str, does: str) -> str:

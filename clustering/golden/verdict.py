@@ -56,9 +56,9 @@ def verdict(
 
 
 def _failing(scores: Sequence[Score], fails_below: Mapping[str, float]) -> Iterator[str]:
-    for one in scores:
-        if one.fails(fails_below.get(one.rubric)):
-            yield f"{one.rubric} {one.value:.2f}: {one.explanation or one.label}"
+    for score in scores:
+        if score.fails(fails_below.get(score.rubric)):
+            yield f"{score.rubric} {score.value:.2f}: {score.explanation or score.label}"
 
 
 def _share(fact: Sequence[str], said: Sequence[str]) -> float:
@@ -77,7 +77,7 @@ def _missing(shares: Mapping[str, float]) -> Iterator[str]:
 
 def _refusals(case: GoldenCase, scores: Sequence[Score]) -> Iterator[str]:
     """What is wrong with answering, or with refusing."""
-    labels = {one.label for one in scores if one.rubric == "refusal"}
+    labels = {score.label for score in scores if score.rubric == "refusal"}
     if case.failure_mode == NO_ANSWER and "answered" in labels:
         yield "answers what the corpus has no answer to"
     if case.failure_mode != NO_ANSWER and "refused" in labels:
@@ -92,9 +92,13 @@ def _proved(
 ) -> Iterator[str]:
     if shares and min(shares.values()) == 1:
         yield "states every vital fact"
-    for one in scores:
-        bar = fails_below.get(one.rubric)
-        if one.rubric == "refusal" and case.failure_mode == NO_ANSWER and one.label == "refused":
+    for score in scores:
+        bar = fails_below.get(score.rubric)
+        if (
+            score.rubric == "refusal"
+            and case.failure_mode == NO_ANSWER
+            and score.label == "refused"
+        ):
             yield "refuses, as it should"
-        elif one.rubric in PROOF and bar is not None and one.value is not None:
-            yield f"{one.rubric} {one.value:.2f}"
+        elif score.rubric in PROOF and bar is not None and score.value is not None:
+            yield f"{score.rubric} {score.value:.2f}"

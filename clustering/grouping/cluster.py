@@ -89,7 +89,7 @@ def least_size(count: int) -> int:
 
 def centroids(vectors: Vectors, labels: NDArray[np.int32], count: int) -> Vectors:
     """Means of clusters 0..count-1, of length 1: (count, d)."""
-    means = [centroid(vectors[labels == one]) for one in range(count)]
+    means = [centroid(vectors[labels == label]) for label in range(count)]
     return np.stack(means) if means else vectors[:0]
 
 

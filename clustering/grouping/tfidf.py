@@ -25,15 +25,17 @@ _WORD = re.compile(r"[^\W\d_]+(?:['’-][^\W\d_]+)*")
 def distinctive_phrases(groups: Sequence[Iterable[str]], most: int) -> list[tuple[str, ...]]:
     """For each group of texts up to `most` phrases, the most telling first.
 
-    >>> phrases([["a refund", "refund for shoes"], ["a parcel", "parcel late"]], 1)
+    >>> distinctive_phrases([["a refund", "refund for shoes"], ["a parcel", "parcel late"]], 1)
     [('refund',), ('parcel',)]
     """
     said = [[_words(text) for text in texts] for texts in groups]
     common = _common(said)
-    counts = [Counter(term for one in texts for term in set(_terms(one, common))) for texts in said]
+    counts = [
+        Counter(term for words in texts for term in set(_terms(words, common))) for texts in said
+    ]
     overall = sum(counts, Counter[str]())
     mean = sum(overall.values()) / max(1, len(counts))
-    return [_best(one, overall, mean, most) for one in counts]
+    return [_best(own, overall, mean, most) for own in counts]
 
 
 def _best(
@@ -54,16 +56,16 @@ def _best(
 def _common(said: Sequence[Sequence[Sequence[str]]]) -> set[str]:
     used = Counter[str]()
     for texts in said:
-        counts = Counter(word for one in texts for word in set(one))
+        counts = Counter(word for words in texts for word in set(words))
         used.update(word for word, count in counts.items() if count >= USED * len(texts))
     return {word for word, groups in used.items() if groups >= max(2, COMMON * len(said))}
 
 
 def _terms(words: Sequence[str], common: set[str]) -> Iterator[str]:
-    yield from (one for one in words if one not in common)
+    yield from (word for word in words if word not in common)
     pairs = pairwise(words)
-    yield from (f"{one} {other}" for one, other in pairs if not {one, other} & common)
+    yield from (f"{word} {other}" for word, other in pairs if not {word, other} & common)
 
 
 def _words(text: str) -> list[str]:
-    return [one.casefold()[:MOST_CHARACTERS] for one in _WORD.findall(text)]
+    return [word.casefold()[:MOST_CHARACTERS] for word in _WORD.findall(text)]

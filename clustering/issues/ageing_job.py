@@ -38,14 +38,14 @@ class AgeingJob:
         self, now: float, issues: Iterable[Issue], grown: Collection[str]
     ) -> tuple[list[Issue], list[IssueEvent]]:
         """Issues that changed and why, after those in `grown` got members. Raises StoreError."""
-        known = [one for one in issues if not one.merged_into]
+        known = [issue for issue in issues if not issue.merged_into]
         if int(now // HOUR) != self._hour:
             self._hours = self._read_hours(now, known)
             self._hour = int(now // HOUR)
         changed: list[Issue] = []
         events: list[IssueEvent] = []
-        for one in known:
-            after, told = aged(one, now, self._pace(one, grown))
+        for issue in known:
+            after, told = aged(issue, now, self._pace(issue, grown))
             if told:
                 changed.append(after)
                 events += told
@@ -72,7 +72,7 @@ class AgeingJob:
         first = FirstSeen(
             service_versions=seen["service_version"], index_epochs=seen["index_epoch"]
         )
-        back = [one.failure for one in found if is_from_later_release(one.failure, issue, first)]
+        back = [row.failure for row in found if is_from_later_release(row.failure, issue, first)]
         explained = self._baseline.explained(back[0], since) if back else 0.0
         return Pace(returned=len(back), background=explained)
 
@@ -87,8 +87,10 @@ class AgeingJob:
         for tally in memberships.tally(self._store, since, priority=Priority.TICK):
             members[tally.issue_id][tally.start] += tally.records
         return {
-            one.issue_id: _hours(members[one.issue_id], requests[one.service, one.environment], end)
-            for one in issues
+            issue.issue_id: _hours(
+                members[issue.issue_id], requests[issue.service, issue.environment], end
+            )
+            for issue in issues
         }
 
 

@@ -40,10 +40,12 @@ class Candidate:
 def nearest(candidate: Candidate, issues: Iterable[Issue]) -> Issue | None:
     """The issue that the candidate is; provisional ones have no centroid to compare."""
     model = candidate.vector_model
-    lasting = [one for one in issues if not one.is_provisional and one.vector_model == model]
+    lasting = [
+        issue for issue in issues if not issue.is_provisional and issue.vector_model == model
+    ]
     if not lasting:
         return None
-    cosines = np.array([one.centroid for one in lasting]) @ centroid(candidate.vectors)
+    cosines = np.array([issue.centroid for issue in lasting]) @ centroid(candidate.vectors)
     best = int(cosines.argmax())
     return lasting[best] if cosines[best] >= JOINS else None
 
@@ -76,8 +78,8 @@ def opened(candidate: Candidate, now_unix_nano: int) -> Issue:
     """A new issue; its id is of its earliest records, its rubric and label those of most."""
     first = candidate.failures[0]
     keys = Counter(map(key_of, candidate.failures))
-    key = max(keys, key=lambda one: (keys[one], one))
-    earliest = [part for one in candidate.failures[:ID_OF] for part in one.key]
+    key = max(keys, key=lambda each: (keys[each], each))
+    earliest = [part for failure in candidate.failures[:ID_OF] for part in failure.key]
     empty = Issue(
         issue_id=identity("issue", first.service, first.environment, first.family, *earliest),
         service=first.service,
@@ -97,7 +99,7 @@ def opened(candidate: Candidate, now_unix_nano: int) -> Issue:
 
 def reasons(failures: Iterable[Failure]) -> list[str]:
     """What went wrong, without what it was about."""
-    return [masked(one.reason, one.question) for one in failures]
+    return [masked(failure.reason, failure.question) for failure in failures]
 
 
 def _with_members(issue: Issue, candidate: Candidate) -> Issue:

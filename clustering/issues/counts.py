@@ -54,16 +54,16 @@ class Count:
 def count(looked: Iterable[SampledMembers]) -> Count:
     """The count of an issue from its members.
 
-    >>> str(count([Looked(stream=Stream.BASE, inclusion_probability=1.0, members=22)]))
+    >>> str(count([SampledMembers(stream=Stream.BASE, inclusion_probability=1.0, members=22)]))
     '22'
-    >>> str(count([Looked(stream=Stream.BASE, inclusion_probability=0.07, members=22)]))
+    >>> str(count([SampledMembers(stream=Stream.BASE, inclusion_probability=0.07, members=22)]))
     '22 seen, about 314 [202, 470]'
     """
-    rows = [one for one in looked if one.members > 0]
-    seen = sum(one.members for one in rows)
-    drawn = [one for one in rows if _is_drawn(one)]
-    apart = seen - sum(one.members for one in drawn)
-    sampled = [(one.inclusion_probability, one.members) for one in drawn]
+    rows = [sample for sample in looked if sample.members > 0]
+    seen = sum(sample.members for sample in rows)
+    drawn = [sample for sample in rows if _is_drawn(sample)]
+    apart = seen - sum(sample.members for sample in drawn)
+    sampled = [(sample.inclusion_probability, sample.members) for sample in drawn]
     about = sum(members / p for p, members in sampled)
     least = min((p for p, _ in sampled), default=1.0)
     low = seen - apart + _unseen(sampled, -TWO_SIDED)
@@ -77,8 +77,8 @@ def count(looked: Iterable[SampledMembers]) -> Count:
     )
 
 
-def _is_drawn(one: SampledMembers) -> bool:
-    return one.stream is not Stream.SUSPICIOUS and 0 < one.inclusion_probability <= 1
+def _is_drawn(sample: SampledMembers) -> bool:
+    return sample.stream is not Stream.SUSPICIOUS and 0 < sample.inclusion_probability <= 1
 
 
 def _unseen(sampled: Iterable[tuple[float, int]], deviations: float) -> float:

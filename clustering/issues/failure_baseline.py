@@ -64,9 +64,9 @@ class FailureBaseline:
         share of them.
         """
         first = failures[0]
-        routes = {one.route for one in failures}
-        since = min(one.time_unix_nano for one in failures) // 10**9
-        share = sum(one.inclusion_probability for one in failures) / len(failures)
+        routes = {failure.route for failure in failures}
+        since = min(failure.time_unix_nano for failure in failures) // 10**9
+        share = sum(failure.inclusion_probability for failure in failures) / len(failures)
         others = self._failing(first.service, first.environment, first.family, routes)
         background = Background(
             failing=max(0, others - loose),
@@ -78,21 +78,21 @@ class FailureBaseline:
     def explained(self, failure: Failure, since: float) -> float:
         """How many failures of its family the background of its service explains since then."""
         mine = [
-            one
-            for one in self._requests
-            if (one.service, one.environment) == (failure.service, failure.environment)
+            row
+            for row in self._requests
+            if (row.service, row.environment) == (failure.service, failure.environment)
         ]
-        routes = {one.route for one in mine}
+        routes = {row.route for row in mine}
         failing = self._failing(failure.service, failure.environment, failure.family, routes)
-        background = Background(failing=failing, requests=sum(one.requests for one in mine))
-        return background.rate * sum(one.requests for one in mine if one.start + HOUR > since)
+        background = Background(failing=failing, requests=sum(row.requests for row in mine))
+        return background.rate * sum(row.requests for row in mine if row.start + HOUR > since)
 
     def _failing(self, service: str, environment: str, family: Layer, routes: set[str]) -> int:
         return sum(
-            one.records
-            for one in self._loose
-            if (one.service, one.environment, one.family) == (service, environment, family)
-            and one.route in routes
+            tally.records
+            for tally in self._loose
+            if (tally.service, tally.environment, tally.family) == (service, environment, family)
+            and tally.route in routes
         )
 
     def _seen(
@@ -101,10 +101,10 @@ class FailureBaseline:
         return round(
             share
             * sum(
-                one.requests
-                for one in self._requests
-                if (one.service, one.environment) == (service, environment)
-                and one.route in routes
-                and one.start + HOUR > since
+                row.requests
+                for row in self._requests
+                if (row.service, row.environment) == (service, environment)
+                and row.route in routes
+                and row.start + HOUR > since
             )
         )

@@ -35,10 +35,12 @@ def is_above_forecast(past: Sequence[Hour], hour: Hour) -> bool | None:
     >>> is_above_forecast(quiet, Hour(members=9, requests=5000))
     False
     """
-    known = [one for one in past[-PAST_HOURS:] if one.requests > 0]
+    known = [past_hour for past_hour in past[-PAST_HOURS:] if past_hour.requests > 0]
     if len(known) < LEAST_HOURS:
         return None
-    rate = sum(one.members for one in known) / sum(one.requests for one in known)
+    rate = sum(past_hour.members for past_hour in known) / sum(
+        past_hour.requests for past_hour in known
+    )
     forecast = rate * hour.requests
     limit = max(FACTOR * forecast, forecast + DEVIATIONS * sqrt(_spread(known, rate) * forecast))
     return hour.members >= LEAST_MEMBERS and hour.members > limit
@@ -48,5 +50,8 @@ def _spread(past: Sequence[Hour], rate: float) -> float:
     """Variance of the hours' counts over their forecasts; 1 is Poisson's, the least."""
     if rate <= 0:
         return 1.0
-    squares = [(one.members - rate * one.requests) ** 2 / (rate * one.requests) for one in past]
+    squares = [
+        (past_hour.members - rate * past_hour.requests) ** 2 / (rate * past_hour.requests)
+        for past_hour in past
+    ]
     return max(1.0, sum(squares) / (len(squares) - 1))

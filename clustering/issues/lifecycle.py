@@ -135,7 +135,7 @@ def _calmed(issue: Issue, now: float, pace: Pace) -> Step | None:
         return IssueState.ONGOING, IssueVerb.CALMED, "its rate has become what is usual"
     past, _ = _cut(pace.hours, since + HOUR)
     if since < CALM_HOURS * HOUR or any(
-        is_above_forecast(past, one) for one in pace.hours[-CALM_HOURS:]
+        is_above_forecast(past, hour) for hour in pace.hours[-CALM_HOURS:]
     ):
         return None
     return IssueState.ONGOING, IssueVerb.CALMED, f"as forecast for {CALM_HOURS} hours"

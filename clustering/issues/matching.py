@@ -29,7 +29,7 @@ class Placement:
 
     def __add__(self, other: Placement) -> Placement:
         """Both; of an issue the later one holds."""
-        known = {one.issue_id: one for one in (*self.issues, *other.issues)}
+        known = {issue.issue_id: issue for issue in (*self.issues, *other.issues)}
         return Placement(
             members=self.members + other.members,
             issues=tuple(known.values()),
@@ -48,8 +48,10 @@ def still_fits(kept: KeptFailure, index: IssueIndex) -> bool:
 def match_centroids(kept: Iterable[KeptFailure], index: IssueIndex, model: str) -> Placement:
     """Records with vectors of this model to lasting issues, in order of time."""
     placed = Placement()
-    for family, several in _by_family(one for one in kept if one.vector_model == model).items():
-        found = [one for one in index.of(family) if one.vector_model == model]
+    for family, several in _by_family(
+        record for record in kept if record.vector_model == model
+    ).items():
+        found = [issue for issue in index.of(family) if issue.vector_model == model]
         if found:
             placed += _assigned(several, found)
     return placed
@@ -58,15 +60,15 @@ def match_centroids(kept: Iterable[KeptFailure], index: IssueIndex, model: str) 
 def _assigned(several: Sequence[KeptFailure], issues: Sequence[Issue]) -> Placement:
     from clustering.issues.members import assign_all
 
-    found = assign_all([one.failure for one in several], joint_vectors(several), issues)
-    known = {one.issue_id: one for one in issues}
+    found = assign_all([record.failure for record in several], joint_vectors(several), issues)
+    known = {issue.issue_id: issue for issue in issues}
     return Placement(
         members=tuple(
-            (one, membership)
-            for one, membership in zip(several, found.memberships, strict=True)
+            (record, membership)
+            for record, membership in zip(several, found.memberships, strict=True)
             if membership is not None
         ),
-        issues=tuple(one for one in found.issues if one is not known[one.issue_id]),
+        issues=tuple(issue for issue in found.issues if issue is not known[issue.issue_id]),
     )
 
 
@@ -76,13 +78,13 @@ def match_keys(
     """Records to provisional issues of their keys; opens those that stand out. `now` in nanos."""
     placed = Placement()
     for family, several in _by_family(kept).items():
-        known = {one.failure.key: one for one in several}
-        found = group((one.failure for one in several), index.of(family), is_above, now)
+        known = {record.failure.key: record for record in several}
+        found = group((record.failure for record in several), index.of(family), is_above, now)
         placed += Placement(
-            members=tuple((known[one.key], one) for one in found.memberships),
+            members=tuple((known[membership.key], membership) for membership in found.memberships),
             issues=found.issues,
             events=tuple(
-                opening_event(one, now) for one in found.issues if not index.get(one.issue_id)
+                opening_event(issue, now) for issue in found.issues if not index.get(issue.issue_id)
             ),
         )
     return placed
@@ -90,7 +92,9 @@ def match_keys(
 
 def open_keys(index: IssueIndex) -> set[Key]:
     """The keys that have a provisional issue."""
-    return {key_of_issue(one) for one in index if one.is_provisional and not one.merged_into}
+    return {
+        key_of_issue(issue) for issue in index if issue.is_provisional and not issue.merged_into
+    }
 
 
 def opening_event(issue: Issue, now_unix_nano: int) -> IssueEvent:
@@ -110,6 +114,8 @@ def without_members(issue: Issue, members: int) -> Issue:
 
 def _by_family(kept: Iterable[KeptFailure]) -> Mapping[Family, list[KeptFailure]]:
     found: dict[Family, list[KeptFailure]] = defaultdict(list)
-    for one in sorted(kept, key=lambda one: (one.failure.time_unix_nano, one.failure.key)):
-        found[family_of(one.failure)].append(one)
+    for record in sorted(
+        kept, key=lambda record: (record.failure.time_unix_nano, record.failure.key)
+    ):
+        found[family_of(record.failure)].append(record)
     return found

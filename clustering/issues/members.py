@@ -41,7 +41,7 @@ def assign_all(
     merged issues and those without a centroid take nobody; those of another vector model are the
     caller's to leave out.
     """
-    takes = [place for place, one in enumerate(issues) if _takes(one)]
+    takes = [place for place, issue in enumerate(issues) if _takes(issue)]
     changed = list(issues)
     ids = [issues[place].issue_id for place in takes]
     centroids = np.array([issues[place].centroid for place in takes], dtype=np.float32)

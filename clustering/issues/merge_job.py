@@ -50,7 +50,9 @@ class MergeJob:
         Raises StoreError.
         """
         with self._ledger.locked() as index:
-            lasting = {family_of(one) for one in index if one.centroid and not one.merged_into}
+            lasting = {
+                family_of(issue) for issue in index if issue.centroid and not issue.merged_into
+            }
         for family in sorted(lasting):
             self._propose(family, now, model)
 
@@ -65,7 +67,7 @@ class MergeJob:
             limit=MOST,
         )
         found = failed.find(self._store, wanted, priority=Priority.SCAN)
-        kept = [one for one in reversed(found) if one.vector_model == model]
+        kept = [record for record in reversed(found) if record.vector_model == model]
         kept = failed.with_vectors(self._store, kept, model)
         if not kept:
             return
@@ -87,27 +89,28 @@ class MergeJob:
         from clustering.issues.merges import propose, splits
 
         with self._ledger.locked() as index:
-            homes = [home.issue_id if (home := index.home(one)) else "" for one in kept]
+            homes = [home.issue_id if (home := index.home(record)) else "" for record in kept]
             known = issues.pairs(self._store, priority=Priority.TICK)
             pairs = propose(clustering, homes, index.of(family), known, int(now * NANOS))
             for pair in pairs:
                 self._take(pair, index, now)
         several = [
-            one for one in splits(clustering, homes, vectors) if not self._was_said(one, now)
+            split for split in splits(clustering, homes, vectors) if not self._was_said(split, now)
         ]
         with self._ledger.locked():
-            self._ledger.keep(events=[_said(one, now) for one in several])
+            self._ledger.keep(events=[_said(split, now) for split in several])
 
     def _was_said(self, split: Split, now: float) -> bool:
         return any(
-            one.verb is IssueVerb.SPLIT and one.time_unix_nano > (now - SAID_AGAIN_AFTER) * NANOS
-            for one in issues.events(self._store, split.issue_id)
+            event.verb is IssueVerb.SPLIT
+            and event.time_unix_nano > (now - SAID_AGAIN_AFTER) * NANOS
+            for event in issues.events(self._store, split.issue_id)
         )
 
     def _take(self, pair: IssuePair, index: IssueIndex, now: float) -> None:
         """A sure pair is merged, unless one of both was merged a moment ago: then a person says."""
-        one, other = index.get(pair.kept), index.get(pair.merged)
-        is_free = one and other and not (one.merged_into or other.merged_into)
+        issue, other = index.get(pair.kept), index.get(pair.merged)
+        is_free = issue and other and not (issue.merged_into or other.merged_into)
         if pair.verdict is PairVerdict.MERGED and is_free:
             self.merge(pair.kept, pair.merged, now, pair=pair)
         elif is_free:
@@ -127,9 +130,9 @@ class MergeJob:
         from clustering.issues.merges import merge
 
         with self._ledger.locked() as index, _fitting():
-            one, other = _known(index, one_id), _known(index, other_id)
+            issue, other = _known(index, one_id), _known(index, other_id)
             nanos = int(now * NANOS)
-            kept, merged, events = merge(one, other, time_unix_nano=nanos, actor=actor, text=text)
+            kept, merged, events = merge(issue, other, time_unix_nano=nanos, actor=actor, text=text)
             sure = pair or _pair(kept, merged)
             decided = replace(sure, verdict=PairVerdict.MERGED, time_unix_nano=nanos, actor=actor)
             self._ledger.keep(events=events, pairs=[decided], issues=[kept, merged])
@@ -146,17 +149,17 @@ class MergeJob:
         from clustering.issues.merges import unmerge
 
         with self._ledger.locked() as index, _fitting():
-            one = _known(index, one_id)
-            other = _known(index, other_id or one.merged_into)
-            if one.merged_into != other.issue_id and other.merged_into == one.issue_id:
-                one, other = other, one
-            apart = _apart(other, one, actor, int(now * NANOS))
-            if not one.merged_into:
+            issue = _known(index, one_id)
+            other = _known(index, other_id or issue.merged_into)
+            if issue.merged_into != other.issue_id and other.merged_into == issue.issue_id:
+                issue, other = other, issue
+            apart = _apart(other, issue, actor, int(now * NANOS))
+            if not issue.merged_into:
                 self._ledger.keep(pairs=[apart])
-                return one
+                return issue
             staying = self._vectors_of(other)
             kept, parted, events = unmerge(
-                other, one, staying, time_unix_nano=int(now * NANOS), actor=actor, text=text
+                other, issue, staying, time_unix_nano=int(now * NANOS), actor=actor, text=text
             )
             self._ledger.keep(events=events, pairs=[apart], issues=[kept, parted])
             return parted
@@ -167,7 +170,7 @@ class MergeJob:
 
         wanted = failed.FailureFilter(issue_ids=(issue.issue_id,), newest_first=True, limit=STAYING)
         found = failed.find(self._store, wanted, priority=Priority.TICK)
-        alike = [one for one in found if issue.vector_model == one.vector_model != ""]
+        alike = [record for record in found if issue.vector_model == record.vector_model != ""]
         alike = failed.with_vectors(self._store, alike, issue.vector_model)
         return joint_vectors(alike) if alike else np.zeros((0, len(issue.centroid)), np.float32)
 
@@ -200,10 +203,10 @@ def _said(split: Split, now: float) -> IssueEvent:
     )
 
 
-def _pair(one: Issue, other: Issue) -> IssuePair:
+def _pair(issue: Issue, other: Issue) -> IssuePair:
     from clustering.issues.merges import older_first
 
-    kept, merged = older_first(one, other)
+    kept, merged = older_first(issue, other)
     alike = kept.centroid and len(kept.centroid) == len(merged.centroid)
     likeness = (
         sum(a * b for a, b in zip(kept.centroid, merged.centroid, strict=True)) if alike else 0.0
@@ -218,5 +221,5 @@ def _pair(one: Issue, other: Issue) -> IssuePair:
     )
 
 
-def _apart(one: Issue, other: Issue, actor: str, now: int) -> IssuePair:
-    return replace(_pair(one, other), verdict=PairVerdict.APART, time_unix_nano=now, actor=actor)
+def _apart(issue: Issue, other: Issue, actor: str, now: int) -> IssuePair:
+    return replace(_pair(issue, other), verdict=PairVerdict.APART, time_unix_nano=now, actor=actor)

@@ -37,9 +37,11 @@ class MergeDoesNotFit(ValueError):
     """These issues cannot be merged or parted; `str(error)` says why."""
 
 
-def older_first(one: Issue, other: Issue) -> tuple[Issue, Issue]:
+def older_first(first: Issue, other: Issue) -> tuple[Issue, Issue]:
     """The issue whose id a merge keeps, and the other."""
-    kept, merged = sorted((one, other), key=lambda issue: (issue.opened_unix_nano, issue.issue_id))
+    kept, merged = sorted(
+        (first, other), key=lambda issue: (issue.opened_unix_nano, issue.issue_id)
+    )
     return kept, merged
 
 
@@ -57,7 +59,7 @@ def propose(
     younger one, else PROPOSED. Pairs that were decided, or wait for a person, are left out, and
     until the next time those of an issue that is merged now.
     """
-    known = {frozenset((one.kept, one.merged)) for one in pairs}
+    known = {frozenset((pair.kept, pair.merged)) for pair in pairs}
     held = _held(clustering, members)
     found: list[IssuePair] = []
     changing: set[str] = set()
@@ -90,7 +92,7 @@ def splits(clustering: Clustering, members: Sequence[str], vectors: Vectors) -> 
     held = _held(clustering, members)
     found = []
     for issue_id in sorted(held):
-        rows = np.array([one == issue_id for one in members])
+        rows = np.array([member == issue_id for member in members])
         (first, largest), *others = held[issue_id].most_common()
         middle = centroid(vectors[rows & (clustering.labels == first)])
         parts = [
@@ -105,21 +107,21 @@ def splits(clustering: Clustering, members: Sequence[str], vectors: Vectors) -> 
 
 
 def merge(
-    one: Issue, other: Issue, *, time_unix_nano: int, actor: str = "", text: str = ""
+    first: Issue, other: Issue, *, time_unix_nano: int, actor: str = "", text: str = ""
 ) -> tuple[Issue, Issue, tuple[IssueEvent, ...]]:
     """The older issue with the members of both, the younger as a redirect to it, and the events.
 
     Where a person has triaged only the younger, its state, assignee and name go over: what was
     said of it stays said. Raises MergeDoesNotFit.
     """
-    if one.issue_id == other.issue_id:
+    if first.issue_id == other.issue_id:
         raise MergeDoesNotFit("an issue is not merged with itself")
-    for issue in (one, other):
+    for issue in (first, other):
         if issue.merged_into:
             raise MergeDoesNotFit(f"issue {issue.issue_id} was merged into {issue.merged_into}")
-    if _kind(one) != _kind(other):
+    if _kind(first) != _kind(other):
         raise MergeDoesNotFit("only issues of one service, environment and family are merged")
-    kept, merged = older_first(one, other)
+    kept, merged = older_first(first, other)
     if merged.is_triaged and not kept.is_triaged:
         kept = _with_word(kept, merged)
     both = replace(
@@ -177,21 +179,23 @@ def _held(clustering: Clustering, members: Sequence[str]) -> dict[str, Counter[i
     return held
 
 
-def _shared(one: Counter[int], other: Counter[int]) -> float:
+def _shared(first: Counter[int], other: Counter[int]) -> float:
     """The largest share that both have in one cluster: of that one of them which has less."""
-    common = one.keys() & other.keys()
-    return max((min(one[c] / one.total(), other[c] / other.total()) for c in common), default=0.0)
+    common = first.keys() & other.keys()
+    return max(
+        (min(first[c] / first.total(), other[c] / other.total()) for c in common), default=0.0
+    )
 
 
 def _alike(issues: Iterable[Issue]) -> list[tuple[float, Issue, Issue]]:
     """Likeness, older and younger of issues of one kind and model, likest first."""
     kinds: dict[tuple[str, ...], list[Issue]] = defaultdict(list)
-    for one in issues:
-        if one.centroid and not one.merged_into:
-            kinds[(*_kind(one), one.vector_model)].append(one)
+    for issue in issues:
+        if issue.centroid and not issue.merged_into:
+            kinds[(*_kind(issue), issue.vector_model)].append(issue)
     found = []
     for same in kinds.values():
-        centroids = np.array([one.centroid for one in same], np.float32)
+        centroids = np.array([issue.centroid for issue in same], np.float32)
         likeness = np.triu(centroids @ centroids.T, 1)
         for row, column in np.argwhere(likeness >= PROPOSED).tolist():
             pair = older_first(same[row], same[column])
@@ -224,8 +228,8 @@ def _between(kept: Issue, merged: Issue) -> tuple[float, ...]:
     if not kept.centroid or not merged.centroid or kept.vector_model != merged.vector_model:
         return kept.centroid or merged.centroid
     parts = [
-        np.array(one.centroid, np.float32) * max(1, min(one.members, MOST_MEMBERS))
-        for one in (kept, merged)
+        np.array(issue.centroid, np.float32) * max(1, min(issue.members, MOST_MEMBERS))
+        for issue in (kept, merged)
     ]
     return tuple(unit(parts[0] + parts[1]).tolist())
 

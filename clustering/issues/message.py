@@ -64,7 +64,7 @@ def seen(count: Count) -> str:
     found = f"{'over ' if known < count.seen else ''}{known} seen"
     if count.is_exact:
         return found
-    about, low, high = (_rounded(round, one) for one in (count.about, count.low, count.high))
+    about, low, high = (_rounded(round, value) for value in (count.about, count.low, count.high))
     return f"{found}, about {about} [{low}, {high}]"
 
 
@@ -86,14 +86,14 @@ def _time(unix_nano: int) -> str:
 
 
 def _routes(issue: Issue) -> str:
-    routes = [one_line(one, 40) for one in issue.routes if one]
+    routes = [one_line(route, 40) for route in issue.routes if route]
     more = f" and {len(routes) - NAMED_ROUTES} more" if len(routes) > NAMED_ROUTES else ""
     named = ", ".join(routes[:NAMED_ROUTES]) + more or "a route without a name"
-    service = " ".join(one_line(one, 40) for one in (issue.service, issue.environment) if one)
+    service = " ".join(one_line(name, 40) for name in (issue.service, issue.environment) if name)
     return f"{named} ({service or 'a service without a name'})"
 
 
 def one_line(text: str, most: int = MOST_CHARACTERS) -> str:
     """One line of printable characters, of bounded length."""
-    flat = " ".join("".join(one if one.isprintable() else " " for one in text).split())
+    flat = " ".join("".join(c if c.isprintable() else " " for c in text).split())
     return flat if len(flat) <= most else flat[: most - 1] + "…"

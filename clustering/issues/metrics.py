@@ -55,18 +55,18 @@ class ExposedIssue:
 
 def count_members(failures: Iterable[Failure], place: Place) -> None:
     """Counts records that joined an issue."""
-    for one in failures:
-        labels = (*place(one.service, one.environment, one.route), one.family.value)
+    for failure in failures:
+        labels = (*place(failure.service, failure.environment, failure.route), failure.family.value)
         MEMBERS.labels(*map(one_line, labels)).inc()
 
 
 def show(issues: Iterable[Issue], place: Place) -> None:
     """Replaces the numbers of issues by state; merged ones are none."""
     counts: Counts[Key] = Counts()
-    for one in issues:
-        service, environment, _ = place(one.service, one.environment, "")
+    for issue in issues:
+        service, environment, _ = place(issue.service, issue.environment, "")
         for state in IssueState:
-            counts[service, environment, state.value] += state is one.state
+            counts[service, environment, state.value] += state is issue.state
     _replace(ISSUES, {key: float(count) for key, count in counts.items()})
 
 
@@ -74,30 +74,30 @@ def show_open(told: Iterable[ExposedIssue]) -> None:
     """Replaces the issues that people are told of."""
     worth = sorted(filter(is_worth_a_ticket, told), key=_urgency)
     exposed = worth[:MOST_OPEN]
-    _replace(OPEN, {_open_key(one.issue): 1.0 for one in exposed})
-    _replace(MESSAGE, {(one.issue.issue_id, *astuple(one.message)): 1.0 for one in exposed})
+    _replace(OPEN, {_open_key(shown.issue): 1.0 for shown in exposed})
+    _replace(MESSAGE, {(shown.issue.issue_id, *astuple(shown.message)): 1.0 for shown in exposed})
     HIDDEN.set(len(worth) - len(exposed))
 
 
-def is_worth_a_ticket(one: ExposedIssue) -> bool:
+def is_worth_a_ticket(shown: ExposedIssue) -> bool:
     """A provisional issue that has just come is one only with 20 members, or 8 on one day.
 
     Any three records with one rubric and label may open such an issue; a cluster, and what came
     back or grows beyond its forecast, has shown more.
     """
-    if one.issue.state is not IssueState.NEW:
-        return one.issue.state in URGENT
-    is_large = one.issue.members >= LEAST_MEMBERS or max(one.days, default=0) >= LEAST_A_DAY
-    return is_large or not one.issue.is_provisional
+    if shown.issue.state is not IssueState.NEW:
+        return shown.issue.state in URGENT
+    is_large = shown.issue.members >= LEAST_MEMBERS or max(shown.days, default=0) >= LEAST_A_DAY
+    return is_large or not shown.issue.is_provisional
 
 
-def _urgency(one: ExposedIssue) -> tuple[int, int, str]:
+def _urgency(shown: ExposedIssue) -> tuple[int, int, str]:
     """Then the oldest first: what is exposed must not change by itself."""
-    return (URGENT.index(one.issue.state), one.issue.opened_unix_nano, one.issue.issue_id)
+    return (URGENT.index(shown.issue.state), shown.issue.opened_unix_nano, shown.issue.issue_id)
 
 
-def _open_key(one: Issue) -> Key:
-    return (one.issue_id, one.service, one.environment, one.state.value, one.family.value)
+def _open_key(issue: Issue) -> Key:
+    return (issue.issue_id, issue.service, issue.environment, issue.state.value, issue.family.value)
 
 
 def _replace(gauge: Gauge, values: Mapping[Key, float]) -> None:
@@ -105,6 +105,8 @@ def _replace(gauge: Gauge, values: Mapping[Key, float]) -> None:
     values = {tuple(map(one_line, key)): value for key, value in values.items()}
     for key, value in values.items():
         gauge.labels(*key).set(value)
-    shown = {tuple(sample.labels.values()) for one in gauge.collect() for sample in one.samples}
+    shown = {
+        tuple(sample.labels.values()) for metric in gauge.collect() for sample in metric.samples
+    }
     for key in shown - set(values):
         gauge.remove(*key)

@@ -45,10 +45,12 @@ def telling(reasons: Sequence[str], others: Sequence[str]) -> tuple[str, ...]:
     >>> telling(["it names the wrong deadline", "wrong deadline"], ["it names the source"])
     ('deadline', 'wrong')
     """
-    plain, rest = ([_MARK.sub(" ", one) for one in texts] for texts in (reasons, others))
+    plain, rest = ([_MARK.sub(" ", text) for text in texts] for texts in (reasons, others))
     found, _ = distinctive_phrases([plain, rest], CANDIDATES)
-    differ = [one for one in found if _share(one, plain) >= 2 * _share(one, rest)]
-    return tuple(one for one in differ if len(one) >= LEAST_LETTERS or not one.isascii())[:NAMED_BY]
+    differ = [phrase for phrase in found if _share(phrase, plain) >= 2 * _share(phrase, rest)]
+    return tuple(
+        phrase for phrase in differ if len(phrase) >= LEAST_LETTERS or not phrase.isascii()
+    )[:NAMED_BY]
 
 
 def name(rubric: str, phrases: Sequence[str], routes: Sequence[str]) -> str:
@@ -82,9 +84,11 @@ def title_prompt(members: Sequence[str], others: Sequence[str], *, delimiter: st
 
 
 def _share(phrase: str, texts: Sequence[str]) -> float:
-    found = sum(f" {phrase} " in f" {' '.join(one.casefold().split())} " for one in texts)
+    found = sum(f" {phrase} " in f" {' '.join(text.casefold().split())} " for text in texts)
     return found / len(texts) if texts else 0.0
 
 
 def _lines(reasons: Sequence[str]) -> str:
-    return "\n".join(json.dumps(one[:SHOWN], ensure_ascii=False) for one in reasons[:TITLED_BY])
+    return "\n".join(
+        json.dumps(reason[:SHOWN], ensure_ascii=False) for reason in reasons[:TITLED_BY]
+    )

@@ -96,48 +96,56 @@ class PlaceJob:
             limit=self._settings.records,
         )
         older = failed.find(self._store, wanted, priority=Priority.TICK)
-        gone = {one.key for one in fresh.gone}
-        known = {one.key: one for one in (*older, *fresh.failing) if one.key not in gone}
+        gone = {change.key for change in fresh.gone}
+        known = {
+            record.key: record for record in (*older, *fresh.failing) if record.key not in gone
+        }
         filled = self._vectors.fill(list(known.values())[: self._settings.records])
-        with_vectors = {one.key: one for one in filled}
+        with_vectors = {record.key: record for record in filled}
         self.waiting = len(known) - len(with_vectors)
         metrics.WAITING.set(self.waiting)
-        return [with_vectors.pop(one.key, one) for one in fresh.failing] + list(
+        return [with_vectors.pop(record.key, record) for record in fresh.failing] + list(
             with_vectors.values()
         )
 
     def _model_of_issues(self) -> str:
         """What the last start embedded with, as long as nothing was embedded since this one."""
         with self._ledger.locked() as index:
-            return next((one.vector_model for one in index if one.vector_model), UNKNOWN)
+            return next((issue.vector_model for issue in index if issue.vector_model), UNKNOWN)
 
     def _leave(self, fresh: FailureUpdates, index: IssueIndex) -> None:
         """Records that fail no more, or of another cause, leave their issues."""
         moved = [
-            one for one in fresh.failing if one.membership and not matching.still_fits(one, index)
+            record
+            for record in fresh.failing
+            if record.membership and not matching.still_fits(record, index)
         ]
         homes = [
-            home for one in (*fresh.gone_failures, *moved) if (home := index.home(one)) is not None
+            home
+            for record in (*fresh.gone_failures, *moved)
+            if (home := index.home(record)) is not None
         ]
-        left = Counter(one.issue_id for one in homes)
+        left = Counter(issue.issue_id for issue in homes)
         issues = [
-            matching.without_members(one, left[one.issue_id])
-            for one in {one.issue_id: one for one in homes}.values()
+            matching.without_members(issue, left[issue.issue_id])
+            for issue in {issue.issue_id: issue for issue in homes}.values()
         ]
         self._ledger.keep(issues=issues)
         failing.release(self._store, moved, self._ledger.next_nanos())
         failing.bury(self._store, fresh.gone, self._ledger.next_nanos())
-        for one in fresh.gone_failures:
-            metrics.FAILURES.labels(one.failure.family, "gone").inc()
+        for record in fresh.gone_failures:
+            metrics.FAILURES.labels(record.failure.family, "gone").inc()
 
     def _loose(
         self, candidates: Sequence[KeptFailure], index: IssueIndex
     ) -> dict[RecordKey, KeptFailure]:
         """Those of the candidates that are in no issue."""
-        loose = {one.key: one for one in candidates if not matching.still_fits(one, index)}
-        for one in candidates:
-            if one.key not in loose:
-                metrics.FAILURES.labels(one.failure.family, "same").inc()
+        loose = {
+            record.key: record for record in candidates if not matching.still_fits(record, index)
+        }
+        for record in candidates:
+            if record.key not in loose:
+                metrics.FAILURES.labels(record.failure.family, "same").inc()
         return loose
 
     def _left_over(self, now: float) -> dict[RecordKey, KeptFailure]:
@@ -147,25 +155,25 @@ class PlaceJob:
         )
         found = failed.find(self._store, wanted, priority=Priority.TICK)
         model = self._vectors.model
-        alike = [one for one in found if model and one.vector_model == model]
+        alike = [record for record in found if model and record.vector_model == model]
         known = failed.with_vectors(self._store, alike, model)
-        others = [one for one in found if not model or one.vector_model != model]
-        return {one.key: one for one in (*others, *known)}
+        others = [record for record in found if not model or record.vector_model != model]
+        return {record.key: record for record in (*others, *known)}
 
     def _place(self, loose: Sequence[KeptFailure], index: IssueIndex, now: float) -> set[str]:
         placed = matching.match_centroids(loose, index, self._vectors.model)
         self._keep(placed)
-        settled = {one.key for one, _ in placed.members}
-        rest = [one for one in loose if one.key not in settled]
+        settled = {record.key for record, _ in placed.members}
+        rest = [record for record in loose if record.key not in settled]
         by_key = self._by_key(rest, index, now)
         self._keep(by_key)
         self._count(loose, placed + by_key)
-        return {one.issue_id for one in (*placed.issues, *by_key.issues)}
+        return {issue.issue_id for issue in (*placed.issues, *by_key.issues)}
 
     def _by_key(self, rest: Sequence[KeptFailure], index: IssueIndex, now: float) -> Placement:
         """To provisional issues that are open, and to those that can be opened now."""
         taken = matching.open_keys(index)
-        wanted = {key_of(one.failure) for one in rest} - taken
+        wanted = {key_of(record.failure) for record in rest} - taken
         counts = _counts(self._baseline.refresh(now)) if wanted else Counter[Key]()
         tried = {
             key: counts[key]
@@ -173,14 +181,16 @@ class PlaceJob:
             if counts[key] >= max(LEAST_MEMBERS, AGAIN * self._refused.get(key, 0))
         }
         taken |= tried.keys()
-        found = {one.key: one for key in tried for one in self._of_key(key, now)}
-        found |= {one.key: one for one in rest if key_of(one.failure) in taken}
-        together = Counter((family_of(one.failure), one.failure.route) for one in found.values())
+        found = {record.key: record for key in tried for record in self._of_key(key, now)}
+        found |= {record.key: record for record in rest if key_of(record.failure) in taken}
+        together = Counter(
+            (family_of(record.failure), record.failure.route) for record in found.values()
+        )
 
         def is_above(failures: Sequence[Failure]) -> bool:
             """Keys that come together are no background of one another."""
-            routes = {(family_of(one), one.route) for one in failures}
-            return self._baseline.is_above(failures, loose=sum(together[one] for one in routes))
+            routes = {(family_of(failure), failure.route) for failure in failures}
+            return self._baseline.is_above(failures, loose=sum(together[route] for route in routes))
 
         placed = matching.match_keys(found.values(), index, is_above, int(now * NANOS))
         self._refused |= tried
@@ -200,16 +210,16 @@ class PlaceJob:
             limit=MOST_LOOSE,
         )
         found = failed.find(self._store, wanted, priority=Priority.TICK)
-        return [one for one in found if key_of(one.failure) == key]
+        return [record for record in found if key_of(record.failure) == key]
 
     def _keep(self, placed: Placement) -> None:
         self._ledger.keep(members=placed.members, events=placed.events, issues=placed.issues)
-        self._joined([one.failure for one, _ in placed.members])
+        self._joined([record.failure for record, _ in placed.members])
 
     def _count(self, loose: Sequence[KeptFailure], placed: Placement) -> None:
-        by = {one.key: membership.by for one, membership in placed.members}
-        for one in loose:
-            metrics.FAILURES.labels(one.failure.family, by.get(one.key, "loose")).inc()
+        by = {record.key: membership.by for record, membership in placed.members}
+        for record in loose:
+            metrics.FAILURES.labels(record.failure.family, by.get(record.key, "loose")).inc()
 
     def _since(self, now: float) -> int:
         return max(0, int(now - self._settings.residue_days * DAY))
@@ -217,14 +227,14 @@ class PlaceJob:
 
 def _counts(loose: Sequence[Tally]) -> Counter[Key]:
     counts: Counter[Key] = Counter()
-    for one in loose:
-        by_rubric = one.kind is FailureKind.RUBRIC
+    for tally in loose:
+        by_rubric = tally.kind is FailureKind.RUBRIC
         key = Key(
-            service=one.service,
-            environment=one.environment,
-            family=one.family,
-            rubric=one.rubric if by_rubric else "",
-            label=one.label if by_rubric else one.kind.value,
+            service=tally.service,
+            environment=tally.environment,
+            family=tally.family,
+            rubric=tally.rubric if by_rubric else "",
+            label=tally.label if by_rubric else tally.kind.value,
         )
-        counts[key] += one.records
+        counts[key] += tally.records
     return counts

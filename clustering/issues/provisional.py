@@ -62,12 +62,12 @@ def group(
     stand out from the background; once it is open it takes every record of its key. The order of
     the failures changes nothing. Centroids are left as they are.
     """
-    provisional = [one for one in issues if one.is_provisional and not one.merged_into]
-    oldest_last = sorted(provisional, key=lambda one: -one.opened_unix_nano)
-    opened = {key_of_issue(one): one for one in oldest_last}
+    provisional = [issue for issue in issues if issue.is_provisional and not issue.merged_into]
+    oldest_last = sorted(provisional, key=lambda issue: -issue.opened_unix_nano)
+    opened = {key_of_issue(issue): issue for issue in oldest_last}
     by_key: dict[Key, list[Failure]] = defaultdict(list)
-    for one in sorted(failures, key=lambda one: (one.time_unix_nano, one.key)):
-        by_key[key_of(one)].append(one)
+    for failure in sorted(failures, key=lambda failure: (failure.time_unix_nano, failure.key)):
+        by_key[key_of(failure)].append(failure)
     grown: list[Issue] = []
     memberships: list[Membership] = []
     waiting: list[Failure] = []
@@ -77,7 +77,7 @@ def group(
             waiting += found
             continue
         grown.append(reduce(with_member, found, issue or _opened(key, found, now_unix_nano)))
-        memberships += [_membership(one, grown[-1].issue_id) for one in found]
+        memberships += [_membership(failure, grown[-1].issue_id) for failure in found]
     return KeyMatches(issues=tuple(grown), memberships=tuple(memberships), waiting=tuple(waiting))
 
 
@@ -102,7 +102,7 @@ def _opened(key: Key, found: Sequence[Failure], now_unix_nano: int) -> Issue:
         family=key.family,
         rubric=key.rubric,
         label=key.label,
-        name=_name(key, sorted({one.route for one in found})),
+        name=_name(key, sorted({failure.route for failure in found})),
         state=IssueState.NEW,
         first_unix_nano=first.time_unix_nano,
         last_unix_nano=first.time_unix_nano,

@@ -32,9 +32,9 @@ def recentred(
 
     model = vectors.model
     old = (
-        one
-        for one in issues
-        if model and one.centroid and one.vector_model != model and not one.merged_into
+        issue
+        for issue in issues
+        if model and issue.centroid and issue.vector_model != model and not issue.merged_into
     )
     for issue in islice(old, A_TURN):
         wanted = failed.FailureFilter(issue_ids=(issue.issue_id,), newest_first=True, limit=MEMBERS)

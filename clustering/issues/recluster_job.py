@@ -64,16 +64,19 @@ class ReclusterJob:
             if now < self._due.get(family, 0.0):
                 continue
             kept = self._residue(family, now, model)
-            seen = (len(kept), max((one.failure.time_unix_nano for one in kept), default=0))
+            seen = (len(kept), max((record.failure.time_unix_nano for record in kept), default=0))
             if len(kept) >= self._settings.residue_records and self._done.get(family) != seen:
                 self._due[family] = now + HOUR
                 self._run(family, kept, now, model)
                 self._done[family] = seen if not self.why else (0, 0)
 
     def _families(self, now: float) -> list[Family]:
-        loose = {(one.service, one.environment, one.family) for one in self._baseline.refresh(now)}
+        loose = {
+            (tally.service, tally.environment, tally.family)
+            for tally in self._baseline.refresh(now)
+        }
         with self._ledger.locked() as index:
-            loose |= {family_of(one) for one in index if one.is_provisional}
+            loose |= {family_of(issue) for issue in index if issue.is_provisional}
         return sorted(loose)
 
     def _residue(self, family: Family, now: float, model: str) -> list[KeptFailure]:
@@ -89,7 +92,7 @@ class ReclusterJob:
             limit=MOST,
         )
         found = failed.find(self._store, wanted, priority=Priority.SCAN)
-        return [one for one in reversed(found) if one.vector_model == model]
+        return [record for record in reversed(found) if record.vector_model == model]
 
     def _run(self, family: Family, kept: list[KeptFailure], now: float, model: str) -> None:
         kept = failed.with_vectors(self._store, kept, model)
@@ -100,8 +103,8 @@ class ReclusterJob:
             log.warning("failing records could not be clustered", reason=self.why)
             return
         with self._ledger.locked() as index:
-            still = {one.key: one for one in self._residue(family, now, model)}
-            rows = [row for row, one in enumerate(kept) if one.key in still]
+            still = {record.key: record for record in self._residue(family, now, model)}
+            rows = [row for row, record in enumerate(kept) if record.key in still]
             self._baseline.refresh(now)
             self._take(
                 [still[kept[row].key] for row in rows],
@@ -125,16 +128,16 @@ class ReclusterJob:
 
         if not kept:
             return
-        held = {one.key: one.membership.issue_id for one in kept if one.membership}
+        held = {record.key: record.membership.issue_id for record in kept if record.membership}
         residue = Residue(
-            failures=[one.failure for one in kept],
+            failures=[record.failure for record in kept],
             vectors=vectors,
             vector_model=model,
             held=held,
-            issues={one.issue_id: one for one in index.of(family_of(kept[0].failure))},
+            issues={issue.issue_id: issue for issue in index.of(family_of(kept[0].failure))},
         )
         proposed = reconcile(residue, clustering, self._baseline.is_above, int(now * NANOS))
-        self._write(proposed, {one.key: one for one in kept}, now)
+        self._write(proposed, {record.key: record for record in kept}, now)
 
     def _write(
         self, proposed: Changes, kept: Mapping[tuple[str, str], KeptFailure], now: float
@@ -143,12 +146,12 @@ class ReclusterJob:
         released = [kept[key] for key in proposed.released]
         failing.release(self._store, released, self._ledger.next_nanos())
         self._ledger.keep(
-            members=[(kept[one.key], one) for one in proposed.memberships],
+            members=[(kept[membership.key], membership) for membership in proposed.memberships],
             events=_events(proposed, nanos),
             issues=(*proposed.opened, *proposed.refined, *proposed.changed),
         )
-        for one in proposed.memberships:
-            metrics.FAILURES.labels(kept[one.key].failure.family, one.by).inc()
+        for membership in proposed.memberships:
+            metrics.FAILURES.labels(kept[membership.key].failure.family, membership.by).inc()
         log.info(
             "failing records clustered",
             opened=len(proposed.opened),
@@ -160,30 +163,30 @@ class ReclusterJob:
 def _events(proposed: Changes, now_unix_nano: int) -> list[IssueEvent]:
     refined = [
         IssueEvent(
-            issue_id=one.issue_id,
+            issue_id=issue.issue_id,
             time_unix_nano=now_unix_nano,
             verb=IssueVerb.REFINED,
-            text=f"a cluster of {one.members} members: {one.name}",
+            text=f"a cluster of {issue.members} members: {issue.name}",
         )
-        for one in proposed.refined
+        for issue in proposed.refined
     ]
     merged = [
         IssueEvent(
-            issue_id=one.issue_id,
+            issue_id=issue.issue_id,
             time_unix_nano=now_unix_nano,
             verb=IssueVerb.MERGE,
-            text=f"all its members went to {one.merged_into}",
+            text=f"all its members went to {issue.merged_into}",
         )
-        for one in proposed.changed
-        if one.merged_into
+        for issue in proposed.changed
+        if issue.merged_into
     ]
-    return [*(opening_event(one, now_unix_nano) for one in proposed.opened), *refined, *merged]
+    return [*(opening_event(issue, now_unix_nano) for issue in proposed.opened), *refined, *merged]
 
 
 def strata(kept: Sequence[KeptFailure]) -> list[int]:
     """A number for each record by its key: a sample keeps rare ones."""
     places = {key: place for place, key in enumerate(sorted({key_of(o.failure) for o in kept}))}
-    return [places[key_of(one.failure)] for one in kept]
+    return [places[key_of(record.failure)] for record in kept]
 
 
 def _of_rows(clustering: Clustering, rows: Sequence[int]) -> Clustering:

@@ -121,7 +121,7 @@ def reconcile(
         for issue_id, rows in parts.items()
         for row in rows
     ]
-    grown, assigned = _assigned(residue, issues, {one.key for one in memberships})
+    grown, assigned = _assigned(residue, issues, {membership.key for membership in memberships})
     return _summed(residue, grown, (*memberships, *assigned))
 
 
@@ -215,7 +215,7 @@ def _membership(
         issue_id=issue_id,
         by=MemberBy.CLUSTERED,
         strength=float(clustering.strengths[row]),
-        others=tuple(sorted(soft.items(), key=lambda one: (-one[1], one[0]))[:MOST_OTHERS]),
+        others=tuple(sorted(soft.items(), key=lambda item: (-item[1], item[0]))[:MOST_OTHERS]),
     )
 
 
@@ -224,12 +224,14 @@ def _assigned(
 ) -> tuple[Mapping[str, Issue], list[Membership]]:
     """The issues after the records that no cluster took along came, and their memberships."""
     failures = residue.failures
-    left = [row for row, one in enumerate(failures) if one.key not in settled]
+    left = [row for row, failure in enumerate(failures) if failure.key not in settled]
     rows = residue.in_time_order([row for row in left if residue.may_move(row, "")])
-    fitting = [one for one in issues.values() if one.vector_model == residue.vector_model]
+    fitting = [issue for issue in issues.values() if issue.vector_model == residue.vector_model]
     found = assign_all([failures[row] for row in rows], residue.vectors[rows], fitting)
-    grown = {one.issue_id: one for one in found.issues}
-    return {**issues, **grown}, [one for one in found.memberships if one is not None]
+    grown = {issue.issue_id: issue for issue in found.issues}
+    return {**issues, **grown}, [
+        membership for membership in found.memberships if membership is not None
+    ]
 
 
 def _summed(
@@ -237,32 +239,34 @@ def _summed(
 ) -> Changes:
     """What changed; members are counted by who came and who left."""
     refined = {
-        one.issue_id
-        for one in residue.issues.values()
-        if one.is_provisional and not issues[one.issue_id].is_provisional
+        issue.issue_id
+        for issue in residue.issues.values()
+        if issue.is_provisional and not issues[issue.issue_id].is_provisional
     }
-    goals = {one.key: one.issue_id for one in memberships}
+    goals = {membership.key: membership.issue_id for membership in memberships}
     released = [
-        one.key
-        for row, one in enumerate(residue.failures)
-        if one.key not in goals and residue.home(row) in refined and residue.may_move(row, "")
+        failure.key
+        for row, failure in enumerate(residue.failures)
+        if failure.key not in goals and residue.home(row) in refined and residue.may_move(row, "")
     ]
     goals |= dict.fromkeys(released, "")
     moves = Counter(
-        (residue.home(row), goals[one.key])
-        for row, one in enumerate(residue.failures)
-        if one.key in goals and goals[one.key] != residue.home(row)
+        (residue.home(row), goals[failure.key])
+        for row, failure in enumerate(residue.failures)
+        if failure.key in goals and goals[failure.key] != residue.home(row)
     )
-    counted = [_counted(one, residue.issues.get(one.issue_id), moves) for one in issues.values()]
+    counted = [
+        _counted(issue, residue.issues.get(issue.issue_id), moves) for issue in issues.values()
+    ]
     return Changes(
-        opened=tuple(one for one in counted if one.issue_id not in residue.issues),
-        refined=tuple(one for one in counted if one.issue_id in refined),
+        opened=tuple(issue for issue in counted if issue.issue_id not in residue.issues),
+        refined=tuple(issue for issue in counted if issue.issue_id in refined),
         changed=tuple(
-            one
-            for one in counted
-            if one.issue_id not in refined
-            and one.issue_id in residue.issues
-            and one != residue.issues[one.issue_id]
+            issue
+            for issue in counted
+            if issue.issue_id not in refined
+            and issue.issue_id in residue.issues
+            and issue != residue.issues[issue.issue_id]
         ),
         memberships=tuple(memberships),
         released=tuple(released),

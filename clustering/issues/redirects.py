@@ -13,7 +13,7 @@ class IssueRedirects:
     """All issues that are known at one moment, merged ones too."""
 
     def __init__(self, known: Iterable[Issue]) -> None:
-        self._known = {one.issue_id: one for one in known}
+        self._known = {issue.issue_id: issue for issue in known}
         self._parts: dict[str, list[str]] = defaultdict(list)
         for name in self._known:
             home = self.home(name)
@@ -29,7 +29,7 @@ class IssueRedirects:
 
     def ids(self, issues: Iterable[Issue]) -> list[str]:
         """The ids of these issues and of all that are part of them."""
-        return [name for one in issues for name in self._parts[one.issue_id]]
+        return [name for issue in issues for name in self._parts[issue.issue_id]]
 
     def find(self, wanted: IssueFilter) -> list[Issue]:
         """Issues that match and are part of no other, whatever their number."""
@@ -37,7 +37,7 @@ class IssueRedirects:
 
     def names(self) -> Mapping[str, str]:
         """Names by id."""
-        return {one.issue_id: one.name for one in self._known.values()}
+        return {issue.issue_id: issue.name for issue in self._known.values()}
 
 
 def _matches(issue: Issue, wanted: IssueFilter) -> bool:

@@ -24,8 +24,8 @@ def representatives(failures: Sequence[Failure], vectors: Vectors, *, count: int
     if not failures:
         return []
     typical = vectors @ vectors.mean(axis=0)
-    routes = np.array([one.route for one in failures])
-    versions = np.array([one.service_version for one in failures])
+    routes = np.array([failure.route for failure in failures])
+    versions = np.array([failure.service_version for failure in failures])
     chosen = [int(typical.argmax())]
     repeated = np.full(len(failures), -np.inf)
     while len(chosen) < min(count, len(failures)):

@@ -169,7 +169,8 @@ def _answer(talk: _Talk, call: Call, case: Case) -> str:
 def _problems(error: ValidationError) -> str:
     problems = error.errors(include_input=False, include_url=False, include_context=False)
     return "; ".join(
-        f"{'.'.join(map(str, one['loc']))[:80]}: {one['msg'][:200]}" for one in problems[:5]
+        f"{'.'.join(map(str, problem['loc']))[:80]}: {problem['msg'][:200]}"
+        for problem in problems[:5]
     )
 
 

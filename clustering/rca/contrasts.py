@@ -57,8 +57,10 @@ def contrasts(
         )
         for (name, value), count in ours.items()
     ]
-    surely = [one for one in found if one.apart > 0]
-    return sorted(surely, key=lambda one: (-one.apart, one.dimension, one.value))
+    surely = [contrast for contrast in found if contrast.apart > 0]
+    return sorted(
+        surely, key=lambda contrast: (-contrast.apart, contrast.dimension, contrast.value)
+    )
 
 
 def alike(
@@ -66,14 +68,14 @@ def alike(
 ) -> list[ComparedRecord]:
     """Those that were asked most alike, by the share of words in common (Jaccard)."""
     asked = _words(question)
-    known = [(_jaccard(asked, _words(one.question)), one) for one in passing]
+    known = [(_jaccard(asked, _words(record.question)), record) for record in passing]
     near = sorted(known, key=lambda pair: (-pair[0], pair[1].trace_id, pair[1].record_id))
-    return [one for likeness, one in near[:most] if likeness > 0]
+    return [record for likeness, record in near[:most] if likeness > 0]
 
 
 def _counted(records: Iterable[ComparedRecord]) -> Counter[tuple[str, str]]:
     return Counter(
-        pair for one in records for pair in {**one.dimensions, "route": one.route}.items()
+        pair for record in records for pair in {**record.dimensions, "route": record.route}.items()
     )
 
 

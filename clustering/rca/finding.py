@@ -60,7 +60,7 @@ class Finding(BaseModel):
     def grades(self) -> tuple[tuple[str, int, str], ...]:
         """Name, grade and reason of those that were given."""
         named = {name: getattr(self, name) for name in GRADES}
-        return tuple((name, one.grade, one.reason) for name, one in named.items() if one)
+        return tuple((name, grade.grade, grade.reason) for name, grade in named.items() if grade)
 
 
 GRADES = ("severity", "frequency", "confidence", "effort")

@@ -116,8 +116,12 @@ class RootCauseJob:
             return
         now = self._clock()
         last, runs = causes.explained(self._store, int(now - now % DAY) * NANOS)
-        worse = self._parts().find(issues.IssueFilter(states=tuple(one.value for one in WORSENING)))
-        due = [one for one in worse if self._begun.get(one.issue_id, 0.0) + AGAIN_SECONDS <= now]
+        worse = self._parts().find(
+            issues.IssueFilter(states=tuple(state.value for state in WORSENING))
+        )
+        due = [
+            issue for issue in worse if self._begun.get(issue.issue_id, 0.0) + AGAIN_SECONDS <= now
+        ]
         waiting = _waiting(due, last, int(now * NANOS))
         if waiting:
             self._begun[waiting[0].issue_id] = now
@@ -208,8 +212,10 @@ def _waiting(found: list[Issue], last: dict[str, int], now_unix_nano: int) -> li
     """Issues that became new or worse after they were explained last, the most urgent first."""
     settled = now_unix_nano - SETTLE_SECONDS * NANOS
     due = [
-        one
-        for one in found
-        if one.state_unix_nano <= settled and last.get(one.issue_id, -1) < one.state_unix_nano
+        issue
+        for issue in found
+        if issue.state_unix_nano <= settled and last.get(issue.issue_id, -1) < issue.state_unix_nano
     ]
-    return sorted(due, key=lambda one: (WORSENING.index(one.state), -one.members, one.issue_id))
+    return sorted(
+        due, key=lambda issue: (WORSENING.index(issue.state), -issue.members, issue.issue_id)
+    )

@@ -63,6 +63,6 @@ def tools(*, is_last_turn: bool) -> tuple[Tool, ...]:
     offered: dict[str, type[BaseModel]] = {} if is_last_turn else {**TOOLS}
     offered[SUBMIT] = Finding
     return tuple(
-        Tool(name=name, description=one.__doc__ or "", schema=one.model_json_schema())
-        for name, one in offered.items()
+        Tool(name=name, description=form.__doc__ or "", schema=form.model_json_schema())
+        for name, form in offered.items()
     )

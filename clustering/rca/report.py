@@ -59,8 +59,8 @@ def facts_of(issue: Issue, reading: Reading, terms: Sequence[str]) -> Facts:
 
 def hours_of(reading: Reading, members: Sequence[Failure]) -> tuple[HourOf, ...]:
     """Members and requests by hour, oldest first; hours without either are left out."""
-    ours = Counter(one.time_unix_nano // HOUR * HOUR for one in members)
-    requests = {one.start_unix_nano: one.requests for one in reading.hours()}
+    ours = Counter(member.time_unix_nano // HOUR * HOUR for member in members)
+    requests = {hour.start_unix_nano: hour.requests for hour in reading.hours()}
     return tuple(
         HourOf(start_unix_nano=start, members=ours[start], requests=requests.get(start, 0))
         for start in sorted({*ours, *requests})
@@ -87,7 +87,7 @@ def _since(issue: Issue, facts: Facts) -> Iterator[str]:
     yield f"Layer: {issue.family} ({what}); {issue.members} members on {', '.join(issue.routes)}"
     yield f"First {time_text(issue.first_unix_nano)}, last {time_text(issue.last_unix_nano)}"
     if facts.hours:
-        worst = max(facts.hours, key=lambda one: (one.members, one.start_unix_nano))
+        worst = max(facts.hours, key=lambda hour: (hour.members, hour.start_unix_nano))
         of = f" of {worst.requests} requests" if worst.requests else ""
         yield f"Worst hour: {worst.members}{of}, from {time_text(worst.start_unix_nano)}"
 
@@ -99,18 +99,19 @@ def _suspects(facts: Facts) -> Iterator[str]:
         yield told if passing else "No passing record of its routes is known to compare with."
         return
     yield "More often in members than in passing records of the same routes:"
-    for one in facts.suspects[:MOST_SUSPECTS]:
-        ours = f"{one.failing} of {one.of_failing} members"
-        yield f"  {one.dimension} = {one.value}: {ours}, {one.passing} of {one.of_passing} passing"
+    for contrast in facts.suspects[:MOST_SUSPECTS]:
+        ours = f"{contrast.failing} of {contrast.of_failing} members"
+        passing_share = f"{contrast.passing} of {contrast.of_passing} passing"
+        yield f"  {contrast.dimension} = {contrast.value}: {ours}, {passing_share}"
 
 
 def _changes(issue: Issue, facts: Facts) -> Iterator[str]:
     if not facts.nearby:
         yield "No change of the service is known shortly before its first member."
-    for one in facts.nearby[:MOST_CHANGES]:
-        minutes = round((issue.first_unix_nano - one.time_unix_nano) / (60 * NANOS))
+    for change in facts.nearby[:MOST_CHANGES]:
+        minutes = round((issue.first_unix_nano - change.time_unix_nano) / (60 * NANOS))
         side = f"{minutes} min before" if minutes >= 0 else f"{-minutes} min after"
-        yield f"Change {side} the first: {one.kind} {one.text}".rstrip()
+        yield f"Change {side} the first: {change.kind} {change.text}".rstrip()
 
 
 def _words(facts: Facts) -> Iterator[str]:
@@ -119,21 +120,21 @@ def _words(facts: Facts) -> Iterator[str]:
 
 
 def _where_to_look(facts: Facts) -> Iterator[str]:
-    for one in facts.examples:
-        yield f"Look at {one.trace_id} ({one.route}): {one.reason}"
+    for member in facts.examples:
+        yield f"Look at {member.trace_id} ({member.route}): {member.reason}"
 
 
 def _nearby(issue: Issue, changes: Sequence[Change]) -> tuple[Change, ...]:
     first = issue.first_unix_nano
-    near = [one for one in changes if -EARLY <= first - one.time_unix_nano <= NEAR]
-    return tuple(sorted(near, key=lambda one: abs(first - one.time_unix_nano)))
+    near = [change for change in changes if -EARLY <= first - change.time_unix_nano <= NEAR]
+    return tuple(sorted(near, key=lambda change: abs(first - change.time_unix_nano)))
 
 
 def _examples(members: Sequence[Failure]) -> tuple[Failure, ...]:
     """The newest member of each route and version, then the newest of all."""
-    each = {(one.route, one.service_version): one for one in reversed(members)}
-    chosen = sorted(each.values(), key=lambda one: -one.time_unix_nano)
-    more = [one for one in members if one not in chosen]
+    each = {(member.route, member.service_version): member for member in reversed(members)}
+    chosen = sorted(each.values(), key=lambda member: -member.time_unix_nano)
+    more = [member for member in members if member not in chosen]
     return tuple([*chosen, *more][:MOST_EXAMPLES])
 
 

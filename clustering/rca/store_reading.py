@@ -40,7 +40,7 @@ class StoredReading:
             limit=MOST_MEMBERS,
         )
         return self._once(
-            "members", lambda: [one.failure for one in failed.find(self._store, wanted)]
+            "members", lambda: [row.failure for row in failed.find(self._store, wanted)]
         )
 
     def failing(self) -> Sequence[ComparedRecord]:
@@ -87,37 +87,39 @@ class StoredReading:
 
     def _hours(self) -> list[Hour]:
         counts: dict[int, int] = {}
-        for one in memberships.requests(self._store, self._since):
-            is_ours = (one.service, one.environment) == (
+        for row in memberships.requests(self._store, self._since):
+            is_ours = (row.service, row.environment) == (
                 self._issue.service,
                 self._issue.environment,
             )
-            if is_ours and one.route in self._issue.routes:
-                counts[one.start] = counts.get(one.start, 0) + one.requests
+            if is_ours and row.route in self._issue.routes:
+                counts[row.start] = counts.get(row.start, 0) + row.requests
         return [Hour(start_unix_nano=at * NANOS, requests=counts[at]) for at in sorted(counts)]
 
     def _changes(self) -> list[Change]:
         marks = deploys.marks(self._store, since=self._since)
         told = [
             Change(
-                time_unix_nano=one.time_unix_nano,
-                kind=one.kind,
-                text=f"{one.version} {one.description}".strip(),
+                time_unix_nano=mark.time_unix_nano,
+                kind=mark.kind,
+                text=f"{mark.version} {mark.description}".strip(),
             )
-            for one in marks
-            if one.service == self._issue.service and self._is_here(one.environment)
+            for mark in marks
+            if mark.service == self._issue.service and self._is_here(mark.environment)
         ]
         noticed = [
             Change(
-                time_unix_nano=one.since_unix_nano,
-                kind=one.kind,
-                text=" -> ".join(filter(None, (one.before, one.after))),
-                route=one.route,
+                time_unix_nano=notice.since_unix_nano,
+                kind=notice.kind,
+                text=" -> ".join(filter(None, (notice.before, notice.after))),
+                route=notice.route,
             )
-            for one in notices.find(self._store, service=self._issue.service, since=self._since)
-            if self._is_here(one.environment)
+            for notice in notices.find(self._store, service=self._issue.service, since=self._since)
+            if self._is_here(notice.environment)
         ]
-        return sorted([*told, *noticed], key=lambda one: (one.time_unix_nano, one.kind, one.route))
+        return sorted(
+            [*told, *noticed], key=lambda change: (change.time_unix_nano, change.kind, change.route)
+        )
 
     def _is_here(self, environment: str) -> bool:
         return environment in ("", self._issue.environment)
@@ -143,9 +145,9 @@ def terms_of(store: Store, issue: Issue, issue_ids: Collection[str]) -> tuple[st
         ),
     )
     reasons: dict[bool, list[str]] = {True: [], False: []}
-    for one in found:
-        is_ours = one.membership is not None and one.membership.issue_id in issue_ids
-        reasons[is_ours].append(one.masked)
+    for row in found:
+        is_ours = row.membership is not None and row.membership.issue_id in issue_ids
+        reasons[is_ours].append(row.masked)
     return telling(reasons[True], reasons[False])
 
 

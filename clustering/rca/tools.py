@@ -37,7 +37,7 @@ class Case:
         """The records of a trace that belong to the issue's service. Raises Refused."""
         owner = (self.issue.service, self.issue.environment)
         found = self.reading.trace(trace_id.lower())
-        own = [one for one in found if (one["service"], one["environment"]) == owner]
+        own = [record for record in found if (record["service"], record["environment"]) == owner]
         if not own:
             raise Refused("no trace with this id belongs to the service of the issue")
         return own
@@ -50,9 +50,9 @@ class Case:
     def span(self, trace_id: str, span_id: str) -> Form:
         """One of them. Raises Refused."""
         spans = self.spans(trace_id)
-        for one in spans:
-            if one["SpanId"] == span_id.lower():
-                return one
+        for span in spans:
+            if span["SpanId"] == span_id.lower():
+                return span
         raise Refused("the trace has no span with this id" if spans else "its spans are gone")
 
 
@@ -73,7 +73,7 @@ class ListMembers(Reads):
     route: Word = Field(default="", description="only this route")
 
     def read(self, case: Case) -> object:
-        wanted = [one for one in case.reading.members() if self.route in ("", one.route)]
+        wanted = [member for member in case.reading.members() if self.route in ("", member.route)]
         shown = wanted[self.offset : self.offset + PAGE]
         return {"members": [*map(_member, shown)], "known": len(wanted)}
 
@@ -84,7 +84,9 @@ class ReadTrace(Reads):
     trace_id: Id
 
     def read(self, case: Case) -> object:
-        records = [{name: one.get(name) for name in RECORD} for one in case.records(self.trace_id)]
+        records = [
+            {name: record.get(name) for name in RECORD} for record in case.records(self.trace_id)
+        ]
         return {"records": records, "spans": [*map(_span, case.spans(self.trace_id))]}
 
 
@@ -116,16 +118,16 @@ class GetChildren(Reads):
 
     def read(self, case: Case) -> object:
         spans = case.spans(self.trace_id)
-        known = {one["SpanId"] for one in spans}
+        known = {span["SpanId"] for span in spans}
         parent = self.span_id.lower()
         if parent and parent not in known:
             raise Refused("the trace has no span with this id")
-        ours = [
-            one
-            for one in spans
-            if one["ParentSpanId"] == parent or (not parent and one["ParentSpanId"] not in known)
+        children = [
+            span
+            for span in spans
+            if span["ParentSpanId"] == parent or (not parent and span["ParentSpanId"] not in known)
         ]
-        return {"spans": [*map(_span, ours)]}
+        return {"spans": [*map(_span, children)]}
 
 
 class SearchTraces(Reads):
@@ -139,9 +141,11 @@ class SearchTraces(Reads):
     def read(self, case: Case) -> object:
         found = case.reading.search(route=self.route, rubric=self.rubric, label=self.label)
         wanted = self.words.casefold()
-        texts = [(one, f"{one.get('query')} {one.get('answer')}".casefold()) for one in found]
-        shown = [one for one, text in texts if wanted in text][:PAGE]
-        return {"records": [{name: one.get(name) for name in FOUND} for one in shown]}
+        texts = [
+            (record, f"{record.get('query')} {record.get('answer')}".casefold()) for record in found
+        ]
+        shown = [record for record, text in texts if wanted in text][:PAGE]
+        return {"records": [{name: record.get(name) for name in FOUND} for record in shown]}
 
 
 class CompareWithPassing(Reads):
@@ -156,16 +160,16 @@ class CompareWithPassing(Reads):
         failing, passing = case.reading.failing(), case.reading.passing()
         found = [
             {
-                one.dimension: one.value,
-                "members": f"{one.failing} of {one.of_failing}",
-                "passing": f"{one.passing} of {one.of_passing}",
+                contrast.dimension: contrast.value,
+                "members": f"{contrast.failing} of {contrast.of_failing}",
+                "passing": f"{contrast.passing} of {contrast.of_passing}",
             }
-            for one in contrasts(failing, passing)[:MOST_CONTRASTS]
+            for contrast in contrasts(failing, passing)[:MOST_CONTRASTS]
         ]
         compared = {"members": len(failing), "passing": len(passing), "more_often": found}
         if not self.trace_id:
             return compared
-        question = next((one.get("query") for one in case.records(self.trace_id)), None)
+        question = next((record.get("query") for record in case.records(self.trace_id)), None)
         return {**compared, "asked_alike": [*map(_seen, alike(question, passing))]}
 
 
@@ -175,13 +179,13 @@ class Timeline(Reads):
     def read(self, case: Case) -> object:
         hours = hours_of(case.reading, case.reading.members())
         shown = [
-            (time_text(one.start_unix_nano), one.members, one.requests)
-            for one in hours[-MOST_HOURS:]
+            (time_text(hour.start_unix_nano), hour.members, hour.requests)
+            for hour in hours[-MOST_HOURS:]
         ]
         changes = [
-            {"time": time_text(one.time_unix_nano), "kind": one.kind, "text": one.text}
-            | ({"route": one.route} if one.route else {})
-            for one in case.reading.changes()
+            {"time": time_text(change.time_unix_nano), "kind": change.kind, "text": change.text}
+            | ({"route": change.route} if change.route else {})
+            for change in case.reading.changes()
         ]
         return {
             "first_member": time_text(case.issue.first_unix_nano),
@@ -207,29 +211,34 @@ SPAN = ("ServiceName", "StatusMessage", "SpanAttributes", "Events.Name", "Events
 FOUND = ("trace_id", "record_id", "time", "route", "query", "answer", "scores")
 
 
-def _member(one: Failure) -> dict[str, object]:
+def _member(failure: Failure) -> dict[str, object]:
     return {
-        "trace_id": one.trace_id,
-        "record_id": one.record_id,
-        "time": time_text(one.time_unix_nano),
-        "route": one.route,
-        "failed": [*one.rubrics] or [one.kind],
-        "label": one.label,
-        "reason": one.reason,
-        "question": one.question,
-        "versions": [one.service_version, one.prompt_version, one.index_epoch, one.llm_model],
+        "trace_id": failure.trace_id,
+        "record_id": failure.record_id,
+        "time": time_text(failure.time_unix_nano),
+        "route": failure.route,
+        "failed": [*failure.rubrics] or [failure.kind],
+        "label": failure.label,
+        "reason": failure.reason,
+        "question": failure.question,
+        "versions": [
+            failure.service_version,
+            failure.prompt_version,
+            failure.index_epoch,
+            failure.llm_model,
+        ],
     }
 
 
-def _span(one: Form) -> dict[str, object]:
+def _span(span: Form) -> dict[str, object]:
     return {
-        "span_id": one["SpanId"],
-        "parent": one["ParentSpanId"],
-        "name": one["SpanName"],
-        "status": one["StatusCode"],
-        "milliseconds": round(one["Duration"] / 1e6, 1),
+        "span_id": span["SpanId"],
+        "parent": span["ParentSpanId"],
+        "name": span["SpanName"],
+        "status": span["StatusCode"],
+        "milliseconds": round(span["Duration"] / 1e6, 1),
     }
 
 
-def _seen(one: ComparedRecord) -> dict[str, object]:
-    return {"trace_id": one.trace_id, "question": one.question, **one.dimensions}
+def _seen(record: ComparedRecord) -> dict[str, object]:
+    return {"trace_id": record.trace_id, "question": record.question, **record.dimensions}

@@ -78,7 +78,7 @@ class TopicJob:
         found, waiting = self._wanted(model, now)
         for start in range(0, len(found), AT_ONCE):
             several = found[start : start + AT_ONCE]
-            vectors = self._embedded([one.question for one in several])
+            vectors = self._embedded([question.question for question in several])
             if vectors is None:
                 break
             if self._inference.embedding_version != model:
@@ -126,7 +126,7 @@ class TopicJob:
     def _draw_due(self, model: str, now: float) -> None:
         since = _midnight(now - WEEK)
         self.collected = stored.counted(self._store, since=since, vector_model=model)
-        maps = {one.place: one for one in stored.newest(self._store)}
+        maps = {map_.place: map_ for map_ in stored.newest(self._store)}
         for place, questions in self.collected.items():
             if self._is_due(place, maps.get(place), questions, now):
                 self._draw(place, maps.get(place), model, now)
@@ -175,34 +175,36 @@ class TopicJob:
         """The topics so far, with centroids of this model; None where they cannot be had now."""
         if before is None or before.vector_model == model:
             return before.topics if before else ()
-        vectors = self._inference.embed([text for one in before.topics for text in one.examples])
+        vectors = self._inference.embed(
+            [text for topic in before.topics for text in topic.examples]
+        )
         return None if isinstance(vectors, Unavailable) else moved_to(before.topics, vectors)
 
     def _cover(self, model: str, now: float) -> None:
         """Counts the golden cases of each topic anew where cases or maps have changed."""
-        maps = [one for one in stored.newest(self._store) if one.vector_model == model]
+        maps = [map_ for map_ in stored.newest(self._store) if map_.vector_model == model]
         cases = self._golden()
-        state = (cases, [(one.place, one.built_unix_nano) for one in maps])
+        state = (cases, [(map_.place, map_.built_unix_nano) for map_ in maps])
         if cases is not None and state != self._covered:
             vectors = self._inference.embed(cases)
             if isinstance(vectors, Unavailable):
                 return
-            maps = [with_golden_cases(one, vectors) for one in maps]
-            for one in maps:
-                self._write(one, now)
+            maps = [with_golden_cases(map_, vectors) for map_ in maps]
+            for map_ in maps:
+                self._write(map_, now)
             self._covered = state
         self._show(maps)
 
-    def _write(self, one: TopicMap, now: float) -> None:
+    def _write(self, map_: TopicMap, now: float) -> None:
         store = self._store
         store.write(
-            stored.map_batch(one, int(now * NANOS), replica=store.replica, epoch=store.epoch)
+            stored.map_batch(map_, int(now * NANOS), replica=store.replica, epoch=store.epoch)
         )
 
     def _show(self, maps: Sequence[TopicMap]) -> None:
-        for one in maps:
-            TOPICS.labels(*one.place).set(len(one.topics))
-            GAPS.labels(*one.place).set(len(gaps(one, self._settings.gap_share)))
+        for map_ in maps:
+            TOPICS.labels(*map_.place).set(len(map_.topics))
+            GAPS.labels(*map_.place).set(len(gaps(map_, self._settings.gap_share)))
 
 
 def _midnight(time: float) -> int:

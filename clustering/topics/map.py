@@ -50,10 +50,10 @@ def gather(pages: Iterable[Sequence[AskedRow]]) -> AskedQuestions:
     """Questions as the store has them, page by page, so that few vectors are numbers of Python."""
     rows, vectors = list[tuple[str, bool, bool, bool, bool]](), list[Vectors]()
     for page in pages:
-        vectors += [np.array([one.vector for one in page], np.float32)] if page else []
+        vectors += [np.array([row.vector for row in page], np.float32)] if page else []
         rows += [
-            (one.question, one.is_sampled, one.is_failing, one.is_rated, one.is_down)
-            for one in page
+            (row.question, row.is_sampled, row.is_failing, row.is_rated, row.is_down)
+            for row in page
         ]
     flags = np.array([row[1:] for row in rows], bool).reshape(len(rows), 4)
     return AskedQuestions(
@@ -75,18 +75,20 @@ def topics(
     New ids are made from that of the map.
     """
     sampled = asked.vectors[asked.is_sampled]
-    found = [centroid(sampled[labels == one]) for one in np.unique(labels[labels >= 0])]
+    found = [centroid(sampled[labels == label]) for label in np.unique(labels[labels >= 0])]
     centres = np.array(found, np.float32).reshape(len(found), asked.vectors.shape[1])
     where = topic_of(asked.vectors, centres)
     kept = _kept(centres, before)
-    groups = [_questions(asked, where == one) for one in (*range(len(centres)), -1)]
+    groups = [_questions(asked, where == number) for number in (*range(len(centres)), -1)]
     names = distinctive_phrases(groups, NAMED_BY)
     made = (
-        _topic(asked, where == one, centre, kept.get(one) or _new(map_id, one, names[one]))
-        for one, centre in enumerate(centres)
+        _topic(
+            asked, where == number, centre, kept.get(number) or _new(map_id, number, names[number])
+        )
+        for number, centre in enumerate(centres)
     )
-    found_again = (one for one in made if one.questions)
-    ordered = sorted(found_again, key=lambda one: (-one.questions, one.topic_id))
+    found_again = (topic for topic in made if topic.questions)
+    ordered = sorted(found_again, key=lambda topic: (-topic.questions, topic.topic_id))
     return tuple(ordered), _counts(asked, where < 0)
 
 
@@ -100,14 +102,14 @@ def topic_of(vectors: Vectors, centres: Vectors) -> NDArray[np.intp]:
 
 def with_golden_cases(found: TopicMap, golden: Vectors) -> TopicMap:
     """The map with the golden cases in each topic, by the vectors (n, d) of their questions."""
-    centres = np.array([one.centroid for one in found.topics], np.float32)
+    centres = np.array([topic.centroid for topic in found.topics], np.float32)
     where = topic_of(golden, centres)
     counts = np.bincount(where[where >= 0], minlength=len(found.topics))
     return replace(
         found,
         topics=tuple(
-            replace(one, golden_cases=int(count))
-            for one, count in zip(found.topics, counts, strict=True)
+            replace(topic, golden_cases=int(count))
+            for topic, count in zip(found.topics, counts, strict=True)
         ),
         rest=replace(found.rest, golden_cases=int((where < 0).sum())),
     )
@@ -115,24 +117,26 @@ def with_golden_cases(found: TopicMap, golden: Vectors) -> TopicMap:
 
 def moved_to(before: Sequence[Topic], examples: Vectors) -> tuple[Topic, ...]:
     """The topics in another vector model, by the vectors (n, d) there of all their examples."""
-    ends = np.cumsum([len(one.examples) for one in before])
+    ends = np.cumsum([len(topic.examples) for topic in before])
     return tuple(
-        replace(one, centroid=tuple(centroid(examples[end - len(one.examples) : end]).tolist()))
-        for one, end in zip(before, ends, strict=True)
+        replace(topic, centroid=tuple(centroid(examples[end - len(topic.examples) : end]).tolist()))
+        for topic, end in zip(before, ends, strict=True)
     )
 
 
 def gaps(found: TopicMap, least_share: float) -> tuple[Topic, ...]:
     """The topics with at least this share of the questions and no golden case."""
     least = least_share * found.questions
-    return tuple(one for one in found.topics if one.questions >= least and not one.golden_cases)
+    return tuple(
+        topic for topic in found.topics if topic.questions >= least and not topic.golden_cases
+    )
 
 
 def _kept(centres: Vectors, before: Sequence[Topic]) -> dict[int, tuple[str, str]]:
     """Id and name of centroids that go on with a topic of the map before, nearest pairs first."""
     if not before or not len(centres):
         return {}
-    likeness = centres @ np.array([one.centroid for one in before], np.float32).T
+    likeness = centres @ np.array([topic.centroid for topic in before], np.float32).T
     kept: dict[int, tuple[str, str]] = {}
     while likeness.max() >= SAME:
         new, old = np.unravel_index(likeness.argmax(), likeness.shape)
