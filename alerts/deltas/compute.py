@@ -1,4 +1,4 @@
-"""Deltas of rolling means: where each series stands against its own past. Pure.
+"""Deltas of rolling means: how far each series is from its own past. Pure.
 
 Per tick, series and window: the mean; the baseline, which is the mean of the same hours of the
 last 7 days (at least an hour of each day, ending at the window's time of day), or the flat mean
@@ -24,8 +24,9 @@ from ragvigil.model.delta import Series
 SUSTAINED = ("30m", "90m")
 MOVED = "6h"
 SLACK = 0.01
+"""A drop that the drift detector tolerates; part of the detection limit, as a share of 1."""
 FALSE_ALARM_TICKS = 2016 * 100
-"""Ticks between false alarms that the detection limit allows: 100 weeks."""
+"""Ticks between false alarms that the detection limit allows: 100 weeks of 2016 ticks."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -65,14 +66,14 @@ class Columns:
         return ~np.isnan(self.coverage)
 
     def since_tick(self, first: int) -> Columns:
-        """The same without the ticks before `first`."""
-        kept = self.ticks >= first
-        arrays = (one.name for one in fields(self) if one.name not in ("window", "series"))
-        return replace(self, **{name: getattr(self, name)[kept] for name in arrays})
+        """Returns the columns without the ticks before `first`."""
+        is_since = self.ticks >= first
+        arrays = (field.name for field in fields(self) if field.name not in ("window", "series"))
+        return replace(self, **{name: getattr(self, name)[is_since] for name in arrays})
 
 
 @dataclass(frozen=True, slots=True)
-class _Asked:
+class _Inputs:
     """What all windows of one computation share."""
 
     sums: Sums
@@ -81,8 +82,11 @@ class _Asked:
 
 
 @dataclass(frozen=True, slots=True)
-class _Compared:
-    """A mean against a baseline: the baseline as it is shown, the difference, its interval."""
+class _Comparison:
+    """A mean against a baseline: the baseline, the difference and its 95 % interval.
+
+    The baseline is NaN where its coverage is too low to be shown.
+    """
 
     baseline: Floats
     delta: Floats
@@ -102,28 +106,28 @@ def compute(
     `sums` should reach back 9 days before the first tick. `release` holds the counts of the
     pinned release, one a series, n = 0 where a series has none.
     """
-    # Sustained flags look back as long as their window: those ticks are computed and cut off.
+    # A sustained drop needs the ticks of one window before it: they are computed and cut off.
     lead = max(WINDOWS[window] for window in SUSTAINED)
     early = ticks[0] - TICK_SECONDS * np.arange(lead, 0, -1)
     ends = (np.concatenate([early, ticks]) - sums.rollups.start) // TICK_SECONDS
     phi = overdispersion(sums)
     phi = phi[np.clip(ends // HOUR, 0, len(phi) - 1)]
-    asked = _Asked(sums, rules, release)
-    found = []
+    inputs = _Inputs(sums, rules, release)
+    columns_by_window = []
     for window in WINDOWS:
         skip = 0 if window in SUSTAINED else lead
-        columns = _window(asked, ends[skip:], window, phi[skip:])
-        found.append(columns.since_tick(int(ticks[0])))
-    return found
+        columns = _window(inputs, ends[skip:], window, phi[skip:])
+        columns_by_window.append(columns.since_tick(int(ticks[0])))
+    return columns_by_window
 
 
-def _window(asked: _Asked, ends: Ints, window: str, phi: Floats) -> Columns:
-    sums, rules = asked.sums, asked.rules
+def _window(inputs: _Inputs, ends: Ints, window: str, phi: Floats) -> Columns:
+    sums, rules = inputs.sums, inputs.rules
     counts = sums.between(ends - WINDOWS[window], ends)
     past, same_hours = _baseline(sums, ends, WINDOWS[window], rules)
     mean = _shown(counts, rules)
     own = _compare(counts, mean, past, phi, rules)
-    released = _compare(counts, mean, _broadcast(asked.release, counts), phi, rules)
+    released = _compare(counts, mean, _broadcast(inputs.release, counts), phi, rules)
     moved = _moved(own, counts.n / phi, rules) if window == MOVED else _none(counts.n)
     return Columns(
         window=window,
@@ -148,19 +152,19 @@ def _window(asked: _Asked, ends: Ints, window: str, phi: Floats) -> Columns:
         detection_limit=_detection_limit(counts, past, phi),
         sustained_drop=_sustained(own, sums.rollups.series, window, rules),
         moved=moved,
-        since=_since(asked, ends, moved, own, phi * past.variance()),
+        since=_since(inputs, ends, moved, own, phi * past.variance()),
     )
 
 
-def _since(asked: _Asked, ends: Ints, moved: Ints, own: _Compared, variance: Floats) -> Ints:
+def _since(inputs: _Inputs, ends: Ints, moved: Ints, own: _Comparison, variance: Floats) -> Ints:
     return onset_hours(
-        asked.sums,
+        inputs.sums,
         ends,
         moved,
         baseline=own.baseline,
         delta=own.delta,
         variance=variance,
-        points=asked.rules.moved_points,
+        points=inputs.rules.moved_points,
     )
 
 
@@ -171,14 +175,15 @@ def _none(like: Floats) -> Ints:
 def _baseline(
     sums: Sums, ends: Ints, length: int, rules: DeltaSettings
 ) -> tuple[Counts, NDArray[np.bool_]]:
-    """Counts of the past to compare with, and where they are those of the same hours."""
+    """Returns the counts of the past to compare with, and where they are of the same hours."""
+    # At least an hour of each day, however short the window is.
     hours = max(length, HOUR)
     total = np.zeros((5, len(ends), len(sums.rollups.series)))
     days = np.zeros(total.shape[1:])
     for day in range(1, rules.baseline_days + 1):
-        one = sums.between(ends - hours - day * DAY, ends - day * DAY)
-        total += (one.n, one.total, one.squares, one.failed, one.absent)
-        days += one.n > 0
+        past = sums.between(ends - hours - day * DAY, ends - day * DAY)
+        total += (past.n, past.total, past.squares, past.failed, past.absent)
+        days += past.n > 0
     seasonal = days >= min(rules.baseline_min_days, rules.baseline_days)
     flat = sums.between(ends - length - rules.baseline_days * DAY, ends - length)
     chosen = np.where(seasonal, total, (flat.n, flat.total, flat.squares, flat.failed, flat.absent))
@@ -189,23 +194,23 @@ def _broadcast(release: Counts | None, like: Counts) -> Counts:
     if release is None:
         return Counts(*np.zeros((5, *like.n.shape)))
     measures = (release.n, release.total, release.squares, release.failed, release.absent)
-    return Counts(*(np.broadcast_to(one, like.n.shape) for one in measures))
+    return Counts(*(np.broadcast_to(values, like.n.shape) for values in measures))
 
 
 def _shown(counts: Counts, rules: DeltaSettings) -> Floats:
-    """The mean, NaN where too little of it was seen."""
+    """The mean, NaN where too few of the records could be scored."""
     return np.where(counts.coverage() >= rules.min_coverage, counts.mean(), np.nan)
 
 
 def _compare(
     counts: Counts, mean: Floats, past: Counts, phi: Floats, rules: DeltaSettings
-) -> _Compared:
+) -> _Comparison:
     baseline = _shown(past, rules)
     delta = mean - baseline
     with np.errstate(divide="ignore", invalid="ignore"):
         error = np.sqrt(phi * (counts.variance() / counts.n + past.variance() / past.n))
         half = student(counts.n / phi + 1) * error
-    return _Compared(baseline, delta, np.clip(delta - half, -1, 1), np.clip(delta + half, -1, 1))
+    return _Comparison(baseline, delta, np.clip(delta - half, -1, 1), np.clip(delta + half, -1, 1))
 
 
 def student(freedom: Floats) -> Floats:
@@ -224,7 +229,7 @@ def student(freedom: Floats) -> Floats:
     return np.asarray(z + sum(term / nu ** (i + 1) for i, term in enumerate(terms)))
 
 
-def _moved(compared: _Compared, n_effective: Floats, rules: DeltaSettings) -> Ints:
+def _moved(compared: _Comparison, n_effective: Floats, rules: DeltaSettings) -> Ints:
     enough = n_effective >= rules.moved_min_scores
     rose = enough & (compared.low > rules.moved_points)
     fell = enough & (compared.high < -rules.moved_points)
@@ -232,7 +237,7 @@ def _moved(compared: _Compared, n_effective: Floats, rules: DeltaSettings) -> In
 
 
 def _detection_limit(counts: Counts, past: Counts, phi: Floats) -> Floats:
-    """slack + sqrt(2 s² φ ln(ARL) / n): the drop that a window of this size can show."""
+    """The drop that a window of this size can show: slack + sqrt(2 s² φ ln(ARL) / n)."""
     spread = np.where(past.n > 0, past.variance(), counts.variance())
     with np.errstate(divide="ignore"):
         limit = SLACK + np.sqrt(2 * spread * phi * math.log(FALSE_ALARM_TICKS) / counts.n)
@@ -254,19 +259,20 @@ def worsening(rubric: str) -> int:
 
 
 def _sustained(
-    compared: _Compared, series: Sequence[Series], window: str, rules: DeltaSettings
+    compared: _Comparison, series: Sequence[Series], window: str, rules: DeltaSettings
 ) -> NDArray[np.bool_]:
-    """Where the delta stood `sustained_points` on the worse side at every tick of the last window.
+    """Where every delta of the last window's ticks was worse by `sustained_points` or more.
 
     The first of these ticks lies one window back. The interval of the last one excludes 0.
     """
-    held = np.zeros(compared.delta.shape, dtype=np.bool_)
+    has_lasted = np.zeros(compared.delta.shape, dtype=np.bool_)
     if window not in SUSTAINED:
-        return held
-    sign = np.array([worsening(one.rubric) for one in series])
+        return has_lasted
+    sign = np.array([worsening(each.rubric) for each in series])
     down = (compared.delta * sign >= rules.sustained_points) & (sign != 0)
     span = WINDOWS[window] + 1
+    # Counts the ticks of each span as a difference of running sums.
     running = np.vstack([np.zeros((1, down.shape[1]), dtype=np.int64), np.cumsum(down, axis=0)])
-    held[span - 1 :] = running[span:] - running[:-span] == span
+    has_lasted[span - 1 :] = running[span:] - running[:-span] == span
     proven = np.where(sign < 0, compared.high < 0, compared.low > 0)
-    return np.asarray(held & proven)
+    return np.asarray(has_lasted & proven)

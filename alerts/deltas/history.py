@@ -1,4 +1,4 @@
-"""Roll-ups of the store as arrays, with the rates of labels among the series."""
+"""Reads the store's roll-ups as arrays and adds the rates of labels as series."""
 
 from __future__ import annotations
 
@@ -23,40 +23,41 @@ EVERY = "*"
 def read(
     store: Store, start: int, end: int, settings: DeltaSettings, failing: Collection[str]
 ) -> Rollups:
-    """Roll-ups of start..end, seconds since the epoch; `start` is moved back to a full hour.
+    """Reads the roll-ups of start..end, seconds since the epoch, from a full hour on.
 
     `failing` names the rubrics that a record can fail. Raises StoreError.
     """
     start -= start % 3600
     follows_labels = any(not rate.endswith(f":{FAILED}") for rate in settings.rates)
-    found = [
+    pieces = [
         stored.counts(store, first, last, bin_seconds=TICK_SECONDS, with_labels=follows_labels)
         for first, last in _pieces(store, start, end)
     ]
-    series = sorted({one for piece in found for one in piece.series}, key=astuple)
-    place = {one: position for position, one in enumerate(series)}
+    series = sorted({each for piece in pieces for each in piece.series}, key=astuple)
+    place = {each: position for position, each in enumerate(series)}
     rollups = fold(
         series,
         start,
         end,
-        index=_joined([_positions(piece.series, place)[piece.index] for piece in found]),
-        minute=_joined([piece.start for piece in found]),
-        counts=[_joined([getattr(piece, name) for piece in found]) for name in MEASURES],
+        index=_joined([_positions(piece.series, place)[piece.index] for piece in pieces]),
+        minute=_joined([piece.start for piece in pieces]),
+        counts=[_joined([getattr(piece, name) for piece in pieces]) for name in MEASURES],
     )
-    labels = _labels(found, place, rollups)
+    labels = _labels(pieces, place, rollups)
     return with_rates(rollups, labels, wanted=settings.rates, failing=failing)
 
 
 def _pieces(store: Store, start: int, end: int) -> Iterator[tuple[int, int]]:
-    """Ranges of whole hours that stay under the store's limit of rows for one query."""
-    named = store.read("rollup_series", {"first": start, "end": end}, priority=Priority.TICK)
-    hours = max(1, store.settings.query_rows // (2 * HOUR * max(1, len(named))))
+    """Splits start..end into ranges of whole hours that stay under the store's limit of rows."""
+    series = store.read("rollup_series", {"first": start, "end": end}, priority=Priority.TICK)
+    # A series has up to HOUR rows an hour; half of the limit stays as a margin.
+    hours = max(1, store.settings.query_rows // (2 * HOUR * max(1, len(series))))
     for first in range(start, end, hours * 3600):
         yield first, min(first + hours * 3600, end)
 
 
 def _positions(series: Sequence[Series], place: Mapping[Series, int]) -> Ints:
-    return np.array([place[one] for one in series], dtype=np.int64)
+    return np.array([place[each] for each in series], dtype=np.int64)
 
 
 def _joined(parts: Sequence[NDArray[Any]]) -> NDArray[Any]:
@@ -64,17 +65,17 @@ def _joined(parts: Sequence[NDArray[Any]]) -> NDArray[Any]:
 
 
 def _labels(
-    found: Sequence[SeriesCounts], place: Mapping[Series, int], rollups: Rollups
+    pieces: Sequence[SeriesCounts], place: Mapping[Series, int], rollups: Rollups
 ) -> dict[tuple[int, str], Floats]:
-    """Records per bin, by position of the series and label."""
+    """Counts records per bin, by position of the series and label."""
     labels: dict[tuple[int, str], Floats] = {}
     bins = rollups.counts.shape[1]
-    for piece in found:
-        for one in piece.labels:
-            key = (place[piece.series[one.index]], one.label)
+    for piece in pieces:
+        for count in piece.labels:
+            key = (place[piece.series[count.index]], count.label)
             counts = labels.setdefault(key, np.zeros(bins))
             counts += np.bincount(
-                (one.start - rollups.start) // TICK_SECONDS, weights=one.records, minlength=bins
+                (count.start - rollups.start) // TICK_SECONDS, weights=count.records, minlength=bins
             )
     return labels
 
@@ -82,18 +83,18 @@ def _labels(
 def release(
     store: Store, series: Collection[Series], settings: DeltaSettings, failing: Collection[str]
 ) -> Counts | None:
-    """Counts of the pinned release by series, None where no release is pinned."""
+    """Reads the counts of the pinned release by series, None where no release is pinned."""
     if not settings.release_baselines:
         return None
     totals = np.zeros((len(MEASURES), len(series)))
     for service, text in settings.release_baselines.items():
         start, end = time_range(text)
         pinned = read(store, start, end, settings, failing)
-        place = {one: position for position, one in enumerate(pinned.series)}
+        place = {each: position for position, each in enumerate(pinned.series)}
         sums = pinned.counts.sum(axis=1)
-        for position, one in enumerate(series):
-            is_own = one.service == service
-            is_any = service == EVERY and one.service not in settings.release_baselines
-            if (is_own or is_any) and one in place:
-                totals[:, position] = sums[:, place[one]]
+        for position, each in enumerate(series):
+            is_own = each.service == service
+            is_any = service == EVERY and each.service not in settings.release_baselines
+            if (is_own or is_any) and each in place:
+                totals[:, position] = sums[:, place[each]]
     return Counts(*totals)

@@ -1,6 +1,6 @@
-"""The job: reads roll-ups, computes the ticks that are due, writes `rubric_deltas`.
+"""The job of the deltas: reads roll-ups, computes the ticks that are due, writes `rubric_deltas`.
 
-Safe to run twice and at any time: a tick that is computed again replaces its rows.
+It may run twice and at any time: a tick that is computed again replaces its rows.
 """
 
 from __future__ import annotations
@@ -15,24 +15,24 @@ from alerts.deltas import history
 from alerts.deltas.compute import Columns, compute
 from alerts.deltas.rows import deltas, stored, values
 from alerts.deltas.settings import DeltaSettings
-from alerts.deltas.ticks import Changed, Due, due
+from alerts.deltas.ticks import ChangedMinutes, DueTicks, due
 from alerts.deltas.windows import DAY, TICK_SECONDS, Sums
 from ragvigil.model.delta import Delta
 from ragvigil.store.engine.store import Store
 from ragvigil.store.scores import rollups
 from ragvigil.store.scores import ticks as books
-from ragvigil.store.tables.columns import TABLES
 
 PAST_DAYS = 2
 """Days read before the baseline's first: a day's window, and the day that φ leaves out."""
 DAYS_AT_ONCE = 8
+"""Days of ticks computed from one read, so that a backfill's memory stays bounded."""
 ROWS_AT_ONCE = 20_000
 RESTART_NANOS = 600 * 10**9
-"""How long before the newest rows were computed the roll-ups may be that they have not seen."""
+"""After a restart, roll-ups may lag the newest deltas by this much."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Ran:
+class DeltaRun:
     """What a run did: ticks computed, rows written, and the rows of the newest tick."""
 
     ticks: int = 0
@@ -43,8 +43,8 @@ class Ran:
 class DeltaJob:
     """Computes and writes the ticks that are due, run after run.
 
-    `failing` names the rubrics that a record can fail. One job a store: between runs it remembers
-    which roll-ups it has seen.
+    `failing` names the rubrics that a record can fail. A store has one such job: between runs it
+    remembers which version of the roll-ups it has read.
     """
 
     def __init__(self, store: Store, settings: DeltaSettings, *, failing: Collection[str]) -> None:
@@ -52,64 +52,61 @@ class DeltaJob:
         self._seen: rollups.Changed | None = None
         self._is_complete = False
 
-    def run(self, now: float) -> Ran:
-        """Does what is due at `now`, seconds since the epoch. Raises StoreError.
+    def run(self, now: float) -> DeltaRun:
+        """Computes the ticks that are due at `now`, seconds since the epoch. Raises StoreError.
 
-        `Ran.newest` is for `ScoreMetrics.show`.
+        Pass `newest` of the result to `ScoreMetrics.show`.
         """
         stand = books.newest(self._store)
         changed = self._changed(stand.computed)
         is_news = changed is not None and changed != self._seen
-        found = due(
+        ticks = due(
             int(now),
             computed_until=stand.closed_tick,
-            changed=Changed(first=changed.first, last=changed.last, newest=stand.minute)
+            changed=ChangedMinutes(first=changed.first, last=changed.last, newest=stand.minute)
             if changed is not None and is_news
             else None,
             close_late_seconds=self._settings.close_late_seconds,
         )
-        ran = self._run(found, int(now * 1e9))
+        ran = self._run(ticks, int(now * 1e9))
         self._is_complete = not is_news
         self._seen = changed if is_news else self._seen
         return ran
 
     def _changed(self, computed: int) -> rollups.Changed | None:
-        """Roll-ups that changed.
-
-        Those of one version are written in pieces, from the oldest minute on: more of the version
-        that was newest may have come since, and shows as a later last minute. So it is looked
-        at until it stands still.
-        """
+        """Reads which roll-ups changed since the last run."""
         if self._seen is None:
             return rollups.changed(self._store, max(0, computed - RESTART_NANOS))
+        # Rows of one version are written in pieces, the oldest minute first, so a run may see the
+        # newest version half written. It is read again until two runs see the same last minute.
         return rollups.changed(self._store, self._seen.version - (not self._is_complete))
 
-    def _run(self, found: Due, computed: int) -> Ran:
-        run = _Run(self._store, self._settings, self._failing, computed, found.closed_until)
-        for part in _parts(found.amended):
+    def _run(self, ticks: DueTicks, computed: int) -> DeltaRun:
+        run = _TickRun(self._store, self._settings, self._failing, computed, ticks.closed_until)
+        for part in _parts(ticks.amended):
             run.tick(part)
-        newest = [columns for part in _parts(found.current) for columns in run.tick(part)]
-        shown = (columns.since_tick(found.current[-1]) for columns in newest)
-        rows = tuple(deltas(shown, found.closed_until))
-        return Ran(ticks=run.ticks, rows=run.rows, newest=rows)
+        newest = [columns for part in _parts(ticks.current) for columns in run.tick(part)]
+        latest = (columns.since_tick(ticks.current[-1]) for columns in newest)
+        rows = tuple(deltas(latest, ticks.closed_until))
+        return DeltaRun(ticks=run.ticks, rows=run.rows, newest=rows)
 
 
 def run_deltas(
     store: Store, now: float, settings: DeltaSettings, *, failing: Collection[str]
-) -> Ran:
-    """One run of a `DeltaJob` that has seen nothing yet: what changed lately is done again."""
+) -> DeltaRun:
+    """Runs a new `DeltaJob` once; ticks that changed within `RESTART_NANOS` are computed again."""
     return DeltaJob(store, settings, failing=failing).run(now)
 
 
 def _parts(ticks: range) -> Iterator[range]:
-    """At most DAYS_AT_ONCE at a time, so that memory stays bounded, in order."""
+    """Splits consecutive ticks into parts of at most DAYS_AT_ONCE, in order."""
     size = DAYS_AT_ONCE * DAY
     for first in range(0, len(ticks), size):
         yield ticks[first : first + size]
 
 
-class _Run:
-    """One run: the parts that it shares, and what it has written."""
+class _TickRun:
+    """Computes and writes ticks, and counts the ticks and rows of one run."""
 
     def __init__(
         self,
@@ -126,7 +123,10 @@ class _Run:
         self._batches = 0
 
     def tick(self, part: range) -> list[Columns]:
-        """Computes and writes consecutive ticks; returns the columns of the last day."""
+        """Computes and writes consecutive ticks; returns the columns of the last day.
+
+        It goes a day at a time, so that the arrays of a backfill stay bounded.
+        """
         past = (self._settings.baseline_days + PAST_DAYS) * DAY * TICK_SECONDS
         rollups = history.read(self._store, part[0] - past, part[-1], self._settings, self._failing)
         if not rollups.series:
@@ -144,13 +144,13 @@ class _Run:
     def _write(self, columns: list[Columns]) -> None:
         rows = chain.from_iterable(
             stored(
-                values(one, self._closed_until),
-                TABLES[books.TABLE],
+                values(window, self._closed_until),
+                books.COLUMNS,
                 computed=self._computed,
                 replica=self._store.replica,
                 epoch=self._store.epoch,
             )
-            for one in columns
+            for window in columns
         )
         while piece := list(islice(rows, ROWS_AT_ONCE)):
             self._batches += 1

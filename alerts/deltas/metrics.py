@@ -1,7 +1,7 @@
-"""What Prometheus reads of scores: counters since the start, gauges of the newest deltas.
+"""The Prometheus metrics of scores: counters since the start, gauges of the newest deltas.
 
-No data is no series: a mean of nothing, or of which too little was seen, has no sample, and rows
-older than two ticks vanish. Labels never hold a trace or user id; routes are capped.
+A mean that is unknown has no sample, rather than 0: no alert may fire because nobody asked
+anything. Rows older than two ticks vanish. Labels never hold a trace or user id; routes are capped.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily
 from prometheus_client.registry import Collector
 
 from alerts.deltas.pooling import pooled
-from alerts.deltas.score_counts import Counted, ScoreCounts
+from alerts.deltas.score_counts import LabelledCounts, ScoreCounts
 from alerts.deltas.settings import LabelLimits
 from alerts.deltas.windows import TICK_SECONDS
 from ragvigil.model.delta import Delta, Moved
@@ -91,7 +91,7 @@ Key = tuple[str, ...]
 
 
 class RouteCap:
-    """Which routes get label values of their own: the first `limit` seen; the rest share one."""
+    """Gives the first `limit` routes label values of their own; further routes share one."""
 
     def __init__(self, limit: int) -> None:
         self._limit = limit
@@ -103,18 +103,19 @@ class RouteCap:
         key = (service, environment, route)
         if key not in self._routes:
             if len(self._routes) >= self._limit:
-                known = (service, environment) in self._services
-                return (service, environment, OTHER) if known else (OTHER, OTHER, OTHER)
+                is_known = (service, environment) in self._services
+                return (service, environment, OTHER) if is_known else (OTHER, OTHER, OTHER)
             self._routes.add(key)
             self._services.add((service, environment))
         return key
 
 
 class ScoreMetrics(Collector):
-    """The collector to register in the core; `add` and `show` feed it from other threads.
+    """The collector to register in the core; other threads call `add` and `show`.
 
-    `fails_below` holds the value of each rubric under which a record fails it; `clock` tells
-    seconds since the epoch.
+    `fails_below` holds the value of each rubric under which a record fails it; `clock` returns
+    seconds since the epoch. The lock guards all counts: a scrape reads them while the pipeline and
+    the job of the deltas write.
     """
 
     def __init__(
@@ -135,31 +136,32 @@ class ScoreMetrics(Collector):
         self._lock = Lock()
 
     def place(self, service: str, environment: str, route: str) -> Key:
-        """Service, environment and route as labels: those of the scores, within their bound."""
+        """Label values of a route within `max_routes`, for other metrics of the same routes."""
         with self._lock:
             return self._cap.labels(service, environment, route)
 
     def add(self, counts: ScoreCounts) -> None:
-        """Counts what was added up of scores."""
+        """Adds sums of scores to the counters."""
         with self._lock:
-            for (service, environment, route, rubric, layer), one in counts.series.items():
+            for (service, environment, route, rubric, layer), counts_of in counts.series.items():
                 place = self._cap.labels(service, environment, route)
-                self._add_counted((*place, rubric, layer), rubric, one)
+                self._add_counted((*place, rubric, layer), rubric, counts_of)
 
     def add_later(self, record: RagRecord, scores: Iterable[Score]) -> None:
-        """Counts scores that a stored record got afterwards."""
+        """Counts scores that a record got after it was stored."""
         counts = ScoreCounts(self.fails_below)
         counts.add(record, scores)
         self.add(counts)
 
     def show(self, deltas: Iterable[Delta]) -> None:
-        """Takes the rows of the newest tick; they replace the ones before."""
+        """Replaces the rows that the gauges show by those of the newest tick."""
         rows = tuple(deltas)
         with self._lock:
             self._deltas = rows
 
     def collect(self) -> Iterator[CounterMetricFamily | GaugeMetricFamily]:
-        """All families with the samples that there are."""
+        """Yields every family with its samples."""
+        # Copies under the lock; the exposition, which is slower, is built outside it.
         with self._lock:
             counted = {family: dict(values) for family, values in self._counts.items()}
             rows = self._fresh()
@@ -176,14 +178,14 @@ class ScoreMetrics(Collector):
                     gauge.add_metric(key, number)
             yield gauge
 
-    def _add_counted(self, key: Key, rubric: str, one: Counted) -> None:
-        if one.n:
-            self._increase(SUM, key, one.total)
-            self._increase(COUNT, key, one.n)
-            self._increase(FAILED, key, one.failed)
-        if one.absent:
-            self._increase(ABSENT, key, one.absent)
-        for label, number in one.labels.items():
+    def _add_counted(self, key: Key, rubric: str, counted: LabelledCounts) -> None:
+        if counted.n:
+            self._increase(SUM, key, counted.total)
+            self._increase(COUNT, key, counted.n)
+            self._increase(FAILED, key, counted.failed)
+        if counted.absent:
+            self._increase(ABSENT, key, counted.absent)
+        for label, number in counted.labels.items():
             self._increase(LABELS, (*key, self._label(rubric, label)), number)
 
     def _increase(self, family: Family, key: Key, by: float) -> None:
@@ -191,10 +193,10 @@ class ScoreMetrics(Collector):
         counts[key] = counts.get(key, 0.0) + by
 
     def _label(self, rubric: str, label: str) -> str:
-        known = self._labels.setdefault(rubric, set())
-        if len(known) < self._settings.max_labels:
-            known.add(label)
-        return label if label in known else OTHER
+        labels = self._labels.setdefault(rubric, set())
+        if len(labels) < self._settings.max_labels:
+            labels.add(label)
+        return label if label in labels else OTHER
 
     def _fresh(self) -> dict[Key, Delta]:
         oldest = self._clock() - STALE_SECONDS

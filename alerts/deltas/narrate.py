@@ -1,4 +1,4 @@
-"""A movement in one sentence, for people."""
+"""Describes a movement in one sentence, for people."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ WORTH_NAMING = 0.2
 
 
 def movement(row: Delta, labels: Mapping[str, int] | None = None, *, now: datetime) -> str:
-    """What moved, where, by how much, to what, since when, and why.
+    """Says what moved, where, by how much, to what, since when, and why.
 
     `labels` counts the failing records of the series by failure label; a record may have
     several. Empty where the row has not moved. `now` decides whether an hour needs its day.

@@ -19,7 +19,7 @@ PRIOR_HOURS = 12
 def overdispersion(sums: Sums) -> Floats:
     """φ >= 1 at every full hour, shape (hours + 1, series).
 
-    Read from the week that ended a day before, so that a drop of the last 24 hours does not
+    It is computed from the week that ended a day before: a drop of the last 24 hours must not
     widen the interval that is to show it.
     """
     hours = sums.hourly()
@@ -31,11 +31,12 @@ def overdispersion(sums: Sums) -> Floats:
     # One value at 0 and one at 1 more, as in Counts.variance: equal scores have no spread.
     variance = (within + 0.5) / (within_freedom + 2)
 
-    by_hour_n, by_hour_total = (_same_hour(one) for one in (hours.n, hours.total))
+    by_hour_n, by_hour_total = (_same_hour(hourly) for hourly in (hours.n, hours.total))
     profile = ratio(by_hour_total**2, by_hour_n)
     np.nan_to_num(profile, copy=False)
     between = _rolling(spread, WEEK_HOURS) - _rolling(profile, 24)
     has_profile = (by_hour_n > 0).astype(np.float64)
+    # Each hour of the day that has scores costs one degree of freedom: its mean is estimated.
     freedom = _rolling(is_seen, WEEK_HOURS) - _rolling(has_profile, 24)
     phi = (between / variance + PRIOR_HOURS) / (freedom + PRIOR_HOURS)
     return _a_day_later(np.maximum(phi, 1.0))
@@ -57,6 +58,7 @@ def _same_hour(hourly: Floats) -> Floats:
 
 
 def _a_day_later(at_hour: Floats) -> Floats:
+    """Shifts each hour's φ by a day; the first day has φ = 1."""
     later = np.ones_like(at_hour)
     later[24:] = at_hour[:-24]
     return later

@@ -1,4 +1,4 @@
-"""Many rows under one set of labels: the segments of a series, the routes beyond the cap."""
+"""Pools rows that share one set of labels: segments of a series, and routes beyond the cap."""
 
 from __future__ import annotations
 
@@ -11,19 +11,20 @@ Key = tuple[str, ...]
 
 
 def pooled(rows: Iterable[Delta], place: Callable[[Delta], Key]) -> dict[Key, Delta]:
-    """One row a key. Of a series' segments the one with most scores speaks: never their mix.
+    """Returns one row per key.
 
-    Routes that share a key are pooled by their number of scores; what cannot be pooled
-    (intervals, flags) is unknown then.
+    Of a series' segments the one with most scores stands for it: scores of two judge versions are
+    never averaged. Routes that share a key are weighted by their number of scores; intervals and
+    detection limits, which cannot be pooled, are None then.
     """
-    speaking: dict[Key, Delta] = {}
+    largest: dict[Key, Delta] = {}
     for row in rows:
-        one = row.series
-        series = (one.service, one.environment, one.route, one.rubric, row.window)
-        if series not in speaking or row.n > speaking[series].n:
-            speaking[series] = row
+        series = row.series
+        key = (series.service, series.environment, series.route, series.rubric, row.window)
+        if key not in largest or row.n > largest[key].n:
+            largest[key] = row
     groups: dict[Key, list[Delta]] = {}
-    for row in speaking.values():
+    for row in largest.values():
         groups.setdefault(place(row), []).append(row)
     return {key: rows[0] if len(rows) == 1 else _pool(rows) for key, rows in groups.items()}
 
@@ -48,6 +49,6 @@ def _pool(rows: Sequence[Delta]) -> Delta:
 
 
 def _weighted(rows: Sequence[Delta], read: Callable[[Delta], float | None]) -> float | None:
-    known = [(row.n, value) for row in rows if (value := read(row)) is not None and row.n]
-    weight = sum(n for n, _ in known)
-    return sum(n * value for n, value in known) / weight if weight else None
+    weighted = [(row.n, value) for row in rows if (value := read(row)) is not None and row.n]
+    weight = sum(n for n, _ in weighted)
+    return sum(n * value for n, value in weighted) / weight if weight else None

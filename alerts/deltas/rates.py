@@ -1,7 +1,8 @@
 """Labels as series: the rate of a label, and the share of records that fail. Pure.
 
 A rate is a mean of zeros and ones, so it has windows, baselines and intervals like any score. Its
-series is named `<rubric>:<label>`; its denominator is every record on which the rubric spoke.
+series is named `<rubric>:<label>`; its denominator is every record that the rubric gave a value
+or a label.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ def with_rates(
     wanted: Sequence[str],
     failing: Collection[str],
 ) -> Rollups:
-    """The same roll-ups with a series more for every wanted rate.
+    """Returns the roll-ups with one more series for every wanted rate.
 
     `labels` holds the records per bin by position of the series and label. `wanted` are names of
     the form `rubric:label`, where `*:failed` stands for every rubric in `failing`: those that a
@@ -32,16 +33,17 @@ def with_rates(
     """
     series: list[Series] = []
     counts: list[Floats] = []
-    for position, one in enumerate(rollups.series):
+    for position, each in enumerate(rollups.series):
         own = rollups.counts[:, :, position]
-        spoken = own[0] if own[0].any() else _all_labels(labels, position, own[0])
-        for label in _labels_of(one.rubric, wanted, failing):
+        total = own[0] if own[0].any() else _all_labels(labels, position, own[0])
+        for label in _labels_of(each.rubric, wanted, failing):
             hits = (
                 own[3] if label == FAILED else labels.get((position, label), np.zeros(len(own[0])))
             )
-            series.append(replace(one, rubric=f"{one.rubric}:{label}"))
+            series.append(replace(each, rubric=f"{each.rubric}:{label}"))
             bad = hits if label == FAILED else np.zeros(len(hits))
-            counts.append(np.stack([spoken, hits, hits, bad, own[4]]))
+            # Zeros and ones: the sum and the sum of squares are both the number of hits.
+            counts.append(np.stack([total, hits, hits, bad, own[4]]))
     if not series:
         return rollups
     more = np.stack(counts, axis=2)
@@ -53,7 +55,7 @@ def with_rates(
 
 
 def _all_labels(labels: Mapping[tuple[int, str], Floats], position: int, like: Floats) -> Floats:
-    """Records with a label: what a rubric that gives no value has spoken on."""
+    """Counts records with any label: the denominator of a rubric that gives labels only."""
     total = np.zeros(len(like))
     for (place, _), counts in labels.items():
         if place == position:
@@ -62,7 +64,7 @@ def _all_labels(labels: Mapping[tuple[int, str], Floats], position: int, like: F
 
 
 def _labels_of(rubric: str, wanted: Sequence[str], failing: Collection[str]) -> list[str]:
-    """The labels of a rubric that are followed, each once.
+    """Returns the labels of a rubric that are followed, each once.
 
     >>> wanted = ("refusal:refused", "*:failed", "citation_validity:failed")
     >>> _labels_of("citation_validity", wanted, {"citation_validity"})
@@ -70,7 +72,7 @@ def _labels_of(rubric: str, wanted: Sequence[str], failing: Collection[str]) -> 
     >>> _labels_of("refusal", wanted, {"citation_validity"})
     ['refused']
     """
-    named = [one.partition(":")[::2] for one in wanted]
+    named = [rate.partition(":")[::2] for rate in wanted]
     matches = [
         label
         for name, label in named

@@ -1,4 +1,4 @@
-"""Scores added up by series, before their labels are bounded: few numbers for many records."""
+"""Sums scores by series before the metrics cap their labels: few numbers for many records."""
 
 from __future__ import annotations
 
@@ -14,8 +14,11 @@ SeriesKey = tuple[str, str, str, str, str]
 
 
 @dataclass(slots=True)
-class Counted:
-    """Of one series: `total` and `failed` of the `n` values, records unseen, records by label."""
+class LabelledCounts:
+    """The counts of one series: of its `n` values their `total` and how many `failed`.
+
+    `absent` counts records that the rubric could not see, `labels` records by label.
+    """
 
     n: int = 0
     total: float = 0.0
@@ -25,33 +28,37 @@ class Counted:
 
 
 class ScoreCounts:
-    """`fails_below` holds the value of each rubric under which a record fails it."""
+    """Sums of scores by series.
+
+    `fails_below` holds the value of each rubric under which a record fails it.
+    """
 
     def __init__(self, fails_below: Mapping[str, float]) -> None:
         self._fails_below = fails_below
-        self.series: dict[SeriesKey, Counted] = {}
+        self.series: dict[SeriesKey, LabelledCounts] = {}
 
     def add_outcome(self, outcome: Outcome, known: Collection[str] = ()) -> None:
-        """Adds the scores of records not in `known`: those of the first generation only.
+        """Adds the scores of records whose ids are not in `known`.
 
-        A counter cannot take back what a later generation says otherwise.
+        Only the first generation of a record counts: a counter cannot take back a score that a
+        later generation replaces.
         """
-        for one in outcome.records:
-            if one.record.record_id not in known:
-                self.add(one.record, one.scores)
+        for scored in outcome.records:
+            if scored.record.record_id not in known:
+                self.add(scored.record, scored.scores)
 
     def add(self, record: RagRecord, scores: Iterable[Score]) -> None:
-        """Adds the scores of a record; those that were not drawn at the base rate say nothing."""
+        """Adds a record's scores of the base sample; others would bias the means."""
         place = (record.service, record.environment, record.route)
         for score in scores:
             if score.stream is Stream.BASE:
                 key = (*place, score.rubric, score.layer.value)
                 counted = self.series.get(key)
                 if counted is None:
-                    counted = self.series[key] = Counted()
+                    counted = self.series[key] = LabelledCounts()
                 self._count(counted, score)
 
-    def _count(self, counted: Counted, score: Score) -> None:
+    def _count(self, counted: LabelledCounts, score: Score) -> None:
         if score.value is not None:
             counted.n += 1
             counted.total += score.value
@@ -59,5 +66,5 @@ class ScoreCounts:
         elif score.absent:
             counted.absent += 1
         if score.label:
-            for label in {one.strip() for one in score.label.split(",")} - {""}:
+            for label in {label.strip() for label in score.label.split(",")} - {""}:
                 counted.labels[label] = counted.labels.get(label, 0) + 1

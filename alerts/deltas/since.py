@@ -1,4 +1,4 @@
-"""Since when a movement lasts: the hour in which it began. Pure."""
+"""Finds the hour in which a movement began. Pure."""
 
 from __future__ import annotations
 
@@ -7,9 +7,9 @@ import numpy as np
 from alerts.deltas.windows import HOUR, Floats, Ints, Sums
 
 NOISE = 2.0
-"""Standard errors of an hourly mean that an hour's noise explains."""
+"""Standard errors within which an hourly mean counts as noise."""
 PART = 0.25
-"""An hour belongs to the movement when this part of it shows: a quarter of an hour, or more."""
+"""Share of the delta that an hour's mean must show: the change lasted a quarter of that hour."""
 
 
 def onset_hours(
@@ -22,12 +22,12 @@ def onset_hours(
     variance: Floats,
     points: float,
 ) -> Ints:
-    """Start of the hour since which each moved cell lasts, seconds; 0 where none is known.
+    """Returns the start of the hour in which each moved cell began, seconds; 0 where unknown.
 
-    The earliest clock hour from which every hourly mean lies on that side of the baseline. An
-    ordinary hour lies there half of the time, so the leading hours of that run are left out
-    while they stand within `points`, within a quarter of `delta` or within the noise of one hour
-    (`variance` is that of one score, overdispersion included). Hours without scores say nothing.
+    It is the earliest clock hour from which every hourly mean lies on the moved side of the
+    baseline. Half of all ordinary hours lie there too, so the leading hours of that run are left
+    out while they are within `points`, within a quarter of `delta` or within the noise of one hour
+    (`variance` is that of one score, overdispersion included). Hours without scores are skipped.
     All arrays but `ends` have the shape (ticks, series).
     """
     since = np.zeros(moved.shape, dtype=np.int64)
@@ -61,6 +61,7 @@ def _onset(
     hours = sums.hourly()
     earliest = _running_hour(sums, ends, series, side, baseline)
     onset = np.full(len(ends), -1)
+    # Walks back hour by hour, all cells at once; a cell stops at its first hour on the other side.
     walking = np.ones(len(ends), dtype=np.bool_)
     for back in range(1, len(hours.n) + 1):
         hour = np.clip(ends // HOUR - back, -1, len(hours.n) - 1)
@@ -78,7 +79,7 @@ def _onset(
 
 
 def _running_hour(sums: Sums, ends: Ints, series: Ints, side: Ints, baseline: Floats) -> Ints:
-    """The hour that has not ended yet where its scores lie on that side, else -1."""
+    """The hour that has not ended yet if its scores lie on that side, else -1."""
     hour = ends // HOUR
     counts = sums.between(hour * HOUR, ends)
     each = np.arange(len(ends))

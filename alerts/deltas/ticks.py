@@ -1,9 +1,9 @@
-"""Which ticks are due. Pure.
+"""Decides which ticks are due. Pure.
 
 A tick is the end of 5 minutes of event time. It is computed as soon as it begins, again at each
 run while it is open, and for the last time when it closes, `close_late_seconds` after its end.
-What arrives later amends history: ticks whose windows hold a changed minute are computed again.
-A backfill is nothing else: its minutes have changed, so its ticks run, in order.
+Scores that arrive later amend history: ticks whose windows hold a changed minute are computed
+again. A backfill needs no code of its own: its minutes have changed, so its ticks are computed.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ LONGEST_WINDOW = DAY * TICK_SECONDS
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Changed:
+class ChangedMinutes:
     """Minutes whose roll-ups changed since the last run: starts of first and last, seconds.
 
     `newest` is the newest minute that has roll-ups at all.
@@ -28,7 +28,7 @@ class Changed:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Due:
+class DueTicks:
     """Ticks to compute: `amended` for the series that changed, `current` for all.
 
     Ticks up to `closed_until` are closed.
@@ -40,12 +40,13 @@ class Due:
 
 
 def due(
-    now: int, *, computed_until: int | None, changed: Changed | None, close_late_seconds: int
-) -> Due:
-    """The ticks due at `now` (seconds since the epoch).
+    now: int, *, computed_until: int | None, changed: ChangedMinutes | None, close_late_seconds: int
+) -> DueTicks:
+    """Returns the ticks due at `now` (seconds since the epoch).
 
-    `computed_until` is the newest closed tick that is stored, None where there is none. What is
-    older than a day is due only where it changed: no window of it holds anything else.
+    `computed_until` is the newest closed tick that is stored, None where there is none. Ticks
+    missed more than a day ago are due only where their minutes changed: the longest window of the
+    current ticks does not reach back to them.
 
     >>> first = due(now=6010, computed_until=None, changed=None, close_late_seconds=600)
     >>> first.closed_until, list(first.current), list(first.amended)
@@ -57,7 +58,7 @@ def due(
         missed = max(computed_until, closed_until - LONGEST_WINDOW)
         start = min(missed, closed_until) + TICK_SECONDS
     current = range(start, tick_after(now - 1) + 1, TICK_SECONDS)
-    return Due(
+    return DueTicks(
         amended=_amended(changed, computed_until or 0, current.start),
         current=current,
         closed_until=closed_until,
@@ -65,15 +66,15 @@ def due(
 
 
 def tick_after(time: int) -> int:
-    """The first tick whose windows hold `time`: their end is not part of them."""
+    """The first tick whose windows hold `time`; a window excludes its end."""
     return (time // TICK_SECONDS + 1) * TICK_SECONDS
 
 
-def _amended(changed: Changed | None, computed_until: int, before: int) -> range:
-    """Ticks of which a window holds a changed minute.
+def _amended(changed: ChangedMinutes | None, computed_until: int, before: int) -> range:
+    """Returns the ticks before `before` of which a window holds a changed minute.
 
-    As far as ticks were computed already, and as far as scores reach; where these reach into the
-    last day, up to the present.
+    They end where ticks were computed before and where scores end, whichever is later; scores of
+    the last day extend them up to the present, whose windows still hold them.
     """
     if changed is None:
         return range(0)

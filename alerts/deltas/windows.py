@@ -1,7 +1,7 @@
 """Sums over windows of event time, in constant time per window.
 
-Roll-ups (counts per series and minute) are folded into bins of one tick, 5 minutes, and summed up
-once; the counts of any window are then the difference of two rows.
+Roll-ups (counts per series and minute) are folded into bins of one tick, 5 minutes, and turned into
+running sums once; the counts of any window are then the difference of two rows.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ def fold(
     minute: Ints,
     counts: Sequence[Floats],
 ) -> Rollups:
-    """Roll-ups from rows: `index` is a position in `series`, `minute` its start in seconds.
+    """Folds rows into roll-ups: `index` is a position in `series`, `minute` its start in seconds.
 
     `start` is moved back to a full hour; rows outside start..end are left out. `counts` holds
     one array a measure, in the order of MEASURES.
@@ -62,7 +62,7 @@ def fold(
     inside = (place >= 0) & (place < bins)
     flat = place[inside] * len(series) + index[inside]
     size = bins * len(series)
-    folded = [np.bincount(flat, weights=one[inside], minlength=size) for one in counts]
+    folded = [np.bincount(flat, weights=values[inside], minlength=size) for values in counts]
     shape = (len(MEASURES), bins, len(series))
     stacked = np.stack(folded).reshape(shape).astype(np.float64, copy=False)
     return Rollups(series=tuple(series), start=start, counts=stacked)
@@ -115,12 +115,12 @@ class Sums:
     def between(self, first: Ints, last: Ints) -> Counts:
         """Counts of the bins first..last (last excluded), shape (windows, series).
 
-        What lies before the roll-ups counts nothing.
+        Bins outside the roll-ups are empty.
         """
         bins = self._running.shape[1] - 1
-        found = self._running[:, np.clip(last, 0, bins)]
-        found -= self._running[:, np.clip(first, 0, bins)]
-        return Counts(*found)
+        counts = self._running[:, np.clip(last, 0, bins)]
+        counts -= self._running[:, np.clip(first, 0, bins)]
+        return Counts(*counts)
 
     def hourly(self) -> Counts:
         """Counts of every full clock hour, shape (hours, series)."""

@@ -5,13 +5,15 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from alerts.deltas.ticks import Changed, Due, due, tick_after
+from alerts.deltas.ticks import ChangedMinutes, DueTicks, due, tick_after
 from alerts.deltas.windows import TICK_SECONDS
 
 NOON = 1_767_268_800
 
 
-def at(now: int, computed_until: int | None = None, changed: Changed | None = None) -> Due:
+def at(
+    now: int, computed_until: int | None = None, changed: ChangedMinutes | None = None
+) -> DueTicks:
     return due(now, computed_until=computed_until, changed=changed, close_late_seconds=600)
 
 
@@ -31,7 +33,7 @@ def test_after_a_pause_every_missed_tick_runs() -> None:
 
 
 def test_a_late_record_amends_a_day_of_ticks() -> None:
-    late = Changed(first=NOON - 3 * 86_400 + 60, last=NOON - 3 * 86_400 + 60, newest=NOON)
+    late = ChangedMinutes(first=NOON - 3 * 86_400 + 60, last=NOON - 3 * 86_400 + 60, newest=NOON)
     found = at(NOON, computed_until=NOON - 900, changed=late)
     assert found.amended[0] == NOON - 3 * 86_400 + 300
     assert found.amended[-1] == NOON - 2 * 86_400 + 300
@@ -39,7 +41,7 @@ def test_a_late_record_amends_a_day_of_ticks() -> None:
 
 
 def test_a_backfill_runs_all_its_ticks_in_order() -> None:
-    filled = Changed(first=NOON - 8 * 86_400, last=NOON - 60, newest=NOON - 60)
+    filled = ChangedMinutes(first=NOON - 8 * 86_400, last=NOON - 60, newest=NOON - 60)
     found = at(NOON, changed=filled)
     ticks = [*found.amended, *found.current]
     assert ticks == list(range(NOON - 8 * 86_400 + 300, NOON + 1, 300))
@@ -47,7 +49,7 @@ def test_a_backfill_runs_all_its_ticks_in_order() -> None:
 
 def test_an_old_backfill_ends_with_its_own_last_tick() -> None:
     old = NOON - 700 * 86_400
-    found = at(NOON, changed=Changed(first=old, last=old + 3540, newest=old + 3540))
+    found = at(NOON, changed=ChangedMinutes(first=old, last=old + 3540, newest=old + 3540))
     assert list(found.amended) == list(range(old + 300, old + 3601, 300))
 
 
@@ -57,7 +59,9 @@ def test_after_an_old_backfill_the_years_between_are_not_due() -> None:
 
 def test_what_changed_in_open_ticks_amends_nothing() -> None:
     assert not at(
-        NOON, computed_until=NOON - 900, changed=Changed(first=NOON - 60, last=NOON, newest=NOON)
+        NOON,
+        computed_until=NOON - 900,
+        changed=ChangedMinutes(first=NOON - 60, last=NOON, newest=NOON),
     ).amended
 
 
