@@ -1,4 +1,4 @@
-"""What starts an audit: notices, deploy marks, moved findings; which of them share one. Pure."""
+"""Anchors: the changes that start an audit, and which of them share one. Pure."""
 
 from __future__ import annotations
 
@@ -13,16 +13,17 @@ from ragvigil.model.notice import CAUSES, Cause, ChangeKind, Notice
 
 MINUTE, HOUR = 60 * 10**9, 3600 * 10**9
 TOGETHER = 30 * MINUTE
-"""Changes of routes so close to each other are one."""
+"""Nanoseconds within which changes of several routes count as one change."""
 COVERED = 6 * HOUR
-"""An audit stands for what changes on its routes so soon after."""
+"""Nanoseconds after its anchor in which an audit covers further changes on its routes."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Anchor:
-    """A change from which before and after are told; no routes are all of the service.
+    """The time of a change that separates before from after; empty `routes` means all of them.
 
-    `weight` orders them: changes that explain something or were marked go before what moved.
+    `weight` orders anchors: 2 for changes that can explain a drop or were marked as a release, 1
+    for other notices, 0 for a number that moved.
     """
 
     source: str
@@ -36,7 +37,7 @@ class Anchor:
 
 
 def of_notice(notice: Notice) -> Anchor:
-    """A change that was noticed on one route."""
+    """The anchor of a change that was noticed on one route."""
     return Anchor(
         source=notice.notice_id,
         service=notice.service,
@@ -52,20 +53,20 @@ def of_notice(notice: Notice) -> Anchor:
 
 
 def of_deploy(deploy: Deploy, environment: str) -> Anchor:
-    """A mark that was set by hand, in one of the environments that it is for."""
+    """The anchor of a deploy mark, in one of the environments that it is for."""
     return Anchor(
         source=f"{deploy.deploy_id}/{environment}",
         service=deploy.service,
         environment=environment,
         routes=(),
         time_unix_nano=deploy.time_unix_nano,
-        reason=" ".join(one for one in (deploy.kind, deploy.version) if one),
+        reason=" ".join(part for part in (deploy.kind, deploy.version) if part),
         weight=2,
     )
 
 
 def of_finding(finding: Finding) -> Anchor | None:
-    """What moved; None of any other finding, and of one that is over."""
+    """The anchor of a number that moved; None for other findings and for those that ended."""
     if finding.kind is not FindingKind.MOVED or not finding.is_open:
         return None
     return Anchor(
@@ -80,15 +81,17 @@ def of_finding(finding: Finding) -> Anchor | None:
 
 
 def in_order(anchors: Iterable[Anchor]) -> list[Anchor]:
-    """The weightiest first, of these the earliest."""
-    return sorted(anchors, key=lambda one: (-one.weight, one.time_unix_nano, one.source))
+    """Sorts by weight, the heaviest first, then by time."""
+    return sorted(
+        anchors, key=lambda anchor: (-anchor.weight, anchor.time_unix_nano, anchor.source)
+    )
 
 
-def taken_in(audits: Sequence[Audit], anchor: Anchor) -> Audit | None:
-    """The audit that stands for this anchor, with what it adds; None where it needs its own.
+def covered_by(audits: Sequence[Audit], anchor: Anchor) -> Audit | None:
+    """Returns the audit that covers this anchor, with the anchor added; None if it needs its own.
 
-    One that runs takes in further routes of the same change. One that ended stands for what is
-    on its routes alone, and is unchanged but for the anchor among its sources.
+    A running audit also covers the same change on further routes and is widened by them. An audit
+    that ended covers only changes on its own routes.
     """
     for audit in audits:
         if anchor.source in audit.sources:
@@ -100,9 +103,13 @@ def taken_in(audits: Sequence[Audit], anchor: Anchor) -> Audit | None:
             bool(anchor.routes) and set(anchor.routes) <= set(audit.routes)
         )
         if is_covered and -TOGETHER <= apart <= COVERED:
-            return _joined(audit, anchor)
-        if audit.is_running and abs(apart) <= TOGETHER and _is_one(audit.causes, anchor.causes):
-            return _joined(_widened(audit, anchor), anchor)
+            return _join(audit, anchor)
+        if (
+            audit.is_running
+            and abs(apart) <= TOGETHER
+            and _may_be_same(audit.causes, anchor.causes)
+        ):
+            return _join(_widen(audit, anchor), anchor)
     return None
 
 
@@ -122,12 +129,12 @@ def audit_of(anchor: Anchor, started_unix_nano: int) -> Audit:
     )
 
 
-def _is_one(some: Sequence[Cause], others: Sequence[Cause]) -> bool:
-    """Whether two changes can be the same: a release or a mark may be any."""
-    return not some or not others or set(some) == set(others)
+def _may_be_same(first: Sequence[Cause], second: Sequence[Cause]) -> bool:
+    """Whether two changes may be the same one: a release or a mark, without causes, may be any."""
+    return not first or not second or set(first) == set(second)
 
 
-def _joined(audit: Audit, anchor: Anchor) -> Audit:
+def _join(audit: Audit, anchor: Anchor) -> Audit:
     reasons = dict.fromkeys([*audit.reason.split("; "), anchor.reason])
     return replace(
         audit,
@@ -137,11 +144,11 @@ def _joined(audit: Audit, anchor: Anchor) -> Audit:
     )
 
 
-def _widened(audit: Audit, anchor: Anchor) -> Audit:
-    """With the routes of the anchor, each from its own time on; all routes swallow the named."""
+def _widen(audit: Audit, anchor: Anchor) -> Audit:
+    """Adds the anchor's routes, each from its own time on; an anchor of all routes covers them."""
     if not anchor.routes:
         return replace(audit, routes=(), since_unix_nano=())
-    fresh = tuple(one for one in anchor.routes if one not in audit.routes)
+    fresh = tuple(route for route in anchor.routes if route not in audit.routes)
     return replace(
         audit,
         routes=(*audit.routes, *fresh),

@@ -1,10 +1,11 @@
-"""What an audit may say after so many pairs, and what it could say by when. Pure.
+"""Decides what an audit has shown after some pairs, and what it judges next. Pure.
 
 A drop is confirmed when its bound at 1 % false confirmations, shared by all rubrics and all
 looks, lies beyond SLACK; it is ruled out when the 95 % interval lies above the smallest drop that
 matters. Both bounds hold at every look (alerts/audits/confidence.py), so that looking often costs
-nothing. The size of a drop has no such bound: one that is confirmed too small to page is measured
-once more, on all its records, and not at each look until one shows enough by luck.
+nothing. The size of a drop has no such bound: a drop that is confirmed but too small to page is
+measured once more, on all its records. Measured at each look, a drop of 8 points would sooner or
+later show 10 by luck (docs/adr/0014-a-confirmed-drop-pages-from-ten-points.md).
 """
 
 from __future__ import annotations
@@ -19,17 +20,17 @@ from ragvigil.model.notice import Cause
 
 FALSE_CONFIRMATIONS = 0.01
 FIRST_SHARE = 0.8
-"""Of the false confirmations, what the rubrics that are judged first may use."""
+"""Share of the false confirmations that the rubrics judged first may use."""
 SLACK = 0.005
-"""A drop that is no larger is what levels do by themselves."""
+"""Levels wander by this much without a change; a smaller drop is never confirmed."""
 INTERVAL = 0.025
-"""Each side of the 95 % interval."""
+"""Error of each side of the 95 % interval."""
 IN_SIGHT = 2
-"""Times the records that an audit may judge where a drop is in sight."""
+"""Factor on the records that an audit may judge where a drop is in sight."""
 ROUNDING = 1e-9
-"""What the difference of two means may be off."""
+"""Rounding error of the difference of two means: 0.9 - 0.8 must count as 0.1."""
 ONE_REPLY = frozenset({"context_relevance", "context_precision", "answerable", "rerank_gain"})
-"""Rubrics that are computed from the same grades: together they use what one may."""
+"""Rubrics computed from the same judge reply: they share one rubric's false confirmations."""
 GENERATION = frozenset({"groundedness", "completeness", "answer_relevance", "chunk_attribution"})
 
 
@@ -48,21 +49,21 @@ class Plan:
     hours: float = 6.0
 
     def alpha(self, rubric: str) -> float:
-        """The false confirmations that one rubric may use."""
+        """The probability of a false confirmation that one rubric may use."""
         of = self.then if rubric in self.then else self.first
         share = 1.0 if not self.then else FIRST_SHARE if of is self.first else 1 - FIRST_SHARE
-        replies = {_reply(one) for one in of}
-        alike = sum(_reply(one) == _reply(rubric) for one in of)
+        replies = {_reply(name) for name in of}
+        alike = sum(_reply(name) == _reply(rubric) for name in of)
         return FALSE_CONFIRMATIONS * share / len(replies) / alike
 
 
-def seen(pairs: Sequence[Pair], rubric: str) -> Differences:
-    """After minus before, of the pairs that have both values."""
+def sample_of(pairs: Sequence[Pair], rubric: str) -> Differences:
+    """The differences, after minus before, of the pairs that have both values."""
     return differences(after - before for before, after in _values(pairs, rubric))
 
 
 def is_small(before: float | None, after: float | None, page_drop: float) -> bool:
-    """Whether a confirmed drop is too small to page; one without numbers is not.
+    """Whether a confirmed drop is too small to page; a drop without numbers is not.
 
     >>> is_small(0.9, 0.81, 0.1), is_small(0.9, 0.8, 0.1)
     (True, False)
@@ -71,26 +72,27 @@ def is_small(before: float | None, after: float | None, page_drop: float) -> boo
 
 
 def _reply(rubric: str) -> str:
-    """What the judge is asked for it, by the first name in the alphabet of those it serves."""
+    """Names the judge reply that a rubric is computed from."""
     return min(ONE_REPLY) if rubric in ONE_REPLY else rubric
 
 
 def update(before: AuditResult, pairs: Sequence[Pair], plan: Plan, now: int) -> AuditResult:
-    """One rubric after a look at all pairs so far; one that is decided stays as it is.
+    """Updates the result of one rubric from all pairs; a decided result stays as it is.
 
     A small drop is measured again once it has all its records, and stays a drop.
     """
     if not _is_open(before, plan):
         return before
     if before.state is AuditState.DROPPED:
-        return _measured_again(before, pairs, plan, now)
-    found = seen(pairs, before.rubric)
-    if not found.n:
+        return _measure_again(before, pairs, plan, now)
+    changes = sample_of(pairs, before.rubric)
+    if not changes.n:
         return before
-    updated = _measured(before, pairs, found)
-    _, surely = bounds(found, plan.alpha(before.rubric))
-    if found.n < LEAST:
+    updated = _measure(before, pairs, changes)
+    _, surely = bounds(changes, plan.alpha(before.rubric))
+    if changes.n < LEAST:
         return updated
+    # Steady goes first: a sure drop that is smaller than the smallest that matters is none.
     if updated.low is not None and updated.low > -plan.smallest_drop:
         return replace(updated, state=AuditState.STEADY, decided_unix_nano=now)
     if surely < -SLACK:
@@ -98,77 +100,81 @@ def update(before: AuditResult, pairs: Sequence[Pair], plan: Plan, now: int) -> 
     return updated
 
 
-def _measured(before: AuditResult, pairs: Sequence[Pair], found: Differences) -> AuditResult:
-    """The numbers of these pairs, of which `found` are the differences, at least one."""
-    low, high = bounds(found, INTERVAL)
-    mean = sum(first for first, _ in _values(pairs, before.rubric)) / found.n
+def _measure(before: AuditResult, pairs: Sequence[Pair], changes: Differences) -> AuditResult:
+    """Sets the numbers of a result from its pairs; `changes` are the differences of these."""
+    low, high = bounds(changes, INTERVAL)
+    mean = sum(first for first, _ in _values(pairs, before.rubric)) / changes.n
     return replace(
         before,
-        n=found.n,
+        n=changes.n,
         before=mean,
-        after=mean + found.mean,
-        change=found.mean,
+        after=mean + changes.mean,
+        change=changes.mean,
         low=low,
         high=high,
     )
 
 
-def _measured_again(
-    before: AuditResult, pairs: Sequence[Pair], plan: Plan, now: int
-) -> AuditResult:
-    """A small drop on its first `records` pairs, decided anew where it is not small after all.
+def _measure_again(before: AuditResult, pairs: Sequence[Pair], plan: Plan, now: int) -> AuditResult:
+    """Measures a small drop on its first `records` pairs; if it is not small, decides it now.
 
-    Rubrics of `then` are judged on the pairs of the others, however few those are.
+    Rubrics of `then` are judged on the pairs of the first ones, however few those are.
     """
     rubric = before.rubric
-    judged = [pair for pair in pairs if any(one.rubric == rubric for one in pair.after.verdicts)]
+    judged = [
+        pair for pair in pairs if any(verdict.rubric == rubric for verdict in pair.after.verdicts)
+    ]
     most = min(plan.records, len(pairs)) if rubric in plan.then else plan.records
     if len(judged) < most:
         return before
-    updated = _measured(before, judged[:most], seen(judged[:most], rubric))
+    updated = _measure(before, judged[:most], sample_of(judged[:most], rubric))
     return updated if _is_small(updated, plan) else replace(updated, decided_unix_nano=now)
 
 
-def _is_small(one: AuditResult, plan: Plan) -> bool:
-    is_dropped = one.state is AuditState.DROPPED
-    return is_dropped and is_small(one.before, one.after, plan.page_drop)
+def _is_small(result: AuditResult, plan: Plan) -> bool:
+    is_dropped = result.state is AuditState.DROPPED
+    return is_dropped and is_small(result.before, result.after, plan.page_drop)
 
 
-def _dropped(results: Sequence[AuditResult], plan: Plan) -> set[str]:
+def _dropped_rubrics(results: Sequence[AuditResult], plan: Plan) -> set[str]:
     """The rubrics that fell by enough to page."""
     return {
-        one.rubric
-        for one in results
-        if one.state is AuditState.DROPPED and not _is_small(one, plan)
+        result.rubric
+        for result in results
+        if result.state is AuditState.DROPPED and not _is_small(result, plan)
     }
 
 
-def _is_open(one: AuditResult, plan: Plan) -> bool:
-    """Whether more pairs may still tell something of it."""
-    return one.state is AuditState.RUNNING or (_is_small(one, plan) and one.n < plan.records)
+def _is_open(result: AuditResult, plan: Plan) -> bool:
+    """Whether more pairs may change this result."""
+    return result.state is AuditState.RUNNING or (
+        _is_small(result, plan) and result.n < plan.records
+    )
 
 
 def allowed(results: Sequence[AuditResult], plan: Plan) -> int:
-    """Pairs that the audit may judge by what it has seen."""
+    """The number of pairs that the audit may judge: more where a drop is in sight."""
     in_sight = any(
-        one.state is AuditState.RUNNING
-        and one.change is not None
-        and one.n >= plan.records / 2
-        and one.change < -plan.smallest_drop
-        for one in results
+        result.state is AuditState.RUNNING
+        and result.change is not None
+        and result.n >= plan.records / 2
+        and result.change < -plan.smallest_drop
+        for result in results
     )
     return plan.records * (IN_SIGHT if in_sight else 1)
 
 
 def wanted(results: Sequence[AuditResult], plan: Plan, pairs: int) -> tuple[str, ...]:
-    """The rubrics that are still to be judged; none when the audit is at its end.
+    """Returns the rubrics still to be judged; none when the audit is at its end.
 
-    A drop of a rubric ends those after it: they follow from it. The `then` ones wait until all
-    the first have ended, and are left out where one of those dropped. A small drop does neither.
+    A drop of a rubric ends those after it, which follow from it. The `then` rubrics wait until all
+    the first have ended, and are left out if one of those dropped. A small drop does neither.
     """
-    closed = {one.rubric for one in results if not _is_open(one, plan)}
-    first = tuple(takewhile(lambda rubric: rubric not in _dropped(results, plan), plan.first))
-    is_left = pairs < allowed([one for one in results if one.rubric in plan.first], plan)
+    closed = {result.rubric for result in results if not _is_open(result, plan)}
+    first = tuple(
+        takewhile(lambda rubric: rubric not in _dropped_rubrics(results, plan), plan.first)
+    )
+    is_left = pairs < allowed([result for result in results if result.rubric in plan.first], plan)
     running = tuple(rubric for rubric in first if rubric not in closed)
     if running and is_left:
         return running
@@ -178,44 +184,47 @@ def wanted(results: Sequence[AuditResult], plan: Plan, pairs: int) -> tuple[str,
 
 
 def overdue(results: Sequence[AuditResult], plan: Plan, pairs: Sequence[Pair]) -> tuple[str, ...]:
-    """The `then` rubrics that the first `records` pairs still lack, once there are as many.
+    """Returns the `then` rubrics that the first `records` pairs still lack, once those are judged.
 
-    A drop in sight gets the first rubrics more pairs; what comes then does not wait for those.
+    A drop in sight gets the first rubrics more pairs; the `then` rubrics do not wait for these.
     """
-    if len(pairs) < plan.records or _dropped(results, plan) & set(plan.first):
+    if len(pairs) < plan.records or _dropped_rubrics(results, plan) & set(plan.first):
         return ()
-    closed = {one.rubric for one in results if not _is_open(one, plan)}
-    known = [{one.rubric for one in pair.after.verdicts} for pair in pairs[: plan.records]]
+    closed = {result.rubric for result in results if not _is_open(result, plan)}
+    judged_rubrics = [
+        {verdict.rubric for verdict in pair.after.verdicts} for pair in pairs[: plan.records]
+    ]
     return tuple(
         rubric
         for rubric in plan.then
-        if rubric not in closed and any(rubric not in judged for judged in known)
+        if rubric not in closed and any(rubric not in judged for judged in judged_rubrics)
     )
 
 
 def caused_by(
     rubric: str, results: Sequence[AuditResult], causes: Sequence[Cause]
 ) -> tuple[Cause, ...]:
-    """What a drop of this rubric can be pinned to, the change's own causes among it first.
+    """Returns the causes of a drop of this rubric, narrowed to the change's own where they agree.
 
-    A drop of a generation rubric alone is one of generation only where relevance is steady.
+    A drop of a generation rubric has the cause generation only where relevance is steady: worse
+    context makes worse answers too.
     """
-    states = {one.rubric: one.state for one in results}
+    states = {result.rubric: result.state for result in results}
     if rubric in GENERATION:
         if states.get("context_relevance") is AuditState.STEADY:
             return (Cause.GENERATION,)
         return tuple(causes)
     implied = (Cause.RETRIEVAL, Cause.CORPUS)
-    return tuple(one for one in implied if one in causes) or implied[:1]
+    return tuple(cause for cause in implied if cause in causes) or implied[:1]
 
 
 def _values(pairs: Sequence[Pair], rubric: str) -> Iterator[tuple[float, float]]:
-    """Before and after, of the pairs that have both."""
+    """Yields the values before and after of the pairs that have both."""
     for pair in pairs:
-        before, after = (_value(one, rubric) for one in (pair.before, pair.after))
+        before, after = (_value(side, rubric) for side in (pair.before, pair.after))
         if before is not None and after is not None:
             yield before, after
 
 
 def _value(side: Side, rubric: str) -> float | None:
-    return next((one.value for one in side.verdicts if one.rubric == rubric), None)
+    return next((verdict.value for verdict in side.verdicts if verdict.rubric == rubric), None)

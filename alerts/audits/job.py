@@ -1,8 +1,8 @@
-"""Change audits at work: which changes get one, a look of each at a time, what they found.
+"""The job of change audits: starts them, advances each by one step at a time, returns findings.
 
-Looks ask the judge and take as long as it takes, so they are made in a thread of their own; `run`
-returns at once. What is known of an audit is in the store after each look: a crash repeats at most
-the calls of the look under way.
+A step calls the judge and lasts as long as the judge takes, so steps run in a thread of their own
+and `run` returns at once. Each step ends with its audit in the store: a crash repeats at most the
+calls of the step under way.
 """
 
 from __future__ import annotations
@@ -17,17 +17,17 @@ import structlog
 from alerts.audits.anchors import (
     Anchor,
     audit_of,
+    covered_by,
     in_order,
     of_deploy,
     of_finding,
     of_notice,
-    taken_in,
 )
 from alerts.audits.confidence import LEAST
 from alerts.audits.decide import Plan
 from alerts.audits.pairs import Ask, Before, before_of
-from alerts.audits.step import Looked, look
-from alerts.audits.words import findings, standing
+from alerts.audits.step import StepResult, run_step
+from alerts.audits.words import findings, with_end
 from ragvigil.model.audit import Audit, AuditState, Pair
 from ragvigil.store.engine.errors import StoreError
 from ragvigil.store.engine.priority import Priority
@@ -44,14 +44,18 @@ if TYPE_CHECKING:
 log = structlog.get_logger()
 
 HOUR, DAY = 3600.0, 86_400.0
-KNOWN_DAYS = 7
-"""Audits of so many days are looked at, for what they cover and where they begin."""
-LOOK_SECONDS = 60.0
-"""Between two looks of an audit that has judged all there was."""
+RECENT_DAYS = 7
+"""Days of audits that are kept in memory: they cover later changes and bound what is before."""
+STEP_PAUSE_SECONDS = 60.0
+"""Pause between two steps of an audit that has judged all the pairs there were."""
 
 
 class AuditJob:
-    """One duty. `ask` blocks; `clock` tells the thread of the looks the present, in seconds."""
+    """Starts and advances audits. `ask` blocks; `clock` returns seconds since the epoch.
+
+    Only the thread of the steps writes `_step_results`, and `run` reads them only once that thread
+    has ended; so they need no lock.
+    """
 
     def __init__(
         self,
@@ -64,16 +68,16 @@ class AuditJob:
     ) -> None:
         self._store, self._settings, self._ask, self._clock = store, settings, ask, clock
         self._page_drop = page_drop
-        self._known: dict[str, Audit] | None = None
+        self._by_id: dict[str, Audit] | None = None
         self._pending: dict[str, Anchor] = {}
         self._marked: set[str] = set()
-        self._passed: set[str] = set()
+        self._handled: set[str] = set()
         self._before: dict[tuple[str, tuple[str, ...]], Before] = {}
         self._next: dict[str, float] = {}
-        self._found: dict[str, Finding] = {}
-        self._over: set[str] = set()
+        self._open_findings: dict[str, Finding] = {}
+        self._ended_findings: set[str] = set()
         self._thread: Thread | None = None
-        self._looked: list[Looked] = []
+        self._step_results: list[StepResult] = []
 
     def run(
         self,
@@ -82,43 +86,45 @@ class AuditJob:
         deploys: Iterable[Deploy],
         moved: Iterable[Finding],
     ) -> tuple[Finding, ...]:
-        """Starts audits of what changed, looks at those that run, and tells what dropped.
+        """Starts audits of what changed, advances those that run, and returns what dropped.
 
-        `notices` are new ones; `deploys` and `moved` may be the same at each call. Returns the
-        drops that stand, and those that ended by now, once. Raises StoreError.
+        `notices` are new ones; `deploys` and `moved` may be the same at each call. Returns the open
+        drops, and once those that have ended. Raises StoreError.
         """
-        known = self._load(now)
-        # What moved and came back by itself needs no audit any more.
-        self._pending = {name: one for name, one in self._pending.items() if one.weight}
+        by_id = self._load(now)
+        # Weight 0 is a number that moved: it is offered again below while it lasts, and a number
+        # that came back by itself needs no audit any more.
+        self._pending = {name: anchor for name, anchor in self._pending.items() if anchor.weight}
         for anchor in self._anchors(now, notices, deploys, moved):
-            if anchor.source not in self._passed:
+            if anchor.source not in self._handled:
                 self._pending.setdefault(anchor.source, anchor)
         if self._thread is None or not self._thread.is_alive():
-            self._harvest(known)
-            self._begin(known, now)
-            self._look(known, now)
-        return self._told(known, now)
+            self._harvest(by_id)
+            self._begin(by_id, now)
+            self._start_steps(by_id, now)
+        return self._current_findings(by_id, now)
 
     @property
     def audits(self) -> tuple[Audit, ...]:
-        """Those of the last days, as of the last run."""
-        return tuple((self._known or {}).values())
+        """The audits of the last days, as of the last run."""
+        return tuple((self._by_id or {}).values())
 
     def wait(self, seconds: float) -> None:
-        """Waits for the look under way, at most so long."""
+        """Waits at most `seconds` for the steps under way."""
         if self._thread is not None:
             self._thread.join(seconds)
 
     def _load(self, now: float) -> dict[str, Audit]:
-        """What the store knows, at the first call."""
-        if self._known is None:
-            found = audits.find(self._store, since=int(now - KNOWN_DAYS * DAY))
-            self._known = {one.audit_id: one for one in found}
-            for audit in found:
+        """Reads the recent audits at the first call, and restores their findings."""
+        if self._by_id is None:
+            recent = audits.find(self._store, since=int(now - RECENT_DAYS * DAY))
+            self._by_id = {audit.audit_id: audit for audit in recent}
+            for audit in recent:
                 if audit.state is AuditState.DROPPED:
-                    self._tell(audit, audits.pairs_of(self._store, audit.audit_id))
-            self._told(self._known, now)  # those that ended before this start were told then
-        return self._known
+                    self._add_findings(audit, audits.pairs_of(self._store, audit.audit_id))
+            # Findings that ended before this start were returned by the earlier process.
+            self._current_findings(self._by_id, now)
+        return self._by_id
 
     def _anchors(
         self,
@@ -128,7 +134,7 @@ class AuditJob:
         moved: Iterable[Finding],
     ) -> Iterator[Anchor]:
         yield from map(of_notice, notices)
-        yield from (one for one in map(of_finding, moved) if one is not None)
+        yield from (anchor for anchor in map(of_finding, moved) if anchor is not None)
         for deploy in deploys:
             age = now - deploy.time_unix_nano / 1e9
             if deploy.deploy_id not in self._marked and 0 <= age < self._settings.hours * HOUR:
@@ -138,90 +144,95 @@ class AuditJob:
     def _of_deploy(self, deploy: Deploy) -> Iterator[Anchor]:
         """One anchor in each environment of the service that had traffic before."""
         since = int(deploy.time_unix_nano / 1e9 - HOUR)
-        seen = traffic.since(self._store, since, priority=Priority.TICK)
-        for name in sorted({one.environment for one in seen if one.service == deploy.service}):
+        places = traffic.since(self._store, since, priority=Priority.TICK)
+        for name in sorted(
+            {place.environment for place in places if place.service == deploy.service}
+        ):
             if deploy.environment in ("", name):
                 yield of_deploy(deploy, name)
 
-    def _begin(self, known: dict[str, Audit], now: float) -> None:
-        """An audit for each change that needs one and may have it; the others wait, or pass."""
+    def _begin(self, by_id: dict[str, Audit], now: float) -> None:
+        """Starts or widens an audit for each pending change; changes that may not start one wait.
+
+        A change older than the hours that an audit may last gets none.
+        """
         oldest = now - self._settings.hours * HOUR
         for anchor in in_order(self._pending.values()):
-            audit = taken_in(self._newest(known), anchor)
+            audit = covered_by(self._newest(by_id), anchor)
             if audit is not None:
-                if audit != known[audit.audit_id]:
-                    self._keep(known, audit, now)
+                if audit != by_id[audit.audit_id]:
+                    self._write(by_id, audit, now)
             elif anchor.time_unix_nano / 1e9 >= oldest:
-                if not self._may_start(known, anchor, now) or self._ask((), ()) is None:
+                if not self._may_start(by_id, anchor, now) or self._ask((), ()) is None:
                     continue
-                self._start(known, anchor, now)
-            self._passed.add(anchor.source)
+                self._start(by_id, anchor, now)
+            self._handled.add(anchor.source)
             del self._pending[anchor.source]
 
-    def _may_start(self, known: dict[str, Audit], anchor: Anchor, now: float) -> bool:
-        """The last audit of a day is left to changes: what moved alone must not take it."""
+    def _may_start(self, by_id: dict[str, Audit], anchor: Anchor, now: float) -> bool:
+        """Whether the day has an audit left; numbers that moved leave its last one to changes."""
         today = now // DAY
-        begun = sum(one.started_unix_nano / 1e9 // DAY == today for one in known.values())
+        begun = sum(audit.started_unix_nano / 1e9 // DAY == today for audit in by_id.values())
         most = self._settings.per_day
         return begun < (most if anchor.weight else max(min(most, 1), most - 1))
 
-    def _start(self, known: dict[str, Audit], anchor: Anchor, now: float) -> None:
+    def _start(self, by_id: dict[str, Audit], anchor: Anchor, now: float) -> None:
         audit = audit_of(anchor, int(now * 1e9))
-        before = before_of(self._store, audit, self._floor(known, audit))
+        before = before_of(self._store, audit, self._floor(by_id, audit))
         if len(before.candidates) < 2 * LEAST:
-            log.info("no audit: little was asked before", change=anchor.reason)
+            log.info("no audit: too little traffic before the change", change=anchor.reason)
             return
         log.info("audit begins", change=anchor.reason, service=audit.service, routes=audit.routes)
         self._before[audit.audit_id, audit.routes] = before
-        self._keep(known, audit, now)
+        self._write(by_id, audit, now)
 
-    def _floor(self, known: dict[str, Audit], audit: Audit) -> float:
-        """When its routes changed before, seconds since the epoch; 0 where there was none."""
+    def _floor(self, by_id: dict[str, Audit], audit: Audit) -> float:
+        """The last change of its routes before this one, seconds since the epoch; 0 without one."""
         times = [
-            one.anchor_unix_nano / 1e9
-            for one in known.values()
-            if (one.service, one.environment) == (audit.service, audit.environment)
-            and one.anchor_unix_nano < audit.anchor_unix_nano
-            and (not one.routes or not audit.routes or set(one.routes) & set(audit.routes))
+            other.anchor_unix_nano / 1e9
+            for other in by_id.values()
+            if (other.service, other.environment) == (audit.service, audit.environment)
+            and other.anchor_unix_nano < audit.anchor_unix_nano
+            and (not other.routes or not audit.routes or set(other.routes) & set(audit.routes))
         ]
         return max(times, default=0.0)
 
-    def _keep(self, known: dict[str, Audit], audit: Audit, now: float) -> None:
+    def _write(self, by_id: dict[str, Audit], audit: Audit, now: float) -> None:
         store = self._store
         store.write(
             audits.batch(audit, (), int(now * 1e9), replica=store.replica, epoch=store.epoch)
         )
-        known[audit.audit_id] = audit
+        by_id[audit.audit_id] = audit
 
-    def _newest(self, known: dict[str, Audit]) -> list[Audit]:
-        return sorted(known.values(), key=lambda one: -one.started_unix_nano)
+    def _newest(self, by_id: dict[str, Audit]) -> list[Audit]:
+        return sorted(by_id.values(), key=lambda audit: -audit.started_unix_nano)
 
-    def _look(self, known: dict[str, Audit], now: float) -> None:
+    def _start_steps(self, by_id: dict[str, Audit], now: float) -> None:
         due = [
-            one
-            for one in known.values()
-            if one.is_running and now >= self._next.get(one.audit_id, 0.0)
+            audit
+            for audit in by_id.values()
+            if audit.is_running and now >= self._next.get(audit.audit_id, 0.0)
         ]
-        self._next |= {one.audit_id: now + LOOK_SECONDS for one in due}
+        self._next |= {audit.audit_id: now + STEP_PAUSE_SECONDS for audit in due}
         if due:
-            floors = [self._floor(known, one) for one in due]
+            floors = [self._floor(by_id, audit) for audit in due]
             self._thread = Thread(
-                target=self._looking, args=(due, floors), name="audit", daemon=True
+                target=self._step_all, args=(due, floors), name="audit", daemon=True
             )
             self._thread.start()
 
-    def _looking(self, due: Sequence[Audit], floors: Sequence[float]) -> None:
-        """The thread: one look of each. What fails is tried again at the next look."""
+    def _step_all(self, due: Sequence[Audit], floors: Sequence[float]) -> None:
+        """Runs in the thread: one step of each audit. A failed step is repeated with the next."""
         for audit, floor in zip(due, floors, strict=True):
             try:
                 pairs = tuple(audits.pairs_of(self._store, audit.audit_id))
                 before = self._before_of(audit, floor)
                 plan = self._plan()
-                found = look(self._store, self._ask, audit, pairs, before, plan, self._clock())
+                result = run_step(self._store, self._ask, audit, pairs, before, plan, self._clock())
             except (StoreError, CancelledError) as error:
-                log.warning("an audit could not look", audit=audit.audit_id, reason=str(error))
+                log.warning("audit step failed", audit=audit.audit_id, reason=str(error))
             else:
-                self._looked.append(found)
+                self._step_results.append(result)
 
     def _before_of(self, audit: Audit, floor: float) -> Before:
         key = (audit.audit_id, audit.routes)
@@ -240,28 +251,33 @@ class AuditJob:
             hours=settings.hours,
         )
 
-    def _harvest(self, known: dict[str, Audit]) -> None:
-        """Takes over what the thread has found; it has ended by now."""
-        for found in self._looked:
-            audit = found.audit
-            known[audit.audit_id] = audit
-            if found.is_full:
+    def _harvest(self, by_id: dict[str, Audit]) -> None:
+        """Takes over the results of the thread, which has ended by now."""
+        for result in self._step_results:
+            audit = result.audit
+            by_id[audit.audit_id] = audit
+            if result.is_full:
                 self._next[audit.audit_id] = 0.0
             if audit.state is AuditState.DROPPED:
-                self._tell(audit, found.pairs)
+                self._add_findings(audit, result.pairs)
             if not audit.is_running:
                 log.info("audit ended", change=audit.reason, found=audit.progress)
-                kept = {key for key in self._before if key[0] != audit.audit_id}
-                self._before = {key: self._before[key] for key in kept}
-        self._looked = []
+                others = {key for key in self._before if key[0] != audit.audit_id}
+                self._before = {key: self._before[key] for key in others}
+        self._step_results = []
 
-    def _tell(self, audit: Audit, pairs: Sequence[Pair]) -> None:
-        for one in findings(audit, pairs, self._plan()):
-            if one.finding_id not in self._over:
-                self._found[one.finding_id] = one
+    def _add_findings(self, audit: Audit, pairs: Sequence[Pair]) -> None:
+        for finding in findings(audit, pairs, self._plan()):
+            if finding.finding_id not in self._ended_findings:
+                self._open_findings[finding.finding_id] = finding
 
-    def _told(self, known: dict[str, Audit], now: float) -> tuple[Finding, ...]:
-        told = [standing(one, known.values(), int(now * 1e9)) for one in self._found.values()]
-        self._over |= {one.finding_id for one in told if not one.is_open}
-        self._found = {one.finding_id: one for one in told if one.is_open}
-        return tuple(told)
+    def _current_findings(self, by_id: dict[str, Audit], now: float) -> tuple[Finding, ...]:
+        current = [
+            with_end(finding, by_id.values(), int(now * 1e9))
+            for finding in self._open_findings.values()
+        ]
+        self._ended_findings |= {finding.finding_id for finding in current if not finding.is_open}
+        self._open_findings = {
+            finding.finding_id: finding for finding in current if finding.is_open
+        }
+        return tuple(current)

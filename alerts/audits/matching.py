@@ -1,9 +1,8 @@
-"""Which records from before a change were asked most like those from after it. Pure.
+"""Matches records from after a change with records from before it that asked the like. Pure.
 
-Likeness is the cosine of the questions' parts of words, three characters each and weighted by how
-rare they are: it needs no model, and works for languages that do not part words. Records from
-before are chosen by their questions alone, never by how they scored, so the choice proves nothing
-by itself.
+Likeness is the cosine of the questions' character trigrams, weighted by how rare they are: it needs
+no model, and works for languages that do not separate words. Records from before are chosen by
+their questions alone, never by how they scored, so the choice cannot make a drop.
 """
 
 from __future__ import annotations
@@ -20,15 +19,15 @@ Matrix = npt.NDArray[np.float32]
 Places = npt.NDArray[np.int64]
 
 SIZE = 2048
-"""Places that parts of words are hashed into: two parts that share one make questions a little
-more alike than they are."""
+"""Places that trigrams are hashed into: a collision makes two questions a little more alike."""
 CHARACTERS = 400
-"""Of a question; what follows is rarely what was asked."""
+"""Characters of a question that are compared; what follows is rarely what was asked."""
 OTHER_ROUTE = 0.5
 """A question on another route must be this much more alike."""
 USUAL = 0.05
-"""Of the questions from before, those that nothing else from before is like."""
+"""Share of the questions from before that are like no other question from before."""
 SAMPLE = 200
+"""Questions from before whose nearest other is sought, against all of them."""
 WORD = re.compile(r"\w+")
 
 
@@ -42,7 +41,7 @@ class Match:
 
 
 def parts(question: str) -> frozenset[int]:
-    """The hashed parts of a question's words.
+    """Hashes the trigrams of a question's words.
 
     >>> parts("Refunds?") == parts("refunds")
     True
@@ -57,64 +56,65 @@ def parts(question: str) -> frozenset[int]:
 
 
 def vectors(questions: Sequence[str], rarity: Matrix) -> Matrix:
-    """One row of length 1 a question, or 0 where it has no word; shape (questions, SIZE)."""
-    found = np.zeros((len(questions), SIZE), dtype=np.float32)
+    """One row of length 1 per question, of length 0 without words; shape (questions, SIZE)."""
+    rows = np.zeros((len(questions), SIZE), dtype=np.float32)
     for row, question in enumerate(questions):
         places = list(parts(question))
-        found[row, places] = rarity[places]
-    length = np.linalg.norm(found, axis=1, keepdims=True)
-    found /= np.where(length > 0, length, 1)
-    return found
+        rows[row, places] = rarity[places]
+    length = np.linalg.norm(rows, axis=1, keepdims=True)
+    rows /= np.where(length > 0, length, 1)
+    return rows
 
 
 def rarity(questions: Sequence[str]) -> Matrix:
-    """How much each part says, by how few of the questions have it; shape (SIZE,)."""
-    seen = np.zeros(SIZE, dtype=np.float32)
+    """Inverse document frequency of each trigram among the questions; shape (SIZE,)."""
+    counts = np.zeros(SIZE, dtype=np.float32)
     for question in questions:
-        seen[list(parts(question))] += 1
-    return np.log((len(questions) + 1) / (seen + 1)).astype(np.float32) + np.float32(0.01)
+        counts[list(parts(question))] += 1
+    # The last term keeps a trigram that every question has from weighing nothing.
+    return np.log((len(questions) + 1) / (counts + 1)).astype(np.float32) + np.float32(0.01)
 
 
 def likeness(after: Sequence[str], before: Sequence[str]) -> Matrix:
-    """How alike each two questions are, 0..1; shape (after, before)."""
+    """How alike two questions are, 0 to 1, for each pair; shape (after, before)."""
     weights = rarity(before)
     return vectors(after, weights) @ vectors(before, weights).T
 
 
 def least_alike(before: Sequence[str]) -> float:
-    """How like its nearest other one a question from before is, but for the strangest 5 %."""
+    """The likeness to its nearest other question that 95 % of the questions from before reach."""
     return least_of(likeness(before[:SAMPLE], before))
 
 
 def least_of(alike: Matrix) -> float:
-    """The same of a matrix whose first questions are both rows and columns."""
-    others = alike.copy()
-    np.fill_diagonal(others, -1.0)
-    return float(np.quantile(others.max(axis=1), USUAL)) if others.size else 0.0
+    """The same for a matrix whose rows are also its first columns."""
+    other = alike.copy()
+    np.fill_diagonal(other, -1.0)
+    return float(np.quantile(other.max(axis=1), USUAL)) if other.size else 0.0
 
 
 def comparable(alike: Matrix, least: float) -> npt.NDArray[np.bool_]:
     """Which after-records ask what was asked before; shape (after,).
 
-    A topic that is new has no before, so what it scores tells nothing of the change. Where most
-    are new the questions themselves have changed, and all are compared as they are.
+    A new topic has no before, so its scores say nothing about the change. Where most questions are
+    new, the traffic itself has changed, and all records are compared as they are.
     """
-    known: npt.NDArray[np.bool_] = alike.max(axis=1, initial=0.0) >= least
-    return known if 2 * known.sum() >= len(known) else np.ones_like(known)
+    is_known: npt.NDArray[np.bool_] = alike.max(axis=1, initial=0.0) >= least
+    return is_known if 2 * is_known.sum() >= len(is_known) else np.ones_like(is_known)
 
 
 def match(alike: Matrix, after_routes: Sequence[str], before_routes: Sequence[str]) -> list[Match]:
-    """The best before-record of each after-record; each is used once, the most alike go first.
+    """Returns the best before-record of each after-record; each is used once, greedily by likeness.
 
-    A before-record of the same route goes before one of another. Where fewer records are there
-    from before than from after, the least alike of these have none.
+    A before-record of the same route goes before that of another. If there are fewer records from
+    before than from after, the least alike of these have no match.
     """
     same = np.asarray(after_routes)[:, None] == np.asarray(before_routes)[None, :]
     weighed = np.where(same, alike + OTHER_ROUTE, alike)
-    found: list[Match] = []
+    matches: list[Match] = []
     for _ in range(min(alike.shape)):
         after, before = divmod(int(weighed.argmax()), alike.shape[1])
-        found.append(Match(after=after, before=before, likeness=float(alike[after, before])))
+        matches.append(Match(after=after, before=before, likeness=float(alike[after, before])))
         weighed[after, :] = -1.0
         weighed[:, before] = -1.0
-    return sorted(found, key=lambda one: one.after)
+    return sorted(matches, key=lambda matched: matched.after)

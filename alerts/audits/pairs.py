@@ -1,4 +1,4 @@
-"""The pairs of an audit: records from after a change, each with its like from before, judged."""
+"""The pairs of an audit: a record from after a change and a like one from before, both judged."""
 
 from __future__ import annotations
 
@@ -18,43 +18,43 @@ if TYPE_CHECKING:
     from ragvigil.store.engine.store import Store
 
 Ask: TypeAlias = Callable[[Sequence[RagRecord], Sequence[str]], list[tuple[Score, ...]] | None]
-"""The scores of each record by these rubrics, asked anew; None while there is no judge. Blocks."""
+"""Judges each record anew by these rubrics; None while there is no judge. Blocks."""
 SETTLED_SECONDS = 30.0
 """A record younger than this may still get late spans."""
 HOUR, DAY = 3600.0, 86_400.0
 DAYS = 7
 HOUR_BEFORE, SAME_HOURS = 600, 250
-"""Records to choose from: of the hour before, and of the same two hours of each earlier day."""
+"""Most records to choose from: of the hour before, and of two hours of each earlier day."""
 MOST_AFTER = 1000
 NOT_ASKED, GONE = "not_asked", "gone"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Before:
-    """Records from before a change, chosen from by their questions; see `least_alike`."""
+    """Records from before a change to choose from; `least` is their `least_alike`."""
 
     candidates: tuple[Candidate, ...]
     least: float
 
     @property
     def questions(self) -> list[str]:
-        """What was asked."""
-        return [one.query for one in self.candidates]
+        """The questions of the candidates."""
+        return [candidate.query for candidate in self.candidates]
 
 
 def before_of(store: Store, audit: Audit, floor: float) -> Before:
-    """Candidates from before the change, none from before `floor` (seconds since the epoch)."""
+    """Reads candidates from before the change and after `floor` (seconds since the epoch)."""
     anchor = audit.anchor_unix_nano / 1e9
     spans = [(anchor - HOUR, anchor, HOUR_BEFORE)]
     spans += [
         (anchor - day * DAY, anchor - day * DAY + 2 * HOUR, SAME_HOURS)
         for day in range(1, DAYS + 1)
     ]
-    found = [
-        one
+    candidates = [
+        candidate
         for since, until, limit in spans
         if until > floor
-        for one in audits.candidates(
+        for candidate in audits.candidates(
             store,
             Place(
                 service=audit.service,
@@ -67,12 +67,12 @@ def before_of(store: Store, audit: Audit, floor: float) -> Before:
             ),
         )
     ]
-    least = least_alike([one.query for one in found])
-    return Before(candidates=tuple(found), least=least)
+    least = least_alike([candidate.query for candidate in candidates])
+    return Before(candidates=tuple(candidates), least=least)
 
 
 def after_of(store: Store, audit: Audit, now: float) -> list[Candidate]:
-    """Candidates from after the change, each route from its own time on."""
+    """Reads candidates from after the change, each route from its own time on."""
     times = audit.since_unix_nano or (audit.anchor_unix_nano,)
     return audits.candidates(
         store,
@@ -91,16 +91,22 @@ def after_of(store: Store, audit: Audit, now: float) -> list[Candidate]:
 def next_pairs(
     after: Sequence[Candidate], pairs: Sequence[Pair], before: Before, room: int
 ) -> list[Pair]:
-    """At most `room` new pairs, not judged yet; each record is used once in an audit."""
+    """Makes at most `room` new pairs, not judged yet; each record is used once in an audit."""
     if not after or not before.candidates:
         return []
-    alike = likeness([one.query for one in after], before.questions)
+    alike = likeness([candidate.query for candidate in after], before.questions)
     is_known = comparable(alike, before.least)
     used = {(side.trace_id, side.record_id) for pair in pairs for side in (pair.before, pair.after)}
-    fresh = [place for place, one in enumerate(after) if is_known[place] and _key(one) not in used]
+    fresh = [
+        place
+        for place, candidate in enumerate(after)
+        if is_known[place] and _key(candidate) not in used
+    ]
     fresh = fresh[: max(0, room)]
-    free = [place for place, one in enumerate(before.candidates) if _key(one) not in used]
-    found = match(
+    free = [
+        place for place, candidate in enumerate(before.candidates) if _key(candidate) not in used
+    ]
+    matches = match(
         alike[fresh][:, free],
         [after[place].route for place in fresh],
         [before.candidates[place].route for place in free],
@@ -109,48 +115,49 @@ def next_pairs(
     return [
         Pair(
             number=number + place,
-            before=_side(before.candidates[free[one.before]]),
-            after=_side(after[fresh[one.after]]),
-            likeness=round(one.likeness, 3),
+            before=_side(before.candidates[free[matched.before]]),
+            after=_side(after[fresh[matched.after]]),
+            likeness=round(matched.likeness, 3),
         )
-        for place, one in enumerate(found)
+        for place, matched in enumerate(matches)
     ]
 
 
 def judge(
     store: Store, ask: Ask, pairs: Sequence[Pair], rubrics: Sequence[str]
 ) -> tuple[Pair, ...] | None:
-    """The pairs with these rubrics' verdicts; None where nobody judges."""
+    """Adds these rubrics' verdicts to the pairs; returns None while there is no judge."""
     sides = [side for pair in pairs for side in (pair.before, pair.after)]
     stored = judged.read(store, [_key(side) for side in sides])
+    # A record may be gone from the store since it was chosen; its side gets the label GONE.
     here = [side for side in sides if _key(side) in stored]
-    said = ask([stored[_key(side)].record for side in here], rubrics)
-    if said is None:
+    judgements = ask([stored[_key(side)].record for side in here], rubrics)
+    if judgements is None:
         return None
-    scores = {_key(side): one for side, one in zip(here, said, strict=True)}
+    scores = {_key(side): judgement for side, judgement in zip(here, judgements, strict=True)}
     return tuple(
         replace(
             pair,
-            before=_told(pair.before, scores.get(_key(pair.before)), rubrics),
-            after=_told(pair.after, scores.get(_key(pair.after)), rubrics),
+            before=_with_verdicts(pair.before, scores.get(_key(pair.before)), rubrics),
+            after=_with_verdicts(pair.after, scores.get(_key(pair.after)), rubrics),
         )
         for pair in pairs
     )
 
 
-def _told(side: Side, scores: Sequence[Score] | None, rubrics: Sequence[str]) -> Side:
-    """The side with its verdicts; a rubric that said nothing has one without a value."""
-    said = {one.rubric: one for one in scores or ()}
+def _with_verdicts(side: Side, scores: Sequence[Score] | None, rubrics: Sequence[str]) -> Side:
+    """Adds verdicts to a side; a rubric without a score gets a verdict without a value."""
+    by_rubric = {score.rubric: score for score in scores or ()}
     fresh = tuple(
         Verdict(
             rubric=rubric,
-            layer=said[rubric].layer,
-            value=said[rubric].value,
-            label=said[rubric].label,
-            scorer=said[rubric].scorer,
-            version=said[rubric].version,
+            layer=by_rubric[rubric].layer,
+            value=by_rubric[rubric].value,
+            label=by_rubric[rubric].label,
+            scorer=by_rubric[rubric].scorer,
+            version=by_rubric[rubric].version,
         )
-        if rubric in said
+        if rubric in by_rubric
         else Verdict(
             rubric=rubric,
             layer=Layer.CROSS_CUTTING,
@@ -158,13 +165,13 @@ def _told(side: Side, scores: Sequence[Score] | None, rubrics: Sequence[str]) ->
         )
         for rubric in rubrics
     )
-    others = tuple(one for one in side.verdicts if one.rubric not in rubrics)
-    return replace(side, verdicts=others + fresh)
+    kept = tuple(verdict for verdict in side.verdicts if verdict.rubric not in rubrics)
+    return replace(side, verdicts=kept + fresh)
 
 
-def _side(one: Candidate) -> Side:
-    return Side(trace_id=one.trace_id, record_id=one.record_id, route=one.route)
+def _side(candidate: Candidate) -> Side:
+    return Side(trace_id=candidate.trace_id, record_id=candidate.record_id, route=candidate.route)
 
 
-def _key(one: Candidate | Side) -> judged.Key:
-    return one.trace_id, one.record_id
+def _key(record: Candidate | Side) -> judged.Key:
+    return record.trace_id, record.record_id

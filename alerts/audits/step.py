@@ -1,4 +1,4 @@
-"""One look of an audit: the next pairs, judged on both sides in the same minutes, and stored."""
+"""One step of an audit: judges the next pairs, both sides in the same minutes, and stores them."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ from ragvigil.store.watch import audits
 if TYPE_CHECKING:
     from ragvigil.store.engine.store import Store
 
-LOOK_PAIRS = 16
-"""Pairs of one look: with two rubrics 64 calls, some 20 seconds of a judge."""
+STEP_PAIRS = 16
+"""Pairs of one step: with two rubrics 64 calls, some 20 seconds of a judge."""
 HOUR = 3600.0
-PASSING = frozenset(
+TRANSIENT = frozenset(
     map(
         str,
         (
@@ -30,21 +30,21 @@ PASSING = frozenset(
         ),
     )
 )
-"""A pair that met one of these is judged again later."""
+"""Failures that pass: a pair that met one is not stored, and judged again in a later step."""
 BUDGET = str(FailureKind.BUDGET)
 SPENT = "at the budget: today's reserve of the judge is spent"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Looked:
-    """An audit after a look, and all its pairs; `is_full` where more could be judged at once."""
+class StepResult:
+    """An audit after a step, and all its pairs; `is_full` if the next step need not wait."""
 
     audit: Audit
     pairs: tuple[Pair, ...]
     is_full: bool = False
 
 
-def look(
+def run_step(
     store: Store,
     ask: Ask,
     audit: Audit,
@@ -52,45 +52,51 @@ def look(
     before: Before,
     plan: Plan,
     now: float,
-) -> Looked:
-    """Judges what is next and stores it. Raises StoreError; the audit is then as it was."""
-    asked = _asked(plan, pairs)
-    why = _over(audit, pairs, asked, now)
+) -> StepResult:
+    """Judges the next pairs and stores them with the audit's new state.
+
+    Raises StoreError; the audit is then unchanged.
+    """
+    active = _active_plan(plan, pairs)
+    why = _end_reason(audit, pairs, active, now)
     if why:
-        return _stored(store, ended(audit, why, plan, now), pairs, (), now)
-    rubrics = _due(audit, pairs, asked)
+        return _store_step(store, ended(audit, why, plan, now), pairs, (), now)
+    rubrics = _due(audit, pairs, active)
+    # Pairs that a rubric still lacks go first, then new ones.
     chosen, waiting = _unjudged(pairs, rubrics), 0
     if not chosen:
         after = after_of(store, audit, now)
         waiting = len(after)
-        room = min(LOOK_PAIRS, allowed(audit.results, asked) - len(pairs))
+        room = min(STEP_PAIRS, allowed(audit.results, active) - len(pairs))
         chosen = next_pairs(after, pairs, before, room)
-    said = judge(store, ask, chosen, rubrics) if chosen else None
-    if said is None:
-        return Looked(audit=audit, pairs=pairs)
-    kept = tuple(one for one in said if not _labels(one) & (PASSING | {BUDGET}))
-    every = _merged(pairs, kept)
-    asked = _asked(plan, every)
-    looked = _updated(audit, every, rubrics, asked, int(now * 1e9))
+    judged = judge(store, ask, chosen, rubrics) if chosen else None
+    if judged is None:
+        return StepResult(audit=audit, pairs=pairs)
+    settled = tuple(pair for pair in judged if not _labels(pair) & (TRANSIENT | {BUDGET}))
+    every = _merge(pairs, settled)
+    active = _active_plan(plan, every)
+    updated = _updated(audit, every, rubrics, active, int(now * 1e9))
     pace = Pace(an_hour=_an_hour(audit, waiting or len(every), now), now=now)
-    looked = replace(looked, progress=progress(looked, every, asked, pace))
-    is_spent = any(BUDGET in _labels(one) for one in said)
-    why = SPENT if is_spent else _over(looked, every, asked, now)
-    done = _stored(store, ended(looked, why, plan, now) if why else looked, every, kept, now)
-    return replace(done, is_full=len(chosen) >= LOOK_PAIRS and bool(kept))
+    updated = replace(updated, progress=progress(updated, every, active, pace))
+    is_spent = any(BUDGET in _labels(pair) for pair in judged)
+    why = SPENT if is_spent else _end_reason(updated, every, active, now)
+    done = _store_step(
+        store, ended(updated, why, plan, now) if why else updated, every, settled, now
+    )
+    return replace(done, is_full=len(chosen) >= STEP_PAIRS and bool(settled))
 
 
-def _asked(plan: Plan, pairs: Sequence[Pair]) -> Plan:
-    """The plan without rubrics that the judge, as it is configured, never speaks of."""
+def _active_plan(plan: Plan, pairs: Sequence[Pair]) -> Plan:
+    """Leaves out the rubrics that the judge is not configured to judge."""
     labels: dict[str, set[str]] = {}
     for pair in pairs:
-        for one in pair.after.verdicts:
-            labels.setdefault(one.rubric, set()).add(one.label)
-    mute = {rubric for rubric, found in labels.items() if found == {NOT_ASKED}}
+        for verdict in pair.after.verdicts:
+            labels.setdefault(verdict.rubric, set()).add(verdict.label)
+    mute = {rubric for rubric, values in labels.items() if values == {NOT_ASKED}}
     return replace(
         plan,
-        first=tuple(one for one in plan.first if one not in mute),
-        then=tuple(one for one in plan.then if one not in mute),
+        first=tuple(rubric for rubric in plan.first if rubric not in mute),
+        then=tuple(rubric for rubric in plan.then if rubric not in mute),
     )
 
 
@@ -98,8 +104,8 @@ def _due(audit: Audit, pairs: Sequence[Pair], plan: Plan) -> tuple[str, ...]:
     return overdue(audit.results, plan, pairs) or wanted(audit.results, plan, len(pairs))
 
 
-def _over(audit: Audit, pairs: Sequence[Pair], plan: Plan, now: float) -> str:
-    """Why nothing is left to do; empty while something is."""
+def _end_reason(audit: Audit, pairs: Sequence[Pair], plan: Plan, now: float) -> str:
+    """Returns why the audit ends; empty while it goes on."""
     if not plan.first:
         return "the judge is asked none of its rubrics: [judge] rubrics"
     rubrics = _due(audit, pairs, plan)
@@ -111,20 +117,22 @@ def _over(audit: Audit, pairs: Sequence[Pair], plan: Plan, now: float) -> str:
     return ""
 
 
-def _merged(pairs: Sequence[Pair], fresh: Sequence[Pair]) -> tuple[Pair, ...]:
-    known = {one.number: one for one in (*pairs, *fresh)}
-    return tuple(known[number] for number in sorted(known))
+def _merge(pairs: Sequence[Pair], fresh: Sequence[Pair]) -> tuple[Pair, ...]:
+    by_number = {pair.number: pair for pair in (*pairs, *fresh)}
+    return tuple(by_number[number] for number in sorted(by_number))
 
 
 def ended(audit: Audit, why: str, plan: Plan, now: float) -> Audit:
-    """The audit at its end; what is not decided by now stays undecided, and `why` says why."""
+    """Ends the audit; rubrics without a decision are undecided, and `why` is the reason."""
     results = tuple(
-        replace(one, state=AuditState.UNDECIDED) if one.state is AuditState.RUNNING else one
-        for one in audit.results
+        replace(result, state=AuditState.UNDECIDED)
+        if result.state is AuditState.RUNNING
+        else result
+        for result in audit.results
     )
-    states = {one.state for one in results}
+    states = {result.state for result in results}
     weights = (AuditState.DROPPED, AuditState.UNDECIDED, AuditState.STEADY)
-    state = next((one for one in weights if one in states), AuditState.UNDECIDED)
+    state = next((state for state in weights if state in states), AuditState.UNDECIDED)
     is_open = AuditState.UNDECIDED in states or not states
     over = replace(
         audit,
@@ -136,44 +144,44 @@ def ended(audit: Audit, why: str, plan: Plan, now: float) -> Audit:
     return replace(over, progress=conclusion(over, plan))
 
 
-def _stored(
+def _store_step(
     store: Store, audit: Audit, pairs: tuple[Pair, ...], fresh: Sequence[Pair], now: float
-) -> Looked:
+) -> StepResult:
     nanos = int(now * 1e9)
     batch = audits.batch(audit, fresh, nanos, replica=store.replica, epoch=store.epoch)
     store.write(batch)
-    return Looked(audit=audit, pairs=pairs)
+    return StepResult(audit=audit, pairs=pairs)
 
 
 def _unjudged(pairs: Sequence[Pair], rubrics: Collection[str]) -> list[Pair]:
-    """Known pairs that one of the rubrics has not judged yet, as many as a look takes."""
-    return [pair for pair in pairs if set(rubrics) - {one.rubric for one in pair.after.verdicts}][
-        :LOOK_PAIRS
-    ]
+    """Returns pairs that one of the rubrics has not judged yet, at most STEP_PAIRS."""
+    return [
+        pair for pair in pairs if set(rubrics) - {verdict.rubric for verdict in pair.after.verdicts}
+    ][:STEP_PAIRS]
 
 
 def _labels(pair: Pair) -> set[str]:
-    """Why verdicts of this pair have no value."""
+    """The labels of a pair's verdicts without a value: why each has none."""
     sides = (pair.before, pair.after)
-    return {one.label for side in sides for one in side.verdicts if one.value is None}
+    return {verdict.label for side in sides for verdict in side.verdicts if verdict.value is None}
 
 
 def _updated(
     audit: Audit, pairs: tuple[Pair, ...], rubrics: Sequence[str], plan: Plan, now: int
 ) -> Audit:
-    known = {one.rubric: one for one in audit.results}
+    by_rubric = {result.rubric: result for result in audit.results}
     layers = {
-        one.rubric: one.layer
+        verdict.rubric: verdict.layer
         for pair in pairs
-        for one in pair.after.verdicts
-        if one.value is not None
+        for verdict in pair.after.verdicts
+        if verdict.value is not None
     }
     for rubric in rubrics:
-        if rubric in known or rubric in layers:
-            one = known.get(rubric) or AuditResult(rubric=rubric, layer=layers[rubric])
-            known[rubric] = update(one, pairs, plan, now)
-    results = tuple(known.values())
-    is_dropped = any(one.state is AuditState.DROPPED for one in results)
+        if rubric in by_rubric or rubric in layers:
+            before = by_rubric.get(rubric) or AuditResult(rubric=rubric, layer=layers[rubric])
+            by_rubric[rubric] = update(before, pairs, plan, now)
+    results = tuple(by_rubric.values())
+    is_dropped = any(result.state is AuditState.DROPPED for result in results)
     return replace(
         audit,
         results=results,
@@ -183,5 +191,5 @@ def _updated(
 
 
 def _an_hour(audit: Audit, records: int, now: float) -> float:
-    """After-records an hour since the change."""
+    """Records an hour since the change."""
     return records / max(60.0, now - audit.anchor_unix_nano / 1e9) * HOUR

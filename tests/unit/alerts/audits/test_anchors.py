@@ -10,11 +10,11 @@ from alerts.audits.anchors import (
     HOUR,
     MINUTE,
     audit_of,
+    covered_by,
     in_order,
     of_deploy,
     of_finding,
     of_notice,
-    taken_in,
 )
 from ragvigil.model.audit import Audit
 from ragvigil.model.deploy import Deploy
@@ -92,7 +92,7 @@ def test_changes_go_before_moves_and_the_earlier_first() -> None:
 
 def test_the_same_change_on_a_further_route_joins_from_its_own_time_on() -> None:
     other = of_notice(notice(route="/chat", at=T + 20 * MINUTE))
-    joined = taken_in([audit()], other)
+    joined = covered_by([audit()], other)
     assert joined is not None
     assert joined.routes == ("/ask", "/chat")
     assert joined.since_unix_nano == (T, T + 20 * MINUTE)
@@ -113,14 +113,14 @@ def test_the_same_change_on_a_further_route_joins_from_its_own_time_on() -> None
     ],
 )
 def test_another_change_has_an_audit_of_its_own(other: Notice) -> None:
-    assert taken_in([audit()], of_notice(other)) is None
+    assert covered_by([audit()], of_notice(other)) is None
 
 
 def test_a_release_joins_any_change_of_its_minutes_and_adds_no_cause() -> None:
-    joined = taken_in([audit()], of_notice(notice(ChangeKind.RELEASE, route="/chat")))
+    joined = covered_by([audit()], of_notice(notice(ChangeKind.RELEASE, route="/chat")))
     assert joined is not None
     assert joined.causes == (Cause.GENERATION,)
-    marked = taken_in([audit()], of_deploy(deploy(T - MINUTE), "prod"))
+    marked = covered_by([audit()], of_deploy(deploy(T - MINUTE), "prod"))
     assert marked is not None
     assert (marked.routes, marked.since_unix_nano) == ((), ())
     assert marked.reason == "prompt v1 -> v2; deploy 1.4"
@@ -129,7 +129,7 @@ def test_a_release_joins_any_change_of_its_minutes_and_adds_no_cause() -> None:
 @pytest.mark.parametrize("is_over", [False, True])
 def test_what_changes_on_its_routes_within_hours_is_covered(is_over: bool) -> None:
     standing = audit(is_over=is_over)
-    covered = taken_in([standing], of_notice(notice(ChangeKind.TOP_K, at=T + 5 * HOUR)))
+    covered = covered_by([standing], of_notice(notice(ChangeKind.TOP_K, at=T + 5 * HOUR)))
     assert covered is not None
     assert covered.audit_id == standing.audit_id
     assert covered.routes == standing.routes
@@ -137,9 +137,9 @@ def test_what_changes_on_its_routes_within_hours_is_covered(is_over: bool) -> No
 
 
 def test_an_audit_that_ended_takes_in_no_further_route() -> None:
-    assert taken_in([audit(is_over=True)], of_notice(notice(route="/chat"))) is None
+    assert covered_by([audit(is_over=True)], of_notice(notice(route="/chat"))) is None
 
 
 def test_an_anchor_that_is_known_changes_nothing() -> None:
     standing = audit()
-    assert taken_in([standing], of_notice(notice())) == standing
+    assert covered_by([standing], of_notice(notice())) == standing

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from alerts.audits.decide import Plan, allowed, caused_by, overdue, update, wanted
-from alerts.audits.words import Pace, conclusion, findings, outcome, progress, standing
+from alerts.audits.words import Pace, conclusion, findings, outcome, progress, with_end
 from ragvigil.model.audit import Audit, AuditResult, AuditState
 from ragvigil.model.finding import FindingKind
 from ragvigil.model.notice import Cause
@@ -317,15 +317,15 @@ def test_a_drop_stands_for_a_day_or_until_a_later_audit_shows_a_gain() -> None:
     pairs = paired(120, {GROUNDEDNESS: WORSE})
     first = audit(update(result(), pairs, PLAN, 5 * HOUR))
     (found,) = findings(first, pairs, PLAN)
-    assert standing(found, [first], 28 * HOUR).is_open
-    assert not standing(found, [first], 29 * HOUR).is_open
+    assert with_end(found, [first], 28 * HOUR).is_open
+    assert not with_end(found, [first], 29 * HOUR).is_open
     gain = result(state=AuditState.STEADY, low=0.02, decided_unix_nano=8 * HOUR)
     later = replace(first, audit_id="b", anchor_unix_nano=7 * HOUR, results=(gain,))
-    assert standing(found, [first, later], 9 * HOUR).cleared_unix_nano == 8 * HOUR
+    assert with_end(found, [first, later], 9 * HOUR).cleared_unix_nano == 8 * HOUR
     elsewhere = replace(later, routes=("/other",))
-    assert standing(found, [first, elsewhere], 9 * HOUR).is_open
+    assert with_end(found, [first, elsewhere], 9 * HOUR).is_open
     no_gain = replace(later, results=(replace(gain, low=-0.01),))
-    assert standing(found, [first, no_gain], 9 * HOUR).is_open
+    assert with_end(found, [first, no_gain], 9 * HOUR).is_open
 
 
 def test_rubrics_of_one_reply_share_what_one_may_use() -> None:

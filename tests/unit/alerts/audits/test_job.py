@@ -8,10 +8,10 @@ from dataclasses import dataclass, field, replace
 
 import pytest
 
-from alerts.audits import step as audit_look
 from alerts.audits.job import AuditJob
 from alerts.audits.pairs import Ask
 from alerts.audits.settings import AuditSettings
+from alerts.audits.step import STEP_PAIRS
 from ragvigil.model.audit import Audit, AuditState
 from ragvigil.model.deploy import Deploy
 from ragvigil.model.finding import Finding, FindingKind
@@ -421,4 +421,4 @@ def test_rubrics_that_the_judge_never_speaks_of_end_the_audit(watched: Watched) 
     watched.turns(notice())
     assert watched.audit.state is AuditState.UNDECIDED
     assert watched.audit.why == "the judge is asked none of its rubrics: [judge] rubrics"
-    assert watched.audit.pairs == audit_look.LOOK_PAIRS
+    assert watched.audit.pairs == STEP_PAIRS
