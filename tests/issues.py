@@ -63,15 +63,15 @@ def failure(number: int, *, ago: int = 60, **fields: object) -> Failure:
 
 
 def issue(issue_id: str = "i1", **fields: object) -> Issue:
-    """An issue."""
+    """An issue of 22 members; `fields` replace its own."""
     return replace(AN_ISSUE, issue_id=issue_id, **fields)  # type: ignore[arg-type]
 
 
-def membership(one: Failure, issue_id: str) -> Membership:
+def membership(failure: Failure, issue_id: str) -> Membership:
     """The failure in an issue, and a little in another."""
     return Membership(
-        trace_id=one.trace_id,
-        record_id=one.record_id,
+        trace_id=failure.trace_id,
+        record_id=failure.record_id,
         issue_id=issue_id,
         by=MemberBy.ASSIGNED,
         strength=0.75,
@@ -79,14 +79,14 @@ def membership(one: Failure, issue_id: str) -> Membership:
     )
 
 
-def keep(store: Store, failures: Iterable[Failure], one: Issue | None = None) -> None:
+def keep(store: Store, failures: Iterable[Failure], issue: Issue | None = None) -> None:
     """Stores failing records, as members of an issue where one is given, which is stored too."""
     kept = [_kept(failed) for failed in failures]
-    members = [(each, membership(each.failure, one.issue_id)) for each in kept if one]
-    issues = [one] if one else []
+    members = [(each, membership(each.failure, issue.issue_id)) for each in kept if issue]
+    issues = [issue] if issue else []
     store.write(stored.batch(time.time_ns(), failures=kept, members=members, issues=issues))
 
 
-def _kept(one: Failure) -> KeptFailure:
-    seconds = one.time_unix_nano // NANOS
-    return KeptFailure(failure=one, masked="", received=seconds, digest=1)
+def _kept(failure: Failure) -> KeptFailure:
+    seconds = failure.time_unix_nano // NANOS
+    return KeptFailure(failure=failure, masked="", received=seconds, digest=1)

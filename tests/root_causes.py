@@ -114,7 +114,7 @@ class Shelf:
 
     def search(self, *, route: str, rubric: str, label: str) -> Sequence[Form]:
         del rubric, label
-        return [one for found in self.records.values() for one in found if route in one["route"]]
+        return [row for found in self.records.values() for row in found if route in row["route"]]
 
 
 @dataclass

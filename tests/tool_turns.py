@@ -60,12 +60,12 @@ def calling_bedrock(name: str, arguments: dict[str, Any]) -> Fault:
 
 def answers(call: Call) -> list[str]:
     """What the tools had answered by this request, in OpenAI's protocol."""
-    return [one["content"] for one in call.body["messages"] if one["role"] == "tool"]
+    return [message["content"] for message in call.body["messages"] if message["role"] == "tool"]
 
 
 def offered(call: Call) -> list[str]:
     """Names of the tools that this request offers, in OpenAI's protocol."""
-    return [one["function"]["name"] for one in call.body["tools"]]
+    return [tool["function"]["name"] for tool in call.body["tools"]]
 
 
 def _text(arguments: dict[str, Any] | str) -> str:

@@ -75,7 +75,7 @@ def test_a_failure_says_where_and_when_and_of_which_release() -> None:
     ],
 )
 def test_the_most_upstream_rubric_is_the_first(rubrics: list[str], first: str) -> None:
-    found = failed(*(score(one) for one in rubrics))
+    found = failed(*(score(name) for name in rubrics))
     assert found.rubric == first
     assert set(found.rubrics) == set(rubrics)
 
@@ -100,7 +100,7 @@ def test_the_label_is_the_scores_own_else_the_type_that_the_judge_chose() -> Non
 
 
 def test_every_rubric_of_the_house_that_can_fail_has_a_place() -> None:
-    can_fail = {name for name, one in house_rubrics().items() if one.fails_below is not None}
+    can_fail = {name for name, rubric in house_rubrics().items() if rubric.fails_below is not None}
     assert can_fail <= set(UPSTREAM)
     assert set(UPSTREAM) <= {*house_rubrics(), *Layer}
 

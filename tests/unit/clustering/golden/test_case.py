@@ -126,7 +126,7 @@ def test_the_hash_covers_what_is_asked_and_not_who_signed() -> None:
     ],
 )
 def test_what_a_case_lacks_is_named(case: GoldenCase, why: str) -> None:
-    assert any(why in one for one in lacks(case, question_key))
+    assert any(why in lack for lack in lacks(case, question_key))
 
 
 def test_a_question_without_an_answer_needs_no_gold() -> None:

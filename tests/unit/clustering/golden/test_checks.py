@@ -21,9 +21,9 @@ def case(name: str, question: str, **more: object) -> GoldenCase:
 
 
 def found_near(question: str, *others: str) -> list[tuple[str, str]]:
-    listed = [case(f"c{place}", one) for place, one in enumerate(others)]
+    listed = [case(f"c{place}", question) for place, question in enumerate(others)]
     found = near_duplicates(case("own", question), listed, question_key, letters=0.85, meaning=0.9)
-    return [(one.case_id, one.by) for one in found]
+    return [(duplicate.case_id, duplicate.by) for duplicate in found]
 
 
 def test_the_same_words_are_the_same_question() -> None:
@@ -59,7 +59,9 @@ def test_questions_of_one_meaning_are_near_where_vectors_are_known() -> None:
         case("a", "How long do refunds take?"), case("b", "Where is the shop?")
     ]  # fmt: skip
     found = near_duplicates(asked_now, others, question_key, letters=0.85, meaning=0.9, embed=embed)
-    assert [(one.case_id, one.by, one.likeness) for one in found] == [("a", "meaning", 0.995)]
+    assert [(duplicate.case_id, duplicate.by, duplicate.likeness) for duplicate in found] == [
+        ("a", "meaning", 0.995)
+    ]
 
 
 CHUNK = "Card refunds take five to seven business days."
@@ -73,7 +75,7 @@ QUESTION = PromptMessage(role="user", text=f"Context: {CHUNK}\n\nQuestion: {ONE.
 
 
 def where(*prompt: PromptMessage) -> list[tuple[str, str]]:
-    return [(one.what, one.where) for one in leaks(ONE, prompt, [CHUNK], question_key)]
+    return [(leak.what, leak.where) for leak in leaks(ONE, prompt, [CHUNK], question_key)]
 
 
 def test_the_question_and_the_chunks_of_the_last_message_are_no_leak() -> None:

@@ -291,10 +291,10 @@ def test_line_ends_are_those_that_the_repository_checks_out(repo: Repository, fo
 
 def test_writers_at_a_time_lose_nothing(repo: Repository, folder: Path) -> None:
     threads = [threading.Thread(target=add, args=(repo, f"line {n}")) for n in range(6)]
-    for one in threads:
-        one.start()
-    for one in threads:
-        one.join()
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
     assert sorted(repo.path.read_text().split("\n")[:-1]) == [f"line {n}" for n in range(6)]
     assert git(folder, "rev-list", "--count", "HEAD").strip() == "7"
     assert status(folder) == ""

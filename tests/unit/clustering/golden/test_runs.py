@@ -66,7 +66,7 @@ def test_an_error_fails() -> None:
 
 def test_a_refusal_is_right_where_the_corpus_has_no_answer_and_wrong_elsewhere() -> None:
     nothing = GoldenCase(case_id="n", question="Shoe size?", failure_mode="no_answer")
-    refused, answered = (Score(rubric="refusal", label=one) for one in ("refused", "answered"))
+    refused, answered = (Score(rubric="refusal", label=label) for label in ("refused", "answered"))
     assert said("I cannot say.", refused, case=nothing).is_pass is True
     assert said("It is 44.", answered, case=nothing).is_pass is False
     assert said("Refunds take 5 to 7 days", refused).is_pass is False
@@ -113,7 +113,7 @@ def test_a_signed_case_is_run_at_once_daily_and_after_a_change_of_its_service(
 def test_other_cases_are_never_due() -> None:
     from dataclasses import replace
 
-    others = [replace(SIGNED, state=one) for one in CaseState if one is not CaseState.SIGNED]
+    others = [replace(SIGNED, state=state) for state in CaseState if state is not CaseState.SIGNED]
     assert list(cases_due(others, {}, [], 99 * HOUR, 24.0)) == []
 
 
@@ -129,7 +129,7 @@ def cases(canonical: int, adversarial: int, failure: int) -> list[GoldenCase]:
 @given(*[st.integers(0, 300)] * 3)
 def test_what_is_missing_completes_the_mix(canonical: int, adversarial: int, failure: int) -> None:
     parts = composition(cases(canonical, adversarial, failure)).parts
-    after = [one.cases + one.missing for one in parts]
+    after = [part.cases + part.missing for part in parts]
     whole = sum(after)
     assert whole >= FLOOR
     for part, count in zip(parts, after, strict=True):
@@ -140,7 +140,7 @@ def test_a_mix_is_shares_and_their_origin() -> None:
     found = composition(
         [*cases(6, 2, 1), GoldenCase(case_id="p", question="?", trace_id="ab" * 16)]
     )
-    assert [one.share for one in found.parts] == [0.6, 0.2, 0.2]
+    assert [part.share for part in found.parts] == [0.6, 0.2, 0.2]
     assert found.from_production == 0.1
     assert composition([]).parts[0].share is None
 

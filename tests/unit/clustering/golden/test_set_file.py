@@ -30,7 +30,7 @@ def test_putting_a_case_leaves_every_other_line_alone(names: list[str], ends: bo
         text = put(text, replace(case(name), revision=number + 1))
     assert text.startswith(f"{HAND}\n\n  not json\r\n")
     last = {name: number + 1 for number, name in enumerate(names)}
-    own = {one.case_id: one.revision for one in cases_of(read(text)) if one.case_id}
+    own = {case.case_id: case.revision for case in cases_of(read(text)) if case.case_id}
     assert own == last
 
 
@@ -38,21 +38,23 @@ def test_an_edited_line_is_told_from_a_signed_one() -> None:
     good, bad = case("a"), case("b")
     forged = line(bad).replace("This.", "That.")
     found = invalid_cases(read(f"{line(good)}\n{forged}\n{HAND}\nnonsense\n"), question_key)
-    assert [(one.number, one.case_id) for one in found] == [(2, "b"), (3, ""), (4, "")]
+    assert [(invalid.number, invalid.case_id) for invalid in found] == [(2, "b"), (3, ""), (4, "")]
     assert "edited after it was signed" in found[0].why
     assert "is not signed" in found[1].why
 
 
 def test_two_lines_that_ask_the_same_are_told() -> None:
     text = f"{line(case('a', 'How LONG?'))}\n{line(case('b', 'how long'))}\n"
-    assert [one.why for one in invalid_cases(read(text), question_key)] == ["line 1 asks the same"]
+    assert [invalid.why for invalid in invalid_cases(read(text), question_key)] == [
+        "line 1 asks the same"
+    ]
 
 
 def test_a_signed_case_that_the_file_lacks_is_told() -> None:
     a, b = case("a"), case("b")
     other = replace(b, gold_answer="That.", content_hash="00")
     found = differing(read(line(b)), {"a": a, "b": other})
-    assert [(one.case_id, one.number) for one in found] == [("a", 0), ("b", 1)]
+    assert [(invalid.case_id, invalid.number) for invalid in found] == [("a", 0), ("b", 1)]
 
 
 def test_what_the_store_does_not_know_is_adopted() -> None:

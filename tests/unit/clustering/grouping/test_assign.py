@@ -13,7 +13,7 @@ from clustering.grouping.assign import LEAST_COSINE, assign
 from clustering.grouping.vectors import unit
 from clustering.issues.members import CentroidMatches, assign_all
 from ragvigil.model.issue import MemberBy
-from tests.unit.clustering.failing import at, failure, issue
+from tests.unit.clustering.issue_examples import at, failure, issue
 
 AXES = np.eye(8, dtype=np.float32)
 

@@ -14,7 +14,7 @@ from clustering.grouping.child import cluster_in_child
 from clustering.grouping.cluster import Clustering
 from clustering.grouping.vectors import Vectors
 from ragvigil.inference.outcome import Reason, Unavailable
-from tests.unit.clustering.grouped import groups
+from tests.unit.clustering.vector_groups import groups
 
 GB = 1 << 30
 

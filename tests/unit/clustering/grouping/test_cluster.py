@@ -7,7 +7,7 @@ import pytest
 
 from clustering.grouping import cluster
 from clustering.grouping.cluster import clusters, least_size
-from tests.unit.clustering.grouped import DIMENSIONS, groups
+from tests.unit.clustering.vector_groups import DIMENSIONS, groups
 
 
 @pytest.fixture(autouse=True)
@@ -28,9 +28,9 @@ def test_each_group_is_a_cluster_and_its_rows_are_sure_of_it() -> None:
 
 def test_the_same_seed_gives_the_same_clusters() -> None:
     vectors = groups([40, 30], spread=0.3)
-    one, other = (clusters(vectors, seed=3) for _ in range(2))
-    assert (one.labels == other.labels).all()
-    assert np.allclose(one.memberships, other.memberships)
+    first, other = (clusters(vectors, seed=3) for _ in range(2))
+    assert (first.labels == other.labels).all()
+    assert np.allclose(first.memberships, other.memberships)
 
 
 def test_rows_of_zeros_are_noise() -> None:

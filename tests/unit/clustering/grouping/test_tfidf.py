@@ -16,7 +16,11 @@ def test_grammar_is_found_in_any_language() -> None:
         ["wie lange dauert das Paket", "ich will das Paket"],
         ["wie geht das mit der Rechnung", "ich zahle das auf Rechnung"],
     ]
-    assert [one[0] for one in distinctive_phrases(groups, 1)] == ["passwort", "paket", "rechnung"]
+    assert [group[0] for group in distinctive_phrases(groups, 1)] == [
+        "passwort",
+        "paket",
+        "rechnung",
+    ]
 
 
 def test_a_pair_of_words_that_belong_together_is_one_phrase() -> None:

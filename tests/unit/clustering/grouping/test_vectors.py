@@ -67,7 +67,7 @@ def test_masked_reasons_are_nearer_by_cause_than_by_topic(embed) -> None:  # typ
     ]
     questions = embed([question for _, question in told])
     plain = joint(embed([reason for reason, _ in told]), questions)
-    without = joint(embed([masked(*one) for one in told]), questions)
+    without = joint(embed([masked(*assignment) for assignment in told]), questions)
 
     def lead(vectors: np.ndarray) -> float:
         """How much nearer those of one cause are than those of one topic."""

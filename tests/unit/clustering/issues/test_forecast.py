@@ -10,7 +10,7 @@ from clustering.issues.forecast import Hour, is_above_forecast
 
 
 def hours(*members: int, requests: int = 1000) -> list[Hour]:
-    return [Hour(members=one, requests=requests) for one in members]
+    return [Hour(members=count, requests=requests) for count in members]
 
 
 def test_the_examples_hold() -> None:

@@ -115,21 +115,21 @@ def failing(number: int, reason: str = QUOTES, **more: object) -> Outcome:
 
 def keep(store: Store, *outcomes: Outcome) -> None:
     rows = TraceRows(FACTS)
-    for one in outcomes:
-        rows.add(one)
+    for outcome in outcomes:
+        rows.add(outcome)
     store.write(rows.take())
-    rollups.recompute(store, {one.time_unix_nano // SECOND // 60 * 60 for one in outcomes})
+    rollups.recompute(store, {outcome.time_unix_nano // SECOND // 60 * 60 for outcome in outcomes})
 
 
 def placed(store: Store, **wanted: object) -> dict[int, KeptFailure]:
     found = failed.find(store, failed.FailureFilter(**wanted))  # type: ignore[arg-type]
-    return {int(one.failure.trace_id, 16): one for one in found}
+    return {int(row.failure.trace_id, 16): row for row in found}
 
 
 def where(store: Store) -> dict[int, str]:
     return {
-        number: one.membership.issue_id if one.membership else ""
-        for number, one in placed(store).items()
+        number: membership.membership.issue_id if membership.membership else ""
+        for number, membership in placed(store).items()
     }
 
 
@@ -148,24 +148,26 @@ def test_three_records_of_one_key_are_a_provisional_issue(works: Works) -> None:
     assert (issue.members, issue.is_provisional, issue.state) == (3, True, IssueState.NEW)
     assert issue.routes == ("/ask", "/chat")
     assert set(where(works.store).values()) == {issue.issue_id}
-    assert [one.verb for one in works.events(issue)] == [IssueVerb.OPENED]
+    assert [event.verb for event in works.events(issue)] == [IssueVerb.OPENED]
     assert len(works.joined) == 3
     keep(works.store, failing(4))
     works.turn()
-    assert [one.members for one in works.issues()] == [4]
+    assert [issue.members for issue in works.issues()] == [4]
 
 
 def test_without_local_models_there_are_issues_by_key_all_the_same(store: Store) -> None:
     works = Works(store=store, model=WordVectors(""))
     keep(store, *many(1, 3, QUOTES))
     works.turn()
-    assert [one.members for one in works.issues()] == [3]
+    assert [issue.members for issue in works.issues()] == [3]
     status = works.job.status()
     assert status["waiting_for_vectors"] == 3
     assert "switched off" in str(status["no_vectors"])
     works.model.version = "words-1"
     works.turn()
-    assert {one.vector_model for one in placed(store).values()} == {"words-1 labelled"}
+    assert {membership.vector_model for membership in placed(store).values()} == {
+        "words-1 labelled"
+    }
     assert works.job.status()["waiting_for_vectors"] == 0
 
 
@@ -176,8 +178,8 @@ def test_what_is_looked_at_twice_is_counted_once(works: Works) -> None:
     works.turn()
     again = works.next_life()
     again.turn()
-    assert [one.members for one in again.issues()] == [4]
-    assert [one.members for one in again.job.issues()] == [4]
+    assert [issue.members for issue in again.issues()] == [4]
+    assert [issue.members for issue in again.job.issues()] == [4]
     assert again.joined == []
 
 
@@ -187,7 +189,7 @@ def test_a_record_that_passes_after_all_leaves_its_issue(works: Works) -> None:
     keep(works.store, failing(2, spans=3, value=1.0))
     works.turn()
     assert sorted(where(works.store)) == [1, 3, 4]
-    assert [one.members for one in works.issues()] == [3]
+    assert [issue.members for issue in works.issues()] == [3]
 
 
 def test_a_record_that_fails_otherwise_changes_its_issue(works: Works) -> None:
@@ -198,7 +200,7 @@ def test_a_record_that_fails_otherwise_changes_its_issue(works: Works) -> None:
     keep(works.store, failing(4, NUMBERS, label="dangling", spans=3))
     works.turn()
     assert where(works.store)[4] == before[11]
-    assert {one.label: one.members for one in works.issues()} == {
+    assert {issue.label: issue.members for issue in works.issues()} == {
         "quote_not_found": 3,
         "dangling": 4,
     }
@@ -252,7 +254,7 @@ def test_a_crash_after_failures_were_stored_loses_and_doubles_nothing(
     again = works.next_life()
     for _ in range(2):
         again.turn()
-    assert [one.members for one in again.issues()] == [4]
+    assert [issue.members for issue in again.issues()] == [4]
 
 
 def test_a_turn_that_fails_is_made_good_by_the_next(
@@ -268,7 +270,7 @@ def test_a_turn_that_fails_is_made_good_by_the_next(
         works.turn()
     monkeypatch.undo()
     works.turn()
-    assert [one.members for one in works.issues()] == [4]
+    assert [issue.members for issue in works.issues()] == [4]
 
 
 def test_a_record_that_passes_while_it_waits_for_vectors_does_not_come_back(store: Store) -> None:
@@ -288,7 +290,7 @@ def test_a_crash_between_members_and_their_issue_counts_nobody_twice(works: Work
     works.store.change("TRUNCATE TABLE issues")
     again = works.next_life()
     again.turn()
-    assert [(one.issue_id, one.members) for one in again.issues()] == [(issue.issue_id, 4)]
+    assert [(issue.issue_id, issue.members) for issue in again.issues()] == [(issue.issue_id, 4)]
 
 
 def clustered(works: Works) -> dict[str, Issue]:
@@ -299,7 +301,7 @@ def clustered(works: Works) -> dict[str, Issue]:
     assert provisional.members == 27
     works.job.cluster()
     found = where(works.store)
-    known = {one.issue_id: one for one in works.issues()}
+    known = {issue.issue_id: issue for issue in works.issues()}
     assert found[1] == provisional.issue_id
     return {"quotes": known[found[1]], "numbers": known[found[101]]}
 
@@ -312,11 +314,13 @@ def test_clusters_refine_a_provisional_issue_and_what_is_another_cause_leaves_it
     assert (quotes.members, numbers.members) == (15, 12)
     assert not quotes.is_provisional
     assert not numbers.is_provisional
-    assert [one.verb for one in works.events(quotes)] == [IssueVerb.OPENED, IssueVerb.REFINED]
-    assert [one.verb for one in works.events(numbers)] == [IssueVerb.OPENED]
-    assert {one.membership.by for one in placed(works.store).values() if one.membership} == {
-        MemberBy.CLUSTERED
-    }
+    assert [event.verb for event in works.events(quotes)] == [IssueVerb.OPENED, IssueVerb.REFINED]
+    assert [event.verb for event in works.events(numbers)] == [IssueVerb.OPENED]
+    assert {
+        membership.membership.by
+        for membership in placed(works.store).values()
+        if membership.membership
+    } == {MemberBy.CLUSTERED}
 
 
 def test_new_records_join_the_lasting_issue_that_is_near(works: Works) -> None:
@@ -329,7 +333,7 @@ def test_new_records_join_the_lasting_issue_that_is_near(works: Works) -> None:
     by = placed(works.store)[201].membership
     assert by is not None
     assert by.by is MemberBy.ASSIGNED
-    assert {one.members for one in again.issues()} == {13, 16}
+    assert {issue.members for issue in again.issues()} == {13, 16}
 
 
 def test_nothing_is_clustered_below_the_least_number_nor_twice(works: Works) -> None:
@@ -353,7 +357,7 @@ def test_nothing_is_clustered_below_the_least_number_nor_twice(works: Works) -> 
     works.now += HOUR
     works.job.cluster()
     assert calls == [20, 20]
-    assert [one.members for one in works.issues()] == [20]
+    assert [issue.members for issue in works.issues()] == [20]
 
 
 def test_an_hour_without_anything_new_is_not_clustered_again(works: Works) -> None:
@@ -389,7 +393,7 @@ def test_who_joined_an_issue_while_the_others_were_clustered_stays_there(works: 
     late.turn()
     late.job.cluster()
     assert 1 not in where(works.store)
-    assert sorted(one.members for one in late.issues()) == [12, 14]
+    assert sorted(issue.members for issue in late.issues()) == [12, 14]
 
 
 def test_another_embedding_model_gives_new_vectors_and_keeps_the_issues(works: Works) -> None:
@@ -398,8 +402,10 @@ def test_another_embedding_model_gives_new_vectors_and_keeps_the_issues(works: W
     keep(works.store, failing(201, NUMBERS))
     for _ in range(2):
         again.turn()
-    assert {one.vector_model for one in placed(works.store).values()} == {"words-2 labelled"}
-    assert {one.vector_model for one in again.issues()} == {"words-2 labelled"}
+    assert {membership.vector_model for membership in placed(works.store).values()} == {
+        "words-2 labelled"
+    }
+    assert {issue.vector_model for issue in again.issues()} == {"words-2 labelled"}
     keep(works.store, failing(202, NUMBERS))
     again.turn()
     assert where(works.store)[202] == found["numbers"].issue_id
@@ -429,7 +435,7 @@ def test_people_act_on_issues_and_a_new_life_knows_it(works: Works) -> None:
     act(IssueVerb.ACKNOWLEDGE, "ada")
     act(IssueVerb.RENAME, "ada", name="Quotes from nowhere")
     again = works.next_life()
-    known = {one.issue_id: one for one in again.job.issues()}[issue.issue_id]
+    known = {issue.issue_id: issue for issue in again.job.issues()}[issue.issue_id]
     assert (known.state, known.assignee) == (IssueState.ACKNOWLEDGED, "ada")
     assert known.name == "Quotes from nowhere"
     with pytest.raises(UnknownIssue):
@@ -443,21 +449,21 @@ def test_a_merge_is_a_redirect_and_its_undoing_exact(works: Works) -> None:
     names = (found["quotes"].issue_id, found["numbers"].issue_id)
     merged = works.job.act(names[1], IssueVerb.MERGE, "ada", other=names[0])
     assert merged.members == 27
-    assert [one.issue_id for one in works.issues()] == [merged.issue_id]
+    assert [issue.issue_id for issue in works.issues()] == [merged.issue_id]
     keep(works.store, failing(201, QUOTES))
     works.turn()
     assert where(works.store)[201] == merged.issue_id
     (gone,) = {*names} - {merged.issue_id}
     apart = works.job.act(gone, IssueVerb.UNMERGE, "ada")
     assert apart.merged_into == ""
-    assert sum(one.members for one in works.issues()) == 28
+    assert sum(issue.members for issue in works.issues()) == 28
     (pair,) = issues.pairs(works.store)
     assert pair.verdict is PairVerdict.APART
 
 
 def test_issues_that_are_alike_are_proposed_once(works: Works) -> None:
     found = clustered(works)
-    known = {one.issue_id: one for one in works.job.issues()}
+    known = {issue.issue_id: issue for issue in works.job.issues()}
     centroid = known[found["quotes"].issue_id].centroid
     near = replace(known[found["numbers"].issue_id], centroid=centroid)
     works.store.write(issues.batch(int(works.now + 1) * SECOND, issues=[near]))
@@ -479,12 +485,12 @@ def test_an_issue_that_may_be_several_is_said_so_once_not_every_night(works: Wor
     keep(works.store, *many(1, 40, QUOTES), *many(101, 30, NUMBERS))
     works.turn()
     works.job.cluster()
-    one, other = (issue.issue_id for issue in works.issues())
-    merged = works.job.act(one, IssueVerb.MERGE, "ada", other=other)
+    first, other = (issue.issue_id for issue in works.issues())
+    merged = works.job.act(first, IssueVerb.MERGE, "ada", other=other)
     for _ in range(2):
         works.now += DAY
         works.job.propose()
-    said = [one.text for one in works.events(merged) if one.verb is IssueVerb.SPLIT]
+    said = [event.text for event in works.events(merged) if event.verb is IssueVerb.SPLIT]
     assert said == ["may be 2 causes: groups of 40, 30 members are unlike"]
 
 
@@ -497,7 +503,7 @@ def test_a_resolved_issue_that_comes_back_is_the_same_one(works: Works) -> None:
     works.now += HOUR
     keep(works.store, *many(11, 4, QUOTES, time_unix_nano=later))
     works.turn()
-    assert [one.state for one in works.issues()] == [IssueState.RESOLVED]
+    assert [issue.state for issue in works.issues()] == [IssueState.RESOLVED]
     keep(works.store, *many(21, 4, QUOTES, time_unix_nano=later))
     works.turn()
     (back,) = works.issues()

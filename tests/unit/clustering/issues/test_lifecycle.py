@@ -12,15 +12,15 @@ from hypothesis import strategies as st
 from clustering.issues.forecast import Hour
 from clustering.issues.lifecycle import FirstSeen, Pace, aged, is_from_later_release
 from ragvigil.model.issue import TRIAGED, Issue, IssueState, IssueVerb
-from tests.unit.clustering.failing import DAY, HOUR, START, at, failure, issue
+from tests.unit.clustering.issue_examples import DAY, HOUR, START, at, failure, issue
 
 QUIET = [Hour(members=2, requests=1000)] * 100
 SURGE = Hour(members=40, requests=1000)
 STATES = st.sampled_from(list(IssueState))
 
 
-def after(days: float, one: Issue, hours: Sequence[Hour] = (), **more: Any) -> Issue:
-    return aged(one, START + days * DAY, Pace(hours=hours, **more))[0]
+def after(days: float, issue: Issue, hours: Sequence[Hour] = (), **more: Any) -> Issue:
+    return aged(issue, START + days * DAY, Pace(hours=hours, **more))[0]
 
 
 def test_a_new_issue_is_new_for_a_week() -> None:
@@ -132,9 +132,11 @@ def test_a_merged_issue_does_not_age() -> None:
 def test_a_triaged_issue_never_becomes_stale_nor_loses_what_a_person_said(
     state: IssueState, is_owned: bool, days: float, returned: int, surges: bool
 ) -> None:
-    one = issue(state=state, assignee="ada" if is_owned else "", name="mine", is_name_frozen=True)
-    changed = after(days, one, [*QUIET, SURGE] if surges else (), returned=returned)
-    assert (changed.name, changed.assignee) == (one.name, one.assignee)
+    issue_now = issue(
+        state=state, assignee="ada" if is_owned else "", name="mine", is_name_frozen=True
+    )
+    changed = after(days, issue_now, [*QUIET, SURGE] if surges else (), returned=returned)
+    assert (changed.name, changed.assignee) == (issue_now.name, issue_now.assignee)
     assert changed.state is not IssueState.STALE or state is IssueState.STALE
     if state in TRIAGED:
         assert changed.state is state or (state, changed.state) == (
@@ -147,9 +149,9 @@ def test_a_triaged_issue_never_becomes_stale_nor_loses_what_a_person_said(
 def test_time_that_stands_still_changes_an_issue_at_most_twice(
     state: IssueState, days: float, last: float, returned: int
 ) -> None:
-    one = issue(state=state, last_unix_nano=at(last * 24))
+    issue_now = issue(state=state, last_unix_nano=at(last * 24))
     now, pace = START + (days + last) * DAY, Pace(returned=returned)
     for _ in range(2):
-        one, events = aged(one, now, pace)
+        issue_now, events = aged(issue_now, now, pace)
         assert len(events) <= 1
-    assert aged(one, now, pace) == (one, ())
+    assert aged(issue_now, now, pace) == (issue_now, ())

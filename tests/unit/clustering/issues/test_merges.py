@@ -19,8 +19,8 @@ from clustering.issues.merges import (
 )
 from ragvigil.model.issue import Issue, IssuePair, IssueState, IssueVerb, PairVerdict
 from ragvigil.model.score import Layer
-from tests.unit.clustering.failing import at, issue
-from tests.unit.clustering.grouped import groups, said
+from tests.unit.clustering.issue_examples import at, issue
+from tests.unit.clustering.vector_groups import clustering_of, groups
 
 
 def lying(name: str, cosine: float, **more: object) -> Issue:
@@ -30,13 +30,13 @@ def lying(name: str, cosine: float, **more: object) -> Issue:
 
 
 OLD = lying("old", 1.0, opened_unix_nano=at(-9))
-TOGETHER = said([0] * 10), ["old"] * 5 + ["new"] * 5
+TOGETHER = clustering_of([0] * 10), ["old"] * 5 + ["new"] * 5
 """A clustering in which both issues lie in one cluster."""
 
 
 def verdicts(*issues: Issue, pairs: tuple[IssuePair, ...] = ()) -> list[tuple[str, str, str]]:
     found = propose(*TOGETHER, issues, pairs, at(0))
-    return [(one.kept, one.merged, one.verdict.value) for one in found]
+    return [(pair.kept, pair.merged, pair.verdict.value) for pair in found]
 
 
 @pytest.mark.parametrize(
@@ -54,7 +54,7 @@ def test_the_likeness_decides_whether_a_person_is_asked(
 
 
 def test_a_person_is_asked_where_the_members_do_not_lie_together() -> None:
-    apart = said([0] * 5 + [1] * 5)
+    apart = clustering_of([0] * 5 + [1] * 5)
     (pair,) = propose(apart, TOGETHER[1], [OLD, lying("new", 0.95)], [], at(0))
     assert (pair.verdict, pair.shared) == (PairVerdict.PROPOSED, 0.0)
 
@@ -87,7 +87,7 @@ def test_issues_of_different_kinds_are_not_compared(other: Issue) -> None:
 def test_an_issue_is_merged_once_a_night() -> None:
     third = lying("third", 0.97)
     found = verdicts(OLD, lying("new", 0.99), third)
-    assert [one for one in found if one[2] == "merged"] == [("old", "new", "merged")]
+    assert [pair for pair in found if pair[2] == "merged"] == [("old", "new", "merged")]
 
 
 def test_the_older_id_stays_and_the_younger_leads_to_it() -> None:
@@ -100,7 +100,7 @@ def test_the_older_id_stays_and_the_younger_leads_to_it() -> None:
         at(5),
     )
     assert (merged.issue_id, merged.merged_into, merged.members) == ("new", "old", 4)
-    assert [(one.issue_id, one.verb, one.actor, one.text) for one in events] == [
+    assert [(event.issue_id, event.verb, event.actor, event.text) for event in events] == [
         ("old", IssueVerb.MERGE, "ann", "new: same"),
         ("new", IssueVerb.MERGE, "ann", "old: same"),
     ]
@@ -136,20 +136,20 @@ def test_a_merge_can_be_undone() -> None:
     assert again == younger
     assert alone.members == OLD.members
     assert np.allclose(alone.centroid, centroid(own_vectors()))
-    assert [one.verb for one in events] == [IssueVerb.UNMERGE] * 2
+    assert [event.verb for event in events] == [IssueVerb.UNMERGE] * 2
 
 
 @pytest.mark.parametrize(
-    ("one", "other", "why"),
+    ("issue", "other", "why"),
     [
         (OLD, OLD, "an issue is not merged with itself"),
         (OLD, lying("new", 1, merged_into="x"), "issue new was merged into x"),
         (OLD, lying("new", 1, service="shop"), "only issues of one service, environment and"),
     ],
 )
-def test_a_merge_that_does_not_fit_says_why(one: Issue, other: Issue, why: str) -> None:
+def test_a_merge_that_does_not_fit_says_why(issue: Issue, other: Issue, why: str) -> None:
     with pytest.raises(MergeDoesNotFit, match=why):
-        merge(one, other, time_unix_nano=0)
+        merge(issue, other, time_unix_nano=0)
 
 
 def test_what_was_not_merged_cannot_be_undone() -> None:
@@ -159,9 +159,9 @@ def test_what_was_not_merged_cannot_be_undone() -> None:
 
 def test_an_issue_in_two_unlike_clusters_may_be_two() -> None:
     vectors = groups([60, 30, 5])
-    clustering = said([0] * 60 + [1] * 30 + [2] * 5)
+    clustering = clustering_of([0] * 60 + [1] * 30 + [2] * 5)
     assert splits(clustering, ["a"] * 95, vectors) == [Split(issue_id="a", parts=(60, 30))]
 
 
 def test_an_issue_in_two_clusters_that_are_alike_is_one() -> None:
-    assert splits(said([0] * 60 + [1] * 30), ["a"] * 90, groups([90])) == []
+    assert splits(clustering_of([0] * 60 + [1] * 30), ["a"] * 90, groups([90])) == []

@@ -55,7 +55,7 @@ def test_whatever_a_service_sends_is_one_bounded_line(
 ) -> None:
     for line in lines(told(name=name, label=label, routes=tuple(routes))):
         assert len(line) <= 2 * MOST_CHARACTERS
-        assert all(one.isprintable() for one in line)
+        assert all(c.isprintable() for c in line)
         line.encode()
 
 

@@ -31,16 +31,16 @@ def nothing_shown() -> Iterator[None]:
 
 def samples(name: str) -> list[tuple[Labels, float]]:
     return [
-        (one.labels, one.value)
+        (sample.labels, sample.value)
         for family in REGISTRY.collect()
-        for one in family.samples
-        if one.name == name
+        for sample in family.samples
+        if sample.name == name
     ]
 
 
-def shown(one: Issue, *days: int) -> ExposedIssue:
-    count = Count(seen=one.members, about=one.members, low=one.members, high=one.members)
-    return ExposedIssue(issue=one, days=days, message=message(one, count))
+def shown(issue: Issue, *days: int) -> ExposedIssue:
+    count = Count(seen=issue.members, about=issue.members, low=issue.members, high=issue.members)
+    return ExposedIssue(issue=issue, days=days, message=message(issue, count))
 
 
 def open_issues() -> list[str]:
@@ -50,7 +50,7 @@ def open_issues() -> list[str]:
 def test_issues_are_counted_by_state_with_the_states_that_none_is_in() -> None:
     metrics.show([issue("i1"), issue("i2"), issue("i3", state=IssueState.STALE)], place)
     by_state = {labels["state"]: value for labels, value in samples("ragvigil_issues")}
-    assert by_state == {one.value: 0 for one in IssueState} | {"new": 2, "stale": 1}
+    assert by_state == {state.value: 0 for state in IssueState} | {"new": 2, "stale": 1}
     metrics.show([], place)
     assert samples("ragvigil_issues") == []
 

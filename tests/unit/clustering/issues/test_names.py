@@ -10,7 +10,7 @@ import pytest
 from clustering.issues import names
 from clustering.issues.names import is_open_to_names, name, telling, title_prompt
 from ragvigil.model.issue import Issue
-from tests.unit.clustering.failing import issue
+from tests.unit.clustering.issue_examples import issue
 
 
 def test_the_examples_hold() -> None:
@@ -34,15 +34,15 @@ def test_a_name_without_phrases_or_routes_is_the_rubric() -> None:
 
 
 @pytest.mark.parametrize(
-    ("one", "expected"),
+    ("issue", "expected"),
     [
         (issue(members=19), True),
         (issue(members=20), False),
         (issue(members=3, is_name_frozen=True), False),
     ],
 )
-def test_a_name_is_frozen_from_20_members_or_by_a_person(one: Issue, expected: bool) -> None:
-    assert is_open_to_names(one) is expected
+def test_a_name_is_frozen_from_20_members_or_by_a_person(issue: Issue, expected: bool) -> None:
+    assert is_open_to_names(issue) is expected
 
 
 def test_a_prompt_keeps_hostile_reasons_in_their_lines() -> None:

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from clustering.issues.provisional import KeyMatches, group
 from ragvigil.model.issue import Failure, FailureKind, Issue, MemberBy
-from tests.unit.clustering.failing import at, failure
+from tests.unit.clustering.issue_examples import at, failure
 
 THREE = [failure("a", 0), failure("b", 1, route="/help"), failure("c", 2)]
 
@@ -33,8 +33,12 @@ def test_three_records_of_one_key_open_an_issue() -> None:
     assert (opened.members, opened.routes, opened.is_provisional) == (3, ("/ask", "/help"), True)
     assert opened.name == "groundedness: unsupported (/ask and 1 more)"
     assert (opened.first_unix_nano, opened.last_unix_nano) == (at(0), at(2))
-    assert {one.key for one in found.memberships} == {one.key for one in THREE}
-    assert {(one.by, one.strength) for one in found.memberships} == {(MemberBy.KEY, 1.0)}
+    assert {membership.key for membership in found.memberships} == {
+        failure.key for failure in THREE
+    }
+    assert {(membership.by, membership.strength) for membership in found.memberships} == {
+        (MemberBy.KEY, 1.0)
+    }
     assert found.waiting == ()
 
 
@@ -59,8 +63,11 @@ def test_another_label_family_or_service_is_another_key() -> None:
 def test_errors_and_thumbs_down_have_keys_of_their_own() -> None:
     kinds = (FailureKind.ERROR, FailureKind.THUMBS_DOWN)
     found = grouped([replace(failure(f"{kind}{n}"), kind=kind) for kind in kinds for n in range(3)])
-    assert {(one.rubric, one.label) for one in found.issues} == {("", "error"), ("", "thumbs_down")}
-    assert {one.name for one in found.issues} == {"error (/ask)", "thumbs down (/ask)"}
+    assert {(issue.rubric, issue.label) for issue in found.issues} == {
+        ("", "error"),
+        ("", "thumbs_down"),
+    }
+    assert {issue.name for issue in found.issues} == {"error (/ask)", "thumbs down (/ask)"}
 
 
 def test_a_key_whose_issue_was_refined_opens_another_beside_it() -> None:
@@ -72,7 +79,7 @@ def test_a_key_whose_issue_was_refined_opens_another_beside_it() -> None:
 
 @given(st.permutations([*THREE, failure("d", label="x"), *(failure(f"e{n}", label="y") for n in range(4))]))  # fmt: skip # noqa: E501
 def test_the_order_of_arrival_changes_nothing(failures: list[Failure]) -> None:
-    assert grouped(failures) == grouped(sorted(failures, key=lambda one: one.trace_id))
+    assert grouped(failures) == grouped(sorted(failures, key=lambda failure: failure.trace_id))
 
 
 def test_a_start_from_the_store_finds_the_same_ids() -> None:

@@ -14,8 +14,8 @@ from clustering.grouping.vectors import Vectors, centroid
 from clustering.issues.provisional import group
 from clustering.issues.reconcile import Changes, Residue, reconcile
 from ragvigil.model.issue import Failure, Issue, IssueState, MemberBy
-from tests.unit.clustering.failing import at, failure, issue
-from tests.unit.clustering.grouped import groups, said
+from tests.unit.clustering.issue_examples import at, failure, issue
+from tests.unit.clustering.vector_groups import clustering_of, groups
 
 MODEL = "MiniLM"
 
@@ -50,18 +50,18 @@ def proposed(
         vectors=vectors,
         vector_model=MODEL,
         held={records[row].key: issue_id for row, issue_id in (held or {}).items()},
-        issues={one.issue_id: one for one in issues},
+        issues={issue.issue_id: issue for issue in issues},
     )
     return reconcile(residue, clustering, lambda _, **__: is_above, at(99))
 
 
 def homes(found: Changes, count: int) -> list[str]:
-    after = {one.key: one.issue_id for one in found.memberships}
-    return [after.get(one.key, "") for one in failures(count)]
+    after = {membership.key: membership.issue_id for membership in found.memberships}
+    return [after.get(failure.key, "") for failure in failures(count)]
 
 
 def test_a_cluster_above_the_background_is_a_new_issue() -> None:
-    found = proposed(said([0] * 8 + [-1, -1]), groups([8, 2]))
+    found = proposed(clustering_of([0] * 8 + [-1, -1]), groups([8, 2]))
     (opened,) = found.opened
     assert (opened.members, opened.is_provisional, opened.state) == (8, False, IssueState.NEW)
     assert (opened.first_unix_nano, opened.last_unix_nano, opened.opened_unix_nano) == (
@@ -76,18 +76,18 @@ def test_a_cluster_above_the_background_is_a_new_issue() -> None:
     )
     assert opened.name == "groundedness: unsupported (/ask)"
     assert homes(found, 10) == [opened.issue_id] * 8 + ["", ""]
-    assert {one.by for one in found.memberships} == {MemberBy.CLUSTERED}
+    assert {membership.by for membership in found.memberships} == {MemberBy.CLUSTERED}
     assert found.memberships[0].strength == np.float32(0.9)
 
 
 def test_a_cluster_within_the_background_is_nothing() -> None:
-    assert proposed(said([0] * 8), groups([8]), is_above=False) == Changes()
+    assert proposed(clustering_of([0] * 8), groups([8]), is_above=False) == Changes()
 
 
 def test_causes_that_come_together_do_not_hide_one_another() -> None:
     asked: list[int] = []
     residue = Residue(
-        failures=[replace(one, route=f"/{n % 2}") for n, one in enumerate(failures(20))],
+        failures=[replace(failure, route=f"/{n % 2}") for n, failure in enumerate(failures(20))],
         vectors=groups([8, 8, 4]),
         vector_model=MODEL,
         held={},
@@ -95,7 +95,7 @@ def test_causes_that_come_together_do_not_hide_one_another() -> None:
     )
     reconcile(
         residue,
-        said([0] * 8 + [1] * 8 + [-1] * 4),
+        clustering_of([0] * 8 + [1] * 8 + [-1] * 4),
         lambda _, loose: bool(asked.append(loose)),
         at(99),
     )
@@ -103,29 +103,29 @@ def test_causes_that_come_together_do_not_hide_one_another() -> None:
 
 
 def test_its_id_is_that_of_its_earliest_records_however_many_more_there_are() -> None:
-    few = proposed(said([0] * 8), groups([8])).opened[0]
-    more = proposed(said([0] * 20), groups([20])).opened[0]
+    few = proposed(clustering_of([0] * 8), groups([8])).opened[0]
+    more = proposed(clustering_of([0] * 20), groups([20])).opened[0]
     assert few.issue_id == more.issue_id
 
 
 def test_a_cluster_like_an_issue_joins_it() -> None:
     vectors = groups([8])
-    found = proposed(said([0] * 8), vectors, [lasting("known", vectors)])
-    assert (found.opened, [one.issue_id for one in found.changed]) == ((), ["known"])
+    found = proposed(clustering_of([0] * 8), vectors, [lasting("known", vectors)])
+    assert (found.opened, [issue.issue_id for issue in found.changed]) == ((), ["known"])
     assert found.changed[0].members == 18
     assert homes(found, 8) == ["known"] * 8
 
 
 def test_two_clusters_that_are_alike_are_one_new_issue() -> None:
     vectors = groups([16])
-    found = proposed(said([0] * 8 + [1] * 8), vectors)
-    assert [one.members for one in found.opened] == [16]
+    found = proposed(clustering_of([0] * 8 + [1] * 8), vectors)
+    assert [issue.members for issue in found.opened] == [16]
 
 
 def test_the_largest_cluster_of_a_provisional_issue_keeps_its_id() -> None:
     held = dict.fromkeys(range(20), "p")
     found = proposed(
-        said([0] * 8 + [1] * 12), groups([8, 12]), [provisional("p", members=20)], held
+        clustering_of([0] * 8 + [1] * 12), groups([8, 12]), [provisional("p", members=20)], held
     )
     (refined,), (opened,) = found.refined, found.opened
     assert (refined.issue_id, refined.members, refined.is_provisional) == ("p", 12, False)
@@ -135,28 +135,30 @@ def test_the_largest_cluster_of_a_provisional_issue_keeps_its_id() -> None:
 
 def test_a_name_that_a_person_gave_survives_the_refining() -> None:
     own = replace(provisional("p"), name="Deadlines are wrong", is_name_frozen=True)
-    found = proposed(said([0] * 8), groups([8]), [own], dict.fromkeys(range(8), "p"))
+    found = proposed(clustering_of([0] * 8), groups([8]), [own], dict.fromkeys(range(8), "p"))
     assert found.refined[0].name == "Deadlines are wrong"
 
 
 def test_what_was_in_a_refined_issue_by_its_key_alone_is_in_none_now() -> None:
     held = dict.fromkeys(range(10), "p")
-    found = proposed(said([0] * 8 + [-1, -1]), groups([8, 2]), [provisional("p", members=10)], held)
-    assert found.released == tuple(one.key for one in failures(10)[8:])
+    found = proposed(
+        clustering_of([0] * 8 + [-1, -1]), groups([8, 2]), [provisional("p", members=10)], held
+    )
+    assert found.released == tuple(failure.key for failure in failures(10)[8:])
     assert found.refined[0].members == 8
 
 
 def test_what_is_near_a_new_issue_joins_it_though_it_was_noise() -> None:
-    found = proposed(said([0] * 8 + [-1, -1]), groups([10]))
+    found = proposed(clustering_of([0] * 8 + [-1, -1]), groups([10]))
     assert found.opened[0].members == 10
-    assert [one.by for one in found.memberships[8:]] == [MemberBy.ASSIGNED] * 2
+    assert [membership.by for membership in found.memberships[8:]] == [MemberBy.ASSIGNED] * 2
 
 
 def test_a_provisional_issue_that_lost_all_leads_to_where_they_went() -> None:
     vectors = groups([8])
     issues = [lasting("known", vectors), provisional("p", members=8)]
-    found = proposed(said([0] * 8), vectors, issues, dict.fromkeys(range(8), "p"))
-    after = {one.issue_id: one for one in found.changed}
+    found = proposed(clustering_of([0] * 8), vectors, issues, dict.fromkeys(range(8), "p"))
+    after = {issue.issue_id: issue for issue in found.changed}
     assert (after["p"].merged_into, after["p"].members) == ("known", 0)
     assert after["known"].members == 18
 
@@ -165,7 +167,9 @@ def test_a_triaged_provisional_issue_loses_nobody() -> None:
     vectors = groups([8, 2])
     triaged = provisional("p", members=10, state=IssueState.ACKNOWLEDGED, assignee="ann")
     issues = [lasting("known", vectors[:8]), triaged]
-    found = proposed(said([0] * 8 + [-1, -1]), vectors, issues, dict.fromkeys(range(10), "p"))
+    found = proposed(
+        clustering_of([0] * 8 + [-1, -1]), vectors, issues, dict.fromkeys(range(10), "p")
+    )
     (refined,) = found.refined
     assert (refined.issue_id, refined.members, refined.state) == ("p", 10, IssueState.ACKNOWLEDGED)
     assert (found.released, found.changed) == ((), ())
@@ -173,7 +177,7 @@ def test_a_triaged_provisional_issue_loses_nobody() -> None:
 
 def test_a_cluster_takes_nobody_out_of_a_triaged_issue() -> None:
     triaged = provisional("p", members=3, state=IssueState.ACKNOWLEDGED)
-    found = proposed(said([0] * 12), groups([12]), [triaged], dict.fromkeys(range(3), "p"))
+    found = proposed(clustering_of([0] * 12), groups([12]), [triaged], dict.fromkeys(range(3), "p"))
     assert found.opened[0].members == 9
     assert homes(found, 3) == ["", "", ""]
 
@@ -181,11 +185,11 @@ def test_a_cluster_takes_nobody_out_of_a_triaged_issue() -> None:
 def test_issues_of_another_vector_model_are_not_compared() -> None:
     vectors = groups([8])
     known = replace(lasting("known", vectors), vector_model="another")
-    assert len(proposed(said([0] * 8), vectors, [known]).opened) == 1
+    assert len(proposed(clustering_of([0] * 8), vectors, [known]).opened) == 1
 
 
 def test_a_cluster_whose_records_left_meanwhile_is_nothing() -> None:
-    assert len(proposed(said([1] * 8), groups([8])).opened) == 1
+    assert len(proposed(clustering_of([1] * 8), groups([8])).opened) == 1
 
 
 @given(labels=st.lists(st.integers(-1, 3), min_size=1, max_size=30), kept=st.integers(0, 30))
@@ -194,20 +198,20 @@ def test_members_are_counted_by_who_is_in_and_nobody_is_in_two(
 ) -> None:
     records = failures(len(labels))[:kept]
     grouped = group(records, [], lambda _: True, at(0))
-    held = {one.key: one.issue_id for one in grouped.memberships}
+    held = {membership.key: membership.issue_id for membership in grouped.memberships}
     vectors = groups([len(labels)], spread=0.5)
     residue = Residue(
         failures=failures(len(labels)),
         vectors=vectors,
         vector_model=MODEL,
         held=held,
-        issues={one.issue_id: one for one in grouped.issues},
+        issues={issue.issue_id: issue for issue in grouped.issues},
     )
-    found = reconcile(residue, said(labels), lambda some, **_: len(some) >= 3, at(99))
-    after = held | {one.key: one.issue_id for one in found.memberships}
+    found = reconcile(residue, clustering_of(labels), lambda some, **_: len(some) >= 3, at(99))
+    after = held | {membership.key: membership.issue_id for membership in found.memberships}
     after |= dict.fromkeys(found.released, "")
     changed = (*grouped.issues, *found.changed, *found.refined, *found.opened)
-    issues = {one.issue_id: one for one in changed}
-    counts = {one: list(after.values()).count(one) for one in issues}
-    assert {one.issue_id: one.members for one in issues.values()} == counts
-    assert len({one.key for one in found.memberships}) == len(found.memberships)
+    issues = {issue.issue_id: issue for issue in changed}
+    counts = {issue: list(after.values()).count(issue) for issue in issues}
+    assert {issue.issue_id: issue.members for issue in issues.values()} == counts
+    assert len({membership.key for membership in found.memberships}) == len(found.memberships)

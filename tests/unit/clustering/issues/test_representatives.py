@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from clustering.issues.representatives import representatives
-from tests.unit.clustering.failing import failure
-from tests.unit.clustering.grouped import groups
+from tests.unit.clustering.issue_examples import failure
+from tests.unit.clustering.vector_groups import groups
 
 
 def test_the_first_is_the_medoid() -> None:

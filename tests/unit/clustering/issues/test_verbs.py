@@ -8,11 +8,11 @@ import pytest
 
 from clustering.issues.verbs import Act, VerbDoesNotFit, act
 from ragvigil.model.issue import Issue, IssueState, IssueVerb
-from tests.unit.clustering.failing import DAY, START, at, issue
+from tests.unit.clustering.issue_examples import DAY, START, at, issue
 
 
-def done(verb: IssueVerb, one: Issue | None = None, **more: Any) -> Issue:
-    return act(one or issue(), Act(verb=verb, now=START, actor="ada", **more))[0]
+def done(verb: IssueVerb, before: Issue | None = None, **more: Any) -> Issue:
+    return act(before or issue(), Act(verb=verb, now=START, actor="ada", **more))[0]
 
 
 def said(verb: IssueVerb, **more: Any) -> str:

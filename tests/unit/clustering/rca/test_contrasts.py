@@ -29,8 +29,8 @@ def test_a_difference_that_chance_can_make_is_none() -> None:
 
 def test_records_that_do_not_say_a_dimension_are_not_counted() -> None:
     failing = [*records(30, prompt="7"), *records(30)]
-    (one,) = contrasts(failing, [*records(100, prompt="6"), *records(100)])
-    assert (one.of_failing, one.of_passing) == (30, 100)
+    (contrast,) = contrasts(failing, [*records(100, prompt="6"), *records(100)])
+    assert (contrast.of_failing, contrast.of_passing) == (30, 100)
 
 
 def test_against_nothing_nothing_is_said() -> None:

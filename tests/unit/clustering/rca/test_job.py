@@ -65,7 +65,7 @@ def versioned(number: int, prompt: str, **fields: object) -> Outcome:
     return replace(made, records=(replace(scored, record=record),))
 
 
-def keep_all(store: Store, one: Issue = ISSUE) -> None:
+def keep_all(store: Store, issue: Issue = ISSUE) -> None:
     """Twelve members with prompt 7, forty passing records with prompt 6, a mark between."""
     rows = TraceRows(RUBRICS)
     for number in MEMBERS:
@@ -86,7 +86,7 @@ def keep_all(store: Store, one: Issue = ISSUE) -> None:
         )
         for number in MEMBERS
     ]
-    keep(store, failures, one)
+    keep(store, failures, issue)
     mark = Deploy(
         deploy_id="d1", service="helpdesk", time_unix_nano=AT - 600 * NANOS, version="2.5"
     )
@@ -133,23 +133,23 @@ def explaining(
 
 def events(store: Store, issue_id: str = "i1") -> Sequence[tuple[str, str, str]]:
     found = issues.events(store, issue_id)
-    return [(one.verb, one.actor, one.text) for one in found]
+    return [(row.verb, row.actor, row.text) for row in found]
 
 
 def test_what_is_read_is_of_the_issue_and_its_routes(store: Store) -> None:
     keep_all(store)
     reading = StoredReading(store, ISSUE, ["i1"])
-    assert {one.trace_id for one in reading.members()} == {trace_id(n) for n in MEMBERS}
-    assert {one.trace_id for one in reading.failing()} == {trace_id(n) for n in MEMBERS}
-    assert {one.trace_id for one in reading.passing()} == {trace_id(n) for n in OTHERS}
+    assert {member.trace_id for member in reading.members()} == {trace_id(n) for n in MEMBERS}
+    assert {record.trace_id for record in reading.failing()} == {trace_id(n) for n in MEMBERS}
+    assert {record.trace_id for record in reading.passing()} == {trace_id(n) for n in OTHERS}
     assert reading.passing()[0].dimensions == {"prompt_version": "6", "top_k": "4"}
-    assert [one.requests for one in reading.hours()] == [len(MEMBERS) + len(OTHERS)]
-    assert [(one.kind, one.text) for one in reading.changes()] == [("deploy", "2.5")]
+    assert [hour.requests for hour in reading.hours()] == [len(MEMBERS) + len(OTHERS)]
+    assert [(change.kind, change.text) for change in reading.changes()] == [("deploy", "2.5")]
     assert len(reading.spans(trace_id(1))) == 2
     assert reading.trace(trace_id(1))[0]["record_id"] == span_id(1)
     assert reading.trace("f" * 32) == reading.spans("f" * 32) == []
     found = reading.search(route="/other", rubric="", label="")
-    assert [one["trace_id"] for one in found] == [trace_id(201)]
+    assert [row["trace_id"] for row in found] == [trace_id(201)]
     assert terms_of(store, ISSUE, ["i1"]) == ()
 
 
@@ -159,12 +159,12 @@ def test_what_is_too_much_to_compare_is_compared_for_the_last_day(
     keep_all(store)
     read, asked = Store.read, []
 
-    def bounded(one: Store, name: str, parameters: dict[str, int], **more: object) -> object:
+    def bounded(store: Store, name: str, parameters: dict[str, int], **more: object) -> object:
         if name == "cause_passing":
             asked.append(parameters["last"] - parameters["first"])
             if asked[-1] > causes.DAY:
                 raise QueryFailed("over its limits")
-        return read(one, name, parameters, **more)  # type: ignore[arg-type]
+        return read(store, name, parameters, **more)  # type: ignore[arg-type]
 
     monkeypatch.setattr(Store, "read", bounded)
     assert len(causes.passing(store, ISSUE)) == len(OTHERS)
@@ -197,7 +197,7 @@ def test_a_finding_is_stored_with_its_event_and_only_with_quotes_that_stand(
     assert events(store) == [(IssueVerb.EXPLAINED, "ann", got.ended)]
     told = answers(server.calls[2])
     assert len(told) == 8
-    assert not any("Refused" in one or "wrong" in one or "could not" in one for one in told)
+    assert not any("Refused" in row or "wrong" in row or "could not" in row for row in told)
     assert trace_id(1) in told[0]
     assert '"more_often"' in told[2]
     assert '"retrieve"' in told[6]
@@ -292,7 +292,7 @@ def test_when_the_runs_of_the_day_are_made_code_reports_but_who_asks_is_answered
         duty.run()
         duty.wait(20)
     found = [root_causes.find(store, name)[0] for name in ("i1", "i2")]
-    assert [one.by for one in found] == ["openai:gpt-4.1-mini", "code"]
+    assert [row.by for row in found] == ["openai:gpt-4.1-mini", "code"]
     assert found[1].ended == "written by code: the model has made its runs of the day"
     assert len(server.calls) == 1
     assert duty.explain_now("i2").turns == 1
@@ -402,4 +402,4 @@ def test_sampled_failures_count_as_failing_too(store: Store) -> None:
         stream=Stream.SUSPICIOUS,
     )
     keep(store, [loose])
-    assert trace_id(101) not in {one["trace_id"] for one in causes.passing(store, ISSUE)}
+    assert trace_id(101) not in {record["trace_id"] for record in causes.passing(store, ISSUE)}

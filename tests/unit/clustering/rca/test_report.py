@@ -32,7 +32,7 @@ def test_it_stays_short_whatever_strangers_write() -> None:
             return [Change(time_unix_nano=at - n, kind="k", text="v" * 9000) for n in range(50)]
 
         def failing(self):  # type: ignore[no-untyped-def]
-            return [_with_many(one) for one in super().failing()]
+            return [_with_many(record) for record in super().failing()]
 
     told = lines(ISSUE, facts_of(ISSUE, Loud(), ["word " * 100] * 50))
     assert len(told) <= 17
@@ -40,14 +40,14 @@ def test_it_stays_short_whatever_strangers_write() -> None:
     assert not any("\x1b" in line or "\n" in line for line in told)
 
 
-def _with_many(one: ComparedRecord) -> ComparedRecord:
+def _with_many(record: ComparedRecord) -> ComparedRecord:
     many = {f"dimension {n}": "v" * 500 for n in range(20)}
     return ComparedRecord(
-        trace_id=one.trace_id,
-        record_id=one.record_id,
-        time_unix_nano=one.time_unix_nano,
-        route=one.route,
-        dimensions={**one.dimensions, **many},
+        trace_id=record.trace_id,
+        record_id=record.record_id,
+        time_unix_nano=record.time_unix_nano,
+        route=record.route,
+        dimensions={**record.dimensions, **many},
     )
 
 

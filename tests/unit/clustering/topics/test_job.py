@@ -95,12 +95,12 @@ class Job:
 def ask(store: Store, numbers: range) -> None:
     """Questions of which half are on refunds, a quarter each on parcels and passwords."""
     words = ("refund", "parcel", "refund", "password")
-    write(store, [about(one, f"about my {words[one % 4]} no {one}") for one in numbers])
+    write(store, [about(number, f"about my {words[number % 4]} no {number}") for number in numbers])
 
 
 def counts(found: TopicMap | None) -> list[tuple[str, int]]:
     assert found is not None
-    return [(next(w for w in WORDS if w in one.name), one.questions) for one in found.topics]
+    return [(next(w for w in WORDS if w in topic.name), topic.questions) for topic in found.topics]
 
 
 def gauge(name: str) -> float | None:
@@ -135,7 +135,7 @@ def test_a_map_is_drawn_again_when_questions_double_and_then_weekly(store: Store
     assert job.clustered == [60, 120]
     assert first is not None
     assert second is not None
-    assert {one.topic_id for one in second.topics} == {one.topic_id for one in first.topics}
+    assert {topic.topic_id for topic in second.topics} == {topic.topic_id for topic in first.topics}
     job.now += DAY
     job.run()
     assert job.clustered == [60, 120]
@@ -189,9 +189,9 @@ def test_after_a_change_of_the_model_topics_keep_their_ids(store: Store) -> None
     assert first is not None
     assert second is not None
     assert second.vector_model == "2"
-    assert [one.centroid for one in second.topics] != [one.centroid for one in first.topics]
-    assert {one.topic_id: one.name for one in second.topics} == {
-        one.topic_id: one.name for one in first.topics
+    assert [topic.centroid for topic in second.topics] != [topic.centroid for topic in first.topics]
+    assert {topic.topic_id: topic.name for topic in second.topics} == {
+        topic.topic_id: topic.name for topic in first.topics
     }
 
 
@@ -202,7 +202,7 @@ def test_golden_cases_cover_topics_as_soon_as_they_are_there(store: Store) -> No
     job.golden = ["When comes my refund?", "An invoice, please"]
     found = job.run()
     assert found is not None
-    assert {one.name.split(", ")[0]: one.golden_cases for one in found.topics} == {
+    assert {topic.name.split(", ")[0]: topic.golden_cases for topic in found.topics} == {
         "refund": 1,
         "parcel": 0,
         "password": 0,
@@ -245,7 +245,7 @@ def test_ratings_outside_the_sample_count_for_their_topic(store: Store) -> None:
     found = job.run()
     assert found is not None
     assert found.questions == 50
-    (refunds,) = (one for one in found.topics if "refund" in one.name)
+    (refunds,) = (topic for topic in found.topics if "refund" in topic.name)
     assert (refunds.rated, refunds.down) == (50, 25)
 
 
@@ -284,11 +284,11 @@ def test_the_golden_set_is_read_where_the_settings_say(store: Store, tmp_path: P
     )
     ask(store, range(60))
     job.run()  # there is no such file yet
-    assert [one.golden_cases for one in topics.newest(store)[0].topics] == [0, 0, 0]
+    assert [topic.golden_cases for topic in topics.newest(store)[0].topics] == [0, 0, 0]
     golden.write_text('{"question": "a refund"}\n')
     job.run()
     covered = topics.newest(store)
-    assert sorted(one.golden_cases for one in covered[0].topics) == [0, 0, 1]
+    assert sorted(topic.golden_cases for topic in covered[0].topics) == [0, 0, 1]
     golden.write_text("{")
     job.run()
     assert topics.newest(store) == covered

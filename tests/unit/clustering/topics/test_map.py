@@ -30,7 +30,7 @@ def near(axis: int, lean: float, towards: int) -> list[float]:
     """A vector of length 1 that leans from one axis of three towards another."""
     vector = np.zeros(3, np.float32)
     vector[axis], vector[towards] = np.sqrt(1 - lean**2), lean
-    return [float(one) for one in vector]
+    return [float(number) for number in vector]
 
 
 def row(vector: list[float], **fields: object) -> AskedRow:
@@ -50,7 +50,7 @@ def row(vector: list[float], **fields: object) -> AskedRow:
 
 def of_axes(*rows: AskedRow) -> tuple[AskedQuestions, np.ndarray]:
     """The questions, and clusters of the sampled ones by the axis that they lie on."""
-    labels = [int(np.argmax(one.vector)) for one in rows if one.is_sampled]
+    labels = [int(np.argmax(row.vector)) for row in rows if row.is_sampled]
     return gather([rows]), np.array(labels, np.int32)
 
 
@@ -91,14 +91,14 @@ def named(topic_id: str, centre: Vectors, *, questions: int = 10, golden: int = 
 
 def test_topics_are_named_and_counted_most_asked_first() -> None:
     found, rest = topics(*of_axes(*some()), before=(), map_id="m")
-    assert [one.questions for one in found] == [3, 2, 1]
-    assert [set(one.name.split(", ")) & {"refund", "parcel", "password"} for one in found] == [
+    assert [topic.questions for topic in found] == [3, 2, 1]
+    assert [set(topic.name.split(", ")) & {"refund", "parcel", "password"} for topic in found] == [
         {"refund"},
         {"parcel"},
         {"password"},
     ]
     assert found[0].examples[0] == "refund for my order 0.99"  # the middle of three
-    assert len({one.topic_id for one in found}) == 3
+    assert len({topic.topic_id for topic in found}) == 3
     assert (rest.questions, rest.topic_id, rest.name) == (0, "", "")
 
 
@@ -118,7 +118,7 @@ def test_a_question_far_from_every_centroid_is_in_no_topic() -> None:
     asked, labels = of_axes(*some(), row([0.577, 0.577, 0.577]), row([-1.0, 0.0, 0.0]))
     labels[-1] = -1
     found, rest = topics(asked, labels, before=(), map_id="m")
-    assert sum(one.questions for one in found) == 7
+    assert sum(topic.questions for topic in found) == 7
     assert rest.questions == 1
 
 
@@ -126,7 +126,7 @@ def test_noise_that_lies_near_a_centroid_belongs_to_its_topic() -> None:
     asked, labels = of_axes(*some())
     labels[1] = -1
     found, rest = topics(asked, labels, before=(), map_id="m")
-    assert [one.questions for one in found] == [3, 2, 1]
+    assert [topic.questions for topic in found] == [3, 2, 1]
     assert rest.questions == 0
 
 
@@ -141,35 +141,37 @@ def test_where_nothing_clusters_all_is_in_the_rest() -> None:
 def test_a_topic_keeps_its_id_and_name_from_week_to_week() -> None:
     first, _ = topics(*of_axes(*some(0.1)), before=(), map_id="week 1")
     second, _ = topics(*of_axes(*reversed(some(0.2))), before=first, map_id="week 2")
-    assert {one.topic_id: one.name for one in second} == {one.topic_id: one.name for one in first}
+    assert {topic.topic_id: topic.name for topic in second} == {
+        topic.topic_id: topic.name for topic in first
+    }
 
 
 def test_what_is_asked_for_the_first_time_gets_an_id_of_its_own() -> None:
     before, _ = topics(*of_axes(*some()[:3]), before=(), map_id="week 1")
     found, _ = topics(*of_axes(*some()), before=before, map_id="week 2")
-    assert [one.topic_id in {before[0].topic_id} for one in found] == [True, False, False]
+    assert [topic.topic_id in {before[0].topic_id} for topic in found] == [True, False, False]
 
 
 def test_of_two_topics_near_one_of_last_week_the_nearer_goes_on() -> None:
     rows = [row(near(0, 0.05, 1)), row(near(0, 0.4, 2))]
     old = named("old", REFUNDS)
     found, _ = topics(gather([rows]), np.array([1, 0], np.int32), before=[old], map_id="m")
-    kept = {one.topic_id: one.examples[0] for one in found}
+    kept = {topic.topic_id: topic.examples[0] for topic in found}
     assert kept["old"] == rows[0].question
     assert len(kept) == 2
 
 
 def test_topics_of_services_drawn_at_one_time_have_ids_of_their_own() -> None:
-    one, _ = topics(*of_axes(*some()), before=(), map_id="desk")
+    found, _ = topics(*of_axes(*some()), before=(), map_id="desk")
     other, _ = topics(*of_axes(*some()), before=(), map_id="shop")
-    assert not {topic.topic_id for topic in one} & {topic.topic_id for topic in other}
+    assert not {topic.topic_id for topic in found} & {topic.topic_id for topic in other}
 
 
 def test_a_golden_case_covers_the_topic_that_its_question_lies_in() -> None:
     found = map_of(named("refunds", REFUNDS), named("parcels", PARCELS))
     cases = np.array([near(0, 0.3, 1), near(0, 0.0, 1), near(2, 0.4, 0)], np.float32)
     told = with_golden_cases(found, cases)
-    assert [one.golden_cases for one in told.topics] == [2, 0]
+    assert [topic.golden_cases for topic in told.topics] == [2, 0]
     assert told.rest.golden_cases == 1
     assert with_golden_cases(told, np.zeros((0, 3), np.float32)).topics[0].golden_cases == 0
 
@@ -181,8 +183,8 @@ def test_a_large_topic_without_a_golden_case_is_a_gap() -> None:
         named("small", LOGIN, questions=1),
         rest=9,
     )
-    assert [one.topic_id for one in gaps(found, 0.02)] == ["large"]
-    assert [one.topic_id for one in gaps(found, 0.01)] == ["large", "small"]
+    assert [topic.topic_id for topic in gaps(found, 0.02)] == ["large"]
+    assert [topic.topic_id for topic in gaps(found, 0.01)] == ["large", "small"]
 
 
 def test_topics_move_to_another_model_by_their_examples() -> None:
@@ -191,7 +193,7 @@ def test_topics_move_to_another_model_by_their_examples() -> None:
         replace(named("b", PARCELS), examples=("z",)),
     ]
     moved = moved_to(old, np.array([[0, 1, 0], [0, 1, 0], [0, 0, 1]], np.float32))
-    assert [(one.topic_id, one.centroid) for one in moved] == [
+    assert [(topic.topic_id, topic.centroid) for topic in moved] == [
         ("a", (0.0, 1.0, 0.0)),
         ("b", (0.0, 0.0, 1.0)),
     ]
@@ -199,8 +201,8 @@ def test_topics_move_to_another_model_by_their_examples() -> None:
 
 @given(st.lists(st.integers(0, 5), max_size=20))
 def test_what_lies_in_a_topic_does_not_depend_on_what_else_is_asked(order: list[int]) -> None:
-    vectors = np.array([one.vector for one in some()] + [[-1, 0, 0]], np.float32)
+    vectors = np.array([row.vector for row in some()] + [[-1, 0, 0]], np.float32)
     centres = np.array([REFUNDS, PARCELS], np.float32)
     whole = topic_of(vectors, centres)
     assert topic_of(vectors[order], centres).tolist() == whole[order].tolist()
-    assert all((vectors[one] @ centres[whole[one]] >= LIES_IN) for one in order if whole[one] >= 0)
+    assert all((vectors[row] @ centres[whole[row]] >= LIES_IN) for row in order if whole[row] >= 0)

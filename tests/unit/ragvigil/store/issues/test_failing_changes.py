@@ -13,7 +13,7 @@ from ragvigil.store.issues import failing_rows as failed
 from ragvigil.store.records import feedback
 from ragvigil.store.records.traces import RubricFacts, TraceRows
 from ragvigil.store.scores import judged, rollups
-from tests.failed import issue, kept, member
+from tests.failure_rows import issue, kept, member
 from tests.judged import ids
 from tests.outcomes import NOW, SECOND, outcome_of
 

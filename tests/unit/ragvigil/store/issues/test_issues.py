@@ -21,7 +21,7 @@ from ragvigil.store.issues import issues, memberships, root_causes
 from ragvigil.store.issues.failing_rows import KeptFailure, MemberOf
 from ragvigil.store.records.traces import TraceRows
 from ragvigil.store.scores import rollups
-from tests.failed import MODEL, issue, kept, member
+from tests.failure_rows import MODEL, issue, kept, member
 from tests.judged import RUBRICS, ids
 from tests.outcomes import NOW, SECOND, outcome_of
 

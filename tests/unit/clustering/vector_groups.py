@@ -19,7 +19,7 @@ def groups(sizes: Sequence[int], *, spread: float = 0.05, seed: int = 0) -> Vect
     return unit((axes + spread * chance.normal(size=axes.shape)).astype(np.float32))
 
 
-def said(labels: Sequence[int]) -> Clustering:
+def clustering_of(labels: Sequence[int]) -> Clustering:
     """A clustering with these labels, -1 for noise, sure of each."""
     wanted = np.array(labels, np.int32)
     memberships = np.zeros((len(wanted), int(wanted.max(initial=-1)) + 1), np.float32)
