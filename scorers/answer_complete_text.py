@@ -1,4 +1,4 @@
-"""Answer complete: was the text cut, by a token limit or a broken stream?
+"""Answer complete: did the text end, or was it cut by a token limit or a broken stream?
 
     >>> from ragvigil import RagRecord
     >>> cut = "Refunds take 5 to 7 days. Store credit is issued imm"
@@ -6,9 +6,9 @@
     >>> score.value, score.label
     (0.0, 'truncated')
 
-1 = complete, 0 = cut. The provider's finish reason decides where it was sent; without one, the
-text does: an open code fence or JSON document, or a last sentence that stops in the middle where
-the ones before it do not.
+1 = complete, 0 = cut. The provider's finish reason decides where it is known. Without one, the
+text decides: it is cut if a code fence or JSON document stays open, or if the last sentence stops
+in the middle. Source of the method: rules of this project.
 """
 
 from __future__ import annotations
@@ -40,9 +40,9 @@ _LIST_LINE = re.compile(r"^\s*(?:[-*•·–|#>]|\d+[.)])")
 _FENCE = re.compile(r"^\s*(?:```|~~~)", re.MULTILINE)
 _WORD = re.compile(r"\w+")
 _CLOSING = frozenset(STOPS + ':]】)}>|`»”"」』')
-"""A line that ends so is closed: no search is needed."""
+"""Last characters that close a line by themselves, so that most lines need no search."""
 LEAST_WORDS = 4
-"""A shorter last line without a full stop is taken for a signature, a label or a short answer."""
+"""A shorter last line without a full stop counts as a signature, a label or a short answer."""
 
 
 class AnswerCompleteText:
@@ -51,7 +51,7 @@ class AnswerCompleteText:
     rubric = "answer_complete_text"
 
     def score(self, record: RagRecord) -> Score:
-        """1 for a whole answer, 0 with the label `truncated` for a cut one."""
+        """Scores 1 for a whole answer, 0 with the label `truncated` for a cut one."""
         if not record.answer:
             return Score.not_applicable(self.rubric, "there is no answer")
         reason = why_cut(record)
@@ -66,7 +66,7 @@ def is_cut(record: RagRecord) -> bool:
 
 
 def why_cut(record: RagRecord) -> str:
-    """The reason in words, empty for a whole answer."""
+    """The reason why an answer counts as cut; empty for a whole answer."""
     finish = record.dimensions.finish_reason.lower().rpartition(".")[2]
     if finish in CUT_REASONS:
         return f"the model stopped at its token limit (finish reason {finish})"
@@ -79,7 +79,7 @@ def why_cut(record: RagRecord) -> str:
 
 @lru_cache(maxsize=512)
 def _unfinished(answer: str) -> str:
-    """Why a text is taken for cut; the last few are remembered, since several scorers ask."""
+    """Why a text counts as cut, or "". Caches the last 512: several scorers check an answer."""
     text = answer.rstrip()
     if len(_FENCE.findall(text)) % 2:
         return "a code block is not closed"

@@ -1,4 +1,4 @@
-"""Chunk utilization: what share of the context did the answer use?
+"""Chunk utilization: which share of the context did the answer use?
 
     >>> from ragvigil import Document, RagRecord
     >>> used = Document(chunk_id="a", content="Card refunds take 5 to 7 business days to appear.")
@@ -9,10 +9,10 @@
     >>> score.value, score.details["used"]
     (0.5, [{'chunk_id': 'a', 'sentences': [0]}])
 
-A sentence of a chunk is used when it and one sentence of the answer say mostly the same: the
-geometric mean of the share of its words that the answer's sentence has, and of the share of the
-answer's sentence that it has, words weighted by length. A chunk is used when one of its sentences
-is. Range 0..1, denominator the context; the share of sentences used stands beside it.
+A sentence of a chunk is used if it overlaps with one sentence of the answer: overlap is the
+geometric mean of the shares of their words that each has of the other, words weighted by length. A
+chunk is used if one of its sentences is. Range 0..1, the denominator is the number of chunks in the
+context; the details hold the share of sentences used. The threshold was chosen on CLAP NQ.
 """
 
 from __future__ import annotations
@@ -33,23 +33,24 @@ from scorers.text.tokens import ascii_words, tokens
 USED = 0.45
 """Least overlap of a used sentence; chosen on human-marked supporting sentences (CLAP NQ)."""
 PROBES = 4
-"""Words tried, and sentences of the answer compared, for one sentence of a chunk."""
+"""Words looked up, and sentences of the answer compared, for one sentence of a chunk."""
 FEW = 8
-"""Sentences of an answer that are all compared: choosing among them would cost more."""
+"""With at most this many sentences in an answer, all are compared: choosing would cost more."""
 CACHED_CHUNKS = 2048
 CACHED_CHARACTERS = 16_384
+"""Longer chunks are not cached: together with CACHED_CHUNKS this bounds the cache's memory."""
 
 
 @dataclass(frozen=True, slots=True)
 class SentenceWords:
-    """The distinct words of a sentence and what they weigh together: all their letters."""
+    """The set of words of a sentence and their total weight: the number of their letters."""
 
     words: frozenset[str]
     total: int
 
 
 class AnswerSentences:
-    """An answer's sentences, found by the words that they share with another sentence."""
+    """The sentences of an answer, indexed by their words."""
 
     def __init__(self, answer: str) -> None:
         self.sentences = words_of(answer)
@@ -62,7 +63,10 @@ class AnswerSentences:
                     places.append(place)
 
     def nearest(self, shared: frozenset[str]) -> Sequence[SentenceWords]:
-        """The sentences with most of the longest of these words: few, however long the answer."""
+        """Up to PROBES sentences that have most of the longest shared words.
+
+        Keeps the time linear in the texts, however long the answer is.
+        """
         if len(self.sentences) <= FEW:
             return self.sentences
         votes: dict[int, int] = {}
@@ -79,7 +83,7 @@ class ChunkUtilization:
     rubric = "chunk_utilization"
 
     def score(self, record: RagRecord) -> Score:
-        """The share of the context's chunks that the answer used."""
+        """Scores the share of the context's chunks that the answer used."""
         if not record.context:
             return Score.not_applicable(self.rubric, "nothing reached the prompt")
         if not record.answer:
@@ -113,18 +117,19 @@ class ChunkUtilization:
 
 
 def _longest_first(word: str) -> tuple[int, str]:
-    """Equally long words in the order of the alphabet: sets keep none that is the same twice."""
+    """Sort key: longest first, then by alphabet, since the order of a set differs between runs."""
     return -len(word), word
 
 
 def overlap(sentence: SentenceWords, answer: AnswerSentences) -> float:
-    """How much of one sentence the most similar sentence of an answer says, 0..1.
+    """The overlap (0..1) of a sentence with the most similar sentence of an answer.
 
     >>> overlap(words_of("it takes five days")[0], AnswerSentences("It takes five days. Bye."))
     1.0
     """
     shared = sentence.words & answer.words
-    # The mean cannot pass the root of the share of this sentence that the whole answer has.
+    # The geometric mean is at most the root of the share that the whole answer has of the sentence,
+    # so most sentences are rejected without comparing them one by one.
     if len("".join(shared)) < sentence.total * USED * USED:
         return 0.0
     best = 0.0
@@ -137,7 +142,7 @@ def overlap(sentence: SentenceWords, answer: AnswerSentences) -> float:
 
 
 def words_of(text: str) -> tuple[SentenceWords, ...]:
-    """The words of each sentence of a text; sentences without words are left out."""
+    """The words of each sentence of a text; leaves out sentences without words."""
     if text.isascii():
         plain = ascii_words(text)
         distinct = [frozenset(plain[start:end].split()) for start, end in cuts(text)]
@@ -150,5 +155,5 @@ _cached_sentences = lru_cache(maxsize=CACHED_CHUNKS)(words_of)
 
 
 def prepared_sentences(content: str) -> tuple[SentenceWords, ...]:
-    """The words of a chunk's sentences; short chunks are remembered, since they come again."""
+    """The words of a chunk's sentences. Caches short chunks: the same ones are retrieved again."""
     return _cached_sentences(content) if len(content) <= CACHED_CHARACTERS else words_of(content)

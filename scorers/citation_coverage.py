@@ -1,4 +1,4 @@
-"""Citation coverage: what share of the answer's claims carries a citation?
+"""Citation coverage: which share of the answer's claims carries a citation?
 
     >>> from ragvigil import Citation, Document, RagRecord
     >>> answer = "Refunds take 5 days [a]. Shipping is free for orders over 50 EUR."
@@ -8,9 +8,10 @@
     >>> CitationCoverage().score(record).value
     0.5
 
-A claim is a sentence that states something: greetings, questions, headings, lead-ins that end in
-a colon and refusing sentences are none. A citation covers the sentence that it stands in or was
-made for. Range 0..1.
+A claim is a sentence of at least four words that states something: not a question, a heading, a
+lead-in that ends in a colon or a refusing sentence. A citation covers the sentence that contains it
+or that it was made for. Range 0..1. Source of the method: citation recall by position, without
+checking support (see `citation_validity` for that).
 """
 
 from __future__ import annotations
@@ -36,7 +37,7 @@ class CitationCoverage:
     rubric = "citation_coverage"
 
     def score(self, record: RagRecord) -> Score:
-        """The share of claims with a citation."""
+        """Scores the share of claims with a citation."""
         if not record.answer:
             return Score.not_applicable(self.rubric, "there is no answer")
         if not record.context:

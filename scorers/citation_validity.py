@@ -1,4 +1,4 @@
-"""Citation validity: do the cited chunks exist, and do they hold what is quoted from them?
+"""Citation validity: do the cited chunks exist, and do they contain what is quoted from them?
 
     >>> from ragvigil import Citation, Document, RagRecord
     >>> chunk = Document(chunk_id="refund-02", content="Card refunds take 5 to 7 business days.")
@@ -10,11 +10,10 @@
     >>> score.value, score.label, score.explanation
     (0.0, 'quote_not_found', 'quote not found in chunk refund-02')
 
-The share of an answer's citations whose chunk is in the context and whose quoted span occurs in it,
-verbatim but for case, spacing, punctuation and single slips of a key. Without a quotation the
-sentence that the marker supports stands in where it is a copy, or nearly; a sentence in other words
-is only questioned where another chunk supports it clearly better. Range 0..1; no citations is
-not applicable.
+The share of an answer's citations whose chunk is in the context and contains the quoted span,
+ignoring case, spacing, punctuation and single typos. Without a quotation, the sentence that the
+marker supports is checked instead if it is a copy or nearly one; a sentence in other words fails
+only if another chunk supports it clearly better. Range 0..1; not applicable without citations.
 """
 
 from __future__ import annotations
@@ -30,6 +29,7 @@ from scorers.text.quotation import ContextTexts, Finding, check_quote
 from scorers.text.sentence_check import Claim, check_sentence, claim
 
 EXPLAINED = 3
+"""Failures that the explanation names; the details hold all of them."""
 WORDING = {
     "unknown_chunk": "{target} is no chunk of the record",
     "marker_out_of_range": "{target} points beyond the {chunks} chunks of the context",
@@ -47,7 +47,7 @@ class CitationValidity:
     rubric = "citation_validity"
 
     def score(self, record: RagRecord) -> Score:
-        """The share of valid citations, and why the others fail."""
+        """Scores the share of valid citations and explains why the others fail."""
         if not record.citations:
             return Score.not_applicable(self.rubric, "the answer cites nothing")
         for field in ("context", "citations"):
@@ -74,7 +74,7 @@ class CitationValidity:
 
 
 class CitationChecks:
-    """One record's citations against its chunks."""
+    """Checks the citations of one record against its chunks."""
 
     def __init__(self, record: RagRecord) -> None:
         self._record = record
@@ -83,7 +83,7 @@ class CitationChecks:
         self._claims: dict[tuple[int, int], Claim] = {}
 
     def check(self, citation: Citation) -> Finding:
-        """What is wrong with one citation, if anything."""
+        """Checks one citation; the finding's label says what is wrong."""
         label = self._misplaced(citation)
         if label is not None:
             return label
@@ -102,7 +102,7 @@ class CitationChecks:
         return check_sentence(claimed, named[0], self._texts)
 
     def _named(self, citation: Citation) -> list[str]:
-        """The chunks that a citation names: one, or all chunks of the document that it names."""
+        """The ids of the chunks that a citation names: one, or all chunks of a named document."""
         target, chunk_id = citation.target.strip().casefold(), citation.chunk_id or ""
         if not target or target.isdecimal() or target == chunk_id.casefold():
             return [chunk_id]
@@ -112,7 +112,7 @@ class CitationChecks:
         return list(dict.fromkeys([chunk_id, *same_document]))
 
     def _misplaced(self, citation: Citation) -> Finding | None:
-        """A finding where the cited chunk is not in the context."""
+        """The finding for a citation whose chunk is not in the context; None where it is."""
         record = self._record
         if citation.chunk_id in self._context:
             return None
@@ -128,7 +128,7 @@ class CitationChecks:
         return Finding(checked="marker_only", label=label)
 
     def _is_asked(self, quote: str) -> bool:
-        """Words taken from the question are no quotation of a chunk."""
+        """Whether the quoted words come from the question: then they quote no chunk."""
         return key(words(quote)) in self._question
 
     @cached_property
@@ -136,7 +136,7 @@ class CitationChecks:
         return key(words(self._record.query or ""))
 
     def _claim(self, citation: Citation) -> Claim | None:
-        """The sentence of a citation without the markers in it."""
+        """The sentence that a citation supports, without markers; None where it is unknown."""
         answer, start, end = self._record.answer, citation.claim_start, citation.claim_end
         if answer is None or start is None or end is None or not 0 <= start < end:
             return None
@@ -156,13 +156,13 @@ def _is_beside(citation: Citation, start: int, end: int) -> bool:
 
 
 def _is_named(chunk: Document, target: str) -> bool:
-    """Whether a chunk's document, title or file is called so."""
+    """Whether a chunk's document id or one of its metadata values is this name."""
     names = (chunk.document_id, *chunk.metadata.values())
     return any(isinstance(name, str) and name.casefold() == target for name in names)
 
 
 def _without_markers(answer: str, start: int, end: int, beside: Sequence[Citation]) -> str:
-    """The text of a claim; a marker of each citation is left out."""
+    """The text of a claim without the markers of its citations."""
     text = answer[start:end]
     for marker in {citation.marker for citation in beside if citation.marker}:
         text = text.replace(marker, " ")
@@ -170,7 +170,7 @@ def _without_markers(answer: str, start: int, end: int, beside: Sequence[Citatio
 
 
 def _explanation(failed: Sequence[tuple[Citation, Finding]], checkable: int, chunks: int) -> str:
-    """The first failures in words."""
+    """The first EXPLAINED failures in words, and the number of others."""
     if not failed:
         return f"{checkable} of {checkable} citations valid"
     reasons = list(dict.fromkeys(_failure_texts(failed, chunks)))

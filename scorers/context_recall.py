@@ -1,4 +1,4 @@
-"""Context recall: were the chunks that bear the answer retrieved?
+"""Context recall: were the chunks that contain the answer retrieved?
 
     >>> from ragvigil import Document, RagRecord
     >>> from scorers.golden import parse_case
@@ -9,15 +9,16 @@
     >>> score.value, score.explanation, score.details["mrr"]
     (0.5, '1 of 2 gold chunks retrieved', 0.5)
 
-The share of a golden case's chunks among all that were retrieved, for records that ask the case's
-question. A gold chunk is found by its id, as that of a chunk or of its document, or by its text:
-one holds the other, or they share nine of ten words. Where the corpus was cut anew, it is found
-where the retrieved chunks together hold nine tenths of it, and ranked by the last that it takes.
-What cannot be compared, since the spans lack the ids or the texts, is never taken for missed.
-Range 0..1.
+The share of a golden case's chunks that were retrieved, for records that ask the case's question. A
+gold chunk matches by its id (that of a chunk or of its document) or by its text: one contains the
+other, or they share nine of ten words. After the corpus was split differently, it also matches if
+the retrieved chunks together contain nine tenths of it; its rank is that of the last one needed.
+Not applicable where the spans lack the ids or texts to compare: unknown never counts as missed.
+Range 0..1. Hit rate, MRR, precision and nDCG (Jarvelin and Kekalainen 2002) are in the details.
 
-Meaning is not asked: in a corpus cut anew all-MiniLM-L6-v2 is as near to other passages on the same
-question as to a gold one's halves (at 1 % false it finds under a fifth of them).
+Embeddings are not used: in a corpus that was split differently, all-MiniLM-L6-v2 is as near to
+other passages on the same question as to the halves of a gold chunk (at 1 % false matches it finds
+under a fifth of them).
 """
 
 from __future__ import annotations
@@ -33,15 +34,16 @@ from scorers.settings import ScorersSettings
 from scorers.text.normalise import key, length, words
 
 CUTOFFS = (1, 3, 5, 10, 50)
-NEAR, FEWEST = 0.9, 8
-"""Share of the distinct words, of the one with more, from which on two texts are one; at least so
-many words, since a changed one in fewer says something else."""
+NEAR = 0.9
+"""Two texts are the same from this share of common words, of the text with more distinct words."""
+FEWEST = 8
+"""Least distinct words for that rule: one changed word among fewer changes what a text says."""
 RUN = 4
-"""Words in a row that say where a text was taken from; characters count half, as in `length`."""
+"""Words in a row that locate a part of a gold text; characters count half, as in `length`."""
 FRAGMENT = 4
-"""Words under which a chunk that stands in a gold text is too short to be a part of it."""
+"""Least words of a chunk that counts as a part of the gold text containing it."""
 SHOWN = 60
-"""Characters of a gold text without an id that name it."""
+"""Characters of a gold text that name it in the details, where it has no id."""
 
 
 class ContextRecall:
@@ -54,11 +56,11 @@ class ContextRecall:
 
     @classmethod
     def from_settings(cls, settings: ScorersSettings) -> Self:
-        """With the cases of `[scorers] golden`. Raises BadGolden."""
+        """A scorer with the cases of `[scorers] golden`. Raises BadGolden."""
         return cls(read_golden(settings.golden).values() if settings.golden else ())
 
     def score(self, record: RagRecord) -> Score:
-        """The share of the gold chunks among the retrieved ones, and the usual ranking numbers."""
+        """Scores the share of gold chunks that were retrieved; details hold the ranking metrics."""
         if not self._cases:
             return Score.not_applicable(self.rubric, "no golden file")
         for field in ("query", "retrieved"):
@@ -97,9 +99,9 @@ class ContextRecall:
 
 
 def ranking(places: Sequence[Sequence[int]]) -> Mapping[str, float]:
-    """Hit, recall, precision and nDCG at each cut-off, and MRR; `places` is by gold chunk.
+    """Hit rate, recall, precision and nDCG at each cut-off, and MRR; `places` is by gold chunk.
 
-    nDCG counts a chunk that brings a gold chunk for the first time, so that repeats earn nothing.
+    nDCG counts only the first chunk that matches each gold chunk, so that repeats earn nothing.
 
     >>> found = ranking([[1, 4], []])
     >>> found["hit@1"], found["hit@3"], found["recall@3"], found["precision@5"], found["mrr"]
@@ -123,7 +125,7 @@ def _gain(places: Iterable[int]) -> float:
 
 
 def matches(gold: Sequence[Gold], chunks: Sequence[Document]) -> list[list[int]]:
-    """By gold chunk, the places of the retrieved chunks that are it."""
+    """For each gold chunk, the places (from 0) of the retrieved chunks that match it."""
     texts = [words(chunk.content or "") for chunk in chunks]
     found_places = []
     for wanted_chunk in gold:
@@ -142,7 +144,7 @@ def matches(gold: Sequence[Gold], chunks: Sequence[Document]) -> list[list[int]]
 
 
 def covering_place(gold: Sequence[str], texts: Sequence[Sequence[str]]) -> list[int]:
-    """The rank at which the texts up to there hold nearly all words of a gold text; or none.
+    """The place at which the texts so far contain nearly all words of a gold text, in runs; or [].
 
     >>> gold = words("Card refunds take five days. Vouchers are never paid out in cash.")
     >>> begin = words("Card refunds take five days.")
@@ -172,7 +174,7 @@ def _runs(text: Sequence[str], run: int) -> Iterator[tuple[str, ...]]:
 
 
 def is_same_text(gold: Sequence[str], chunk: Sequence[str]) -> bool:
-    """Whether one of two texts, as words, holds the other, or they share nearly all words.
+    """Whether one of two texts, as words, contains the other, or they share nearly all words.
 
     >>> is_same_text(words("Refunds take 5 days."), words("Note: refunds take 5 days, mostly."))
     True
@@ -189,10 +191,10 @@ def is_same_text(gold: Sequence[str], chunk: Sequence[str]) -> bool:
 
 
 def _unknown_field(record: RagRecord, missing: Sequence[Gold]) -> str:
-    """The field without which one of these may have been retrieved all the same, or nothing."""
+    """The absent field because of which a missing gold chunk may have been retrieved; or ""."""
     if missing and "retrieved" in record.truncated:
         return "retrieved"
-    # By the retrieved chunks alone: `absent` also tells of those that were read from the prompt.
+    # Read from the retrieved chunks: `absent` also covers chunks that were read from the prompt.
     has_ids = all(chunk.chunk_id not in ("", chunk.text_hash) for chunk in record.retrieved)
     has_texts = all(chunk.content is not None for chunk in record.retrieved)
     for gold in missing:

@@ -1,4 +1,4 @@
-"""Groundedness by a small local model: does the context support every sentence of the answer?
+"""Groundedness, by a small local model: does the context support every sentence of the answer?
 
     >>> from ragvigil import Document, RagRecord
     >>> chunk = Document(chunk_id="a", content="Card refunds take 5 to 7 business days to appear.")
@@ -8,10 +8,11 @@
     >>> score.label, [one["chunk_id"] for one in score.details["sentences"]]
     ('unsupported', ['a', None])
 
-Each sentence is compared with the context (`grounding/evidence.py`), boosted trees say how likely
-it is supported (`models/groundedness.md`), and the value is the mean of the two weakest sentences:
-near 1 where the whole answer stands on the context. Lexical: a fact swapped for one that the
-context also holds is mostly not seen. Kind *model*, no API, on every record.
+Each sentence is compared with the context (`grounding/evidence.py`); boosted trees estimate the
+probability that it is supported (`models/groundedness.md`). The value is the mean of the two lowest
+probabilities: near 1 where the context supports the whole answer. Range 0..1. The comparison is
+lexical: it mostly misses a fact that was swapped for another one in the context. Kind `model`; runs
+on every record, without an API.
 """
 
 from __future__ import annotations
@@ -26,7 +27,7 @@ from scorers.text.stance import classify
 
 
 class LocalGroundedness:
-    """Scores `groundedness` with the model that comes with this version, or with one's own."""
+    """Scores `groundedness` with the shipped model, or with the given one."""
 
     rubric = "groundedness"
     kind = Kind.MODEL
@@ -35,7 +36,7 @@ class LocalGroundedness:
         self._model = model or shipped_model()
 
     def score(self, record: RagRecord) -> Score:
-        """How well the weakest sentences of the answer are supported, 0..1."""
+        """Scores how well the context supports the weakest sentences of the answer."""
         if not record.answer or not record.answer.strip():
             return Score.not_applicable(self.rubric, "there is no answer")
         chunks = [chunk for chunk in record.context if chunk.content and chunk.content.strip()]

@@ -1,4 +1,4 @@
-"""Measurements of every record: what it looks like, not how good it is.
+"""Measures every record: its sizes, latencies and costs, not its quality.
 
 >>> from ragvigil import Document, RagRecord
 >>> chunk = Document(chunk_id="a", content="Refunds take five days.", score=0.9)
@@ -15,11 +15,11 @@ from statistics import fmean
 from ragvigil.model.record import Document, RagRecord
 
 CHARACTERS_A_TOKEN = 4
-"""An estimate: English text has about four characters a token in common vocabularies."""
+"""An estimate: English text has about four characters per token in common vocabularies."""
 
 
 def measure(record: RagRecord) -> dict[str, float | None]:
-    """Every measurement by name; None where the spans do not say. Seconds, tokens, US dollars."""
+    """Every measurement by name, in seconds, tokens or US dollars; None where spans lack it."""
     texts = [chunk.content for chunk in record.context if chunk.content is not None]
     scores = [chunk.score for chunk in record.retrieved if chunk.score is not None]
     latencies, usage, answer = record.latencies, record.usage, record.answer

@@ -10,11 +10,11 @@
     >>> classify('The page then shows "I cannot help you with that": press reload twice.').label
     'answered'
 
-A label with a rate: neither high nor low is good by itself, so there is no value. *Refused*: the
-answer declines, or says that the information is missing, and states nothing else; apologies,
-offers, advice where to look and questions back are nothing. *Partial*: it does both. Quotations
-and code are not the answer's own words and do not count. Patterns are data, per language
-(`refusal_patterns.toml`).
+A label without a value: the rate of refusals is neither good nor bad by itself. *Refused*: the
+answer declines or says that the information is missing, and states nothing else; apologies, offers,
+advice where to look and questions do not count as statements. *Partial*: it does both. Quotations
+and code are not the answer's own words and are ignored. Patterns are data, per language
+(`text/refusal_patterns.toml`).
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ class Refusal:
     rubric = "refusal"
 
     def score(self, record: RagRecord) -> Score:
-        """The label `refused`, `partial` or `answered`, with the refusing sentence."""
+        """Labels the answer `refused`, `partial` or `answered`, and shows the refusing sentence."""
         if not record.answer or not record.answer.strip():
             return Score.not_applicable(self.rubric, "there is no answer")
         stance = classify(record.answer)

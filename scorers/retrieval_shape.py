@@ -1,4 +1,4 @@
-"""Retrieval shape: did retrieval return something, distinct chunks, scores that tell them apart?
+"""Retrieval shape: did retrieval return anything, are the chunks distinct, and do scores differ?
 
     >>> from ragvigil import Document, RagRecord, Retrieval
     >>> same = "The warehouse is closed on public holidays. It opens at nine."
@@ -10,10 +10,11 @@
     >>> score.value, score.label, score.explanation
     (0.5, 'duplicate', '1 of 2 chunks repeat another')
 
-The share of the retrieved chunks that say something of their own. A chunk repeats another with its
-id or text, and nearly does where four of five sentences of the shorter one stand in the longer, or
-nine of ten words of a short one. 0 where a retriever returned nothing, or gave all chunks of a list
-one score: a broken embedding or index does that. It never reads the question. Range 0..1.
+The share of retrieved chunks that do not repeat another one. A chunk repeats another if it has its
+id or text, and nearly repeats it if the longer one contains four of five sentences of the shorter,
+or, for short chunks, they share nine of ten words. 0 where a retriever returned nothing, or gave
+all chunks of a list the same score: broken embeddings and indexes do that. The question is not
+read. Range 0..1. Near-duplicates are found by prefix filtering (Chaudhuri et al. 2006).
 """
 
 from __future__ import annotations
@@ -28,17 +29,17 @@ from ragvigil.model.score import Score
 from scorers.chunk_utilization import CACHED_CHARACTERS, CACHED_CHUNKS, prepared_sentences
 
 NEAR = 0.8
-"""Share of the shorter chunk's sentences that the longer one has, from which on they are alike."""
+"""Chunks are alike from this share of the shorter one's sentences found in the longer one."""
 FEWEST = 3
-"""Sentences, or scores, under which alike ones say nothing."""
+"""Least sentences of a chunk, and scores of a list, whose equality means anything."""
 NEAR_WORDS, FEWEST_WORDS = 0.9, 8
-"""The same for chunks of fewer sentences, by their distinct words."""
+"""For chunks of fewer sentences: the share of distinct words in common, and the least of them."""
 SPREAD = 1e-4
-"""Difference of the best and the worst score, over the larger, that tells no chunks apart."""
+"""Largest difference of best and worst score, relative to the larger, that counts as none."""
 MOST = 50
-"""Chunks that are compared with one another; a longer list is compared up to here."""
+"""Chunks of a list that are compared with one another; later ones are not."""
 PLACEHOLDERS = (0.0, 1.0)
-"""Scores that stand for none: stores that only filter give every hit the same."""
+"""Scores that mean *no score*: stores that only filter give them to every hit."""
 
 
 class RetrievalShape:
@@ -47,7 +48,7 @@ class RetrievalShape:
     rubric = "retrieval_shape"
 
     def score(self, record: RagRecord) -> Score:
-        """The share of distinct chunks; 0 where nothing came back, or nothing tells them apart."""
+        """Scores the share of distinct chunks; 0 for an empty list or scores that are all equal."""
         if "retrieved" in record.absent:
             reason = f"retrieved is absent: {record.absent['retrieved']}"
             return Score.not_applicable(self.rubric, reason, absent="retrieved")
@@ -83,7 +84,7 @@ class RetrievalShape:
 
 
 def _duplicates(chunks: Sequence[Document]) -> list[int]:
-    """Places of the chunks whose id or text stood before."""
+    """Places of the chunks whose id or text occurred before."""
     ids: set[str] = set()
     texts: set[str] = set()
     places = []
@@ -96,13 +97,13 @@ def _duplicates(chunks: Sequence[Document]) -> list[int]:
 
 
 def _near_duplicates(chunks: Sequence[Document], repeated: Sequence[int]) -> list[int]:
-    """Places of the chunks that are nearly one that stood before."""
+    """Places of the chunks that nearly repeat an earlier one."""
     earlier: list[Outline] = []
     marks: set[Mark] = set()
     places = []
     for place, chunk in enumerate(chunks):
         if place in repeated or not chunk.content or len(chunk.content) > CACHED_CHARACTERS:
-            continue  # texts of many pages are compared as wholes only
+            continue  # very long texts are only compared as a whole, by `_duplicates`
         own = _cached_outline(chunk.content)
         if not marks.isdisjoint(own.marks) and any(_are_alike(own, other) for other in earlier):
             places.append(place)
@@ -116,11 +117,11 @@ Mark = frozenset[str] | str
 
 @dataclass(frozen=True, slots=True)
 class Outline:
-    """What chunks are compared by: sentences, or where these are few, the distinct `words`.
+    """What chunks are compared by: their sentences or, where these are few, their `words`.
 
-    Alike chunks share one of their `marks`: the sentences, or the alphabetically first tenth of the
-    words and one more (of two sets that share nine of ten words these share one; prefix filtering;
-    Chaudhuri et al. 2006).
+    Alike chunks share at least one of their `marks`: the sentences, or the alphabetically first
+    tenth of the words and one more. Two sets that share nine of ten words share one of these
+    (prefix filtering; Chaudhuri et al. 2006), so that most pairs are rejected by one set lookup.
     """
 
     sentences: frozenset[frozenset[str]]
@@ -153,7 +154,7 @@ def _are_alike(first: Outline, other: Outline) -> bool:
 
 
 def is_collapsed(retrieval: Retrieval) -> bool:
-    """Whether all chunks of one list have as good as one score, placeholders aside."""
+    """Whether all chunks of a list have practically the same score, placeholders aside."""
     scores = [chunk.score for chunk in retrieval.documents if chunk.score is not None]
     if len(scores) < max(FEWEST, len(retrieval.documents)) or not all(map(isfinite, scores)):
         return False

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import time
 from collections import defaultdict
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import TypeAlias
 
 from ragvigil.model.score import Kind, Stream
 from ragvigil.store.engine.store import Store
-from ragvigil.store.records.record_forms import time_of
 from ragvigil.store.scores import labels, verdicts
 from ragvigil.store.scores.labels import Label
 from ragvigil.store.scores.verdicts import Judge, Verdict
@@ -29,8 +28,6 @@ MOST_DISAGREEMENTS = 10_000
 LabelledVerdict: TypeAlias = tuple[Label, Verdict]
 Place: TypeAlias = tuple[str, str]
 """Rubric and segment, or trace and rubric."""
-Estimates: TypeAlias = Callable[[int], list[Mapping[str, object]]]
-"""The two-phase estimate of every judged mean since a time, seconds since the epoch."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -42,7 +39,7 @@ class MeasuredJudge:
 
 
 class Calibration:
-    """The API's `JudgeSource`. `bars` holds the value under which a record fails each rubric.
+    """Measures judges by people's labels. `bars` holds the value under which each rubric fails.
 
     Everything is computed when asked for, from the store; nothing is remembered.
     """
@@ -50,17 +47,10 @@ class Calibration:
     def __init__(
         self,
         store: Store,
-        rubrics: Collection[str],
         bars: Mapping[str, float],
-        estimates: Estimates,
         clock: Callable[[], float] = time.time,
     ) -> None:
-        self._store, self._rubrics, self._bars, self._clock = store, rubrics, bars, clock
-        self._estimates = estimates
-
-    def rubrics(self) -> Collection[str]:
-        """Every rubric that there is."""
-        return self._rubrics
+        self._store, self._bars, self._clock = store, bars, clock
 
     def measures(self) -> list[MeasuredJudge]:
         """Every judge that works or has labels, by rubric and segment."""
@@ -92,23 +82,14 @@ class Calibration:
             for entry in self.measures()
         )
 
-    def judges(self) -> list[Mapping[str, object]]:
-        """One entry per rubric and judge."""
-        return [_judge_form(entry) for entry in self.measures()]
-
-    def disagreements(self, since: int) -> list[Mapping[str, object]]:
-        """Verdicts since then that do not go together, those with people first."""
+    def disagreements(self, since: int) -> list[Disagreement]:
+        """Verdicts since a time (seconds since the epoch) that do not agree, people's first."""
         met = [pair for pair in self._met() if pair[1].time_unix_nano >= since * 10**9]
         opinions = [
             *(_opinion_of(verdict) for verdict in verdicts.recent(self._store, since)),
             *(side for pair in met for side in _opinions(*pair)),
         ]
-        disputes = disagreements(opinions, self._bars, most=MOST_DISAGREEMENTS)
-        return [_disagreement_form(dispute) for dispute in disputes]
-
-    def estimates(self, since: int) -> list[Mapping[str, object]]:
-        """The two-phase estimate of every judged mean since then."""
-        return self._estimates(since)
+        return disagreements(opinions, self._bars, most=MOST_DISAGREEMENTS)
 
     def _met(self) -> list[LabelledVerdict]:
         """Labels with the verdicts of judges on the same record."""
@@ -200,48 +181,3 @@ def _opinions(label: Label, verdict: Verdict) -> Iterator[Opinion]:
         name=label.labeller,
         time_unix_nano=label.time_unix_nano,
     )
-
-
-def _judge_form(entry: MeasuredJudge) -> dict[str, object]:
-    result, kappa = entry.measure, entry.measure.kappa
-    return {
-        "rubric": entry.judge.rubric,
-        "judge": entry.judge.scorer,
-        "version": entry.judge.version,
-        "segment": entry.judge.segment,
-        "scale": result.scale.value,
-        "labels": kappa.n,
-        "kappa": kappa.value,
-        "low": kappa.low,
-        "high": kappa.high,
-        "agreement": result.agreement,
-        "disagreements": result.disagreements,
-        "state": result.status.state.value,
-        "reason": result.status.reason,
-        "level": None if result.level is None else asdict(result.level),
-    }
-
-
-def _disagreement_form(dispute: Disagreement) -> dict[str, object]:
-    first = dispute.first
-    return {
-        "kind": dispute.kind.value,
-        "trace_id": first.trace_id,
-        "record_id": first.record_id,
-        "time": time_of(first.time_unix_nano),
-        "service": first.service,
-        "route": first.route,
-        "gap": dispute.gap,
-        "why": dispute.why,
-        "first": _side_form(first),
-        "second": _side_form(dispute.second),
-    }
-
-
-def _side_form(opinion: Opinion) -> dict[str, object]:
-    return {
-        "rubric": opinion.rubric,
-        "by": opinion.voice.value,
-        "name": opinion.name,
-        "value": opinion.value,
-    }

@@ -47,8 +47,8 @@ PLAIN = (
 def _table() -> dict[int, str | None]:
     """The table that drops (None) or replaces characters in one pass over non-ASCII text.
 
-    Drops marks, joiners, optional Hebrew and Arabic points and apostrophes; unifies dashes, accented
-    Greek vowels, variants of Arabic letters and the decimal digits of other scripts.
+    Drops marks, joiners, optional Hebrew and Arabic points and apostrophes; unifies dashes,
+    accented Greek vowels, variants of Arabic letters and the decimal digits of other scripts.
     """
     table: dict[int, str | None] = {}
     dropped = (

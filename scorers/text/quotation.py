@@ -26,7 +26,7 @@ STITCHED_SHARE = 0.8
 STITCHED_WORDS = 200
 """Words from the start of a quotation that are searched for true parts."""
 PROVING_WORDS = 3
-"""Least words of a quote that proves anything (a character of an unspaced script is half a word)."""
+"""Least words of a quote that proves anything (an unspaced script's character is half a word)."""
 NEAR = 40
 """Characters between two runs of one place: so close, it is an edit and not a stitch."""
 
