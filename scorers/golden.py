@@ -1,14 +1,14 @@
-"""Golden cases: questions whose answer-bearing chunks are known, one JSON object a line.
+"""Golden cases: questions with the chunks that contain their answers, one JSON object per line.
 
     >>> case = parse_case({"question": "How long?", "gold_chunk_ids": ["a", 7]})
     >>> [gold.chunk_id for gold in case.gold]
     ['a', '7']
 
-Keys: `question`, then `gold_chunk_ids` and `gold_texts`, `gold_answer`, `expected_facts`, `slice`,
-`query_type`, all of them optional; other keys are left out. An expected fact is a text, which is
-then vital, or `{"fact": "...", "importance": "vital" | "okay"}`. As many texts as ids are the texts
-of these ids, in order; otherwise each id and each text is a gold chunk of its own. A case without
-either has no answer in the corpus.
+Keys: `question`, and optionally `gold_chunk_ids`, `gold_texts`, `gold_answer`, `expected_facts`,
+`slice` and `query_type`; other keys are ignored. An expected fact is a text, which is vital, or
+`{"fact": "...", "importance": "vital" | "okay"}`. If there are as many texts as ids, they are the
+texts of these ids, in order; otherwise each id and each text is a gold chunk of its own. A case
+without ids and texts has no answer in the corpus.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ class BadGolden(ValueError):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Gold:
-    """A chunk that bears the answer, by its id, its text or both; the other is empty."""
+    """A chunk that contains the answer, by its id, its text or both; what is unknown is empty."""
 
     chunk_id: str = ""
     text: str = ""
@@ -37,7 +37,7 @@ class Gold:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Fact:
-    """A fact that a good answer states; `is_vital`: an answer without it is wrong."""
+    """A fact that a good answer states; an answer without an `is_vital` fact is wrong."""
 
     text: str
     is_vital: bool = True
@@ -45,7 +45,7 @@ class Fact:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Case:
-    """A question, the chunks that answer it and, where given, the answer and its facts."""
+    """A question, the chunks that answer it and, where known, the answer and its facts."""
 
     question: str
     gold: tuple[Gold, ...] = ()
@@ -56,7 +56,7 @@ class Case:
 
 
 def question_key(question: str) -> str:
-    """A question without its case, spacing and punctuation, to look its case up by.
+    """The lookup key of a question: its words, without case, spacing and punctuation.
 
     >>> question_key("How long  does a REFUND take?") == question_key("how long does a refund take")
     True
@@ -65,10 +65,7 @@ def question_key(question: str) -> str:
 
 
 def read_golden(path: Path) -> Mapping[str, Case]:
-    """The cases of a JSONL file by what they ask (see `asked`); empty lines are skipped.
-
-    Raises BadGolden.
-    """
+    """Reads the cases of a JSONL file, by `question_key`; skips empty lines. Raises BadGolden."""
     cases: dict[str, Case] = {}
     lines: dict[str, int] = {}
     for number, line in enumerate(_text(path).split("\n"), start=1):
@@ -88,7 +85,7 @@ def read_golden(path: Path) -> Mapping[str, Case]:
 
 
 def parse_case(row: object) -> Case:
-    """The case that a line's JSON describes. Raises ValueError with the key and what is wrong."""
+    """Parses a case from a line's JSON. Raises ValueError with the key and what is wrong."""
     if not isinstance(row, dict):
         raise ValueError("is not a JSON object")
     question = _optional(row, "question")

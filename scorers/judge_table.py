@@ -27,7 +27,7 @@ from typing import Any
 
 
 class About(StrEnum):
-    """What one verdict is about."""
+    """What each verdict is about."""
 
     CHUNKS = "chunks"
     CLAIMS = "claims"
@@ -37,7 +37,7 @@ class About(StrEnum):
 
 
 class Shown(StrEnum):
-    """What the model is shown beside the items it judges."""
+    """What the model sees beside the items that it judges."""
 
     QUESTION = "question"
     CONTEXT = "context"
@@ -47,7 +47,7 @@ class Shown(StrEnum):
 
 
 class QuoteFrom(StrEnum):
-    """Where a quote must stand: in the judged (or cited) chunk, in any that is shown, ..."""
+    """Where a quote must be found: in the judged (or cited) chunk, in any chunk shown, ..."""
 
     ITEM = "item"
     CONTEXT = "context"
@@ -56,7 +56,7 @@ class QuoteFrom(StrEnum):
 
 
 class OnlyWhen(StrEnum):
-    """Records that a rubric is for: the answer did not refuse; a chunk holds an instruction."""
+    """Limits a rubric to records whose answer did not refuse, or that hold an instruction."""
 
     ANSWERED = "answered"
     INJECTED = "injected"
@@ -73,9 +73,9 @@ class BadTable(ValueError):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Grade:
-    """One grade: `value` is None where a verdict of it does not count.
+    """A grade of the scale. `value` (0..1) is None where a verdict with this grade does not count.
 
-    `quote`: it must be proven by a quote. `label`: its name is a label of the score.
+    `quote`: a verdict needs a quote as proof. `label`: the grade's name is a label of the score.
     """
 
     name: str
@@ -87,12 +87,12 @@ class Grade:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class JudgeTable:
-    """What is asked, and how its verdicts become a score.
+    """What the model is asked, and how its verdicts become a score.
 
-    `grades` stand from the best to the worst: of verdicts on one item from several parts of a
-    context the first counts. `without_quote` is the grade of a verdict whose quote is not found.
-    `top` is how many of the best grades `top_mean` takes. `scores_injected`: orders to the model
-    in a chunk are the subject, so they do not withhold the score.
+    `grades` are ordered from best to worst: of several verdicts on one item, each from another part
+    of the context, the best counts. A verdict whose quote is not found gets the grade
+    `without_quote`. `top` is the number of best grades that `top_mean` averages.
+    `scores_injected`: instructions in chunks are the subject, so they do not withhold the score.
     """
 
     about: About
@@ -120,7 +120,7 @@ class JudgeTable:
 
 
 def parse_judge_table(raw: object) -> JudgeTable:
-    """The table as values. Raises BadTable."""
+    """Parses and checks a `[judge]` table. Raises BadTable."""
     entries = _check_keys(raw, KEYS, REQUIRED)
     grades = tuple(
         Grade(**_check_keys(row, GRADE_KEYS, GRADE_REQUIRED, f"grades[{place}]."))
@@ -146,7 +146,7 @@ def parse_judge_table(raw: object) -> JudgeTable:
 
 
 def _contradictions(table: JudgeTable) -> list[str]:
-    """What no key says alone."""
+    """What is wrong between keys that are valid by themselves."""
     names = [grade.name for grade in table.grades]
     values = [grade.value for grade in table.grades if grade.value is not None]
     unproven = [grade.name for grade in table.grades if not grade.quote]

@@ -1,4 +1,4 @@
-"""What the scorers count."""
+"""Metrics of the scorers."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which scorers there are: the entry points of the group `ragvigil.scorers`."""
+"""Finds the scorers: the entry points of the group `ragvigil.scorers`."""
 
 from __future__ import annotations
 
@@ -14,11 +14,15 @@ GROUP = "ragvigil.scorers"
 
 
 class NotAScorer(TypeError):
-    """A plug-in is no scorer; `str(error)` says what it lacks."""
+    """A plug-in is not a scorer; `str(error)` says what it lacks."""
 
 
 def registered(settings: ScorersSettings | None = None) -> tuple[Scorer, ...]:
-    """All scorers that load, by rubric; one of the house that does not load raises."""
+    """All scorers that load, sorted by rubric.
+
+    Leaves out plug-ins that do not load (see `scorers_left_out`); a scorer of this package that
+    does not load raises.
+    """
     effective = settings or ScorersSettings()
     scorers = (
         *(_build(scorer_type, effective) for scorer_type in _house_types()),
@@ -28,7 +32,7 @@ def registered(settings: ScorersSettings | None = None) -> tuple[Scorer, ...]:
 
 
 def scorers_left_out() -> tuple[LeftOut, ...]:
-    """The scorers of others that cannot be used; loads none of the house's."""
+    """The plug-ins that cannot be used, each with why; loads no scorer of this package."""
     return _plugins().left_out
 
 
@@ -38,7 +42,7 @@ def _house_types() -> tuple[type[Scorer], ...]:
 
 
 def _build(scorer_type: type[Scorer], settings: ScorersSettings) -> Scorer:
-    """A scorer of the house, with what the settings say of it where it asks for them."""
+    """Creates a scorer of this package, by its `from_settings` where it has one."""
     from_settings = getattr(scorer_type, "from_settings", None)
     scorer: Scorer = from_settings(settings) if from_settings else scorer_type()
     return scorer

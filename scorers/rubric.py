@@ -1,6 +1,6 @@
-"""Rubrics are data: one TOML file each, and the folder is the registry.
+"""Rubrics are data: one TOML file each; the folder is the registry.
 
-A package of others brings its own: the entry point group `ragvigil.rubrics` names a package, and
+Other distributions add rubrics: an entry point of the group `ragvigil.rubrics` names a package, and
 every `*.toml` in it is a rubric.
 """
 
@@ -27,7 +27,7 @@ FIELDS = frozenset(
 )
 SCALES = frozenset({"0..1", "label"})
 DERIVED = ("precision", "answerable", "rank_gain")
-"""What can be computed from the grades of chunks; see `scorers/judge/derived_scores.py`."""
+"""Scores that are computed from the grades of chunks, by `scorers/judge/derived_scores.py`."""
 
 
 class BadRubric(ValueError):
@@ -36,12 +36,12 @@ class BadRubric(ValueError):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Rubric:
-    """What is asked, of which layer, and when a record fails it.
+    """A criterion: its layer, the fields it needs, and when a record fails it.
 
-    `needs` are the fields of the record without which it cannot be answered; `fails_below` is
-    the value under which a record fails, None for a rubric that is only a label. `judge` is what a
-    language model is asked; a rubric `derived_from` another computes its `aggregation` from the
-    judge's grades there, of which those from `relevant_from` on count as relevant.
+    A record that lacks a field in `needs` is not applicable. A value under `fails_below` fails;
+    None for a rubric that is only a label. `judge` is what a language model is asked. A rubric
+    `derived_from` another computes its `aggregation` from the judge's grades there; grades as good
+    as `relevant_from` count as relevant.
     """
 
     name: str
@@ -59,7 +59,7 @@ class Rubric:
 
 
 def parse_rubric(text: str, name: str) -> Rubric:
-    """The rubric of a TOML text; `name` is the file's.
+    """Parses the TOML text of the file `name`.
 
     >>> parse_rubric('name = "a"', "a.toml")
     Traceback (most recent call last):
@@ -90,7 +90,7 @@ def parse_rubric(text: str, name: str) -> Rubric:
 
 
 def read_rubric(path: Path) -> Rubric:
-    """The rubric of a file of one's own. Raises BadRubric, OSError."""
+    """Reads a rubric file. Raises BadRubric, OSError."""
     try:
         return parse_rubric(path.read_text("utf-8"), path.name)
     except UnicodeDecodeError as error:
@@ -134,7 +134,7 @@ def _check(table: Mapping[str, Any], name: str) -> None:
 
 
 def _check_derived(table: Mapping[str, Any], name: str) -> None:
-    """What a derived rubric must say, and no other may."""
+    """Checks the keys that a derived rubric must have and others must not."""
     for key in ("derived_from", "aggregation", "relevant_from"):
         if key not in table:
             continue
@@ -156,16 +156,16 @@ def _is_share(value: object) -> bool:
 
 
 def load_rubrics() -> Mapping[str, Rubric]:
-    """Every rubric by name: of `scorers/rubrics`, of the packages of others, and of own files.
+    """All rubrics by name: of `scorers/rubrics`, of other packages, and of `[scorers] rubrics`.
 
-    A rubric of others that is wrong, or whose name is taken, is in `rubrics_left_out` instead.
-    Raises BadRubric.
+    Leaves out rubrics of other packages that are wrong or whose name is taken; see
+    `rubrics_left_out`. Raises BadRubric for one of this package.
     """
     return house_rubrics() | _plugin_rubrics()[0] | _own_rubrics
 
 
 def read_files(paths: Sequence[Path]) -> dict[str, Rubric]:
-    """The rubrics of files, and of all `*.toml` in folders. Raises BadRubric."""
+    """Reads rubrics from files, and from all `*.toml` in folders. Raises BadRubric."""
     places = {name: f"{HOUSE}: {name}.toml" for name in house_rubrics()}
     rubrics: dict[str, Rubric] = {}
     for path in paths:
@@ -184,13 +184,13 @@ def read_files(paths: Sequence[Path]) -> dict[str, Rubric]:
     return rubrics
 
 
-_own_rubrics: dict[str, Rubric] = {}
+_own_rubrics: dict[str, Rubric] = {}  # those of `use_own_files`
 
 
 def use_own_files(paths: Sequence[Path]) -> dict[str, Rubric]:
-    """From now on `load_rubrics` gives the rubrics of these files too, instead of earlier ones.
+    """Adds the rubrics of these files to `load_rubrics`, in place of the files of an earlier call.
 
-    Like what is installed, the files of the settings hold for the whole process. Raises BadRubric.
+    Holds for the whole process, as installed rubrics do. Raises BadRubric.
     """
     rubrics = read_files(paths)
     _own_rubrics.clear()
@@ -199,13 +199,13 @@ def use_own_files(paths: Sequence[Path]) -> dict[str, Rubric]:
 
 
 def rubrics_left_out() -> tuple[LeftOut, ...]:
-    """What is wrong with the rubrics of others, one for each file or package."""
+    """The rubric files and packages of other distributions that cannot be used, each with why."""
     return _plugin_rubrics()[1]
 
 
 @cache
 def house_rubrics() -> dict[str, Rubric]:
-    """Every rubric of `scorers/rubrics`, by name. Raises BadRubric."""
+    """All rubrics of `scorers/rubrics` by name. Raises BadRubric."""
     rubrics = [
         parse_rubric(file.read_text("utf-8"), file.name)
         for file in _toml_files(files("scorers").joinpath("rubrics"))
@@ -215,7 +215,7 @@ def house_rubrics() -> dict[str, Rubric]:
 
 @cache
 def _plugin_rubrics() -> tuple[dict[str, Rubric], tuple[LeftOut, ...]]:
-    """The rubrics of other distributions, in an order that is the same on every machine."""
+    """The rubrics of other distributions, in the same order everywhere, and those left out."""
     plugged = plug_in(GROUP, _package)
     left_out = list(plugged.left_out)
     places = {name: f"{HOUSE}: {name}.toml" for name in house_rubrics()}
@@ -238,7 +238,7 @@ def _plugin_rubrics() -> tuple[dict[str, Rubric], tuple[LeftOut, ...]]:
 
 
 def derivation_problem(rubric: Rubric, rubrics: Mapping[str, Rubric]) -> str:
-    """Why a derived rubric has no grades to read; empty where it has, or where it is none."""
+    """Why a derived rubric has no grades to compute from; empty where it has, or is not derived."""
     if not rubric.derived_from:
         return ""
     source = rubrics.get(rubric.derived_from)
@@ -252,7 +252,7 @@ def derivation_problem(rubric: Rubric, rubrics: Mapping[str, Rubric]) -> str:
 
 
 def _read_new(file: Traversable | Path, place: str, places: dict[str, str]) -> Rubric:
-    """The rubric of a file; its name is entered in `places`. Raises BadRubric where it is taken."""
+    """Reads a rubric file; enters its name in `places`. Raises BadRubric if it is taken."""
     try:
         rubric = parse_rubric(file.read_text("utf-8"), place)
     except UnicodeDecodeError as error:
@@ -264,7 +264,7 @@ def _read_new(file: Traversable | Path, place: str, places: dict[str, str]) -> R
 
 
 def _package(point: EntryPoint) -> tuple[EntryPoint, list[Traversable]]:
-    """The rubric files of the package that an entry point names."""
+    """An entry point and the rubric files of the package that it names. Raises BadRubric."""
     package = point.load()
     if not hasattr(package, "__path__"):
         raise BadRubric(f"{point.value} is not a package")

@@ -1,4 +1,4 @@
-"""Runs every scorer on a record: the border with plug-in code."""
+"""Runs every scorer on records; the border with plug-in code."""
 
 from __future__ import annotations
 
@@ -23,10 +23,10 @@ class UnknownRubric(ValueError):
 
 
 def load_scorers(settings: ScorersSettings | None = None) -> tuple[Scorer, ...]:
-    """Every scorer that loads, by rubric, without those that the settings switch off.
+    """All scorers that load, sorted by rubric, without those that the settings disable.
 
-    Raises UnknownRubric where a setting names a rubric that there is not; while a plug-in is left
-    out the name may be of its rubric, so it is only logged.
+    Raises UnknownRubric if a setting names an unknown rubric. If a plug-in was left out, the name
+    may be that of its rubric: then it is only logged.
     """
     settings = settings or ScorersSettings()
     every = registered(settings)
@@ -43,9 +43,9 @@ def load_scorers(settings: ScorersSettings | None = None) -> tuple[Scorer, ...]:
 
 
 class Runner:
-    """Scores records with every scorer it was given.
+    """Scores records with the given scorers.
 
-    A judge speaks for the rubrics in `judged`: what local models say of those is a proxy.
+    A language model judges the rubrics in `judged`: scores of local models for these are proxies.
 
     Raises UnknownRubric for a scorer whose rubric has no file.
     """
@@ -71,14 +71,14 @@ class Runner:
 
     @property
     def needs(self) -> Mapping[str, tuple[str, ...]]:
-        """By rubric, the fields of a record that it cannot do without."""
+        """By rubric, the fields of a record that it needs."""
         return {name: rubric.needs for name, rubric in self._rubrics.items()}
 
     @property
     def fails_below(self) -> Mapping[str, float]:
-        """By rubric, judged ones included, the value under which a record fails it.
+        """By rubric, judged ones included, the value under which a record fails.
 
-        Rubrics that are only a label are left out.
+        Leaves out rubrics that are only a label.
         """
         own = {
             name: rubric.fails_below
@@ -88,13 +88,13 @@ class Runner:
         return own | self._settings.fails_below
 
     def behind(self, judged: Collection[str]) -> Runner:
-        """The same runner, with a judge that speaks for these rubrics."""
+        """A copy whose local models are proxies for these judged rubrics."""
         return Runner(self._scorers, self._settings, judged=judged)
 
     def lean(self) -> Runner:
-        """The same runner without scorers whose attribute `kind` is model.
+        """A copy without the scorers whose attribute `kind` is model, for when the core is behind.
 
-        These take longer than all others together: for when there is no time for them.
+        These take longer than all others together.
         """
         code = [
             scorer for scorer in self._scorers if getattr(scorer, "kind", Kind.CODE) is Kind.CODE
@@ -102,11 +102,11 @@ class Runner:
         return Runner(code, self._settings)
 
     def score_all(self, record: RagRecord) -> tuple[Score, ...]:
-        """One score per scorer; a needed field that is absent makes it not applicable."""
+        """One score per scorer; not applicable where a needed field is absent."""
         return self.score_each([record])[0]
 
     def score_each(self, records: Sequence[RagRecord]) -> list[tuple[Score, ...]]:
-        """All scores of every record; one scorer after another looks at all of them (ADR 18)."""
+        """The scores of each record. Each scorer runs on all records in turn (ADR 18)."""
         columns = [[self._score(scorer, record) for record in records] for scorer in self._scorers]
         return list(zip(*columns, strict=True)) if columns else [()] * len(records)
 
@@ -136,7 +136,7 @@ def _score_guarded(scorer: Scorer, record: RagRecord) -> Score:
 
 
 def _with_rubric_facts(score: Score, rubric: Rubric, scorer: str, stream: Stream) -> Score:
-    """The score with what its rubric says of it; `dataclasses.replace` takes twice as long."""
+    """Completes a score with its rubric's facts; `dataclasses.replace` takes twice as long."""
     return Score(
         rubric=score.rubric,
         value=score.value,

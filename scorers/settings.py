@@ -14,7 +14,7 @@ Share = Annotated[float, Field(ge=0, le=1)]
 
 
 class ScorersSettings(BaseModel):
-    """Which rubrics run on every record, and when a record fails one."""
+    """Which rubrics are scored on every record, and when a record fails one."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 

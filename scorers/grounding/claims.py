@@ -1,4 +1,4 @@
-"""An answer taken apart into sentences, and what each looks like without any context."""
+"""Splits an answer into sentences, and describes the form of each without any context."""
 
 from __future__ import annotations
 
@@ -25,13 +25,13 @@ _ABOUT_TEXTS = (
 )
 HEDGES = frozenset(_HEDGES.split())
 ABOUT_TEXTS = frozenset(_ABOUT_TEXTS.split())
-"""Words with which an answer speaks about its sources or joins its parts (English)."""
+"""English words that refer to the sources, or that join the parts of an answer."""
 PERSONS = frozenset({"i", "we", "you", "your"})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Weights:
-    """How much a word tells: little where any text has it, `most` where it is in no list."""
+    """How much words tell: a common word little, a word in no list `most`."""
 
     by_word: Mapping[str, float]
     most: float
@@ -43,7 +43,7 @@ class Weights:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Claim:
-    """A sentence of an answer; `weighed` are its distinct words, in order, with their weights."""
+    """A sentence of an answer; `weighed` maps its distinct words, in order, to their weights."""
 
     start: int
     end: int
@@ -55,12 +55,12 @@ class Claim:
     is_refusing: bool
 
     def weigh(self, some: Iterable[str]) -> float:
-        """What some of its words weigh together."""
+        """The total weight of some of its words."""
         return sum([self.weighed[word] for word in some])
 
 
 def claims(answer: str, weights: Weights) -> list[Claim]:
-    """The sentences of an answer that have words, citation markers left out."""
+    """The sentences of an answer that have words; citation markers are ignored."""
     refusing = {sentence.start for sentence in classify(answer).refusing}
     result = []
     for sentence in sentences(answer):
@@ -83,7 +83,7 @@ def claims(answer: str, weights: Weights) -> list[Claim]:
 
 
 def _names(text: str, claim_words: Iterable[str]) -> list[str]:
-    """The words of the names in a sentence: capital letters that do not begin it."""
+    """The words of the names in a sentence: capitalised words that do not begin it."""
     name_words = {word for name in NAME.findall(text) for word in words(name)}
     return [word for word in claim_words if word in name_words] if name_words else []
 
@@ -98,7 +98,10 @@ FORM = (
 def form(
     claim: Claim, place: int, count: int, question: frozenset[str], earlier: set[str]
 ) -> list[float]:
-    """The features `FORM` of the claim at a place of an answer of `count` sentences."""
+    """The features `FORM` of the claim at a place (from 0) of an answer of `count` sentences.
+
+    `earlier` are the words of the sentences before it.
+    """
     weighed, weight = claim.weighed, claim.weight
     bare = claim.text.rstrip()
     return [

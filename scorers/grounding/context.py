@@ -1,4 +1,4 @@
-"""The chunks of one record, ready to be compared with the sentences of its answer."""
+"""Indexes the chunks of one record for comparison with the sentences of its answer."""
 
 from __future__ import annotations
 
@@ -10,15 +10,15 @@ from math import log
 from scorers.text.chunk_text import ChunkText, chunk_text
 
 COMMON = 64
-"""Lines in which one word is looked up at most: a word that stands in more tells no place."""
+"""Most lines indexed for one word: a word of more lines does not locate anything."""
 NEAREST = 6
-"""Lines with most votes of a sentence's words, of which the best are taken."""
+"""Lines with most votes of a sentence's words that are compared in full."""
 CACHED_CHUNKS = 1024
 CACHED_CHARACTERS = 16_384
 
 
 class Line:
-    """A sentence of a chunk: its words in order, and the distinct ones."""
+    """A sentence of a chunk: its words in order, and their set."""
 
     __slots__ = ("distinct", "words")
 
@@ -42,7 +42,7 @@ _cached_lines = lru_cache(maxsize=CACHED_CHUNKS)(_lines)
 
 
 def lines(content: str) -> tuple[Line, ...]:
-    """The sentences of a chunk that have words; remembered where the chunk is short.
+    """The sentences of a chunk that have words; cached for short chunks.
 
     >>> [one.words for one in lines("Cards take 5 days. Cash is instant.")]
     [['cards', 'take', '5', 'days'], ['cash', 'is', 'instant']]
@@ -51,7 +51,7 @@ def lines(content: str) -> tuple[Line, ...]:
 
 
 class Context:
-    """The chunks' words, and the lines in which the words of an answer (`said`) stand."""
+    """The words of all chunks, and an index of the lines that contain each word of the answer."""
 
     def __init__(self, contents: Iterable[str], answer_words: Set[str]) -> None:
         self.chunks: list[ChunkText] = []
@@ -78,12 +78,12 @@ class Context:
         return places
 
     def rarity(self, word: str) -> float:
-        """Inverse frequency over the lines; most for a word that no line has."""
+        """Inverse frequency over the lines; highest for a word that no line has."""
         having = len(self._places.get(word, ()))
         return log(1 + (len(self.lines) + 1) / (0.5 + having))
 
     def nearest(self, weighed: dict[str, float]) -> list[int]:
-        """The lines that have most of the weight of these words; few, however many there are."""
+        """Places of the NEAREST lines with most of the weight of these words."""
         votes: dict[int, float] = {}
         for word, weight in weighed.items():
             for place in self._places.get(word, ()):
@@ -91,6 +91,6 @@ class Context:
         return sorted(votes, key=votes.__getitem__, reverse=True)[:NEAREST]
 
     def is_together(self, first: str, other: str) -> bool:
-        """Whether a line has both words."""
+        """Whether a line contains both words."""
         places = self._places.get(other, ())
         return any(place in places for place in self._places.get(first, ()))

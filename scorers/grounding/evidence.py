@@ -1,4 +1,4 @@
-"""What the context says about one sentence: support, which speaks for it, and lack, against it."""
+"""Compares one sentence with the context: features of support, and of lack of support."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from scorers.text.normalise import is_number
 
 STEM = 5
 TELLING = 4.0
-"""Weight from which on a word is more than grammar; a word in no list has more."""
+"""Weight above which a word is not a function word; words in no list weigh more."""
 
 SUPPORT = (
     "coverage", "stem_coverage", "rare_coverage", "pair_coverage", "longest_run", "density",
@@ -30,7 +30,11 @@ LACK = (
 
 
 class ClaimEvidence:
-    """One claim against a context: words that are missing, pairs of words that are held."""
+    """One claim compared with a context.
+
+    `missing` are its words that no chunk has, `unlike` those of them whose stem no chunk has, and
+    `held` tells for each pair of adjacent words whether a chunk has it.
+    """
 
     def __init__(self, claim: Claim, context: Context) -> None:
         self.claim = claim
@@ -106,7 +110,7 @@ def _share(flags: Sequence[bool], *, empty: float = 0.0) -> float:
 
 
 def _runs(flags: Iterable[bool]) -> Iterator[int]:
-    """The lengths of the stretches that hold."""
+    """The lengths of the runs of true flags."""
     run = 0
     for flag in flags:
         if flag:

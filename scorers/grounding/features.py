@@ -1,8 +1,8 @@
-"""The numbers that a model reads of an answer: one row a sentence.
+"""The features of an answer for the model: one row per sentence.
 
-`EVIDENCE` compares the sentence with the context and means the same for any service; `MANNER` says
-how the sentence looks, where it stands and what its neighbours are like, and is worth learning from
-labels of the service itself.
+`EVIDENCE` compares the sentence with the context and means the same for every service. `MANNER`
+describes the form and place of the sentence and its neighbours; it helps only a model that learned
+from labels of the same service.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ NAMES = EVIDENCE + MANNER
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AnswerFeatures:
-    """An answer's sentences, a row of `NAMES` for each, and its best chunk: -1 where none is."""
+    """The sentences of an answer, a row of `NAMES` for each, and its best chunk (-1 for none)."""
 
     claims: tuple[Claim, ...]
     rows: tuple[tuple[float, ...], ...]
@@ -49,7 +49,7 @@ class AnswerFeatures:
 def measure(
     answer: str, question: str, contents: Sequence[str], weights: Weights
 ) -> AnswerFeatures:
-    """The features of every sentence of an answer that has words; time is linear in the texts."""
+    """The features of each sentence of an answer that has words; time is linear in the texts."""
     sentences = claims(answer, weights)
     answer_words = {word for claim in sentences for word in claim.weighed}
     context = Context(contents, answer_words)
@@ -76,7 +76,7 @@ def measure(
 
 
 def _coverage(sentences: Sequence[Claim], context: Context) -> float:
-    """The share of the weight of an answer's distinct words that the context has."""
+    """The share (0..1) of the weight of an answer's distinct words that the context has."""
     weighed = {word: weight for claim in sentences for word, weight in claim.weighed.items()}
     known_weight = sum([weight for word, weight in weighed.items() if word in context.words])
     return known_weight / sum(weighed.values()) if weighed else 0.0
@@ -103,7 +103,10 @@ def _manner(
 
 
 def _around(evidence: Sequence[Sequence[float]]) -> list[list[float]]:
-    """The neighbours' evidence, that of the sentence itself at an end, and the answer's mean."""
+    """The evidence of both neighbours and the answer's mean.
+
+    The first and the last sentence are their own neighbours.
+    """
     summaries = [[row[place] for place in _NEIGHBOUR_PLACES] for row in evidence]
     mean = [sum(column) / len(summaries) for column in zip(*summaries, strict=True)]
     return [

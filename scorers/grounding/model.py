@@ -1,4 +1,4 @@
-"""The probability that a sentence is supported, by boosted trees kept as plain numbers.
+"""Estimates the probability that a sentence is supported, by boosted trees kept as plain numbers.
 
 >>> trees = Trees(feature=(0, 0, 0), threshold=(0.5, 0, 0), left=(1, 1, 2), right=(2, 1, 2),
 ...               value=(0.0, -2.0, 2.0), roots=(0,))
@@ -24,13 +24,16 @@ from scorers.grounding.features import NAMES
 
 DIGITS = 4
 WEAKEST = 2
-"""Sentences that speak for an answer: a hallucination hides among many that are supported."""
+"""Sentences whose mean is the answer's value: a mean of all would hide one hallucination."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Trees:
-    """Nodes of all trees in one row: below or at its threshold a node goes left. A leaf is its own
-    left and right, and has a value."""
+    """All trees as parallel lists with one entry per node.
+
+    A feature at or below the node's threshold goes left. A leaf is its own left and right child and
+    has a value, so that walking `depth` steps from any root ends at a leaf.
+    """
 
     feature: Sequence[int]
     threshold: Sequence[float]
@@ -41,7 +44,7 @@ class Trees:
 
     @cached_property
     def arrays(self) -> tuple[Any, ...]:
-        """Feature, threshold, both children in one array, and value of each node."""
+        """Feature, threshold, children (right, left) and value of each node, as arrays."""
         return (
             np.array(self.feature, dtype=np.intp),
             np.array(self.threshold, dtype=np.float64),
@@ -51,7 +54,7 @@ class Trees:
 
     @cached_property
     def depth(self) -> int:
-        """Steps from a root to the deepest leaf."""
+        """The number of steps from a root to the deepest leaf."""
         level, steps = set(self.roots), 0
         while inner := {node for node in level if self.left[node] != node}:
             level = {child for node in inner for child in (self.left[node], self.right[node])}
@@ -59,7 +62,7 @@ class Trees:
         return steps
 
     def sums(self, table: Any) -> Any:
-        """What the leaves of a row sum up to, for each row of a table."""
+        """For each row of a table, the sum of the values of the leaves that it reaches."""
         feature, threshold, children, value = self.arrays
         nodes = np.tile(np.array(self.roots, dtype=np.intp), (len(table), 1))
         rows = np.arange(len(table))[:, None]
@@ -71,9 +74,9 @@ class Trees:
 
 @dataclass(frozen=True, kw_only=True)
 class Model:
-    """Trees over some columns of `NAMES`; slope and shift turn their sum into calibrated log odds.
+    """Trees over some columns of `NAMES`; slope and shift calibrate their sum as log odds.
 
-    Below `threshold` a sentence counts as unsupported.
+    A sentence whose probability is below `threshold` counts as unsupported.
     """
 
     version: str
@@ -90,12 +93,12 @@ class Model:
         return [NAMES.index(name) for name in self.columns]
 
     def odds(self, rows: Sequence[Sequence[float]]) -> Any:
-        """The log odds of each row of `NAMES`, not calibrated."""
+        """The uncalibrated log odds of each row of `NAMES`."""
         table = np.array(rows, dtype=np.float64).reshape(len(rows), len(NAMES))
         return self.base + self.trees.sums(table[:, self._chosen])
 
     def probabilities(self, rows: Sequence[Sequence[float]]) -> list[float]:
-        """For each row of `NAMES`, how likely the sentence is supported."""
+        """For each row of `NAMES`, the probability that the sentence is supported."""
         chance = 1 / (1 + np.exp(-(self.slope * self.odds(rows) + self.shift)))
         return [round(chance, DIGITS) for chance in chance.tolist()]
 
@@ -111,7 +114,7 @@ def answer_value(probabilities: Sequence[float]) -> float:
 
 
 def from_json(text: str) -> Model:
-    """A model from its JSON text."""
+    """Parses the JSON text of a model."""
     fields = json.loads(text)
     return Model(
         version=fields["version"],
@@ -148,5 +151,5 @@ def to_json(model: Model) -> str:
 
 @cache
 def shipped_model() -> Model:
-    """The model that comes with this version."""
+    """The model in this package."""
     return from_json(files("scorers").joinpath("models/groundedness.json").read_text("utf-8"))

@@ -1,4 +1,4 @@
-"""The lines and chunks of a context that say most of one sentence."""
+"""Finds the lines and the chunk of a context that have most in common with one sentence."""
 
 from __future__ import annotations
 
@@ -9,12 +9,13 @@ from scorers.grounding.claims import Claim, Weights
 from scorers.grounding.context import Context, Line
 
 GRAM = 4
+"""Characters of a gram."""
 LONGEST = 400
-"""Words of a sentence that are aligned with a line."""
+"""Most words of a sentence that are aligned with a line, and most grams of a word."""
 
 
 class NearestLines:
-    """The best lines for a claim: shares are of the weight of the claim's words, 0..1."""
+    """The best lines for a claim; shares (0..1) are of the weight of the claim's words."""
 
     def __init__(self, claim: Claim, context: Context) -> None:
         self._claim = claim
@@ -22,7 +23,7 @@ class NearestLines:
         near = context.nearest(claim.weighed)
         ranked = sorted((self._held(context.lines[place].distinct), -place) for place in near)
         self.place = -ranked[-1][1] if ranked else -1
-        """The best line, -1 where no line shares a word."""
+        """Place of the best line; -1 if no line shares a word."""
         self.line: Line | None = context.lines[self.place] if ranked else None
         self.share = ranked[-1][0] if ranked else 0.0
         self._others = [-place for _, place in ranked[:-1]]
@@ -45,7 +46,7 @@ class NearestLines:
         return -ranked[-1][1], ranked[-1][0], lead
 
     def two_lines(self) -> float:
-        """What the best line and the one that adds most to it have together."""
+        """The share that the best line has together with the line that adds most to it."""
         if self.line is None:
             return 0.0
         rest = {w: v for w, v in self._claim.weighed.items() if w not in self.line.distinct}
@@ -54,14 +55,14 @@ class NearestLines:
         return self.share + max(added, default=0.0) / self._claim.weight
 
     def cosine(self, weights: Weights) -> float:
-        """The geometric mean of the shares that the claim and the best line have of each other."""
+        """The geometric mean of the shares that claim and best line have of each other."""
         if self.line is None:
             return 0.0
         of_line = sum(map(weights.of, dict.fromkeys(self.line.words)))
         return self.share * sqrt(self._claim.weight / of_line)
 
     def aligned(self) -> float:
-        """The share of the claim's words that stand in the best line in the same order."""
+        """The share of the claim's words that the best line has in the same order."""
         from rapidfuzz.distance import LCSseq
 
         if self.line is None:
@@ -70,7 +71,7 @@ class NearestLines:
         return LCSseq.similarity(claim_words, self.line.words[:LONGEST]) / len(claim_words)
 
     def grams(self, words: list[str]) -> float:
-        """The share of the runs of four characters of some words that the best line has."""
+        """The share of the 4-grams of some words that the best line has; 1 without any."""
         grams = [gram for word in words for gram in _grams(word)]
         if not grams or self.line is None:
             return 0.0 if grams else 1.0

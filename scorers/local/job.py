@@ -1,9 +1,9 @@
-"""Scores by local models on as many records as their share of the CPU allows.
+"""Scores by local models as many records as their share of the CPU allows.
 
-Chosen by the same hash as the judge's sample and at a rate that is never under it, so that judged
-records have these scores too (the control variates of the judged means). The rate adapts: it
-halves when work is left over and grows while there is time. What is left over is counted; records
-of replayed traffic and of moments in which the core itself is behind are left out.
+Records are sampled by the same hash as for the judge, at a rate that is never lower, so that judged
+records have these scores too: they are the control variates of the judged means. The rate halves
+when records were left over and grows while there is time. Records left over are counted. Skips
+replayed traffic, and everything while the core itself is behind.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ RATE = Gauge("ragvigil_local_rate", "Share of the records that local models scor
 RATE.set(1.0)
 WAITING_RECORDS, BATCH_RECORDS = 256, 16
 IDLE_SECONDS, ADAPT_SECONDS = 0.5, 10.0
-LEAST_RATE = 1 / 64
+LEAST_RATE = 1 / 64  # never 0: without records the rate could not recover
 
 
 def is_for_local_models(outcome: Outcome, rate: float, salt: str) -> bool:
@@ -45,10 +45,10 @@ def is_for_local_models(outcome: Outcome, rate: float, salt: str) -> bool:
 
 
 class LocalScoring:
-    """Takes offers from the pipeline's thread, works in its own, writes scores of kind model.
+    """Receives records from the pipeline's thread and scores them in a thread of its own.
 
-    `judged` are the rubrics that a judge speaks for: scores of these are proxies. `least_rate` is
-    the judge's; while `is_behind` is set the core has no time to spare.
+    Scores of the rubrics in `judged` are proxies of the judge's. `least_rate` is the judge's
+    sampling rate. The core sets `is_behind` while it has no time to spare.
     """
 
     def __init__(
@@ -73,15 +73,15 @@ class LocalScoring:
         self._thread: Thread | None = None
 
     def samples(self, outcome: Outcome) -> bool:
-        """Whether the records of an outcome belong to the share that local models score."""
+        """Whether the records of an outcome belong to the sample at the present rate."""
         return is_for_local_models(outcome, self.rate, self._salt)
 
     def takes(self, outcome: Outcome) -> bool:
-        """Whether an offer of this outcome would be taken now, if there is room."""
+        """Whether `offer` would take the records of this outcome now, if there is room."""
         return not self.is_behind and self.samples(outcome)
 
     def offer(self, outcomes: Sequence[Outcome]) -> None:
-        """Takes the chosen ones among the records of stored outcomes, as far as there is room."""
+        """Queues the sampled records of stored outcomes; counts those that find no room."""
         for outcome in outcomes:
             if not self.samples(outcome):
                 continue
@@ -95,28 +95,28 @@ class LocalScoring:
                     self._waiting.append((stored, self.rate))
 
     def leave_out(self, records: int) -> None:
-        """Counts records that it would have scored, had there been time."""
+        """Counts records that were sampled but are not scored, for want of time."""
         self._left_over += records
         RECORDS.labels("left_over").inc(records)
 
     def start(self) -> None:
-        """Begins to work."""
+        """Starts the thread."""
         self._thread = Thread(target=self._run, name="local-models", daemon=True)
         self._thread.start()
 
     def stop(self) -> None:
-        """Ends the thread and the process of the models."""
+        """Stops the thread and the inference process; waits up to 5 seconds."""
         self._stop.set()
         self._inference.close()
         if self._thread is not None:
             self._thread.join(5)
 
     def status(self) -> dict[str, object]:
-        """What local models do, for `status`."""
+        """The rate and the queue length, for `status`."""
         return {"rate": round(self.rate, 3), "waiting": len(self._waiting)}
 
     def step(self) -> bool:
-        """Scores and writes a few records, if there is time; whether there was anything to do."""
+        """Scores and writes up to BATCH_RECORDS records; returns False if there was none or no time."""
         self._adapt()
         if self.is_behind or not self._waiting or not self._inference.has_time():
             return False
@@ -147,7 +147,7 @@ class LocalScoring:
                 self._stop.wait(IDLE_SECONDS)
 
     def _adapt(self) -> None:
-        """The rate of the next seconds, by what was left over in the last."""
+        """Sets the rate for the next ADAPT_SECONDS by whether records were left over."""
         if self._clock() - self._adapted < ADAPT_SECONDS:
             return
         self._adapted = self._clock()

@@ -1,4 +1,4 @@
-"""Relevance by meaning: how near chunks and answer are to the question, as a local model sees it.
+"""Relevance by meaning: how similar chunks and answer are to the question, by local embeddings.
 
     >>> from ragvigil.inference.outcome import Reason, Unavailable
     >>> class NoModel:
@@ -10,11 +10,11 @@
     [('context_relevance', None, 'nothing was retrieved'), ('answer_relevance', None, \
 'no model is installed')]
 
-`context_relevance` is the mean over the retrieved chunks of the cosine between question and chunk;
-a chunk longer than the model reads is as near as its nearest piece. `answer_relevance` is the mean
-over the pieces of the answer, so that writing beside the question costs. Range 0..1 (a cosine
-below 0 counts as 0). Cosines are compared with those of the same model alone: its hash is the
-version. They say what a text is about, not whether it answers: a judge says that.
+`context_relevance` is the mean cosine between the question and each retrieved chunk; a chunk longer
+than the model's input counts by its nearest piece. `answer_relevance` is the mean cosine over the
+pieces of the answer, so that digressions lower it. Range 0..1 (a negative cosine counts as 0).
+Cosines of different models are not comparable, so the model's hash is part of the version. They
+measure what a text is about, not whether it answers the question: a judge does that.
 """
 
 from __future__ import annotations
@@ -37,18 +37,19 @@ if TYPE_CHECKING:
     Numbers = NDArray[np.float32]
 
 METHOD = "1"
-"""Counts up when the same vectors give other scores."""
+"""Raise it when the same vectors give other scores."""
 PIECE_BYTES = 1000
-"""What a model of 256 tokens reads in most languages and scripts, in bytes of UTF-8."""
+"""UTF-8 bytes that a model of 256 tokens reads in most languages and scripts."""
 SLICE = 250
 """Characters of a sentence beyond which a piece may end inside it."""
 MOST_CHARACTERS = 12_000
-"""What is read of one text; of longer ones the details say that they were cut."""
+"""Most characters embedded of one text; the details say which texts were cut."""
 MOST_CHUNKS = 100
+"""More chunks are not applicable rather than a mean of some."""
 
 
 class Embedder(Protocol):
-    """What turns texts into vectors: `ragvigil.inference.process.Inference`."""
+    """Turns texts into vectors; implemented by `ragvigil.inference.process.Inference`."""
 
     @property
     def embedding_name(self) -> str:
@@ -57,17 +58,17 @@ class Embedder(Protocol):
 
     @property
     def embedding_version(self) -> str:
-        """Version of the model that `embed` used last."""
+        """Version of the model of the last `embed`."""
         ...
 
     def embed(self, texts: Sequence[str]) -> Numbers | Unavailable:
-        """A row of length 1 for each text, or why there is none."""
+        """A unit vector per text as rows, or why there is none."""
         ...
 
 
 @dataclass(frozen=True, slots=True)
 class Nearness:
-    """How near the pieces of a text are to the question."""
+    """Cosines (0..1) between the question and the pieces of a text; `is_cut` if it was too long."""
 
     best: float
     mean: float
@@ -80,7 +81,7 @@ def relevance(record: RagRecord, embedder: Embedder) -> tuple[Score, ...]:
 
 
 def context_relevance(record: RagRecord, embedder: Embedder) -> Score:
-    """How near the retrieved chunks are to the question, in the mean; each in the details."""
+    """The mean similarity of retrieved chunks to the question; each chunk's is in the details."""
     rubric = "context_relevance"
     if (missing := _missing(record, rubric)) is not None:
         return missing
@@ -107,7 +108,7 @@ def context_relevance(record: RagRecord, embedder: Embedder) -> Score:
 
 
 def answer_relevance(record: RagRecord, embedder: Embedder) -> Score:
-    """How near the answer is to the question, in the mean of its pieces."""
+    """The mean similarity of the pieces of the answer to the question."""
     rubric = "answer_relevance"
     if (missing := _missing(record, rubric)) is not None:
         return missing
@@ -124,7 +125,7 @@ def answer_relevance(record: RagRecord, embedder: Embedder) -> Score:
 
 
 def pieces(text: str) -> list[str]:
-    """The text in whole sentences, as many in one piece as a model reads.
+    """Splits a text into pieces of whole sentences, each as long as the model reads.
 
     >>> [len(piece) for piece in pieces("One more sentence of some words. " * 60)]
     [989, 989]
@@ -141,7 +142,7 @@ def pieces(text: str) -> list[str]:
 
 
 def _steps(text: str) -> list[tuple[int, int]]:
-    """Sentences, and slices of long ones; together the whole text."""
+    """Start and end of each sentence, or of each slice of a long one; they cover the whole text."""
     return [
         (place, min(place + SLICE, end))
         for begin, end in cuts(text)
@@ -150,7 +151,7 @@ def _steps(text: str) -> list[tuple[int, int]]:
 
 
 def _near(question: str, texts: Sequence[str], embedder: Embedder) -> list[Nearness] | Unavailable:
-    """Of each text, how near it is to the question."""
+    """The similarity of each text to the question, from one call of the model."""
     parts = [pieces(text[:MOST_CHARACTERS]) or [text[:MOST_CHARACTERS]] for text in texts]
     vectors = embedder.embed([question, *(piece for text_pieces in parts for piece in text_pieces)])
     if isinstance(vectors, Unavailable):
@@ -168,7 +169,7 @@ def _of(text: str, cosines: Sequence[float]) -> Nearness:
 
 
 def _missing(record: RagRecord, rubric: str) -> Score | None:
-    """Not applicable where a field that the rubric needs is absent, or nothing was asked."""
+    """A score that is not applicable if a needed field is absent or there is no question."""
     needs = house_rubrics()[rubric].needs
     for field in needs:
         if field in record.absent:
