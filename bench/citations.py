@@ -22,7 +22,7 @@ from typing import Any
 
 from bench.rig.mutations import HARMLESS, Case, Passage, cases, record_of
 from bench.rig.report import SAMPLES, bench_data, finish, progress
-from collector.record.citations import Answered, citations
+from collector.record.citations import CitationSource, citations
 from ragvigil.model.record import Citation, Document, RagRecord
 from scorers.citation_validity import CitationValidity
 
@@ -52,7 +52,7 @@ def captured(paths: Iterable[Path]) -> Iterator[Case]:
             if not row["answer"] or not shown:
                 continue
             context = tuple(Document(chunk_id=one["id"], content=one["text"]) for one in shown)
-            found = citations(Answered(answer=row["answer"], context=context))
+            found = citations(CitationSource(answer=row["answer"], context=context))
             if not found:
                 continue
             record = RagRecord(

@@ -16,7 +16,7 @@ from typing import Any
 
 from bench.rig.captures import captured_sets, load
 from bench.rig.report import SAMPLES, bench_data, finish, progress
-from collector.doctor.diagnose import Alike, diagnose
+from collector.doctor.diagnose import RecordGroup, diagnose
 from collector.record.build import records
 from ragvigil.model.record import Absent, RagRecord
 from ragvigil.model.span import Span
@@ -137,10 +137,10 @@ CASES = (
 FOREIGN = re.compile(r"fastapi|httpx|asgi|requests|urllib3")
 
 
-def alike(found: Iterable[RagRecord]) -> list[Alike]:
+def alike(found: Iterable[RagRecord]) -> list[RecordGroup]:
     """Records as the store counts them."""
     return [
-        Alike(
+        RecordGroup(
             service=record.service,
             instrumentors=record.instrumentors,
             absent=dict(record.absent),

@@ -1,4 +1,4 @@
-"""What the receivers count, in one place."""
+"""The metrics of the receivers."""
 
 from __future__ import annotations
 

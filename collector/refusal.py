@@ -1,4 +1,4 @@
-"""Why something that was sent is not taken: the names under which it is counted."""
+"""Why a request or an item is refused: the names under which it is counted."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class Rejection(StrEnum):
 
 
 class Refused(Exception):
-    """A request that is not taken: `reason`, and in `str(error)` a sentence for the client."""
+    """A request is refused: `reason`, and in `str(error)` a sentence for the client."""
 
     def __init__(self, reason: Refusal, message: str, *, retry_seconds: int = 0) -> None:
         super().__init__(message)
@@ -42,7 +42,7 @@ class Refused(Exception):
 
 
 class Malformed(Refused):
-    """The body is not what it says it is; sending it again does not help."""
+    """The body is not what its content type says; sending it again does not help."""
 
     def __init__(self, message: str) -> None:
         super().__init__(Refusal.MALFORMED, message)

@@ -13,7 +13,7 @@ from ragvigil.model.endpoint import require_guarded, split_endpoint
 
 
 class LimitSettings(BaseModel):
-    """What one request may cost; beyond it the request is refused and counted."""
+    """Limits of a request; a request beyond them is refused and counted."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
@@ -34,7 +34,7 @@ class LimitSettings(BaseModel):
 
 
 class RouteSettings(BaseModel):
-    """`[collector.routes]`: under which names answers are counted."""
+    """`[collector.routes]`: the names under which answers are counted."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
@@ -56,14 +56,16 @@ class RouteSettings(BaseModel):
             except re.error as error:
                 raise ValueError(f"{expression} is not a regular expression: {error}") from error
             try:
-                re.sub(f"{expression}|", name, "")  # an empty match has its template read too
+                re.sub(
+                    f"{expression}|", name, ""
+                )  # `|` matches the empty text, so the template is checked
             except (re.error, IndexError) as error:
                 raise ValueError(f"{name} is no name for {expression}: {error}") from error
         return rules
 
 
 class CollectorSettings(BaseModel):
-    """The OTLP listeners, their guards and limits, and what is taken out of the texts."""
+    """The OTLP listeners, their authentication and limits, and redaction."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 

@@ -1,15 +1,14 @@
-"""Gathers the spans of a trace, and says when the trace is complete enough to be scored.
+"""Gathers the spans of each trace and closes the trace when it is complete enough to be scored.
 
 Pure: it holds references into the spool, and time is an argument. Live traffic passes a
-monotonic clock. A backfill gets an assembly of its own and passes event time, which may jump far
-ahead (everything due closes) and also back (a trace's own times never do); its caller ends it
-with `close_all`. Call `close_due(now)` before adding what arrived at `now`.
+monotonic clock. A backfill has its own assembly and passes event time, which may jump far ahead
+(everything due closes) or back (the times of a trace never go back); its caller ends it with
+`close_all`. Call `close_due(now)` before adding what arrived at `now`.
 
-A trace closes when a span without a parent was seen and nothing came for `quiet_seconds`; a
-trace without such a root after `idle_seconds`; each at `max_age_seconds` or a cap. The local root
-of an inner service has a parent and therefore does not close anything, however late its parent
-comes. A late span opens the trace again with everything it had, and closes it as its next
-generation.
+A trace with a root (a span without a parent) closes `quiet_seconds` after its last span, a trace
+without one after `idle_seconds`, and any trace at `max_age_seconds` or at a cap. The local root of
+an inner service has a parent, so it does not count as a root, however late its parent arrives. A
+late span reopens the trace with all its spans and closes it again as the next generation.
 """
 
 from __future__ import annotations
@@ -24,12 +23,12 @@ from collector.assembly.settings import AssemblyLimits
 from ragvigil.model.span import Closed
 
 _SPOOL_ORDER = attrgetter("seq", "index")
-_OPEN_BYTES = 600
+_OPEN_BYTES = 600  # estimates of the memory of an open trace and of a span in it
 _REF_BYTES = 300
 
 
 class _Open:
-    """A trace that still gathers. `known` are the spans of earlier generations."""
+    """An open trace. `known` are the span ids of earlier generations, None in the first."""
 
     __slots__ = (
         "duplicates",
@@ -62,7 +61,7 @@ class _Open:
 
 
 class Assembly:
-    """Open traces and the memory of closed ones. One thread; see the module for `now`."""
+    """Open traces and the memory of closed ones. Not thread-safe; see the module for `now`."""
 
     def __init__(self, limits: AssemblyLimits) -> None:
         self._limits = limits
@@ -70,13 +69,15 @@ class Assembly:
         self.closed = ClosedTraces(
             late_seconds=limits.late_seconds, max_bytes=limits.max_remembered_bytes
         )
+        # A heap of (due time, first seq, trace id). Entries are not updated: a trace gets a new
+        # entry, and `scheduled` says which one counts.
         self._due: list[tuple[float, int, bytes]] = []
         self._ready: list[Closing] = []
         self._late_duplicates: list[int] = []
         self.counts: Counter[AssemblyCount] = Counter()
 
     def add(self, arrival: Arrival | LogArrival, now: float) -> None:
-        """Takes one span or log record; what a cap closes comes out of the next `close_due`."""
+        """Adds a span or log record. If a cap closes the trace, the next `close_due` returns it."""
         trace_id = arrival.trace_id
         trace = self._open.get(trace_id)
         if trace is None:
@@ -86,9 +87,9 @@ class Assembly:
         if now > trace.last_seen:
             trace.last_seen = now
         if isinstance(arrival, LogArrival):
-            self._take_log(trace, arrival)
+            self._add_log(trace, arrival)
         else:
-            self._take_span(trace, arrival)
+            self._add_span(trace, arrival)
         if (
             len(trace.spans) + len(trace.logs) >= self._limits.max_spans
             or trace.size >= self._limits.max_bytes
@@ -96,14 +97,14 @@ class Assembly:
             self._cap(trace_id, trace, now)
 
     def close_due(self, now: float) -> list[Closing]:
-        """What closed since the last call: by time up to `now`, by a cap, or for memory."""
+        """Returns what closed since the last call: by time up to `now`, by a cap, or for memory."""
         due = self._due
         while due and due[0][0] <= now:
             scheduled, _, trace_id = heappop(due)
             trace = self._open.get(trace_id)
             if trace is None or trace.scheduled != scheduled:
-                continue  # closed meanwhile, or due at another time
-            if self._due_at(trace) > now:
+                continue  # closed or rescheduled since; this heap entry is stale
+            if self._due_at(trace) > now:  # spans came since: `add` does not touch the heap
                 self._schedule(trace_id, trace)
             else:
                 self._close(trace_id, trace, self._reason(trace, now), now)
@@ -112,8 +113,8 @@ class Assembly:
         return ready
 
     def close_oldest(self, count: int, now: float) -> list[Closing]:
-        """Closes the `count` traces that were opened first, for memory."""
-        for trace_id in list(self._open)[:count]:
+        """Closes the `count` traces that were opened first, to free memory."""
+        for trace_id in list(self._open)[:count]:  # a dict keeps the order of insertion
             self._close(trace_id, self._open[trace_id], Closed.MEMORY, now)
         ready, self._ready = self._ready, []
         return ready
@@ -126,12 +127,12 @@ class Assembly:
         return ready
 
     def drain_duplicates(self) -> list[int]:
-        """The frame seqs, one a span, of duplicates that came too late and re-opened nothing."""
+        """Returns the frame seqs, one per span, of late duplicates that reopened no trace."""
         drained, self._late_duplicates = self._late_duplicates, []
         return drained
 
     def oldest_open_seq(self) -> int | None:
-        """The first frame that an open trace needs; None where none is open."""
+        """The first frame that an open trace needs; None if no trace is open."""
         waiting = (trace.first_seq for trace in self._open.values())
         return min((*waiting, *(closing.first_seq for closing in self._ready)), default=None)
 
@@ -143,16 +144,16 @@ class Assembly:
 
     @property
     def open_count(self) -> int:
-        """Traces that still gather."""
+        """The number of open traces."""
         return len(self._open)
 
     def memory_bytes(self) -> int:
-        """An estimate of what is held, in bytes."""
+        """An estimate of the memory in use, in bytes."""
         refs = sum(len(trace.spans) + len(trace.logs) for trace in self._open.values())
         return len(self._open) * _OPEN_BYTES + refs * _REF_BYTES + self.closed.size_bytes
 
     def _begin(self, arrival: Arrival | LogArrival, now: float) -> _Open | None:
-        """A trace for an arrival that has none open; None for what a closed trace already has."""
+        """Opens or reopens the trace of an arrival; None if it is a duplicate in a closed trace."""
         trace_id = arrival.trace_id
         packed = self.closed.get(trace_id, now)
         if packed is not None and self._is_known(arrival, packed):
@@ -171,7 +172,7 @@ class Assembly:
         return trace
 
     def _is_known(self, arrival: Arrival | LogArrival, packed: bytes) -> bool:
-        """Whether a closed trace has this already, and no poorer; counts it then."""
+        """Whether a closed trace has this with no fewer attributes; if so, counts the duplicate."""
         ref = arrival.ref
         if isinstance(ref, LogRef):
             known = has_log(packed, ref.span_id, ref.digest)
@@ -185,12 +186,14 @@ class Assembly:
         return True
 
     def _restore(self, trace: _Open, closed: ClosedTrace) -> None:
+        """Puts the spans of a closed trace back, unless a cap had closed it."""
         trace.received_unix_nano = closed.received_unix_nano
         trace.part = closed.part
         trace.known = frozenset(ref.span_id for ref in closed.spans)
         count = len(closed.spans) + len(closed.logs)
         if count >= self._limits.max_spans or closed.size >= self._limits.max_bytes:
-            trace.part += 1  # a cap closed it: what comes now is a part of its own
+            # A cap closed it: what comes now is a part of its own, else it would close at once.
+            trace.part += 1
             trace.known = frozenset()
             return
         trace.first_seq = min(trace.first_seq, closed.first_seq)
@@ -198,11 +201,11 @@ class Assembly:
         trace.spans = {ref.span_id: ref for ref in closed.spans}
         trace.logs = {(ref.span_id, ref.digest): ref for ref in closed.logs}
 
-    def _take_span(self, trace: _Open, arrival: Arrival) -> None:
+    def _add_span(self, trace: _Open, arrival: Arrival) -> None:
         ref = arrival.ref
         known = trace.spans.get(ref.span_id)
         if known is not None:
-            self._take_again(trace, known, ref)
+            self._add_duplicate(trace, known, ref)
         else:
             trace.spans[ref.span_id] = ref
             trace.size += ref.size
@@ -214,9 +217,10 @@ class Assembly:
             trace.has_root = True
             self._schedule(arrival.trace_id, trace)
 
-    def _take_again(self, trace: _Open, known: SpanRef, ref: SpanRef) -> None:
-        """Keeps the better of two of one span; the other is a duplicate."""
+    def _add_duplicate(self, trace: _Open, known: SpanRef, ref: SpanRef) -> None:
+        """Keeps the copy of a span with more attributes; the other counts as a duplicate."""
         self.counts[AssemblyCount.DUPLICATE_SPAN] += 1
+        # Ties go by position in the spool, so that a replay in another order chooses the same.
         is_better = (-ref.weight, ref.seq, ref.index) < (-known.weight, known.seq, known.index)
         if is_better:
             trace.spans[ref.span_id] = ref
@@ -224,7 +228,7 @@ class Assembly:
         was_stored = trace.known is not None and ref.span_id in trace.known
         trace.duplicates.append(known.seq if is_better and not was_stored else ref.seq)
 
-    def _take_log(self, trace: _Open, arrival: LogArrival) -> None:
+    def _add_log(self, trace: _Open, arrival: LogArrival) -> None:
         ref = arrival.ref
         key = (ref.span_id, ref.digest)
         if key in trace.logs:
@@ -242,7 +246,7 @@ class Assembly:
 
     def _schedule(self, trace_id: bytes, trace: _Open) -> None:
         trace.scheduled = self._due_at(trace)
-        # Of those due together the order of the spool: neighbours share a parsed frame.
+        # Traces due together close in spool order: neighbours share a parsed frame.
         heappush(self._due, (trace.scheduled, trace.first_seq, trace_id))
 
     def _reason(self, trace: _Open, now: float) -> Closed:

@@ -1,6 +1,7 @@
-"""Closed traces that may still get a late span, packed: 1,400 a second for 600 seconds fit.
+"""Remembers closed traces that may still get a late span.
 
-An entry is a header and 18 bytes a span. Entries expire by ticks of ten seconds.
+They are packed: a header, 18 bytes per span and 24 per log record, so that 1,400 traces a second
+fit for 600 seconds (`bench/assembly.py`). Entries expire in ticks of ten seconds.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ from collector.assembly.refs import LogRef, SpanRef
 _HEADER = struct.Struct("<dQQIHI")
 _SPAN = struct.Struct("<II8sH")
 _LOG = struct.Struct("<II8sQ")
-_SPAN_ID_AT = 8
+_SPAN_ID_AT = 8  # its offset in both _SPAN and _LOG
 _TICK_SECONDS = 10.0
 _OVERHEAD_BYTES = 200  # key, bytes object and dictionary slot of an entry
 _LARGEST_OFFSET = (1 << 32) - 1
@@ -23,7 +24,7 @@ _LARGEST_WEIGHT = (1 << 16) - 1
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ClosedTrace:
-    """What is kept of a closed trace. `size` is in encoded bytes; refs come back without theirs."""
+    """What is kept of a closed trace. `size` is in encoded bytes; unpacked refs have size 0."""
 
     closed_at: float
     received_unix_nano: int
@@ -35,7 +36,7 @@ class ClosedTrace:
 
 
 def pack(trace: ClosedTrace) -> bytes | None:
-    """The trace as bytes, None where its seqs lie too far apart."""
+    """The trace as bytes; None if its seqs are more than 32 bits apart."""
     base = trace.first_seq
     refs: Iterable[SpanRef | LogRef] = (*trace.spans, *trace.logs)
     if any(not 0 <= ref.seq - base <= _LARGEST_OFFSET for ref in refs):
@@ -57,7 +58,7 @@ def pack(trace: ClosedTrace) -> bytes | None:
 
 
 def unpack(packed: bytes) -> ClosedTrace:
-    """The inverse of `pack`, without the sizes of single spans."""
+    """The inverse of `pack`, without the sizes of the spans."""
     closed_at, received, base, size, part, count = _HEADER.unpack_from(packed)
     middle = _HEADER.size + count * _SPAN.size
     spans = tuple(
@@ -80,11 +81,12 @@ def unpack(packed: bytes) -> ClosedTrace:
 
 
 def weight_of(packed: bytes, span_id: bytes) -> int | None:
-    """The number of attributes of a known span, None where the trace has no such span."""
+    """The number of attributes of a span, read from the packed bytes; None if it is not there."""
     end = _HEADER.size + _HEADER.unpack_from(packed)[5] * _SPAN.size
     at = packed.find(span_id, _HEADER.size, end)
     while at >= 0:
         offset = at - _HEADER.size - _SPAN_ID_AT
+        # The same 8 bytes may occur by chance across two fields: only an aligned match counts.
         if offset >= 0 and offset % _SPAN.size == 0:
             weight: int = _SPAN.unpack_from(packed, at - _SPAN_ID_AT)[3]
             return weight
@@ -93,7 +95,7 @@ def weight_of(packed: bytes, span_id: bytes) -> int | None:
 
 
 def has_log(packed: bytes, span_id: bytes, digest: int) -> bool:
-    """Whether the trace has a log record of this span and content."""
+    """Whether the trace has a log record of this span with this content."""
     begin = _HEADER.size + _HEADER.unpack_from(packed)[5] * _SPAN.size
     key = span_id + digest.to_bytes(8, "little")
     at = packed.find(key, begin)
@@ -106,14 +108,17 @@ def has_log(packed: bytes, span_id: bytes, digest: int) -> bool:
 
 @dataclass(slots=True)
 class _Tick:
-    """Traces that closed within the same ten seconds; `first_seq` is the lowest of any of them."""
+    """Traces that closed within the same ten seconds; `first_seq` is the lowest of theirs."""
 
     first_seq: int
     trace_ids: list[bytes] = field(default_factory=list)
 
 
 class ClosedTraces:
-    """Packed closed traces by trace id, bounded in time and in bytes."""
+    """Packed closed traces by trace id, bounded in time and in bytes.
+
+    A tick may list a trace that was forgotten or closed again since: `_closed_in` tells.
+    """
 
     def __init__(self, *, late_seconds: float, max_bytes: int) -> None:
         self._late_seconds = late_seconds
@@ -127,7 +132,7 @@ class ClosedTraces:
         return len(self._packed)
 
     def put(self, trace_id: bytes, trace: ClosedTrace) -> int:
-        """Remembers a trace; how many were forgotten early, this one included."""
+        """Remembers a trace; returns how many were forgotten for memory, perhaps this one."""
         packed = pack(trace)
         if packed is None:
             return 1
@@ -143,7 +148,7 @@ class ClosedTraces:
         return self._shrink()
 
     def get(self, trace_id: bytes, now: float) -> bytes | None:
-        """The packed trace, None where it was never seen or closed too long ago."""
+        """The packed trace; None if it is unknown or closed more than `late_seconds` ago."""
         packed = self._packed.get(trace_id)
         if packed is None:
             return None
@@ -154,7 +159,7 @@ class ClosedTraces:
         return None
 
     def pop(self, trace_id: bytes) -> None:
-        """Forgets a trace, where it is known."""
+        """Forgets a trace, if it is known."""
         packed = self._packed.pop(trace_id, None)
         if packed is not None:
             self.size_bytes -= len(packed) + _OVERHEAD_BYTES
@@ -171,7 +176,11 @@ class ClosedTraces:
                     self.pop(trace_id)
 
     def oldest_seq(self) -> int | None:
-        """The first frame that any of them needs, or an earlier one; None where there is none."""
+        """The first frame that any trace needs, or an earlier one; None if there is none.
+
+        Earlier, because a tick keeps its lowest seq when traces leave it: a frame may stay too
+        long, but never goes too soon.
+        """
         return min((tick.first_seq for tick in self._ticks.values()), default=None)
 
     def _closed_in(self, trace_id: bytes, at: int) -> bool:

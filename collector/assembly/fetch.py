@@ -1,6 +1,6 @@
-"""From references back to contents: what a frame brings, and the trace behind a closing.
+"""Turns frames into arrivals, and closings back into traces with their contents.
 
-A frame is parsed once when it is read; its parsed request waits in a cache bounded by bytes until
+A frame is parsed once when it is read. Its parsed request stays in a cache, bounded in bytes, until
 its traces close, usually seconds later. A frame that fell out of the cache is read again.
 """
 
@@ -32,15 +32,16 @@ from ragvigil.model.evaluation import OWN, SCOPE
 from ragvigil.model.span import LogRecord, Resource, Scope, Signal, Span, Trace
 
 CACHE_BYTES = 16 << 20
-"""Of payload; parsed it takes about 2.5 times that. Traces close in the order of the spool, so that
+"""Of payload; parsed requests take about 2.5 times that. Traces close in spool order, so that even
 a small cache parses a frame no more than twice."""
 _NO_SPAN = bytes(8)
 _SMALL_REQUEST = 256 << 10
-"""Below it spans share the request's bytes evenly: measuring each costs as much as parsing it."""
+"""Below this, the request's bytes are divided evenly among its spans: measuring each span costs as
+much as parsing it."""
 
 
 class Unfetched(StrEnum):
-    """Why something that was acknowledged is not part of any trace."""
+    """Why an acknowledged span or log record is in no trace."""
 
     FRAME_GONE = "frame_gone"
     UNPARSEABLE = "unparseable"
@@ -53,7 +54,7 @@ Item = tuple[ProtoResource, InstrumentationScope, ProtoSpan | ProtoLog]
 
 @dataclass(slots=True)
 class _Parsed:
-    """A parsed request; resources and scopes are converted once, when first needed."""
+    """A parsed request; resources and scopes are converted once, at their first use."""
 
     items: list[Item]
     size: int
@@ -62,21 +63,21 @@ class _Parsed:
     scopes: dict[int, Scope]
 
     def span(self, index: int) -> Span | None:
-        """The span at a flat index, None where the request has none there."""
+        """The span at a flat index; None if the request has no such index."""
         if not index < len(self.items):
             return None
         resource, scope, item = self.items[index]
         return to_span(self._resource(resource), self._scope(scope), item)
 
     def log(self, index: int) -> LogRecord | None:
-        """The log record at a flat index, None where the request has none there."""
+        """The log record at a flat index; None if the request has no such index."""
         if not index < len(self.items):
             return None
         _, scope, item = self.items[index]
         return to_log(self._scope(scope), item)
 
     def _resource(self, resource: ProtoResource) -> Resource:
-        # The message stays alive in `items`, so that its id names it.
+        # `items` keeps the message alive, so its id() is not used again for another one.
         if id(resource) not in self.resources:
             self.resources[id(resource)] = to_resource(resource)
         return self.resources[id(resource)]
@@ -88,7 +89,7 @@ class _Parsed:
 
 
 class TraceFetcher:
-    """Turns frames into arrivals and closings into traces. One thread."""
+    """Turns frames into arrivals and closings into traces. Not thread-safe."""
 
     def __init__(self, reader: SpoolReader, *, cache_bytes: int = CACHE_BYTES) -> None:
         self._reader = reader
@@ -98,10 +99,10 @@ class TraceFetcher:
         self.counts: Counter[Unfetched] = Counter()
 
     def arrivals(self, frame: Frame) -> list[Arrival | LogArrival]:
-        """What the frame brings, in order.
+        """The spans or log records of the frame, in order.
 
-        Shorter than `frame.items` where something has no usable id or the payload can not be
-        parsed; the difference is counted and belongs to nothing.
+        Fewer than `frame.items` if some have no usable id or the payload cannot be parsed. These
+        are counted and belong to no trace.
         """
         parsed = self._keep(frame)
         if parsed is None:
@@ -116,7 +117,7 @@ class TraceFetcher:
         return found
 
     def fetch(self, closing: Closing) -> Trace:
-        """The trace, its spans in order of start time with their log records.
+        """The trace: its spans by start time, each with its log records.
 
         Spans and log records whose frame is gone are left out and counted.
         """
@@ -134,7 +135,7 @@ class TraceFetcher:
             spans.append(replace(span, logs=tuple(joined)) if joined else span)
         spans.sort(key=_start)
         if logs:
-            self._keep_loose([one for each in logs.values() for one in each], spans)
+            self._keep_loose([log for group in logs.values() for log in group], spans)
         return Trace(
             trace_id=closing.trace_id,
             spans=tuple(spans),
@@ -144,14 +145,14 @@ class TraceFetcher:
         )
 
     def _keep_loose(self, logs: list[LogRecord], spans: list[Span]) -> None:
-        """Evaluations travel on the trace's first span, whatever they name; the rest is counted."""
-        loose = [one for one in logs if one.event_name == EVALUATION] if spans else []
+        """Puts evaluations without a span on the first span; counts the other log records."""
+        loose = [log for log in logs if log.event_name == EVALUATION] if spans else []
         if loose:
             spans[0] = replace(spans[0], logs=(*spans[0].logs, *sorted(loose, key=_time)))
         self.counts[Unfetched.LOG_WITHOUT_SPAN] += len(logs) - len(loose)
 
     def _logs(self, closing: Closing) -> dict[bytes, list[LogRecord]]:
-        """Log records by span id, in order of time."""
+        """Log records by span id, by time."""
         found: dict[bytes, list[LogRecord]] = defaultdict(list)
         for ref in closing.logs:
             parsed = self._parsed(ref.seq)
@@ -175,7 +176,7 @@ class TraceFetcher:
             return None
 
     def _keep(self, frame: Frame) -> _Parsed | None:
-        """Parses a frame into the cache; None where it can not be parsed."""
+        """Parses a frame into the cache; None if it cannot be parsed."""
         is_logs = frame.signal is Signal.LOGS
         kind = ExportLogsServiceRequest if is_logs else ExportTraceServiceRequest
         try:
@@ -227,7 +228,7 @@ def _log_arrivals(frame: Frame, parsed: _Parsed) -> Iterator[LogArrival]:
         trace_id, span_id = log.trace_id, log.span_id
         if len(trace_id) != 16:
             continue
-        if _is_own(scope, log):  # joined, it would have its trace scored and exported once more
+        if _is_own(scope, log):  # else our export would reopen its trace, score and export it again
             OWN_RESULTS.inc()
             continue
         if len(span_id) != 8 or span_id == _NO_SPAN:
@@ -247,14 +248,15 @@ def _log_arrivals(frame: Frame, parsed: _Parsed) -> Iterator[LogArrival]:
 
 
 def _is_own(scope: Any, log: Any) -> bool:
-    """Whether a log record is a result that this house has exported."""
-    if scope.name != SCOPE and not any(one.key == OWN for one in log.attributes):
+    """Whether a log record is a result that ragvigil itself exported."""
+    if scope.name != SCOPE and not any(attribute.key == OWN for attribute in log.attributes):
         return False
     return _is_evaluation(log)
 
 
 def _is_evaluation(log: Any) -> bool:
-    """Whether a log record judges an answer: then it needs no span of its own."""
+    """Whether a log record is an evaluation of an answer: then it needs no span."""
     return log.event_name == EVALUATION or any(
-        one.key == "event.name" and one.value.string_value == EVALUATION for one in log.attributes
+        attribute.key == "event.name" and attribute.value.string_value == EVALUATION
+        for attribute in log.attributes
     )

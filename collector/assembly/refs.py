@@ -1,4 +1,4 @@
-"""What assembly is told and what it gives back: references into the spool, never contents."""
+"""The values that go into assembly and come out: references into the spool, never contents."""
 
 from __future__ import annotations
 
@@ -10,31 +10,31 @@ from ragvigil.model.span import Closed
 
 
 class SpanRef(NamedTuple):
-    """Where one span lies: the frame `seq` and the span's flat index in its request.
+    """Where a span is: the frame `seq` and the span's flat index in its request.
 
-    `span_id` has 8 bytes, `weight` is the number of attributes, `size` the encoded bytes (0
-    where forgotten). A NamedTuple like the others here: there is one a span, and they travel.
+    `span_id` has 8 bytes, `weight` is the number of attributes, `size` the encoded bytes (0 if
+    the ref was unpacked). A cheap NamedTuple: there is one for every span, sent between processes.
     """
 
     seq: int
-    index: int  # type: ignore[assignment]  # hides tuple.index, which nobody asks of it
+    index: int  # type: ignore[assignment]  # hides tuple.index, which is not used
     span_id: bytes
     weight: int = 0
     size: int = 0
 
 
 class LogRef(NamedTuple):
-    """Where one log record lies. `digest` (64 bit) tells equal records from different ones."""
+    """Where a log record is. `digest` (64 bits of its content) identifies duplicates."""
 
     seq: int
-    index: int  # type: ignore[assignment]  # hides tuple.index, which nobody asks of it
+    index: int  # type: ignore[assignment]  # hides tuple.index, which is not used
     span_id: bytes
     digest: int
     size: int = 0
 
 
 class Arrival(NamedTuple):
-    """One span came in. `is_root`: it has no parent. `trace_id` has 16 bytes."""
+    """A span came in. `is_root`: it has no parent. `trace_id` has 16 bytes."""
 
     trace_id: bytes
     ref: SpanRef
@@ -45,7 +45,7 @@ class Arrival(NamedTuple):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LogArrival:
-    """One log record of a span came in; `ended_unix_nano` is its own time."""
+    """A log record came in; `ended_unix_nano` is its own time."""
 
     trace_id: bytes
     ref: LogRef
@@ -57,12 +57,12 @@ class LogArrival:
 class Closing:
     """A trace at the moment it closed.
 
-    `refs` has one entry per distinct span, the one with most attributes (on a tie the first), in
-    spool order; its length is the generation. `received_unix_nano` is when the first of its
-    spans arrived and stays through all generations; `first_seq` the first frame it needs.
-    `stored` lists, for the ledger, the frame seq of every span that is in a closing for the first
-    time, `duplicates` that of every span that was there already: one entry a span. `part` is
-    above 0 where a cap had closed the trace before: then `refs` has only what came since.
+    `refs` has one entry per distinct span, in spool order: of several copies the one with most
+    attributes, on a tie the first. Its length is the generation. `received_unix_nano` is when the
+    first span arrived and stays the same in all generations; `first_seq` is the first frame needed.
+    For the ledger, `stored` lists the frame seq of every span that is in a closing for the first
+    time, `duplicates` that of every repeated span: one entry per span. `part` is above 0 if a cap
+    had closed the trace before: then `refs` has only what came since.
     """
 
     trace_id: str
@@ -77,7 +77,7 @@ class Closing:
 
 
 class AssemblyCount(StrEnum):
-    """What assembly counts beside the closing reasons."""
+    """What assembly counts, besides the closing reasons."""
 
     DUPLICATE_SPAN = "duplicate_span"
     DUPLICATE_LOG = "duplicate_log"
@@ -86,4 +86,4 @@ class AssemblyCount(StrEnum):
     ORPHANED_LOG = "orphaned_log"
     """A log record whose trace never had a span."""
     FORGOTTEN_TRACE = "forgotten_trace"
-    """A closed trace given up for memory before `late_seconds`: a late span starts anew."""
+    """A closed trace forgotten for memory before `late_seconds`: a late span starts a new trace."""

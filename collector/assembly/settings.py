@@ -1,4 +1,4 @@
-"""Settings of assembly: when a trace closes, and how much of it is held."""
+"""Settings of assembly: when a trace closes, and how much memory open and closed traces use."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 
 class AssemblyLimits(BaseModel):
-    """`[collector.assembly]`: when a trace closes, and how much of it is held."""
+    """`[collector.assembly]`: when a trace closes, and how much memory traces use."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 

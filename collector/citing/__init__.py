@@ -1,1 +1,1 @@
-"""How answers cite: one module per way of writing it down."""
+"""Finds citations: inline markers, providers' structured citations, and quotations."""

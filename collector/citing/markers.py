@@ -11,7 +11,7 @@ from ragvigil.model.record import Document
 
 
 class Mark(NamedTuple):
-    """A marker in the answer: where it stands, what it names, and the chunk behind it."""
+    """A marker in the answer: its offsets, what it names, and the chunk that it resolves to."""
 
     start: int
     end: int
@@ -44,11 +44,11 @@ NAMED = re.compile(
 LIST_LIMIT = 50
 LONGEST = 131_072
 MOST_ELEMENTS = 1000
-"""More `<` than this are markup; elements that are never closed would cost quadratic time."""
+"""Text with more `<` is markup; elements that are never closed would cost quadratic time."""
 
 
 def find(answer: str, targets: Targets) -> list[Mark]:
-    """All markers in order of place; none inside code, links and footnote definitions."""
+    """All markers by position, except in code, links and footnote definitions."""
     answer = answer[:LONGEST]
     marks: list[Mark] = []
     hidden = _code(answer) if "`" in answer else []
@@ -68,7 +68,7 @@ def find(answer: str, targets: Targets) -> list[Mark]:
 
 
 def _code(answer: str) -> list[tuple[int, int]]:
-    """Code spans; a whole answer inside one fence is no code, and `[1]` alone is a marker."""
+    """The ranges of code. A fence around the whole answer is no code, `[1]` in backticks a marker."""
     spans = [match.span() for match in CODE.finditer(answer)]
     return [
         (start, end)
@@ -110,7 +110,7 @@ def _starts_line(answer: str, start: int) -> bool:
 
 
 def _named(start: int, end: int, inside: str, targets: Targets, style: str) -> Iterator[Mark]:
-    """The marks of one pair of brackets: numbers, an id, `Source: x`, or several by commas."""
+    """The marks in a pair of brackets: numbers, an id, `Source: x`, or a list of these."""
     whole = targets.by_name(inside)
     if whole is not None and not inside.strip().isdigit():
         yield Mark(start, end, inside.strip(), whole, _place(targets, whole), style)
@@ -149,13 +149,13 @@ def _numbered(start: int, end: int, inside: str, targets: Targets, style: str) -
 
 
 def _numbers(inside: str) -> Iterator[int]:
-    """Single numbers and ranges: `1, 3-5` is 1 3 4 5.
+    """The numbers in a list of numbers and ranges.
 
     >>> list(_numbers("1, 3-5"))
     [1, 3, 4, 5]
     """
     for part in re.split(r"[,;]", inside):
-        ends = [int(one) for one in re.findall(r"\d+", part)]
+        ends = [int(digits) for digits in re.findall(r"\d+", part)]
         if len(ends) == 2 and ends[0] < ends[1] <= ends[0] + LIST_LIMIT:
             yield from range(ends[0], ends[1] + 1)
         else:
@@ -163,7 +163,7 @@ def _numbers(inside: str) -> Iterator[int]:
 
 
 def _lenticular(answer: str, targets: Targets) -> Iterator[Mark]:
-    """`【4:0†source】` names a message and an index; only annotations resolve it."""
+    """OpenAI's `【4:0†source】` names a message and an index; only annotations resolve it."""
     for match in LENTICULAR.finditer(answer):
         inside, name = match.group(1).strip(), (match.group(2) or "").strip()
         chunk = targets.by_name(name) if name and name != "source" else targets.by_name(inside)
@@ -179,12 +179,12 @@ def _lenticular(answer: str, targets: Targets) -> Iterator[Mark]:
 def _elements(answer: str, targets: Targets) -> Iterator[Mark]:
     """`<cite id="x">claim</cite>`, `<source id="x"/>`, `<co: 0,1>claim</co: 0,1>`."""
     for match in ELEMENT.finditer(answer):
-        named = NAMED.search(match.group(2))
+        attribute = NAMED.search(match.group(2))
         body = (match.group(3) or "").strip()
-        written = named.group(1).strip() if named else body
-        claim = match.span(3) if named and body else None
-        if written:
-            for mark in _loose(match, written, targets, "element"):
+        name = attribute.group(1).strip() if attribute else body
+        claim = match.span(3) if attribute and body else None
+        if name:
+            for mark in _loose(match, name, targets, "element"):
                 yield mark._replace(claim=claim)
     for match in COMMAND.finditer(answer):
         numbers = list(_numbers(match.group(1)))
@@ -193,21 +193,21 @@ def _elements(answer: str, targets: Targets) -> Iterator[Mark]:
             yield Mark(*match.span(), str(number), chunk, index, "element", match.span(2))
 
 
-def _loose(match: re.Match[str], written: str, targets: Targets, style: str) -> Iterator[Mark]:
-    found = list(_named(*match.span(), written.strip("[]"), targets, style))
-    yield from found or [Mark(*match.span(), written, None, None, style)]
+def _loose(match: re.Match[str], name: str, targets: Targets, style: str) -> Iterator[Mark]:
+    marks = list(_named(*match.span(), name.strip("[]"), targets, style))
+    yield from marks or [Mark(*match.span(), name, None, None, style)]
 
 
 def _superscripts(answer: str, targets: Targets) -> Iterator[Mark]:
     for match in SUPERSCRIPT.finditer(answer):
         if UNIT.search(answer[: match.start()][-8:]):
             continue
-        written = re.sub(r"[\u202f ]", ",", match.group()).translate(SUPERSCRIPTS)
-        yield from _numbered(*match.span(), written, targets, "superscript")
+        digits = re.sub(r"[\u202f ]", ",", match.group()).translate(SUPERSCRIPTS)
+        yield from _numbered(*match.span(), digits, targets, "superscript")
 
 
 def _parens(answer: str, targets: Targets, *, has_brackets: bool) -> Iterator[Mark]:
-    """`(source: x)`, `(refund-03)`; `(1)` only behind a claim, and where no brackets are used."""
+    """`(source: x)`, `(refund-03)`; `(1)` only behind a claim in an answer without brackets."""
     for match in PAREN.finditer(answer):
         inside = match.group(1).strip()
         if match.start() and answer[match.start() - 1] == "]":
@@ -232,7 +232,7 @@ def _in_range(match: re.Match[str], inside: str, targets: Targets) -> Iterator[M
 
 
 def _is_behind_claim(answer: str, match: re.Match[str]) -> bool:
-    """`… within 30 days (1).` and not `(1) open the menu`."""
+    """Whether it follows a claim, `… in 30 days (1).`, and is no list item, `(1) open the menu`."""
     before = answer[: match.start()].rstrip()
     after = answer[match.end() :].lstrip(" ")
     return bool(before) and before[-1] not in ":;,\n" and (not after or after[0] in ".,;!?\n。([")

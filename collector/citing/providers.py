@@ -1,4 +1,4 @@
-"""Structured citations in providers' raw responses, each shape by its own reader.
+"""Reads structured citations in providers' raw responses, each provider's by its own function.
 
 Anthropic, OpenAI (Responses, Chat, Assistants), Azure OpenAI On Your Data, Cohere (v1, v2),
 Bedrock, Gemini and Vertex, Vectara. Offsets become character offsets of the answer.
@@ -12,15 +12,15 @@ from typing import NamedTuple
 from collector.claims.recover import as_container, text, whole
 
 SIGNS = ("itation", "annotations", "ounding", "References")
-"""No raw response with citations lacks all of these."""
+"""Every raw response with citations contains at least one of these."""
 DEPTH = 12
 
 
-class Cited(NamedTuple):
-    """One structured citation; `names` are all names of its source, the best first.
+class ProviderCitation(NamedTuple):
+    """A structured citation; `names` are all names of its source, the best first.
 
-    `start` and `end` bound the cited text of the answer; `place` is the source's 0-based place
-    in the list that the model was given.
+    `start` and `end` are the offsets of the text in the answer that the citation supports; `place`
+    is the source's 0-based position in the list that went to the model.
     """
 
     names: tuple[str, ...]
@@ -32,57 +32,60 @@ class Cited(NamedTuple):
     marker: str = ""
 
 
-def find(raw: object, answer: str) -> list[Cited]:
-    """All structured citations of a raw response; cheap where it has none."""
+def find(raw: object, answer: str) -> list[ProviderCitation]:
+    """All structured citations of a raw response; cheap if it has none."""
     if isinstance(raw, str) and not any(sign in raw for sign in SIGNS):
         return []
     container = as_container(raw).value
     return list(_walk(container, answer, DEPTH))
 
 
-def _walk(value: object, answer: str, depth: int) -> Iterator[Cited]:
+def _walk(value: object, answer: str, depth: int) -> Iterator[ProviderCitation]:
     if depth == 0:
         return
     if isinstance(value, list):
-        if any(isinstance(one, dict) and isinstance(one.get("citations"), list) and "text" in one
-               for one in value):  # fmt: skip
+        if any(map(_is_text_block, value)):
             yield from _text_blocks(value, answer)
             return
-        for one in value:
-            yield from _walk(one, answer, depth - 1)
+        for entry in value:
+            yield from _walk(entry, answer, depth - 1)
     elif isinstance(value, dict):
         for reader in (_grounding, _bedrock, _cohere, _openai, _azure):
-            found = list(reader(value, answer))
-            if found:
-                yield from found
+            citations = list(reader(value, answer))
+            if citations:
+                yield from citations
                 return
         for inner in value.values():
             if isinstance(inner, (dict, list)):
                 yield from _walk(inner, answer, depth - 1)
 
 
+def _is_text_block(entry: object) -> bool:
+    return isinstance(entry, dict) and isinstance(entry.get("citations"), list) and "text" in entry
+
+
 def _rows(value: Mapping[str, object], key: str) -> list[Mapping[str, object]]:
-    found = value.get(key)
-    return [one for one in found if isinstance(one, dict)] if isinstance(found, list) else []
+    rows = value.get(key)
+    return [row for row in rows if isinstance(row, dict)] if isinstance(rows, list) else []
 
 
 def _names(source: Mapping[str, object], *keys: str) -> tuple[str, ...]:
-    return tuple(dict.fromkeys(found for key in keys if (found := text(source.get(key)))))
+    return tuple(dict.fromkeys(name for key in keys if (name := text(source.get(key)))))
 
 
 Bounds = tuple[int | None, int | None]
 
 
 def _place(answer: str, part: str, start: int | None, end: int | None) -> Bounds:
-    """Where a part stands in the answer: at the offsets given if they fit, else where it occurs."""
+    """The offsets of a part in the answer: those given if they fit, else where the part occurs."""
     if start is not None and end is not None and answer[start:end] == part:
         return start, end
     at = answer.find(part) if part else -1
     return (at, at + len(part)) if at >= 0 else (start, end)
 
 
-def _text_blocks(blocks: Sequence[object], answer: str) -> Iterator[Cited]:
-    """Anthropic: text blocks that are joined to the answer, each with its citations."""
+def _text_blocks(blocks: Sequence[object], answer: str) -> Iterator[ProviderCitation]:
+    """Anthropic: text blocks, which joined are the answer, each with its citations."""
     cursor = 0
     for block in blocks:
         if not isinstance(block, dict) or block.get("type", "text") != "text":
@@ -92,66 +95,68 @@ def _text_blocks(blocks: Sequence[object], answer: str) -> Iterator[Cited]:
         start = at if at >= 0 else None
         end = at + len(body) if at >= 0 else None
         cursor = end or cursor
-        for one in _rows(block, "citations"):
-            index = whole(one.get("document_index"))
+        for citation in _rows(block, "citations"):
+            index = whole(citation.get("document_index"))
             if index is None:
-                index = whole(one.get("search_result_index"))
+                index = whole(citation.get("search_result_index"))
             names = _names(
-                one, "document_id", "source", "file_id", "document_title", "title", "url"
+                citation, "document_id", "source", "file_id", "document_title", "title", "url"
             )
-            quote = one.get("cited_text")
-            yield Cited(names, index, start, end, quote.strip() if isinstance(quote, str) else None,
-                        "anthropic")  # fmt: skip
+            quote = citation.get("cited_text")
+            quote = quote.strip() if isinstance(quote, str) else None
+            yield ProviderCitation(names, index, start, end, quote, "anthropic")
 
 
-def _openai(value: Mapping[str, object], answer: str) -> Iterator[Cited]:
-    """Responses, Chat and Assistants annotations."""
-    for one in _rows(value, "annotations"):
-        kind = text(one.get("type"))
-        inner = one.get(kind) if isinstance(one.get(kind), dict) else one
+def _openai(value: Mapping[str, object], answer: str) -> Iterator[ProviderCitation]:
+    """OpenAI: annotations of the Responses, Chat and Assistants APIs."""
+    for citation in _rows(value, "annotations"):
+        kind = text(citation.get("type"))
+        inner = citation.get(kind) if isinstance(citation.get(kind), dict) else citation
         assert isinstance(inner, dict)
         names = _names(inner, "file_id", "filename", "url", "title", "id", "cited_text")
-        start, end = whole(one.get("start_index")), whole(one.get("end_index"))
+        start, end = whole(citation.get("start_index")), whole(citation.get("end_index"))
         if start is None:
             start, end = whole(inner.get("start_index")), whole(inner.get("end_index"))
-        marker = text(one.get("text"))
+        marker = text(citation.get("text"))
         if marker:
             start, end = _place(answer, marker, start, end)
         quote = inner.get("quote") or (inner.get("cited_text") if kind == "citation" else None)
         if names and kind.endswith("citation"):
-            yield Cited(names, None, start, end, text(quote) or None, "openai", marker)
+            yield ProviderCitation(names, None, start, end, text(quote) or None, "openai", marker)
 
 
-def _azure(value: Mapping[str, object], answer: str) -> Iterator[Cited]:
-    """On Your Data: `[docN]` in the answer, N counts the citations of the context."""
+def _azure(value: Mapping[str, object], answer: str) -> Iterator[ProviderCitation]:
+    """Azure OpenAI On Your Data: `[docN]` in the answer, N counts the citations of the context."""
     context = value.get("context")
     if not isinstance(context, dict):
         return
-    for number, one in enumerate(_rows(context, "citations"), start=1):
+    for number, citation in enumerate(_rows(context, "citations"), start=1):
         marker = f"[doc{number}]"
         at = answer.find(marker)
         while at >= 0:
-            names = _names(one, "chunk_id", "filepath", "url", "title")
-            yield Cited(names, None, at, at + len(marker), None, "azure", marker)
+            names = _names(citation, "chunk_id", "filepath", "url", "title")
+            yield ProviderCitation(names, None, at, at + len(marker), None, "azure", marker)
             at = answer.find(marker, at + 1)
 
 
-def _cohere(value: Mapping[str, object], answer: str) -> Iterator[Cited]:
-    """v1 `document_ids`, v2 `sources`; offsets count characters, the text is the answer's."""
-    for one in _rows(value, "citations"):
-        part = text(one.get("text"))
-        start, end = whole(one.get("start")), whole(one.get("end"))
-        if "document_ids" not in one and "sources" not in one:
+def _cohere(value: Mapping[str, object], answer: str) -> Iterator[ProviderCitation]:
+    """Cohere: v1 has `document_ids`, v2 `sources`; offsets count characters of the answer."""
+    for citation in _rows(value, "citations"):
+        part = text(citation.get("text"))
+        start, end = whole(citation.get("start")), whole(citation.get("end"))
+        if "document_ids" not in citation and "sources" not in citation:
             continue
         place = _place(answer, part, start, end)
-        listed = one.get("document_ids")
-        for name in listed if isinstance(listed, list) else ():
-            yield Cited((text(name),), _doc_index(text(name)), *place, None, "cohere")
-        for source in _rows(one, "sources"):
+        ids = citation.get("document_ids")
+        for name in ids if isinstance(ids, list) else ():
+            yield ProviderCitation((text(name),), _doc_index(text(name)), *place, None, "cohere")
+        for source in _rows(citation, "sources"):
             document = source.get("document")
             inner = document if isinstance(document, dict) else {}
             names = (*_names(source, "id"), *_names(inner, "id", "title"))
-            yield Cited(names, _doc_index(names[0]) if names else None, *place, None, "cohere")
+            yield ProviderCitation(
+                names, _doc_index(names[0]) if names else None, *place, None, "cohere"
+            )
 
 
 def _doc_index(name: str) -> int | None:
@@ -160,19 +165,19 @@ def _doc_index(name: str) -> int | None:
     return int(number) if head in ("doc_", "doc:") and number.isdecimal() else None
 
 
-def _bedrock(value: Mapping[str, object], answer: str) -> Iterator[Cited]:
-    """RetrieveAndGenerate, InvokeAgent: a part of the response and its references."""
-    for one in _rows(value, "citations"):
-        part = one.get("generatedResponsePart")
+def _bedrock(value: Mapping[str, object], answer: str) -> Iterator[ProviderCitation]:
+    """Bedrock RetrieveAndGenerate and InvokeAgent: parts of the response with their references."""
+    for citation in _rows(value, "citations"):
+        part = citation.get("generatedResponsePart")
         response = part.get("textResponsePart") if isinstance(part, dict) else None
         inner = response if isinstance(response, dict) else {}
         span = inner.get("span")
-        bounds = span if isinstance(span, dict) else one
+        bounds = span if isinstance(span, dict) else citation
         start = whole(bounds.get("start", bounds.get("startIndex")))
         end = whole(bounds.get("end", bounds.get("endIndex")))
         place = _place(answer, text(inner.get("text")), start, end)
-        for reference in _rows(one, "retrievedReferences") or _rows(one, "references"):
-            yield Cited(_bedrock_names(reference), None, *place, None, "bedrock")
+        for reference in _rows(citation, "retrievedReferences") or _rows(citation, "references"):
+            yield ProviderCitation(_bedrock_names(reference), None, *place, None, "bedrock")
 
 
 def _bedrock_names(reference: Mapping[str, object]) -> tuple[str, ...]:
@@ -181,14 +186,16 @@ def _bedrock_names(reference: Mapping[str, object]) -> tuple[str, ...]:
                    "x-amz-bedrock-kb-source-uri") if isinstance(metadata, dict) else ()  # fmt: skip
     location = reference.get("location")
     places = location.values() if isinstance(location, dict) else ()
-    uris = [text(one.get("uri") or one.get("url")) for one in places if isinstance(one, dict)]
+    uris = [
+        text(place.get("uri") or place.get("url")) for place in places if isinstance(place, dict)
+    ]
     content = reference.get("content")
     body = text(content.get("text")) if isinstance(content, dict) else ""
     return (*names, *(uri for uri in uris if uri), *((body,) if body else ()))
 
 
-def _grounding(value: Mapping[str, object], answer: str) -> Iterator[Cited]:
-    """Gemini and Vertex: segments in bytes, each with the indices of its chunks."""
+def _grounding(value: Mapping[str, object], answer: str) -> Iterator[ProviderCitation]:
+    """Gemini and Vertex: segments with byte offsets, each with the indices of its chunks."""
     for key in ("groundingMetadata", "grounding_metadata"):
         metadata = value.get(key)
         if not isinstance(metadata, dict):
@@ -201,7 +208,7 @@ def _grounding(value: Mapping[str, object], answer: str) -> Iterator[Cited]:
 
 def _support(
     support: Mapping[str, object], chunks: Sequence[Mapping[str, object]], answer: str
-) -> Iterator[Cited]:
+) -> Iterator[ProviderCitation]:
     segment = support.get("segment")
     bounds = segment if isinstance(segment, dict) else {}
     first = whole(bounds.get("startIndex", bounds.get("start_index"))) or 0
@@ -209,17 +216,19 @@ def _support(
     part = text(bounds.get("text"))
     start, end = _from_bytes(answer, first, last)
     place = _place(answer, part, start, end) if part else (start, end)
-    listed = support.get("groundingChunkIndices", support.get("grounding_chunk_indices"))
-    for number in listed if isinstance(listed, list) else ():
+    indices = support.get("groundingChunkIndices", support.get("grounding_chunk_indices"))
+    for number in indices if isinstance(indices, list) else ():
         index = whole(number)
         if index is not None and index < len(chunks):
-            inner = next((one for one in chunks[index].values() if isinstance(one, dict)), {})
+            inner = next(
+                (source for source in chunks[index].values() if isinstance(source, dict)), {}
+            )
             names = _names(inner, "documentName", "document_name", "uri", "title", "text")
-            yield Cited(names, None, *place, None, "gemini")
+            yield ProviderCitation(names, None, *place, None, "gemini")
 
 
 def _from_bytes(answer: str, first: int, last: int | None) -> tuple[int | None, int | None]:
-    """Character offsets for offsets into the UTF-8 bytes.
+    """Converts offsets in UTF-8 bytes to offsets in characters.
 
     >>> _from_bytes("né ok", 3, 6)
     (2, 5)

@@ -1,4 +1,4 @@
-"""The sentence that a marker supports, and the quotation beside the marker."""
+"""Finds the sentence that a marker supports, and the quotation beside the marker."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import re
 from bisect import bisect_left, bisect_right
 from collections.abc import Sequence
 
-# One leading set of characters lets the search skip everything else at once.
+# A single leading set of characters lets the search skip everything else fast.
 SENTENCE_END = re.compile(
     r"[.!?…。！？।؟\n](?:(?<=[.!?…])[.!?…]*[\"”»’)\]]*(?=\s|$)|"
     r"(?<=[。！？।؟])[。！？।؟]*[」』”\"]*|(?<=\n)(?:\s*\n|(?=\s*[-*•\d])))"
@@ -18,14 +18,14 @@ QUOTATION = re.compile(
 )
 Quotation = tuple[int, int, str]
 Row = tuple[tuple[int, int], tuple[int, int]]
-"""Where a row of markers stands, and where the sentence that it supports."""
+"""The offsets of a row of markers, and of the sentence that it supports."""
 MIN_WORDS = 3
 MIN_UNSPACED = 6
 BEHIND = re.compile(r"\s*[:,–—-]?\s*")
 
 
 def sentence_ends(answer: str) -> list[int]:
-    """The places where sentences end, in order; an answer's end is one."""
+    """The offsets where sentences end, in order; the end of the answer is one of them."""
     ends = [match.end() for match in SENTENCE_END.finditer(answer)]
     if not ends or ends[-1] != len(answer):
         ends.append(len(answer))
@@ -33,11 +33,11 @@ def sentence_ends(answer: str) -> list[int]:
 
 
 def claim_of(answer: str, ends: Sequence[int], start: int) -> tuple[int, int]:
-    """The sentence that a row of markers at `start` supports: it stands in it or behind it."""
+    """The sentence that a row of markers at `start` supports: the row is in it or behind it."""
     index = bisect_right(ends, start)
     begin = ends[index - 1] if index else 0
     if not answer[begin:start].strip() and index:
-        index -= 1  # the markers stand behind the full stop
+        index -= 1  # the markers are behind the full stop
         begin = ends[index - 1] if index else 0
         return _trimmed(answer, begin, ends[index])
     end = ends[min(bisect_left(ends, start), len(ends) - 1)]
@@ -50,17 +50,17 @@ def _trimmed(answer: str, begin: int, end: int) -> tuple[int, int]:
 
 
 def quotations(answer: str) -> list[tuple[int, int, str]]:
-    """Quotations worth checking: start, end, and the text between the quotation marks."""
-    found = []
+    """Quotations worth checking: start, end, and the text inside the quotation marks."""
+    quotes = []
     for match in QUOTATION.finditer(answer):
         text = next(group for group in match.groups() if group is not None)
         if _is_quote(text):
-            found.append((*match.span(), text.strip()))
-    return found
+            quotes.append((*match.span(), text.strip()))
+    return quotes
 
 
 def _is_quote(text: str) -> bool:
-    """Three words, or six characters of a script without spaces; less is only emphasis."""
+    """At least three words, or six characters of a script without spaces; less is emphasis."""
     words = text.split()
     if len(words) >= MIN_WORDS:
         return True
@@ -70,27 +70,27 @@ def _is_quote(text: str) -> bool:
 def quotes_of_groups(
     quotes: Sequence[Quotation], answer: str, groups: Sequence[Row]
 ) -> list[str | None]:
-    """For each row of markers the quotation that it vouches for, None where there is none.
+    """For each row of markers the quotation that it supports; None if there is none.
 
-    It stands before the row, behind the previous one and in the row's sentence; else around it;
-    else right behind the row (`[1]: "…"`), unless the next row vouches for it.
+    It is in front of the row, behind the previous row and in the row's sentence; else around the
+    row; else right behind the row (`[1]: "…"`), unless it belongs to the next row.
     """
     if not quotes:
         return [None] * len(groups)
-    found: list[Quotation | None] = []
+    chosen: list[Quotation | None] = []
     previous_end = 0
     for (start, end), claim in groups:
         before = [q for q in quotes if q[1] <= start and q[0] >= previous_end and q[1] > claim[0]]
         around = [q for q in quotes if q[0] < start and q[1] >= end]
         longest = max(before, key=lambda quote: len(quote[2]), default=None)
-        found.append(longest or next(iter(around), None))
+        chosen.append(longest or next(iter(around), None))
         previous_end = end
-    taken = {quote[0] for quote in found if quote is not None}
+    used = {quote[0] for quote in chosen if quote is not None}
     for index, (row, _) in enumerate(groups):
-        if found[index] is None:
+        if chosen[index] is None:
             behind = _right_behind(quotes, answer, row[1])
-            found[index] = behind if behind is not None and behind[0] not in taken else None
-    return [quote[2] if quote is not None else None for quote in found]
+            chosen[index] = behind if behind is not None and behind[0] not in used else None
+    return [quote[2] if quote is not None else None for quote in chosen]
 
 
 def _right_behind(quotes: Sequence[Quotation], answer: str, end: int) -> Quotation | None:

@@ -1,4 +1,4 @@
-"""What a citation may point at: a record's chunks by id, title, file name, label and position."""
+"""Resolves citations to a record's chunks: by id, title, file name, label and position."""
 
 from __future__ import annotations
 
@@ -23,12 +23,12 @@ LABEL = re.compile(
 )
 LABEL_REACH = 80
 TEXT_LENGTH = 24
-"""Shorter texts are names, not a chunk's text."""
+"""Characters; a shorter text is a name, not the text of a chunk."""
 UNIQUE = frozenset({"uuid", "hex"})
 
 
 def shape(identifier: str) -> str:
-    """The form of an id: runs of letters and of digits, and what stands between them.
+    """The form of an id: `a` for runs of letters, `9` for runs of digits, other characters as is.
 
     >>> shape("refund-03"), shape("92dbf133-442a-412c-b9a3-c166e7f3dd2f")
     ('a-9', 'uuid')
@@ -41,7 +41,7 @@ def shape(identifier: str) -> str:
 
 
 class Targets:
-    """Resolves what citations name. `chunks` are the context first, then all other documents."""
+    """Resolves the names and numbers in citations, first in the context, then elsewhere."""
 
     def __init__(
         self, context: Sequence[Document], others: Sequence[Document], prompt: str
@@ -53,79 +53,92 @@ class Targets:
         for document in (*context, *others):
             self._ids.setdefault(document.chunk_id, document)
 
-    def by_name(self, written: str) -> Document | None:
-        """The chunk with this id, title or file name; upper and lower case are the same."""
-        name = written.strip().strip("\"'`")
+    def by_name(self, text: str) -> Document | None:
+        """The chunk with this id, title or file name, regardless of case."""
+        name = text.strip().strip("\"'`")
         return self._ids.get(name) or self._names.get(name.casefold())
 
     @cached_property
     def _names(self) -> dict[str, Document]:
-        """Chunks by everything else that they are called; ids in other case come first."""
-        found = {key.casefold(): one for key, one in self._ids.items()}
+        """Chunks by all their other names; ids in another case take precedence."""
+        names = {key.casefold(): document for key, document in self._ids.items()}
         for label, document in self._labelled.items():
-            found.setdefault(label.casefold(), document)
+            names.setdefault(label.casefold(), document)
         for document in self._ids.values():
             for name in _names(document):
-                found.setdefault(name.casefold(), document)
-        return found
+                names.setdefault(name.casefold(), document)
+        return names
 
     @cached_property
     def _shapes(self) -> set[str]:
-        ids = {shape(key) for key, one in self._ids.items() if key != one.text_hash}
+        ids = {shape(key) for key, document in self._ids.items() if key != document.text_hash}
         labels = map(shape, self._labelled)
-        return ids | {one for one in labels if one in UNIQUE or "9" in one}  # `[note]` is a word
+        # A shape without digits, like that of `[note]`, could be any word.
+        return ids | {form for form in labels if form in UNIQUE or "9" in form}
 
     @cached_property
     def _unnamed(self) -> dict[str, Document]:
-        return {one.chunk_id: one for one in self.context if one.chunk_id == one.text_hash}
+        return {
+            document.chunk_id: document
+            for document in self.context
+            if document.chunk_id == document.text_hash
+        }
 
     @cached_property
     def _shown(self) -> list[tuple[str | None, str]]:
-        """Labels and texts of the prompt's blocks, where chunks without an id ask for them."""
+        """Labels and texts of the prompt's blocks; empty if all chunks have ids."""
         if not self._unnamed or not self._prompt:
             return []
-        return [(named(one.label), _squeezed(one.text)) for one in blocks((self._prompt,))]
+        return [(named(block.label), _squeezed(block.text)) for block in blocks((self._prompt,))]
 
     @cached_property
     def _labelled(self) -> dict[str, Document]:
-        """Chunks that came as texts alone, under the ids that the prompt puts before them.
+        """Chunks without an id, by the label that the prompt puts in front of them.
 
-        Only what is certain: one block under that label, and the chunk in no other block.
+        Only certain ones: the label has one block, and the chunk is in no other block.
         """
-        held: dict[str, list[Document]] = defaultdict(list)
+        documents: dict[str, list[Document]] = defaultdict(list)
         for document in self._unnamed.values():
             content = _squeezed(document.content or "")
             under = [label for label, text in self._shown if content and _is_same(text, content)]
             if len(under) == 1 and under[0]:
-                held[under[0]].append(document)
+                documents[under[0]].append(document)
         times = Counter(label for label, _ in self._shown)
-        return {label: one[0] for label, one in held.items() if len(one) == 1 == times[label]}
+        return {
+            label: candidates[0]
+            for label, candidates in documents.items()
+            if len(candidates) == 1 == times[label]
+        }
 
     @cached_property
     def _numbers_are_ids(self) -> bool:
         return any(key.isdigit() for key in self._ids)
 
-    def by_text(self, written: str) -> Document | None:
-        """The chunk whose text this is, or begins with this."""
-        if len(written) < TEXT_LENGTH:
+    def by_text(self, text: str) -> Document | None:
+        """The chunk whose text begins with this."""
+        if len(text) < TEXT_LENGTH:
             return None
         return next(
-            (one for one in self._ids.values() if one.content and one.content.startswith(written)),
+            (
+                document
+                for document in self._ids.values()
+                if document.content and document.content.startswith(text)
+            ),
             None,
         )
 
-    def looks_like_id(self, written: str) -> bool:
-        """Whether it has the form of the record's own ids: then an unknown one is made up.
+    def looks_like_id(self, text: str) -> bool:
+        """Whether it has the form of the record's ids: then, if unknown, the model made it up.
 
-        What the prompt itself shows is not: which chunk it names is then only not certain.
+        A label that the prompt shows is not made up; it is only uncertain which chunk it names.
         """
-        name = written.strip()
+        name = text.strip()
         return shape(name) in self._shapes and all(name != label for label, _ in self._shown)
 
     def by_number(self, number: int, *, zero_based: bool = False) -> tuple[Document | None, int]:
-        """The chunk under a number, and the 0-based position that the number names.
+        """The chunk that a number names, and the 0-based position that it stands for.
 
-        A chunk whose id is the number comes first, then the label in the prompt, then the place.
+        First a chunk with the number as id, then a label in the prompt, then the position.
         """
         index = number if zero_based else number - 1
         if self._numbers_are_ids and str(number) in self._ids:
@@ -137,15 +150,15 @@ class Targets:
         return (self.context[index] if inside else None), index
 
     def _prompt_labels(self) -> dict[int, Document]:
-        """The numbers that the prompt puts before the chunks, where it numbers all of them."""
+        """The numbers in front of the chunks in the prompt; empty unless all are numbered."""
         if self._labels is None:
             self._labels = {}
             places = positions(self.context, self._prompt) if self._prompt else []
             for document, place in zip(self.context, places, strict=False):
                 before = self._prompt[max(0, place - LABEL_REACH) : place] if place else ""
-                found = LABEL.search(before)
-                if found:
-                    self._labels.setdefault(int(found.group(1)), document)
+                label = LABEL.search(before)
+                if label:
+                    self._labels.setdefault(int(label.group(1)), document)
             if len(self._labels) != len(self.context):
                 self._labels = {}
         return self._labels
@@ -156,7 +169,7 @@ def _squeezed(text: str) -> str:
 
 
 def _is_same(text: str, content: str) -> bool:
-    """Whether a prompt's block holds a chunk; a chunk may begin with the label itself."""
+    """Whether a block of the prompt contains a chunk; a chunk may begin with the label itself."""
     return content in text or (len(text) >= TEXT_LENGTH and text in content)
 
 

@@ -1,1 +1,1 @@
-"""What a span convention says of a span, and the shared means of reading it."""
+"""What a span convention reads from a span, and the parsers that conventions share."""

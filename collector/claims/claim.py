@@ -1,4 +1,4 @@
-"""The vocabulary between conventions and records: a claim is one field of one span."""
+"""The vocabulary between conventions and records: a claim is the value of a field of a span."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from ragvigil.model.span import Span
 
 
 class SpanRole(StrEnum):
-    """What a span does in a RAG service, whatever its convention calls it."""
+    """The role of a span in a RAG service, whatever its convention calls it."""
 
     LLM = "llm"
     EMBEDDING = "embedding"
@@ -27,30 +27,30 @@ class SpanRole(StrEnum):
 
 
 class Field(StrEnum):
-    """What can be claimed. In brackets the type of the value."""
+    """The fields that can be claimed; the type of the value in brackets."""
 
     ROLE = "role"
     """[SpanRole]"""
     QUERY = "query"
-    """What a retriever, reranker or embedder was asked [payload]."""
+    """The query to a retriever, reranker or embedder [payload]."""
     RETRIEVED = "retrieved"
-    """What the span returned as documents [Listing]."""
+    """The documents that the span returned [Listing]."""
     RERANK_INPUT = "rerank_input"
-    """What a reranker was given [Listing]."""
+    """The documents that went into a reranker [Listing]."""
     RERANKED = "reranked"
-    """What a reranker returned [Listing]."""
+    """The documents that a reranker returned [Listing]."""
     CONTEXT = "context"
-    """Documents that are declared, or seen, to go into the prompt [Listing]."""
+    """Documents that went into the prompt, as declared or observed [Listing]."""
     INPUT = "input"
-    """What the span was called with [payload: text, JSON text, list or dict]."""
+    """The arguments of the span [payload: text, JSON text, list or dict]."""
     OUTPUT = "output"
-    """What the span returned [payload]."""
+    """The result of the span [payload]."""
     PROMPT = "prompt"
     """Messages sent to the model, system instructions first [tuple of Message]."""
     REPLY = "reply"
     """Messages that the model returned [tuple of Message]."""
     RAW_REPLY = "raw_reply"
-    """The provider's own response, where citations hide [payload]."""
+    """The provider's raw response, which may contain citations [payload]."""
     CITATIONS = "citations"
     """Citations that the user's code declares [payload: list of mappings]."""
     ROUTE = "route"
@@ -83,23 +83,23 @@ class Field(StrEnum):
     FIRST_TOKEN_SECONDS = "first_token_seconds"
     """Seconds from the start of an LLM span to its first token [float]."""
     ERROR = "error"
-    """Why the span failed, where a vendor says so beside the span's own status; `UNNAMED` where it
-    gives no reason [str]."""
+    """The vendor's reason why the span failed, in addition to the span's status; `UNNAMED` if the
+    vendor gives none [str]."""
 
 
 UNNAMED = "error"
-"""The reason of a failure that gives none."""
+"""Stands for the reason of a failure that has none."""
 
 
 class Withheld(Enum):
-    """Claimed in place of a value: the span has the field, but not its content."""
+    """Claimed instead of a value: the span has the field, but not its content."""
 
     HIDDEN = "hidden"
     TRUNCATED = "truncated"
 
 
 class Message(NamedTuple):
-    """One chat message; `calls_tool` where it asks for a tool call."""
+    """A chat message; `calls_tool` if it requests a tool call."""
 
     role: str
     text: str
@@ -107,10 +107,10 @@ class Message(NamedTuple):
 
 
 class Listing(NamedTuple):
-    """An ordered list of documents; `complete` is False where some were cut off.
+    """An ordered list of documents; `complete` is False if some were cut off.
 
-    `slots` are the original 0-based positions of the documents where some are missing, `total` how
-    many there were where that is known.
+    If some are missing, `slots` are the original 0-based positions of the others, and `total` is
+    the original number, if known.
     """
 
     documents: tuple[Document, ...]
@@ -120,12 +120,12 @@ class Listing(NamedTuple):
 
 
 class Claim(NamedTuple):
-    """One field of one span as a convention reads it; the lowest precedence wins.
+    """The value of a field of a span as a convention reads it; the lowest precedence wins.
 
-    `value` may be a callable without arguments: it is called only when the field is needed and
-    no stronger claim gave a value. None means no value. Precedences are the positions of the
-    fact sheet's lists: 0 is what the user's code declares, 1 a vendor's own attribute, and so on.
-    A NamedTuple, because a trace makes hundreds of them.
+    `value` may be a callable without arguments, for values that are costly to parse: it is called
+    only if the field is needed and no stronger claim has a value. None means no value. Precedence 0
+    is what the user's code declares, 1 a vendor's own attribute, and so on.
+    A NamedTuple, because a trace creates hundreds of them.
     """
 
     field: Field
@@ -136,14 +136,14 @@ class Claim(NamedTuple):
 class Convention(Protocol):
     """A module in `collector.conventions`, registered under `ragvigil.conventions`.
 
-    `ROOTS` are the first segments of the attribute, event or log names that it reads; it is
-    asked only about spans that have one of them. An empty set means every span.
+    `ROOTS` are the first segments of the attribute, event or log names that it reads. It is
+    called only for spans that have one of them; with an empty set, for every span.
     """
 
     ROOTS: frozenset[str]
 
     def claims(self, span: Span) -> Iterable[Claim]:
-        """What the span says, field by field; total: never raises on any span."""
+        """Reads claims from the span. Total: never raises, whatever the span."""
         ...
 
 

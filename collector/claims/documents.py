@@ -1,4 +1,4 @@
-"""Documents from the many shapes that frameworks write them in."""
+"""Parses documents in the many shapes that frameworks write."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ MACHINE_ID = re.compile(r"[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}|[
 
 
 class Draft(NamedTuple):
-    """A document before its id is settled: that needs a look at the whole list."""
+    """A document before its id is decided, which depends on the whole list."""
 
     id: str
     content: str | None
@@ -44,7 +44,7 @@ class Draft(NamedTuple):
 
 
 def fingerprint(content: str) -> str:
-    """32 hex characters that name a text, the same in every process.
+    """32 hex characters that identify a text, the same in every process.
 
     >>> fingerprint("refund")
     'b83f5893edae0b6a25c54d12c967a20d'
@@ -56,12 +56,12 @@ def _digest(content: str) -> str:
     return blake2b(content.encode("utf-8", "surrogatepass"), digest_size=16).hexdigest()
 
 
-# A chunk stands in several lists of a trace, and popular chunks in many traces.
+# A chunk occurs in several lists of a trace, and popular chunks in many traces.
 _short_digest = lru_cache(maxsize=2048)(_digest)
 
 
 def is_machine_id(identifier: str) -> bool:
-    """Whether a framework made this id up (a UUID or a digest), not the user.
+    """Whether a framework generated this id (a UUID or a digest).
 
     >>> is_machine_id("92dbf133-442a-412c-b9a3-c166e7f3dd2f"), is_machine_id("refund-03")
     (True, False)
@@ -72,21 +72,21 @@ def is_machine_id(identifier: str) -> bool:
 def _first(metadata: Mapping[str, object], keys: Iterable[str]) -> str:
     for key in keys:
         if key in metadata:
-            found = text(metadata[key])
-            if found and found != REDACTED:
-                return found
+            value = text(metadata[key])
+            if value and value != REDACTED:
+                return value
     return ""
 
 
 def draft(
     identifier: object = None, content: object = None, score: object = None, metadata: object = None
 ) -> Draft:
-    """A draft from the four things that most conventions have, whatever their types."""
+    """A draft from the four values that most conventions have, whatever their types."""
     kept: Mapping[str, object] = NO_METADATA
     if metadata is not None and metadata != REDACTED:
-        found = metadata if isinstance(metadata, dict) else as_container(metadata).value
-        if isinstance(found, dict):
-            kept = found
+        container = metadata if isinstance(metadata, dict) else as_container(metadata).value
+        if isinstance(container, dict):
+            kept = container
     if content is None and kept:
         content = _content(kept)  # Pinecone and Qdrant keep the text in the metadata
     own = identifier if type(identifier) is str else text(identifier)
@@ -99,46 +99,47 @@ def draft(
 
 
 def _shared_ids(drafts: list[Draft]) -> set[str]:
-    """Document ids in the metadata that several different texts share: these name no chunk."""
-    seen: dict[str, str | None] = {}
+    """Document ids in the metadata that several different texts share: they identify no chunk."""
+    texts: dict[str, str | None] = {}
     shared: set[str] = set()
-    for one in drafts:
-        named = _first(one.metadata, DOCUMENT_ID_KEYS)
-        if named and seen.setdefault(named, one.content) != one.content:
-            shared.add(named)
+    for draft_ in drafts:
+        document_id = _first(draft_.metadata, DOCUMENT_ID_KEYS)
+        if document_id and texts.setdefault(document_id, draft_.content) != draft_.content:
+            shared.add(document_id)
     return shared
 
 
-def _chunk_id(one: Draft, shared: set[str], text_hash: str) -> str:
-    explicit = _first(one.metadata, EXPLICIT_ID_KEYS)
+def _chunk_id(draft_: Draft, shared: set[str], text_hash: str) -> str:
+    """An explicit chunk id, else the user's own id, else a generated id, else the text's hash."""
+    explicit = _first(draft_.metadata, EXPLICIT_ID_KEYS)
     if explicit:
         return explicit
-    if one.id and not is_machine_id(one.id):
-        return one.id
-    inner = _first(one.metadata, CHUNK_ID_KEYS)
+    if draft_.id and not is_machine_id(draft_.id):
+        return draft_.id
+    inner = _first(draft_.metadata, CHUNK_ID_KEYS)
     if inner and not is_machine_id(inner):
         return inner
-    named = _first(one.metadata, DOCUMENT_ID_KEYS)
-    if named and named not in shared and not is_machine_id(named):
-        return named
-    return one.id or inner or (named if named not in shared else "") or text_hash
+    document_id = _first(draft_.metadata, DOCUMENT_ID_KEYS)
+    if document_id and document_id not in shared and not is_machine_id(document_id):
+        return document_id
+    return draft_.id or inner or (document_id if document_id not in shared else "") or text_hash
 
 
 def build(drafts: list[Draft]) -> tuple[Document, ...]:
-    """Documents in order, `rank` = position, the user's id preferred to a framework's.
+    """Documents in order with `rank` = position; prefers the user's id to a framework's.
 
     >>> build([draft("92dbf133442a412cb9a3c166e7f3dd2f", "a", 1, {"doc_id": "d-1"})])[0].chunk_id
     'd-1'
     """
-    shared = _shared_ids(drafts) if any(one.metadata for one in drafts) else set()
-    return tuple([_document(rank, one, shared) for rank, one in enumerate(drafts)])
+    shared = _shared_ids(drafts) if any(draft_.metadata for draft_ in drafts) else set()
+    return tuple([_document(rank, draft_, shared) for rank, draft_ in enumerate(drafts)])
 
 
-def _document(rank: int, one: Draft, shared: set[str]) -> Document:
-    own, content, score, metadata = one
+def _document(rank: int, draft_: Draft, shared: set[str]) -> Document:
+    own, content, score, metadata = draft_
     text_hash = fingerprint(content) if content is not None else ""
     return Document(
-        chunk_id=_chunk_id(one, shared, text_hash) if metadata else own or text_hash,
+        chunk_id=_chunk_id(draft_, shared, text_hash) if metadata else own or text_hash,
         content=content,
         document_id=_first(metadata, ORIGIN_KEYS) if metadata else "",
         text_hash=text_hash,
@@ -149,7 +150,7 @@ def _document(rank: int, one: Draft, shared: set[str]) -> Document:
 
 
 def listing(drafts: list[Draft], *, complete: bool = True) -> Listing | Withheld:
-    """The drafts as a listing; HIDDEN where all of them lack both id and text."""
+    """The drafts as a listing; HIDDEN if all of them lack both id and text."""
     documents = build(drafts)
     if documents and not any(document.chunk_id for document in documents):
         return Withheld.HIDDEN
@@ -157,10 +158,10 @@ def listing(drafts: list[Draft], *, complete: bool = True) -> Listing | Withheld
 
 
 def loose(entry: object) -> Draft | None:
-    """A draft from one entry of a list of documents in any framework's shape, None if it is none.
+    """A draft from an entry of a document list in any framework's shape; None if it is no document.
 
-    Knows LangChain (plain and serialised), LlamaIndex nodes with score, Haystack's flattened
-    meta, Bedrock, Chroma, vector stores' matches, and any of them as JSON text.
+    Parses LangChain (plain and serialised), LlamaIndex nodes with score, Haystack's flattened
+    meta, Bedrock, Chroma, vector stores' matches, and JSON text of any of these.
     """
     if isinstance(entry, str):
         if not looks_structured(entry):
@@ -199,17 +200,17 @@ def _content(entry: Mapping[str, object]) -> str | None:
 
 def _score(entry: Mapping[str, object]) -> float | None:
     for key in SCORE_KEYS:
-        found = number(entry.get(key))
-        if found is not None:
-            return found
+        score = number(entry.get(key))
+        if score is not None:
+            return score
     return None
 
 
 def _metadata(entry: Mapping[str, object]) -> Mapping[str, object]:
     for key in ("metadata", "meta", "extra_info", "payload", "attributes"):
-        found = entry.get(key)
-        if isinstance(found, (dict, str)):
-            container = as_container(found).value
+        metadata = entry.get(key)
+        if isinstance(metadata, (dict, str)):
+            container = as_container(metadata).value
             if isinstance(container, dict):
                 return container
     skipped = {*CONTENT_KEYS, *SCORE_KEYS, "embedding", "vector", "id", "id_", "type"}
@@ -217,10 +218,10 @@ def _metadata(entry: Mapping[str, object]) -> Mapping[str, object]:
 
 
 def find(value: object, *, depth: int = 4) -> Listing | Withheld | None:
-    """The first list of documents inside a payload, None where it holds none.
+    """The first list of documents in a payload; None if there is none.
 
-    >>> found = find('{"documents": [{"page_content": "a", "metadata": {"id": "x"}}]}')
-    >>> [(one.chunk_id, one.content) for one in found.documents]
+    >>> listing = find('{"documents": [{"page_content": "a", "metadata": {"id": "x"}}]}')
+    >>> [(d.chunk_id, d.content) for d in listing.documents]
     [('x', 'a')]
     """
     container, complete = as_container(value)
@@ -230,22 +231,22 @@ def find(value: object, *, depth: int = 4) -> Listing | Withheld | None:
         return Withheld.TRUNCATED if not complete and isinstance(value, str) else None
     for key in LIST_KEYS:
         if isinstance(container.get(key), list):
-            found = _from_list(container[key], complete, depth)
-            if found is not None:
-                return found
+            documents = _from_list(container[key], complete, depth)
+            if documents is not None:
+                return documents
     if depth:
         for key in ("outputs", "output", "result", "response", "data", "kwargs", "inputs"):
             if isinstance(container.get(key), (dict, list)):
-                found = find(container[key], depth=depth - 1)
-                if found is not None:
-                    return found
+                documents = find(container[key], depth=depth - 1)
+                if documents is not None:
+                    return documents
     return None if complete else Withheld.TRUNCATED
 
 
 def _from_list(entries: list[object], complete: bool, depth: int) -> Listing | Withheld | None:
     if not entries:
         return Listing((), complete)
-    drafts = [one for one in map(loose, entries) if one is not None]
+    drafts = [draft_ for draft_ in map(loose, entries) if draft_ is not None]
     if len(drafts) == len(entries) or (drafts and not complete):
         return listing(drafts, complete=complete)
     if depth and isinstance(entries[0], list):

@@ -1,4 +1,4 @@
-"""Lists that were flattened into numbered attribute names, put together again."""
+"""Rebuilds lists that were flattened into numbered attribute names."""
 
 from __future__ import annotations
 
@@ -8,17 +8,17 @@ from functools import lru_cache
 from ragvigil.model.span import AttributeValue
 
 SLOTS = 10_001
-"""Indices from here on are ignored: a huge index must not cost memory."""
+"""Indices from here on are ignored: a huge index must not take memory."""
 
 Rows = dict[int, dict[str, AttributeValue]]
 Layout = tuple[tuple[str, tuple[tuple[int, tuple[tuple[str, str], ...]], ...]], ...]
-"""Families, their indices, and for each of these what stands behind the index in which name."""
+"""Families, their indices, and for each index pairs of (rest of the name, whole name)."""
 CACHED_NAMES = 256
-"""A service sends few sets of names: which of them are numbered is worked out once for each."""
+"""Up to so many names a layout is cached: a service sends few different sets of names."""
 
 
 def slot(digits: str) -> int | None:
-    """The index that a name segment spells, None where it spells none that is allowed.
+    """The index in a segment of a name; None if it is no allowed index.
 
     >>> slot("12"), slot("10001"), slot("²"), slot("x")
     (12, None, None, None)
@@ -66,12 +66,12 @@ def columns(row: Mapping[str, AttributeValue], prefix: str) -> Rows:
     >>> columns({"contents.0.text": "a", "role": "user"}, "contents.")
     {0: {'text': 'a'}}
     """
-    found: Rows = {}
+    rows: Rows = {}
     size = len(prefix)
     for key, value in row.items():
         if key.startswith(prefix):
             digits, _, rest = key[size:].partition(".")
             index = slot(digits)
             if index is not None:
-                found.setdefault(index, {})[rest] = value
-    return found
+                rows.setdefault(index, {})[rest] = value
+    return rows

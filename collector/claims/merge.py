@@ -1,4 +1,4 @@
-"""One reading per span: all conventions' claims, the lowest precedence winning per field."""
+"""Merges the claims of all conventions on a span; per field the lowest precedence wins."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ log = logging.getLogger(__name__)
 
 
 class Reading:
-    """A span as the conventions read it. Values that were claimed lazily are read on first use."""
+    """A span as the conventions read it. Lazy values are evaluated at their first use."""
 
     __slots__ = ("_claims", "_values", "conventions", "role", "span")
 
@@ -30,7 +30,7 @@ class Reading:
         self.role: SpanRole | None = role if isinstance(role, SpanRole) else None
 
     def raw(self, field: Field) -> Any:
-        """The strongest value, else why it is withheld (`Withheld`), else None."""
+        """The strongest value, else the reason why it is withheld (`Withheld`), else None."""
         if field in self._values:
             return self._values[field]
         value = self._strongest(self._claims[field]) if field in self._claims else None
@@ -38,25 +38,25 @@ class Reading:
         return value
 
     def get(self, field: Field) -> Any:
-        """The strongest value, None where there is none or it is withheld."""
+        """The strongest value; None if there is none or it is withheld."""
         if field not in self._claims:
             return None
         value = self.raw(field)
         return None if isinstance(value, Withheld) else value
 
     def claims(self, field: Field) -> bool:
-        """Whether any convention says something about this field, withheld or not."""
+        """Whether any convention claims this field, withheld or not."""
         return field in self._claims
 
     @property
     def fields(self) -> Collection[Field]:
-        """The fields that any convention says something about."""
+        """The fields that any convention claims."""
         return self._claims.keys()
 
     @staticmethod
     def _strongest(claims: list[Claim]) -> Any:
         if len(claims) > 1:
-            claims.sort(key=lambda claim: claim.precedence)
+            claims.sort(key=lambda claim: claim.precedence)  # stable: ties go to the first name
         withheld = None
         for claim in claims:
             value = _called(claim.value) if callable(claim.value) else claim.value
@@ -68,26 +68,26 @@ class Reading:
 
 
 def read(span: Span, conventions: Sequence[Registered]) -> Reading:
-    """Asks every convention that knows a name of the span, and merges what they say.
+    """Calls every convention that knows a name of the span, and merges their claims.
 
-    A convention that raises is left out of this span, with a log line; under pytest it raises.
+    A convention that raises is left out for this span and logged; under pytest the error is raised.
     """
     roots = _roots(span)
     merged: dict[Field, list[Claim]] = {}
-    asked: list[str] = []
+    names: list[str] = []
     for name, convention, its_roots in conventions:
         if its_roots and its_roots.isdisjoint(roots):
             continue
-        found = _called(partial(_listed, convention, span), name, span.trace_id)
-        if found:
-            asked.append(name)
-        for claim in found or ():
+        claims = _called(partial(_listed, convention, span), name, span.trace_id)
+        if claims:
+            names.append(name)
+        for claim in claims or ():
             field = claim.field
             if field in merged:
                 merged[field].append(claim)
             else:
                 merged[field] = [claim]
-    return Reading(span, merged, asked)
+    return Reading(span, merged, names)
 
 
 def _listed(convention: Any, span: Span) -> list[Claim]:
@@ -95,7 +95,7 @@ def _listed(convention: Any, span: Span) -> list[Claim]:
 
 
 def _called(code: Callable[[], Any], name: str = "", trace_id: str = "") -> Any:
-    """The border with plug-in code: what it returns, None where it raises; pytest sees it raise."""
+    """Calls plug-in code; returns None if it raises. Under pytest the error is raised."""
     try:
         return code()
     except Exception:
@@ -110,10 +110,10 @@ def _roots(span: Span) -> frozenset[str]:
     roots = _roots_cached(names) if len(names) <= CACHED_NAMES else _roots_of(names)
     if not span.events and not span.logs:
         return roots
-    named = [event.name for event in span.events]
+    names_ = [event.name for event in span.events]
     for log_record in span.logs:
-        named += (log_record.event_name, *log_record.attributes)
-    return roots | _roots_of(named)
+        names_ += (log_record.event_name, *log_record.attributes)
+    return roots | _roots_of(names_)
 
 
 def _roots_of(names: Iterable[str]) -> frozenset[str]:

@@ -1,4 +1,4 @@
-"""Chat messages from the many shapes that instrumentors write them in."""
+"""Parses chat messages in the many shapes that instrumentors write."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ LANGCHAIN_ROLES = {
 
 
 def text_of(content: object, depth: int = DEPTH) -> str:
-    """The text inside a message's content, whatever its shape; parts are joined by blank lines.
+    """The text in a message's content, whatever its shape; joins parts by blank lines.
 
     >>> text_of([{"type": "text", "content": "a"}, {"type": "text", "text": "b"}])
     'a\\n\\nb'
@@ -32,9 +32,9 @@ def text_of(content: object, depth: int = DEPTH) -> str:
     if not depth:
         return ""
     if isinstance(content, list):
-        return "\n\n".join(part for one in content if (part := text_of(one, depth - 1)))
+        return "\n\n".join(part for entry in content if (part := text_of(entry, depth - 1)))
     if isinstance(content, dict):
-        if content.get("type") in ("reasoning", "thinking"):
+        if content.get("type") in ("reasoning", "thinking"):  # no part of what the user reads
             return ""
         for key in ("content", "text", "response", "result", "output", "parts", "contents"):
             if content.get(key) is not None:
@@ -54,7 +54,7 @@ def _calls_tool(message: Mapping[str, object], parts: object) -> bool:
 
 
 def one(message: object, default_role: str = "") -> Message | None:
-    """A message from a mapping or a text; None where it is neither."""
+    """A message from a mapping or a text; None for anything else."""
     if isinstance(message, str):
         return Message(default_role, message)
     if not isinstance(message, dict):
@@ -71,7 +71,7 @@ def _read(message: Mapping[str, object], default_role: str, kind: str) -> Messag
 
 
 def _unwrapped(message: dict[str, object]) -> tuple[str, Mapping[str, object]]:
-    """The message inside LangChain's serialised forms or a choice, and the kind that they name."""
+    """Unwraps LangChain's serialised forms and choices; returns their kind, and the message."""
     inner = message.get("kwargs")
     if isinstance(inner, dict) and "lc" in message:
         path = message.get("id")
@@ -84,7 +84,7 @@ def _unwrapped(message: dict[str, object]) -> tuple[str, Mapping[str, object]]:
 
 
 def several(value: object, default_role: str = "") -> tuple[Message, ...] | Withheld | None:
-    """Messages from a list, one mapping or JSON text of either; None where there are none.
+    """Messages from a list, a mapping, or JSON text of either; None if there are none.
 
     >>> several('[{"role": "user", "parts": [{"type": "text", "content": "hi"}]}]')
     (Message(role='user', text='hi', calls_tool=False),)
@@ -99,31 +99,31 @@ def several(value: object, default_role: str = "") -> tuple[Message, ...] | With
     if isinstance(container, dict):
         container = _inside(container)
     while isinstance(container, list) and container and isinstance(container[0], list):
-        container = container[0]  # LangChain batches: a list of conversations
+        container = container[0]  # LangChain batches: a list of conversations; we read the first
     if not isinstance(container, list):
         return None
-    found = tuple(m for m in (one(entry, default_role) for entry in container) if m is not None)
-    if not complete and not any(message.text for message in found):
+    messages = tuple(m for m in (one(entry, default_role) for entry in container) if m is not None)
+    if not complete and not any(message.text for message in messages):
         return Withheld.TRUNCATED
-    return found or None
+    return messages or None
 
 
 def _inside(container: Mapping[str, object]) -> object:
-    """The messages inside a request or response body."""
+    """The messages in a request or response body."""
     for key in ("messages", "input", "contents", "choices", "generations", "output", "candidates"):
-        found = container.get(key)
-        if isinstance(found, (list, dict)):
+        inner = container.get(key)
+        if isinstance(inner, (list, dict)):
             system = container.get("system") or container.get("instructions")
-            listed = found if isinstance(found, list) else [found]
-            return [{"role": "system", "content": system}, *listed] if system else listed
-        if isinstance(found, str):
-            return [{"role": "user", "content": found}]
+            messages = inner if isinstance(inner, list) else [inner]
+            return [{"role": "system", "content": system}, *messages] if system else messages
+        if isinstance(inner, str):
+            return [{"role": "user", "content": inner}]
     return [container]
 
 
 def from_rows(rows: Rows) -> tuple[Message, ...] | Withheld | None:
-    """Messages that were flattened into `N.message.role`, `N.message.content`, …"""
-    found = []
+    """Messages from the flattened names `N.message.role`, `N.message.content`, …"""
+    messages = []
     hidden = False
     for index in sorted(rows):
         row = rows[index]
@@ -136,10 +136,10 @@ def from_rows(rows: Rows) -> tuple[Message, ...] | Withheld | None:
             hidden = hidden or REDACTED in content
         calls = any("tool_call" in key or "function_call" in key for key in row)
         role = text(row.get("message.role", row.get("role")))
-        found.append(Message(role, _unpacked(content), calls and role != "tool"))
-    if hidden and not any(message.text.replace(REDACTED, "").strip() for message in found):
+        messages.append(Message(role, _unpacked(content), calls and role != "tool"))
+    if hidden and not any(message.text.replace(REDACTED, "").strip() for message in messages):
         return Withheld.HIDDEN
-    return tuple(found) or None
+    return tuple(messages) or None
 
 
 def _parts(row: Mapping[str, object]) -> str:
@@ -149,11 +149,11 @@ def _parts(row: Mapping[str, object]) -> str:
         part = parts[index]
         if text(part.get("message_content.type", part.get("type"))) != "reasoning":
             texts.append(text(part.get("message_content.text", part.get("text"))))
-    return "\n\n".join(one_text for one_text in texts if one_text)
+    return "\n\n".join(filter(None, texts))
 
 
 def _unpacked(content: object) -> str:
-    """Content that is itself JSON text of parts, read; any other text as it is."""
+    """The text of content that is JSON text of parts; any other text unchanged."""
     if not isinstance(content, str):
         return text_of(content)
     if content.startswith(('[{"', "[{'")):

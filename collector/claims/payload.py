@@ -1,4 +1,4 @@
-"""What a span was asked and what it answered, out of free-form inputs and outputs."""
+"""Finds the question and the answer in free-form inputs and outputs of spans."""
 
 from __future__ import annotations
 
@@ -26,25 +26,25 @@ DOCUMENT_MARKS = ("page_content", "metadata", "node", "chunk_id", "embedding")
 
 
 def _structure(value: object) -> object:
-    """The list or mapping behind a payload; its text where it is plain text."""
+    """The list or mapping that a payload encodes; a plain text unchanged."""
     if not isinstance(value, str):
         return value
     if not looks_structured(value):
         return _unquoted(value) if value[:1] == value[-1:] == '"' and len(value) > 2 else value
-    found, complete = parse(value)
-    if isinstance(found, (list, dict)):
-        return found
+    structure, complete = parse(value)
+    if isinstance(structure, (list, dict)):
+        return structure
     return value if complete or not value.lstrip().startswith(('{"', '[{"', "{'")) else None
 
 
 def _unquoted(text: str) -> str:
-    """The text behind a JSON string; some instrumentors encode even plain texts."""
+    """The text in a JSON string: some instrumentors encode even plain texts."""
     inner = parse(text).value
     return inner if isinstance(inner, str) else text
 
 
 def _plain(text: str) -> str | None:
-    """A text that a person could have written: not empty, not hidden, no object's repr."""
+    """A text that a person could have written; None if it is empty, hidden, or an object's repr."""
     stripped = text.strip()
     if not stripped or stripped == REDACTED or OBJECT_REPR.fullmatch(stripped):
         return None
@@ -52,7 +52,7 @@ def _plain(text: str) -> str | None:
 
 
 def question_of(value: object, depth: int = DEPTH) -> str | None:
-    """The question inside an input, None where there is none to be seen.
+    """The question in an input; None if there is none.
 
     >>> question_of('{"query_bundle": {"query_str": "how?"}}'), question_of("how?")
     ('how?', 'how?')
@@ -67,46 +67,46 @@ def question_of(value: object, depth: int = DEPTH) -> str | None:
     if not isinstance(value, dict):
         return None
     if isinstance(value.get("messages"), list):
-        asked = last_user_text(value)
-        if asked:
-            return asked
+        text = last_user_text(value)
+        if text:
+            return text
     for key in QUESTION_KEYS:
         if key in value:
-            found = question_of(value[key], depth - 1)
-            if found:
-                return found
+            question = question_of(value[key], depth - 1)
+            if question:
+                return question
     return _only_text(value, depth)
 
 
 def _only_text(value: Mapping[str, object], depth: int) -> str | None:
-    """The one text that different components of a pipeline were given, if it is one."""
-    inner = {found for one in value.values() if isinstance(one, dict)
-             and (found := question_of(one, depth - 1))}  # fmt: skip
+    """The question that all components of a pipeline received, if they received the same."""
+    inner = {text for inputs in value.values() if isinstance(inputs, dict)
+             and (text := question_of(inputs, depth - 1))}  # fmt: skip
     return inner.pop() if len(inner) == 1 else None
 
 
 def _question_in_list(value: list[object], depth: int) -> str | None:
-    asked = last_user_text(value)
-    if asked:
-        return asked
-    for one in value:
-        found = question_of(one, depth - 1) if isinstance(one, (str, dict)) else None
-        if found:
-            return found
+    text = last_user_text(value)
+    if text:
+        return text
+    for entry in value:
+        question = question_of(entry, depth - 1) if isinstance(entry, (str, dict)) else None
+        if question:
+            return question
     return None
 
 
 def last_user_text(value: object) -> str | None:
-    """The text of the last message that a user sent, None where there is no such message."""
-    found = several(value)
-    if not isinstance(found, tuple):
+    """The text of the last message of a user; None if there is no such message."""
+    messages = several(value)
+    if not isinstance(messages, tuple):
         return None
-    texts = [m.text for m in found if m.role in ("user", "human") and m.text.strip()]
+    texts = [m.text for m in messages if m.role in ("user", "human") and m.text.strip()]
     return texts[-1] if texts else None
 
 
 def answer_of(value: object, depth: int = DEPTH) -> str | None:
-    """The answer inside an output, None where there is none to be seen; kept to the letter.
+    """The answer in an output, unchanged; None if there is none.
 
     >>> answer_of('{"question": "q", "answer": "In 30 days. [a-1]"}')
     'In 30 days. [a-1]'
@@ -122,9 +122,9 @@ def answer_of(value: object, depth: int = DEPTH) -> str | None:
         return None
     for key in ANSWER_KEYS:
         if value.get(key) is not None:
-            found = answer_of(value[key], depth - 1)
-            if found:
-                return found
+            answer = answer_of(value[key], depth - 1)
+            if answer:
+                return answer
     return None
 
 

@@ -1,8 +1,8 @@
-"""Chunks out of a prompt's own structure, where no span carries them as documents.
+"""Finds chunks by the structure of a prompt, for services whose spans carry no documents.
 
-Understood: a context between a heading (`Context:`), a tag (`<context>`) or a rule (`-----`) and
-the question; in it chunks as XML elements, as blocks that begin with a marker (`[id]`, `[1]`,
-`1.`, `Source 2:`, `Document (id): `), between rules, or as paragraphs.
+A context begins with a heading (`Context:`), a tag (`<context>`) or a rule (`-----`) and ends at
+the question. Its chunks are XML elements, blocks that begin with a marker (`[id]`, `[1]`, `1.`,
+`Source 2:`, `Document (id): `), blocks between rules, or paragraphs.
 """
 
 from __future__ import annotations
@@ -68,51 +68,51 @@ MARKERS = tuple(
 )
 LABEL_LENGTH = 80
 LONGEST = 262_144
-"""Longer prompts are not taken apart."""
+"""Characters; longer prompts are not parsed."""
 UNMISTAKABLE = 4
-"""So many of the markers are brackets or nouns; numbered lists and `key:` stand in any text."""
+"""The first markers, brackets and nouns, are reliable; numbered lists and `key:` occur anywhere."""
 HEADER_LINE = re.compile(r"^[A-Za-z_][\w ]{0,40}: [^\n]*$")
 RULED_WHOLE = re.compile(r"^-{5,}\n(.*?)\n-{5,}$", re.DOTALL | re.MULTILINE)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Block:
-    """A chunk as the prompt shows it; `label` is its marker (`refund-03`, `2`), empty without."""
+    """A chunk as the prompt shows it; `label` is its marker (`refund-03`, `2`) or empty."""
 
     label: str
     text: str
 
 
 def question_in(prompt: str) -> str | None:
-    """The question that a prompt's template names (`Question: …`), the last one of them.
+    """The last question that the prompt's template labels (`Question: …`); None if there is none.
 
     >>> question_in("Context:\\n[a] b\\n\\nQuestion: How long?\\nAnswer:")
     'How long?'
     """
-    found = QUESTION_LINE.findall(prompt)
-    return str(found[-1]).strip() if found else None
+    questions = QUESTION_LINE.findall(prompt)
+    return str(questions[-1]).strip() if questions else None
 
 
 def named(label: str) -> str | None:
-    """A label as an id; None for a running number or a long heading, which names no chunk."""
+    """A label as an id; None for a running number or a long heading, which identify no chunk."""
     return None if label.isdigit() or len(label) > LABEL_LENGTH or not label else label
 
 
 def blocks(texts: Sequence[str]) -> tuple[Block, ...]:
-    """The chunks of the first text that shows a context; empty where none does."""
+    """The chunks of the last text that shows a context; empty if none does."""
     for text in reversed(texts):
         region = _region(text)
         if region is not None:
-            found = _split(region)
-            if found:
-                return found
+            chunks = _split(region)
+            if chunks:
+                return chunks
     return ()
 
 
 def marked_blocks(text: str) -> tuple[Block, ...]:
-    """The chunks of a text that is nothing but chunks, each under an unmistakable marker.
+    """The chunks of a text that consists of chunks only, each with a reliable marker.
 
-    >>> [one.label for one in marked_blocks("[a-1] First.\\n[b-2] Second.")]
+    >>> [block.label for block in marked_blocks("[a-1] First.\\n[b-2] Second.")]
     ['a-1', 'b-2']
     """
     return _by_marker(text, MARKERS[:UNMISTAKABLE])
@@ -136,16 +136,16 @@ def _region(text: str) -> str | None:
 
 
 def _end(rest: str) -> int:
-    """Where the context stops: at the question that the template names, else at a likely one."""
-    named = [match.start() for match in QUESTION_LINE.finditer(rest)]
-    if named:
-        return named[-1]
+    """Where the context ends: at the question that the template labels, else at a likely one."""
+    starts = [match.start() for match in QUESTION_LINE.finditer(rest)]
+    if starts:
+        return starts[-1]
     likely = (match.start() for match in QUESTION.finditer(rest) if _is_last_part(rest, match))
     return min(likely, default=len(rest))
 
 
 def _is_last_part(rest: str, question: re.Match[str]) -> bool:
-    """A question ends the context where a blank line precedes it or nothing much follows."""
+    """A question ends the context if a blank line precedes it or little text follows."""
     before = rest[: question.start()]
     return not before.strip() or before.endswith("\n\n") or len(rest) - question.start() < 600
 
@@ -165,19 +165,19 @@ def _split(region: str) -> tuple[Block, ...]:
 
 def _by_marker(region: str, markers: Sequence[re.Pattern[str]]) -> tuple[Block, ...]:
     for marker in markers:
-        found = list(marker.finditer(region))
-        if found and not region[: found[0].start()].strip() and _are_labels(found):
-            ends = [one.start() for one in found[1:]] + [len(region)]
+        matches = list(marker.finditer(region))
+        if matches and not region[: matches[0].start()].strip() and _are_labels(matches):
+            ends = [match.start() for match in matches[1:]] + [len(region)]
             return tuple(
-                Block(label=one.group(1).strip(), text=region[one.end() : end].strip())
-                for one, end in zip(found, ends, strict=True)
+                Block(label=match.group(1).strip(), text=region[match.end() : end].strip())
+                for match, end in zip(matches, ends, strict=True)
             )
     return ()
 
 
-def _are_labels(found: list[re.Match[str]]) -> bool:
-    """Labels are distinct, and numbers count upwards; otherwise it is a list inside one chunk."""
-    labels = [one.group(1).strip() for one in found]
+def _are_labels(matches: list[re.Match[str]]) -> bool:
+    """Labels are distinct, and numbers count up from 0 or 1; else it is a list inside a chunk."""
+    labels = [match.group(1).strip() for match in matches]
     if all(label.isdigit() for label in labels):
         numbers = [int(label) for label in labels]
         return numbers == list(range(numbers[0], numbers[0] + len(numbers))) and numbers[0] < 2
@@ -185,19 +185,19 @@ def _are_labels(found: list[re.Match[str]]) -> bool:
 
 
 def _element(attributes: str, body: str) -> Block:
-    named = ATTRIBUTE.search(attributes)
+    attribute = ATTRIBUTE.search(attributes)
     source = INNER_SOURCE.search(body)
     inner = INNER.search(body)
-    label = named.group(1) if named else (source.group(2).strip() if source else "")
+    label = attribute.group(1) if attribute else (source.group(2).strip() if source else "")
     text = inner.group(2) if inner else INNER_SOURCE.sub("", body)
     return Block(label=label, text=text.strip())
 
 
 def _paragraphs(region: str) -> list[str]:
-    """Paragraphs; a paragraph of `key: value` lines is the header of the one below it."""
-    kept: list[str] = []
+    """The paragraphs, without those of `key: value` lines: they are headers of the next."""
+    paragraphs: list[str] = []
     for part in re.split(r"\n[ \t]*\n", region.strip()):
         lines = part.strip().split("\n")
         if lines != [""] and not all(HEADER_LINE.match(line) for line in lines):
-            kept.append(part.strip())
-    return kept
+            paragraphs.append(part.strip())
+    return paragraphs

@@ -1,4 +1,4 @@
-"""Which documents a prompt shows, and where: by text, tolerant of spacing and JSON escapes."""
+"""Finds where documents stand in a prompt, by text, tolerant of spacing and JSON escapes."""
 
 from __future__ import annotations
 
@@ -13,21 +13,21 @@ SPACES = re.compile(r"\s+")
 
 
 def positions(documents: Sequence[Document], prompt: str) -> list[int | None]:
-    """Where each document begins in the prompt, None where it does not occur in it.
+    """The offset of each document in the prompt; None if the prompt does not show it.
 
     >>> positions([Document(chunk_id="a", content="two  words")], "say two words")
     [4]
     """
-    found: list[int | None] = []
+    places: list[int | None] = []
     squeezed: str | None = None
     cursor = 0
     for document in documents:
         content = (document.content or "").strip()
         if not content:
-            found.append(None)
+            places.append(None)
             continue
         at = prompt.find(content[:PROBE_CHARACTERS], cursor)
-        if at < 0 or not prompt.startswith(content, at):  # searching a long text costs more
+        if at < 0 or not prompt.startswith(content, at):  # a long text costs more to search
             at = prompt.find(content)
         if at < 0:
             if squeezed is None:
@@ -35,12 +35,16 @@ def positions(documents: Sequence[Document], prompt: str) -> list[int | None]:
             at = _loosely(content, prompt, squeezed)
         else:
             cursor = at
-        found.append(at if at >= 0 else None)
-    return found
+        places.append(at if at >= 0 else None)
+    return places
 
 
 def _loosely(content: str, prompt: str, squeezed: str) -> int:
-    """Where a text occurs respaced, JSON-escaped or shortened; -1 where it does not."""
+    """The offset of a text that was respaced, JSON-escaped or shortened; -1 if it is not there.
+
+    Offsets in the squeezed prompt only serve to order documents. A long text counts as shown if
+    two of three probes (start, middle, end) are found.
+    """
     respaced = SPACES.sub(" ", content)
     at = squeezed.find(respaced)
     if at >= 0:
@@ -54,5 +58,5 @@ def _loosely(content: str, prompt: str, squeezed: str) -> int:
     half = len(respaced) // 2
     starts = (0, half - PROBE_CHARACTERS // 2, len(respaced) - PROBE_CHARACTERS)
     probes = [squeezed.find(respaced[start : start + PROBE_CHARACTERS]) for start in starts]
-    seen = [at for at in probes if at >= 0]
-    return seen[0] if len(seen) > 1 else -1
+    matches = [at for at in probes if at >= 0]
+    return matches[0] if len(matches) > 1 else -1

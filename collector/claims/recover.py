@@ -1,4 +1,4 @@
-"""Values that arrive as text: JSON, Python's repr, and either of them cut off in the middle."""
+"""Parses values that arrive as text: JSON, Python's repr, and JSON that was cut off."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 import orjson
 
-# A string runs to its closing quote or, where it was cut, to the end of the text.
+# A string ends at its closing quote or, if it was cut, at the end of the text.
 TOKEN = re.compile(r'"(?:[^"\\]|\\.)*+("?)|[\[\]{},]', re.DOTALL)
 CLOSER = {"[": "]", "{": "}"}
 DEEPEST = 100
@@ -19,7 +19,7 @@ LITERAL_LIMIT = 65_536
 
 
 class Recovered(NamedTuple):
-    """A parsed value, None where nothing could be read; `complete` is False where it was cut."""
+    """A parsed value; None if nothing could be read. `complete` is False if it was cut."""
 
     value: object
     complete: bool = True
@@ -45,7 +45,7 @@ def parse(text: str) -> Recovered:
     >>> parse('{"a": [1, 2], "b": "cut he')
     Recovered(value={'a': [1, 2]}, complete=False)
     """
-    with suppress(ValueError):  # not whole JSON: the next two forms are tried
+    with suppress(ValueError):  # not complete JSON: try the next two forms
         return Recovered(orjson.loads(text))
     literal = _literal(text)
     if literal is not None:
@@ -64,7 +64,10 @@ def _literal(text: str) -> object:
 
 
 def _cut(text: str) -> object:
-    """Everything up to the last whole member, with the open brackets closed."""
+    """Everything up to the last complete member, with the open brackets closed.
+
+    `safe` is the offset behind that member; nothing behind it is used.
+    """
     if not looks_structured(text):
         return None
     stack: list[str] = []
@@ -84,7 +87,7 @@ def _cut(text: str) -> object:
         elif not stack or stack.pop() != mark:
             return None
         elif not stack:
-            return None  # closed, and yet not JSON: a text that only starts like it
+            return None  # closed, and yet not JSON: a text that only begins like JSON
         else:
             safe, closers = token.end(), "".join(reversed(stack))
     try:
@@ -94,20 +97,20 @@ def _cut(text: str) -> object:
 
 
 def as_container(value: object) -> Recovered:
-    """The list or mapping that a value is or spells; the value None where it does neither."""
+    """The list or mapping that a value is or encodes; value None for anything else."""
     if isinstance(value, (list, dict)):
         return Recovered(value)
     if isinstance(value, str) and looks_structured(value):
-        found = parse(value)
-        if isinstance(found.value, (list, dict)):
-            return found
-        if isinstance(found.value, tuple):
-            return Recovered(list(found.value), found.complete)
+        parsed = parse(value)
+        if isinstance(parsed.value, (list, dict)):
+            return parsed
+        if isinstance(parsed.value, tuple):
+            return Recovered(list(parsed.value), parsed.complete)
     return Recovered(None, complete=not isinstance(value, str))
 
 
 def number(value: object) -> float | None:
-    """A finite number from a number or its text, None otherwise.
+    """A finite number from a number or its text; None for anything else.
 
     >>> number("0.5"), number(True), number("nan")
     (0.5, None, None)
@@ -115,24 +118,24 @@ def number(value: object) -> float | None:
     if isinstance(value, bool) or not isinstance(value, (int, float, str)):
         return None
     try:
-        found = float(value)
+        result = float(value)
     except (ValueError, OverflowError):
         return None
-    return found if -1e300 < found < 1e300 else None
+    return result if -1e300 < result < 1e300 else None
 
 
 def whole(value: object) -> int | None:
-    """A non-negative count from a number or its text, None otherwise.
+    """A non-negative count from a number or its text; None for anything else.
 
     >>> whole(3.0), whole("12"), whole(-1)
     (3, 12, None)
     """
-    found = number(value)
-    return int(found) if found is not None and found >= 0 else None
+    result = number(value)
+    return int(result) if result is not None and result >= 0 else None
 
 
 def text(value: object) -> str:
-    """A short scalar as text, empty for anything else.
+    """A scalar as text; empty for anything else.
 
     >>> text(7), text(None), text(["a"])
     ('7', '', '')
@@ -143,7 +146,7 @@ def text(value: object) -> str:
 
 
 def as_json(value: object, separators: tuple[str, str] | None = None) -> str:
-    """Any structure as JSON text, empty where it has none: keys of odd kinds, endless nesting.
+    """Any structure as JSON text; empty if JSON cannot express it (odd keys, endless nesting).
 
     >>> as_json({"n": 2**70}), as_json([None], (",", ":")), as_json({(1, 2): 3})
     ('{"n": 1180591620717411303424}', '[null]', '')

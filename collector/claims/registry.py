@@ -1,4 +1,4 @@
-"""Which conventions there are: the entry points of the group `ragvigil.conventions`."""
+"""The registered conventions: the entry points of the group `ragvigil.conventions`."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ GROUP = "ragvigil.conventions"
 
 
 class NotAConvention(TypeError):
-    """A plug-in is no convention; `str(error)` says what is wrong with it."""
+    """A plug-in is not a convention; `str(error)` says what is wrong with it."""
 
 
 class Registered(NamedTuple):
-    """A convention under its registered name."""
+    """A convention with its registered name and its roots."""
 
     name: str
     convention: Convention | ModuleType
@@ -27,18 +27,18 @@ class Registered(NamedTuple):
 
 @cache
 def registered() -> tuple[Registered, ...]:
-    """All conventions that load, by name; one of the house that does not load raises."""
+    """All conventions that load, sorted by name; raises if one of ragvigil's own does not load."""
     house = (named(point.name, point.load()) for point in own(GROUP))
-    return tuple(sorted((*house, *_outside().found), key=lambda one: one.name))
+    return tuple(sorted((*house, *_outside().found), key=lambda entry: entry.name))
 
 
 def conventions_left_out() -> tuple[LeftOut, ...]:
-    """The conventions of others that cannot be used; loads none of the house's."""
+    """The third-party conventions that cannot be used; does not load ragvigil's own."""
     return _outside().left_out
 
 
 def named(name: str, convention: Convention | ModuleType) -> Registered:
-    """A convention with the roots that it declares; none declared means every span."""
+    """A convention with the roots that it declares; no roots means every span."""
     return Registered(name, convention, frozenset(getattr(convention, "ROOTS", ())))
 
 
@@ -48,7 +48,7 @@ def _outside() -> Plugged[Registered]:
 
 
 def _made(point: EntryPoint) -> Registered:
-    if any(point.name == one.name for one in own(GROUP)):
+    if any(point.name == entry.name for entry in own(GROUP)):
         raise NotAConvention(f"the name {point.name} is taken by {HOUSE}")
     convention = point.load()
     if not callable(getattr(convention, "claims", None)):

@@ -1,7 +1,7 @@
-"""Tool results among a message's parts, and the parts that a tool's result is wrapped in.
+"""Separates tool results from a message's other parts, and unwraps the parts of a tool result.
 
-Several instrumentors send what a tool returned as parts of a user's message. These are no words
-of the user: they become messages of the role `tool`.
+Several instrumentors send a tool's result as parts of a user's message. The user did not write
+these parts: they become messages of the role `tool`.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ DEPTH = 4
 
 
 def spoken(value: object, role: str) -> tuple[Message, ...] | Withheld | None:
-    """Messages in which something is said or called, tool results apart.
+    """Messages with a text or a tool call; tool results become messages of their own.
 
     >>> result = {"type": "tool_call_response", "response": "[a-1] First."}
     >>> spoken([{"role": "user", "parts": [result, {"type": "text", "content": "Why?"}]}], "user")
@@ -32,17 +32,17 @@ Message(role='user', text='Why?', calls_tool=False))
     >>> spoken('[{"role": "user", "parts": [{"type": "text"}]}]', "user") is None
     True
     """
-    found = several(value, role)
-    if not isinstance(found, tuple):
-        return found
+    messages = several(value, role)
+    if not isinstance(messages, tuple):
+        return messages
     entries = as_container(value).value
     if isinstance(entries, list) and any(_results(entry) for entry in entries):
-        found = tuple(message for entry in entries for message in _split(entry, role))
-    return found if any(m.text or m.calls_tool for m in found) else None
+        messages = tuple(message for entry in entries for message in _split(entry, role))
+    return messages if any(m.text or m.calls_tool for m in messages) else None
 
 
 def _parts(entry: object) -> tuple[str, list[object]]:
-    """The name and the list of a message's parts."""
+    """The key and the list of a message's parts."""
     if isinstance(entry, dict):
         for name in ("parts", "content"):
             if isinstance(entry.get(name), list):
@@ -61,18 +61,18 @@ def _is_result(part: object) -> bool:
 
 
 def _split(entry: object, role: str) -> list[Message]:
-    """A message's tool results, each as a message, then what else it says."""
+    """A message's tool results, each as a message, then its other parts as a message."""
     name, parts = _parts(entry)
-    found = [Message("tool", words(part)) for part in parts if _is_result(part)]
+    results = [Message("tool", words(part)) for part in parts if _is_result(part)]
     rest = [part for part in parts if not _is_result(part)]
-    if isinstance(entry, dict) and found:
+    if isinstance(entry, dict) and results:
         entry = {**entry, name: rest} if rest else None
     message = one(entry, role)
-    return [*found, message] if message is not None else found
+    return [*results, message] if message is not None else results
 
 
 def words(part: object) -> str:
-    """What a part that holds a tool's result says, structures as JSON text.
+    """The text of a part that holds a tool's result; structures become JSON text.
 
     >>> words({"toolResult": {"content": [{"json": {"chunks": [{"id": "a"}]}}]}})
     '{"chunks": [{"id": "a"}]}'
@@ -87,7 +87,7 @@ def words(part: object) -> str:
 
 
 def unwrapped(result: object, depth: int = DEPTH) -> object:
-    """A tool's result without the parts and the envelopes around it.
+    """A tool's result without the parts and envelopes around it.
 
     >>> unwrapped({"content": [{"type": "text", "text": "[a-1] First."}], "isError": False})
     '[a-1] First.'
@@ -113,24 +113,24 @@ def _joined(parts: list[object], depth: int) -> object:
     texts = [_text(part, alone=len(parts) == 1) for part in parts]
     if not texts or None in texts:
         return parts
-    return "\n\n".join(one_text for one_text in texts if one_text)
+    return "\n\n".join(filter(None, texts))
 
 
 def _text(part: object, *, alone: bool) -> str | None:
-    """The text of a part. Without a type several of them could as well be documents."""
+    """The text of a part. Several parts without a type could as well be documents."""
     if not isinstance(part, Mapping) or not set(part) <= PART_KEYS:
         return None
     if part.get("type") != "text" and not (alone and "type" not in part):
         return None
-    found = part.get("text", part.get("content"))
-    return found if isinstance(found, str) else None
+    text = part.get("text", part.get("content"))
+    return text if isinstance(text, str) else None
 
 
 def returned_by_tool(result: object) -> Listing | None:
-    """The documents in a tool's result, None where it is no retrieval.
+    """The documents in a tool's result; None if it is no retrieval.
 
-    >>> found = returned_by_tool('[{"text": "[a-1] First.\\\\n[b-2] Second."}]')
-    >>> [document.chunk_id for document in found.documents]
+    >>> listing = returned_by_tool('[{"text": "[a-1] First.\\\\n[b-2] Second."}]')
+    >>> [document.chunk_id for document in listing.documents]
     ['a-1', 'b-2']
     >>> returned_by_tool('[{"text": "It is 20 degrees in Lisbon."}]') is None
     True

@@ -1,4 +1,4 @@
-"""OTLP requests from bytes: parsed, salvaged where need be, every span checked."""
+"""Parses OTLP requests, salvages what it can of malformed ones, and checks every item."""
 
 from __future__ import annotations
 
@@ -21,16 +21,17 @@ from ragvigil.model.span import Signal
 
 TRACE_ID_BYTES, SPAN_ID_BYTES = 16, 8
 NO_TRACE_ID, NO_SPAN_ID = bytes(TRACE_ID_BYTES), bytes(SPAN_ID_BYTES)
-# Below this even a body of nothing but empty spans parses into few megabytes.
+# Below this, even a body of empty spans only takes a few megabytes once parsed.
 SMALL_BODY_BYTES = 256 << 10
 
-# The tag of a value, its length, the tag of a list or map, its length, the tag of its first child.
+# Matches any value that is a list or map, without parsing: the tag of a value, its length, the tag
+# of a list or map, its length, the tag of its first child.
 _LENGTH = rb"[\x80-\xff]{0,4}[\x00-\x7f]"
 CONTAINER = compile_bytes(rb"[\x0a\x12]" + _LENGTH + rb"[\x2a\x32]" + _LENGTH + rb"\x0a")
 
 
 class Encoding(Enum):
-    """How a body is written."""
+    """The encoding of a request's body."""
 
     PROTOBUF = "protobuf"
     JSON = "json"
@@ -38,9 +39,9 @@ class Encoding(Enum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Decoded:
-    """A request whose items are all sound: `items` of them, and what was rejected, by reason.
+    """A request with `items` valid items, and the number of rejected ones by reason.
 
-    `body` is the request in protobuf where it is what arrived, None where it was changed.
+    `body` is the request in protobuf exactly as it arrived; None if it was changed or was JSON.
     """
 
     request: Any
@@ -50,11 +51,11 @@ class Decoded:
 
     @property
     def message(self) -> str:
-        """What the client is told of its rejected items; empty where there are none."""
+        """The message to the client about rejected items; empty if there are none."""
         return ", ".join(f"{count} {WORDS[reason]}" for reason, count in self.rejected.items())
 
     def payload(self) -> bytes:
-        """The request in protobuf."""
+        """The request in protobuf; not serialised again if nothing was changed."""
         return self.request.SerializeToString() if self.body is None else self.body
 
 
@@ -67,9 +68,9 @@ WORDS = {
 
 
 def decode(body: bytes, encoding: Encoding, signal: Signal, limits: LimitSettings) -> Decoded:
-    """The request in `body`, without the items that are not sound.
+    """Parses the request in `body` and takes out its invalid items.
 
-    Raises Malformed where it is no OTLP request, TooLarge where it holds too many items.
+    Raises Malformed if it is no OTLP request, TooLarge if it has too many items.
     """
     shape = SHAPES[signal]
     read = _read(body, encoding, shape, limits)
@@ -102,20 +103,20 @@ def _require_few(items: int, limits: LimitSettings) -> None:
 
 
 def _may_nest(body: bytes, encoding: Encoding) -> bool:
-    """Whether the values need a look: JSON was measured when read, most spans hold no list."""
+    """Whether values may be nested too deep. JSON is checked while it is read."""
     return encoding is Encoding.PROTOBUF and CONTAINER.search(body) is not None
 
 
 def _reject(request: Any, shape: Shape, max_nesting: int | None) -> Counter[Rejection]:
-    """Takes out every item that is not sound; tells how many, by reason.
+    """Takes out every invalid item; returns how many, by reason.
 
-    `max_nesting` is None where no value can be nested.
+    `max_nesting` is None if no value can be nested.
     """
     rejected: Counter[Rejection] = Counter()
     check = _span_fault if shape is SHAPES[Signal.TRACES] else _log_fault
     for items in shape.lists(request):
         faults = [(place, check(item, max_nesting)) for place, item in enumerate(items)]
-        for place, fault in reversed(faults):
+        for place, fault in reversed(faults):  # from the end: deleting shifts what follows
             if fault is not None:
                 del items[place]
                 rejected[fault] += 1
@@ -136,7 +137,7 @@ def _span_fault(span: Any, max_nesting: int | None) -> Rejection | None:
 
 
 def _log_fault(log: Any, max_nesting: int | None) -> Rejection | None:
-    """A log record may lack ids, but those it has must have their length."""
+    """A log record may lack ids, but an id must have the right length."""
     if len(log.trace_id) not in (0, TRACE_ID_BYTES) or len(log.span_id) not in (0, SPAN_ID_BYTES):
         return Rejection.INVALID_ID
     if max_nesting is None:
@@ -145,8 +146,8 @@ def _log_fault(log: Any, max_nesting: int | None) -> Rejection | None:
     return Rejection.TOO_DEEP if is_deep else None
 
 
-def _is_id(given: bytes, nothing: bytes) -> bool:
-    return len(given) == len(nothing) and given != nothing
+def _is_id(value: bytes, zero: bytes) -> bool:
+    return len(value) == len(zero) and value != zero
 
 
 def _is_deep(attributes: Iterable[Any], limit: int) -> bool:
@@ -166,7 +167,7 @@ def _is_deeper(value: Any, limit: int) -> bool:
 
 
 def _drop_unbound(request: Any) -> int:
-    """Takes out log records of no trace: nothing could ever join them to a span."""
+    """Takes out log records without a trace id: they can never be joined to a span."""
     dropped = 0
     for items in SHAPES[Signal.LOGS].lists(request):
         for place in reversed(range(len(items))):

@@ -1,8 +1,8 @@
-"""OTLP/JSON to protobuf messages, by hand: `json_format` reads ids as base64 and is 20 x slower.
+"""Converts OTLP/JSON to protobuf: `json_format` reads ids as base64 and is 20 times slower.
 
-Ids are hex in either case; base64 ids of encoders that follow proto3 JSON are known by their
-length, taken and counted. 64-bit integers come as strings or numbers, NaN and infinities as
-strings. Unknown fields are ignored. A span with a wrong field costs that span.
+Ids are hex in either case. Base64 ids, from encoders that follow proto3 JSON, are recognised by
+their length, accepted and counted. 64-bit integers come as strings or numbers, NaN and infinities
+as strings. Unknown fields are ignored. A span with a wrong field is rejected alone.
 """
 
 from __future__ import annotations
@@ -24,36 +24,36 @@ from collector.metrics import BASE64_IDS, IGNORED
 from collector.refusal import Malformed, Rejection
 
 Json = Mapping[str, Any]
-# A character that no text holds marks where bytes were not UTF-8.
+# A Unicode noncharacter, which no text contains, marks where bytes were not UTF-8.
 BROKEN = "\ufdd0"
 SURROGATE_PASS = "surrogatepass"
 INT64 = range(-(1 << 63), 1 << 63)
 
 
 class TooDeep(ValueError):
-    """Lists and maps are nested in one another too often."""
+    """Lists and maps are nested too deep."""
 
 
 class InvalidId(ValueError):
-    """An id that is neither hex nor base64 of its length."""
+    """An id that is neither hex nor base64 of the right length."""
 
 
 codecs.register_error("mark-broken", lambda error: (BROKEN, getattr(error, "end", 0)))
 
 
 def read_json(body: bytes, shape: Shape, max_nesting: int) -> Salvaged:
-    """The protobuf request that a JSON body says; raises Malformed where it says none."""
+    """Converts a JSON body to a protobuf request; raises Malformed if it is none."""
     saved = Salvaged(request=shape.request())
     if not body:
         return saved
     document, is_broken = _load(body)
     reader = ITEMS[shape.item_field]
     for container in _objects(document, _camel(shape.container_field)):
-        read = shape.containers(saved.request).add(schema_url=_text(container, "schemaUrl"))
+        target = shape.containers(saved.request).add(schema_url=_text(container, "schemaUrl"))
         if isinstance(container.get("resource"), dict):
-            read.resource.MergeFrom(_resource(container["resource"]))
+            target.resource.MergeFrom(_resource(container["resource"]))
         for scoped in _objects(container, _camel(shape.scope_field)):
-            kept = shape.scopes(read).add(schema_url=_text(scoped, "schemaUrl"))
+            kept = shape.scopes(target).add(schema_url=_text(scoped, "schemaUrl"))
             if isinstance(scoped.get("scope"), dict):
                 kept.scope.MergeFrom(_scope(scoped["scope"]))
             for item in _objects(scoped, _camel(shape.item_field), only_objects=False):
@@ -74,7 +74,7 @@ def _reason(error: Exception) -> Rejection:
 
 
 def _load(body: bytes) -> tuple[Json, bool]:
-    """The document, and whether bytes in it were not UTF-8 (marked by BROKEN)."""
+    """The document, and whether some of its bytes were not UTF-8 (marked by BROKEN)."""
     try:
         document, is_broken = orjson.loads(body), False
     except orjson.JSONDecodeError:
@@ -85,7 +85,10 @@ def _load(body: bytes) -> tuple[Json, bool]:
 
 
 def _load_leniently(body: bytes) -> tuple[Any, bool]:
-    """Also takes bare NaN, lone surrogates (as U+FFFD) and bytes that are not UTF-8."""
+    """Also accepts bare NaN, lone surrogates (as U+FFFD) and bytes that are not UTF-8.
+
+    The round trip through UTF-16 joins surrogate pairs and replaces lone surrogates.
+    """
     text = body.decode("utf-8", "mark-broken").removeprefix("\ufeff")
     try:
         document = json.loads(text)
@@ -97,131 +100,131 @@ def _load_leniently(body: bytes) -> tuple[Any, bool]:
 
 
 def _objects(parent: Json, key: str, *, only_objects: bool = True) -> list[Any]:
-    found = parent.get(key) or []
-    if not isinstance(found, list):
+    children = parent.get(key) or []
+    if not isinstance(children, list):
         raise Malformed(f"{key} is not a list")
-    if only_objects and not all(isinstance(child, dict) for child in found):
+    if only_objects and not all(isinstance(child, dict) for child in children):
         raise Malformed(f"{key} holds something that is not an object")
-    return found
+    return children
 
 
 def _text(parent: Json, key: str) -> str:
-    found = parent.get(key)
-    return found if isinstance(found, str) else ""
+    value = parent.get(key)
+    return value if isinstance(value, str) else ""
 
 
 def _readable_attributes(owner: Json) -> list[dict[str, Any]]:
-    """Attributes of a resource or scope; those that cannot be read cost nothing but themselves."""
-    given = owner.get("attributes")
-    read = []
-    for attribute in given if isinstance(given, list) else []:
+    """The readable attributes of a resource or scope; counts the others."""
+    attributes = owner.get("attributes")
+    readable = []
+    for attribute in attributes if isinstance(attributes, list) else []:
         try:
-            read.append(_attribute(attribute, 1))
+            readable.append(_attribute(attribute, 1))
         except (TypeError, ValueError, AttributeError):
             IGNORED.labels(kind="resource_attribute").inc()
-    return read
+    return readable
 
 
-def _resource(given: Json) -> Resource:
-    attributes: Any = _readable_attributes(given)
+def _resource(resource: Json) -> Resource:
+    attributes: Any = _readable_attributes(resource)
     return Resource(attributes=attributes)
 
 
-def _scope(given: Json) -> InstrumentationScope:
-    attributes: Any = _readable_attributes(given)
-    name, version = _text(given, "name"), _text(given, "version")
+def _scope(scope: Json) -> InstrumentationScope:
+    attributes: Any = _readable_attributes(scope)
+    name, version = _text(scope, "name"), _text(scope, "version")
     return InstrumentationScope(name=name, version=version, attributes=attributes)
 
 
-def _span(given: Json, nesting: int) -> dict[str, Any]:
+def _span(span: Json, nesting: int) -> dict[str, Any]:
     return {
-        "trace_id": _id(given.get("traceId"), 16),
-        "span_id": _id(given.get("spanId"), 8),
-        "trace_state": given.get("traceState") or "",
-        "parent_span_id": _id(given.get("parentSpanId"), 8),
-        "flags": _unsigned(given.get("flags")),
-        "name": given.get("name") or "",
-        "kind": given.get("kind") or 0,
-        "start_time_unix_nano": _unsigned(given.get("startTimeUnixNano")),
-        "end_time_unix_nano": _unsigned(given.get("endTimeUnixNano")),
-        "attributes": _attributes(given, nesting),
-        "dropped_attributes_count": _unsigned(given.get("droppedAttributesCount")),
-        "events": [_event(event, nesting) for event in given.get("events") or ()],
-        "dropped_events_count": _unsigned(given.get("droppedEventsCount")),
-        "links": [_link(link, nesting) for link in given.get("links") or ()],
-        "dropped_links_count": _unsigned(given.get("droppedLinksCount")),
-        "status": _status(given.get("status")),
+        "trace_id": _id(span.get("traceId"), 16),
+        "span_id": _id(span.get("spanId"), 8),
+        "trace_state": span.get("traceState") or "",
+        "parent_span_id": _id(span.get("parentSpanId"), 8),
+        "flags": _unsigned(span.get("flags")),
+        "name": span.get("name") or "",
+        "kind": span.get("kind") or 0,
+        "start_time_unix_nano": _unsigned(span.get("startTimeUnixNano")),
+        "end_time_unix_nano": _unsigned(span.get("endTimeUnixNano")),
+        "attributes": _attributes(span, nesting),
+        "dropped_attributes_count": _unsigned(span.get("droppedAttributesCount")),
+        "events": [_event(event, nesting) for event in span.get("events") or ()],
+        "dropped_events_count": _unsigned(span.get("droppedEventsCount")),
+        "links": [_link(link, nesting) for link in span.get("links") or ()],
+        "dropped_links_count": _unsigned(span.get("droppedLinksCount")),
+        "status": _status(span.get("status")),
     }
 
 
-def _status(given: Json | None) -> dict[str, Any] | None:
-    """None where it is not sent: an unset message is not an empty one."""
-    if given is None:
+def _status(status: Json | None) -> dict[str, Any] | None:
+    """None if it was not sent: an unset message differs from an empty one."""
+    if status is None:
         return None
-    return {"message": given.get("message") or "", "code": given.get("code") or 0}
+    return {"message": status.get("message") or "", "code": status.get("code") or 0}
 
 
-def _event(given: Json, nesting: int) -> dict[str, Any]:
+def _event(event: Json, nesting: int) -> dict[str, Any]:
     return {
-        "time_unix_nano": _unsigned(given.get("timeUnixNano")),
-        "name": given.get("name") or "",
-        "attributes": _attributes(given, nesting),
-        "dropped_attributes_count": _unsigned(given.get("droppedAttributesCount")),
+        "time_unix_nano": _unsigned(event.get("timeUnixNano")),
+        "name": event.get("name") or "",
+        "attributes": _attributes(event, nesting),
+        "dropped_attributes_count": _unsigned(event.get("droppedAttributesCount")),
     }
 
 
-def _link(given: Json, nesting: int) -> dict[str, Any]:
+def _link(link: Json, nesting: int) -> dict[str, Any]:
     return {
-        "trace_id": _id(given.get("traceId"), 16),
-        "span_id": _id(given.get("spanId"), 8),
-        "trace_state": given.get("traceState") or "",
-        "attributes": _attributes(given, nesting),
-        "dropped_attributes_count": _unsigned(given.get("droppedAttributesCount")),
-        "flags": _unsigned(given.get("flags")),
+        "trace_id": _id(link.get("traceId"), 16),
+        "span_id": _id(link.get("spanId"), 8),
+        "trace_state": link.get("traceState") or "",
+        "attributes": _attributes(link, nesting),
+        "dropped_attributes_count": _unsigned(link.get("droppedAttributesCount")),
+        "flags": _unsigned(link.get("flags")),
     }
 
 
-def _log(given: Json, nesting: int) -> dict[str, Any]:
+def _log(log: Json, nesting: int) -> dict[str, Any]:
     return {
-        "time_unix_nano": _unsigned(given.get("timeUnixNano")),
-        "observed_time_unix_nano": _unsigned(given.get("observedTimeUnixNano")),
-        "severity_number": given.get("severityNumber") or 0,
-        "severity_text": given.get("severityText") or "",
-        "body": None if given.get("body") is None else _any(given["body"], nesting),
-        "attributes": _attributes(given, nesting),
-        "dropped_attributes_count": _unsigned(given.get("droppedAttributesCount")),
-        "flags": _unsigned(given.get("flags")),
-        "trace_id": _id(given.get("traceId"), 16),
-        "span_id": _id(given.get("spanId"), 8),
-        "event_name": given.get("eventName") or "",
+        "time_unix_nano": _unsigned(log.get("timeUnixNano")),
+        "observed_time_unix_nano": _unsigned(log.get("observedTimeUnixNano")),
+        "severity_number": log.get("severityNumber") or 0,
+        "severity_text": log.get("severityText") or "",
+        "body": None if log.get("body") is None else _any(log["body"], nesting),
+        "attributes": _attributes(log, nesting),
+        "dropped_attributes_count": _unsigned(log.get("droppedAttributesCount")),
+        "flags": _unsigned(log.get("flags")),
+        "trace_id": _id(log.get("traceId"), 16),
+        "span_id": _id(log.get("spanId"), 8),
+        "event_name": log.get("eventName") or "",
     }
 
 
 ITEMS: dict[str, Callable[[Json, int], dict[str, Any]]] = {"spans": _span, "log_records": _log}
 
 
-def _attributes(given: Json, nesting: int) -> list[dict[str, Any]]:
-    return [_attribute(attribute, nesting) for attribute in given.get("attributes") or ()]
+def _attributes(owner: Json, nesting: int) -> list[dict[str, Any]]:
+    return [_attribute(attribute, nesting) for attribute in owner.get("attributes") or ()]
 
 
-def _attribute(given: Json, nesting: int) -> dict[str, Any]:
-    value = given.get("value")
+def _attribute(attribute: Json, nesting: int) -> dict[str, Any]:
+    value = attribute.get("value")
     return {
-        "key": given.get("key") or "",
+        "key": attribute.get("key") or "",
         "value": None if value is None else _any(value, nesting),
     }
 
 
-def _any(given: Json | None, nesting: int) -> dict[str, Any]:
-    """An AnyValue; empty is legal, and so is a variant that this version does not know."""
-    for variant, value in (given or {}).items():
+def _any(variants: Json | None, nesting: int) -> dict[str, Any]:
+    """An AnyValue; an empty one is legal, and so is a variant that this version does not know."""
+    for variant, value in (variants or {}).items():
         if variant in VARIANTS and value is not None:
             return VARIANTS[variant](value, nesting)
     return {}
 
 
 def _int(value: Any, _: int) -> dict[str, Any]:
-    """An integer; one beyond 64 bits stays readable, as text."""
+    """An integer; beyond 64 bits it is kept as text."""
     number = _whole(value)
     return {"int_value": number} if number in INT64 else {"string_value": str(value)}
 
@@ -272,17 +275,17 @@ def _base64(text: str) -> bytes:
     return base64.b64decode(standard + "=" * (-len(standard) % 4), validate=True)
 
 
-def _id(given: Any, size: int) -> bytes:
-    if not given:
+def _id(text: Any, size: int) -> bytes:
+    if not text:
         return b""
-    if isinstance(given, list):
-        return bytes(given)
+    if isinstance(text, list):  # a list of byte values
+        return bytes(text)
     try:
-        if len(given) == 2 * size:
-            return bytes.fromhex(given)
-        if len(given) == 4 * -(-size // 3):
+        if len(text) == 2 * size:
+            return bytes.fromhex(text)
+        if len(text) == 4 * -(-size // 3):
             BASE64_IDS.inc()
-            return _base64(given)
+            return _base64(text)
     except (binascii.Error, ValueError) as error:
         raise InvalidId from error
     raise InvalidId

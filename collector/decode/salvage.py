@@ -1,8 +1,8 @@
-"""Saves the readable spans of a request that the protobuf parser refuses as a whole.
+"""Salvages the readable spans of a request that the protobuf parser refuses as a whole.
 
-One string that is not UTF-8 makes the parser refuse the request. Here the framing is walked
-down to single spans (resources at field 1, scopes at field 2, items at field 2, the same in all
-signals), and each is parsed alone.
+A single string that is not UTF-8 makes the parser refuse the whole request. This module walks the
+framing down to the spans (resources at field 1, scopes at field 2, items at field 2, the same in
+all signals) and parses each alone.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ RESOURCE_ATTRIBUTES, SCOPE_ATTRIBUTES = 1, 3
 class Salvaged:
     """What could be read, and how many items could not, by reason.
 
-    `is_body` tells that the request is what the body says, to the byte.
+    `is_body`: the request corresponds to the body byte for byte, so the body can be stored as is.
     """
 
     request: Message
@@ -37,7 +37,7 @@ class Salvaged:
 
 
 def salvage(body: bytes, shape: Shape) -> Salvaged:
-    """Parses a request span by span; raises Malformed where nothing of it can be trusted."""
+    """Parses a request item by item; raises Malformed if its framing or every item is broken."""
     saved = Salvaged(request=shape.request())
     try:
         for number, kind, start, end in fields(body, 0, len(body)):
@@ -51,7 +51,7 @@ def salvage(body: bytes, shape: Shape) -> Salvaged:
 
 
 def count_items(body: bytes, shape: Shape) -> int:
-    """How many items a body frames, without parsing any: tiny ones cost far more parsed."""
+    """Counts the items of a body without parsing: parsed, tiny items take far more memory."""
     try:
         return sum(
             1
@@ -63,8 +63,8 @@ def count_items(body: bytes, shape: Shape) -> int:
         raise Malformed(f"the body is not a protobuf {shape.name} request: {error}") from error
 
 
-def _children(body: bytes, start: int, end: int, wanted: int) -> list[tuple[int, int, int, int]]:
-    return [found for found in fields(body, start, end) if found[:2] == (wanted, LENGTH)]
+def _children(body: bytes, start: int, end: int, number: int) -> list[tuple[int, int, int, int]]:
+    return [field_ for field_ in fields(body, start, end) if field_[:2] == (number, LENGTH)]
 
 
 def _container(body: bytes, start: int, end: int, shape: Shape, saved: Salvaged) -> None:
@@ -100,7 +100,7 @@ def _scoped(
 
 
 def _reason(error: DecodeError) -> Rejection:
-    """The parser tells its reasons in words only."""
+    """The reason, from the parser's message: it has no error codes."""
     text = str(error)
     if "UTF-8" in text:
         return Rejection.INVALID_UTF8
@@ -108,9 +108,9 @@ def _reason(error: DecodeError) -> Rejection:
 
 
 def _resource(body: bytes, start: int, end: int) -> Resource:
-    """A resource; where it cannot be read whole, those of its attributes that can.
+    """A resource; if it cannot be read as a whole, with its readable attributes only.
 
-    Its spans are sound: a bad attribute of their resource must not cost them.
+    Its spans may be valid: a bad attribute of the resource must not reject them.
     """
     resource = Resource()
     try:
@@ -128,7 +128,7 @@ def _resource(body: bytes, start: int, end: int) -> Resource:
 
 
 def _scope(body: bytes) -> InstrumentationScope:
-    """A scope; an empty one where it cannot be read."""
+    """A scope; an empty one if it cannot be read."""
     scope = InstrumentationScope()
     try:
         scope.ParseFromString(body)

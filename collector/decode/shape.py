@@ -1,4 +1,4 @@
-"""What traces and logs requests have in common: resources hold scopes, scopes hold items."""
+"""The common shape of traces and logs requests: resources hold scopes, scopes hold items."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from ragvigil.model.span import Signal
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Shape:
-    """Names of one signal's messages and fields; generated classes share no ancestor."""
+    """The messages and fields of one signal; the generated classes have no common base class."""
 
     name: str
     request: Any
@@ -52,7 +52,7 @@ class Shape:
                 yield self.items(scoped)
 
     def count(self, request: Any) -> int:
-        """How many items a request holds."""
+        """The number of items in a request."""
         return sum(map(len, self.lists(request)))
 
 

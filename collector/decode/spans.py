@@ -1,4 +1,4 @@
-"""Protobuf spans and log records as the house's frozen values. Total: whatever parsed, maps."""
+"""Converts protobuf spans and log records to frozen values. Total: whatever parsed, converts."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def iterate(request: Any) -> Iterator[tuple[Any, Any, Any]]:
 
 
 def decode_spans(request: Any) -> list[Span]:
-    """Every span of a traces request, at its flat index; resources and scopes are shared."""
+    """The spans of a traces request, by flat index; they share their resources and scopes."""
     spans: list[Span] = []
     for container in request.resource_spans:
         resource = to_resource(container.resource)
@@ -49,7 +49,7 @@ def decode_spans(request: Any) -> list[Span]:
 
 
 def decode_logs(request: Any) -> list[LogRecord]:
-    """Every record of a logs request, at its flat index."""
+    """The records of a logs request, by flat index."""
     return [
         to_log(to_scope(scoped.scope), item)
         for container in request.resource_logs
@@ -59,17 +59,17 @@ def decode_logs(request: Any) -> list[LogRecord]:
 
 
 def to_resource(resource: Any) -> Resource:
-    """A resource from its message."""
+    """Converts a resource."""
     return Resource(attributes=_attributes(resource.attributes))
 
 
 def to_scope(scope: Any) -> Scope:
-    """An instrumentation scope from its message."""
+    """Converts an instrumentation scope."""
     return Scope(name=scope.name, version=scope.version)
 
 
 def to_span(resource: Resource, scope: Scope, span: Any) -> Span:
-    """A span from its message; values beyond 1 MiB are cut, with a mark and their length."""
+    """Converts a span; values beyond 1 MiB are cut, with a mark that tells their length."""
     status = span.status
     parent = span.parent_span_id
     return Span(
@@ -95,14 +95,14 @@ def to_span(resource: Resource, scope: Scope, span: Any) -> Span:
 
 
 def to_log(scope: Scope, log: Any) -> LogRecord:
-    """A log record from its message; observed time stands in for a missing time."""
+    """Converts a log record; a missing time is replaced by the observed time."""
     attributes = _attributes(log.attributes)
-    named = log.event_name or attributes.get("event.name")
+    event_name = log.event_name or attributes.get("event.name")
     return LogRecord(
         trace_id=log.trace_id.hex(),
         span_id="" if log.span_id == NO_PARENT else log.span_id.hex(),
         time_unix_nano=log.time_unix_nano or log.observed_time_unix_nano,
-        event_name=named if isinstance(named, str) else "",
+        event_name=event_name if isinstance(event_name, str) else "",
         body=_value(log.body, MAX_NESTING),
         attributes=attributes,
         severity=log.severity_text,
@@ -128,24 +128,24 @@ def _link(link: Any) -> Link:
 
 
 def _attributes(pairs: Iterable[Any]) -> dict[str, AttributeValue]:
-    """Keys and values; of a key that stands twice the last value holds.
+    """Keys and values; the last value of a repeated key wins.
 
-    Most values are texts or scores, neither empty nor zero: those take no further look.
+    Most values are non-empty texts or non-zero scores: these skip the slow `WhichOneof`.
     """
-    read: dict[str, AttributeValue] = {}
+    attributes: dict[str, AttributeValue] = {}
     for pair in pairs:
         value = pair.value
-        known = value.string_value or value.double_value
-        if not known:
-            known = _value(value, MAX_NESTING)
-        elif type(known) is str and len(known) > MAX_VALUE_CHARACTERS:
-            known = _cut(known)
-        read[pair.key] = known
-    return read
+        plain = value.string_value or value.double_value
+        if not plain:
+            plain = _value(value, MAX_NESTING)
+        elif type(plain) is str and len(plain) > MAX_VALUE_CHARACTERS:
+            plain = _cut(plain)
+        attributes[pair.key] = plain
+    return attributes
 
 
 def _value(value: Any, nesting: int) -> AttributeValue:
-    """An AnyValue as Python's own; an empty one, or of a kind unknown here, is None."""
+    """An AnyValue as a Python value; None if it is empty or of an unknown kind."""
     kind = value.WhichOneof("value")
     if kind == "string_value":
         return _cut(value.string_value)

@@ -1,4 +1,4 @@
-"""The protobuf wire format, as far as it takes to walk a message without parsing it."""
+"""The part of the protobuf wire format that walking a message without parsing it needs."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ MAX_VARINT_BYTES = 10
 
 
 class BrokenWire(ValueError):
-    """The bytes end early or hold what no message can hold."""
+    """The bytes end early, or are not a valid message."""
 
 
 def fields(body: bytes, start: int, end: int) -> Iterator[tuple[int, int, int, int]]:
-    """Number, wire type, start and end of the value of each field in `body[start:end]`.
+    """Yields number, wire type, start and end of the value of each field in `body[start:end]`.
 
-    Raises BrokenWire where the framing does not hold.
+    Raises BrokenWire if the framing is invalid.
     """
     while start < end:
         tag, start = varint(body, start, end)
@@ -36,7 +36,7 @@ def fields(body: bytes, start: int, end: int) -> Iterator[tuple[int, int, int, i
 
 
 def varint(body: bytes, start: int, end: int) -> tuple[int, int]:
-    """The number that starts at `start`, and where it ends."""
+    """Reads the varint at `start`; returns its value and the offset behind it."""
     value = shift = 0
     for place in range(start, min(end, start + MAX_VARINT_BYTES)):
         byte = body[place]

@@ -1,4 +1,4 @@
-"""What the spans of each service lack, what that switches off, and the line that fixes it."""
+"""Diagnoses which fields a service's spans lack, which rubrics are off, and what fixes it."""
 
 from __future__ import annotations
 
@@ -23,16 +23,16 @@ FIELDS = (
 )
 FROM_RETRIEVAL = {"retrieved", "document_texts", "document_ids", "reranked"}
 LIMITS = ("attributes", "events")
-"""What an SDK drops past its limits, as named in a record's `truncated`, and says so."""
+"""What an SDK drops past its limits, under the names of a record's `truncated`."""
 ORDER = (*FIELDS, *LIMITS)
 
 Needs = Mapping[str, tuple[str, ...]]
-"""The fields that each rubric cannot do without."""
+"""The fields that each rubric requires."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Alike:
-    """Records of one service that come from the same scopes and lack the same.
+class RecordGroup:
+    """Records of a service that come from the same scopes and lack the same fields.
 
     `instrumentors` are the scopes of the spans that answered (first) and retrieved (last).
     """
@@ -45,14 +45,15 @@ class Alike:
 
     @property
     def scope(self) -> str:
-        """The scope that answered; what retrieved where nothing did."""
+        """The scope of the answering span, else of the retrieving span."""
         return self.instrumentors[0] if self.instrumentors else ""
 
 
 class Lack(NamedTuple):
-    """A field that is absent for a reason, the scope that should have carried it, its cause.
+    """An absent field with its reason, the scope that should have sent it, and the cause.
 
-    `cause` is what the line must mend: a dropped attribute or a missing list takes fields along.
+    `cause` is what the fix must repair: a dropped attribute or a missing list causes other fields
+    to be missing.
     """
 
     field: str
@@ -61,15 +62,15 @@ class Lack(NamedTuple):
     cause: str
 
 
-def diagnose(kinds: Iterable[Alike], needs: Needs) -> list[dict[str, object]]:
-    """One entry per service and instrumentor, in the form of the API; shares are of records."""
-    groups: dict[tuple[str, str], list[Alike]] = {}
+def diagnose(kinds: Iterable[RecordGroup], needs: Needs) -> list[dict[str, object]]:
+    """An entry per service and instrumentor, as the API returns it; shares are of records."""
+    groups: dict[tuple[str, str], list[RecordGroup]] = {}
     for kind in kinds:
         groups.setdefault((kind.service, kind.scope), []).append(kind)
     return [_entry(groups[key], needs) for key in sorted(groups)]
 
 
-def _entry(kinds: list[Alike], needs: Needs) -> dict[str, object]:
+def _entry(kinds: list[RecordGroup], needs: Needs) -> dict[str, object]:
     records = sum(kind.records for kind in kinds)
     lacking: Counter[Lack] = Counter()
     for kind in kinds:
@@ -87,25 +88,25 @@ def _entry(kinds: list[Alike], needs: Needs) -> dict[str, object]:
     }
 
 
-def _present(field: str, kinds: list[Alike]) -> float | None:
-    """The share of the records that have it; None where no record ran the step."""
+def _present(field: str, kinds: list[RecordGroup]) -> float | None:
+    """The share of records with the field; None if no record ran the step."""
     ran = [kind for kind in kinds if kind.absent.get(field) != Absent.NOT_RUN]
     records = sum(kind.records for kind in ran)
     having = sum(kind.records for kind in ran if field not in kind.absent)
     return round(having / records, 4) if records else None
 
 
-def _by_weight(counted: tuple[Lack, int]) -> tuple[int, int, Lack]:
-    """Most records first, then in the order of an answer's making."""
-    lack, count = counted
+def _by_weight(item: tuple[Lack, int]) -> tuple[int, int, Lack]:
+    """Sorts by number of records, then by the stage that produces the field."""
+    lack, count = item
     return (-count, ORDER.index(lack.field), lack)
 
 
-def _lacks(kind: Alike) -> Iterator[Lack]:
-    """What these records lack; a step that the service does not have is not lacking."""
+def _lacks(kind: RecordGroup) -> Iterator[Lack]:
+    """What these records lack; a step that the service does not have is no lack."""
     dropped = [limit for limit in LIMITS if limit in kind.truncated]
     absent = {field: Absent(why) for field, why in kind.absent.items()}
-    if "retrieved" in kind.truncated:  # a list cut short, even where a prompt makes up for it
+    if "retrieved" in kind.truncated:  # a list cut short, even if the prompt makes up for it
         absent.setdefault("retrieved", Absent.TRUNCATED)
     for field, reason in absent.items():
         if reason is Absent.TRUNCATED:
@@ -116,7 +117,7 @@ def _lacks(kind: Alike) -> Iterator[Lack]:
         yield Lack(limit, Absent.TRUNCATED, kind.scope, limit)
 
 
-def _unsent(field: str, reason: Absent, kind: Alike, absent: Mapping[str, Absent]) -> Lack:
+def _unsent(field: str, reason: Absent, kind: RecordGroup, absent: Mapping[str, Absent]) -> Lack:
     if field not in FROM_RETRIEVAL or not kind.instrumentors:
         return Lack(field, reason, kind.scope, field)
     is_lost_with_list = absent.get("retrieved") is reason

@@ -1,4 +1,4 @@
-"""Which line makes an absent field arrive: facts about instrumentors, kept as data."""
+"""The line that makes an absent field arrive, from the facts in `instrumentors.toml`."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from typing import Any
 from ragvigil.model.record import Absent
 
 Lines = Mapping[str, str]
-"""By `field.reason`, or by a reason alone for the fields that have no line of their own."""
+"""By `field.reason`, or by `reason` for the fields without their own line."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Instrumentor:
-    """An instrumentation library and its scopes; one stands for those below it too."""
+    """An instrumentation library and its scopes; a scope includes those below it."""
 
     name: str
     scopes: tuple[str, ...]
@@ -25,15 +25,15 @@ class Instrumentor:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Known:
-    """All that is known: the instrumentors, and the lines that hold for any."""
+class Facts:
+    """The instrumentors, and the lines that hold for any instrumentor."""
 
     instrumentors: tuple[Instrumentor, ...]
     general: Lines
 
 
 def name_of(scope: str) -> str:
-    """The name people use for the instrumentor of a scope; the scope itself where unknown.
+    """The common name of the instrumentor of a scope; the scope itself if unknown.
 
     >>> name_of("openinference.instrumentation.langchain")
     'OpenInference'
@@ -42,24 +42,24 @@ def name_of(scope: str) -> str:
     >>> name_of("my.own.tracer")
     'my.own.tracer'
     """
-    found = _of(scope)
-    return found.name if found is not None else scope or "unnamed"
+    instrumentor = _of(scope)
+    return instrumentor.name if instrumentor is not None else scope or "unnamed"
 
 
 def fix(scope: str, field: str, reason: Absent) -> str:
     """The line that makes `field` arrive from the instrumentor of `scope`.
 
-    What the instrumentor says of this field and reason, else of the reason; else what holds for
-    any instrumentor, in the same order. `field` is a key of a record's `absent`, or
-    `attributes` and `events` where the SDK dropped some.
+    Precedence: the instrumentor's line for this field and reason, its line for the reason, then
+    the general lines in the same order. `field` is a key of a record's `absent`, or `attributes`
+    or `events` if the SDK dropped some.
 
     >>> fix("openinference.instrumentation.langchain", "attributes", Absent.TRUNCATED)
     'export OTEL_SPAN_ATTRIBUTE_COUNT_LIMIT=10000'
     >>> fix("my.own.tracer", "query", Absent.NOT_SENT)
     'span.set_attribute("ragvigil.query", question)'
     """
-    found = _of(scope)
-    for lines in (found.lines if found is not None else {}, _known().general):
+    instrumentor = _of(scope)
+    for lines in (instrumentor.lines if instrumentor is not None else {}, _read_facts().general):
         for key in (f"{field}.{reason}", str(reason)):
             if key in lines:
                 return lines[key]
@@ -70,9 +70,9 @@ def _of(scope: str) -> Instrumentor | None:
     below = f"{scope}."
     return next(
         (
-            one
-            for one in _known().instrumentors
-            if any(below.startswith(f"{known}.") for known in one.scopes)
+            instrumentor
+            for instrumentor in _read_facts().instrumentors
+            if any(below.startswith(f"{known}.") for known in instrumentor.scopes)
         ),
         None,
     )
@@ -84,21 +84,21 @@ def facts() -> dict[str, Any]:
 
 
 @cache
-def _known() -> Known:
+def _read_facts() -> Facts:
     read = facts()
-    return Known(
+    return Facts(
         instrumentors=tuple(
             Instrumentor(
-                name=one["name"], scopes=tuple(one["scopes"]), lines=_one_by_one(one["lines"])
+                name=row["name"], scopes=tuple(row["scopes"]), lines=_by_single_key(row["lines"])
             )
-            for one in read["instrumentor"]
+            for row in read["instrumentor"]
         ),
-        general=_one_by_one(read["general"]["lines"]),
+        general=_by_single_key(read["general"]["lines"]),
     )
 
 
-def _one_by_one(lines: Lines) -> Lines:
-    """Lines by single keys: `query|answer.hidden` is two of them."""
+def _by_single_key(lines: Lines) -> Lines:
+    """Splits combined keys: `query|answer.hidden` becomes two."""
     single: dict[str, str] = {}
     for key, line in lines.items():
         fields, _, reason = key.rpartition(".")

@@ -1,4 +1,4 @@
-"""What arrives of the stacks that people run, with nothing switched on: facts, kept as data."""
+"""The fields that arrive from common stacks by default, from `instrumentors.toml`."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ FIELDS = (
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Stack:
-    """A framework with an instrumentation; `arrives` are fields of a record, without more ado."""
+    """A framework with an instrumentation; `arrives` are the record fields that come by default."""
 
     name: str
     instrumentation: str
@@ -32,16 +32,16 @@ class Stack:
     remark: str = ""
 
     def missing(self) -> tuple[str, ...]:
-        """The fields that do not arrive, in the order of an answer's making."""
+        """The fields that do not arrive, in the order of the stages that produce them."""
         return tuple(field for field in FIELDS if field not in self.arrives)
 
     def lines(self) -> dict[str, tuple[str, ...]]:
-        """What to switch on, and the fields that each line brings."""
-        found: dict[str, tuple[str, ...]] = {}
+        """The lines that switch fields on, and the fields that each brings."""
+        lines: dict[str, tuple[str, ...]] = {}
         for field in self.missing():
             line = fix(self.scope, field, Absent.NOT_SENT)
-            found[line] = (*found.get(line, ()), field)
-        return found
+            lines[line] = (*lines.get(line, ()), field)
+        return lines
 
 
 @cache

@@ -1,4 +1,4 @@
-"""What clients are told: responses and google.rpc.Status, in protobuf and JSON."""
+"""What clients receive: responses and google.rpc.Status, in protobuf and JSON."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ CODES = {
     Refusal.TOO_LARGE: Codes(http=413, grpc=8),
     Refusal.METHOD: Codes(http=405, grpc=12),
     Refusal.MEDIA_TYPE: Codes(http=415, grpc=3),
-    # 503, not 429: Python's exporter drops the batch on 429, and retries RESOURCE_EXHAUSTED never.
+    # 503, not 429: Python's exporter drops the batch on 429 and on RESOURCE_EXHAUSTED.
     Refusal.OVERLOADED: Codes(http=503, grpc=14),
     Refusal.SPOOL_FULL: Codes(http=503, grpc=14),
     Refusal.SPOOL_FAILED: Codes(http=503, grpc=14),
@@ -44,7 +44,7 @@ CODES = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Acknowledged:
-    """An accepted request: how many of its items were rejected, and why in words."""
+    """An accepted request: how many of its items were rejected, and the reasons in words."""
 
     shape: Shape | None
     rejected: int = 0
@@ -53,6 +53,7 @@ class Acknowledged:
     def encode(self, encoding: Encoding) -> bytes:
         """The body of the response."""
         if self.shape is None or not (self.rejected or self.message):
+            # OTLP: partial_success is unset when everything was accepted.
             return b"" if encoding is Encoding.PROTOBUF else b"{}"
         if encoding is Encoding.JSON:
             counted = {_camel(self.shape.rejected_field): str(self.rejected)}
@@ -69,7 +70,7 @@ def _camel(name: str) -> str:
 
 
 def retry_info(refused: Refused) -> bytes:
-    """A serialised google.rpc.RetryInfo, empty where the client should not come back."""
+    """A serialised google.rpc.RetryInfo; empty if the client should not retry."""
     if not refused.retry_seconds:
         return b""
     info = RetryInfo()

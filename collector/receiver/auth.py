@@ -1,4 +1,4 @@
-"""Who may send: a token per listener, and an admin's token for declared backfills."""
+"""Authentication: a token per listener, and an admin token for declared backfills."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ MAX_BACKFILL_CHARACTERS = 64
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Access:
-    """What a listener asks for: `token` None takes everyone, `admin` may declare backfills too."""
+    """What a listener requires: everyone may send if `token` is None, `admin` may also backfill."""
 
     token: bytes | None = None
     admin: bytes | None = None
@@ -29,7 +29,7 @@ class Access:
 
 
 def access_of(settings: CollectorSettings, listener: str) -> Access:
-    """The access of `grpc` or `http`; reads the token files, raises OSError where it cannot."""
+    """The access of `grpc` or `http`. Reads the token files; raises OSError if it cannot."""
     host, _ = split_endpoint(getattr(settings, f"{listener}_endpoint"))
     return Access(
         token=_secret(
@@ -47,10 +47,10 @@ def _secret(written: SecretStr | None, path: Path | None) -> bytes | None:
 
 
 def admit(headers: Mapping[str, str], access: Access) -> str:
-    """The backfill run that the request declares, empty for live traffic.
+    """Authenticates a request; returns the backfill run that it declares, empty for live traffic.
 
-    `headers` has lower-case names. Raises Refused: UNAUTHENTICATED without a token that the
-    listener knows, FORBIDDEN for a backfill that this token may not declare.
+    `headers` has lower-case names. Raises Refused: UNAUTHENTICATED without a valid token,
+    FORBIDDEN if this token may not declare a backfill, MALFORMED for a bad name of a run.
     """
     sent = list(_tokens(headers.get("authorization", "")))
     is_admin = _is_among(access.admin, sent)
@@ -67,12 +67,12 @@ def admit(headers: Mapping[str, str], access: Access) -> str:
 
 
 def _is_among(token: bytes | None, sent: list[bytes]) -> bool:
-    """In constant time for each token sent."""
-    return token is not None and any(hmac.compare_digest(token, given) for given in sent)
+    """Compares in constant time, so that timing does not reveal the token."""
+    return token is not None and any(hmac.compare_digest(token, candidate) for candidate in sent)
 
 
 def _tokens(authorization: str) -> Iterator[bytes]:
-    """A bearer token; of basic authentication the password, as Langfuse's exporters send it."""
+    """The bearer token, or the password of basic authentication: Langfuse's exporters send that."""
     scheme, _, value = authorization.strip().partition(" ")
     if scheme.lower() == "bearer":
         yield value.strip().encode("utf-8", "surrogateescape")

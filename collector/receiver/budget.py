@@ -1,4 +1,4 @@
-"""The bytes that may be in memory at a time."""
+"""Limits the bytes of requests that are in memory at the same time."""
 
 from __future__ import annotations
 
@@ -12,16 +12,16 @@ RETRY_SECONDS = 2
 
 
 class Hold:
-    """The bytes that one request holds; grows as its body arrives."""
+    """The bytes that one request occupies; grows as its body arrives."""
 
     def __init__(self, budget: ByteBudget) -> None:
         self._budget = budget
         self.taken = 0
 
     def grow(self, count: int) -> None:
-        """Takes `count` bytes more; raises Refused (OVERLOADED) where others hold too many.
+        """Adds `count` bytes; raises Refused (OVERLOADED) if other requests occupy too many.
 
-        A body alone in memory always passes: its size has a limit of its own.
+        A request alone in memory always passes: the size of a body has its own limit.
         """
         others = self._budget.used - self.taken
         if others and self._budget.used + count > self._budget.limit:
@@ -35,20 +35,20 @@ class Hold:
 
 
 class ByteBudget:
-    """A counter with a ceiling. Never waits: a client that waits times out, one told retries."""
+    """A counter with a ceiling. Refuses instead of waiting: a refused client retries."""
 
     def __init__(self, limit: int) -> None:
         self.limit = limit
         self.used = 0
 
     def change(self, count: int) -> None:
-        """Counts bytes taken, or given back where negative."""
+        """Adds `count` bytes; a negative count gives bytes back."""
         self.used += count
         IN_FLIGHT.set(self.used)
 
     @contextmanager
     def hold(self, count: int = 0) -> Iterator[Hold]:
-        """Takes bytes and gives all of them back at the end."""
+        """Occupies `count` bytes; gives everything back at the end."""
         hold = Hold(self)
         try:
             hold.grow(count)

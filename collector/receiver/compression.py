@@ -1,4 +1,4 @@
-"""Content codings of HTTP, undone piece by piece so that a bomb never lies in memory."""
+"""Decodes HTTP content codings piece by piece, so that a zip bomb never fills the memory."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ GZIP, ZLIB, RAW_DEFLATE = 31, 15, -15
 
 
 async def decompress(body: bytes, coding: str, *, limit: int, hold: Hold) -> bytes:
-    """`body` without its content coding (gzip, deflate, identity).
+    """Decodes the content coding of `body` (gzip, deflate, identity).
 
-    Every piece is taken from the byte budget before the next is made. Raises TooLarge beyond
+    Counts every piece in the byte budget before it makes the next. Raises TooLarge beyond
     `limit` bytes, Malformed on a broken stream, Refused (MEDIA_TYPE) on another coding.
     """
     coding = coding.strip().lower()
@@ -32,7 +32,7 @@ async def decompress(body: bytes, coding: str, *, limit: int, hold: Hold) -> byt
 
 
 def _window(body: bytes, coding: str) -> int:
-    """`deflate` means zlib; some clients send the bare stream."""
+    """The zlib window for a coding. `deflate` means zlib, but some clients send the raw stream."""
     if coding != "deflate":
         return GZIP
     has_header = body[0] & 0x0F == 8 and int.from_bytes(body[:2], "big") % 31 == 0
@@ -50,9 +50,9 @@ async def _inflate(body: bytes, window: int, limit: int, hold: Hold) -> bytes:
             raise TooLarge(f"the body is larger than {limit} bytes after decompression")
         hold.grow(len(piece))
         pieces.append(piece)
-        if stream.eof and stream.unused_data:
+        if stream.eof and stream.unused_data:  # gzip allows several members in a row
             rest, stream = stream.unused_data, zlib.decompressobj(window)
         elif not piece and not rest and not stream.eof:
             raise Malformed("the compressed body ends early")
-        await asyncio.sleep(0)
+        await asyncio.sleep(0)  # lets other requests run between two pieces
     return b"".join(pieces)

@@ -1,4 +1,4 @@
-"""OTLP/gRPC: generic handlers that take raw bytes, in front of the one admission."""
+"""OTLP/gRPC: generic handlers that pass raw bytes to `receive`, which HTTP uses too."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ class OtlpGrpc(grpc.GenericRpcHandler):  # type: ignore[misc] # grpc has no type
         self._access = access
 
     def service(self, handler_call_details: Any) -> Any:
-        """The handler of a method, None (UNIMPLEMENTED) where there is none."""
+        """The handler of a method; None (UNIMPLEMENTED) for an unknown method."""
         method = handler_call_details.method
         if method not in METHODS:
             return None
@@ -68,25 +68,26 @@ def _headers(context: Any) -> dict[str, str]:
 
 
 def _trailers(refused: Refused) -> tuple[tuple[str, bytes], ...]:
-    """The status, and the delay once more where Python's exporter looks for it."""
-    told = (("grpc-status-details-bin", status(refused)),)
+    """The status, and the delay again in the field where Python's exporter looks for it."""
+    trailers = (("grpc-status-details-bin", status(refused)),)
     delay = retry_info(refused)
-    return (*told, ("google.rpc.retryinfo-bin", delay)) if delay else told
+    return (*trailers, ("google.rpc.retryinfo-bin", delay)) if delay else trailers
 
 
 @contextlib.asynccontextmanager
 async def serve_grpc(gate: Gate, settings: CollectorSettings) -> AsyncIterator[int]:
     """Serves OTLP/gRPC on this event loop; yields the port.
 
-    On leaving it stops accepting and lets calls in progress finish, at most `STOP_SECONDS`.
-    Raises RuntimeError where the address cannot be used.
+    At the end it stops accepting and lets calls in progress finish, for at most `STOP_SECONDS`.
+    Raises RuntimeError if the address cannot be used.
     """
     server = grpc.aio.server(
         options=[
             # Beyond this, before or after decompression, gRPC itself answers RESOURCE_EXHAUSTED.
             ("grpc.max_receive_message_length", gate.limits.max_body_bytes),
+            # With it on, a second daemon would share the port instead of failing.
             ("grpc.so_reuseport", 0),
-            # Clients that ping every 10 seconds while idle are not cut off.
+            # Allows clients that ping every 10 seconds while idle.
             ("grpc.keepalive_permit_without_calls", 1),
             ("grpc.http2.min_ping_interval_without_data_ms", 10_000),
         ],

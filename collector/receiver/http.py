@@ -1,4 +1,4 @@
-"""OTLP/HTTP: a small ASGI application on uvicorn, in front of the one admission."""
+"""OTLP/HTTP: a small ASGI application on uvicorn that passes bodies to `receive`, as gRPC does."""
 
 from __future__ import annotations
 
@@ -52,10 +52,10 @@ class OtlpHttp:
         encoding = _encoding(headers)
         incoming = Incoming(receive)
         try:
-            answer = await self._take(scope, headers, encoding, incoming)
+            answer = await self._accept(scope, headers, encoding, incoming)
         except Refused as refused:
             REFUSED.labels(reason=refused.reason.value).inc()
-            if "expect" not in headers:
+            if "expect" not in headers:  # with Expect: 100-continue no body is on its way yet
                 await incoming.drain()
             await _refuse(send, refused, encoding, is_read=incoming.is_over)
         except ClientGone:
@@ -63,7 +63,7 @@ class OtlpHttp:
         else:
             await _send(send, 200, answer, encoding or Encoding.JSON)
 
-    async def _take(
+    async def _accept(
         self, scope: Scope, headers: dict[str, str], encoding: Encoding | None, incoming: Incoming
     ) -> bytes:
         signal = _signal(scope)
@@ -85,7 +85,7 @@ class OtlpHttp:
 def _signal(scope: Scope) -> Signal | None:
     path = scope["path"].rstrip("/")
     if path not in PATHS:
-        raise Refused(Refusal.PATH, f"here are {', '.join(f'/v1/{name}' for name in SIGNALS)}")
+        raise Refused(Refusal.PATH, f"the paths are {', '.join(f'/v1/{name}' for name in SIGNALS)}")
     if scope["method"] != "POST":
         raise Refused(Refusal.METHOD, "OTLP is sent by POST")
     return PATHS[path]
@@ -96,7 +96,7 @@ def _encoding(headers: dict[str, str]) -> Encoding | None:
 
 
 def _declared(headers: dict[str, str], limit: int) -> int:
-    """The length that the client declares, 0 where it does not."""
+    """The content length that the client declares, else 0. Raises TooLarge beyond `limit`."""
     length = headers.get("content-length", "")
     declared = int(length) if length.isascii() and length.isdigit() else 0
     if declared > limit:
@@ -107,7 +107,7 @@ def _declared(headers: dict[str, str], limit: int) -> int:
 async def _refuse(
     send: Send, refused: Refused, encoding: Encoding | None, *, is_read: bool
 ) -> None:
-    """Says why, and closes the connection where the body was not read to its end."""
+    """Sends the refusal; closes the connection if the body was not read to its end."""
     extra = [] if is_read else [(b"connection", b"close")]
     if refused.retry_seconds:
         extra.append((b"retry-after", str(refused.retry_seconds).encode()))
@@ -139,7 +139,7 @@ async def _send(
 async def serve_http(gate: Gate, settings: CollectorSettings) -> AsyncIterator[int]:
     """Serves OTLP/HTTP on this event loop; yields the port.
 
-    On leaving it stops accepting and lets requests in progress finish. Raises OSError where the
+    At the end it stops accepting and lets requests in progress finish. Raises OSError if the
     address cannot be used.
     """
     import uvicorn
@@ -159,7 +159,7 @@ async def serve_http(gate: Gate, settings: CollectorSettings) -> AsyncIterator[i
         ssl_keyfile=settings.tls_key,
     )
     server = uvicorn.Server(config)
-    # Signals belong to the daemon.
+    # The daemon handles SIGTERM and SIGINT itself.
     server.capture_signals = contextlib.nullcontext  # type: ignore[assignment]
     serving = asyncio.create_task(server.serve(sockets=[listening]))
     while not server.started and not serving.done():

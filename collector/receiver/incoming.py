@@ -1,4 +1,4 @@
-"""The body of an HTTP request as it comes in over ASGI: bounded, timed, or thrown away."""
+"""Reads the body of an HTTP request over ASGI, with a limit of size and time, or discards it."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ DRAIN_SECONDS, DRAIN_BYTES = 3.0, 64 << 20
 
 
 class ClientGone(Exception):
-    """The connection closed before the body was whole."""
+    """The connection closed before the body was complete."""
 
 
 class Incoming:
@@ -27,7 +27,7 @@ class Incoming:
         self.is_over = False
 
     async def read(self, limit: int, hold: Hold) -> bytes:
-        """The whole body, taken from the byte budget as it comes.
+        """Reads the whole body and counts it in the byte budget as it arrives.
 
         Raises TooLarge beyond `limit`, Refused (SLOW, OVERLOADED), ClientGone.
         """
@@ -40,6 +40,7 @@ class Incoming:
                     total += len(piece)
                     if total > limit:
                         raise TooLarge(f"the body is larger than {limit} bytes")
+                    # The declared length is in the budget already; only what exceeds it is added.
                     hold.grow(max(0, total - hold.taken))
                     pieces.append(piece)
         except TimeoutError as error:
@@ -47,7 +48,10 @@ class Incoming:
         return pieces[0] if len(pieces) == 1 else b"".join(pieces)
 
     async def drain(self) -> None:
-        """Throws away what is left, within reason: many clients read no answer before the end."""
+        """Discards the rest of the body, up to DRAIN_SECONDS and DRAIN_BYTES.
+
+        Many clients do not read a response before they have sent everything.
+        """
         total = 0
         try:
             async with asyncio.timeout(DRAIN_SECONDS):

@@ -1,4 +1,4 @@
-"""One admission for gRPC and HTTP: decode, redact, append, and only then acknowledge."""
+"""What gRPC and HTTP share: decode, redact, append to the spool, and only then acknowledge."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ from collector.settings import CollectorSettings, LimitSettings
 from collector.spool.directory import SpoolError, SpoolFull
 from ragvigil.model.span import Signal
 
-# Larger ones are worked on beside the event loop, where acknowledgements of others would wait:
-# decoding takes 2 us a KB of protobuf and 7 us of JSON, looking into every text 40 us.
+# Larger bodies are handled in a thread, else the acknowledgements of others would wait: decoding
+# takes 2 us per KB of protobuf and 7 us per KB of JSON, searching every text 40 us per KB.
 ASIDE_BYTES = {Encoding.PROTOBUF: 1 << 20, Encoding.JSON: 256 << 10}
 ASIDE_REDACT_BYTES = 64 << 10
 FULL_RETRY_SECONDS, FAILED_RETRY_SECONDS, STOPPING_RETRY_SECONDS = 5, 2, 1
@@ -45,7 +45,7 @@ class Spool(Protocol):
 
 
 class Gate:
-    """What every request passes: limits, byte budget, redactor, spool; needs no server."""
+    """What every request passes: limits, byte budget, redactor, spool. Needs no server."""
 
     def __init__(
         self,
@@ -61,7 +61,7 @@ class Gate:
         self.spool = spool
         self.redactor = redactor
         self.clock = clock
-        # One thread: more would only take the interpreter lock from the event loop.
+        # One thread: more would only compete with the event loop for the interpreter lock.
         self.aside = ThreadPoolExecutor(max_workers=1, thread_name_prefix="decode")
 
     @classmethod
@@ -73,11 +73,11 @@ class Gate:
         redactor: Redactor,
         clock: Callable[[], int] = time.time_ns,
     ) -> Gate:
-        """The gate of these settings, accepting."""
+        """A gate with these settings, accepting."""
         return cls(spool=spool, redactor=redactor, limits=settings.limits, clock=clock)
 
     def close(self) -> None:
-        """Refuses whatever comes from now on; requests already inside are finished."""
+        """Refuses every new request; requests already inside are finished."""
         self.is_accepting = False
 
     def require_open(self) -> None:
@@ -90,7 +90,7 @@ class Gate:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Ready:
-    """A request decoded: `payload` goes into the spool, after a look where it is suspect."""
+    """A decoded request: `payload` goes into the spool; a suspect one is redacted first."""
 
     decoded: Decoded
     payload: bytes
@@ -100,9 +100,9 @@ class Ready:
 async def accept(
     body: bytes, *, signal: Signal | None, encoding: Encoding, gate: Gate, backfill: str = ""
 ) -> Acknowledged:
-    """Takes one request whose sender was admitted; returns once its items are durable.
+    """Handles a request of an authenticated sender; returns once its items are durable.
 
-    `signal` None is metrics: taken, counted, not kept. Raises Refused.
+    `signal` None means metrics: accepted, counted, not stored. Raises Refused.
     """
     started = time.perf_counter()
     gate.require_open()
@@ -133,7 +133,7 @@ async def _prepare(body: bytes, encoding: Encoding, signal: Signal, gate: Gate) 
 
 
 async def _run(gate: Gate, is_large: bool, step: Callable[[], Ready]) -> Ready:
-    """Takes a step, beside the event loop where it is a large one."""
+    """Runs a step, in the thread if it is a large one."""
     if not is_large:
         return step()
     return await asyncio.get_running_loop().run_in_executor(gate.aside, step)
@@ -147,10 +147,10 @@ def _decode(body: bytes, encoding: Encoding, signal: Signal, gate: Gate) -> Read
 
 
 def _redact(ready: Ready, redactor: Redactor) -> Ready:
-    found = redactor.redact(ready.decoded.request)
-    if not found:
+    redactions = redactor.redact(ready.decoded.request)
+    if not redactions:
         return ready
-    for name, count in found.items():
+    for name, count in redactions.items():
         REDACTED.labels(pattern=name).inc(count)
     return Ready(decoded=ready.decoded, payload=ready.decoded.request.SerializeToString())
 

@@ -1,1 +1,1 @@
-"""The parts of a record, each with its value or why it is absent: see `build`."""
+"""Builds RAG records from traces, each field with its value or the reason it is absent."""

@@ -1,4 +1,7 @@
-"""Why fields of a record are unknown. Absent is not empty: a retriever may well find nothing."""
+"""The reasons why fields of a record are unknown.
+
+Absent is not empty: a retriever that found nothing has an empty list.
+"""
 
 from __future__ import annotations
 
@@ -14,8 +17,8 @@ from ragvigil.model.record import Absent, ContextSource, Document, Usage
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Found:
-    """What was found of one answer; None where a field is unknown."""
+class AnswerParts:
+    """What the spans say about an answer; None for an unknown field."""
 
     extent: Extent
     evidence: Evidence
@@ -27,35 +30,35 @@ class Found:
     usage: Usage
 
 
-def absent(found: Found) -> dict[str, Absent]:
+def absent(parts: AnswerParts) -> dict[str, Absent]:
     """The fields that the spans do not carry, each with its reason."""
     reasons: dict[str, Absent] = {}
-    if found.query is None:
+    if parts.query is None:
         fields = (Field.QUERY, Field.INPUT, Field.PROMPT)
-        reasons["query"] = why_unseen(found.extent.nodes, fields, None)
-    _documents(found, reasons)
-    if found.evidence.reranked is None:
-        reasons["reranked"] = found.evidence.why_reranked
-    if not found.context.documents and _is_context_unknown(found):
-        reasons["context"] = _why_context(found)
-    if found.answer.text is None:
-        reasons["answer"] = found.answer.why
-        reasons["citations"] = found.answer.why
-    if found.usage.input_tokens is None and found.usage.output_tokens is None:
-        failed = found.answer.text is None and found.answer.why is Absent.ERRORED
+        reasons["query"] = why_unseen(parts.extent.nodes, fields, None)
+    _documents(parts, reasons)
+    if parts.evidence.reranked is None:
+        reasons["reranked"] = parts.evidence.why_reranked
+    if not parts.context.documents and _is_context_unknown(parts):
+        reasons["context"] = _why_context(parts)
+    if parts.answer.text is None:
+        reasons["answer"] = parts.answer.why
+        reasons["citations"] = parts.answer.why
+    if parts.usage.input_tokens is None and parts.usage.output_tokens is None:
+        failed = parts.answer.text is None and parts.answer.why is Absent.ERRORED
         reasons["usage"] = Absent.ERRORED if failed else Absent.NOT_SENT
     return reasons
 
 
-def _documents(found: Found, reasons: dict[str, Absent]) -> None:
-    if found.retrieved is None:
-        reasons["retrieved"] = found.evidence.why
-        if not found.context.documents:
-            reasons["document_texts"] = reasons["document_ids"] = found.evidence.why
-    known = [*(found.retrieved or ()), *found.context.documents]
+def _documents(parts: AnswerParts, reasons: dict[str, Absent]) -> None:
+    if parts.retrieved is None:
+        reasons["retrieved"] = parts.evidence.why
+        if not parts.context.documents:
+            reasons["document_texts"] = reasons["document_ids"] = parts.evidence.why
+    known = [*(parts.retrieved or ()), *parts.context.documents]
     if any(document.content is None for document in known):
         reasons["document_texts"] = (
-            Absent.HIDDEN if found.evidence.why is Absent.HIDDEN else Absent.NOT_SENT
+            Absent.HIDDEN if parts.evidence.why is Absent.HIDDEN else Absent.NOT_SENT
         )
     if any(_is_hash(document) for document in known):
         reasons["document_ids"] = Absent.NOT_SENT
@@ -65,14 +68,14 @@ def _is_hash(document: Document) -> bool:
     return not document.chunk_id or document.chunk_id == document.text_hash
 
 
-def _is_context_unknown(found: Found) -> bool:
-    """No context was seen: a finding where retrieval is known, unknown where it is not."""
-    if found.context.source is not ContextSource.NONE:
+def _is_context_unknown(parts: AnswerParts) -> bool:
+    """Whether a missing context is unknown; with a known retrieval it is known to be empty."""
+    if parts.context.source is not ContextSource.NONE:
         return False
-    return found.retrieved is None and found.evidence.reranked is None
+    return parts.retrieved is None and parts.evidence.reranked is None
 
 
-def _why_context(found: Found) -> Absent:
-    if found.evidence.why is not Absent.NOT_SENT:
-        return found.evidence.why
-    return why_unseen(found.extent.models, (Field.PROMPT,), found.extent.answering)
+def _why_context(parts: AnswerParts) -> Absent:
+    if parts.evidence.why is not Absent.NOT_SENT:
+        return parts.evidence.why
+    return why_unseen(parts.extent.models, (Field.PROMPT,), parts.extent.answering)

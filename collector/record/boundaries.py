@@ -1,8 +1,8 @@
-"""Where one answer ends and the next begins: a record per answer, not per trace.
+"""Splits a trace into answers: there is a record per answer, not per trace.
 
 The root of a record is the nearest ancestor of an answering LLM span that also contains a
-retrieval; failing that, the SERVER or AGENT entry above it. A worker's or a session's trace holds
-many records; a gateway, a retriever service and an answering service make one.
+retrieval, else the SERVER or AGENT entry above it. The trace of a worker or a session has many
+records; a gateway, a retriever service and an answering service together have one.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ AUXILIARY = frozenset(
 
 @dataclass(slots=True, kw_only=True)
 class Extent:
-    """The spans of one answer. `models` are its LLM leaves in order of end, the answer's last."""
+    """The spans of an answer. `models` are its LLM leaves by end time."""
 
     root: Node
     nodes: list[Node]
@@ -32,7 +32,7 @@ class Extent:
 
 
 def extents(nodes: Sequence[Node]) -> list[Extent]:
-    """The answers of a trace in order of time; none where nothing was answered."""
+    """The answers of a trace by start time; empty if nothing was answered."""
     inside = _retrievals_inside(nodes)
     leaves = _answering_leaves(nodes)
     if not leaves:
@@ -45,7 +45,7 @@ def extents(nodes: Sequence[Node]) -> list[Extent]:
 
 
 def _retrievals_inside(nodes: Sequence[Node]) -> dict[str, int]:
-    """How many retrieving spans each subtree holds, its top included."""
+    """The number of retrieving spans in the subtree of each node, the node included."""
     inside = dict.fromkeys((node.id for node in nodes), 0)
     for node in nodes:
         if node.retrieves:
@@ -56,7 +56,7 @@ def _retrievals_inside(nodes: Sequence[Node]) -> dict[str, int]:
 
 
 def _answering_leaves(nodes: Sequence[Node]) -> list[Node]:
-    """LLM spans without an LLM below them, outside of retrieval; tools' only where no other."""
+    """LLM spans with no LLM span below, outside of retrieval; in tools only if there are no others."""
     wrappers = {
         ancestor.id
         for node in nodes
@@ -80,7 +80,7 @@ Groups = dict[str, tuple[Node, list[Node]]]
 
 
 def _group(leaves: list[Node], inside: dict[str, int]) -> Groups:
-    """Each leaf under its root. Leaves below an entry without retrieval look on further up."""
+    """Groups the leaves by root. A leaf with an entry before any retrieval searches on."""
     groups: Groups = {}
     stopped: list[Node] = []
     for leaf in leaves:
@@ -89,9 +89,9 @@ def _group(leaves: list[Node], inside: dict[str, int]) -> Groups:
             stopped.append(leaf)
         else:
             groups.setdefault(root.id, (root, []))[1].append(leaf)
-    taken = [root for root, _ in groups.values()]
+    roots = [root for root, _ in groups.values()]
     for leaf in stopped:
-        root = _with_free_retrieval(leaf, inside, taken) or _entry(leaf)
+        root = _with_free_retrieval(leaf, inside, roots) or _entry(leaf)
         groups.setdefault(root.id, (root, []))[1].append(leaf)
     return groups
 
@@ -105,12 +105,12 @@ def _nearest(leaf: Node, inside: dict[str, int]) -> Node | None:
     return None
 
 
-def _with_free_retrieval(leaf: Node, inside: dict[str, int], taken: list[Node]) -> Node | None:
-    """The nearest ancestor with a retrieval that belongs to no answer below it."""
+def _with_free_retrieval(leaf: Node, inside: dict[str, int], roots: list[Node]) -> Node | None:
+    """The nearest ancestor with a retrieval that no answer below it already contains."""
     for ancestor in leaf.above():
         if not inside[ancestor.id]:
             continue
-        below = [root for root in taken if root is not ancestor and ancestor in root.above()]
+        below = [root for root in roots if root is not ancestor and ancestor in root.above()]
         outer = [root for root in below if not any(other in root.above() for other in below)]
         if inside[ancestor.id] > sum(inside[root.id] for root in outer):
             return ancestor
@@ -128,21 +128,24 @@ def _entry(leaf: Node) -> Node:
 
 
 def _settle_nested(groups: Groups) -> None:
-    """Roots inside roots: one answer where the outer one speaks last or holds only one inner."""
+    """Resolves nested roots: one answer if the outer model ends last or there is one inner root.
+
+    Otherwise the inner roots are the answers, and the outer root is dropped. Deepest roots first.
+    """
     inside: dict[str, list[str]] = {}
     for root, _ in list(groups.values()):
         for above in root.above():
             if above.id in groups:
                 inside.setdefault(above.id, []).append(root.id)
-    for root_id in sorted(inside, key=lambda one: -_depth(groups[one][0])):
-        inner = [one for one in inside[root_id] if one in groups]
+    for root_id in sorted(inside, key=lambda id_: -_depth(groups[id_][0])):
+        inner = [id_ for id_ in inside[root_id] if id_ in groups]
         if not inner:
             continue
         members = groups[root_id][1]
         last = max(leaf.end for leaf in members)
-        if len(inner) == 1 or last >= max(groups[one][0].end for one in inner):
-            for one in inner:
-                members.extend(groups.pop(one)[1])
+        if len(inner) == 1 or last >= max(groups[id_][0].end for id_ in inner):
+            for id_ in inner:
+                members.extend(groups.pop(id_)[1])
         else:
             groups.pop(root_id)
 
@@ -163,7 +166,7 @@ def _extent(root: Node, members: list[Node], groups: Groups) -> Extent:
 
 
 def _answering(root: Node, models: list[Node]) -> Node | None:
-    """The last leaf that replied with text; the one that the root repeats, where it does."""
+    """The leaf whose reply the root repeats, else the last leaf that replied with text."""
     if len(models) == 1:
         return models[0]
     replied = [leaf for leaf in models if reply_text(leaf)]
@@ -173,37 +176,37 @@ def _answering(root: Node, models: list[Node]) -> Node | None:
         if same:
             return same[-1]
     if has_failed(models[-1]) or not replied:
-        return models[-1]  # a rewriter's text is no answer where the answering call failed
+        return models[-1]  # if the answering call failed, a rewriter's text is no answer
     return replied[-1]
 
 
 def has_failed(node: Node) -> bool:
-    """Whether the span ended with an error, by its status or by what a vendor says of it."""
+    """Whether the span failed, by its status or by a vendor's attribute."""
     if node.reading is None:
         return False
     return node.reading.span.status is StatusCode.ERROR or node.reading.get(Field.ERROR) is not None
 
 
 def reply_text(leaf: Node) -> str:
-    """What the model said in words, empty where it said nothing or only called tools."""
+    """The text of the model's reply; empty if it has none or only calls tools."""
     reply = leaf.reading.get(Field.REPLY) if leaf.reading is not None else None
     if not isinstance(reply, tuple):
         return ""
-    spoken = [m for m in reply if isinstance(m, Message) and m.text and not m.calls_tool]
-    return spoken[0].text if spoken else ""
+    messages = [m for m in reply if isinstance(m, Message) and m.text and not m.calls_tool]
+    return messages[0].text if messages else ""
 
 
 def _adopt_strays(extents: list[Extent], nodes: Sequence[Node]) -> None:
-    """Retrievals outside every answer join the only answer that has none (lost parents)."""
-    poor = [one for one in extents if not any(node.retrieves for node in one.nodes)]
+    """Adds stray retrievals (their parents were lost) to the only answer, if it has none."""
+    poor = [extent for extent in extents if not any(node.retrieves for node in extent.nodes)]
     if len(poor) != 1 or len(extents) != 1:
         return
     known = {node.id for node in poor[0].nodes}
     for node in nodes:
         if node.retrieves and node.id not in known and not _is_above(node, poor[0].root):
-            below = [one for one in node.below() if one.id not in known]
-            known.update(one.id for one in below)
-            poor[0].nodes.extend(below)
+            strays = [stray for stray in node.below() if stray.id not in known]
+            known.update(stray.id for stray in strays)
+            poor[0].nodes.extend(strays)
 
 
 def _is_above(node: Node, other: Node) -> bool:
@@ -211,25 +214,25 @@ def _is_above(node: Node, other: Node) -> bool:
 
 
 def _silent_answers(nodes: Sequence[Node], inside: dict[str, int]) -> list[Extent]:
-    """Answers without an LLM span: an outermost span that retrieved and returned a text or failed.
+    """Answers without an LLM span: outermost spans that retrieve, and return a text or fail.
 
-    A failed one is an answer that was asked for and never came.
+    A failed span is an answer that was requested and never came.
     """
-    found: list[Extent] = []
+    answers: list[Extent] = []
     for node in sorted(nodes, key=_depth):
         if node.reading is None or not inside[node.id] or node.role in STEP_ROLES:
             continue
-        if any(other.root in node.above() for other in found):
+        if any(other.root in node.above() for other in answers):
             continue
         below = list(node.below())
         said = answer_of(node.reading.get(Field.OUTPUT))
         if has_failed(node) or (said and not _is_formatted_context(said, below)):
-            found.append(Extent(root=node, nodes=below, models=[], answering=None))
-    return sorted(found, key=lambda extent: (extent.root.start, extent.root.id))
+            answers.append(Extent(root=node, nodes=below, models=[], answering=None))
+    return sorted(answers, key=lambda extent: (extent.root.start, extent.root.id))
 
 
 def _is_formatted_context(said: str, nodes: list[Node]) -> bool:
-    """Whether an output is only the retrieved texts written one after the other."""
+    """Whether an output is a context: it contains every retrieved text."""
     texts = [
         document.content
         for node in nodes

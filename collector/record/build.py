@@ -1,4 +1,4 @@
-"""A trace's RAG records: one per answer, every field with its value or the reason it is absent."""
+"""Builds the RAG records of a trace: one per answer, each field with a value or a reason."""
 
 from __future__ import annotations
 
@@ -9,22 +9,23 @@ from collector.claims.merge import Reading
 from collector.claims.recover import text
 from collector.claims.registry import Registered, registered
 from collector.record import boundaries, context, evidence, measures
-from collector.record import query_answer as spoken
-from collector.record.absences import Found, absent
+from collector.record.absences import AnswerParts, absent
 from collector.record.boundaries import Extent, has_failed, reply_text
-from collector.record.citations import Answered, citations
+from collector.record.citations import CitationSource, citations
 from collector.record.context import Context
 from collector.record.dimensions import (
-    Claimed,
+    FieldReadings,
     dimensions,
     environment_of,
     service_of,
     service_span,
 )
 from collector.record.evidence import Evidence, complete_from
+from collector.record.query_answer import answer as find_answer
+from collector.record.query_answer import question as find_question
 from collector.record.route import RouteRules, entry_route_of, route_of
 from collector.record.tracestate import sampling_probability
-from collector.record.tree import fell, grow
+from collector.record.tree import grow, take_apart
 from ragvigil.model.record import Absent, Citation, ContextSource, Document, RagRecord
 from ragvigil.model.span import Span, Trace
 
@@ -37,10 +38,10 @@ def records(
     rules: RouteRules = NO_RULES,
     conventions: Sequence[Registered] | None = None,
 ) -> tuple[RagRecord, ...]:
-    """The answers of a trace in order of time; empty where nothing was answered from documents.
+    """The records of a trace by start time; empty if nothing was answered from documents.
 
     Pure and total: the same for any order of the spans, and never raises on a trace.
-    `conventions` are the registered ones unless given.
+    `conventions` defaults to the registered ones.
     """
     return records_of_each([trace], rules, conventions)[0]
 
@@ -50,40 +51,42 @@ def records_of_each(
     rules: RouteRules = NO_RULES,
     conventions: Sequence[Registered] | None = None,
 ) -> list[tuple[RagRecord, ...]]:
-    """The answers of several traces, one step after another taken with all of them."""
-    asked = registered() if conventions is None else conventions
-    forests = [grow(trace.spans, asked) for trace in traces]
-    found = [[_find(extent) for extent in boundaries.extents(nodes)] for nodes in forests]
+    """The records of several traces. Each step runs over all traces before the next step."""
+    conventions = registered() if conventions is None else conventions
+    forests = [grow(trace.spans, conventions) for trace in traces]
+    parts_of_each = [
+        [_parts_of(extent) for extent in boundaries.extents(nodes)] for nodes in forests
+    ]
     answers = [
-        tuple([_record(one, trace, rules) for one in some if one is not None])
-        for trace, some in zip(traces, found, strict=True)
+        tuple([_record(parts, trace, rules) for parts in answer_parts if parts is not None])
+        for trace, answer_parts in zip(traces, parts_of_each, strict=True)
     ]
     for nodes in forests:
-        fell(nodes)
+        take_apart(nodes)
     return answers
 
 
-def _find(extent: Extent) -> Found | None:
-    """What the spans say of one answer; None where it was not made from documents."""
+def _parts_of(extent: Extent) -> AnswerParts | None:
+    """What the spans say about an answer; None if it was not made from documents."""
     gathered = evidence.gather(extent)
     shown = context.choose(gathered, extent.answering, extent.models)
     if not any(node.retrieves for node in extent.nodes) and not _shows_chunks(shown):
         return None
     calls = measures.model_calls(extent.nodes)
-    return Found(
+    return AnswerParts(
         extent=extent,
         evidence=gathered,
         context=shown,
         retrieved=_retrieved(gathered, shown),
-        answer=spoken.answer(extent),
-        query=spoken.question(extent, gathered),
+        answer=find_answer(extent),
+        query=find_question(extent, gathered),
         calls=calls,
         usage=measures.usage(calls),
     )
 
 
 def _shows_chunks(shown: Context) -> bool:
-    """Whether a prompt alone tells of documents: a short remark under `Context:` is none."""
+    """Whether the context has chunks. A single short remark in a prompt is none."""
     if len(shown.documents) != 1 or shown.source is not ContextSource.PROMPT:
         return bool(shown.documents)
     (only,) = shown.documents
@@ -91,25 +94,25 @@ def _shows_chunks(shown: Context) -> bool:
 
 
 def _retrieved(gathered: Evidence, shown: Context) -> tuple[Document, ...] | None:
-    """The retriever's list; without one, and without a reranker, what the prompt shows."""
+    """The retriever's list; without one, and without a reranker, the chunks of the prompt."""
     if gathered.retrieved is not None:
-        if any(one.content is None for one in gathered.retrieved):
+        if any(document.content is None for document in gathered.retrieved):
             return complete_from(gathered.retrieved, shown.documents)
         return gathered.retrieved
     total = gathered.partial.total if gathered.partial is not None else 0
     if total and total != len(shown.documents):
-        return None  # the prompt shows a part of what was found
+        return None  # the prompt shows only a part of the retrieved chunks
     from_prompt = shown.source in (ContextSource.PROMPT, ContextSource.DECLARED)
     if from_prompt and gathered.why_reranked is Absent.NOT_RUN:
         return shown.documents if gathered.why is not Absent.ERRORED else None
     return None
 
 
-def _record(found: Found, trace: Trace, rules: RouteRules) -> RagRecord:
-    extent, gathered = found.extent, found.evidence
+def _record(parts: AnswerParts, trace: Trace, rules: RouteRules) -> RagRecord:
+    extent, gathered = parts.extent, parts.evidence
     readings = [node.reading for node in extent.nodes if node.reading is not None]
     spans = [reading.span for reading in readings]
-    claimed = Claimed(readings)
+    claimed = FieldReadings(readings)
     at = service_span(extent, spans)
     return RagRecord(
         record_id=extent.root.id,
@@ -119,53 +122,53 @@ def _record(found: Found, trace: Trace, rules: RouteRules) -> RagRecord:
         environment=environment_of(at, claimed),
         route=route_of(extent.root, extent.answering, extent.nodes, rules),
         entry_route=entry_route_of(extent.root, rules),
-        query=found.query,
+        query=parts.query,
         retrievals=gathered.retrievals,
-        retrieved=found.retrieved or (),
+        retrieved=parts.retrieved or (),
         reranked=gathered.reranked or (),
-        context=found.context.documents,
-        context_source=found.context.source,
-        answer=found.answer.text,
-        citations=_citations(found, claimed),
-        usage=found.usage,
-        cost_usd=measures.cost(extent.nodes, found.calls),
+        context=parts.context.documents,
+        context_source=parts.context.source,
+        answer=parts.answer.text,
+        citations=_citations(parts, claimed),
+        usage=parts.usage,
+        cost_usd=measures.cost(extent.nodes, parts.calls),
         latencies=measures.latencies(extent),
         error=_error(extent),
-        truncated=_truncated(spans, found),
-        absent=absent(found),
-        dimensions=dimensions(extent, claimed, at, found.retrieved or ()),
+        truncated=_truncated(spans, parts),
+        absent=absent(parts),
+        dimensions=dimensions(extent, claimed, at, parts.retrieved or ()),
         session_id=claimed.first(Field.SESSION),
         user_id=claimed.first(Field.USER),
         response_ids=_response_ids(claimed),
         started_unix_nano=extent.root.start,
         ended_unix_nano=extent.root.end,
         instrumentors=_instrumentors(extent),
-        conventions=tuple(sorted({name for one in readings for name in one.conventions})),
+        conventions=tuple(sorted({name for reading in readings for name in reading.conventions})),
         sampling_probability=sampling_probability(spans),
     )
 
 
-def _citations(found: Found, claimed: Claimed) -> tuple[Citation, ...]:
-    answer, model = found.answer, found.extent.answering
+def _citations(parts: AnswerParts, claimed: FieldReadings) -> tuple[Citation, ...]:
+    answer, model = parts.answer, parts.extent.answering
     if answer.text is None:
         return ()
-    declared = next((one.get(Field.CITATIONS) for one in claimed.of(Field.CITATIONS)), None)
+    declared = next((reading.get(Field.CITATIONS) for reading in claimed.of(Field.CITATIONS)), None)
     own = model.reading if model is not None else None
     return citations(
-        Answered(
+        CitationSource(
             answer=answer.text,
             reply=answer.reply or (reply_text(model) if model is not None else ""),
             raw=own.get(Field.RAW_REPLY) if own is not None else None,
             declared=declared,
-            context=found.context.documents,
-            others=(*(found.evidence.reranked or ()), *(found.retrieved or ())),
-            prompt=found.context.prompt,
+            context=parts.context.documents,
+            others=(*(parts.evidence.reranked or ()), *(parts.retrieved or ())),
+            prompt=parts.context.prompt,
         )
     )
 
 
 def _error(extent: Extent) -> str | None:
-    """Why the answer failed: the root's error, else the answering model's; None if it did not."""
+    """The error of the root, else of the answering model, else of a retriever; else None."""
     for node in (extent.root, extent.answering):
         if node is not None and has_failed(node) and node.reading is not None:
             return _message(node.reading)
@@ -174,10 +177,10 @@ def _error(extent: Extent) -> str | None:
 
 
 def _message(reading: Reading) -> str:
-    """A span's error in words: its status message or what a vendor says, else its exception."""
-    span, said = reading.span, text(reading.get(Field.ERROR))
-    if span.status_message or (said and said != UNNAMED):
-        return span.status_message or said
+    """A span's error in words: its status message, else a vendor's reason, else its exception."""
+    span, reason = reading.span, text(reading.get(Field.ERROR))
+    if span.status_message or (reason and reason != UNNAMED):
+        return span.status_message or reason
     for event in span.events:
         if event.name == "exception":
             kind = text(event.attributes.get("exception.type"))
@@ -186,12 +189,12 @@ def _message(reading: Reading) -> str:
     return text(span.attributes.get("error.type")) or UNNAMED
 
 
-def _truncated(spans: Sequence[Span], found: Found) -> tuple[str, ...]:
-    """What was cut: `answer` by the model or a hang-up, others by limits of the SDK."""
+def _truncated(spans: Sequence[Span], parts: AnswerParts) -> tuple[str, ...]:
+    """What was cut: `answer` by the model or an abort, the others by limits of the SDK."""
     cut = []
-    if found.answer.text is not None and found.answer.is_cut:
+    if parts.answer.text is not None and parts.answer.is_cut:
         cut.append("answer")
-    if found.evidence.why is Absent.TRUNCATED:
+    if parts.evidence.why is Absent.TRUNCATED:
         cut.append("retrieved")
     if any(span.dropped_attributes_count > 0 for span in spans):
         cut.append("attributes")
@@ -201,14 +204,14 @@ def _truncated(spans: Sequence[Span], found: Found) -> tuple[str, ...]:
 
 
 def _instrumentors(extent: Extent) -> tuple[str, ...]:
-    """The scope whose span answered, then the one whose span retrieved last."""
+    """The scope of the answering span, then of the span that retrieved last."""
     steps = [node for node in extent.nodes if node.retrieves]
     retrievers = [node for node in steps if node.role is not SpanRole.RERANKER] or steps
     known = (extent.answering, *retrievers[-1:])
-    scopes = (one.reading.span.scope.name for one in known if one is not None and one.reading)
+    scopes = (node.reading.span.scope.name for node in known if node is not None and node.reading)
     return tuple(dict.fromkeys(name for name in scopes if name))
 
 
-def _response_ids(claimed: Claimed) -> tuple[str, ...]:
-    stated = (text(one.get(Field.RESPONSE_ID)) for one in claimed.of(Field.RESPONSE_ID))
-    return tuple(dict.fromkeys(one for one in stated if one))
+def _response_ids(claimed: FieldReadings) -> tuple[str, ...]:
+    stated = (text(reading.get(Field.RESPONSE_ID)) for reading in claimed.of(Field.RESPONSE_ID))
+    return tuple(dict.fromkeys(response_id for response_id in stated if response_id))

@@ -1,7 +1,8 @@
-"""The citations of an answer, in the order in which it makes them.
+"""Finds the citations of an answer, in order of their position.
 
-What the user's code declares is taken as it is; else a provider's structured citations; else the
-citations of a JSON answer; and inline markers wherever no structured citation covers them.
+Citations that the user's code declares are used as they are. Otherwise these are used: the
+provider's structured citations, or else those of a JSON answer, and the inline markers that no
+structured citation covers.
 """
 
 from __future__ import annotations
@@ -22,12 +23,12 @@ JSON_IDS = ("chunk_id", "id", "doc_id", "document_id", "source_id", "source", "r
             "filename", "title", "url", "name", "index", "number", "source_number")  # fmt: skip
 JSON_QUOTES = ("quote", "quotes", "text", "excerpt", "cited_text", "span", "snippet", "evidence")
 GAP = " \t,;"
-"""What may stand between the markers of one row."""
+"""The characters that may stand between the markers of a row."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Answered:
-    """What citations are read from: the answer, the reply behind it and the chunks."""
+class CitationSource:
+    """Where citations are searched: the answer, the model's reply, the raw response, the chunks."""
 
     answer: str
     reply: str = ""
@@ -38,22 +39,22 @@ class Answered:
     prompt: str = ""
 
 
-def citations(of: Answered) -> tuple[Citation, ...]:
-    """All citations; `chunk_id` is None where a citation points at nothing in the record."""
+def citations(of: CitationSource) -> tuple[Citation, ...]:
+    """All citations; `chunk_id` is None if a citation points at nothing in the record."""
     targets = Targets(of.context, of.others, of.prompt)
     if isinstance(of.declared, list):
         return tuple(_declared(of.declared, targets))
     structured = _structured(of, targets) or _from_json(of, targets)
-    covered = {one.marker for one in structured if one.marker}
+    covered = {citation.marker for citation in structured if citation.marker}
     marks = [m for m in markers.find(of.answer, targets)
              if of.answer[m.start : m.end] not in covered]  # fmt: skip
     if structured and not covered:
         marks = []
     inline = _inline(of.answer, marks)
     merged = [*structured, *inline]
-    starts = [one.start for one in merged if one.start is not None]
+    starts = [citation.start for citation in merged if citation.start is not None]
     if len(starts) == len(merged):
-        merged.sort(key=lambda one: one.start or 0)
+        merged.sort(key=lambda citation: citation.start or 0)
     return tuple(merged)
 
 
@@ -65,16 +66,19 @@ def _inline(answer: str, marks: Sequence[Mark]) -> list[Citation]:
     places = [((row[0].start, max(mark.end for mark in row)), claim)
               for row, claim in zip(rows, claims, strict=True)]  # fmt: skip
     quotes = quotes_of_groups(quotations(answer), answer, places)
-    found = []
+    result = []
     for row, claim, quote in zip(rows, claims, quotes, strict=True):
         owner = _owner(row, quote)
         for index, mark in enumerate(row):
-            found.append(_citation(answer, mark, claim, quote if index == owner else None))
-    return found
+            result.append(_citation(answer, mark, claim, quote if index == owner else None))
+    return result
 
 
 def _claims(answer: str, rows: Sequence[Sequence[Mark]]) -> list[tuple[int, int]]:
-    """The sentence of each row; a row at its very beginning belongs to the one before."""
+    """The sentence of each row of markers.
+
+    If two rows are in one sentence, each supports the part in front of it.
+    """
     ends = sentence_ends(answer)
     claims: list[tuple[int, int]] = []
     previous: Sequence[Mark] | None = None
@@ -89,7 +93,7 @@ def _claims(answer: str, rows: Sequence[Sequence[Mark]]) -> list[tuple[int, int]
 
 
 def _rows(answer: str, marks: Sequence[Mark]) -> list[list[Mark]]:
-    """Markers that stand side by side support the same sentence."""
+    """Groups markers that stand side by side: they support the same sentence."""
     rows: list[list[Mark]] = []
     for mark in marks:
         if rows and not answer[rows[-1][-1].end : mark.start].strip(GAP):
@@ -100,7 +104,7 @@ def _rows(answer: str, marks: Sequence[Mark]) -> list[list[Mark]]:
 
 
 def _owner(row: Sequence[Mark], quote: str | None) -> int:
-    """Which marker of a row vouches for the quotation: the one whose chunk has it, or the first."""
+    """The index of the marker that a quotation belongs to: its chunk has it, else the first."""
     if quote is None or len(row) == 1:
         return 0
     words = quote.casefold().split()
@@ -127,66 +131,66 @@ def _citation(answer: str, mark: Mark, claim: tuple[int, int], quote: str | None
     )
 
 
-def _structured(of: Answered, targets: Targets) -> list[Citation]:
-    found = []
-    for one in providers.find(of.raw, of.answer):
-        chunk = next((hit for name in one.names if (hit := _by_any(targets, name))), None)
-        if chunk is None and one.place is not None and one.place < len(of.context):
-            chunk = of.context[one.place]
-        found.append(
+def _structured(of: CitationSource, targets: Targets) -> list[Citation]:
+    result = []
+    for cited in providers.find(of.raw, of.answer):
+        chunk = next((hit for name in cited.names if (hit := _by_any(targets, name))), None)
+        if chunk is None and cited.place is not None and cited.place < len(of.context):
+            chunk = of.context[cited.place]
+        result.append(
             Citation(
-                target=one.names[0][:200] if one.names else str(one.place),
+                target=cited.names[0][:200] if cited.names else str(cited.place),
                 chunk_id=chunk.chunk_id if chunk is not None else None,
                 document_id=chunk.document_id if chunk is not None else "",
-                index=one.place,
-                marker=one.marker,
-                quote=one.quote,
-                start=one.start,
-                end=one.end,
-                claim_start=one.start,
-                claim_end=one.end,
-                style=one.style,
+                index=cited.place,
+                marker=cited.marker,
+                quote=cited.quote,
+                start=cited.start,
+                end=cited.end,
+                claim_start=cited.start,
+                claim_end=cited.end,
+                style=cited.style,
             )
         )
-    return found
+    return result
 
 
 def _by_any(targets: Targets, name: str) -> Document | None:
-    """A chunk by name, or by its whole text (Bedrock's and Gemini's references carry it)."""
+    """A chunk by name or by its text: Bedrock's and Gemini's references contain the text."""
     return targets.by_name(name) or targets.by_text(name)
 
 
-def _from_json(of: Answered, targets: Targets) -> list[Citation]:
-    """`{"answer": …, "citations": [{"id", "quote"}]}`, fenced or not."""
+def _from_json(of: CitationSource, targets: Targets) -> list[Citation]:
+    """Citations of a JSON answer, fenced or not: `{"answer": …, "citations": [{"id", …}]}`."""
     source = of.reply or of.answer
     if not is_json_answer(source):
         return []
     container = as_container(unfenced(source)).value
     if not isinstance(container, dict):
         return []
-    listed = next(
+    entries = next(
         (container[key] for key in JSON_LISTS if isinstance(container.get(key), list)), ()
     )
-    return _declared(listed, targets, style="json")
+    return _declared(entries, targets, style="json")
 
 
 def _declared(
-    listed: Sequence[object], targets: Targets, *, style: str = "declared"
+    entries: Sequence[object], targets: Targets, *, style: str = "declared"
 ) -> list[Citation]:
-    found = []
-    for entry in listed:
+    result = []
+    for entry in entries:
         row = entry if isinstance(entry, dict) else {"id": entry}
-        written = next((text(row[key]) for key in JSON_IDS if text(row.get(key))), "")
-        chunk = targets.by_name(written)
+        name = next((text(row[key]) for key in JSON_IDS if text(row.get(key))), "")
+        chunk = targets.by_name(name)
         index = None
-        if chunk is None and written.isdecimal() and len(written) < 5:
-            chunk, index = targets.by_number(int(written))
+        if chunk is None and name.isdecimal() and len(name) < 5:
+            chunk, index = targets.by_number(int(name))
         quote = next((row[key] for key in JSON_QUOTES if isinstance(row.get(key), str)), None)
-        if not written and not quote:
+        if not name and not quote:
             continue
-        found.append(
+        result.append(
             Citation(
-                target=written,
+                target=name,
                 chunk_id=chunk.chunk_id if chunk is not None else None,
                 document_id=chunk.document_id if chunk is not None else "",
                 index=index,
@@ -196,4 +200,4 @@ def _declared(
                 style=style,
             )
         )
-    return found
+    return result

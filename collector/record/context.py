@@ -1,4 +1,4 @@
-"""What reached the prompt: chosen from the spans' documents, checked against the prompt's text."""
+"""Decides which documents reached the prompt, and checks them against the prompt's text."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ from collector.record.tree import Node
 from ragvigil.model.record import ContextSource, Document
 
 EMPTY_SHARE = 0.5
-"""A prompt shorter than this share of the documents cannot hold them in other words."""
+"""A prompt shorter than this share of the documents cannot contain a rewritten form of them."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Context:
-    """`documents` in the order of the prompt; `starts` are their places in `prompt`."""
+    """`documents` in the order of the prompt; `starts` are their offsets in `prompt`."""
 
     documents: tuple[Document, ...] = ()
     source: ContextSource = ContextSource.NONE
@@ -29,7 +29,7 @@ class Context:
 
 
 def prompt_texts(model: Node | None) -> tuple[str, ...]:
-    """The texts of the messages that a model was given; empty where they are not visible."""
+    """The texts of the messages to a model; empty if they are not visible."""
     messages = model.reading.get(Field.PROMPT) if model and model.reading is not None else None
     if not isinstance(messages, tuple):
         return ()
@@ -39,8 +39,9 @@ def prompt_texts(model: Node | None) -> tuple[str, ...]:
 def choose(evidence: Evidence, answering: Node | None, others: Sequence[Node]) -> Context:
     """The context of an answer.
 
-    What the code declares wins; then what the reranker or else the retriever returned, without
-    the documents that the visible prompt does not show; then the prompt's own structure.
+    Documents that the code declares come first; then those of the reranker, or else of the
+    retriever, without the documents that a visible prompt does not show; then the chunks that the
+    prompt's structure shows.
     """
     texts = prompt_texts(answering)
     prompt = "\n\n".join(texts)
@@ -57,7 +58,7 @@ def choose(evidence: Evidence, answering: Node | None, others: Sequence[Node]) -
     if any(document.content is None for document in ranked):
         ranked = with_texts(ranked, blocks(texts))
     shown = _shown(ranked, source, prompt)
-    if shown is None:  # a refining or summarising model saw them in other calls
+    if shown is None:  # an answering model that refines or summarises: other calls got them
         for other in others:
             shown = _shown(ranked, source, "\n\n".join(prompt_texts(other)))
             if shown is not None:
@@ -66,21 +67,24 @@ def choose(evidence: Evidence, answering: Node | None, others: Sequence[Node]) -
 
 
 def _shown(ranked: tuple[Document, ...], source: ContextSource, prompt: str) -> Context | None:
-    """The documents that a prompt shows, in its order; None where it shows none of them."""
+    """The documents that a prompt shows, in its order; None if it shows none of them."""
     places = positions(ranked, prompt)
-    seen = sorted((place, index) for index, place in enumerate(places) if place is not None)
-    if not seen:
+    matches = sorted((place, index) for index, place in enumerate(places) if place is not None)
+    if not matches:
         return None
     documents = [
         ranked[index] if ranked[index].rank == rank else replace(ranked[index], rank=rank)
-        for rank, (_, index) in enumerate(seen)
+        for rank, (_, index) in enumerate(matches)
     ]
     return Context(documents=tuple(documents), source=source, prompt=prompt,
-                   starts=tuple(place for place, _ in seen))  # fmt: skip
+                   starts=tuple(place for place, _ in matches))  # fmt: skip
 
 
 def _unseen(ranked: tuple[Document, ...], source: ContextSource, prompt: str) -> Context:
-    """No document occurs to the letter: left out if the prompt is too short, else rewritten."""
+    """The context if no document occurs literally: none if the prompt is too short, else all.
+
+    A long enough prompt may contain the documents in a rewritten form.
+    """
     size = sum(len(document.content or "") for document in ranked)
     if size and len(prompt) < EMPTY_SHARE * size:
         return Context(prompt=prompt)
@@ -88,45 +92,51 @@ def _unseen(ranked: tuple[Document, ...], source: ContextSource, prompt: str) ->
 
 
 def with_texts(documents: tuple[Document, ...], shown: Sequence[Block]) -> tuple[Document, ...]:
-    """Documents that lack their text, with the text of the prompt's block under their id."""
+    """Fills missing texts of documents from the prompt's blocks with the same id."""
     by_label: dict[str, str] = {}
     for block in shown:
         by_label.setdefault(block.label, block.text)
     filled = [
-        draft(one.chunk_id, by_label[one.chunk_id], one.score, dict(one.metadata))
-        if one.content is None and by_label.get(one.chunk_id)
+        draft(
+            document.chunk_id, by_label[document.chunk_id], document.score, dict(document.metadata)
+        )
+        if document.content is None and by_label.get(document.chunk_id)
         else None
-        for one in documents
+        for document in documents
     ]
-    texts = build([one for one in filled if one is not None])
-    by_id = {one.chunk_id: one for one in texts}
+    texts = build([draft_ for draft_ in filled if draft_ is not None])
+    by_id = {document.chunk_id: document for document in texts}
     return tuple(
-        replace(one, content=by_id[one.chunk_id].content, text_hash=by_id[one.chunk_id].text_hash)
-        if one.content is None and one.chunk_id in by_id
-        else one
-        for one in documents
+        replace(
+            document,
+            content=by_id[document.chunk_id].content,
+            text_hash=by_id[document.chunk_id].text_hash,
+        )
+        if document.content is None and document.chunk_id in by_id
+        else document
+        for document in documents
     )
 
 
 def _from_tools(model: Node | None, prompt: str) -> Context | None:
-    """Documents in the tool results among the messages that the model was given."""
+    """Documents in the tool results among the messages to the model."""
     messages = model.reading.get(Field.PROMPT) if model and model.reading is not None else None
     if not isinstance(messages, tuple):
         return None
     results = [m.text for m in messages if isinstance(m, Message) and m.role == "tool"]
-    found = [listing for one in results if (listing := documents_of(one)) is not None]
-    documents = [document for listing in found for document in listing.documents]
-    if not documents or not all(listing.complete for listing in found):
+    listings = [listing for result in results if (listing := documents_of(result)) is not None]
+    documents = [document for listing in listings for document in listing.documents]
+    if not documents or not all(listing.complete for listing in listings):
         return None
     distinct = {document.chunk_id: document for document in reversed(documents)}
-    kept = [one for one in documents if distinct[one.chunk_id] is one]
-    ranked = tuple(replace(one, rank=rank) for rank, one in enumerate(kept))
+    unique = [document for document in documents if distinct[document.chunk_id] is document]
+    ranked = tuple(replace(document, rank=rank) for rank, document in enumerate(unique))
     return Context(documents=ranked, source=ContextSource.PROMPT, prompt=prompt,
                    starts=(None,) * len(ranked))  # fmt: skip
 
 
 def _from_prompt(texts: Sequence[str], prompt: str, partial: Listing | None) -> Context:
-    """Chunks by the prompt's structure. What is left of a cut list must agree with them."""
+    """Chunks by the prompt's structure. The rest of a cut-off list must agree with them."""
     shown = blocks(texts)
     if not shown:
         return Context(prompt=prompt)
@@ -141,10 +151,10 @@ def _from_prompt(texts: Sequence[str], prompt: str, partial: Listing | None) -> 
 
 
 def _agreed(documents: tuple[Document, ...], partial: Listing) -> tuple[Document, ...] | None:
-    """The prompt's chunks where those that are known stand at their own positions.
+    """The prompt's chunks, if the known documents are at their own positions; else None.
 
-    The last known one must be the last of all, or as many as there were are shown: otherwise
-    nothing tells how many were cut off.
+    The last known document must be the last chunk, or the number of chunks must be the known
+    total: otherwise it is unknown how many were cut off.
     """
     slots = partial.slots or tuple(range(len(partial.documents)))
     if not slots or slots[-1] >= len(documents):

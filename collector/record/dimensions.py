@@ -1,4 +1,4 @@
-"""What may explain a regression of an answer: model, prompt, index, release, tenant."""
+"""The dimensions that may explain a regression: model, prompt, index, release, tenant."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ ENVIRONMENT = ("deployment.environment.name", "deployment.environment")
 EPOCH_KEYS = ("index_epoch", "index_version", "ragvigil.index_epoch", "collection_version")
 
 
-class Claimed:
-    """The readings of an answer by the fields that they claim, in order of the spans."""
+class FieldReadings:
+    """The readings of an answer's spans by the fields that they claim, in span order."""
 
     __slots__ = ("_by_field",)
 
@@ -32,17 +32,17 @@ class Claimed:
         return self._by_field.get(field, [])
 
     def first(self, field: Field, role: SpanRole | None = None) -> str:
-        """The first text that any span, or any span in this role, claims for a field."""
+        """The first text that a span (with this role, if given) claims for a field."""
         for reading in self.of(field):
             if role is None or reading.role is role:
-                found = text(reading.get(field))
-                if found:
-                    return found
+                value = text(reading.get(field))
+                if value:
+                    return value
         return ""
 
 
 def service_span(extent: Extent, spans: Sequence[Span]) -> Span:
-    """The span whose service answers: the root's, else the answering model's."""
+    """The span whose service the record belongs to: the root, else the answering model."""
     if extent.root.reading is not None:
         return extent.root.reading.span
     if extent.answering is not None and extent.answering.reading is not None:
@@ -51,22 +51,24 @@ def service_span(extent: Extent, spans: Sequence[Span]) -> Span:
 
 
 def service_of(span: Span) -> str:
-    """`service.name`; the SDKs' `unknown_service` is no name."""
+    """`service.name`; empty for the SDKs' default `unknown_service`."""
     name = text(span.resource.attributes.get("service.name"))
     return "" if name.startswith("unknown_service") else name
 
 
-def environment_of(span: Span, claimed: Claimed) -> str:
-    """The environment under its new or old name, the service's own word first."""
+def environment_of(span: Span, claimed: FieldReadings) -> str:
+    """The environment that a span claims, else the resource's under its new or old name."""
     attributes = span.resource.attributes
-    found = claimed.first(Field.ENVIRONMENT)
-    return found or next((one for name in ENVIRONMENT if (one := text(attributes.get(name)))), "")
+    environment = claimed.first(Field.ENVIRONMENT)
+    return environment or next(
+        (value for name in ENVIRONMENT if (value := text(attributes.get(name)))), ""
+    )
 
 
 def dimensions(
-    extent: Extent, claimed: Claimed, span: Span, retrieved: Sequence[Document]
+    extent: Extent, claimed: FieldReadings, span: Span, retrieved: Sequence[Document]
 ) -> Dimensions:
-    """All dimensions of an answer; empty or None where nothing states them."""
+    """All dimensions of an answer; unstated ones are empty or None."""
     model = extent.answering.reading if extent.answering is not None else None
     return Dimensions(
         llm_model=text(model.get(Field.MODEL)) if model is not None else "",
@@ -100,23 +102,23 @@ def _prompt_hash(model: Reading | None) -> str:
 
 
 def _epoch(retrieved: Sequence[Document]) -> str:
-    """The index version that the chunks' own metadata states."""
+    """The index version in the metadata of the first chunk."""
     metadata = retrieved[0].metadata if retrieved else {}
-    return next((found for key in EPOCH_KEYS if (found := text(metadata.get(key)))), "")
+    return next((epoch for key in EPOCH_KEYS if (epoch := text(metadata.get(key)))), "")
 
 
-def _top_k(claimed: Claimed, retrieved: Sequence[Document]) -> int | None:
-    for one in claimed.of(Field.TOP_K):
-        if one.role is not SpanRole.RERANKER:
-            found = whole(one.get(Field.TOP_K))
-            if found is not None:
-                return found
+def _top_k(claimed: FieldReadings, retrieved: Sequence[Document]) -> int | None:
+    for reading in claimed.of(Field.TOP_K):
+        if reading.role is not SpanRole.RERANKER:
+            top_k = whole(reading.get(Field.TOP_K))
+            if top_k is not None:
+                return top_k
     return len(retrieved) or None
 
 
 def _locale(attributes: Attributes) -> str:
     for name in ("user.locale", "locale", "language", "user.language"):
-        found = text(attributes.get(name))
-        if 1 < len(found) < 12:
-            return found
+        locale = text(attributes.get(name))
+        if 1 < len(locale) < 12:
+            return locale
     return ""

@@ -1,4 +1,4 @@
-"""What was retrieved and reranked in one answer, and why a part of it cannot be told."""
+"""Collects what was retrieved and reranked for an answer, and why a part of it is unknown."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ from ragvigil.model.record import Absent, Document, Retrieval
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Evidence:
-    """Documents of an answer by stage; `why` tells why a stage's list is missing.
+    """Documents of an answer by stage; `why` and `why_reranked` are reasons for missing lists.
 
-    `retrieved` is None where unknown; an empty tuple is a retriever that found nothing.
-    `partial` keeps what is left of a list whose rest was cut off.
+    `retrieved` is None if unknown; an empty tuple means that the retriever found nothing.
+    `partial` is the rest of a list that was cut off.
     """
 
     retrievals: tuple[Retrieval, ...] = ()
@@ -29,14 +29,14 @@ class Evidence:
     why_reranked: Absent = Absent.NOT_RUN
 
 
-Found = tuple[Node, Listing]
+NodeListing = tuple[Node, Listing]
 
 
 def gather(extent: Extent) -> Evidence:
-    """The documents that the spans of an answer carry."""
+    """Collects the documents in the spans of an answer."""
     retrievers = _outermost(extent.nodes)
     arrived = [node for node in retrievers if not _is_lost(node, extent.root)]
-    listings = [found for node in arrived if (found := _listing(node)) is not None]
+    listings = [listing for node in arrived if (listing := _listing(node)) is not None]
     everywhere = _by_hash(extent.nodes) if _lack_ids(listings) else {}
     if everywhere:
         listings = [(node, _renamed(listing, everywhere)) for node, listing in listings]
@@ -47,12 +47,12 @@ def gather(extent: Extent) -> Evidence:
     ]
     joiners = [node for node in extent.nodes if node.reading is not None
                and node.reading.claims(Field.RERANK_INPUT)]  # fmt: skip
-    given = _last(rerankers, Field.RERANK_INPUT) or _last(joiners, Field.RERANK_INPUT)
+    rerank_input = _last(rerankers, Field.RERANK_INPUT) or _last(joiners, Field.RERANK_INPUT)
     ranked = _last(rerankers, Field.RERANKED)
-    merged = _merged(listings, given)
-    known = [one for _, listing in listings for one in listing.documents]
-    if given is not None:
-        known.extend(given.documents)
+    merged = _merged(listings, rerank_input)
+    known = [document for _, listing in listings for document in listing.documents]
+    if rerank_input is not None:
+        known.extend(rerank_input.documents)
     complete = merged is not None and merged.complete
     reranked = complete_from(ranked.documents, known) if ranked and ranked.complete else None
     return Evidence(
@@ -67,7 +67,7 @@ def gather(extent: Extent) -> Evidence:
 
 
 def _is_lost(node: Node, root: Node) -> bool:
-    """Whether a call between the root and this span failed: what it returned did not arrive."""
+    """Whether a call between the root and this span failed: its result never reached the root."""
     for above in node.above() if node is not root else ():
         if above is root:
             return False
@@ -77,7 +77,7 @@ def _is_lost(node: Node, root: Node) -> bool:
 
 
 def _outermost(nodes: Sequence[Node]) -> list[Node]:
-    """Retrieving spans that no other retrieving span encloses; rerankers are no retrievers."""
+    """Retrieving spans, except rerankers, that are not inside another retrieving span."""
     members = {node.id for node in nodes}
     return [
         node
@@ -91,63 +91,71 @@ def _outermost(nodes: Sequence[Node]) -> list[Node]:
     ]
 
 
-def _listing(node: Node) -> Found | None:
-    """A retriever's own list, else what the retrievers below it returned."""
+def _listing(node: Node) -> NodeListing | None:
+    """A retriever's own list, else the joined lists of the retrievers below it."""
     own = node.reading.get(Field.RETRIEVED) if node.reading is not None else None
     if isinstance(own, Listing):
         return (node, own)
-    inner = [found for child in node.children for found in [_listing(child)] if found is not None]
+    inner = [
+        inner_listing
+        for child in node.children
+        for inner_listing in [_listing(child)]
+        if inner_listing is not None
+    ]
     if not inner:
         return None
     return (node, _joined([listing for _, listing in inner]))
 
 
 def _joined(listings: Sequence[Listing]) -> Listing:
-    """Several lists as one: by chunk id, the first position wins."""
+    """Joins lists; a repeated chunk id keeps its first position."""
     if len(listings) == 1:
         return listings[0]
-    seen: dict[str, Document] = {}
+    by_id: dict[str, Document] = {}
     for listing in listings:
         for document in listing.documents:
-            seen.setdefault(document.chunk_id, document)
+            by_id.setdefault(document.chunk_id, document)
     documents = tuple(
-        one if one.rank == rank else replace(one, rank=rank)
-        for rank, one in enumerate(seen.values())
+        document if document.rank == rank else replace(document, rank=rank)
+        for rank, document in enumerate(by_id.values())
     )
     return Listing(documents, all(listing.complete for listing in listings))
 
 
 def _last(nodes: Sequence[Node], field: Field) -> Listing | None:
-    """The list of the last of several spans that has one."""
-    for node in sorted(nodes, key=lambda one: (one.end, one.start, one.id), reverse=True):
-        found = node.reading.get(field) if node.reading is not None else None
-        if isinstance(found, Listing) and found.documents:
-            return found
+    """The list of the last span that has a non-empty one."""
+    for node in sorted(nodes, key=lambda n: (n.end, n.start, n.id), reverse=True):
+        listing = node.reading.get(field) if node.reading is not None else None
+        if isinstance(listing, Listing) and listing.documents:
+            return listing
     return None
 
 
-def _merged(listings: Sequence[Found], given: Listing | None) -> Listing | None:
-    """What retrieval returned as a whole: a joiner's list reaches the reranker as its input."""
-    if given is not None and given.complete and len(listings) != 1:
-        known = [one for _, listing in listings for one in listing.documents]
-        return Listing(complete_from(given.documents, known))
+def _merged(listings: Sequence[NodeListing], rerank_input: Listing | None) -> Listing | None:
+    """The list of the whole retrieval: of several retrievers' lists the joined one, if visible.
+
+    The list that a joiner made is visible as the input of the reranker.
+    """
+    if rerank_input is not None and rerank_input.complete and len(listings) != 1:
+        known = [document for _, listing in listings for document in listing.documents]
+        return Listing(complete_from(rerank_input.documents, known))
     if not listings:
-        return given
+        return rerank_input
     return _joined([listing for _, listing in listings])
 
 
 def complete_from(documents: Iterable[Document], known: Iterable[Document]) -> tuple[Document, ...]:
-    """Documents with the ids, texts and metadata that the same chunks have elsewhere.
+    """Completes documents with ids, texts and metadata of the same chunks elsewhere.
 
-    The same chunk is the same text, or the same id. A missing score stays missing: scores of
-    different stages are never mixed.
+    Chunks are the same if their text or their id is. A missing score stays missing, because the
+    scores of different stages are never mixed.
     """
     by_hash: dict[str, Document] = {}
     by_id: dict[str, Document] = {}
-    for one in known:
-        by_id.setdefault(one.chunk_id, one)
-        if one.text_hash:
-            by_hash.setdefault(one.text_hash, one)
+    for chunk in known:
+        by_id.setdefault(chunk.chunk_id, chunk)
+        if chunk.text_hash:
+            by_hash.setdefault(chunk.text_hash, chunk)
     return tuple(_completed(document, by_id, by_hash) for document in documents)
 
 
@@ -171,7 +179,7 @@ def _completed(
 
 
 def _adds(other: Document, document: Document) -> bool:
-    """Whether another occurrence of a chunk knows more than this one."""
+    """Whether another occurrence of a chunk has something that this one lacks."""
     return (
         other.chunk_id != document.chunk_id
         or (document.content is None and other.content is not None)
@@ -180,7 +188,7 @@ def _adds(other: Document, document: Document) -> bool:
     )
 
 
-def _lack_ids(listings: Sequence[Found]) -> bool:
+def _lack_ids(listings: Sequence[NodeListing]) -> bool:
     return any(
         document.chunk_id == document.text_hash
         for _, listing in listings
@@ -189,28 +197,28 @@ def _lack_ids(listings: Sequence[Found]) -> bool:
 
 
 def _by_hash(nodes: Sequence[Node]) -> dict[str, Document]:
-    """Documents with an id of their own, by text: a store may have what a retriever lacks."""
-    found: dict[str, Document] = {}
+    """Documents with a real id, by text hash: a vector store's span may have what another lacks."""
+    by_hash: dict[str, Document] = {}
     for node in nodes:
         if not node.retrieves or node.reading is None:
             continue
         for field in (Field.RETRIEVED, Field.RERANK_INPUT):
             listing = node.reading.get(field)
-            for one in listing.documents if isinstance(listing, Listing) else ():
-                if one.text_hash and one.chunk_id != one.text_hash:
-                    found.setdefault(one.text_hash, one)
-    return found
+            for document in listing.documents if isinstance(listing, Listing) else ():
+                if document.text_hash and document.chunk_id != document.text_hash:
+                    by_hash.setdefault(document.text_hash, document)
+    return by_hash
 
 
 def _named(documents: Iterable[Document], by_hash: dict[str, Document]) -> tuple[Document, ...]:
-    """Documents whose id is only their hash, under the id that the same text has elsewhere."""
+    """Replaces ids that are only hashes by the id that the same text has elsewhere."""
     if not by_hash:
         return tuple(documents)
     return tuple(
-        replace(one, chunk_id=by_hash[one.text_hash].chunk_id)
-        if one.chunk_id == one.text_hash and one.text_hash in by_hash
-        else one
-        for one in documents
+        replace(document, chunk_id=by_hash[document.text_hash].chunk_id)
+        if document.chunk_id == document.text_hash and document.text_hash in by_hash
+        else document
+        for document in documents
     )
 
 
@@ -219,38 +227,38 @@ def _renamed(listing: Listing, by_hash: dict[str, Document]) -> Listing:
 
 
 def _retrieval(node: Node, by_hash: dict[str, Document]) -> Retrieval:
-    found = _listing(node)
-    documents = _named(found[1].documents, by_hash) if found is not None else ()
+    listing = _listing(node)
+    documents = _named(listing[1].documents, by_hash) if listing is not None else ()
     return Retrieval(query=query_of(node), documents=documents, span_id=node.id)
 
 
 def query_of(node: Node) -> str | None:
-    """What a retriever was asked: its query, its input, or what was embedded below it."""
+    """The query of a retriever: its own, else its input, else that of an embedding below it."""
     if node.reading is None:
         return None
     for field in (Field.QUERY, Field.INPUT):
-        asked = question_of(node.reading.get(field))
-        if asked:
-            return asked
+        query = question_of(node.reading.get(field))
+        if query:
+            return query
     for child in node.children:
         if child.role in (SpanRole.EMBEDDING, SpanRole.RETRIEVER):
-            asked = query_of(child)
-            if asked:
-                return asked
+            query = query_of(child)
+            if query:
+                return query
     return None
 
 
 def _declared(extent: Extent) -> tuple[Document, ...] | None:
     declaring = [n for n in extent.nodes if n.reading and n.reading.claims(Field.CONTEXT)]
-    for node in sorted(declaring, key=lambda one: (one.start, one.id)):
-        found = node.reading.get(Field.CONTEXT) if node.reading is not None else None
-        if isinstance(found, Listing) and found.complete:
-            return found.documents
+    for node in sorted(declaring, key=lambda n: (n.start, n.id)):
+        listing = node.reading.get(Field.CONTEXT) if node.reading is not None else None
+        if isinstance(listing, Listing) and listing.complete:
+            return listing.documents
     return None
 
 
 def _why(retrievers: Sequence[Node], merged: Listing | None, *, is_lost: bool) -> Absent:
-    """Why there is no list of retrieved documents."""
+    """The reason why the list of retrieved documents is missing."""
     if merged is not None and not merged.complete:
         return Absent.TRUNCATED
     if not retrievers:

@@ -1,10 +1,10 @@
-"""Feedback and evaluations that arrive as telemetry: what they say, and of which answer.
+"""Reads feedback and evaluations that arrive as telemetry, and the answer that they are about.
 
-Read are OpenInference's annotations (on the judged span, or on a carrier span that links to it),
-OpenTelemetry's `gen_ai.evaluation.result` (span event, attributes, log record with a span or with
-no more than a trace), traceAI's target span and Logfire's feedback spans. The answer may be stored
-before or after: the store matches them when it is read. Nothing here is a score of ours: a model's
-evaluation keeps its source, and results that this house has exported are passed over and counted.
+ragvigil reads OpenInference's annotations (on the judged span, or on a carrier span that links to
+it), OpenTelemetry's `gen_ai.evaluation.result` (a span event, attributes, or a log record with or
+without a span), traceAI's target span and Logfire's feedback spans. The answer may be stored before
+or after its feedback: the store joins them when read. None of this becomes a score of ragvigil: a
+model's evaluation keeps its source, and results that ragvigil exported are skipped and counted.
 """
 
 from __future__ import annotations
@@ -24,16 +24,16 @@ from ragvigil.model.evaluation import EVENT, is_own_result
 from ragvigil.model.feedback import LANGFUSE_SCORES, FeedbackEvent
 from ragvigil.model.span import Attributes, LogRecord, Span, Trace
 
-TELLING = re.compile(
+FEEDBACK_NAME = re.compile(
     r"(?:trace\.|session\.)?(?:annotations|evaluations)\.|gen_ai\.evaluation\.|logfire\.feedback\."
 )
-"""How the names begin that tell of feedback."""
+"""The beginnings of attribute names that carry feedback."""
 OWN_RESULTS = Counter(
     "ragvigil_own_results_ignored",
     "Results of our own that came back after their export: neither feedback nor a new score.",
 )
 LOOSE = "log:"
-"""How the place of a log record begins that has no span of its own in the trace."""
+"""The prefix of the place of a log record that has no span in the trace."""
 ANNOTATIONS = {"annotations.": "annotation.", "evaluations.": "evaluation."}
 SCOPES = ("", "trace.", "session.")
 KINDS = (
@@ -54,7 +54,7 @@ BAD = frozenset({
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Target:
-    """What is judged, by the ids that the carrier gives."""
+    """What is judged, by the ids in the carrier."""
 
     trace_id: str = ""
     span_id: str = ""
@@ -63,34 +63,38 @@ class Target:
 
 
 def feedback_of(trace: Trace) -> tuple[FeedbackEvent, ...]:
-    """All feedback that a trace carries; the same spans always give the same ids."""
+    """All feedback in a trace; the same spans always give the same ids."""
     return tuple(
-        told
+        event
         for span in trace.spans
-        if _may_tell(span) and not _is_own(span)
-        for told in _of_span(span)
+        if _may_carry_feedback(span) and not _is_own(span)
+        for event in _of_span(span)
     )
 
 
 def _is_own(span: Span) -> bool:
-    """Whether a span brings results of our own; then they are counted."""
+    """Whether a span carries results that ragvigil exported; counts them."""
     is_own = is_own_result(span.scope, span.attributes)
     OWN_RESULTS.inc(is_own)
     return is_own
 
 
-def _may_tell(span: Span) -> bool:
+def _may_carry_feedback(span: Span) -> bool:
     if span.events and any(event.name == EVENT for event in span.events):
         return True
     if span.logs and any(log.event_name == EVENT for log in span.logs):
         return True
     names = tuple(span.attributes)
-    return _tells(names) if len(names) <= CACHED_NAMES else any(map(TELLING.match, names))
+    return (
+        _have_feedback(names)
+        if len(names) <= CACHED_NAMES
+        else any(map(FEEDBACK_NAME.match, names))
+    )
 
 
 @lru_cache(maxsize=512)
-def _tells(names: tuple[str, ...]) -> bool:
-    return any(map(TELLING.match, names))
+def _have_feedback(names: tuple[str, ...]) -> bool:
+    return any(map(FEEDBACK_NAME.match, names))
 
 
 def _of_span(span: Span) -> Iterator[FeedbackEvent]:
@@ -98,7 +102,7 @@ def _of_span(span: Span) -> Iterator[FeedbackEvent]:
     if "gen_ai.evaluation.name" in span.attributes:
         target = text(span.attributes.get("gen_ai.evaluation.target_span_id"))
         own = Target(trace_id=span.trace_id, span_id=target or span.parent_span_id or span.span_id)
-        if not target and len(span.links) == 1:  # a carrier: its parent is the job that judged
+        if not target and len(span.links) == 1:  # a carrier span: its parent is the judging job
             own = _annotated(span, "")
         yield from _evaluation(span, "attributes", span.attributes, own, span.end_unix_nano)
     for place, event in enumerate(span.events):
@@ -108,9 +112,9 @@ def _of_span(span: Span) -> Iterator[FeedbackEvent]:
             )
     for place, log in enumerate(span.logs):
         if log.event_name == EVENT and not is_own_result(log.scope, log.attributes):
-            named = f"log{place}" if log.span_id == span.span_id else _content(log)
+            place_ = f"log{place}" if log.span_id == span.span_id else _content(log)
             own = Target(trace_id=log.trace_id, span_id=log.span_id)
-            yield from _evaluation(span, named, _fields(log), own, log.time_unix_nano)
+            yield from _evaluation(span, place_, _fields(log), own, log.time_unix_nano)
     if span.attributes.get("logfire.span_type") == "annotation":
         yield from _logfire(span)
 
@@ -120,13 +124,13 @@ def _itself(span: Span) -> Target:
 
 
 def _content(log: LogRecord) -> str:
-    """Names a log record without a span by what it says: its place changes with a late span."""
-    said = repr((log.span_id, log.time_unix_nano, sorted(_fields(log).items(), key=str)))
-    return f"{LOOSE}{blake2b(said.encode('utf-8', 'replace'), digest_size=8).hexdigest()}"
+    """Names a log record without a span by its content: its place may change with a late span."""
+    content = repr((log.span_id, log.time_unix_nano, sorted(_fields(log).items(), key=str)))
+    return f"{LOOSE}{blake2b(content.encode('utf-8', 'replace'), digest_size=8).hexdigest()}"
 
 
 def _fields(log: LogRecord) -> Attributes:
-    """A log record's attributes, and its body where that is a map."""
+    """A log record's attributes, and its body if that is a map."""
     body = log.body if isinstance(log.body, dict) else {}
     return {**body, **log.attributes}
 
@@ -143,13 +147,13 @@ def _annotations(span: Span) -> Iterator[FeedbackEvent]:
                     by = text(row.get("annotator_kind")).lower()
                     origin = "langfuse" if span.scope.name == LANGFUSE_SCORES else "openinference"
                     source = f"{origin}:{by}" if by else origin
-                    yield _told(
+                    yield _event(
                         span, place, name, row, _annotated(span, scope), span.end_unix_nano, source
                     )
 
 
 def _annotated(span: Span, scope: str) -> Target:
-    """The one span that a carrier links to, else the span itself; parents are never meant."""
+    """The span that a carrier links to, else the span itself; never the parent."""
     if scope == "session.":
         return Target(session_id=text(span.attributes.get("session.id")))
     linked = span.links[0] if len(span.links) == 1 else None
@@ -162,7 +166,7 @@ def _annotated(span: Span, scope: str) -> Target:
 def _evaluation(
     span: Span, place: str, fields: Mapping[str, object], target: Target, time: int
 ) -> Iterator[FeedbackEvent]:
-    """OpenTelemetry's evaluation of the span it stands on; a response id is the surer name."""
+    """OpenTelemetry's evaluation of the span it is on; a response id is more precise."""
     name = text(fields.get("gen_ai.evaluation.name"))
     response = text(fields.get("gen_ai.response.id"))
     if not name:
@@ -173,11 +177,11 @@ def _evaluation(
         "explanation": fields.get("gen_ai.evaluation.explanation"),
     }
     aimed = Target(response_id=response) if response else target
-    yield _told(span, place, name, row, aimed, time, "gen_ai.evaluation")
+    yield _event(span, place, name, row, aimed, time, "gen_ai.evaluation")
 
 
 def _logfire(span: Span) -> Iterator[FeedbackEvent]:
-    """A child of the judged span whose attribute of the feedback's name holds the value."""
+    """Logfire: a child of the judged span; the attribute named like the feedback has the value."""
     name = text(span.attributes.get("logfire.feedback.name"))
     value = span.attributes.get(name)
     if not name or not span.parent_span_id:
@@ -188,10 +192,10 @@ def _logfire(span: Span) -> Iterator[FeedbackEvent]:
         "explanation": span.attributes.get("logfire.feedback.comment"),
     }
     target = Target(trace_id=span.trace_id, span_id=span.parent_span_id)
-    yield _told(span, "logfire", name, row, target, span.end_unix_nano, "logfire")
+    yield _event(span, "logfire", name, row, target, span.end_unix_nano, "logfire")
 
 
-def _told(
+def _event(
     span: Span,
     place: str,
     name: str,
@@ -207,7 +211,7 @@ def _told(
         kind=kind,
         time_unix_nano=time or span.end_unix_nano or span.start_unix_nano,
         value=value_of(row.get("score"), label, kind),
-        comment=": ".join(one for one in (name, label, why) if one),
+        comment=": ".join(part for part in (name, label, why) if part),
         source=source,
         trace_id=target.trace_id,
         span_id=target.span_id,
@@ -217,9 +221,9 @@ def _told(
 
 
 def value_of(score: object, label: str, kind: str) -> float | None:
-    """1 good to 0 bad; None where neither score nor label says which.
+    """From 0 (bad) to 1 (good); None if neither score nor label says which.
 
-    Scores have no common scale: one within 0..1 is taken, thumbs by their sign, no other.
+    Scores have no common scale: a score in 0..1 is used, a thumb by its sign, no other.
 
     >>> value_of(0.25, "", "rating"), value_of(4, "", "rating"), value_of(-1, "", "thumbs")
     (0.25, None, 0.0)
@@ -228,10 +232,10 @@ def value_of(score: object, label: str, kind: str) -> float | None:
     """
     if isinstance(score, bool):
         return float(score)
-    found = number(score)
-    if found is not None and isfinite(found):
-        if 0 <= found <= 1:
-            return found
-        return float(found > 0) if kind == "thumbs" else None
+    value = number(score)
+    if value is not None and isfinite(value):
+        if 0 <= value <= 1:
+            return value
+        return float(value > 0) if kind == "thumbs" else None
     word = label.strip().lower().replace("-", "_").replace(" ", "_")
     return 1.0 if word in GOOD else 0.0 if word in BAD else None

@@ -1,4 +1,4 @@
-"""What an answer cost and how long it took; sums go over LLM leaves, never over wrappers."""
+"""Cost and latency of an answer. Sums go over LLM leaves, never over the spans that wrap them."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ COUNTS = (
 
 
 def model_calls(nodes: Sequence[Node]) -> list[Node]:
-    """LLM calls, each once: the deepest span that states its tokens, not its wrappers and twins."""
+    """LLM calls, each once: the deepest span that states tokens, without wrappers and twins."""
     calls = [node for node in nodes if node.role is SpanRole.LLM and _states_usage(node)]
     wrappers = {above.id for node in calls for above in node.above()}
     return _without_twins(node for node in calls if node.id not in wrappers)
@@ -33,24 +33,27 @@ def _states_usage(node: Node) -> bool:
 
 
 def _without_twins(calls: Iterable[Node]) -> list[Node]:
-    """Two instrumentors see one call twice: same tokens, overlapping in time, different scopes."""
-    kept: list[Node] = []
+    """Drops twins: two instrumentors report the same call, so tokens would count twice.
+
+    Twins have the same tokens, overlap in time and come from different scopes.
+    """
+    distinct: list[Node] = []
     for node in calls:
-        if not any(_is_twin(node, other) for other in kept):
-            kept.append(node)
-    return kept
+        if not any(_is_twin(node, other) for other in distinct):
+            distinct.append(node)
+    return distinct
 
 
-def _is_twin(one: Node, other: Node) -> bool:
-    if one.reading is None or other.reading is None:
+def _is_twin(node: Node, other: Node) -> bool:
+    if node.reading is None or other.reading is None:
         return False
-    same = all(one.reading.get(field) == other.reading.get(field) for field in COUNTS[:2])
-    overlapping = one.start < other.end and other.start < one.end
-    return same and overlapping and one.reading.span.scope.name != other.reading.span.scope.name
+    same = all(node.reading.get(field) == other.reading.get(field) for field in COUNTS[:2])
+    overlapping = node.start < other.end and other.start < node.end
+    return same and overlapping and node.reading.span.scope.name != other.reading.span.scope.name
 
 
 def usage(calls: Sequence[Node]) -> Usage:
-    """Tokens summed over the calls; None where no call states them."""
+    """Tokens summed over the calls; None if no call states them."""
     sums = [_sum(calls, field) for field in COUNTS]
     return Usage(
         input_tokens=sums[0],
@@ -62,23 +65,23 @@ def usage(calls: Sequence[Node]) -> Usage:
 
 def _sum(nodes: Iterable[Node], field: Field) -> int | None:
     stated = [whole(node.reading.get(field)) for node in nodes if node.reading is not None]
-    known = [one for one in stated if one is not None]
+    known = [value for value in stated if value is not None]
     return sum(known) if known else None
 
 
 def cost(nodes: Sequence[Node], calls: Sequence[Node]) -> float | None:
-    """US dollars, summed over LLM calls and over embedding and reranking leaves."""
+    """The cost in US dollars of the LLM calls and of embedding and reranking leaves."""
     if not any(n.reading is not None and n.reading.claims(Field.COST_USD) for n in nodes):
         return None
     leaves = [n for n in nodes if n.role in SPENDING and n.role is not SpanRole.LLM
               and not any(child.role is n.role for child in n.children)]  # fmt: skip
     stated = [number(n.reading.get(Field.COST_USD)) for n in (*calls, *leaves) if n.reading]
-    known = [one for one in stated if one is not None]
+    known = [value for value in stated if value is not None]
     return sum(known) if known else None
 
 
 def latencies(extent: Extent) -> Latencies:
-    """Seconds of wall time per stage; overlapping spans of a stage are counted once."""
+    """Wall time per stage in seconds; overlapping spans of a stage count once."""
     total = (extent.root.end - extent.root.start) / 1e9
     return Latencies(
         total=total if total > 0 else None,
@@ -101,9 +104,9 @@ def _wall(nodes: Iterable[Node]) -> float | None:
 
 
 def _first_token(answering: Node | None) -> float | None:
-    found = (
+    seconds = (
         answering.reading.get(Field.FIRST_TOKEN_SECONDS)
         if answering and answering.reading
         else None
     )
-    return number(found)
+    return number(seconds)

@@ -1,4 +1,4 @@
-"""What was asked and what was answered, and why one of them cannot be told."""
+"""Finds the question and the answer, and the reason if one of them is unknown."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ CUT_REASONS = frozenset(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Answer:
-    """`text` is what the user read; `reply` what the model wrote, where that is JSON around it."""
+    """`text` is what the user read; `reply` is what the model wrote, if that differs (JSON)."""
 
     text: str | None = None
     reply: str = ""
@@ -38,58 +38,61 @@ class Answer:
 
 
 def question(extent: Extent, evidence: Evidence) -> str | None:
-    """The user's question.
+    """The user's question, from the first of these that exists.
 
-    The retriever's query, where all retrievers were asked the same before any model could rewrite
-    it; else what the record's root was asked; else what the prompt names as the question.
+    What the user's code declares; the retrievers' query, if it is the same for all and no model
+    could have rewritten it; the input of the record's root; the question that the prompt labels;
+    the first rewritten query; the input of spans between root and model; the last user message.
     """
     declared = _declared(extent.nodes)
     if declared:
         return declared
-    asked = {one.query for one in evidence.retrievals if one.query}
-    asked.update(_rerank_queries(extent.nodes) if not asked else ())
-    if len(asked) == 1 and not _is_rewritten(extent):
-        return asked.pop()
-    at_root = _asked_at(extent.root)
+    queries = {retrieval.query for retrieval in evidence.retrievals if retrieval.query}
+    queries.update(_rerank_queries(extent.nodes) if not queries else ())
+    if len(queries) == 1 and not _is_rewritten(extent):
+        return queries.pop()
+    at_root = _question_at(extent.root)
     if at_root:
         return at_root
     prompts = prompt_texts(extent.answering)
-    named = next((found for one in reversed(prompts) if (found := question_in(one))), None)
-    if named is None and _calls_tools(extent):
-        first = min(extent.models, key=lambda one: (one.start, one.id))
-        named = _last_user(first)  # the user's own words, before any tool's result
-    if named:
-        return named
-    if asked:
-        return min(asked, key=lambda one: (evidence_order(evidence, one), one))
+    labelled = next(
+        (question_ for prompt in reversed(prompts) if (question_ := question_in(prompt))), None
+    )
+    if labelled is None and _calls_tools(extent):
+        first = min(extent.models, key=lambda model: (model.start, model.id))
+        labelled = _last_user(first)  # the user's own text, before any tool's result
+    if labelled:
+        return labelled
+    if queries:
+        return min(queries, key=lambda query: (evidence_order(evidence, query), query))
     return _below_root(extent) or _last_user(extent.answering)
 
 
 def evidence_order(evidence: Evidence, query: str) -> int:
-    """The place of the first retrieval that was asked this."""
-    queries = [one.query for one in evidence.retrievals]
+    """The index of the first retrieval with this query."""
+    queries = [retrieval.query for retrieval in evidence.retrievals]
     return queries.index(query) if query in queries else len(queries)
 
 
 def _declared(nodes: Iterable[Node]) -> str | None:
     for node in nodes:
         if node.reading is not None and "ragvigil.query" in node.reading.span.attributes:
-            found = text(node.reading.span.attributes["ragvigil.query"])
-            if found:
-                return found
+            query = text(node.reading.span.attributes["ragvigil.query"])
+            if query:
+                return query
     return None
 
 
 def _rerank_queries(nodes: Iterable[Node]) -> set[str]:
     rerankers = [node for node in nodes if node.role is SpanRole.RERANKER and node.reading]
-    return {found for node in rerankers if node.reading
-            and (found := question_of(node.reading.get(Field.QUERY)))}  # fmt: skip
+    return {query for node in rerankers if node.reading
+            and (query := question_of(node.reading.get(Field.QUERY)))}  # fmt: skip
 
 
 def _is_rewritten(extent: Extent) -> bool:
-    """Whether a model ran before the retrieval: its query need not be the user's words.
+    """Whether a model ran before the retrieval: then the query may not be the user's text.
 
-    A model that calls tools wrote the query, even where rounded times say otherwise.
+    A model that calls tools wrote the query, even if rounded times say otherwise.
     """
     if _calls_tools(extent):
         return True
@@ -98,17 +101,19 @@ def _is_rewritten(extent: Extent) -> bool:
 
 
 def _calls_tools(extent: Extent) -> bool:
-    """Whether a model of this answer asked for a tool call."""
-    replies = (one.reading.get(Field.REPLY) for one in extent.models if one.reading is not None)
+    """Whether a model of this answer requested a tool call."""
+    replies = (
+        model.reading.get(Field.REPLY) for model in extent.models if model.reading is not None
+    )
     return any(m.calls_tool for reply in replies if isinstance(reply, tuple) for m in reply)
 
 
-def _asked_at(root: Node) -> str | None:
+def _question_at(root: Node) -> str | None:
     if root.reading is None:
         return None
-    found = _without_context(question_of(root.reading.get(Field.INPUT)))
-    if found:
-        return found
+    question_ = _without_context(question_of(root.reading.get(Field.INPUT)))
+    if question_:
+        return question_
     attributes = root.reading.span.attributes
     for name, value in attributes.items():
         if name.rpartition(".")[2].lower() in PLAIN_NAMES:
@@ -119,57 +124,57 @@ def _asked_at(root: Node) -> str | None:
 
 
 def _below_root(extent: Extent) -> str | None:
-    """What the spans between the root and the answering model were asked, outermost first."""
+    """The question in the input of the spans between root and answering model, outermost first."""
     if extent.answering is None:
         return None
     inner = [node for node in extent.answering.above() if node.role is not SpanRole.LLM]
-    return next((found for node in reversed(inner) if (found := _asked_at(node))), None)
+    return next((question_ for node in reversed(inner) if (question_ := _question_at(node))), None)
 
 
 def _last_user(answering: Node | None) -> str | None:
     messages = answering.reading.get(Field.PROMPT) if answering and answering.reading else None
     if not isinstance(messages, tuple):
         return None
-    asked = last_user_text([{"role": m.role, "content": m.text} for m in messages])
-    return _without_context(asked)
+    text_ = last_user_text([{"role": m.role, "content": m.text} for m in messages])
+    return _without_context(text_)
 
 
-def _without_context(asked: str | None) -> str | None:
-    """A question as it is; of a whole prompt only the question that its template names."""
-    if asked is None or "\n" not in asked:
-        return asked
-    return question_in(asked) or (None if blocks([asked]) else asked)
+def _without_context(text_: str | None) -> str | None:
+    """A question unchanged; of a whole prompt only the question that its template labels."""
+    if text_ is None or "\n" not in text_:
+        return text_
+    return question_in(text_) or (None if blocks([text_]) else text_)
 
 
 def answer(extent: Extent) -> Answer:
-    """The answer: what the root returned, else what the answering model replied."""
+    """The answer: the root's output, else the answering model's reply, else a wrapper's output."""
     model = extent.answering
-    said = _said_at_root(extent)
+    output = _output_at_root(extent)
     reply = reply_text(model) if model is not None else ""
     failed = model is not None and has_failed(model)
-    found = said or _inside(reply) or _from_wrappers(extent)
-    if found is None:
+    text_ = output or _unwrapped_reply(reply) or _from_wrappers(extent)
+    if text_ is None:
         return Answer(why=_why(extent, failed))
     return Answer(
-        text=found,
-        reply=reply if reply != found else "",
+        text=text_,
+        reply=reply if reply != text_ else "",
         is_cut=failed or _finish_reason(model) in CUT_REASONS,
     )
 
 
-def _said_at_root(extent: Extent) -> str | None:
-    """What the root or an entry span above it returned; a lone word is a status, not an answer."""
+def _output_at_root(extent: Extent) -> str | None:
+    """The output of the root or of an entry span above it; a short single word is a status code."""
     for node in (extent.root, *extent.root.above()):
         if node.reading is None or (node is not extent.root and not node.is_entry):
             continue
-        said = answer_of(node.reading.get(Field.OUTPUT))
-        if said and (len(said.split()) > 1 or len(said) > 12 or not said.isascii()):
-            return said
+        output = answer_of(node.reading.get(Field.OUTPUT))
+        if output and (len(output.split()) > 1 or len(output) > 12 or not output.isascii()):
+            return output
     return None
 
 
-def _inside(reply: str) -> str | None:
-    """A reply's text; of a JSON reply the answer in it."""
+def _unwrapped_reply(reply: str) -> str | None:
+    """The text of a reply; for a JSON reply the answer in it."""
     if not reply:
         return None
     if is_json_answer(reply):
@@ -180,13 +185,15 @@ def _inside(reply: str) -> str | None:
 
 
 def _from_wrappers(extent: Extent) -> str | None:
-    """What the spans around the answering model returned, nearest first."""
+    """The output of the spans around the answering model, nearest first."""
     if extent.answering is None:
         return None
     for node in (*extent.answering.above(), extent.answering):
-        said = answer_of(node.reading.get(Field.OUTPUT)) if node.reading is not None else None
-        if said and (node.role is SpanRole.LLM or extent.root in (node, *node.above())):
-            return said.removeprefix("assistant: ")  # LlamaIndex writes a message as text
+        output = answer_of(node.reading.get(Field.OUTPUT)) if node.reading is not None else None
+        if output and (node.role is SpanRole.LLM or extent.root in (node, *node.above())):
+            return output.removeprefix(
+                "assistant: "
+            )  # LlamaIndex writes a message as text like this
     return None
 
 
@@ -201,7 +208,7 @@ def _why(extent: Extent, failed: bool) -> Absent:
 
 
 def why_unseen(nodes: Sequence[Node], fields: Sequence[Field], at: Node | None) -> Absent:
-    """Why content is missing: withheld at the span that should have it, or anywhere else."""
+    """The reason why content is missing: at the span that should have it first, then at any."""
     for node in ([at] if at is not None else []) + list(nodes):
         if node.reading is None:
             continue

@@ -1,4 +1,4 @@
-"""The route that an answer is counted under: few distinct names, whatever the service sends."""
+"""Decides the route under which an answer is counted; keeps the number of names small."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ ENVIRONMENT = ("deployment.environment.name", "deployment.environment")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RouteRules:
-    """The user's own rules, tried in order before anything else: a pattern and its template.
+    """The user's rules, pairs of pattern and template, tried in order before anything else.
 
     A template may use the pattern's groups (`\\1`).
     """
@@ -38,11 +38,13 @@ class RouteRules:
 
     @classmethod
     def of(cls, rules: Mapping[str, str]) -> RouteRules:
-        """Rules from the settings' regular expressions; raises re.error on a faulty one."""
-        return cls(rules=tuple((re.compile(one), name) for one, name in rules.items()))
+        """Rules from the regular expressions of the settings; raises re.error on a faulty one."""
+        return cls(
+            rules=tuple((re.compile(expression), name) for expression, name in rules.items())
+        )
 
     def apply(self, route: str) -> str | None:
-        """The template of the first rule that matches the whole route, None where none does."""
+        """The name by the first rule that matches the whole route; None if none matches."""
         for pattern, template in self.rules:
             match = pattern.fullmatch(route)
             if match is not None:
@@ -51,37 +53,37 @@ class RouteRules:
 
 
 class RouteCap:
-    """At most `limit` distinct routes per service; later ones are counted as `__other__`."""
+    """Admits `limit` distinct routes per service; later ones are counted as `__other__`."""
 
     def __init__(self, limit: int = LIMIT) -> None:
         self._limit = limit
         self._seen: dict[str, set[str]] = {}
 
     def admit(self, service: str, route: str) -> str:
-        """The route itself while there is room for it, else `__other__`."""
-        seen = self._seen.setdefault(service, set())
-        if route in seen:
+        """The route itself if it is known or there is room, else `__other__`."""
+        routes = self._seen.setdefault(service, set())
+        if route in routes:
             return route
-        if len(seen) >= self._limit:
+        if len(routes) >= self._limit:
             return OTHER
-        seen.add(route)
+        routes.add(route)
         return route
 
     def take(self, other: RouteCap) -> bool:
-        """Admits what another has admitted; False where there was no room for all of it."""
-        pairs = [(service, route) for service, seen in other._seen.items() for route in seen]
+        """Admits the routes of another cap; False if there was not room for all."""
+        pairs = [(service, route) for service, routes in other._seen.items() for route in routes]
         admitted = [self.admit(service, route) == route for service, route in pairs]
         return all(admitted)
 
     def copy(self) -> RouteCap:
-        """One that has admitted the same, and goes on by itself."""
+        """An independent copy."""
         other = RouteCap(self._limit)
         other.take(self)
         return other
 
 
 def templated(name: str) -> str:
-    """A name with its numbers, ids, dates and e-mail addresses taken out.
+    """Replaces numbers, ids, dates and e-mail addresses in a name by placeholders.
 
     >>> templated("/orders/1234/items"), templated("/v1/ask")
     ('/orders/{number}/items', '/v1/ask')
@@ -89,6 +91,7 @@ def templated(name: str) -> str:
     '/u/{email}/{date}'
     """
     name = name[:LONGEST]
+    # Most routes are plain words and skip six expressions.
     if name.isascii() and name.replace("/", "").replace("_", "").isalpha():
         return name
     for pattern, template in TEMPLATES:
@@ -97,8 +100,8 @@ def templated(name: str) -> str:
 
 
 def route_of(root: Node, answering: Node | None, members: Iterable[Node], rules: RouteRules) -> str:
-    """The route: declared, else the nearest SERVER span's, else what the application calls it."""
-    declared = next((found for node in members if (found := _claim(node, Field.ROUTE))), "")
+    """The route: declared, else of the nearest SERVER span, else the application's name for it."""
+    declared = next((route for node in members if (route := _claim(node, Field.ROUTE))), "")
     if declared:
         return declared
     raw = _server_route(root, answering) or _named(root, answering) or _service(root)
@@ -106,12 +109,12 @@ def route_of(root: Node, answering: Node | None, members: Iterable[Node], rules:
 
 
 def entry_route_of(root: Node, rules: RouteRules) -> str:
-    """The route of the outermost SERVER span of the trace, where there is one above the record."""
+    """The route of the outermost SERVER span at or above the record's root, else empty."""
     chain = [root, *root.above()]
     for node in reversed(chain):
-        found = _server(node)
-        if found:
-            return rules.apply(found) or templated(found)
+        route = _server(node)
+        if route:
+            return rules.apply(route) or templated(route)
     return ""
 
 
@@ -120,22 +123,22 @@ def _claim(node: Node, field: Field) -> str:
 
 
 def _server_route(root: Node, answering: Node | None) -> str:
-    """The nearest SERVER span at the record's root or above it; inside it only above the answer."""
+    """The route of the nearest SERVER span at or above the root, else between root and answer."""
     for node in (root, *root.above()):
-        found = _server(node)
-        if found:
-            return found
+        route = _server(node)
+        if route:
+            return route
     for node in answering.above() if answering is not None else ():
         if node is root:
             break
-        found = _server(node)
-        if found:
-            return found
+        route = _server(node)
+        if route:
+            return route
     return ""
 
 
 def _server(node: Node) -> str:
-    """A span's own route: `http.route`, the path, or the RPC method, of an entry span."""
+    """The route of an entry span: `http.route`, path, RPC method or message destination."""
     if node.reading is None:
         return ""
     attributes, kind = node.reading.span.attributes, node.reading.span.kind
@@ -147,9 +150,9 @@ def _server(node: Node) -> str:
 
 def _path(attributes: Mapping[str, object]) -> str:
     for name in PATH_ATTRIBUTES:
-        found = text(attributes.get(name))
-        if found:
-            without_query = found.partition("?")[0].partition("#")[0]
+        path = text(attributes.get(name))
+        if path:
+            without_query = path.partition("?")[0].partition("#")[0]
             _, scheme, rest = without_query.partition("://")
             return "/" + rest.partition("/")[2] if scheme else without_query
     return ""
@@ -163,18 +166,18 @@ def _rpc(attributes: Mapping[str, object]) -> str:
 def _messaging(attributes: Mapping[str, object]) -> str:
     names = ("messaging.destination.name", "messaging.destination", "faas.name",
              "graphql.operation.name")  # fmt: skip
-    return next((found for name in names if (found := text(attributes.get(name)))), "")
+    return next((name_ for name in names if (name_ := text(attributes.get(name)))), "")
 
 
 def _named(root: Node, answering: Node | None) -> str:
-    """Workflow, then agent, then the name of the topmost span."""
+    """The workflow's name, else the agent's, else that of the topmost span."""
     chain = [node for node in (root, *root.above()) if node.reading is not None]
     below = [] if answering is None else [node for node in answering.above() if node.reading]
     for field in (Field.WORKFLOW, Field.AGENT_NAME):
         for node in (*chain, *below):
-            found = _claim(node, field)
-            if found:
-                return found
+            name_ = _claim(node, field)
+            if name_:
+                return name_
     top = chain[-1] if chain else answering
     return top.reading.span.name if top is not None and top.reading is not None else ""
 

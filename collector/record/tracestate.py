@@ -1,4 +1,4 @@
-"""Head sampling that happened upstream, as W3C `tracestate` tells it."""
+"""Reads the probability of head sampling upstream from the W3C `tracestate`."""
 
 from __future__ import annotations
 
@@ -13,17 +13,17 @@ WHOLE: float = 16.0**14
 
 
 def sampling_probability(spans: Iterable[Span]) -> float | None:
-    """The lowest probability that any span's tracestate states, None where none does.
+    """The lowest probability in the tracestates of the spans; None if there is none.
 
     Reads OpenTelemetry's `ot=th:…` (rejection threshold) and the older `ot=p:…` (a power of two).
     """
-    stated = [found for span in spans if span.trace_state
-              and (found := probability(span.trace_state)) is not None]  # fmt: skip
-    return min(stated, default=None)
+    probabilities = [value for span in spans if span.trace_state
+                     and (value := probability(span.trace_state)) is not None]  # fmt: skip
+    return min(probabilities, default=None)
 
 
 def probability(trace_state: str) -> float | None:
-    """The probability in one tracestate, None where it holds none.
+    """The probability in a tracestate; None if there is none.
 
     >>> probability("ot=th:8"), probability("a=b,ot=p:2"), probability("ot=th:zz")
     (0.5, 0.25, None)

@@ -1,4 +1,4 @@
-"""The spans of a trace as a forest: duplicates, lost parents, cycles and split services mended."""
+"""Builds the forest of a trace's spans; repairs duplicates, lost parents and cycles."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ STEP_ROLES = frozenset({SpanRole.RETRIEVER, SpanRole.RERANKER})
 
 
 class Node:
-    """A span in its place. `reading` is None for a parent that never arrived.
+    """A span with its parent and children. `reading` is None for a parent that never arrived.
 
     `start` and `end` are nanoseconds since the epoch; a lost parent's are its children's.
     """
@@ -32,7 +32,7 @@ class Node:
 
     @property
     def is_entry(self) -> bool:
-        """Whether requests enter a service, or an agent's turn begins, with this span."""
+        """Whether a request enters a service, or an agent's turn begins, with this span."""
         return self.role is SpanRole.AGENT or (
             self.reading is not None
             and self.reading.span.kind in (SpanKind.SERVER, SpanKind.CONSUMER)
@@ -63,7 +63,7 @@ def _retrieves(reading: Reading) -> bool:
 
 
 def grow(spans: Iterable[Span], conventions: Sequence[Registered]) -> list[Node]:
-    """All nodes of a trace in order of time, lost parents included, whatever the spans' order."""
+    """The nodes of a trace by start time, then lost parents; the order of `spans` has no effect."""
     nodes = {span.span_id: Node(span.span_id, read(span, conventions)) for span in distinct(spans)}
     for node in list(nodes.values()):
         parent_id = node.reading.span.parent_span_id if node.reading else ""
@@ -83,15 +83,18 @@ def grow(spans: Iterable[Span], conventions: Sequence[Registered]) -> list[Node]
     return list(nodes.values())
 
 
-def fell(nodes: Iterable[Node]) -> None:
-    """Takes the forest apart. Parents and children hold one another: without this, all that a trace
-    was read into would wait for Python's collector of cycles, and be most of what it walks."""
+def take_apart(nodes: Iterable[Node]) -> None:
+    """Breaks the references between parents and children.
+
+    Without this, everything read from a trace would wait for Python's garbage collector of cycles,
+    and would be most of what it has to walk.
+    """
     for node in nodes:
         node.children.clear()
 
 
 def distinct(spans: Iterable[Span]) -> list[Span]:
-    """One span per id, the one that says most, in order of time."""
+    """One span per id, the one with most content, by start time."""
     chosen: dict[str, Span] = {}
     for span in spans:
         other = chosen.get(span.span_id)
@@ -105,7 +108,7 @@ def _weight(span: Span) -> tuple[int, int, int, str]:
 
 
 def _cut_cycles(nodes: Iterable[Node]) -> None:
-    """Spans that are their own ancestors: the earliest of them becomes a root."""
+    """Breaks cycles of spans that are their own ancestors: the earliest span becomes a root."""
     settled: set[str] = set()
     for start in nodes:
         path: dict[str, Node] = {}

@@ -1,1 +1,1 @@
-"""What is taken out of a request before it touches the disk."""
+"""Takes secrets and personal data out of a request before it touches the disk."""

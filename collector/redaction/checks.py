@@ -1,4 +1,4 @@
-"""Checks on a candidate secret that an expression cannot make: sums, surroundings, randomness."""
+"""Checks on a candidate secret that a regular expression cannot make: sums, context, randomness."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ CARD_LENGTHS = {b"3": (14, 15), b"4": (16,), b"5": (16,), b"2": (16,), b"6": (16
 
 
 def is_any(text: bytes, start: int, end: int) -> bool:
-    """The expression alone is proof enough; a mark is never marked again."""
+    """Always true, except for a mark: the expression alone is proof enough."""
     return not text[start:end].startswith(MARK_OPEN)
 
 
 def is_random(text: bytes, start: int, end: int) -> bool:
-    """Not a slug of words: some part is long and mixed, or there are digits and both cases.
+    """True unless it is a slug of words: a part is long and mixed, or it has digits and both cases.
 
     >>> is_random(b"sk-learn-pipelines-for-beginners", 0, 32)
     False
@@ -32,7 +32,7 @@ def is_random(text: bytes, start: int, end: int) -> bool:
 
 
 def is_opaque(text: bytes, start: int, end: int) -> bool:
-    """Holds digits or mixes cases: not a word of prose."""
+    """True if it has digits or mixes cases, so that it is no word of prose."""
     return is_any(text, start, end) and _is_mixed(text[start:end].rstrip(b".,;:!?"))
 
 
@@ -43,12 +43,12 @@ def _is_mixed(part: bytes) -> bool:
 
 
 def is_assigned(text: bytes, start: int, end: int) -> bool:
-    """The value of `password=...`: anything but a variable or a placeholder."""
+    """Accepts any value of `password=...` except a variable or a placeholder."""
     return not text[start:end].startswith(PLACEHOLDER_STARTS)
 
 
 def is_quoted(text: bytes, start: int, end: int) -> bool:
-    """The value of `"password": "..."`: not a word of a form or schema (`"string"`)."""
+    """Accepts a value of `"password": "..."`, except a word of a form or schema (`"string"`)."""
     value = text[start:end]
     if value.startswith(PLACEHOLDER_STARTS):
         return False
@@ -56,7 +56,7 @@ def is_quoted(text: bytes, start: int, end: int) -> bool:
 
 
 def is_written(text: bytes, start: int, end: int) -> bool:
-    """The value of `password: ...` in prose: letters with digits or signs among them."""
+    """Accepts a value of `password: ...` in prose if it mixes letters with digits or signs."""
     value = text[start:end].rstrip(b".,;:!?)")
     if len(value) < 6 or value.startswith(PLACEHOLDER_STARTS):
         return False
@@ -64,7 +64,7 @@ def is_written(text: bytes, start: int, end: int) -> bool:
 
 
 def is_basic(text: bytes, start: int, end: int) -> bool:
-    """Base64 of `user:password`."""
+    """True for base64 of `user:password`."""
     value = text[start:end].replace(b"\\", b"").rstrip(b"=")
     try:
         plain = base64.b64decode(value + b"=" * (-len(value) % 4), validate=True)
@@ -74,7 +74,7 @@ def is_basic(text: bytes, start: int, end: int) -> bool:
 
 
 def is_card(text: bytes, start: int, end: int) -> bool:
-    """A payment card: length of its brand, Luhn's sum, and no part of a longer number.
+    """True for a payment card: the length of its brand, Luhn's sum, not a part of a longer number.
 
     >>> [is_card(b"4111 1111 1111 111%d" % last, 0, 19) for last in (1, 2)]
     [True, False]
@@ -88,7 +88,7 @@ def is_card(text: bytes, start: int, end: int) -> bool:
 
 
 def _is_apart(text: bytes, start: int, end: int) -> bool:
-    """Whether a number neither continues before nor after."""
+    """True if the number continues neither before nor after."""
     before, after = text[max(0, start - 2) : start], text[end : end + 2]
     is_escape = before[:1] == b"\\" and before[1:] in (b"n", b"r", b"t")
     begins = is_escape or not re.search(rb"[\w.-]$", before)
@@ -96,7 +96,7 @@ def _is_apart(text: bytes, start: int, end: int) -> bool:
 
 
 def is_iban(text: bytes, start: int, end: int) -> bool:
-    """An IBAN: 15 to 34 characters whose remainder by 97 is 1 (ISO 7064).
+    """True for an IBAN: 15 to 34 characters whose remainder by 97 is 1 (ISO 7064).
 
     >>> is_iban(b"DE89 3704 0044 0532 0130 00", 0, 27)
     True
@@ -109,6 +109,6 @@ def is_iban(text: bytes, start: int, end: int) -> bool:
 
 
 def is_phone(text: bytes, start: int, end: int) -> bool:
-    """8 to 15 digits (E.164), and no part of a longer number."""
+    """True for 8 to 15 digits (E.164) that are not a part of a longer number."""
     digits = sum(48 <= byte <= 57 for byte in text[start:end])
     return 8 <= digits <= 15 and _is_apart(text, start, end)

@@ -1,4 +1,4 @@
-"""RE2: linear in the text whatever the expression, and without holding the interpreter lock."""
+"""RE2 expressions: linear time for any expression and text, without the interpreter lock."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import re2
 
 
 def compile_bytes(expression: bytes) -> Any:
-    """An expression in which a byte is a character, and a dot any of them."""
+    """Compiles an expression whose characters are bytes; a dot matches any byte."""
     options = re2.Options()
     options.encoding = re2.Options.Encoding.LATIN1
     options.dot_nl = True
@@ -16,7 +16,7 @@ def compile_bytes(expression: bytes) -> Any:
 
 
 def compile_text(expression: str, *, memory: int = 8 << 20) -> Any:
-    """An expression over UTF-8 bytes; `memory` bounds its automaton, in bytes."""
+    """Compiles an expression over UTF-8; `memory` limits its automaton, in bytes."""
     options = re2.Options()
     options.max_mem = memory
     return re2.compile(expression.encode(), options)

@@ -1,11 +1,10 @@
-r"""What is recognised as a secret or as personal data: one line each.
+r"""The patterns of secrets and personal data, one line each.
 
-Expressions are RE2 over UTF-8. A token starts at a boundary that `redact.py` adds; `\b` at its
-end is left out when whole bodies are searched, where a length byte may follow; `detect` is what
-is searched for there where that alone would find too much or, beginning with no letter of its own,
-would make the automaton large. In a pattern that is assigned, no
-boundary is added and the group is what is taken out. `check` is asked last, about what was found
-and where.
+Expressions are RE2 over UTF-8. `redact.py` adds a boundary in front of a token. To search a whole
+body it leaves out a `\b` at the end, because a length byte may follow, and uses `detect` if there
+is one: for a pattern that alone would match too much or, without a fixed first letter, would
+make the automaton large. An assigned pattern gets no boundary, and its group is what is taken out.
+`check` decides last, on the match and its surroundings.
 """
 
 from __future__ import annotations
@@ -31,7 +30,7 @@ Check = Callable[[bytes, int, int], bool]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Pattern:
-    """A kind of value: how it looks, and what else must hold."""
+    """A kind of value: its expression, and a further check."""
 
     name: str
     find: str
@@ -50,7 +49,7 @@ def _assigned(name: str, find: str, check: Check, *, detect: str = "") -> Patter
 
 
 def _personal(name: str, find: str, check: Check, *, detect: str = "") -> Pattern:
-    """No boundary is added: a phone number begins with a sign."""
+    """A pattern of personal data, without a boundary: a phone number begins with a sign."""
     return Pattern(
         name=name,
         find=f"({find})",
@@ -219,7 +218,7 @@ _CARD = (
     r"|3[47]\d\d(?: \d{6} \d{5}|-\d{6}-\d{5}|\d{11})"
     r"|3(?:0[0-5]|[68]\d)\d(?: \d{6} \d{4}|-\d{6}-\d{4}|\d{10}))"
 )
-# Not within the digits of a fraction, unless the digit before is the length of the string.
+# Not within the digits of a fraction, unless the byte before is the length of the string.
 _BEFORE_CARD = r"(?:[^0-9.]|[^ -)+-ac-~][0-9.])"
 _CARDS = (Pattern(name="payment_card", find=_CARD, check=is_card, detect=_BEFORE_CARD + _CARD),)
 
@@ -243,7 +242,7 @@ _PERSONAL = (
 PATTERNS = (*_GENERIC, *_CLOUDS, *_MODELS, *_SERVICES, *_CARDS, *_PERSONAL)
 
 CREDENTIAL = "credential"
-# Keys of attributes whose value is a secret whatever it looks like.
+# Keys of attributes whose value is a secret, whatever it looks like.
 CREDENTIAL_KEY = (
     r"(?i:pass(?:word|wd|phrase)|secret|api[_-]?key|(?:access|private|secret|account)[_-]?key"
     r"|(?:auth|access|refresh|bearer|session)[_-]?token|authorization|cookie)"

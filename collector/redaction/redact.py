@@ -1,8 +1,8 @@
 """Takes secrets out of every text of a request before it touches the disk.
 
-One expression over the raw bytes tells whether there is anything to do: most bodies pass
-untouched. Otherwise every string of the request is searched alone. The same value becomes the
-same mark within an installation, so a quote still matches its chunk.
+A single expression over the raw bytes decides whether there is anything to do: most bodies pass
+untouched. Otherwise every string of the request is searched alone. Within an installation the same
+value becomes the same mark, so a quote still matches its chunk.
 """
 
 from __future__ import annotations
@@ -23,21 +23,22 @@ from collector.redaction.settings import Action, RedactSettings
 
 KEY_FILE = "redaction.key"
 KEY_BYTES = 32
-# A token starts at a word's start, after an underscore, or after an escape: `\\nsk-...`, `%3Dsk-`.
+# A token starts at a word boundary, after an underscore, or after an escape: `\\nsk-...`, `%3Dsk-`.
 BOUNDARY = r"(?:\b|_|\\[nrtbf]|%[0-9A-Fa-f]{2}|\\u[0-9A-Fa-f]{4})"
-# Signs that JSON encoders write as \\u00XX within text that is itself JSON.
+# Characters that JSON encoders write as \\u00XX within text that is itself JSON.
 ESCAPED = re.compile(rb"\\+u00([2-7][0-9A-Fa-f])")
 ESCAPED_ANYWHERE = r"\\u00[2-7][0-9A-Fa-f]"
 ANCHORS = re.compile(r"\\[bBAz]|[\^$]")
 VALUE_TAG = r"\x12"
 AUTOMATON_BYTES = 24 << 20
 PATIENCE = 4
+"""Rejected matches may cost this many times the length of a text; see `_cuts`."""
 ITEMS = {"Span", "LogRecord"}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Rule:
-    """A compiled pattern of the user's: `group` is what is taken out."""
+    """A compiled pattern of the user; `group` is what is taken out."""
 
     name: str
     expression: Any
@@ -45,7 +46,7 @@ class Rule:
 
 
 class Redactor:
-    """Searches and marks. `key` makes the marks of one installation its own."""
+    """Replaces secrets by marks. The marks depend on `key`, which differs per installation."""
 
     def __init__(self, settings: RedactSettings, *, key: bytes) -> None:
         self._key = key
@@ -57,57 +58,58 @@ class Redactor:
         self._find = compile_text(_finder(active), memory=AUTOMATON_BYTES) if active else None
         self._own = [_rule(name, expression) for name, expression in own.items()]
         self._takes_credentials = self._actions[CREDENTIAL] is not Action.OFF
+        # An anchored expression cannot be searched in a raw body, where texts have no ends.
         self._must_look = any(ANCHORS.search(expression) for expression in own.values())
         searched = _detector(active, own, with_keys=self._takes_credentials)
         self._detect = compile_text(searched, memory=AUTOMATON_BYTES) if searched else None
         self._credential_key = compile_text(CREDENTIAL_KEY + "$")
 
     def finds(self, body: bytes) -> bool:
-        """Whether a serialised request may hold something to take out; a false alarm costs time."""
+        """Whether a serialised request may contain a secret; a false alarm only costs time."""
         if self._must_look:
             return True
         return self._detect is not None and self._detect.search(body) is not None
 
     def redact(self, request: Any) -> Counter[str]:
-        """Marks every secret within `request`, in place; tells how many, by pattern.
+        """Replaces every secret in `request`, in place; returns how many, by pattern.
 
-        Fields that this version does not know are dropped: nobody could look into them.
+        Fields unknown to this version are dropped, because they cannot be searched.
         """
-        found: Counter[str] = Counter()
+        counts: Counter[str] = Counter()
         request.DiscardUnknownFields()
-        self._walk(request, found, is_credential=False)
-        return found
+        self._walk(request, counts, is_credential=False)
+        return counts
 
-    def redact_text(self, text: bytes, found: Counter[str]) -> bytes:
-        """`text` with marks in place of secrets, each counted in `found`."""
+    def redact_text(self, text: bytes, counts: Counter[str]) -> bytes:
+        """Returns `text` with marks in place of secrets, each counted in `counts`."""
         if b"\\u00" in text and ESCAPED.search(text):
-            return self._redact_escaped(text, found)
+            return self._redact_escaped(text, counts)
         cuts = list(self._cuts(text))
-        return self._replaced(text, cuts, found) if cuts else text
+        return self._replaced(text, cuts, counts) if cuts else text
 
-    def _redact_escaped(self, text: bytes, found: Counter[str]) -> bytes:
-        """Searches what the escapes stand for, marks what was written."""
+    def _redact_escaped(self, text: bytes, counts: Counter[str]) -> bytes:
+        """Searches the unescaped text, and replaces the escaped one."""
         plain, places = _unescaped(text)
         written = [
             (name, places[start], places[end], plain[start:end])
             for name, start, end, _ in self._cuts(plain)
         ]
-        return self._replaced(text, written, found) if written else text
+        return self._replaced(text, written, counts) if written else text
 
     def _replaced(
-        self, text: bytes, cuts: list[tuple[str, int, int, bytes]], found: Counter[str]
+        self, text: bytes, cuts: list[tuple[str, int, int, bytes]], counts: Counter[str]
     ) -> bytes:
         pieces, done = [], 0
         for name, start, end, value in sorted(cuts, key=lambda cut: cut[1]):
-            if start < done:
+            if start < done:  # overlaps the match before it
                 continue
             pieces += [text[done:start], self._mark(name, value)]
             done = end
-            found[name] += 1
+            counts[name] += 1
         return b"".join((*pieces, text[done:]))
 
     def _cuts(self, text: bytes) -> Iterator[tuple[str, int, int, bytes]]:
-        """Pattern, start, end and value of everything to take out."""
+        """Yields pattern, start, end and value of everything to take out."""
         place, patience = 0, PATIENCE * (len(text) + 1)
         while self._find is not None and (match := self._find.search(text, place)):
             name = self._names[match.lastindex - 1]
@@ -116,7 +118,8 @@ class Redactor:
                 yield name, start, end, text[start:end]
                 place = end
             else:
-                # Another may begin within; text made to be searched over and over wears this out.
+                # Another match may begin within this one. `patience` keeps a text that is made to
+                # be searched over and over from costing quadratic time.
                 patience -= end - match.start()
                 place = match.start() + 1 if patience > 0 else end
         for rule in self._own:
@@ -130,44 +133,44 @@ class Redactor:
         digest = hashlib.blake2b(value, key=self._key, digest_size=size).hexdigest()
         return f"⟪{name}/{len(value.decode('utf-8', 'replace'))}/{digest}⟫".encode()
 
-    def _walk(self, message: Any, found: Counter[str], *, is_credential: bool) -> None:
+    def _walk(self, message: Any, counts: Counter[str], *, is_credential: bool) -> None:
         for field, value in message.ListFields():
             if field.type == field.TYPE_MESSAGE:
                 for child in value if field.is_repeated else (value,):
-                    # Of a large request few spans hold something: the others are left alone.
+                    # In a large request few spans contain a secret: the others are skipped.
                     if child.DESCRIPTOR.name in ITEMS and not self.finds(child.SerializeToString()):
                         continue
                     below = is_credential or self._is_credential(child)
-                    self._walk(child, found, is_credential=below)
+                    self._walk(child, counts, is_credential=below)
             elif field.type in (field.TYPE_STRING, field.TYPE_BYTES):
-                self._walk_text(message, field, value, found, is_credential=is_credential)
+                self._walk_text(message, field, value, counts, is_credential=is_credential)
 
     def _walk_text(
-        self, message: Any, field: Any, value: Any, found: Counter[str], *, is_credential: bool
+        self, message: Any, field: Any, value: Any, counts: Counter[str], *, is_credential: bool
     ) -> None:
         whole = is_credential and field.name != "key"
         if field.is_repeated:
-            value[:] = [self._text(text, found, whole=whole) for text in value]
+            value[:] = [self._text(text, counts, whole=whole) for text in value]
         elif field.type == field.TYPE_STRING:
-            marked = self._text(value, found, whole=whole)
+            marked = self._text(value, counts, whole=whole)
             if marked is not value:
                 setattr(message, field.name, marked)
-        elif not field.name.endswith("_id"):
-            setattr(message, field.name, self._bytes(value, found, whole=whole))
+        elif not field.name.endswith("_id"):  # ids are random bytes, never text
+            setattr(message, field.name, self._bytes(value, counts, whole=whole))
 
-    def _text(self, text: str, found: Counter[str], *, whole: bool) -> str:
+    def _text(self, text: str, counts: Counter[str], *, whole: bool) -> str:
         raw = text.encode()
-        marked = self._bytes(raw, found, whole=whole)
+        marked = self._bytes(raw, counts, whole=whole)
         return text if marked == raw else marked.decode()
 
-    def _bytes(self, text: bytes, found: Counter[str], *, whole: bool) -> bytes:
+    def _bytes(self, text: bytes, counts: Counter[str], *, whole: bool) -> bytes:
         if whole and text and not text.startswith(MARK_OPEN):
-            found[CREDENTIAL] += 1
+            counts[CREDENTIAL] += 1
             return self._mark(CREDENTIAL, text)
-        return self.redact_text(text, found)
+        return self.redact_text(text, counts)
 
     def _is_credential(self, message: Any) -> bool:
-        """Whether this is an attribute whose key says that its value is a secret."""
+        """Whether this is an attribute whose key says that the value is a secret."""
         if not self._takes_credentials or message.DESCRIPTOR.name != "KeyValue":
             return False
         return self._credential_key.search(message.key.encode()) is not None
@@ -180,7 +183,7 @@ def _actions(settings: RedactSettings) -> dict[str, Action]:
 
 
 def _finder(patterns: list[Pattern]) -> str:
-    """One expression with a group a pattern: assigned ones first, then tokens, each in order."""
+    """One expression with a group per pattern: assigned ones first, then tokens, each in order."""
     assigned = [pattern.find for pattern in patterns if not _is_token(pattern)]
     tokens = [f"({pattern.find})" for pattern in patterns if _is_token(pattern)]
     bounded = [f"{BOUNDARY}(?:{'|'.join(tokens)})"] if tokens else []
@@ -192,7 +195,7 @@ def _is_token(pattern: Pattern) -> bool:
 
 
 def _detector(patterns: list[Pattern], own: dict[str, str], *, with_keys: bool) -> str:
-    """Finds at least every body in which the finder finds something."""
+    """An expression that matches at least every body in which the finder finds something."""
     parts = [pattern.detect or pattern.find.replace(r"\b", "") for pattern in patterns]
     parts += [f"(?:{expression})" for expression in own.values()]
     parts += [CREDENTIAL_KEY + VALUE_TAG] if with_keys else []
@@ -205,7 +208,7 @@ def _rule(name: str, expression: str) -> Rule:
 
 
 def _unescaped(text: bytes) -> tuple[bytes, list[int]]:
-    """What `\\u00XX` escapes stand for, and where each of its bytes was written."""
+    """The text without `\\u00XX` escapes, and the offset of each of its bytes in `text`."""
     plain, places, done = bytearray(), list[int](), 0
     for match in ESCAPED.finditer(text):
         plain += text[done : match.start()] + bytes.fromhex(match[1].decode())
@@ -216,9 +219,9 @@ def _unescaped(text: bytes) -> tuple[bytes, list[int]]:
 
 
 def installation_key(data_dir: Path) -> bytes:
-    """The key of this installation's marks: made at the first call, readable by its owner only.
+    """The key of this installation's marks; created at the first call, readable by its owner only.
 
-    Raises ValueError where the file is not such a key, OSError where it cannot be made.
+    Raises ValueError if the file is not such a key, OSError if it cannot be created.
     """
     path = data_dir / KEY_FILE
     data_dir.mkdir(parents=True, exist_ok=True)
@@ -231,7 +234,7 @@ def installation_key(data_dir: Path) -> bytes:
         with os.fdopen(descriptor, "wb") as file:
             file.write(key)
             file.flush()
-            os.fsync(file.fileno())
+            os.fsync(file.fileno())  # a lost key would change every mark
     if len(key) != KEY_BYTES:
         raise ValueError(f"{path} is not a key of {KEY_BYTES} bytes; remove it to make a new one")
     return key

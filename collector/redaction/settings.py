@@ -8,7 +8,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationInfo, field_validat
 
 
 class Action(StrEnum):
-    """What is done with a value that a pattern recognises."""
+    """What happens to a value that a pattern recognises."""
 
     OFF = "off"
     MASK = "mask"

@@ -135,11 +135,11 @@ def _document(chunk: object, rank: int, number: int) -> Document:
 def _citations(
     row: JsonObject, number: int, answer: str, documents: tuple[Document, ...]
 ) -> tuple[Citation, ...]:
-    from collector.record.citations import Answered, citations
+    from collector.record.citations import CitationSource, citations
 
     listed = _list(row, number, "citations")
     if listed is None:
-        return citations(Answered(answer=answer, context=documents))
+        return citations(CitationSource(answer=answer, context=documents))
     return tuple(_citation(value, place, number, documents) for place, value in enumerate(listed))
 
 

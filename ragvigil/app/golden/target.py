@@ -44,10 +44,10 @@ def record_of(
     Which chunks reached the prompt is known where the answer's text cites some: citations may come
     beside the text, and an answer must not fail for those that we do not see.
     """
-    from collector.record.citations import Answered, citations
+    from collector.record.citations import CitationSource, citations
 
     documents = _documents(ids, texts)
-    cited = citations(Answered(answer=answer, context=documents))
+    cited = citations(CitationSource(answer=answer, context=documents))
     hidden = {
         "retrieved": ids is None and texts is None,
         "context": not cited,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 
-from collector.record.citations import Answered, citations
+from collector.record.citations import CitationSource, citations
 from ragvigil.model.record import Citation, Document
 
 ANSWER = "Refunds take 30 days. Shipping costs 3.90 EUR."
@@ -17,7 +17,7 @@ CHUNKS = (
 
 
 def found(raw: object, answer: str = ANSWER) -> tuple[Citation, ...]:
-    return citations(Answered(answer=answer, raw=json.dumps(raw), context=CHUNKS))
+    return citations(CitationSource(answer=answer, raw=json.dumps(raw), context=CHUNKS))
 
 
 def spans(raw: object, answer: str = ANSWER) -> list[tuple[str | None, str]]:

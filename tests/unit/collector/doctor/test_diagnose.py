@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from collector.doctor.diagnose import Alike, diagnose
+from collector.doctor.diagnose import RecordGroup, diagnose
 from ragvigil.app.cli.output.reports import print_doctor
 
 LANGCHAIN = "openinference.instrumentation.langchain"
@@ -17,8 +17,8 @@ NEEDS = {
 }
 
 
-def like(records: int, *scopes: str, cut: tuple[str, ...] = (), **absent: str) -> Alike:
-    return Alike(
+def like(records: int, *scopes: str, cut: tuple[str, ...] = (), **absent: str) -> RecordGroup:
+    return RecordGroup(
         service="shop",
         instrumentors=scopes or (LANGCHAIN,),
         absent=absent,
@@ -27,7 +27,7 @@ def like(records: int, *scopes: str, cut: tuple[str, ...] = (), **absent: str) -
     )
 
 
-def findings(*kinds: Alike) -> list[dict[str, Any]]:
+def findings(*kinds: RecordGroup) -> list[dict[str, Any]]:
     (entry,) = diagnose(kinds, NEEDS)
     found = entry["findings"]
     assert isinstance(found, list)
@@ -118,7 +118,7 @@ def test_services_and_instrumentors_are_told_apart() -> None:
 
 
 def test_records_of_nameless_scopes_are_diagnosed_too() -> None:
-    nameless = Alike(service="", instrumentors=(), absent={"query": "not_sent"})
+    nameless = RecordGroup(service="", instrumentors=(), absent={"query": "not_sent"})
     (entry,) = diagnose([nameless], NEEDS)
     assert entry["instrumentor"] == "unnamed"
     assert [one["fix"] for one in entry["findings"]] == [  # type: ignore[attr-defined]

@@ -7,7 +7,7 @@ import json
 import pytest
 
 from collector.claims.documents import build, draft
-from collector.record.citations import Answered, citations
+from collector.record.citations import CitationSource, citations
 from ragvigil.model.record import Citation, Document
 
 CHUNKS = (
@@ -25,7 +25,7 @@ def cited(answer: str, **more: object) -> list[str | None]:
 
 
 def all_of(answer: str, **more: object) -> tuple[Citation, ...]:
-    return citations(Answered(answer=answer, context=CHUNKS, **more))  # type: ignore[arg-type]
+    return citations(CitationSource(answer=answer, context=CHUNKS, **more))  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize(
@@ -120,7 +120,7 @@ def test_an_id_that_is_a_number_comes_before_a_position() -> None:
         Document(chunk_id=name, content=one.content)
         for name, one in zip(("3", "7", "1"), CHUNKS, strict=True)
     )
-    found = citations(Answered(answer="Within 30 days [3].", context=numbered))
+    found = citations(CitationSource(answer="Within 30 days [3].", context=numbered))
     assert [one.chunk_id for one in found] == ["3"]
     assert found[0].target == "3"
 
@@ -203,7 +203,7 @@ def resolved(answer: str, shown: str, *contents: str) -> list[str | None]:
     """The texts of the chunks that the answer's markers resolve to."""
     context = unnamed(*contents)
     texts = {one.chunk_id: one.content for one in context}
-    found = citations(Answered(answer=answer, context=context, prompt=TEMPLATE.format(shown)))
+    found = citations(CitationSource(answer=answer, context=context, prompt=TEMPLATE.format(shown)))
     return [texts[one.chunk_id] if one.chunk_id else None for one in found]
 
 
