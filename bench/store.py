@@ -19,13 +19,12 @@ from pathlib import Path
 
 from bench.rig.lookup_ways import compare
 from bench.rig.report import finish, peak_rss_mb, progress
-from ragvigil.store.engine.batch import Batch, Row
+from ragvigil.store.engine.batch import Batch, Rows
 from ragvigil.store.engine.priority import Priority
 from ragvigil.store.engine.store import Store
 from ragvigil.store.records import records
 from ragvigil.store.scores import rollups
 from ragvigil.store.settings import StoreSettings
-from ragvigil.store.tables.columns import TABLES
 
 SEED = 11
 SERIES, RUBRICS, DAY = 300, 6, 86_400
@@ -101,7 +100,8 @@ class Inserting:
         self._store, self._start = store, start
         self._stop = threading.Event()
         self._thread = threading.Thread(target=self._run)
-        self._rows = [self._row(number) for number in range(5000)]
+        rows = [self._row(number) for number in range(5000)]
+        self._rows = Rows(tuple(rows[0]), [tuple(row.values()) for row in rows])
         self.batches = 0
 
     def __enter__(self) -> Inserting:
@@ -119,15 +119,13 @@ class Inserting:
             self.batches += 1
             self._stop.wait(0.2)
 
-    def _row(self, number: int) -> Row:
+    def _row(self, number: int) -> dict[str, object]:
         minute = self._start + DAY + 3600
-        known = {
+        return {
             "minute": minute, "time": minute * 10**9, "received": minute, "value": 0.5,
             "trace_id": str(number), "record_id": "r", "rubric": "refusal",
             "layer": "generation", "stream": "base", "inclusion_probability": 1.0, "generation": 4,
         }  # fmt: skip
-        kinds = TABLES["scores"].items()
-        return tuple(known.get(name, 0 if "Int" in kind else "") for name, kind in kinds)
 
 
 def timed(job: Callable[[], object], times: int) -> list[float]:

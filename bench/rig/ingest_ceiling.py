@@ -12,9 +12,10 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Mapping
+from collections.abc import Sequence
 from pathlib import Path
 
+from clickhouse_connect.datatypes.base import ClickHouseType
 from clickhouse_connect.datatypes.registry import get_from_name
 from clickhouse_connect.driver.client import Client
 from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceRequest
@@ -24,12 +25,12 @@ from collector.record.build import records
 from ragvigil.app.parts import facts
 from ragvigil.model.outcome import Outcome, ScoredRecord, TraceOutcome
 from ragvigil.model.span import Closed, Span, Trace
-from ragvigil.store.engine.batch import Row
+from ragvigil.store.engine.batch import Row, Rows
+from ragvigil.store.engine.columns import Columns
 from ragvigil.store.engine.connection import connect
 from ragvigil.store.engine.migrate import migrate
 from ragvigil.store.records.traces import TraceRows
 from ragvigil.store.settings import StoreSettings
-from ragvigil.store.tables.columns import TABLES
 from scorers.record_shape import measure
 from scorers.runner import Runner, load_scorers
 
@@ -76,17 +77,21 @@ def _unpack(packed: bytes) -> list[bytes]:
 def _measure(folder: Path, requests: list[bytes], batch: int, *, spans_only: bool) -> float:
     client = connect(StoreSettings(), folder).writer
     migrate(client)
+    types = Columns.read(client)
     others = [] if spans_only else _others(requests)
     rows: list[Row] = []
-    waiting: dict[str, list[Row]] = {}
+    waiting: dict[str, list[Rows]] = {}
     spans = 0
 
     def insert() -> None:
         nonlocal spans
         spans += len(rows)
-        _insert(client, "spans", rows, COLUMNS)
-        for table, found in waiting.items():
-            _insert(client, table, found, TABLES[table])
+        spans_types = [get_from_name(kind) for kind in COLUMNS.values()]
+        _insert(client, "spans", tuple(COLUMNS), spans_types, rows)
+        for table, parts in waiting.items():
+            columns = parts[0].columns
+            found = [row for part in parts for row in part.values]
+            _insert(client, table, columns, types.types(table, columns), found)
         rows.clear()
         waiting.clear()
 
@@ -94,7 +99,7 @@ def _measure(folder: Path, requests: list[bytes], batch: int, *, spans_only: boo
     for place, body in enumerate(requests):
         rows += _rows(ExportTraceServiceRequest.FromString(body))
         for table, found in others[place].items() if others else ():
-            waiting.setdefault(table, []).extend(found)
+            waiting.setdefault(table, []).append(found)
         if len(rows) >= batch:
             insert()
     if rows:
@@ -102,20 +107,23 @@ def _measure(folder: Path, requests: list[bytes], batch: int, *, spans_only: boo
     return spans / (time.perf_counter() - started)
 
 
-def _insert(client: Client, table: str, rows: list[Row], columns: Mapping[str, str]) -> None:
+def _insert(
+    client: Client,
+    table: str,
+    columns: Sequence[str],
+    types: Sequence[ClickHouseType],
+    rows: list[Row],
+) -> None:
     client.insert(
         table,
         list(zip(*rows, strict=True)),
-        column_names=list(columns),
-        column_types=[
-            get_from_name(kind.replace("LowCardinality(String)", "String"))
-            for kind in columns.values()
-        ],
+        column_names=columns,
+        column_types=types,
         column_oriented=True,
     )
 
 
-def _others(requests: list[bytes]) -> list[dict[str, list[Row]]]:
+def _others(requests: list[bytes]) -> list[dict[str, Rows]]:
     """For each request, what the daemon writes of it into the tables beside `spans`."""
     runner = Runner(load_scorers()).lean()  # as the daemon does under such a load
     rows = TraceRows(facts(runner))
@@ -124,7 +132,7 @@ def _others(requests: list[bytes]) -> list[dict[str, list[Row]]]:
         for trace in _traces(body):
             rows.add(_outcome(trace, runner))
         tables = rows.take().rows
-        found.append({name: list(some) for name, some in tables.items() if name != "spans"})
+        found.append({name: some for name, some in tables.items() if name != "spans"})
     return found
 
 

@@ -10,6 +10,21 @@ from typing import TypeAlias
 Row: TypeAlias = tuple[object, ...]
 
 
+@dataclass(frozen=True, slots=True)
+class Rows:
+    """Rows of one table; each holds the values of these columns, in their order.
+
+    A column that is not named takes its default, so that an older version may write to a newer
+    schema.
+    """
+
+    columns: tuple[str, ...]
+    values: Sequence[Row]
+
+    def __len__(self) -> int:
+        return len(self.values)
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Gone:
     """Records that an earlier generation of a trace had; their rows get tombstones."""
@@ -22,14 +37,14 @@ class Gone:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Batch:
-    """Rows by table, each a tuple in the order of `columns.TABLES[table]`.
+    """Rows by table, which are stored in this order.
 
     `minutes` are the starts (seconds since the epoch) of the minutes whose roll-ups the rows make
     out of date. `token` names the content: equal batches have equal tokens, and a batch is stored
     once per token; batches that differ must differ in it. `bytes` is the size of its texts.
     """
 
-    rows: Mapping[str, Sequence[Row]]
+    rows: Mapping[str, Rows]
     token: str
     minutes: frozenset[int] = frozenset()
     gone: tuple[Gone, ...] = ()

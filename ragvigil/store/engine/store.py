@@ -25,10 +25,14 @@ if TYPE_CHECKING:
     from clickhouse_connect.driver.client import Client
     from numpy.typing import NDArray
 
+    from ragvigil.store.engine.table import Table, Value
+
 __all__ = ["Priority", "Store", "StoreStatus"]
 
 Parameters = Mapping[str, Any]
 CLOSE_SECONDS = 20.0
+TIMES_AS_NUMBERS = {"DateTime*": "int"}
+"""Times as the database holds them: seconds, or nanoseconds, which no datetime can hold."""
 
 
 class Store:
@@ -89,6 +93,28 @@ class Store:
 
         found: list[dict[str, Any]] = self._ask(name, rows, priority)
         return found
+
+    def read_values(
+        self,
+        table: Table[Value],
+        name: str,
+        parameters: Parameters | None = None,
+        *,
+        priority: Priority = Priority.PAGE,
+    ) -> list[Value]:
+        """Rows of the named query as values of the table's dataclass. Raises as `read` does.
+
+        The query gives all columns of the table that the dataclass has, under their own names.
+        """
+
+        def rows(client: Client) -> list[dict[str, Any]]:
+            found = client.query(
+                query(name), parameters=dict(parameters or {}), query_formats=TIMES_AS_NUMBERS
+            )
+            return list(found.named_results())
+
+        found: list[dict[str, Any]] = self._ask(name, rows, priority)
+        return [table.value(row) for row in found]
 
     def arrays(
         self, name: str, parameters: Parameters | None = None, *, priority: Priority = Priority.TICK

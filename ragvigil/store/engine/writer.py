@@ -8,15 +8,16 @@ from __future__ import annotations
 
 import json
 from collections import deque
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from ragvigil.store import metrics
-from ragvigil.store.engine.batch import Batch, Gone, Quarantined, Row, Written
+from ragvigil.store.engine.batch import Batch, Gone, Quarantined, Row, Rows, Written
+from ragvigil.store.engine.columns import Columns
 from ragvigil.store.engine.errors import Refused, WriterStopped, write_failure
+from ragvigil.store.engine.table import declare
 from ragvigil.store.queries import query
-from ragvigil.store.tables.columns import TABLES, column_types, position
 
 if TYPE_CHECKING:
     from clickhouse_connect.driver.client import Client
@@ -26,6 +27,10 @@ REMEMBERED_ROWS = 10_000
 """The share is taken over the last rows, so that one bad row of a quiet hour stops nothing."""
 MAX_ROW_CHARACTERS = 1 << 20
 _GONE_TABLES = ("records", "record_shapes", "scores")
+_QUARANTINE = declare(
+    "quarantine",
+    ("time", "table", "reason", "trace_id", "span_id", "row", "replica", "epoch"),
+)
 
 
 @dataclass(slots=True)
@@ -61,12 +66,17 @@ class Attempt:
 
 
 class Writer:
-    """Stores batches through one client. Not thread-safe: the store's thread owns it."""
+    """Stores batches through one client. Not thread-safe: the store's thread owns it.
+
+    Raises SchemaMismatch where a column that this version writes does not exist.
+    """
 
     def __init__(
         self, client: Client, *, replica: str, epoch: int, clock: Callable[[], float]
     ) -> None:
         self._client = client
+        self._columns = Columns.read(client)
+        self._columns.check()
         self._writer = (replica, epoch)
         self._clock = clock
         self._share = RefusedShare()
@@ -86,34 +96,32 @@ class Writer:
             rows=dict(attempt.done), quarantined=tuple(attempt.quarantined), minutes=batch.minutes
         )
 
-    def _store(
-        self, table: str, rows: Sequence[Row], token: str, quarantined: list[Quarantined]
-    ) -> int:
+    def _store(self, table: str, rows: Rows, token: str, quarantined: list[Quarantined]) -> int:
         if not rows:
             return 0
         refused: list[tuple[Row, str]] = []
         self._halve(table, rows, f"{token}:{table}", refused)
         self._share.add(len(rows) - len(refused), 0)
         if refused:
-            quarantined += self._quarantine(table, refused, f"{token}:{table}:quarantine")
+            quarantined += self._quarantine(
+                table, rows.columns, refused, f"{token}:{table}:quarantine"
+            )
         metrics.ROWS_WRITTEN.labels(table).inc(len(rows) - len(refused))
         return len(rows) - len(refused)
 
-    def _halve(
-        self, table: str, rows: Sequence[Row], token: str, refused: list[tuple[Row, str]]
-    ) -> None:
+    def _halve(self, table: str, rows: Rows, token: str, refused: list[tuple[Row, str]]) -> None:
         """Stores the rows; where they are refused, their halves, down to the row to blame."""
         try:
             self._insert(table, rows, token)
         except Refused as reason:
             if len(rows) == 1:
-                refused.append((rows[0], str(reason)))
+                refused.append((rows.values[0], str(reason)))
                 self._share.add(1, 1)
                 self._stop_if_too_many(table, str(reason))
                 return
             middle = len(rows) // 2
-            self._halve(table, rows[:middle], f"{token}:0", refused)
-            self._halve(table, rows[middle:], f"{token}:1", refused)
+            for place, half in enumerate((rows.values[:middle], rows.values[middle:])):
+                self._halve(table, Rows(rows.columns, half), f"{token}:{place}", refused)
 
     def _stop_if_too_many(self, table: str, reason: str) -> None:
         if self._share.is_too_high():
@@ -122,14 +130,15 @@ class Writer:
                 f"the last one, of the table {table}: {reason}"
             )
 
-    def _insert(self, table: str, rows: Sequence[Row], token: str) -> None:
-        columns = list(zip(*rows, strict=True))
+    def _insert(self, table: str, rows: Rows, token: str) -> None:
+        types = self._columns.types(table, rows.columns)
+        columns = list(zip(*rows.values, strict=True))
         try:
             self._client.insert(
                 table,
                 columns,
-                column_names=list(TABLES[table]),
-                column_types=column_types(table),
+                column_names=rows.columns,
+                column_types=types,
                 column_oriented=True,
                 settings={"insert_deduplication_token": token},
             )
@@ -139,15 +148,22 @@ class Writer:
             columns.clear()  # the driver's context holds itself, and would hold them for long
 
     def _quarantine(
-        self, table: str, refused: list[tuple[Row, str]], token: str
+        self,
+        table: str,
+        columns: Sequence[str],
+        refused: list[tuple[Row, str]],
+        token: str,
     ) -> list[Quarantined]:
-        found = [_named(table, row, reason) for row, reason in refused]
         now = int(self._clock() * 1e9)
-        rows = [
-            (now, table, one.reason, one.trace_id, one.span_id, _shown(table, row), *self._writer)
-            for one, (row, _) in zip(found, refused, strict=True)
-        ]
-        self._insert("quarantine", rows, token)
+        found, rows = [], []
+        for values, reason in refused:
+            row = dict(zip(columns, values, strict=False))
+            one = _named(table, row, reason)
+            found.append(one)
+            rows.append(
+                (now, table, one.reason, one.trace_id, one.span_id, _shown(row), *self._writer)
+            )
+        self._insert("quarantine", Rows(_QUARANTINE, rows), token)
         metrics.ROWS_QUARANTINED.labels(table).inc(len(rows))
         return found
 
@@ -166,10 +182,9 @@ class Writer:
             raise write_failure(error) from error
 
 
-def _named(table: str, row: Row, reason: str) -> Quarantined:
+def _named(table: str, row: Mapping[str, object], reason: str) -> Quarantined:
     def text(*columns: str) -> str:
-        places = (position(table, column) for column in columns)
-        return next((_clean(row[place]) for place in places if place is not None), "")
+        return next((_clean(row[column]) for column in columns if column in row), "")
 
     return Quarantined(
         table=table,
@@ -179,9 +194,8 @@ def _named(table: str, row: Row, reason: str) -> Quarantined:
     )
 
 
-def _shown(table: str, row: Row) -> str:
-    values = dict(zip(TABLES[table], row, strict=False))
-    return _clean(json.dumps(values, default=repr, ensure_ascii=True))[:MAX_ROW_CHARACTERS]
+def _shown(row: Mapping[str, object]) -> str:
+    return _clean(json.dumps(row, default=repr, ensure_ascii=True))[:MAX_ROW_CHARACTERS]
 
 
 def _clean(value: object) -> str:

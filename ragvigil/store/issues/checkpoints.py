@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ragvigil.store.engine.batch import Batch, token_of
+from ragvigil.store.engine.batch import Batch, Rows, token_of
 from ragvigil.store.engine.priority import Priority
+from ragvigil.store.engine.table import declare
 
 if TYPE_CHECKING:
     from ragvigil.store.engine.store import Store
+
+_COLUMNS = declare("checkpoints", ("reader", "position", "written", "replica", "epoch"))
 
 
 def position(store: Store, reader: str) -> int | None:
@@ -19,5 +22,5 @@ def position(store: Store, reader: str) -> int | None:
 
 def mark(store: Store, reader: str, position: int, written_unix_nano: int) -> None:
     """Stores where a reader stands; returns when it is durable."""
-    row = (reader, position, written_unix_nano, store.replica, store.epoch)
-    store.write(Batch(rows={"checkpoints": [row]}, token=token_of("checkpoints", *row)))
+    rows = Rows(_COLUMNS, [(reader, position, written_unix_nano, store.replica, store.epoch)])
+    store.write(Batch(rows={"checkpoints": rows}, token=token_of("checkpoints", rows)))

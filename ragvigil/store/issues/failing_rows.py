@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 from array import array
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass, replace
 from enum import StrEnum
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from ragvigil.model.issue import Failure, FailureKind, Membership
-from ragvigil.model.score import Kind, Layer, Stream
-from ragvigil.store.engine.batch import Row
+from ragvigil.model.issue import Failure, Membership
+from ragvigil.store.engine.batch import Rows
 from ragvigil.store.engine.priority import Priority
+from ragvigil.store.engine.table import table
 from ragvigil.store.issues.failing_changes import Key
-from ragvigil.store.issues.memberships import membership_of
-from ragvigil.store.records.span_rows import nanos
+from ragvigil.store.issues.memberships import membership_of, minute_of
 
 if TYPE_CHECKING:
     from ragvigil.store.engine.store import Store
@@ -23,22 +22,6 @@ END = 2**32 - 1
 """After every time that a minute can hold, in seconds since the epoch."""
 AT_ONCE = 2000
 """Records whose vectors are read in one query: 2 MB each thousand on the wire, 50 as lists."""
-_NAMES = (
-    "trace_id",
-    "record_id",
-    "service",
-    "environment",
-    "route",
-    "reason",
-    "rubric",
-    "label",
-    "question",
-    "inclusion_probability",
-    "service_version",
-    "prompt_version",
-    "index_epoch",
-    "llm_model",
-)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -68,8 +51,7 @@ class KeptFailure:
     @property
     def minute(self) -> int:
         """The start of its minute, in seconds since the epoch."""
-        seconds = min(self.failure.time_unix_nano // 10**9, END)
-        return seconds - seconds % 60
+        return minute_of(self.failure.time_unix_nano)
 
 
 class MemberOf(StrEnum):
@@ -105,56 +87,35 @@ class FailureFilter:
     limit: int = 1000
 
 
-def rows(
-    kept: Iterable[KeptFailure], written_unix_nano: int, *, replica: str = "", epoch: int = 0
-) -> list[Row]:
-    """Rows of the table; a record's newest row replaces the others."""
-    return [(*_values(one), 0, written_unix_nano, replica, epoch) for one in kept]
+FAILURES = table(
+    "failures",
+    KeptFailure,
+    computed={
+        "minute": lambda kept: kept.minute,
+        "reason_vector": lambda kept: array("f", kept.reason_vector).tolist(),
+        "question_vector": lambda kept: array("f", kept.question_vector).tolist(),
+    },
+    # `failures_find.sql` leaves the vectors out; `vectors` reads them, in blocks.
+    parsed={
+        "reason_vector": lambda _: b"",
+        "question_vector": lambda _: b"",
+        "membership": membership_of,
+    },
+)
 
 
-def place_of(one: KeptFailure) -> Row:
-    """Minute, time, received, trace id, record id: what tables of failing records are keyed by."""
-    failure = one.failure
-    time = nanos(failure.time_unix_nano)
-    return (one.minute, time, one.received, failure.trace_id, failure.record_id)
-
-
-def _values(one: KeptFailure) -> Row:
-    failure = one.failure
-    return (
-        *place_of(one),
-        failure.service,
-        failure.environment,
-        failure.route,
-        failure.kind.value,
-        failure.family.value,
-        failure.rubric,
-        failure.label,
-        list(failure.rubrics),
-        failure.reason,
-        one.masked,
-        failure.question,
-        failure.scorer_kind.value,
-        failure.stream.value,
-        failure.inclusion_probability,
-        failure.service_version,
-        failure.prompt_version,
-        failure.index_epoch,
-        failure.llm_model,
-        array("f", one.reason_vector).tolist(),
-        array("f", one.question_vector).tolist(),
-        one.vector_model,
-        one.digest,
-    )
+def rows(kept: Iterable[KeptFailure], **stamps: object) -> Rows:
+    """Rows of the table; the newest row of a record replaces the others."""
+    return FAILURES.rows(kept, is_gone=0, **stamps)
 
 
 def find(
     store: Store, wanted: FailureFilter, *, priority: Priority = Priority.PAGE
 ) -> list[KeptFailure]:
     """Failing records that match, without their vectors. Raises as `Store.read` does."""
-    asked = asdict(wanted) | {"placed": wanted.placed.value}
-    asked |= {"issue_ids": list(wanted.issue_ids), "trace_ids": list(wanted.trace_ids)}
-    return [_kept(row) for row in store.read("failures_find", asked, priority=priority)]
+    parameters = asdict(wanted) | {"placed": wanted.placed.value}
+    parameters |= {"issue_ids": list(wanted.issue_ids), "trace_ids": list(wanted.trace_ids)}
+    return store.read_values(FAILURES, "failures_find", parameters, priority=priority)
 
 
 def vectors(
@@ -186,23 +147,3 @@ def with_vectors(store: Store, kept: Sequence[KeptFailure], model: str) -> list[
         if one.failure.key in found
         for reason, question in [found[one.failure.key]]
     ]
-
-
-def _kept(row: Mapping[str, Any]) -> KeptFailure:
-    failure = Failure(
-        **{name: row[name] for name in _NAMES},
-        time_unix_nano=row["time_nanos"],
-        kind=FailureKind(row["kind"]),
-        family=Layer(row["family"]),
-        rubrics=tuple(row["rubrics"]),
-        scorer_kind=Kind(row["scorer_kind"]),
-        stream=Stream(row["stream"]),
-    )
-    return KeptFailure(
-        failure=failure,
-        masked=row["masked"],
-        received=row["received_seconds"],
-        digest=int(row["digest"]),
-        vector_model=row["vector_model"],
-        membership=membership_of(row) if row["issue_id"] else None,
-    )

@@ -2,31 +2,43 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from ragvigil.model.golden import (
-    CaseEvent,
-    CaseRun,
-    CaseState,
-    CaseVerb,
-    ExpectedFact,
-    GoldenCase,
-    QueryType,
-)
-from ragvigil.store.engine.batch import Batch, Row, token_of
+from ragvigil.model.golden import CaseEvent, CaseRun, CaseState, GoldenCase, QueryType
+from ragvigil.store.engine.batch import Batch, token_of
+from ragvigil.store.engine.json_values import dump, load
 from ragvigil.store.engine.priority import Priority
-from ragvigil.store.records.span_rows import nanos
+from ragvigil.store.engine.table import nanos, table
 
 if TYPE_CHECKING:
     from ragvigil.store.engine.store import Store
 
-TUPLES = ("gold_chunk_ids", "gold_texts", "tags", "edited_by")
 STEPS = (CaseState.PROPOSED, CaseState.SIGNED, CaseState.PASSING, CaseState.REJECTED)
 """A revision takes them in this order, so that the later row is known without a clock."""
 MOST_CASES = 100_000
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _CaseRow:
+    """A revision of a case: what cases are found by, and in `body` the whole of it as JSON."""
+
+    case_id: str
+    revision: int
+    step: int
+    state: CaseState
+    service: str
+    environment: str
+    query_type: QueryType
+    trace_id: str
+    issue_id: str
+    body: str
+
+
+CASES = table("golden_cases", _CaseRow)
+EVENTS = table("golden_events", CaseEvent)
+RUNS = table("golden_runs", CaseRun)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -53,46 +65,37 @@ def write(
 
     A revision that is stored already is replaced by a later step of it; events are written first.
     """
-    writer = (nanos(now), store.replica, store.epoch)
-    tables: dict[str, Sequence[Row]] = {
-        "golden_events": [(*_event_values(one), *writer) for one in events],
-        "golden_runs": [(*_run_values(one), *writer) for one in runs],
-        "golden_cases": [(*_values(one), *writer) for one in cases],
+    stamps = {"written": nanos(now), "replica": store.replica, "epoch": store.epoch}
+    tables = {
+        "golden_events": EVENTS.rows(events, **stamps),
+        "golden_runs": RUNS.rows(runs, **stamps),
+        "golden_cases": CASES.rows(map(_case_row, cases), **stamps),
     }
-    rows = {table: some for table, some in tables.items() if some}
+    rows = {name: some for name, some in tables.items() if some}
     store.write(Batch(rows=rows, token=token_of("golden", *rows.items())))
 
 
-def _values(one: GoldenCase) -> Row:
-    return (
-        one.case_id,
-        one.revision,
-        STEPS.index(one.state),
-        one.state.value,
-        one.service,
-        one.environment,
-        one.query_type.value,
-        one.trace_id,
-        one.issue_id,
-        json.dumps(asdict(one), ensure_ascii=False),
+def _case_row(case: GoldenCase) -> _CaseRow:
+    return _CaseRow(
+        case_id=case.case_id,
+        revision=case.revision,
+        step=STEPS.index(case.state),
+        state=case.state,
+        service=case.service,
+        environment=case.environment,
+        query_type=case.query_type,
+        trace_id=case.trace_id,
+        issue_id=case.issue_id,
+        body=dump(case),
     )
-
-
-def _event_values(one: CaseEvent) -> Row:
-    time = nanos(one.time_unix_nano)
-    return (one.case_id, time, one.verb.value, one.revision, one.actor, one.text)
-
-
-def _run_values(one: CaseRun) -> Row:
-    is_pass = None if one.is_pass is None else int(one.is_pass)
-    return (one.case_id, nanos(one.time_unix_nano), one.against, is_pass, one.why, one.answer)
 
 
 def find(
     store: Store, wanted: CaseFilter, *, priority: Priority = Priority.PAGE
 ) -> list[GoldenCase]:
     """The newest revision of the cases that match, newest first. Raises as `Store.read` does."""
-    return [_case(row) for row in store.read("golden_find", asdict(wanted), priority=priority)]
+    rows = store.read("golden_find", asdict(wanted), priority=priority)
+    return [load(GoldenCase, row["body"]) for row in rows]
 
 
 def one(store: Store, case_id: str) -> GoldenCase | None:
@@ -103,40 +106,15 @@ def one(store: Store, case_id: str) -> GoldenCase | None:
 
 def events(store: Store, case_id: str) -> list[CaseEvent]:
     """What was done to a case, oldest first."""
-    rows = store.read("golden_events_of", {"case_id": case_id})
-    return [_event(row) for row in rows]
+    return store.read_values(EVENTS, "golden_events_of", {"case_id": case_id})
 
 
 def runs(store: Store, case_id: str, *, limit: int = 30) -> list[CaseRun]:
     """The newest runs of a case, newest first."""
-    return [_run(row) for row in store.read("golden_runs_of", {"case_id": case_id, "limit": limit})]
+    return store.read_values(RUNS, "golden_runs_of", {"case_id": case_id, "limit": limit})
 
 
 def newest_runs(store: Store) -> dict[str, CaseRun]:
     """The newest run of every case that was run, by case id."""
-    rows = store.read("golden_runs_newest", priority=Priority.TICK)
-    return {row["case_id"]: _run(row) for row in rows}
-
-
-def _case(row: Mapping[str, Any]) -> GoldenCase:
-    body = json.loads(row["body"])
-    return GoldenCase(
-        **body
-        | {name: tuple(body[name]) for name in TUPLES}
-        | {
-            "expected_facts": tuple(ExpectedFact(**fact) for fact in body["expected_facts"]),
-            "query_type": QueryType(body["query_type"]),
-            "state": CaseState(body["state"]),
-        }
-    )
-
-
-def _event(row: Mapping[str, Any]) -> CaseEvent:
-    values = {name: row[name] for name in ("case_id", "revision", "actor", "text")}
-    return CaseEvent(time_unix_nano=row["time_nanos"], verb=CaseVerb(row["verb"]), **values)
-
-
-def _run(row: Mapping[str, Any]) -> CaseRun:
-    is_pass = None if row["is_pass"] is None else bool(row["is_pass"])
-    values = {name: row[name] for name in ("case_id", "against", "why", "answer")}
-    return CaseRun(time_unix_nano=row["time_nanos"], is_pass=is_pass, **values)
+    rows = store.read_values(RUNS, "golden_runs_newest", priority=Priority.TICK)
+    return {run.case_id: run for run in rows}

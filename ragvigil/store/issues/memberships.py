@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from ragvigil.model.issue import FailureKind, MemberBy, Membership
+from ragvigil.model.issue import Failure, FailureKind, Membership
 from ragvigil.model.score import Layer, Stream
-from ragvigil.store.engine.batch import Row
+from ragvigil.store.engine.batch import Rows
 from ragvigil.store.engine.priority import Priority
+from ragvigil.store.engine.table import Read, table
 
 if TYPE_CHECKING:
     from ragvigil.store.engine.store import Store
 
 HOUR = 3600
+MOST_SECONDS = 2**32 - 1
+"""What a DateTime can hold, in seconds since the epoch."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -51,37 +54,54 @@ class Requests:
     requests: int
 
 
-def rows(
-    placed: Iterable[tuple[Row, Membership]],
-    written_unix_nano: int,
-    *,
-    replica: str = "",
-    epoch: int = 0,
-) -> list[Row]:
-    """Rows of the table, each given the place of its record (`failed.place_of`)."""
-    return [(*place, *_values(one), 0, written_unix_nano, replica, epoch) for place, one in placed]
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _PlacedMembership:
+    """A membership in the row of its record; times in seconds unless named otherwise."""
+
+    minute: int
+    time_unix_nano: int
+    received: int
+    membership: Membership
 
 
-def _values(one: Membership) -> Row:
-    return (
-        one.issue_id,
-        one.by.value,
-        one.strength,
-        [name for name, _ in one.others],
-        [strength for _, strength in one.others],
+def _others(row: Read) -> tuple[tuple[str, float], ...]:
+    return tuple(zip(row["other_issues"], row["other_strengths"], strict=True))
+
+
+MEMBERSHIPS = table(
+    "memberships",
+    _PlacedMembership,
+    computed={
+        "other_issues": lambda placed: [name for name, _ in placed.membership.others],
+        "other_strengths": lambda placed: [strength for _, strength in placed.membership.others],
+    },
+    parsed={"others": _others},
+)
+
+
+def rows(members: Iterable[tuple[Failure, int, Membership]], **stamps: object) -> Rows:
+    """Rows of the table, each of a failure, when it was received (seconds) and its membership."""
+    placed = (
+        _PlacedMembership(
+            minute=minute_of(failure.time_unix_nano),
+            time_unix_nano=failure.time_unix_nano,
+            received=received,
+            membership=membership,
+        )
+        for failure, received, membership in members
     )
+    return MEMBERSHIPS.rows(placed, is_gone=0, **stamps)
 
 
-def membership_of(row: Mapping[str, Any]) -> Membership:
-    """The membership of a row that has one."""
-    return Membership(
-        trace_id=row["trace_id"],
-        record_id=row["record_id"],
-        issue_id=row["issue_id"],
-        by=MemberBy(row["by"]),
-        strength=row["strength"],
-        others=tuple(zip(row["other_issues"], row["other_strengths"], strict=True)),
-    )
+def minute_of(time_unix_nano: int) -> int:
+    """The start of the minute of a time, in seconds since the epoch: a key of these tables."""
+    seconds = min(time_unix_nano // 10**9, MOST_SECONDS)
+    return seconds - seconds % 60
+
+
+def membership_of(row: Read) -> Membership | None:
+    """The membership that a row of a failing record holds, None where it is in no issue."""
+    return MEMBERSHIPS.value(row).membership if row["issue_id"] else None
 
 
 def counted(store: Store) -> dict[str, int]:

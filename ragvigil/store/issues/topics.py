@@ -2,22 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import groupby
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from ragvigil.model.topic import Topic, TopicMap
 from ragvigil.store.engine.batch import Batch, token_of
 from ragvigil.store.engine.priority import Priority
-from ragvigil.store.records.span_rows import nanos
+from ragvigil.store.engine.table import Table, nanos, table
 
 if TYPE_CHECKING:
     from ragvigil.store.engine.store import Store
 
 MOST_CHARACTERS = 2000
 """What is kept of a question: more than an embedding model reads."""
-SAME_NAME = ("topic_id", "name", "questions", "failing", "rated", "down", "golden_cases")
 
 Place = tuple[str, str]
 """Service and environment."""
@@ -50,6 +49,33 @@ class Asked:
     vector: Sequence[float]
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _QuestionRow:
+    """A question with its vector."""
+
+    question: Question
+    vector: Sequence[float]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _TopicRow:
+    """A topic with what its row repeats of the map."""
+
+    service: str
+    environment: str
+    built_unix_nano: int
+    since_unix_nano: int
+    vector_model: str
+    topic: Topic
+
+
+QUESTIONS = table("questions", _QuestionRow)
+TOPICS = table("topics", _TopicRow)
+# What queries give; nothing is written from these.
+QUESTION = Table("questions_wanted", Question)
+ASKED = Table("questions_asked", Asked)
+
+
 def wanted(
     store: Store, *, since: int, per_day: int, vector_model: str, limit: int
 ) -> tuple[list[Question], int]:
@@ -66,7 +92,8 @@ def wanted(
         "characters": MOST_CHARACTERS,
     }
     rows = store.read("questions_wanted", asked, priority=Priority.SCAN)
-    return [_question(row) for row in rows], int(rows[0]["waiting"]) if rows else 0
+    questions = [QUESTION.value({**row, "minute": row["minute_seconds"]}) for row in rows]
+    return questions, int(rows[0]["waiting"]) if rows else 0
 
 
 def question_batch(
@@ -79,25 +106,18 @@ def question_batch(
     epoch: int = 0,
 ) -> Batch:
     """A batch that stores questions, each with its vector; `written` in nanoseconds."""
-    rows = [
+    rows = QUESTIONS.rows(
         (
-            one.minute,
-            one.trace_id,
-            one.record_id,
-            one.service,
-            one.environment,
-            one.question,
-            int(one.is_sampled),
-            vector,
-            vector_model,
-            nanos(written),
-            replica,
-            epoch,
-        )
-        for one, vector in zip(questions, vectors, strict=True)
-    ]
-    names = [(row[1], row[2]) for row in rows]
-    return Batch(rows={"questions": rows}, token=token_of("questions", written, *names))
+            _QuestionRow(question=question, vector=vector)
+            for question, vector in zip(questions, vectors, strict=True)
+        ),
+        vector_model=vector_model,
+        written=nanos(written),
+        replica=replica,
+        epoch=epoch,
+    )
+    names = [(question.trace_id, question.record_id) for question in questions]
+    return Batch(rows={QUESTIONS.name: rows}, token=token_of("questions", written, *names))
 
 
 def counted(store: Store, *, since: int, vector_model: str) -> dict[Place, int]:
@@ -123,76 +143,45 @@ def asked(store: Store, place: Place, *, since: int, until: int, vector_model: s
         "until": until,
         "vector_model": vector_model,
     }
-    rows = store.read("questions_asked", where, priority=Priority.SCAN)
-    return [_asked(row) for row in rows]
+    return store.read_values(ASKED, "questions_asked", where, priority=Priority.SCAN)
 
 
-def map_batch(one: TopicMap, written: int, *, replica: str = "", epoch: int = 0) -> Batch:
+def map_batch(topic_map: TopicMap, written: int, *, replica: str = "", epoch: int = 0) -> Batch:
     """A batch that stores a map; written again later it replaces itself."""
-    rows = [
+    rows = TOPICS.rows(
         (
-            one.service,
-            one.environment,
-            nanos(one.built_unix_nano),
-            nanos(one.since_unix_nano),
-            *(getattr(topic, name) for name in SAME_NAME),
-            list(topic.examples),
-            list(topic.centroid),
-            one.vector_model,
-            nanos(written),
-            replica,
-            epoch,
-        )
-        for topic in (*one.topics, one.rest)
-    ]
-    return Batch(rows={"topics": rows}, token=token_of("topics", *rows))
+            _TopicRow(
+                service=topic_map.service,
+                environment=topic_map.environment,
+                built_unix_nano=topic_map.built_unix_nano,
+                since_unix_nano=topic_map.since_unix_nano,
+                vector_model=topic_map.vector_model,
+                topic=topic,
+            )
+            for topic in (*topic_map.topics, topic_map.rest)
+        ),
+        written=nanos(written),
+        replica=replica,
+        epoch=epoch,
+    )
+    return Batch(rows={TOPICS.name: rows}, token=token_of("topics", rows))
 
 
 def newest(store: Store) -> list[TopicMap]:
     """The newest map of each service and environment. Raises StoreError."""
-    rows = store.read("topics_newest", priority=Priority.PAGE)
-    places = groupby(rows, key=lambda row: (row["service"], row["environment"]))
-    return [_map(place, list(found)) for place, found in places]
+    rows = store.read_values(TOPICS, "topics_newest")
+    places = groupby(rows, key=lambda row: (row.service, row.environment))
+    return [_map(list(topics)) for _, topics in places]
 
 
-def _question(row: Mapping[str, Any]) -> Question:
-    named = ("trace_id", "record_id", "service", "environment", "question")
-    return Question(
-        minute=int(row["minute_seconds"]),
-        is_sampled=bool(row["is_sampled"]),
-        **{name: row[name] for name in named},
-    )
-
-
-def _asked(row: Mapping[str, Any]) -> Asked:
-    return Asked(
-        trace_id=row["trace_id"],
-        record_id=row["record_id"],
-        question=row["question"],
-        is_sampled=bool(row["is_sampled"]),
-        is_failing=bool(row["is_failing"]),
-        is_rated=bool(row["is_rated"]),
-        is_down=bool(row["is_down"]),
-        vector=row["vector"],
-    )
-
-
-def _map(place: Place, rows: Sequence[Mapping[str, Any]]) -> TopicMap:
-    found = [_topic(row) for row in rows]
+def _map(rows: Sequence[_TopicRow]) -> TopicMap:
+    first = rows[0]
     return TopicMap(
-        service=place[0],
-        environment=place[1],
-        built_unix_nano=rows[0]["built_nanos"],
-        since_unix_nano=rows[0]["since_nanos"],
-        vector_model=rows[0]["vector_model"],
-        topics=tuple(one for one in found if one.topic_id),
-        rest=next(one for one in found if not one.topic_id),
-    )
-
-
-def _topic(row: Mapping[str, Any]) -> Topic:
-    return Topic(
-        examples=tuple(row["examples"]),
-        centroid=tuple(row["centroid"]),
-        **{name: row[name] for name in SAME_NAME},
+        service=first.service,
+        environment=first.environment,
+        built_unix_nano=first.built_unix_nano,
+        since_unix_nano=first.since_unix_nano,
+        vector_model=first.vector_model,
+        topics=tuple(row.topic for row in rows if row.topic.topic_id),
+        rest=next(row.topic for row in rows if not row.topic.topic_id),
     )

@@ -1,7 +1,5 @@
 -- The verdicts of the first and the last runs of a set; a run has the time of its beginning.
-SELECT
-    run_id, trace_id, record_id, rubric, segment, scorer, version, value, label, absent,
-    toUnixTimestamp64Nano(time) AS time_nanos
+SELECT *
 FROM canary_scores FINAL
 WHERE set_id = {set_id:String} AND run_id IN
 (
@@ -17,4 +15,4 @@ WHERE set_id = {set_id:String} AND run_id IN
     )
     WHERE from_first = 1 OR from_last <= {last:UInt32}
 )
-ORDER BY canary_scores.time, run_id, rubric, segment, trace_id, record_id
+ORDER BY time, run_id, rubric, segment, trace_id, record_id

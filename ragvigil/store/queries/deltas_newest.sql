@@ -1,5 +1,5 @@
 -- The newest tick of every series that matches.
-SELECT *, toUnixTimestamp(tick) AS tick_seconds
+SELECT *
 FROM rubric_deltas FINAL
 WHERE tick >= toDateTime({since:UInt32}, 'UTC')
     AND ({service:String} = '' OR service = {service:String})

@@ -1,5 +1,5 @@
 -- All ticks since a time, oldest first.
-SELECT *, toUnixTimestamp(tick) AS tick_seconds
+SELECT *
 FROM rubric_deltas FINAL
 WHERE tick >= toDateTime({since:UInt32}, 'UTC')
     AND ({service:String} = '' OR service = {service:String})

@@ -1,12 +1,8 @@
 -- Failing records and the issue that each is in, if any: oldest first, or newest first. A membership
 -- of an issue that was never stored, because a crash came between, is none.
 SELECT
-    failures.trace_id AS trace_id, failures.record_id AS record_id, service, environment, route,
-    kind, family, rubric, label, rubrics, reason, masked, question, scorer_kind, stream,
-    inclusion_probability, service_version, prompt_version, index_epoch, llm_model, vector_model,
-    digest, issue_id, by, strength, other_issues, other_strengths,
-    toUnixTimestamp(failures.received) AS received_seconds,
-    toUnixTimestamp64Nano(failures.time) AS time_nanos
+    failures.* EXCEPT (reason_vector, question_vector),
+    issue_id, by, strength, other_issues, other_strengths
 FROM failures FINAL
 LEFT JOIN
 (
@@ -35,5 +31,8 @@ WHERE failures.minute >= toDateTime({since:UInt32}, 'UTC')
         OR issue_id = ''
         OR issue_id IN (SELECT issue_id FROM issues FINAL WHERE is_provisional = 1 AND merged_into = '')
     )
-ORDER BY if({newest_first:Bool}, -time_nanos, time_nanos), trace_id, record_id
+ORDER BY
+    toUnixTimestamp64Nano(failures.time) * if({newest_first:Bool}, -1, 1),
+    trace_id,
+    record_id
 LIMIT {limit:UInt32}

@@ -1,5 +1,5 @@
 -- What was done to one golden case, oldest first.
-SELECT case_id, verb, revision, actor, text, toUnixTimestamp64Nano(time) AS time_nanos
+SELECT *
 FROM golden_events FINAL
 WHERE case_id = {case_id:String}
-ORDER BY golden_events.time, verb
+ORDER BY time, verb

@@ -1,6 +1,6 @@
 -- The newest runs of one golden case, newest first.
-SELECT case_id, against, is_pass, why, answer, toUnixTimestamp64Nano(time) AS time_nanos
+SELECT *
 FROM golden_runs FINAL
 WHERE case_id = {case_id:String}
-ORDER BY golden_runs.time DESC
+ORDER BY time DESC
 LIMIT {limit:UInt32}

@@ -1,5 +1,5 @@
 -- What was done to one issue, oldest first.
-SELECT issue_id, verb, actor, text, toUnixTimestamp64Nano(time) AS time_nanos
+SELECT *
 FROM issue_events FINAL
 WHERE issue_id = {issue_id:String}
-ORDER BY issue_events.time, verb, actor, text
+ORDER BY time, verb, actor, text

@@ -1,4 +1,5 @@
-SELECT kept, merged, verdict, likeness, shared, actor, toUnixTimestamp64Nano(time) AS time_nanos
+-- Pairs of issues that look alike, the likest first.
+SELECT *
 FROM issue_pairs FINAL
 WHERE ({verdict:String} = '' OR verdict = {verdict:String})
     AND ({issue_id:String} = '' OR kept = {issue_id:String} OR merged = {issue_id:String})

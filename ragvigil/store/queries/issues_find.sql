@@ -1,14 +1,6 @@
 -- Issues that match, the one with the newest member first. Merged ones are left out, except by id.
-SELECT
-    issue_id, service, environment, family, rubric, label, name, state, members, is_provisional,
-    is_name_frozen, routes, if({with_centroids:Bool}, centroid, []) AS centroid, vector_model,
-    assignee, resolved_in, ignored_members, merged_into,
-    toUnixTimestamp64Nano(first) AS first_nanos,
-    toUnixTimestamp64Nano(last) AS last_nanos,
-    toUnixTimestamp64Nano(opened) AS opened_nanos,
-    toUnixTimestamp64Nano(state_entered) AS state_nanos,
-    toUnixTimestamp64Nano(resolved) AS resolved_nanos,
-    toUnixTimestamp64Nano(ignored_until) AS ignored_until_nanos
+-- Centroids are hundreds of numbers each, which pages do not show.
+SELECT * REPLACE (if({with_centroids:Bool}, centroid, []) AS centroid)
 FROM issues FINAL
 WHERE ({issue_id:String} = '' OR issue_id = {issue_id:String})
     AND (merged_into = '' OR {with_merged:Bool} OR issue_id = {issue_id:String})

@@ -1,11 +1,9 @@
 -- Labels that match, newest first.
-SELECT
-    label_id, rubric, trace_id, record_id, value, label, labeller, source, comment,
-    toUnixTimestamp64Nano(time) AS time_nanos
+SELECT *
 FROM labels FINAL
 WHERE time >= toDateTime64({since:UInt32}, 9, 'UTC')
     AND ({rubric:String} = '' OR rubric = {rubric:String})
     AND ({trace_id:String} = '' OR trace_id = {trace_id:String})
     AND ({labeller:String} = '' OR labeller = {labeller:String})
-ORDER BY labels.time DESC, label_id
+ORDER BY time DESC, label_id
 LIMIT {limit:UInt32}

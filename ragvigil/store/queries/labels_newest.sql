@@ -1,7 +1,5 @@
 -- The newest labels of every rubric.
-SELECT
-    label_id, rubric, trace_id, record_id, value, label, labeller, source, comment,
-    toUnixTimestamp64Nano(time) AS time_nanos
+SELECT *
 FROM labels FINAL
-ORDER BY labels.time DESC, label_id
+ORDER BY time DESC, label_id
 LIMIT {each:UInt32} BY rubric

@@ -1,8 +1,5 @@
 -- Changes that began since a time, newest first; of one service or route where one is named.
-SELECT
-    notice_id, kind, service, environment, route, requests, share, before, after, evidence,
-    toUnixTimestamp64Nano(since) AS since_nanos,
-    toUnixTimestamp64Nano(noticed) AS noticed_nanos
+SELECT *
 FROM notices FINAL
 WHERE since >= toDateTime64({since:UInt32}, 9, 'UTC')
     AND ({service:String} = '' OR service = {service:String})

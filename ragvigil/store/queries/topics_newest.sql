@@ -1,8 +1,5 @@
 -- The newest map of each service, most asked topics first.
-SELECT
-    service, environment, topic_id, name, questions, failing, rated, down, golden_cases, examples,
-    centroid, vector_model,
-    toUnixTimestamp64Nano(built) AS built_nanos, toUnixTimestamp64Nano(since) AS since_nanos
+SELECT *
 FROM topics FINAL
 WHERE (service, environment, built) IN
 (

@@ -3,47 +3,35 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from ragvigil.model.feedback import FeedbackEvent
-from ragvigil.store.engine.batch import Batch, Row, token_of
+from ragvigil.store.engine.batch import Batch, Rows, token_of
+from ragvigil.store.engine.table import table
 from ragvigil.store.records.record_forms import time_of
-from ragvigil.store.records.span_rows import nanos
 
 if TYPE_CHECKING:
     from ragvigil.store.engine.store import Store
+
+FEEDBACK = table("feedback", FeedbackEvent)
 
 
 def batch(
     told: Sequence[FeedbackEvent], received_unix_nano: int, *, replica: str = "", epoch: int = 0
 ) -> Batch:
     """A batch that stores this feedback."""
-    found = rows(told, received_unix_nano, replica=replica, epoch=epoch)
-    return Batch(rows={"feedback": found}, token=token_of("feedback", *found))
+    found = rows(told, received=received_unix_nano, replica=replica, epoch=epoch)
+    return Batch(rows={FEEDBACK.name: found}, token=token_of("feedback", found))
 
 
-def rows(
-    told: Sequence[FeedbackEvent], received_unix_nano: int, *, replica: str = "", epoch: int = 0
-) -> list[Row]:
-    """Rows of the table `feedback`."""
-    return [
-        (
-            one.feedback_id,
-            nanos(one.time_unix_nano),
-            received_unix_nano,
-            one.kind,
-            one.value,
-            one.comment,
-            one.source,
-            one.trace_id.lower(),
-            one.span_id.lower(),
-            one.session_id,
-            one.response_id,
-            replica,
-            epoch,
-        )
-        for one in told
-    ]
+def rows(feedback: Sequence[FeedbackEvent], **stamps: object) -> Rows:
+    """Rows of the table; `stamps` as of `Table.rows`."""
+    lower = (
+        replace(event, trace_id=event.trace_id.lower(), span_id=event.span_id.lower())
+        for event in feedback
+    )
+    return FEEDBACK.rows(lower, **stamps)
 
 
 def matches(store: Store, told: FeedbackEvent) -> bool:

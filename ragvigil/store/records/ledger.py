@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Protocol
 
-from ragvigil.store.engine.batch import Batch, Row, token_of
+from ragvigil.store.engine.batch import Batch, Rows, token_of
+from ragvigil.store.engine.table import declare
 
 if TYPE_CHECKING:
     from ragvigil.store.engine.store import Store
@@ -30,27 +31,28 @@ class SettledFrame(Protocol):
     def quarantined(self) -> int: ...
 
 
-def rows(frames: Sequence[SettledFrame], *, replica: str = "", epoch: int = 0) -> list[Row]:
-    """Rows of the table `ledger`; a frame that is settled again replaces its row."""
-    return [
-        (
-            replica,
-            one.seq,
-            one.received_unix_nano,
-            one.spans,
-            one.stored,
-            one.duplicate,
-            one.quarantined,
-            epoch,
-        )
-        for one in frames
-    ]
+_COLUMNS = declare(
+    "ledger",
+    ("seq", "received", "spans", "stored", "duplicate", "quarantined", "replica", "epoch"),
+)
 
 
 def batch(frames: Sequence[SettledFrame], *, replica: str = "", epoch: int = 0) -> Batch:
-    """A batch that stores the rows of these frames."""
-    found = rows(frames, replica=replica, epoch=epoch)
-    return Batch(rows={"ledger": found}, token=token_of("ledger", *found))
+    """A batch that stores these frames; a frame that is settled again replaces its row."""
+    rows = [
+        (
+            frame.seq,
+            frame.received_unix_nano,
+            frame.spans,
+            frame.stored,
+            frame.duplicate,
+            frame.quarantined,
+            replica,
+            epoch,
+        )
+        for frame in frames
+    ]
+    return Batch(rows={"ledger": Rows(_COLUMNS, rows)}, token=token_of("ledger", *rows))
 
 
 def settled_after(store: Store, seq: int) -> frozenset[int]:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, fields
+from operator import attrgetter
 from typing import Any
 
 import orjson
@@ -22,13 +23,10 @@ from ragvigil.model.record import (
 )
 from ragvigil.model.score import Score
 from ragvigil.store.engine.batch import Row
-from ragvigil.store.records.span_rows import nanos
+from ragvigil.store.engine.table import declare, nanos
 from ragvigil.store.records.texts import text_hash
 
 _MOST_INT = 2**63 - 1
-_NO_DOCUMENTS: tuple[list[Any], ...] = ([], [], [], [], [], [])
-_NO_CITATIONS: tuple[list[Any], ...] = tuple([] for _ in range(11))
-_NO_FEEDBACK: tuple[list[Any], ...] = ([], [], [], [], [])
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -60,94 +58,133 @@ class Stamp:
         return (self.generation, 0, *self.writer)
 
 
+def _names(kind: type, without: Collection[str] = ()) -> tuple[str, ...]:
+    """The fields of a dataclass that are columns of the same name."""
+    return tuple(field.name for field in fields(kind) if field.name not in without)
+
+
+_KEY = ("minute", "received", "trace_id", "record_id", "service", "environment", "route")
+_VERSION = ("generation", "gone", "replica", "epoch")
+
+_RECORD_FIELDS = _names(
+    RagRecord,
+    without={
+        *("trace_id", "generation"),  # of the stamp
+        *("retrievals", "retrieved", "reranked", "context", "citations", "feedback"),
+        *("usage", "latencies", "dimensions", "absent", "started_unix_nano", "ended_unix_nano"),
+    },
+)
+_COUNTS = ("max_tokens", "top_k")
+_DIMENSIONS = _names(Dimensions, without=_COUNTS)
+_USAGE = _names(Usage)
+_LATENCIES = _names(Latencies)
+_OFFSETS = ("index", "start", "end", "claim_start", "claim_end")
+_CITATION = (*_names(Citation, without=_OFFSETS), *_OFFSETS)
+_DOCUMENT = ("chunk_id", "document_id", "hash", "score", "rank", "metadata")
+_FEEDBACK = ("kind", "value", "comment", "source", "time")
+
+_record_values = attrgetter(*_RECORD_FIELDS)
+_dimension_values = attrgetter(*_DIMENSIONS)
+_count_values = attrgetter(*_COUNTS)
+_usage_values = attrgetter(*_USAGE)
+_latency_values = attrgetter(*_LATENCIES)
+_citation_values = attrgetter(*_CITATION)
+
+_NO_DOCUMENTS: tuple[list[Any], ...] = tuple([] for _ in _DOCUMENT)
+_NO_CITATIONS: tuple[list[Any], ...] = tuple([] for _ in _CITATION)
+_NO_FEEDBACK: tuple[list[Any], ...] = tuple([] for _ in _FEEDBACK)
+
+RECORD_COLUMNS = declare(
+    "records",
+    (
+        *("minute", "time", "received", "trace_id"),
+        *_RECORD_FIELDS,
+        *("absent", "started", "ended"),
+        *(
+            f"{name}.{field}"
+            for name in ("retrieved", "reranked", "context")
+            for field in _DOCUMENT
+        ),
+        *("retrievals.span_id", "retrievals.query", "retrievals.chunk_ids", "span_ids"),
+        *(f"citations.{field}" for field in _CITATION),
+        *(f"feedback.{field}" for field in _FEEDBACK),
+        *_DIMENSIONS,
+        *_COUNTS,
+        *_USAGE,
+        *(f"latency_{name}" for name in _LATENCIES),
+        "backfill",
+        *_VERSION,
+    ),
+)
+
+
 def record_row(record: RagRecord, stamp: Stamp) -> Row:
-    """One row of `records`; document texts by hash."""
+    """One row of `records`, in the order of RECORD_COLUMNS; document texts by hash."""
     return (
-        stamp.minute,
-        stamp.time,
-        stamp.received,
-        stamp.trace_id,
-        record.record_id,
-        record.service,
-        record.environment,
-        record.route,
-        record.entry_route,
-        record.query,
-        record.answer,
-        record.error,
-        record.context_source,
-        list(record.truncated),
+        *(stamp.minute, stamp.time, stamp.received, stamp.trace_id),
+        *_record_values(record),
         dict(record.absent),
+        nanos(record.started_unix_nano),
+        nanos(record.ended_unix_nano),
         *_documents(record.retrieved),
         *_documents(record.reranked),
         *_documents(record.context),
         *_retrievals(record.retrievals),
         *_citations(record.citations),
         *_feedback(record.feedback),
-        *_usage(record.usage),
-        record.cost_usd,
-        *_latencies(record.latencies),
-        *_dimensions(record.dimensions),
-        record.session_id,
-        record.user_id,
-        list(record.response_ids),
-        [one.span_id for one in record.retrievals],
-        nanos(record.started_unix_nano),
-        nanos(record.ended_unix_nano),
-        list(record.instrumentors),
-        list(record.conventions),
-        record.sampling_probability,
+        *_dimension_values(record.dimensions),
+        *map(_whole, _count_values(record.dimensions)),
+        *map(_whole, _usage_values(record.usage)),
+        *_latency_values(record.latencies),
         stamp.backfill,
         *stamp.version,
     )
 
 
+SHAPE_COLUMNS = declare("record_shapes", (*_KEY, "measures", *_VERSION))
+
+
 def shape_row(scored: ScoredRecord, stamp: Stamp) -> Row:
-    """One row of `record_shapes`: the measurements that are known."""
+    """One row of `record_shapes`, in the order of SHAPE_COLUMNS: measurements that are known."""
     record = scored.record
     return (
-        stamp.minute,
-        stamp.received,
-        stamp.trace_id,
-        record.record_id,
-        record.service,
-        record.environment,
-        record.route,
+        *(stamp.minute, stamp.received, stamp.trace_id),
+        *(record.record_id, record.service, record.environment, record.route),
         {name: float(value) for name, value in scored.shape.items() if value is not None},
         *stamp.version,
     )
 
 
-def score_row(
-    score: Score, record: RagRecord, stamp: Stamp, rubrics: Mapping[str, RubricFacts]
-) -> Row:
-    """One row of `scores`. A record fails a rubric where its value lies under `fails_below`."""
-    facts = rubrics.get(score.rubric, _UNKNOWN)
-    return (
-        stamp.minute,
+_SCORE_FIELDS = _names(Score, without={"details"})
+_score_values = attrgetter(*_SCORE_FIELDS)
+SCORE_COLUMNS = declare(
+    "scores", (*_KEY, "time", *_VERSION, *_SCORE_FIELDS, "segment", "details", "failed")
+)
+
+
+def score_rows(
+    record: RagRecord, scores: Iterable[Score], stamp: Stamp, rubrics: Mapping[str, RubricFacts]
+) -> list[Row]:
+    """Rows of `scores`, in the order of SCORE_COLUMNS.
+
+    A record fails a rubric where its value lies under `fails_below`.
+    """
+    place = (
+        *(stamp.minute, stamp.received, stamp.trace_id),
+        *(record.record_id, record.service, record.environment, record.route),
         stamp.time,
-        stamp.received,
-        stamp.trace_id,
-        record.record_id,
-        score.rubric,
-        score.layer,
-        score.scorer,
-        score.version,
-        segment(facts, score),
-        score.stream,
-        score.kind,
-        score.value,
-        score.label,
-        score.explanation,
-        as_json(score.details),
-        score.absent,
-        int(score.fails(facts.fails_below)),
-        score.inclusion_probability,
-        record.service,
-        record.environment,
-        record.route,
         *stamp.version,
     )
+    rows = []
+    for score in scores:
+        facts = rubrics.get(score.rubric, _UNKNOWN)
+        computed = (
+            segment(facts, score),
+            as_json(score.details),
+            int(score.fails(facts.fails_below)),
+        )
+        rows.append(place + _score_values(score) + computed)
+    return rows
 
 
 def segment(facts: RubricFacts, score: Score) -> str:
@@ -173,77 +210,43 @@ def _documents(documents: Sequence[Document]) -> tuple[list[Any], ...]:
     if not documents:
         return _NO_DOCUMENTS
     return (
-        [one.chunk_id for one in documents],
-        [one.document_id for one in documents],
-        ["" if one.content is None else text_hash(one.content) for one in documents],
-        [one.score for one in documents],
-        [min(max(one.rank, 0), 2**32 - 1) for one in documents],
-        [as_json(one.metadata) for one in documents],
+        [document.chunk_id for document in documents],
+        [document.document_id for document in documents],
+        ["" if document.content is None else text_hash(document.content) for document in documents],
+        [document.score for document in documents],
+        [min(max(document.rank, 0), 2**32 - 1) for document in documents],
+        [as_json(document.metadata) for document in documents],
     )
 
 
 def _retrievals(retrievals: Sequence[Retrieval]) -> tuple[list[Any], ...]:
+    span_ids = [call.span_id for call in retrievals]
     return (
-        [one.span_id for one in retrievals],
-        [one.query for one in retrievals],
-        [[document.chunk_id for document in one.documents] for one in retrievals],
+        span_ids,
+        [call.query for call in retrievals],
+        [[document.chunk_id for document in call.documents] for call in retrievals],
+        span_ids,
     )
 
 
-def _citations(citations: Sequence[Citation]) -> tuple[list[Any], ...]:
+def _citations(citations: Sequence[Citation]) -> Sequence[Sequence[Any]]:
     if not citations:
         return _NO_CITATIONS
-    return (
-        [one.target for one in citations],
-        [one.chunk_id for one in citations],
-        [one.document_id for one in citations],
-        [_whole(one.index) for one in citations],
-        [one.marker for one in citations],
-        [one.quote for one in citations],
-        [_whole(one.start) for one in citations],
-        [_whole(one.end) for one in citations],
-        [_whole(one.claim_start) for one in citations],
-        [_whole(one.claim_end) for one in citations],
-        [one.style for one in citations],
-    )
+    columns = list(zip(*map(_citation_values, citations), strict=True))
+    return columns[: -len(_OFFSETS)] + [
+        tuple(map(_whole, column)) for column in columns[-len(_OFFSETS) :]
+    ]
 
 
 def _feedback(feedback: Sequence[Feedback]) -> tuple[list[Any], ...]:
     if not feedback:
         return _NO_FEEDBACK
     return (
-        [one.kind for one in feedback],
-        [one.value for one in feedback],
-        [one.comment for one in feedback],
-        [one.source for one in feedback],
-        [nanos(one.time_unix_nano) for one in feedback],
-    )
-
-
-def _usage(one: Usage) -> tuple[int | None, ...]:
-    counts = (one.input_tokens, one.output_tokens, one.cache_read_tokens, one.reasoning_tokens)
-    return tuple(map(_whole, counts))
-
-
-def _latencies(one: Latencies) -> tuple[float | None, ...]:
-    return (one.total, one.retrieval, one.rerank, one.generation, one.first_token)
-
-
-def _dimensions(one: Dimensions) -> tuple[object, ...]:
-    return (
-        one.llm_model,
-        one.embedding_model,
-        one.reranker_model,
-        one.prompt_version,
-        one.index_epoch,
-        one.temperature,
-        _whole(one.max_tokens),
-        one.finish_reason,
-        _whole(one.top_k),
-        one.service_version,
-        one.tenant,
-        one.locale,
-        one.slice,
+        [event.kind for event in feedback],
+        [event.value for event in feedback],
+        [event.comment for event in feedback],
+        [event.source for event in feedback],
+        [nanos(event.time_unix_nano) for event in feedback],
     )
 
 

@@ -15,6 +15,7 @@ from ragvigil.model.span import (
     Trace,
 )
 from ragvigil.store.engine.batch import Row
+from ragvigil.store.engine.table import declare, nanos
 from ragvigil.store.records.attributes import as_text
 from ragvigil.store.records.texts import SHORTEST, Shortener
 
@@ -27,20 +28,14 @@ _KINDS = {
     SpanKind.CONSUMER: "Consumer",
 }
 _STATUS = {StatusCode.UNSET: "Unset", StatusCode.OK: "Ok", StatusCode.ERROR: "Error"}
-MOST_NANOS = 2**63 - 1
 _NO_EVENTS: tuple[list[object], ...] = ([], [], [])
 _NO_LINKS: tuple[list[object], ...] = ([], [], [], [])
-
-
-def nanos(value: int) -> int:
-    """A time that DateTime64(9) can hold: 1970 to 2262."""
-    return min(max(value, 0), MOST_NANOS)
 
 
 def span_rows(
     trace: Trace, shortener: Shortener, writer: tuple[str, int], *, generation: int
 ) -> tuple[list[Row], int]:
-    """One row a span, in the order of `columns.TABLES["spans"]`, and their size in characters."""
+    """One row a span, in the order of SPAN_COLUMNS, and their size in characters."""
     received = trace.received_unix_nano // 10**9
     tail = (received, generation, trace.backfill, *writer)
     resources: dict[int, dict[str, str]] = {}
@@ -50,6 +45,19 @@ def span_rows(
         size += characters
         rows.append(_row(span, attributes, _resource(span, resources), shortener, tail))
     return rows, size
+
+
+SPAN_COLUMNS = declare(
+    "spans",
+    (
+        *("Timestamp", "TraceId", "SpanId", "ParentSpanId", "TraceState", "SpanName", "SpanKind"),
+        *("ServiceName", "ResourceAttributes", "ScopeName", "ScopeVersion", "SpanAttributes"),
+        *("Duration", "StatusCode", "StatusMessage"),
+        *("Events.Timestamp", "Events.Name", "Events.Attributes"),
+        *("Links.TraceId", "Links.SpanId", "Links.TraceState", "Links.Attributes"),
+        *("DroppedAttributes", "Received", "Generation", "Backfill", "Replica", "Epoch"),
+    ),
+)
 
 
 def _row(

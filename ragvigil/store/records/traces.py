@@ -8,11 +8,21 @@ from typing import TYPE_CHECKING
 
 from ragvigil.model.feedback import FeedbackEvent
 from ragvigil.model.outcome import Outcome, ScoredRecord, TraceOutcome
-from ragvigil.store.engine.batch import Batch, Gone, Row, token_of
+from ragvigil.store.engine.batch import Batch, Gone, Row, Rows, token_of
 from ragvigil.store.engine.priority import Priority
+from ragvigil.store.engine.table import declare, nanos
 from ragvigil.store.records import feedback
-from ragvigil.store.records.record_rows import RubricFacts, Stamp, record_row, score_row, shape_row
-from ragvigil.store.records.span_rows import nanos, span_rows
+from ragvigil.store.records.record_rows import (
+    RECORD_COLUMNS,
+    SCORE_COLUMNS,
+    SHAPE_COLUMNS,
+    RubricFacts,
+    Stamp,
+    record_row,
+    score_rows,
+    shape_row,
+)
+from ragvigil.store.records.span_rows import SPAN_COLUMNS, span_rows
 from ragvigil.store.records.texts import Shortener, text_hash
 
 if TYPE_CHECKING:
@@ -22,6 +32,20 @@ if TYPE_CHECKING:
 ORDER = ("documents", "spans", "records", "record_shapes", "scores", "feedback", "traces")
 """Tables in the order in which they are filled; a row in `traces` proves the rest."""
 DAY = 86_400
+_COLUMNS = {
+    "documents": declare("documents", ("hash", "content", "seen", "replica", "epoch")),
+    "spans": SPAN_COLUMNS,
+    "records": RECORD_COLUMNS,
+    "record_shapes": SHAPE_COLUMNS,
+    "scores": SCORE_COLUMNS,
+    "traces": declare(
+        "traces",
+        (
+            *("trace_id", "late", "time", "received", "outcome", "closed", "service", "spans"),
+            *("record_ids", "backfill", "generation", "replica", "epoch"),
+        ),
+    ),
+}
 _REMEMBERED_TEXTS = 100_000
 _MOST_SECONDS = 2**32 - 1
 _LOOK_UP_AT_ONCE = 5_000
@@ -50,6 +74,7 @@ class TraceRows:
         self._rubrics = rubrics
         self._writer = (replica, epoch)
         self._known_texts: dict[str, int] = {}
+        self._columns = dict(_COLUMNS)
         self._begin()
 
     def _begin(self) -> None:
@@ -83,17 +108,19 @@ class TraceRows:
         if self._since is None:
             self._since = now
 
-    def tell(self, told: Sequence[FeedbackEvent], received_unix_nano: int) -> None:
+    def add_feedback(self, events: Sequence[FeedbackEvent], received_unix_nano: int) -> None:
         """Adds the feedback that a trace brought, beside the rows of its outcome."""
         replica, epoch = self._writer
-        found = feedback.rows(told, received_unix_nano, replica=replica, epoch=epoch)
-        self._rows["feedback"] += found
-        self._names += [str(row) for row in found]
+        rows = feedback.rows(events, received=received_unix_nano, replica=replica, epoch=epoch)
+        self._rows["feedback"] += rows.values
+        self._columns["feedback"] = rows.columns
+        self._names += map(str, rows.values)
 
     def absorb(self, batch: Batch, now: float = 0.0) -> None:
         """Adds the rows of a batch that another instance has gathered."""
         for table, rows in batch.rows.items():
-            self._rows[table] += rows
+            self._rows[table] += rows.values
+            self._columns[table] = rows.columns
         self._names.append(batch.token)
         self._minutes |= batch.minutes
         self._gone += batch.gone
@@ -126,7 +153,11 @@ class TraceRows:
     def take(self) -> Batch:
         """The batch gathered so far; a new one begins. Its token names what it holds."""
         batch = Batch(
-            rows={table: rows for table, rows in self._rows.items() if rows},
+            rows={
+                table: Rows(self._columns[table], rows)
+                for table, rows in self._rows.items()
+                if rows
+            },
             token=token_of(*self._names),
             minutes=frozenset(self._minutes),
             gone=tuple(self._gone),
@@ -153,9 +184,7 @@ class TraceRows:
         self._bytes += len(record.query or "") + len(record.answer or "")
         if scored.shape:
             self._rows["record_shapes"].append(shape_row(scored, stamp))
-        self._rows["scores"] += [
-            score_row(score, record, stamp, self._rubrics) for score in scored.scores
-        ]
+        self._rows["scores"] += score_rows(record, scored.scores, stamp, self._rubrics)
 
     def _trace_row(self, outcome: Outcome, stamp: Stamp) -> Row:
         trace = outcome.trace

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from ragvigil.model.record import RagRecord
 from ragvigil.model.score import Score
 from ragvigil.store.engine.batch import Batch, token_of
 from ragvigil.store.engine.priority import Priority
+from ragvigil.store.engine.table import table
 from ragvigil.store.records.frozen import freeze, thaw
 from ragvigil.store.records.record_rows import RubricFacts, segment
-from ragvigil.store.records.span_rows import nanos
 
 if TYPE_CHECKING:
     from ragvigil.store.engine.store import Store
@@ -54,25 +54,45 @@ class CanaryScore:
     absent: str = ""
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _MemberRow:
+    """A record of a set, frozen as JSON, and what it can be found by."""
+
+    chosen_unix_nano: int
+    kind: str
+    trace_id: str
+    record_id: str
+    service: str
+    environment: str
+    route: str
+    record: str
+
+
+MEMBERS = table("canary_members", _MemberRow)
+SCORES = table("canary_scores", CanaryScore)
+
+
 def members_batch(chosen: CanarySet, *, replica: str = "", epoch: int = 0) -> Batch:
     """A batch that stores a set."""
-    found = [
+    rows = MEMBERS.rows(
         (
-            chosen.set_id,
-            nanos(chosen.chosen_unix_nano),
-            one.kind,
-            one.record.trace_id,
-            one.record.record_id,
-            one.record.service,
-            one.record.environment,
-            one.record.route,
-            freeze(one.record),
-            replica,
-            epoch,
-        )
-        for one in chosen.members
-    ]
-    return Batch(rows={"canary_members": found}, token=token_of("canary", *found))
+            _MemberRow(
+                chosen_unix_nano=chosen.chosen_unix_nano,
+                kind=member.kind,
+                trace_id=member.record.trace_id,
+                record_id=member.record.record_id,
+                service=member.record.service,
+                environment=member.record.environment,
+                route=member.record.route,
+                record=freeze(member.record),
+            )
+            for member in chosen.members
+        ),
+        set_id=chosen.set_id,
+        replica=replica,
+        epoch=epoch,
+    )
+    return Batch(rows={MEMBERS.name: rows}, token=token_of("canary", rows))
 
 
 def scores_batch(
@@ -84,27 +104,10 @@ def scores_batch(
     epoch: int = 0,
 ) -> Batch:
     """A batch that stores verdicts of a run."""
-    found = [
-        (
-            set_id,
-            one.run_id,
-            nanos(one.time_unix_nano),
-            received_unix_nano,
-            one.trace_id,
-            one.record_id,
-            one.rubric,
-            one.segment,
-            one.scorer,
-            one.version,
-            one.value,
-            one.label,
-            one.absent,
-            replica,
-            epoch,
-        )
-        for one in scores
-    ]
-    return Batch(rows={"canary_scores": found}, token=token_of("canary_scores", *found))
+    rows = SCORES.rows(
+        scores, set_id=set_id, received=received_unix_nano, replica=replica, epoch=epoch
+    )
+    return Batch(rows={SCORES.name: rows}, token=token_of("canary_scores", rows))
 
 
 def scored(
@@ -147,13 +150,8 @@ def current(store: Store) -> CanarySet | None:
 
 def runs(store: Store, set_id: str, *, last: int = LAST_RUNS) -> list[list[CanaryScore]]:
     """The first run of a set and the `last` ones, oldest first; a run is there once."""
-    asked = {"set_id": set_id, "last": last}
-    found: dict[str, list[CanaryScore]] = {}
-    for row in store.read("canary_runs", asked, priority=Priority.TICK):
-        found.setdefault(row["run_id"], []).append(_score(row))
-    return list(found.values())
-
-
-def _score(row: Mapping[str, Any]) -> CanaryScore:
-    values = {name: value for name, value in row.items() if name != "time_nanos"}
-    return CanaryScore(time_unix_nano=row["time_nanos"], **values)
+    parameters = {"set_id": set_id, "last": last}
+    by_run: dict[str, list[CanaryScore]] = {}
+    for score in store.read_values(SCORES, "canary_runs", parameters, priority=Priority.TICK):
+        by_run.setdefault(score.run_id, []).append(score)
+    return list(by_run.values())

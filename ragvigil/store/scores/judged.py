@@ -16,11 +16,11 @@ from ragvigil.model.record import (
     Usage,
 )
 from ragvigil.model.score import Score
-from ragvigil.store.engine.batch import Batch, Written, token_of
+from ragvigil.store.engine.batch import Batch, Rows, Written, token_of
 from ragvigil.store.engine.priority import Priority
 from ragvigil.store.records import traces
 from ragvigil.store.records.record_forms import CITATION, DIMENSIONS, USAGE, full, texts_needed
-from ragvigil.store.records.record_rows import RubricFacts, Stamp, score_row
+from ragvigil.store.records.record_rows import SCORE_COLUMNS, RubricFacts, Stamp, score_rows
 from ragvigil.store.records.records import document_texts
 
 if TYPE_CHECKING:
@@ -82,14 +82,14 @@ def write(
 
     A score that is written again replaces itself.
     """
-    rows = [
-        score_row(score, one.record, one.stamp, rubrics)
-        for one, scores in verdicts
-        for score in scores
+    scores = [
+        row
+        for stored, given in verdicts
+        for row in score_rows(stored.record, given, stored.stamp, rubrics)
     ]
     batch = Batch(
-        rows={"scores": rows},
-        token=token_of("judged", *rows),
+        rows={"scores": Rows(SCORE_COLUMNS, scores)},
+        token=token_of("judged", *scores),
         minutes=frozenset(one.stamp.minute for one, _ in verdicts),
     )
     return store.write(batch)

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
-from typing import TYPE_CHECKING, Any
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, replace
+from typing import TYPE_CHECKING
 
-from ragvigil.store.engine.batch import Batch, Row, token_of
+from ragvigil.store.engine.batch import Batch, token_of
 from ragvigil.store.engine.priority import Priority
-from ragvigil.store.records.span_rows import nanos
+from ragvigil.store.engine.table import table
 
 if TYPE_CHECKING:
     from ragvigil.store.engine.store import Store
@@ -37,6 +37,9 @@ class Label:
     comment: str = ""
 
 
+LABELS = table("labels", Label)
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LabelFilter:
     """Which labels; an empty filter is none. `since` is in seconds since the epoch."""
@@ -52,46 +55,19 @@ def batch(
     labels: Sequence[Label], received_unix_nano: int, *, replica: str = "", epoch: int = 0
 ) -> Batch:
     """A batch that stores these labels."""
-    found = rows(labels, received_unix_nano, replica=replica, epoch=epoch)
-    return Batch(rows={"labels": found}, token=token_of("labels", *found))
-
-
-def rows(
-    labels: Sequence[Label], received_unix_nano: int, *, replica: str = "", epoch: int = 0
-) -> list[Row]:
-    """Rows of the table `labels`."""
-    return [
-        (
-            one.label_id,
-            nanos(one.time_unix_nano),
-            received_unix_nano,
-            one.rubric,
-            one.trace_id.lower(),
-            one.record_id.lower(),
-            one.value,
-            one.label,
-            one.labeller,
-            one.source,
-            one.comment,
-            replica,
-            epoch,
-        )
-        for one in labels
-    ]
+    lower = (
+        replace(label, trace_id=label.trace_id.lower(), record_id=label.record_id.lower())
+        for label in labels
+    )
+    rows = LABELS.rows(lower, received=received_unix_nano, replica=replica, epoch=epoch)
+    return Batch(rows={LABELS.name: rows}, token=token_of("labels", rows))
 
 
 def find(store: Store, wanted: LabelFilter) -> list[Label]:
     """Labels that match, newest first."""
-    return [_label(row) for row in store.read("labels_find", asdict(wanted))]
+    return store.read_values(LABELS, "labels_find", asdict(wanted))
 
 
 def newest(store: Store, *, each: int = NEWEST_EACH) -> list[Label]:
     """The newest labels of every rubric, newest first."""
-    return [
-        _label(row) for row in store.read("labels_newest", {"each": each}, priority=Priority.TICK)
-    ]
-
-
-def _label(row: Mapping[str, Any]) -> Label:
-    values = {name: value for name, value in row.items() if name != "time_nanos"}
-    return Label(time_unix_nano=row["time_nanos"], **values)
+    return store.read_values(LABELS, "labels_newest", {"each": each}, priority=Priority.TICK)

@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from ragvigil.store.engine.batch import Batch, Row, token_of
+from ragvigil.store.engine.batch import Batch, Row, Rows, token_of
 from ragvigil.store.engine.store import Priority, Store
+from ragvigil.store.scores.rubric_deltas import DELTAS
 
-TABLE = "rubric_deltas"
+COLUMNS = (*DELTAS.columns, "computed", "replica", "epoch")
+"""Of a row of `rubric_deltas`."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -34,4 +36,7 @@ def newest(store: Store) -> Newest:
 
 def batch(store: Store, rows: Sequence[Row], computed: int, part: int) -> Batch:
     """Rows of `rubric_deltas` as a batch; `computed` and `part` name it among all others."""
-    return Batch(rows={TABLE: rows}, token=token_of(TABLE, store.replica, computed, part))
+    return Batch(
+        rows={DELTAS.name: Rows(COLUMNS, rows)},
+        token=token_of(DELTAS.name, store.replica, computed, part),
+    )

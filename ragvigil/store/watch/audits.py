@@ -2,24 +2,39 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from itertools import groupby
-from operator import itemgetter
-from typing import TYPE_CHECKING, Any
+from operator import attrgetter
+from typing import TYPE_CHECKING
 
-from ragvigil.model.audit import Audit, AuditResult, AuditState, Pair, Side, Verdict
-from ragvigil.model.notice import Cause
-from ragvigil.model.score import Layer
+from ragvigil.model.audit import Audit, Pair, Side, Verdict
 from ragvigil.store.engine.batch import Batch, token_of
 from ragvigil.store.engine.priority import Priority
-from ragvigil.store.records.span_rows import nanos
+from ragvigil.store.engine.table import nanos, table
 
 if TYPE_CHECKING:
     from ragvigil.store.engine.store import Store
 
 SIDES = ("before", "after")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _PairVerdict:
+    """A verdict on one side of a pair, with what its row repeats of the side and the pair."""
+
+    audit_id: str
+    pair: int
+    side: str
+    likeness: float
+    trace_id: str
+    record_id: str
+    route: str
+    verdict: Verdict
+
+
+AUDITS = table("audits", Audit)
+VERDICTS = table("audit_scores", _PairVerdict)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -55,31 +70,31 @@ def batch(
 
     What is written later replaces what was written before; `written` in nanoseconds.
     """
-    writer = (nanos(written), replica, epoch)
-    rows = {
-        "audits": [(*_row(audit), *writer)],
-        "audit_scores": [
-            (audit.audit_id, *row, *writer) for pair in pairs for row in _score_rows(pair)
-        ],
+    stamps = {"written": nanos(written), "replica": replica, "epoch": epoch}
+    verdicts = [row for pair in pairs for row in _verdict_rows(audit.audit_id, pair)]
+    tables = {
+        "audits": AUDITS.rows([audit], **stamps),
+        "audit_scores": VERDICTS.rows(verdicts, **stamps),
     }
-    return Batch(
-        rows={table: found for table, found in rows.items() if found},
-        token=token_of("audits", *rows["audits"], *rows["audit_scores"]),
-    )
+    rows = {name: some for name, some in tables.items() if some}
+    return Batch(rows=rows, token=token_of("audits", *rows.items()))
 
 
 def find(
     store: Store, *, since: int = 0, audit_id: str = "", service: str = "", limit: int = 1000
 ) -> list[Audit]:
     """Audits that started since then (seconds since the epoch), newest first."""
-    asked = {"since": since, "audit_id": audit_id, "service": service, "limit": limit}
-    return [_audit(row) for row in store.read("audits_since", asked, priority=Priority.TICK)]
+    parameters = {"since": since, "audit_id": audit_id, "service": service, "limit": limit}
+    return store.read_values(AUDITS, "audits_since", parameters, priority=Priority.TICK)
 
 
 def pairs_of(store: Store, audit_id: str) -> list[Pair]:
     """The pairs that were judged, in the order of their numbers."""
-    rows = store.read("audit_scores_of", {"audit_id": audit_id}, priority=Priority.TICK)
-    return [_pair(number, list(found)) for number, found in groupby(rows, key=itemgetter("pair"))]
+    rows = store.read_values(
+        VERDICTS, "audit_scores_of", {"audit_id": audit_id}, priority=Priority.TICK
+    )
+    by_pair = groupby(rows, key=attrgetter("pair"))
+    return [_pair(number, list(verdicts)) for number, verdicts in by_pair]
 
 
 def candidates(store: Store, place: Place) -> list[Candidate]:
@@ -99,83 +114,30 @@ def candidates(store: Store, place: Place) -> list[Candidate]:
     return [Candidate(**row) for row in rows]
 
 
-def _row(one: Audit) -> tuple[object, ...]:
-    return (
-        one.audit_id,
-        one.service,
-        one.environment,
-        nanos(one.anchor_unix_nano),
-        nanos(one.started_unix_nano),
-        nanos(one.ended_unix_nano),
-        list(one.routes),
-        list(one.since_unix_nano),
-        list(one.sources),
-        one.reason,
-        [str(cause) for cause in one.causes],
-        str(one.state),
-        one.pairs,
-        json.dumps([asdict(result) for result in one.results]),
-        one.progress,
-        one.why,
-    )
+def _verdict_rows(audit_id: str, pair: Pair) -> Iterator[_PairVerdict]:
+    for name, side in zip(SIDES, (pair.before, pair.after), strict=True):
+        for verdict in side.verdicts:
+            yield _PairVerdict(
+                audit_id=audit_id,
+                pair=pair.number,
+                side=name,
+                likeness=pair.likeness,
+                trace_id=side.trace_id,
+                record_id=side.record_id,
+                route=side.route,
+                verdict=verdict,
+            )
 
 
-def _audit(row: dict[str, Any]) -> Audit:
-    known = ("audit_id", "service", "environment", "reason", "pairs", "progress", "why")
-    return Audit(
-        **{name: row[name] for name in known},
-        anchor_unix_nano=row["anchor_nanos"],
-        started_unix_nano=row["started_nanos"],
-        ended_unix_nano=row["ended_nanos"],
-        routes=tuple(row["routes"]),
-        since_unix_nano=tuple(row["since"]),
-        sources=tuple(row["sources"]),
-        causes=tuple(map(Cause, row["causes"])),
-        state=AuditState(row["state"]),
-        results=tuple(map(_result, json.loads(row["results"]))),
-    )
+def _pair(number: int, rows: Sequence[_PairVerdict]) -> Pair:
+    before, after = (_side([row for row in rows if row.side == name]) for name in SIDES)
+    return Pair(number=number, before=before, after=after, likeness=rows[0].likeness)
 
 
-def _result(row: dict[str, Any]) -> AuditResult:
-    return AuditResult(
-        **row | {"layer": Layer(row["layer"]), "state": AuditState(row["state"])},
-    )
-
-
-def _score_rows(pair: Pair) -> list[tuple[object, ...]]:
-    return [
-        (
-            pair.number,
-            name,
-            pair.likeness,
-            side.trace_id,
-            side.record_id,
-            side.route,
-            one.rubric,
-            str(one.layer),
-            one.value,
-            one.label,
-            one.scorer,
-            one.version,
-        )
-        for name, side in zip(SIDES, (pair.before, pair.after), strict=True)
-        for one in side.verdicts
-    ]
-
-
-def _pair(number: int, rows: list[dict[str, Any]]) -> Pair:
-    before, after = (_side([row for row in rows if row["side"] == name]) for name in SIDES)
-    return Pair(number=number, before=before, after=after, likeness=rows[0]["likeness"])
-
-
-def _side(rows: list[dict[str, Any]]) -> Side:
-    named = ("rubric", "value", "label", "scorer", "version")
+def _side(rows: Sequence[_PairVerdict]) -> Side:
     return Side(
-        trace_id=rows[0]["trace_id"],
-        record_id=rows[0]["record_id"],
-        route=rows[0]["route"],
-        verdicts=tuple(
-            Verdict(layer=Layer(row["layer"]), **{name: row[name] for name in named})
-            for row in rows
-        ),
+        trace_id=rows[0].trace_id,
+        record_id=rows[0].record_id,
+        route=rows[0].route,
+        verdicts=tuple(row.verdict for row in rows),
     )

@@ -2,80 +2,49 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
-from typing import TYPE_CHECKING, Any
+from collections.abc import Collection, Iterable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
-from ragvigil.model.finding import Finding, FindingKind
-from ragvigil.model.notice import Cause
-from ragvigil.model.score import Layer
-from ragvigil.store.engine.batch import Row
+from ragvigil.model.finding import Finding
+from ragvigil.store.engine.batch import Rows
 from ragvigil.store.engine.priority import Priority
-from ragvigil.store.records.span_rows import nanos
+from ragvigil.store.engine.table import table
 
 if TYPE_CHECKING:
     from ragvigil.store.engine.store import Store
 
-SAME_NAME = ("finding_id", "service", "environment", "signal", "value", "reference", "low", "high")
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _IncidentFinding:
+    """A finding with the incident that holds it."""
+
+    incident_id: str
+    finding: Finding
 
 
-def row(
-    incident_id: str, one: Finding, written_unix_nano: int, *, replica: str = "", epoch: int = 0
-) -> Row:
-    """A row of the table."""
-    return (
-        incident_id,
-        one.finding_id,
-        one.kind.value,
-        one.service,
-        one.environment,
-        list(one.routes),
-        one.signal,
-        one.layer.value,
-        [cause.value for cause in one.causes],
-        one.value,
-        one.reference,
-        one.low,
-        one.high,
-        one.n,
-        nanos(one.since_unix_nano),
-        nanos(one.seen_unix_nano),
-        nanos(one.cleared_unix_nano),
-        list(one.traces),
-        one.words,
-        written_unix_nano,
-        replica,
-        epoch,
-    )
+FINDINGS = table("findings", _IncidentFinding)
+
+
+def rows(findings: Iterable[tuple[str, Finding]], **stamps: object) -> Rows:
+    """Rows of the table, each of an incident's id and a finding; `stamps` as of `Table.rows`."""
+    values = (_IncidentFinding(incident_id=name, finding=finding) for name, finding in findings)
+    return FINDINGS.rows(values, **stamps)
 
 
 def of_incidents(
     store: Store, incident_ids: Collection[str], *, priority: Priority = Priority.PAGE
 ) -> dict[str, list[Finding]]:
     """Findings by incident, earliest onset first. Raises as `Store.read` does."""
-    found: dict[str, list[Finding]] = {}
+    by_incident: dict[str, list[Finding]] = {}
     if incident_ids:
-        asked = {"incidents": sorted(incident_ids)}
-        for values in store.read("findings_of", asked, priority=priority):
-            found.setdefault(values["incident_id"], []).append(_finding(values))
-    return found
+        parameters = {"incidents": sorted(incident_ids)}
+        for row in store.read_values(FINDINGS, "findings_of", parameters, priority=priority):
+            by_incident.setdefault(row.incident_id, []).append(row.finding)
+    return by_incident
 
 
 def loose(store: Store) -> list[Finding]:
-    """Findings that last and were stored, but not their incident: a crash came between."""
-    return [_finding(values) for values in store.read("findings_loose", priority=Priority.TICK)]
-
-
-def _finding(values: Mapping[str, Any]) -> Finding:
-    return Finding(
-        kind=FindingKind(values["kind"]),
-        layer=Layer(values["layer"]),
-        routes=tuple(values["routes"]),
-        causes=tuple(Cause(one) for one in values["causes"]),
-        n=int(values["n"]),
-        since_unix_nano=values["since_nanos"],
-        seen_unix_nano=values["seen_nanos"],
-        cleared_unix_nano=values["cleared_nanos"],
-        traces=tuple(values["traces"]),
-        words=values["words"],
-        **{name: values[name] for name in SAME_NAME},
-    )
+    """Findings that last and whose incident was not stored: a crash came between the two."""
+    rows = store.read_values(FINDINGS, "findings_loose", priority=Priority.TICK)
+    return [row.finding for row in rows]

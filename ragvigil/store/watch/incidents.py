@@ -2,21 +2,23 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterable
+from dataclasses import asdict, dataclass, replace
+from typing import TYPE_CHECKING
 
 from ragvigil.model.finding import Finding
-from ragvigil.model.incident import Incident, IncidentEvent, IncidentState, Severity, Verb
-from ragvigil.model.notice import Cause, ChangeKind, Notice
-from ragvigil.store.engine.batch import Batch, Row, token_of
+from ragvigil.model.incident import Incident, IncidentEvent
+from ragvigil.store.engine.batch import Batch, token_of
 from ragvigil.store.engine.priority import Priority
-from ragvigil.store.records.span_rows import nanos
-from ragvigil.store.watch import findings as found_table
+from ragvigil.store.engine.table import table
+from ragvigil.store.watch import findings as finding_rows
 
 if TYPE_CHECKING:
     from ragvigil.store.engine.store import Store
+
+# Findings have a table of their own; `find` puts them in.
+INCIDENTS = table("incidents", Incident, parsed={"findings": lambda _: ()})
+EVENTS = table("incident_events", IncidentEvent)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -55,90 +57,32 @@ def batch(
     epoch: int = 0,
 ) -> Batch:
     """A batch that stores these; findings, each with its incident's id, are written first."""
-    writer = (written_unix_nano, replica, epoch)
-    tables: dict[str, Sequence[Row]] = {
-        "findings": [
-            found_table.row(name, one, written_unix_nano, replica=replica, epoch=epoch)
-            for name, one in findings
-        ],
-        "incident_events": [(*_event_values(one), *writer) for one in events],
-        "incidents": [(*_values(one), *writer) for one in incidents],
+    stamps = {"written": written_unix_nano, "replica": replica, "epoch": epoch}
+    tables = {
+        "findings": finding_rows.rows(findings, **stamps),
+        "incident_events": EVENTS.rows(events, **stamps),
+        "incidents": INCIDENTS.rows(incidents, **stamps),
     }
-    rows = {table: some for table, some in tables.items() if some}
+    rows = {name: some for name, some in tables.items() if some}
     return Batch(rows=rows, token=token_of("incidents", *rows.items()))
-
-
-def _values(one: Incident) -> Row:
-    return (
-        one.incident_id,
-        one.service,
-        one.environment,
-        one.state.value,
-        one.severity.value,
-        nanos(one.opened_unix_nano),
-        nanos(one.since_unix_nano),
-        json.dumps([asdict(notice) for notice in one.suspects]),
-        one.cause.value if one.cause else "",
-        nanos(one.paged_unix_nano),
-        nanos(one.resolved_unix_nano),
-        nanos(one.snoozed_until_unix_nano),
-        one.assignee,
-        int(one.is_false_page),
-        int(one.is_expected),
-    )
-
-
-def _event_values(one: IncidentEvent) -> Row:
-    return (one.incident_id, nanos(one.time_unix_nano), one.verb.value, one.actor, one.text)
 
 
 def find(
     store: Store, wanted: IncidentFilter, *, priority: Priority = Priority.PAGE
 ) -> list[Incident]:
     """Incidents that match, with their findings, newest first. Raises as `Store.read` does."""
-    rows = store.read("incidents_find", asdict(wanted), priority=priority)
-    names = [row["incident_id"] for row in rows]
-    held = found_table.of_incidents(store, names, priority=priority)
-    return [_incident(row, held.get(row["incident_id"], [])) for row in rows]
-
-
-def _incident(row: Mapping[str, Any], held: Sequence[Finding]) -> Incident:
-    return Incident(
-        incident_id=row["incident_id"],
-        service=row["service"],
-        environment=row["environment"],
-        state=IncidentState(row["state"]),
-        severity=Severity(row["severity"]),
-        opened_unix_nano=row["opened_nanos"],
-        since_unix_nano=row["since_nanos"],
-        findings=tuple(held),
-        suspects=tuple(_notice(one) for one in json.loads(row["suspects"])),
-        cause=Cause(row["cause"]) if row["cause"] else None,
-        paged_unix_nano=row["paged_nanos"],
-        resolved_unix_nano=row["resolved_nanos"],
-        snoozed_until_unix_nano=row["snoozed_nanos"],
-        assignee=row["assignee"],
-        is_false_page=bool(row["is_false_page"]),
-        is_expected=bool(row["is_expected"]),
-    )
-
-
-def _notice(values: Mapping[str, Any]) -> Notice:
-    return Notice(**{**values, "kind": ChangeKind(values["kind"])})
+    incidents = store.read_values(INCIDENTS, "incidents_find", asdict(wanted), priority=priority)
+    names = [incident.incident_id for incident in incidents]
+    findings = finding_rows.of_incidents(store, names, priority=priority)
+    return [
+        replace(incident, findings=tuple(findings.get(incident.incident_id, ())))
+        for incident in incidents
+    ]
 
 
 def events(store: Store, incident_id: str) -> list[IncidentEvent]:
     """What was done to one incident, oldest first."""
-    return [
-        IncidentEvent(
-            incident_id=row["incident_id"],
-            time_unix_nano=row["time_nanos"],
-            verb=Verb(row["verb"]),
-            actor=row["actor"],
-            text=row["text"],
-        )
-        for row in store.read("incident_events_of", {"incident_id": incident_id})
-    ]
+    return store.read_values(EVENTS, "incident_events_of", {"incident_id": incident_id})
 
 
 def pages(store: Store, since: int = 0) -> PageCounts:

@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from ragvigil.model.notice import ChangeKind, Notice
+from ragvigil.model.notice import Notice
 from ragvigil.model.record import Absent, Dimensions, Document, RagRecord
 from ragvigil.store.engine.batch import Batch, token_of
 from ragvigil.store.engine.priority import Priority
-from ragvigil.store.records.span_rows import nanos
+from ragvigil.store.engine.table import nanos, table
 
 if TYPE_CHECKING:
     from ragvigil.store.engine.store import Store
 
+NOTICES = table("notices", Notice)
 HASHES_AT_ONCE = 2_000
 MOST_RECORDS = 50_000
 SEEN = ("trace_id", "record_id", "service", "environment", "route", "query", "error")
@@ -46,41 +46,21 @@ def batch(
     notices: Sequence[Notice], written_unix_nano: int, *, replica: str = "", epoch: int = 0
 ) -> Batch:
     """A batch that stores these notices; a notice that is stored already is replaced."""
-    rows = [
-        (
-            one.notice_id,
-            str(one.kind),
-            one.service,
-            one.environment,
-            one.route,
-            nanos(one.since_unix_nano),
-            nanos(one.noticed_unix_nano),
-            one.requests,
-            one.share,
-            one.before,
-            one.after,
-            json.dumps(dict(one.evidence)),
-            nanos(written_unix_nano),
-            replica,
-            epoch,
-        )
-        for one in notices
-    ]
-    return Batch(rows={"notices": rows}, token=token_of("notices", *rows))
+    rows = NOTICES.rows(notices, written=nanos(written_unix_nano), replica=replica, epoch=epoch)
+    return Batch(rows={NOTICES.name: rows}, token=token_of("notices", rows))
 
 
 def find(
     store: Store, *, service: str = "", route: str = "", since: int = 0, limit: int = 1000
 ) -> list[Notice]:
     """Changes that began since then (seconds since the epoch), newest first."""
-    asked = {"service": service, "route": route, "since": since, "limit": limit}
-    return [_notice(row) for row in store.read("notices_since", asked)]
+    parameters = {"service": service, "route": route, "since": since, "limit": limit}
+    return store.read_values(NOTICES, "notices_since", parameters)
 
 
 def newest(store: Store, *, each: int) -> list[Notice]:
-    """The newest changes of every route, at most `each`, newest first."""
-    rows = store.read("notices_newest", {"each": each}, priority=Priority.TICK)
-    return [_notice(row) for row in rows]
+    """The newest changes of every route, at most `each` of one route, newest first."""
+    return store.read_values(NOTICES, "notices_newest", {"each": each}, priority=Priority.TICK)
 
 
 def past(store: Store, *, since: int, each: int, most: int = MOST_RECORDS) -> Iterator[Past]:
@@ -102,23 +82,6 @@ def lengths(store: Store, hashes: Iterable[str]) -> dict[str, int]:
         rows = store.read("text_lengths", asked, priority=Priority.TICK)
         found |= {row["hash"]: int(row["characters"]) for row in rows}
     return found
-
-
-def _notice(row: Mapping[str, Any]) -> Notice:
-    return Notice(
-        notice_id=row["notice_id"],
-        kind=ChangeKind(row["kind"]),
-        service=row["service"],
-        environment=row["environment"],
-        route=row["route"],
-        since_unix_nano=row["since_nanos"],
-        noticed_unix_nano=row["noticed_nanos"],
-        requests=row["requests"],
-        share=row["share"],
-        before=row["before"],
-        after=row["after"],
-        evidence=json.loads(row["evidence"]),
-    )
 
 
 def _past(row: Mapping[str, Any]) -> Past:

@@ -12,7 +12,6 @@ from ragvigil.store.engine.errors import SchemaMismatch
 from ragvigil.store.engine.migrate import migrate, migrations, pending
 from ragvigil.store.engine.priority import Priority
 from ragvigil.store.engine.store import Store
-from ragvigil.store.tables.columns import TABLES
 
 SNAPSHOTS = Path(__file__).parent / "snapshots"
 CHECKSUMS = Path(__file__).parent / "snapshots" / "checksums.txt"
@@ -54,22 +53,6 @@ def test_every_file_names_tables_with_a_time_to_live() -> None:
     for one in migrations()[1:]:
         for sql in one.statements():
             assert "CREATE VIEW" in sql or "\nTTL " in sql, sql[:80]
-
-
-def test_the_store_has_the_columns_that_are_written(opened_store: Store) -> None:
-    for table, columns in TABLES.items():
-        found = opened_store._ask(
-            "columns",
-            lambda client, table=table: (
-                client.query(
-                    "SELECT name, type FROM system.columns WHERE database = currentDatabase() "
-                    "AND table = {table:String} AND default_kind = '' ORDER BY position",
-                    parameters={"table": table},
-                ).result_rows
-            ),
-            Priority.SCAN,
-        )
-        assert dict(found) == dict(columns), table
 
 
 def test_a_second_run_has_nothing_to_do(opened_store: Store) -> None:

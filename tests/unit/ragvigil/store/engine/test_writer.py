@@ -8,14 +8,14 @@ import weakref
 
 import pytest
 
-from ragvigil.store.engine.batch import Batch, Row
+from ragvigil.store.engine.batch import Batch, Row, Rows
 from ragvigil.store.engine.errors import QueryFailed, Unavailable, WriterStopped
 from ragvigil.store.engine.priority import Priority
 from ragvigil.store.engine.store import Store
 from ragvigil.store.engine.writer import Attempt, RefusedShare, Writer
 from ragvigil.store.records import ledger
+from ragvigil.store.records.span_rows import SPAN_COLUMNS
 from ragvigil.store.records.traces import TraceRows
-from ragvigil.store.tables.columns import position
 from tests.outcomes import outcome_of
 
 
@@ -27,8 +27,7 @@ def batch(first: int, last: int) -> Batch:
 
 
 def spoiled(row: Row, column: str, value: object) -> Row:
-    place = position("spans", column)
-    assert place is not None
+    place = SPAN_COLUMNS.index(column)
     return (*row[:place], value, *row[place + 1 :])
 
 
@@ -46,9 +45,10 @@ def test_one_bad_row_goes_to_quarantine_and_the_rest_is_stored(
     store: Store, column: str, value: object
 ) -> None:
     whole = batch(0, 50)
-    spans = list(whole.rows["spans"])
+    spans = list(whole.rows["spans"].values)
     spans[37] = spoiled(spans[37], column, value)
-    written = store.write(dataclasses.replace(whole, rows={**whole.rows, "spans": spans}))
+    rows = {**whole.rows, "spans": Rows(SPAN_COLUMNS, spans)}
+    written = store.write(dataclasses.replace(whole, rows=rows))
     assert written.rows["spans"] == 99
     (refused,) = written.quarantined
     assert (refused.table, refused.trace_id) == ("spans", f"{18:032x}")
@@ -62,11 +62,12 @@ def test_one_bad_row_goes_to_quarantine_and_the_rest_is_stored(
 def test_more_than_one_percent_refused_stops_the_writer(opened_store: Store, store: Store) -> None:
     """On a writer of its own: the store's would stay stopped."""
     whole = batch(0, 100)
-    spans = [spoiled(row, "Duration", -1) for row in whole.rows["spans"]]
+    spans = [spoiled(row, "Duration", -1) for row in whole.rows["spans"].values]
 
     def write(client: object) -> None:
         writer = Writer(client, replica="", epoch=0, clock=lambda: 0.0)  # type: ignore[arg-type]
-        writer.write(Attempt(dataclasses.replace(whole, rows={"spans": spans})))
+        rows = {"spans": Rows(SPAN_COLUMNS, spans)}
+        writer.write(Attempt(dataclasses.replace(whole, rows=rows)))
 
     with pytest.raises(Exception, match="more than 1% of the last rows were refused"):
         opened_store._engine.queue_job(write, Priority.SCAN, writes=True)
@@ -90,7 +91,9 @@ def test_old_refusals_are_forgotten() -> None:
 
 
 def test_an_empty_batch_is_written(store: Store) -> None:
-    assert store.write(Batch(rows={"spans": []}, token="empty")).rows == {"spans": 0}
+    assert store.write(Batch(rows={"spans": Rows(SPAN_COLUMNS, [])}, token="empty")).rows == {
+        "spans": 0
+    }
 
 
 def test_frames_are_summed_once_however_often_they_are_settled(store: Store) -> None:
@@ -134,9 +137,9 @@ def test_rows_that_are_stored_are_held_by_nothing(store: Store) -> None:
 
     def write(client: object) -> weakref.ref[Attributes]:
         attributes = Attributes(key="value")
-        row = spoiled(batch(0, 1).rows["spans"][0], "SpanAttributes", attributes)
+        row = spoiled(batch(0, 1).rows["spans"].values[0], "SpanAttributes", attributes)
         writer = Writer(client, replica="", epoch=0, clock=lambda: 0.0)  # type: ignore[arg-type]
-        writer.write(Attempt(Batch(rows={"spans": [row]}, token="watched")))
+        writer.write(Attempt(Batch(rows={"spans": Rows(SPAN_COLUMNS, [row])}, token="watched")))
         return weakref.ref(attributes)
 
     gc.disable()

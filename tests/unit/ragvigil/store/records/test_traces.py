@@ -197,7 +197,7 @@ def test_rows_that_another_has_gathered_are_stored_like_ones_own(store: Store) -
     part.add(outcome_of(2))
     whole.absorb(part.take(), now=5.0)
     batch = whole.take()
-    assert {row[0] for row in batch.rows["traces"]} == {
+    assert {row[0] for row in batch.rows["traces"].values} == {
         outcome_of(number).trace.trace_id for number in (1, 2)
     }
     assert batch.bytes > part.take().bytes

@@ -76,7 +76,7 @@ def test_suspicious_traces_are_not_in_the_estimate(store: Store) -> None:
     write(store, 1, replace(JUDGED, value=1.0))
     write(store, 2, replace(JUDGED, value=0.0, stream=Stream.SUSPICIOUS))
     (found,) = estimates(store, SINCE)
-    assert (found["mean"], found["n"]) == (1.0, 1)
+    assert (found.estimate.mean, found.estimate.n) == (1.0, 1)
 
 
 def test_records_that_look_better_than_the_judged_ones_raise_the_mean(store: Store) -> None:
@@ -86,7 +86,7 @@ def test_records_that_look_better_than_the_judged_ones_raise_the_mean(store: Sto
     for number in range(12, 24):
         write(store, number, replace(LOCAL, value=number / 24))
     (found,) = estimates(store, SINCE)
-    assert (found["records"], found["n"]) == (24, 12)
-    assert found["plain_mean"] == pytest.approx(5.5 / 24)
-    assert found["mean"] == pytest.approx(11.5 / 24, abs=0.01)
-    assert float(str(found["low"])) < 11.5 / 24 < float(str(found["high"]))
+    assert (found.records, found.estimate.n) == (24, 12)
+    assert found.plain_mean == pytest.approx(5.5 / 24)
+    assert found.estimate.mean == pytest.approx(11.5 / 24, abs=0.01)
+    assert found.estimate.low < 11.5 / 24 < found.estimate.high

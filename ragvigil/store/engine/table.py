@@ -1,0 +1,191 @@
+"""Values of the model as rows of a table, and back: by name, so that a field is added in one place.
+
+A dataclass says what its table holds; a migration makes the column. The rules:
+
+    field                                column
+    `since_unix_nano: int`               `since`, a time of 1970 to 2262; 0 means none
+    an enum, an enum or None             its value, empty for None
+    a bool                               0 or 1
+    a sequence of texts, numbers, enums  an array
+    other tuples, dicts                  JSON
+    a dataclass                          the columns of its own fields
+    any other                            of the same name, as it is
+
+What depends on types alone is worked out once, when the table is declared. The hot path (spans,
+records, scores) builds its tuples by hand, which is faster; it declares their columns here as well.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, fields, is_dataclass
+from operator import attrgetter
+from typing import Any, Generic, TypeAlias, TypeVar, cast, get_args, get_origin
+
+from ragvigil.store.engine.batch import Rows
+from ragvigil.store.engine.json_values import dump, is_enum, load, type_hints, without_none
+
+NANO_SUFFIX = "_unix_nano"
+MOST_NANOS = 2**63 - 1
+
+Value = TypeVar("Value")
+Read: TypeAlias = Mapping[str, Any]
+"""A row as it was read: values by column, times as numbers."""
+Convert: TypeAlias = Callable[[Any], Any]
+
+declared: dict[str, dict[str, str]] = {}
+"""Tables that this process may write: by column, what is written there."""
+
+
+def nanos(value: int) -> int:
+    """A time that DateTime64(9) can hold: 1970 to 2262."""
+    return min(max(value, 0), MOST_NANOS)
+
+
+def declare(table: str, columns: Sequence[str]) -> tuple[str, ...]:
+    """Columns of rows that are built by hand; the store checks them when it opens."""
+    declared.setdefault(table, {}).update((name, f"{table}.{name}") for name in columns)
+    return tuple(columns)
+
+
+@dataclass(frozen=True, slots=True)
+class _Field:
+    """A field of a dataclass, or of one inside it: `path` leads there from the outermost."""
+
+    path: str
+    column: str
+    hint: Any
+
+
+class Table(Generic[Value]):
+    """A table whose rows are values of one dataclass.
+
+    `columns` names the column of a field where the rules do not. `computed` are further columns,
+    each made of the whole value; `parsed` are fields that are read in their own way, each from the
+    whole row, and are written only where `computed` does so.
+    """
+
+    def __init__(
+        self,
+        name: str,
+        kind: type[Value],
+        *,
+        columns: Mapping[str, str] | None = None,
+        computed: Mapping[str, Callable[[Value], object]] | None = None,
+        parsed: Mapping[str, Callable[[Read], object]] | None = None,
+    ) -> None:
+        self.name, self.kind = name, kind
+        self._computed = dict(computed or {})
+        found = list(_fields(kind, columns or {}, set(parsed or {})))
+        self._get = attrgetter(*(field.path for field in found))
+        self._convert = [_writing(field.hint, field.path) for field in found]
+        self.columns = (*(field.column for field in found), *self._computed)
+        self.value = _reader(kind, columns or {}, dict(parsed or {}))
+        """Makes the value of a row that was read; raises KeyError where it lacks a column."""
+        self.sources = {field.column: f"{kind.__name__}.{field.path}" for field in found}
+        self.sources |= {column: f"{kind.__name__} ({column})" for column in self._computed}
+
+    def rows(self, values: Iterable[Value], **stamps: object) -> Rows:
+        """Rows of the values; `stamps` are columns that are equal in all of them."""
+        constants = tuple(stamps.values())
+        return Rows(
+            (*self.columns, *stamps), [(*self._values(value), *constants) for value in values]
+        )
+
+    def _values(self, value: Value) -> Iterator[object]:
+        for converted, convert in zip(self._get(value), self._convert, strict=True):
+            yield converted if convert is None else convert(converted)
+        for compute in self._computed.values():
+            yield compute(value)
+
+
+def table(name: str, kind: type[Value], **options: Any) -> Table[Value]:
+    """Declares a table by its dataclass; options as of `Table`."""
+    made = Table(name, kind, **options)
+    declared.setdefault(name, {}).update(made.sources)
+    return made
+
+
+def _fields(kind: type, columns: Mapping[str, str], without: Collection[str]) -> Iterator[_Field]:
+    hints = type_hints(kind)
+    for field in fields(kind):
+        hint = hints[field.name]
+        if field.name in without:
+            continue
+        if is_dataclass(hint):
+            for inner in _fields(hint, columns, without):  # type: ignore[arg-type]
+                yield _Field(f"{field.name}.{inner.path}", inner.column, inner.hint)
+        else:
+            yield _Field(field.name, _column(field.name, columns), hint)
+
+
+def _column(name: str, columns: Mapping[str, str]) -> str:
+    return columns.get(name, name.removesuffix(NANO_SUFFIX))
+
+
+def _reader(
+    kind: type[Value], columns: Mapping[str, str], parsed: Mapping[str, Callable[[Read], object]]
+) -> Callable[[Read], Value]:
+    hints = type_hints(cast(type, kind))
+    plain: list[tuple[str, str, Convert | None]] = []
+    whole: list[tuple[str, Callable[[Read], object]]] = []
+    for field in fields(kind):  # type: ignore[arg-type]
+        hint = hints[field.name]
+        if field.name in parsed:
+            whole.append((field.name, parsed[field.name]))
+        elif is_dataclass(hint):
+            whole.append((field.name, _reader(hint, columns, parsed)))  # type: ignore[arg-type]
+        else:
+            plain.append((field.name, _column(field.name, columns), _reading(hint)))
+
+    def value(row: Read) -> Value:
+        found = {
+            name: row[column] if convert is None else convert(row[column])
+            for name, column, convert in plain
+        }
+        return kind(**found, **{name: read(row) for name, read in whole})
+
+    return value
+
+
+def _writing(hint: Any, path: str) -> Convert | None:
+    """How a value of this type is written; None where it is written as it is."""
+    inner = without_none(hint)
+    if path.endswith(NANO_SUFFIX) and inner is int:
+        return nanos
+    if is_enum(inner):
+        return lambda value: "" if value is None else value.value
+    if inner is bool:
+        return lambda value: None if value is None else int(value)
+    if _is_array(inner):
+        if is_enum(get_args(inner)[0]):
+            return lambda values: [value.value for value in values]
+        return list
+    if get_origin(inner) is not None:
+        return dump
+    return None
+
+
+def _reading(hint: Any) -> Convert | None:
+    """How a value of this type is read; None where it is taken as it is."""
+    inner = without_none(hint)
+    if is_enum(inner):
+        return inner if inner is hint else lambda value: inner(value) if value else None
+    if inner is bool:
+        return bool if inner is hint else lambda value: None if value is None else bool(value)
+    if _is_array(inner):
+        item = get_args(inner)[0]
+        return (lambda values: tuple(map(item, values))) if is_enum(item) else tuple
+    if get_origin(inner) is not None:
+        return lambda text: load(inner, text)
+    return None
+
+
+def _is_array(hint: Any) -> bool:
+    """Whether it is a sequence of texts, numbers or enums."""
+    items = get_args(hint)
+    if get_origin(hint) is Sequence:
+        return True
+    if get_origin(hint) is not tuple or len(items) != 2 or items[1] is not Ellipsis:
+        return False
+    return isinstance(items[0], type) and not is_dataclass(items[0])
