@@ -48,13 +48,15 @@ def request(number: int, spans: Sequence[Span], *, shift: int = SHIFT) -> Export
     resource = made.resource_spans.add()
     resource.resource.attributes.add(key="service.name").value.string_value = "shop"
     scope = resource.scope_spans.add()
-    for one in spans:
-        sent = scope.spans.add(trace_id=trace_id(number), span_id=_id(one.span_id), name=one.name)
-        sent.parent_span_id = _id(one.parent_span_id) if one.parent_span_id else b""
-        sent.start_time_unix_nano = one.start_unix_nano + shift
-        sent.end_time_unix_nano = one.end_unix_nano + shift
-        sent.kind = one.kind.value
-        for key, value in one.attributes.items():
+    for span_ in spans:
+        sent = scope.spans.add(
+            trace_id=trace_id(number), span_id=_id(span_.span_id), name=span_.name
+        )
+        sent.parent_span_id = _id(span_.parent_span_id) if span_.parent_span_id else b""
+        sent.start_time_unix_nano = span_.start_unix_nano + shift
+        sent.end_time_unix_nano = span_.end_unix_nano + shift
+        sent.kind = span_.kind.value
+        for key, value in span_.attributes.items():
             sent.attributes.add(key=key).value.string_value = str(value)
     return made
 
@@ -65,7 +67,7 @@ def _id(name: str) -> bytes:
 
 @dataclass(kw_only=True)
 class Core:
-    """A life of the core; `restarted` is the next one, which knows only the spool and the store."""
+    """A life of the core; `restarted` is the next, which has only the spool and the store."""
 
     folder: Path
     store: Store
@@ -84,11 +86,12 @@ class Core:
             collector=self.collector,
             scorers=ScorersSettings(processes=self.processes),
         )
-        parts = assemble(settings, self.store, Runner(load_scorers()), self.scores)
+        self.parts = assemble(settings, self.store, Runner(load_scorers()), self.scores)
+        self.loop = self.parts.pipeline
         self.pipeline = Pipeline(
-            parts, clock=lambda: self.now, memory_limit_bytes=self.memory_limit_bytes
+            self.loop, clock=lambda: self.now, memory_limit_bytes=self.memory_limit_bytes
         )
-        self.books = SpanBalance(
+        self.balance = SpanBalance(
             self.folder / "spool", self.store, self.pipeline, clock=lambda: self.now
         )
 
@@ -99,7 +102,7 @@ class Core:
         return cls(folder=folder, store=store, spool=spool, **settings)
 
     def restarted(self) -> Core:
-        """What comes after a crash: nothing is handed over."""
+        """The life after a crash: nothing is handed over in memory."""
         return Core(folder=self.folder, store=self.store, spool=self.spool, now=self.now + 60)
 
     async def send(
@@ -116,7 +119,7 @@ class Core:
         return await self.raw(body, len(spans), backfill=backfill, received=received)
 
     async def raw(self, body: bytes, items: int, *, backfill: str = "", received: int = NOW) -> int:
-        """Puts a body into the spool as the acknowledged request of so many spans."""
+        """Puts a body into the spool as an acknowledged request of `items` spans."""
         return await self.spool.append(
             body,
             signal=Signal.TRACES,
@@ -126,21 +129,21 @@ class Core:
         )
 
     def pass_time(self, seconds: float) -> None:
-        """Reads everything, lets the time pass, closes what is due, waits until it is durable."""
+        """Reads everything, moves the clock, closes what is due, waits until it is durable."""
         while self.pipeline.step():
             self.now += 0.001
         self.now += seconds
         while self.pipeline.step():
             self.now += 0.001
-        self.pipeline.parts.sink.finish(30)
-        self.pipeline.parts.sink.publish(self.pipeline.spans_read)
+        self.loop.sink.finish(30)
+        self.loop.sink.publish(self.pipeline.spans_read)
 
     def rows(self, table: str) -> list[dict[str, Any]]:
         """The newest rows of a table."""
         sql = f"SELECT * FROM {table} FINAL"
 
-        def found(client: Client) -> list[dict[str, Any]]:
+        def query(client: Client) -> list[dict[str, Any]]:
             return list(client.query(sql).named_results())
 
-        rows: list[dict[str, Any]] = self.store._ask("rows", found, Priority.SCAN)
+        rows: list[dict[str, Any]] = self.store._ask("rows", query, Priority.SCAN)
         return rows

@@ -1,7 +1,7 @@
 """The core process: assembly, scoring, store, jobs, API. Started and watched by the intake.
 
-Start: directory, store, pipeline, jobs, web. Stop, on SIGTERM or when the intake is gone: web,
-pipeline (its last batch and checkpoint), jobs, store.
+It stops on SIGTERM, or when the intake closes the control channel. The order of its start and
+stop is that of `run`.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ import socket
 import sys
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
@@ -28,8 +28,8 @@ from prometheus_client import (
 )
 
 from alerts.deltas.metrics import ScoreMetrics
-from ragvigil.app.job_table import duties
-from ragvigil.app.parts import assemble, calibration
+from ragvigil.app.job_table import periodic_jobs
+from ragvigil.app.parts import CoreParts, Jobs, assemble
 from ragvigil.app.pipeline.balance import SpanBalance
 from ragvigil.app.pipeline.loop import Pipeline
 from ragvigil.app.process import memory
@@ -42,6 +42,7 @@ from ragvigil.app.settings import Settings, load
 from ragvigil.app.sources.golden import Golden
 from ragvigil.app.sources.incidents import Incidents
 from ragvigil.app.sources.issues import Issues
+from ragvigil.app.sources.judges import judge_source
 from ragvigil.app.sources.operating import Operating
 from ragvigil.app.sources.topics import Topics
 from ragvigil.app.status import Status
@@ -57,14 +58,14 @@ if TYPE_CHECKING:
 log = structlog.get_logger()
 
 SWITCH_SECONDS = 0.0005
-"""The store's thread and what helping processes send back wait that long for the interpreter, not
-the usual 5 ms at every step."""
+"""How long a thread may hold the interpreter while another waits. With Python's 5 ms the store's
+thread, and the one that reads worker results, waited that long at every step."""
 PREDECESSOR_SECONDS = 30.0
-"""How long a core waits for the one before it to give the store's directory up."""
+"""How long a core waits for the one before it to release the data directory."""
 
 
-def main(line: socket.socket) -> None:
-    """Runs until told to stop or until the intake hangs up."""
+def main(channel: socket.socket) -> None:
+    """Runs until a signal, or until the intake closes `channel`."""
     configure_logs()
     disable_created_metrics()  # type: ignore[no-untyped-call]
     settings = load()
@@ -72,11 +73,28 @@ def main(line: socket.socket) -> None:
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, lambda *_: stop.set())
     with hold(settings.data_dir, "core", PREDECESSOR_SECONDS):
-        run(settings, line, stop, pace())
+        run(settings, channel, stop, pace())
 
 
-def run(settings: Settings, line: socket.socket, stop: threading.Event, clock: Pace) -> None:
-    """Everything the core is, from the store's opening to its closing."""
+def run(settings: Settings, channel: socket.socket, stop: threading.Event, clock: Pace) -> None:
+    """Runs the core from the store's opening to its closing, until `stop` is set.
+
+    It starts in this order:
+
+    1. The store; everything below reads it.
+    2. The parts and the pipeline: they read the ledger and the checkpoint as the last life of
+       the core left them, before anything writes.
+    3. The control thread, so that the intake gets answers ("not ready") from now on.
+    4. The jobs, then the web: what a page shows is running when it is first served.
+    5. Ready, then the background, then the pipeline, which blocks until `stop`.
+
+    It stops in this order:
+
+    1. Not ready any more; the pipeline has returned with its last batch and its checkpoint.
+    2. The background, while the store still takes its last scores.
+    3. The web, then the jobs: the last roll-up covers everything that became durable.
+    4. The store.
+    """
     started = time.monotonic()
     sys.setswitchinterval(SWITCH_SECONDS)
     _own_process_metrics()
@@ -85,39 +103,56 @@ def run(settings: Settings, line: socket.socket, stop: threading.Event, clock: P
     REGISTRY.register(scores)
     store = Store.open(settings.store, settings.data_dir, epoch=int(time.time()), clock=clock.now)
     try:
-        pipeline = Pipeline(assemble(settings, store, runner, scores, clock.now))
-        books = SpanBalance(settings.data_dir / "spool", store, pipeline)
-        status = Status(store=store, pipeline=pipeline, books=books, clock=clock.now)
+        parts = assemble(settings, store, runner, scores, clock.now)
+        pipeline = Pipeline(parts.pipeline)
+        balance = SpanBalance(settings.data_dir / "spool", store, pipeline)
+        status = _status(store, parts, pipeline, balance, clock)
         answers = {"metrics": lambda: generate_latest(REGISTRY), "status": status.short}
-        _thread("control", _answer, line, answers, stop)
-        REGISTRY.register(pipeline.parts.watching.metrics)
-        jobs = duties(settings, store, pipeline, books, scores, clock.now)
+        _start_control(channel, answers, stop)
+        REGISTRY.register(parts.jobs.watch.metrics)
+        jobs = periodic_jobs(settings, store, parts, pipeline, balance, scores, clock.now)
         scheduler = start(jobs, clock.factor)
-        with serve_web(_application(settings, store, status, pipeline, clock), settings.web):
+        with serve_web(_application(settings, store, status, parts, clock), settings.web):
             status.is_ready = True
             log.info("core ready", seconds=round(time.monotonic() - started, 2))
             memory.collect_seldom()
-            pipeline.parts.start()
+            parts.background.start()
             pipeline.run(stop)
             status.is_ready = False
-            pipeline.parts.stop()
+            parts.background.stop()
         stop_jobs(scheduler, jobs)
     finally:
         store.close()
     log.info("core stopped")
 
 
-def _answer(line: socket.socket, answers: dict[str, object], stop: threading.Event) -> None:
-    serve_answers(line, answers)  # type: ignore[arg-type]
-    stop.set()
+def _status(
+    store: Store, parts: CoreParts, pipeline: Pipeline, balance: SpanBalance, clock: Pace
+) -> Status:
+    return Status(
+        store=store,
+        pipeline=pipeline,
+        balance=balance,
+        sections=parts.sections,
+        needs=parts.runner.needs,
+        clock=clock.now,
+    )
 
 
-def _thread(name: str, target: object, *arguments: object) -> None:
-    threading.Thread(target=target, args=arguments, name=name, daemon=True).start()  # type: ignore[arg-type]
+def _start_control(
+    channel: socket.socket, answers: Mapping[str, Callable[[], bytes]], stop: threading.Event
+) -> None:
+    """Answers the intake in a thread; sets `stop` when the intake is gone."""
+
+    def serve() -> None:
+        serve_answers(channel, answers)
+        stop.set()
+
+    threading.Thread(target=serve, name="control", daemon=True).start()
 
 
 def _own_process_metrics() -> None:
-    """Both processes stand in one exposition: the core's own figures get a name of their own."""
+    """Renames the core's process metrics: intake and core share one exposition."""
     for collector in (GC_COLLECTOR, PLATFORM_COLLECTOR, PROCESS_COLLECTOR):
         with contextlib.suppress(KeyError):
             REGISTRY.unregister(collector)
@@ -125,36 +160,36 @@ def _own_process_metrics() -> None:
 
 
 def _application(
-    settings: Settings, store: Store, status: Status, pipeline: Pipeline, clock: Pace
+    settings: Settings, store: Store, status: Status, parts: CoreParts, clock: Pace
 ) -> ASGIApp:
     from ragvigil.web.api.application import api
 
-    failing, watching = pipeline.parts.runner.fails_below, pipeline.parts.watching
+    failing, watch, jobs = parts.runner.fails_below, parts.jobs.watch, parts.jobs
     return api(
         store,
         status,
         settings.web,
-        judging=calibration(store, sorted(load_rubrics()), failing, clock.now),
-        alerting=watching.metrics,
+        judging=judge_source(store, sorted(load_rubrics()), failing, clock.now),
+        alerting=watch.metrics,
         pointing=Operating(store),
-        watching=Incidents(store, watching.incidents, status, clock.now),
-        issuing=_issues(settings, store, pipeline, clock),
-        charting=Topics(store, pipeline.parts.topics, settings.clustering.topics),
-        keeping=Golden(pipeline.parts.golden),
+        watching=Incidents(store, watch.incidents, status, clock.now),
+        issuing=_issues(settings, store, jobs, clock),
+        charting=Topics(store, jobs.topics, settings.clustering.topics),
+        keeping=Golden(jobs.golden),
         clock=lambda: datetime.fromtimestamp(clock.now(), UTC),
     )
 
 
-def _issues(settings: Settings, store: Store, pipeline: Pipeline, clock: Pace) -> Issues | None:
-    parts, url = pipeline.parts, settings.web.external_url
+def _issues(settings: Settings, store: Store, jobs: Jobs, clock: Pace) -> Issues | None:
+    url = settings.web.external_url
     if not settings.clustering.enabled:
         return None
-    return Issues(store, parts.issues, parts.explaining, external_url=url, clock=clock.now)
+    return Issues(store, jobs.issues, jobs.root_causes, external_url=url, clock=clock.now)
 
 
 @contextlib.contextmanager
 def serve_web(application: ASGIApp, settings: WebSettings) -> Iterator[None]:
-    """The API and pages, in a thread with a loop of its own."""
+    """Serves the API and pages in a thread with an event loop of its own."""
     import uvicorn
 
     host, port = split(settings.endpoint)

@@ -1,7 +1,7 @@
 """The core's process.
 
-Processes that it starts import the main module once more: this one imports the core only where it
-is run, so that they begin with what they need.
+Spawned children import the main module again. This one imports the core only when it is run as
+main, so that they start with only what they need.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The core's periodic duties: roll-ups, deltas, books, retention."""
+"""The table of periodic jobs: each with its period, and when it waits."""
 
 from __future__ import annotations
 
@@ -11,9 +11,10 @@ import structlog
 
 from alerts.deltas.job import DeltaJob
 from alerts.deltas.metrics import ScoreMetrics
-from ragvigil.app.parts import calibration
+from ragvigil.app.parts import CoreParts, Jobs
 from ragvigil.app.pipeline import metrics
 from ragvigil.app.pipeline.balance import SpanBalance
+from ragvigil.app.pipeline.dirty_minutes import DirtyMinutes
 from ragvigil.app.pipeline.loop import Pipeline
 from ragvigil.app.process.jobs import JOBS_PUT_OFF, Job
 from ragvigil.app.settings import Settings
@@ -27,82 +28,88 @@ from scorers.calibration.report import Calibration
 log = structlog.get_logger()
 
 SEGMENT_GRACE_SECONDS = 300.0
-ROLLUP_SECONDS, DELTA_SECONDS, BOOKS_SECONDS, RETENTION_SECONDS = 2.0, 15.0, 60.0, 3600.0
+"""Spool segments that the checkpoint has passed are kept at least this long."""
+ROLLUP_SECONDS, DELTA_SECONDS, BALANCE_SECONDS, RETENTION_SECONDS = 2.0, 15.0, 60.0, 3600.0
 ROLLUP_TURNS = 4
-"""How often roll-ups are put off: under load a minute holds half a million scores, and each turn
-counts them all again."""
+"""How many times in a row roll-ups are put off while the core is behind: under load a minute
+holds half a million scores, and each turn counts them all again."""
 WATCH_SECONDS = 10.0
 ISSUES_SECONDS, CLUSTERS_SECONDS = 60.0, 600.0
 HOUR, MERGE_HOUR = 3600.0, 2
 TOPICS_SECONDS = 300.0
 GOLDEN_SECONDS = 300.0
-PACE_SECONDS, CANARY_SECONDS = 3600.0, 600.0
+JUDGE_SECONDS, PACE_SECONDS, CANARY_SECONDS = 60.0, 3600.0, 600.0
 
 
 class RollUps:
-    """Recomputes the minutes that new scores made out of date.
+    """Recomputes the roll-ups of minutes whose scores changed.
 
-    The first run covers what an earlier life may have left undone.
+    The first run covers minutes received since `since` (Unix time): an earlier life of the core
+    may have ended before it rolled them up.
     """
 
-    def __init__(self, store: Store, dirty: set[int], since: float) -> None:
+    def __init__(self, store: Store, dirty: DirtyMinutes, since: float) -> None:
         self._store, self._dirty = store, dirty
-        self._left = set(rollups.minutes_received(store, since))
+        dirty.add(rollups.minutes_received(store, since))
+        # The run at the stop must wait for one under way: the store closes after it.
         self._lock = threading.Lock()
 
     def run(self) -> None:
-        """Counts every dirty minute again; what fails stays dirty."""
+        """Recomputes every dirty minute; those of a run that fails stay dirty."""
         with self._lock:
-            taken = self._left | {self._dirty.pop() for _ in range(len(self._dirty))}
-            self._left = taken
-            rollups.recompute(self._store, taken, version=time.time_ns())
-            self._left = set()
+            minutes = self._dirty.take()
+            try:
+                rollups.recompute(self._store, minutes, version=time.time_ns())
+            except BaseException:
+                self._dirty.add(minutes)
+                raise
 
 
-def duties(
+def periodic_jobs(
     settings: Settings,
     store: Store,
+    parts: CoreParts,
     pipeline: Pipeline,
-    books: SpanBalance,
+    balance: SpanBalance,
     scores: ScoreMetrics,
     clock: Clock = time.time,
 ) -> list[Job]:
-    """Every job with its period."""
+    """Every job with its period; long ones and roll-ups wait while the pipeline is behind."""
     late = settings.collector.assembly.late_seconds
-    rolling = RollUps(store, pipeline.parts.sink.dirty_minutes, clock() - 2 * late)
-    failing = pipeline.parts.runner.fails_below
-    ticking = DeltaJob(store, settings.alerts, failing=failing)
+    roll_ups = RollUps(store, parts.dirty_minutes, clock() - 2 * late)
+    failing = parts.runner.fails_below
+    delta_job = DeltaJob(store, settings.alerts, failing=failing)
 
     def deltas() -> None:
-        scores.show(ticking.run(clock()).newest)
+        scores.show(delta_job.run(clock()).newest)
 
-    def balance() -> None:
-        metrics.LEDGER_MISMATCH.set(books.mismatch())
-        books.drop_segments(SEGMENT_GRACE_SECONDS)
+    def check_balance() -> None:
+        metrics.LEDGER_MISMATCH.set(balance.mismatch())
+        balance.drop_segments(SEGMENT_GRACE_SECONDS)
 
-    def keep() -> None:
+    def apply_retention() -> None:
         retention.apply_days(store)
         for table, rows in retention.enforce_max_bytes(store).items():
             log.warning("store is full: oldest rows dropped", table=table, rows=rows)
 
-    rolled = Job(
-        name="rollups", every_seconds=ROLLUP_SECONDS, function=rolling.run, runs_at_stop=True
+    rollups_job = Job(
+        name="rollups", every_seconds=ROLLUP_SECONDS, function=roll_ups.run, runs_at_stop=True
     )
-    every = [
-        _gives_way(rolled, pipeline, ROLLUP_TURNS),
-        Job(name="watch", every_seconds=WATCH_SECONDS, function=pipeline.parts.watching.run),
+    jobs = [
+        _gives_way(rollups_job, pipeline, ROLLUP_TURNS),
+        Job(name="watch", every_seconds=WATCH_SECONDS, function=parts.jobs.watch.run),
         Job(name="deltas", every_seconds=DELTA_SECONDS, function=deltas),
-        Job(name="books", every_seconds=BOOKS_SECONDS, function=balance),
-        Job(name="retention", every_seconds=RETENTION_SECONDS, function=keep),
-        *_of_questions(pipeline),
-        *_of_issues(settings, store, pipeline, scores, clock),
-        *_of_the_judge(pipeline, calibration(store, (), failing, clock)),
+        Job(name="books", every_seconds=BALANCE_SECONDS, function=check_balance),
+        Job(name="retention", every_seconds=RETENTION_SECONDS, function=apply_retention),
+        *_question_jobs(parts.jobs),
+        *_issue_jobs(settings, store, parts.jobs, scores, clock),
+        *_judge_jobs(parts.jobs, Calibration(store, failing, clock)),
     ]
-    return [_gives_way(one, pipeline) if one.is_long else one for one in every]
+    return [_gives_way(job, pipeline) if job.is_long else job for job in jobs]
 
 
 def _gives_way(job: Job, pipeline: Pipeline, turns: float = math.inf) -> Job:
-    """A duty that waits while the core is behind, up to so many turns: what is new goes first."""
+    """The job, put off while the core is behind, at most `turns` times: new spans go first."""
     waited = 0
 
     def run() -> None:
@@ -117,23 +124,24 @@ def _gives_way(job: Job, pipeline: Pipeline, turns: float = math.inf) -> Job:
     return replace(job, function=run)
 
 
-def _of_questions(pipeline: Pipeline) -> list[Job]:
-    topics, golden = pipeline.parts.topics.run, pipeline.parts.golden.watch
+def _question_jobs(jobs: Jobs) -> list[Job]:
+    topics, golden = jobs.topics.run, jobs.golden.watch
     return [
         Job(name="topics", every_seconds=TOPICS_SECONDS, function=topics, is_long=True),
         Job(name="golden", every_seconds=GOLDEN_SECONDS, function=golden, is_long=True),
     ]
 
 
-def _of_issues(
-    settings: Settings, store: Store, pipeline: Pipeline, scores: ScoreMetrics, clock: Clock
+def _issue_jobs(
+    settings: Settings, store: Store, jobs: Jobs, scores: ScoreMetrics, clock: Clock
 ) -> list[Job]:
     if not settings.clustering.enabled:
         return []
-    issues = pipeline.parts.issues
+    issues = jobs.issues
 
     def merge_at_night() -> None:
-        if clock() // HOUR % 24 == MERGE_HOUR:  # UTC: of the runs of a day this is one
+        # The job runs every hour: one run a day falls into this hour (UTC).
+        if clock() // HOUR % 24 == MERGE_HOUR:
             issues.propose()
 
     def gauges() -> None:
@@ -147,17 +155,18 @@ def _of_issues(
         Job(
             name="root_causes",
             every_seconds=ISSUES_SECONDS,
-            function=pipeline.parts.explaining.run,
+            function=jobs.root_causes.run,
         ),
         Job(name="merges", every_seconds=HOUR, function=merge_at_night, is_long=True),
     ]
 
 
-def _of_the_judge(pipeline: Pipeline, calibration: Calibration) -> list[Job]:
-    later = pipeline.parts.later
+def _judge_jobs(jobs: Jobs, calibration: Calibration) -> list[Job]:
+    deferred = jobs.deferred
+    complaints = deferred.judge_complaints
     return [
-        Job(name="calibration", every_seconds=BOOKS_SECONDS, function=calibration.show_metrics),
-        Job(name="canary", every_seconds=CANARY_SECONDS, function=later.canary.run),
-        Job(name="complaints", every_seconds=BOOKS_SECONDS, function=later.hear),
-        Job(name="judge_pace", every_seconds=PACE_SECONDS, function=later.pace),
+        Job(name="calibration", every_seconds=JUDGE_SECONDS, function=calibration.show_metrics),
+        Job(name="canary", every_seconds=CANARY_SECONDS, function=deferred.canary.run),
+        Job(name="complaints", every_seconds=JUDGE_SECONDS, function=complaints),
+        Job(name="judge_pace", every_seconds=PACE_SECONDS, function=deferred.pace),
     ]

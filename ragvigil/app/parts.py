@@ -1,13 +1,14 @@
-"""What the core is composed of."""
+"""What the core is composed of, in groups: each is handed to the one that needs it."""
 
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from functools import partial
 
-from alerts.audits.estimates import estimates
 from alerts.deltas.metrics import ScoreMetrics
+from alerts.notices.job import NoticeJob
 from alerts.watch.run import Watch
 from clustering.grouping.process import ClusteringChild
 from clustering.issues import metrics as issue_metrics
@@ -19,14 +20,16 @@ from collector.record.route import RouteCap, RouteRules
 from collector.spool.reader import SpoolReader
 from ragvigil.app import plugins
 from ragvigil.app.golden.compose import golden_job
+from ragvigil.app.golden.job import GoldenJob
 from ragvigil.app.golden.questions import golden_questions
 from ragvigil.app.pipeline.assemblies import Assemblies
 from ragvigil.app.pipeline.deferred_scoring import DeferredScoring
-from ragvigil.app.pipeline.digest import Digest, Digesting
-from ragvigil.app.pipeline.loop import Parts
+from ragvigil.app.pipeline.dirty_minutes import DirtyMinutes
+from ragvigil.app.pipeline.loop import PipelineParts
 from ragvigil.app.pipeline.pool import ScoringPool
 from ragvigil.app.pipeline.score import TraceScorer
 from ragvigil.app.pipeline.sink import Sink
+from ragvigil.app.pipeline.summary import OutcomeSummary, Summarizer
 from ragvigil.app.settings import Settings
 from ragvigil.inference.process import Inference
 from ragvigil.model.clock import Clock
@@ -34,25 +37,80 @@ from ragvigil.model.outcome import Outcome
 from ragvigil.store.engine.store import Store
 from ragvigil.store.records import ledger, traces
 from ragvigil.store.records.traces import RubricFacts
-from scorers.calibration.report import Calibration
 from scorers.export.queue import ExportQueue
 from scorers.rubric import load_rubrics
 from scorers.runner import Runner
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Jobs:
+    """What runs by the clock; `job_table` gives each its period."""
+
+    watch: Watch
+    issues: IssueJob
+    topics: TopicJob
+    golden: GoldenJob
+    root_causes: RootCauseJob
+    deferred: DeferredScoring
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Background:
+    """What has threads or processes of its own, and the order in which they start and stop."""
+
+    deferred: DeferredScoring
+    exporting: ExportQueue
+    pool: ScoringPool
+    clusters: ClusteringChild
+    root_causes: RootCauseJob
+    watch: Watch
+
+    def start(self) -> None:
+        """Starts deferred scoring and the export; the others start when they are needed.
+
+        Call it before the pipeline runs. Offers that come earlier wait in their queues.
+        """
+        self.deferred.start()
+        self.exporting.start()
+
+    def stop(self) -> None:
+        """Stops everything within seconds; call it when the pipeline has returned."""
+        self.pool.stop()
+        self.clusters.stop()
+        # Before the judge: the report of a run that the judge's end interrupts must not be kept.
+        self.root_causes.stop()
+        self.deferred.stop()
+        # After the judge and local models, which hand it their last scores.
+        self.exporting.stop()
+        # Waits for a step of an audit under way; the judge's end has ended its wait for scores.
+        self.watch.stop()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CoreParts:
+    """Everything that the core runs with; `runner` leaves out the rubrics that a judge scores."""
+
+    runner: Runner
+    pipeline: PipelineParts
+    jobs: Jobs
+    background: Background
+    dirty_minutes: DirtyMinutes
+
+    def sections(self) -> dict[str, object]:
+        """The sections of the status that the parts write themselves."""
+        return {
+            **self.jobs.deferred.status(),
+            "issues": self.jobs.issues.status(),
+            "export": self.background.exporting.status(),
+        }
+
+
 def facts(runner: Runner) -> dict[str, RubricFacts]:
-    """What the store must know of each rubric."""
+    """What the store must know about each rubric."""
     return {
         name: RubricFacts(version=rubric.version, fails_below=runner.fails_below.get(name))
         for name, rubric in load_rubrics().items()
     }
-
-
-def calibration(
-    store: Store, rubrics: Collection[str], bars: Mapping[str, float], clock: Clock
-) -> Calibration:
-    """Judges held against people, with the estimates that the watch makes of judged means."""
-    return Calibration(store, rubrics, bars, partial(estimates, store), clock=clock)
 
 
 def assemble(
@@ -61,94 +119,111 @@ def assemble(
     runner: Runner,
     scores: ScoreMetrics,
     clock: Clock = time.time,
-) -> Parts:
-    """The pipeline's parts, ready to run from the last checkpoint; says which plug-ins are not."""
+) -> CoreParts:
+    """The core's parts, ready to run from the last checkpoint; logs the plug-ins left out."""
     plugins.announce()
-    dirty: set[int] = set()
+    dirty = DirtyMinutes()
     exporting = ExportQueue(settings.export, clock=clock)
     inference = Inference(settings.inference)
     clusters = ClusteringChild(settings.clustering, settings.data_dir / "clustering")
     rubrics = facts(runner)
-    later = DeferredScoring(
+    deferred = DeferredScoring(
         settings, store, inference, rubrics, scores, dirty, clock, exporting.offer_later
     )
-    watching = _watching(settings, store, later, clock)
-    reader, routes = SpoolReader(settings.data_dir / "spool"), settings.collector.routes
-    fetcher, runner = TraceFetcher(reader), runner.behind(later.judged)
-    digesting, tell = _told(scores, later, watching, exporting)
-    return Parts(
-        reader=reader,
-        fetcher=fetcher,
-        runs=Assemblies(settings.collector.assembly),
-        runner=runner,
-        scoring=TraceScorer(fetcher, runner, RouteRules.of(routes.rules)),
-        pool=ScoringPool(settings, rubrics, (store.replica, store.epoch)),
-        routes=RouteCap(routes.max_routes),
-        sink=_sink(store, scores, rubrics, reader, dirty, digesting, tell, clock),
-        look_up=lambda trace_ids: traces.look_up(store, trace_ids),
-        later=later,
+    runner = runner.behind(deferred.judged)
+    jobs = _jobs(settings, store, runner, scores, deferred, inference, clusters, clock)
+    reader = SpoolReader(settings.data_dir / "spool")
+    summarizer, on_durable = _summaries(scores, deferred, jobs.watch.noticing, exporting)
+    sink = _sink(store, scores, rubrics, reader, dirty, summarizer, on_durable, clock)
+    pool = ScoringPool(settings, rubrics, (store.replica, store.epoch))
+    background = Background(
+        deferred=deferred,
         exporting=exporting,
-        watching=watching,
-        topics=TopicJob(
-            store,
-            inference,
-            settings.clustering.topics,
-            clusters,
-            golden_questions(settings),
-            clock,
-        ),
-        golden=golden_job(settings, store, runner, later.judging, inference, clock),
-        issues=_issues(settings, store, inference, clusters, runner, scores, clock),
+        pool=pool,
         clusters=clusters,
-        explaining=RootCauseJob(store, settings.clustering.root_cause, later.judging, clock=clock),
+        root_causes=jobs.root_causes,
+        watch=jobs.watch,
+    )
+    return CoreParts(
+        runner=runner,
+        pipeline=_pipeline(settings, store, runner, reader, pool, sink, jobs),
+        jobs=jobs,
+        background=background,
+        dirty_minutes=dirty,
     )
 
 
-def _told(
-    scores: ScoreMetrics, later: DeferredScoring, watching: Watch, exporting: ExportQueue
-) -> tuple[Digesting, Callable[[Digest], None]]:
-    """Gathers what somebody wants to hear of, and tells it to whom it concerns."""
-
-    def wants(outcome: Outcome) -> bool:
-        return later.takes(outcome) or exporting.takes(outcome)
-
-    def tell(digest: Digest) -> None:
-        later.offer(digest.kept, digest.left_out)
-        watching.noticing.offer(digest.prints)
-        exporting.offer(digest.kept)
-
-    digesting = Digesting(scores.fails_below, wants=wants, samples=later.local.samples)
-    return digesting, tell
-
-
-def _watching(settings: Settings, store: Store, later: DeferredScoring, clock: Clock) -> Watch:
-    return Watch(
-        store,
-        settings.alerts,
-        settings.metrics,
-        later.judging,
-        external_url=settings.web.external_url,
-        clock=clock,
-    )
-
-
-def _issues(
+def _pipeline(
     settings: Settings,
     store: Store,
-    inference: Inference,
-    clusters: ClusteringChild,
+    runner: Runner,
+    reader: SpoolReader,
+    pool: ScoringPool,
+    sink: Sink,
+    jobs: Jobs,
+) -> PipelineParts:
+    fetcher, routes = TraceFetcher(reader), settings.collector.routes
+    return PipelineParts(
+        reader=reader,
+        fetcher=fetcher,
+        assemblies=Assemblies(settings.collector.assembly),
+        routes=RouteCap(routes.max_routes),
+        lookup=partial(traces.look_up, store),
+        scorer=TraceScorer(fetcher, runner, RouteRules.of(routes.rules)),
+        pool=pool,
+        sink=sink,
+        deferred=jobs.deferred,
+        noticing=jobs.watch.noticing,
+    )
+
+
+def _summaries(
+    scores: ScoreMetrics, deferred: DeferredScoring, noticing: NoticeJob, exporting: ExportQueue
+) -> tuple[Summarizer, Callable[[OutcomeSummary], None]]:
+    """What summarizes outcomes, and what hands the summary of durable ones to the other stages."""
+
+    def wants(outcome: Outcome) -> bool:
+        return deferred.takes(outcome) or exporting.takes(outcome)
+
+    def on_durable(summary: OutcomeSummary) -> None:
+        deferred.offer(summary.kept, summary.left_out)
+        noticing.offer(summary.fingerprints)
+        exporting.offer(summary.kept)
+
+    summarizer = Summarizer(scores.fails_below, wants=wants, samples=deferred.local.samples)
+    return summarizer, on_durable
+
+
+def _jobs(
+    settings: Settings,
+    store: Store,
     runner: Runner,
     scores: ScoreMetrics,
+    deferred: DeferredScoring,
+    inference: Inference,
+    clusters: ClusteringChild,
     clock: Clock,
-) -> IssueJob:
-    return IssueJob(
-        store,
-        inference,
-        settings.clustering,
-        runner.fails_below,
-        clusters,
-        clock,
-        partial(issue_metrics.count_members, place=scores.place),
+) -> Jobs:
+    clustering, judge = settings.clustering, deferred.judging
+    count_members = partial(issue_metrics.count_members, place=scores.place)
+    return Jobs(
+        watch=Watch(
+            store,
+            settings.alerts,
+            settings.metrics,
+            judge,
+            external_url=settings.web.external_url,
+            clock=clock,
+        ),
+        issues=IssueJob(
+            store, inference, clustering, runner.fails_below, clusters, clock, count_members
+        ),
+        topics=TopicJob(
+            store, inference, clustering.topics, clusters, golden_questions(settings), clock
+        ),
+        golden=golden_job(settings, store, runner, judge, inference, clock),
+        root_causes=RootCauseJob(store, clustering.root_cause, judge, clock=clock),
+        deferred=deferred,
     )
 
 
@@ -157,12 +232,12 @@ def _sink(
     scores: ScoreMetrics,
     rubrics: Mapping[str, RubricFacts],
     reader: SpoolReader,
-    dirty_minutes: set[int],
-    digesting: Digesting,
-    tell: Callable[[Digest], None],
+    dirty_minutes: DirtyMinutes,
+    summarizer: Summarizer,
+    on_durable: Callable[[OutcomeSummary], None],
     clock: Clock,
 ) -> Sink:
-    """The sink, with the books as the last life of this process left them."""
+    """The sink, with the ledger as the last life of this process left it."""
     done = reader.checkpoint_of("core")
     return Sink(
         store,
@@ -170,9 +245,9 @@ def _sink(
         rubrics,
         settled=ledger.settled_after(store, done),
         settled_spans=ledger.spans_from(store, done + 1),
-        placed=ledger.sums(store),
+        sums=ledger.sums(store),
         dirty_minutes=dirty_minutes,
-        digesting=digesting,
-        tell=tell,
+        summarizer=summarizer,
+        on_durable=on_durable,
         clock_unix=clock,
     )

@@ -1,12 +1,12 @@
-"""What the daemon says of itself, to the API and to the intake."""
+"""The daemon's status, for the API and for the intake."""
 
 from __future__ import annotations
 
 import json
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 
-from collector.doctor.diagnose import Alike, diagnose
+from collector.doctor.diagnose import RecordGroup, diagnose
 from ragvigil.app import plugins
 from ragvigil.app.pipeline.balance import SpanBalance
 from ragvigil.app.pipeline.loop import Pipeline
@@ -18,35 +18,45 @@ DOCTOR_SECONDS = 24 * 3600
 
 
 class Status:
-    """The API's `StatusSource`, and the short answer for `/readyz`."""
+    """The API's `StatusSource`, and the short answer for `/readyz`.
+
+    `sections` returns the sections that the parts write themselves; `needs` are the fields of a
+    record that each rubric needs. For any number of threads.
+    """
 
     def __init__(
-        self, *, store: Store, pipeline: Pipeline, books: SpanBalance, clock: Clock = time.time
+        self,
+        *,
+        store: Store,
+        pipeline: Pipeline,
+        balance: SpanBalance,
+        sections: Callable[[], Mapping[str, object]],
+        needs: Mapping[str, tuple[str, ...]],
+        clock: Clock = time.time,
     ) -> None:
-        self._store, self._pipeline, self._books = store, pipeline, books
+        self._store, self._pipeline, self._balance = store, pipeline, balance
+        self._sections, self._needs = sections, needs
         self._clock, self._started = clock, time.monotonic()
         self.is_ready = False
 
     def short(self) -> bytes:
-        """JSON for the intake: whether the core does its work."""
+        """JSON for the intake: whether the core is ready."""
         return json.dumps({"ready": self.is_ready}).encode()
 
     def status(self) -> Mapping[str, object]:
-        """What is received, scored and stored right now, a mapping a section."""
+        """What is received, scored and stored right now, by section."""
         writer = self._store.status()
         return {
             "daemon": {
                 "ready": self.is_ready,
                 "up_seconds": round(time.monotonic() - self._started),
-                "open_traces": self._pipeline.parts.runs.open_traces(),
+                "open_traces": self._pipeline.open_traces,
             },
-            "spans": self._books.spans(),
-            "traces": self._books.records(),
-            **self._pipeline.parts.later.status(),
-            "issues": self._pipeline.parts.issues.status(),
-            "export": self._pipeline.parts.exporting.status(),
-            "plugins": {"left_out": [str(one) for one in plugins.left_out()]},
-            "spool": {"bytes": self._books.spool_bytes()},
+            "spans": self._balance.spans(),
+            "traces": self._balance.records(),
+            **self._sections(),
+            "plugins": {"left_out": [str(plugin) for plugin in plugins.left_out()]},
+            "spool": {"bytes": self._balance.spool_bytes()},
             "store": {
                 name: getattr(writer, name)
                 for name in writer.__slots__
@@ -55,14 +65,14 @@ class Status:
         }
 
     def ledger(self) -> Mapping[str, Mapping[str, int]]:
-        """The books of spans and traces."""
-        return {"spans": self._books.spans(), "records": self._books.records()}
+        """The balance of spans, and closed traces by outcome."""
+        return {"spans": self._balance.spans(), "records": self._balance.records()}
 
     def doctor(self) -> list[dict[str, object]]:
-        """What the spans of the last day lack, by service and instrumentor."""
+        """What the records of the last day lack, by service and instrumentor."""
         rows = records.absences(self._store, int(self._clock()) - DOCTOR_SECONDS)
         kinds = [
-            Alike(
+            RecordGroup(
                 service=str(row["service"]),
                 instrumentors=tuple(row["instrumentors"]),
                 absent=dict(row["lacks"]),
@@ -71,4 +81,4 @@ class Status:
             )
             for row in rows
         ]
-        return diagnose(kinds, self._pipeline.parts.runner.needs)
+        return diagnose(kinds, self._needs)

@@ -16,6 +16,7 @@ from collector.spool.frames import Frame
 from ragvigil.model.span import Closed
 
 BACKFILL_IDLE_SECONDS = 3.0
+"""A backfill that sends no frame for this long has ended: its open traces close."""
 
 
 @dataclass(slots=True)
@@ -26,7 +27,7 @@ class _Backfill:
 
 
 class Assemblies:
-    """Hands every arrival to its assembly and collects what closes."""
+    """Hands every arrival to its assembly and collects the traces that close."""
 
     def __init__(self, limits: AssemblyLimits) -> None:
         self._limits = limits
@@ -34,48 +35,48 @@ class Assemblies:
         self._backfills: dict[str, _Backfill] = {}
 
     def add(self, frame: Frame, arrivals: Iterable[Arrival | LogArrival], now: float) -> None:
-        """Adds a frame's spans or log records to the assembly of its run."""
+        """Adds a frame's spans or log records to the live assembly or to its backfill's."""
         if not frame.backfill:
             for arrival in arrivals:
                 self._live.add(arrival, now)
             return
-        run = self._backfills.setdefault(frame.backfill, _Backfill(Assembly(self._limits)))
-        run.last_frame = now
+        backfill = self._backfills.setdefault(frame.backfill, _Backfill(Assembly(self._limits)))
+        backfill.last_frame = now
         for arrival in arrivals:
-            run.event_now = max(run.event_now, arrival.ended_unix_nano / 1e9)
-            run.assembly.add(arrival, run.event_now)
+            backfill.event_now = max(backfill.event_now, arrival.ended_unix_nano / 1e9)
+            backfill.assembly.add(arrival, backfill.event_now)
 
     def close_due(self, now: float) -> list[Closing]:
-        """Everything that closed since the last call."""
+        """The traces that closed since the last call."""
         closings = self._live.close_due(now)
-        for name, run in list(self._backfills.items()):
-            closings += run.assembly.close_due(run.event_now)
-            if now - run.last_frame > BACKFILL_IDLE_SECONDS:
-                closings += run.assembly.close_all(Closed.BACKFILL_END)
+        for name, backfill in list(self._backfills.items()):
+            closings += backfill.assembly.close_due(backfill.event_now)
+            if now - backfill.last_frame > BACKFILL_IDLE_SECONDS:
+                closings += backfill.assembly.close_all(Closed.BACKFILL_END)
                 del self._backfills[name]
         return closings
 
     def close_oldest(self, now: float) -> list[Closing]:
-        """Closes the older half of the open traces, for memory."""
+        """Closes the older half of the open traces, to free memory."""
         closings: list[Closing] = []
         for assembly in self._assemblies():
             closings += assembly.close_oldest(max(1, assembly.open_count // 2), now)
         return closings
 
     def drain_duplicates(self) -> list[int]:
-        """The frame seqs, one a span, of spans that came again after their trace had closed."""
+        """The frame of each span that came again after its trace had closed, as its seq."""
         return [seq for assembly in self._assemblies() for seq in assembly.drain_duplicates()]
 
     def open_traces(self) -> int:
         """Traces waiting for their last span."""
-        return sum(one.open_count for one in self._assemblies())
+        return sum(assembly.open_count for assembly in self._assemblies())
 
     def oldest_seq(self, now: float) -> int | None:
         """The oldest frame that an open or lately closed trace still needs."""
         needed = [self._live.oldest_needed_seq(now)] + [
-            run.assembly.oldest_open_seq() for run in self._backfills.values()
+            backfill.assembly.oldest_open_seq() for backfill in self._backfills.values()
         ]
         return min((seq for seq in needed if seq is not None), default=None)
 
     def _assemblies(self) -> list[Assembly]:
-        return [self._live, *(run.assembly for run in self._backfills.values())]
+        return [self._live, *(backfill.assembly for backfill in self._backfills.values())]

@@ -1,4 +1,4 @@
-"""The books: every acknowledged span is stored, a duplicate, quarantined or still in the spool."""
+"""The balance of spans: each is stored, a duplicate, quarantined or still in the spool."""
 
 from __future__ import annotations
 
@@ -18,7 +18,10 @@ HOUR = 3600
 
 
 class SpanBalance:
-    """Reads the ledger, and holds it against the spool writer's own count. Any thread but one."""
+    """Compares the ledger with the spool writer's own count.
+
+    For any thread but the pipeline's, which writes what is read here.
+    """
 
     def __init__(
         self,
@@ -34,40 +37,40 @@ class SpanBalance:
         self._checked = clock()
 
     def spans(self) -> dict[str, int]:
-        """acknowledged, stored, duplicate, quarantined, in_spool; the first is their sum."""
-        placed = self._pipeline.parts.sink.placed
-        unread = self._reader.mark().spans - placed.read - placed.ahead
-        in_spool = placed.waiting + max(0, unread)
-        sums = {kind: getattr(placed, kind) for kind in KINDS}
+        """Spans acknowledged, stored, duplicate, quarantined, in_spool; the first is their sum."""
+        places = self._pipeline.span_places
+        unread = self._reader.mark().spans - places.read - places.ahead
+        in_spool = places.waiting + max(0, unread)
+        sums = {kind: getattr(places, kind) for kind in KINDS}
         return {"acknowledged": sum(sums.values()) + in_spool, **sums, "in_spool": in_spool}
 
     def records(self) -> dict[str, int]:
-        """Closed traces by what became of them."""
+        """Closed traces by outcome."""
         return dict.fromkeys(OUTCOMES, 0) | traces.counts(self._store)
 
     def mismatch(self) -> int:
-        """Spans of frames whose rows are durable, by the spool's count, that the rows do not show.
+        """Spans that the spool counts in frames with durable rows, and that the rows do not show.
 
-        Both sides end at the same frame, however fast spans arrive, and begin at one of the last
-        two hours: rows go when they are old.
+        Both sides end at the same frame, however fast spans arrive, and begin at a frame of the
+        last two hours: older rows are deleted.
         """
-        edge = self._pipeline.parts.sink.placed.edge
+        edge = self._pipeline.span_places.edge
         if edge is None:
             return 0
         begin = self._begin
         rows = ledger.spans_from(self._store, begin.seq, edge.seq)
-        found = edge.spans - begin.spans - rows
+        missing = edge.spans - begin.spans - rows
         now = self._clock()
-        if not found and now - self._checked >= HOUR:
+        if not missing and now - self._checked >= HOUR:
             self._begin, self._next, self._checked = self._next, edge, now
-        return found
+        return missing
 
     def spool_bytes(self) -> int:
         """Size of the spool on disk."""
         return self._reader.usage().bytes
 
     def drop_segments(self, older_than_seconds: float) -> int:
-        """Removes segments that were consumed so long ago; how many."""
+        """Removes segments consumed at least this long ago; returns how many."""
         done = self._reader.checkpoint_of("core")
         return self._reader.drop_consumed(
             done + 1, older_than_seconds=older_than_seconds, now=self._clock()

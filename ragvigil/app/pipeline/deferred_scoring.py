@@ -1,4 +1,4 @@
-"""What scores records after they are stored: the judge on a sample, local models as time allows."""
+"""Scores records after they are stored: the judge a sample, local models as time allows."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import time
 from collections.abc import Mapping, Sequence
 
 from alerts.deltas.metrics import ScoreMetrics
+from ragvigil.app.pipeline.dirty_minutes import DirtyMinutes
 from ragvigil.app.settings import Settings
 from ragvigil.inference.process import Inference
 from ragvigil.model.clock import Clock
@@ -20,15 +21,18 @@ from scorers.calibration.canary_job import CanaryJob
 from scorers.judge.job import Deliver, JudgeJob
 from scorers.local.job import LocalScoring
 
-HEARD_SECONDS = 600.0
-"""What users said so long before the start is heard again: a record is queued once all the same."""
+FEEDBACK_SECONDS = 600.0
+"""Complaints of this long before the start are read again: none is missed between two lives of
+the core, and a record is queued once all the same."""
 PACE_DAYS, DAY = 7, 86_400
 
 
 class DeferredScoring:
-    """Offers stored outcomes to both; `dirty_minutes` gets the minutes whose roll-ups change.
+    """Offers stored outcomes to the judge and to local models, and writes their scores.
 
-    `tell` hears of scores that are stored.
+    `dirty_minutes` gets the minutes whose roll-ups change; `on_scored` gets the scores once they
+    are stored. `offer` and `give_way` are called in the pipeline's thread, `_deliver` in those of
+    the judge and of local models, the rest in those of jobs.
     """
 
     def __init__(
@@ -38,20 +42,24 @@ class DeferredScoring:
         inference: Inference,
         facts: Mapping[str, RubricFacts],
         scores: ScoreMetrics,
-        dirty_minutes: set[int],
+        dirty_minutes: DirtyMinutes,
         clock: Clock = time.time,
-        tell: Deliver = lambda _: None,
+        on_scored: Deliver = lambda _: None,
     ) -> None:
         self._store, self._facts, self._scores = store, facts, scores
         self._dirty_minutes = dirty_minutes
-        self._clock, self._tell = clock, tell
-        self._heard = clock() - HEARD_SECONDS
+        self._clock, self._on_scored = clock, on_scored
+        self._feedback_read = clock() - FEEDBACK_SECONDS
         judge = settings.judge
         self._judging = JudgeJob(
             judge,
             store,
             settings.data_dir / "judge",
-            {name: one.fails_below for name, one in facts.items() if one.fails_below is not None},
+            {
+                name: fact.fails_below
+                for name, fact in facts.items()
+                if fact.fails_below is not None
+            },
             settings.scorers.golden,
             self._deliver,
             clock=clock,
@@ -79,12 +87,12 @@ class DeferredScoring:
 
     @property
     def judged(self) -> frozenset[str]:
-        """The rubrics that a judge speaks for."""
+        """The rubrics that the judge scores."""
         return self._judging.judged
 
     @property
     def judging(self) -> JudgeJob:
-        """The judge, for whoever asks it beside the sample."""
+        """The judge, for jobs that ask it outside its sample."""
         return self._judging
 
     def wants(self, trace_id: str) -> bool:
@@ -92,11 +100,11 @@ class DeferredScoring:
         return self._judging.wants(trace_id)
 
     def takes(self, outcome: Outcome) -> bool:
-        """Whether an offer of this outcome may be taken: the others need not be kept for it."""
+        """Whether an offer of this outcome may be taken; if not, it need not be kept."""
         return self.wants(outcome.trace.trace_id) or self.local.takes(outcome)
 
     def offer(self, outcomes: Sequence[Outcome], left_out: int = 0) -> None:
-        """Takes outcomes that are stored; when it returns, the judge's are safe.
+        """Offers stored outcomes; when it returns, those of the judge are safe on disk.
 
         `left_out` counts records that were not kept, though local models had sampled them.
         """
@@ -105,38 +113,38 @@ class DeferredScoring:
         self.local.leave_out(left_out)
 
     def give_way(self, is_behind: bool) -> None:
-        """Whether the core has no time to spare for local models."""
+        """Pauses local models while the core is behind."""
         self.local.is_behind = is_behind
 
-    def hear(self) -> None:
-        """Judges some of the records that users have complained about since the last time."""
+    def judge_complaints(self) -> None:
+        """Offers the judge some of the records that users complained about since the last run."""
         now = self._clock()
-        self._judging.suspect(self._heard)
-        self._heard = now
+        self._judging.suspect(self._feedback_read)
+        self._feedback_read = now
 
     def pace(self) -> None:
-        """Spends the judge's day as the traffic of the last week came, hour by hour."""
+        """Spreads the judge's daily budget over the hours as last week's traffic was spread."""
         if self.judged:
             since = int(self._clock() - PACE_DAYS * DAY)
             self._judging.pace(traffic.by_hour(traffic.since(self._store, since)))
 
     def start(self) -> None:
-        """Begins to score."""
+        """Starts the threads of the judge and of local models."""
         self._judging.start()
         self.local.start()
 
     def stop(self) -> None:
-        """Ends within seconds."""
+        """Ends both within seconds."""
         self._judging.stop()
         self.local.stop()
 
     def _deliver(self, verdicts: Sequence[tuple[StoredRecord, Sequence[Score]]]) -> None:
         written = judged.write(self._store, verdicts, self._facts)
-        self._dirty_minutes |= written.minutes
+        self._dirty_minutes.add(written.minutes)
         for stored, scores in verdicts:
             self._scores.add_later(stored.record, scores)
-        self._tell(verdicts)
+        self._on_scored(verdicts)
 
     def status(self) -> dict[str, dict[str, object]]:
-        """What both do, a mapping a section."""
+        """The sections `judge` and `local` of the status."""
         return {"judge": self._judging.status(), "local": self.local.status()}

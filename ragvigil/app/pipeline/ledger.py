@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 
 class Edge(NamedTuple):
-    """A place in the spool: before frame `seq`, with so many spans before it since it began."""
+    """A place in the spool: before frame `seq`, with `spans` spans before it since it began."""
 
     seq: int
     spans: int
@@ -42,15 +42,15 @@ class _Open:
     quarantined: int = 0
 
     @property
-    def placed(self) -> int:
+    def accounted(self) -> int:
         return self.stored + self.duplicate + self.quarantined
 
 
 class FrameLedger:
-    """Follows the frames that are not settled yet; settled ones are handed out once.
+    """Follows frames until every span is accounted for, then hands out their rows, once.
 
-    `settled` are frames that an earlier life of this process has settled: a replay reads them
-    again, and they are not counted again.
+    `settled` are frames that an earlier life of this process settled: a replay reads them again,
+    and they are not counted again.
     """
 
     def __init__(self, settled: Collection[int] = ()) -> None:
@@ -59,9 +59,9 @@ class FrameLedger:
         self._end: Edge | None = None
 
     def opened(self, seq: int, *, spans: int, spans_before: int, received_unix_nano: int) -> None:
-        """A frame was read. Spans of damaged frames between it and the last one are quarantined."""
+        """Follows a frame; spans of damaged frames between the last one and it are quarantined."""
         begins = min(spans_before, self._end.spans) if self._end else spans_before
-        lost = spans_before - begins
+        lost = spans_before - begins  # the spool counts them, no frame brings them
         self._end = Edge(seq + 1, spans_before + spans)
         if seq in self._before or not spans + lost:
             return
@@ -88,11 +88,11 @@ class FrameLedger:
 
     def settled(self) -> list[FrameRow]:
         """Rows of the frames whose every span is accounted for; each is returned once."""
-        done = [seq for seq, frame in self._open.items() if frame.placed >= frame.spans]
+        done = [seq for seq, frame in self._open.items() if frame.accounted >= frame.spans]
         return [_row(self._open.pop(seq)) for seq in done]
 
     def edge(self) -> Edge | None:
-        """The first frame that is not settled, else the end of those opened; None before any."""
+        """The first frame that is not settled, else the end of the last one; None before any."""
         first = next(iter(self._open.values()), None)
         return first.edge if first else self._end
 

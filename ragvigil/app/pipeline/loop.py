@@ -11,99 +11,72 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from threading import Event
 
-from alerts.watch.run import Watch
-from clustering.grouping.process import ClusteringChild
-from clustering.issues.job import IssueJob
-from clustering.rca.job import RootCauseJob
-from clustering.topics.job import TopicJob
+from alerts.notices.job import NoticeJob
 from collector.assembly.fetch import TraceFetcher
 from collector.assembly.refs import Closing
 from collector.record.route import RouteCap
 from collector.spool.reader import SpoolReader
-from ragvigil.app.golden.job import GoldenJob
-from ragvigil.app.pipeline import metrics
-from ragvigil.app.pipeline import worker_counters as counted
+from ragvigil.app.pipeline import metrics, worker_counters
 from ragvigil.app.pipeline.assemblies import Assemblies
 from ragvigil.app.pipeline.deferred_scoring import DeferredScoring
 from ragvigil.app.pipeline.pool import JOB_CLOSINGS, ScoringPool
-from ragvigil.app.pipeline.score import Fresh, Known, TraceScorer
-from ragvigil.app.pipeline.sink import Sink
+from ragvigil.app.pipeline.score import RecordContext, TraceScorer, Unscored
+from ragvigil.app.pipeline.sink import Sink, SpanPlaces
 from ragvigil.app.pipeline.worker import Job
 from ragvigil.app.process import memory
 from ragvigil.model.span import Closed
 from ragvigil.store.records.traces import StoredTrace
-from scorers.export.queue import ExportQueue
-from scorers.runner import Runner
 
 FRAMES_A_TURN = 16
 BEHIND_SPANS, BEHIND_CLOSINGS = 2_000, 256
-"""With more spans unread, or traces to score at once, there is no time for local models."""
+"""With more spans unread, or more closed traces unscored, there is no time for local models."""
 CLOSINGS_A_TURN = 128
 TURN_BYTES = 16 << 20
+"""Spans of one scoring batch: what is made of a batch is held in memory as a whole."""
 READ_BELOW_CLOSINGS = 4_000
-"""With fewer traces to score the next are read, so that some are complete when these are done."""
+"""Below this backlog the loop reads on, so that more traces are complete when it is scored."""
 IDLE_SECONDS = 0.02
-MEMORY_LOOK_SECONDS = 1.0
+MEMORY_CHECK_SECONDS = 1.0
 CHECKPOINT_SECONDS = 5.0
 FINISH_SECONDS, POOL_SECONDS, WAIT_SECONDS = 10.0, 3.0, 0.1
 
-LookUp = Callable[[Iterable[str]], Mapping[str, StoredTrace]]
+Lookup = Callable[[Iterable[str]], Mapping[str, StoredTrace]]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Parts:
-    """What the pipeline is made of; the composition root fills it in."""
+class PipelineParts:
+    """What the loop reads, assembles, scores and writes with."""
 
     reader: SpoolReader
     fetcher: TraceFetcher
-    runs: Assemblies
-    runner: Runner
-    scoring: TraceScorer
-    pool: ScoringPool
+    assemblies: Assemblies
     routes: RouteCap
+    lookup: Lookup
+    scorer: TraceScorer
+    pool: ScoringPool
     sink: Sink
-    look_up: LookUp
-    later: DeferredScoring
-    exporting: ExportQueue
-    watching: Watch
-    issues: IssueJob
-    clusters: ClusteringChild
-    explaining: RootCauseJob
-    topics: TopicJob
-    golden: GoldenJob
-
-    def start(self) -> None:
-        """Begins what has threads of its own."""
-        self.later.start()
-        self.exporting.start()
-
-    def stop(self) -> None:
-        """Ends them within seconds."""
-        self.pool.stop()
-        self.clusters.stop()
-        self.explaining.stop()
-        self.later.stop()
-        self.exporting.stop()
-        self.watching.stop()
+    deferred: DeferredScoring
+    noticing: NoticeJob
 
 
 class Pipeline:
-    """Runs until told to stop; one thread.
+    """Runs until `stop` is set; one thread. Other threads read its attributes and properties.
 
     `started_at` is the checkpoint it began behind; `spans_before` and `spans_read` count the spans
-    acknowledged up to there and up to the last frame read; `is_behind` says that more waits than
-    leaves time for anything else. `memory_limit_bytes` is the machine's unless given.
+    acknowledged up to there and up to the last frame read. `is_behind` is true while the spool or
+    the backlog of closed traces is too long to leave time for anything else.
+    `memory_limit_bytes` is the machine's unless given.
     """
 
     def __init__(
         self,
-        parts: Parts,
+        parts: PipelineParts,
         *,
         clock: Callable[[], float] = time.monotonic,
         memory_limit_bytes: int | None = None,
     ) -> None:
-        self.parts = parts
-        self._closed: deque[Closing] = deque()
+        self._parts = parts
+        self._backlog: deque[Closing] = deque()
         self.is_behind = False
         self._clock = clock
         self._next_seq = parts.reader.checkpoint_of("core") + 1
@@ -112,70 +85,96 @@ class Pipeline:
         spans_read = first.spans_before if first else parts.reader.mark().spans
         self.spans_before = self.spans_read = spans_read
         parts.sink.publish(spans_read)
+        # Frames up to here may have been scored by an earlier life of this process.
         self._replay_until = parts.reader.durable_seq()
         self._memory_limit = memory_limit_bytes or memory.limit_bytes()
-        self._looked_at_memory = 0.0
-        self._checked = 0.0
+        self._memory_checked = 0.0
+        self._checkpointed = 0.0
+
+    @property
+    def open_traces(self) -> int:
+        """Traces waiting for their last span."""
+        return self._parts.assemblies.open_traces()
+
+    @property
+    def span_places(self) -> SpanPlaces:
+        """Where the spans are, as of the end of the last turn."""
+        return self._parts.sink.places
 
     def run(self, stop: Event) -> None:
         """Loops until `stop`; returns with every batch written and the checkpoint on disk."""
         while not stop.is_set():
             if not self.step():
                 stop.wait(IDLE_SECONDS)
-        self.is_behind = False  # what still waits is for the next life: duties need not
+        # The rest of the spool is for the next life: jobs need not wait for this one any more.
+        self.is_behind = False
         self._collect(POOL_SECONDS)
-        self.parts.sink.finish(FINISH_SECONDS)
+        self._parts.sink.finish(FINISH_SECONDS)
         self._checkpoint(float("inf"))
 
     def step(self) -> bool:
-        """One turn; whether there was anything to do."""
+        """One turn; returns whether there was anything to do. Its order:
+
+        1. Read frames, then close traces: a span that is already in the spool joins its trace
+           before the trace is judged quiet.
+        2. Measure the backlog before scoring: it decides whether local models run, and whether
+           the pool helps.
+        3. Score, then count duplicates: both account for spans, and a frame is settled once
+           all of its spans are accounted for.
+        4. Tell `noticing` whether the pool holds older records before the sink offers new ones.
+        5. Advance the sink, then the checkpoint: it may pass what has just become durable.
+        6. Publish last, so that other threads see the places of all spans read in this turn.
+        """
         now = self._clock()
-        read = self._read(now) if len(self._closed) < READ_BELOW_CLOSINGS else 0
-        self._closed.extend(self.parts.runs.close_due(now) + self._relieve(now))
-        self._give_way()
-        is_busy = self._work_off(now)
-        self._pass_over(self.parts.runs.drain_duplicates())
-        opened = self.parts.runs.open_traces()
-        in_work = next(self.parts.pool.closings(), None) is not None
-        self.parts.watching.noticing.is_held = in_work
-        is_last = not (opened or self._closed or in_work or self._unread())
-        self.parts.sink.advance(now, is_behind=self.is_behind, is_last=is_last)
+        parts = self._parts
+        read = self._read(now) if len(self._backlog) < READ_BELOW_CLOSINGS else 0
+        self._backlog.extend(parts.assemblies.close_due(now) + self._relieve_memory(now))
+        self._measure_backlog()
+        is_busy = self._score_batch(now)
+        self._count_duplicates(parts.assemblies.drain_duplicates())
+        open_traces = parts.assemblies.open_traces()
+        has_jobs = next(parts.pool.closings(), None) is not None
+        parts.noticing.is_held = has_jobs
+        is_last = not (open_traces or self._backlog or has_jobs or self._unread())
+        parts.sink.advance(now, is_behind=self.is_behind, is_last=is_last)
         self._checkpoint(now)
-        self.parts.sink.publish(self.spans_read)
-        metrics.OPEN_TRACES.set(opened)
+        parts.sink.publish(self.spans_read)
+        metrics.OPEN_TRACES.set(open_traces)
         return bool(read) or is_busy
 
-    def _work_off(self, now: float) -> bool:
-        """Has some of the closings that wait scored, or scores them; whether any waited."""
-        helps = self.parts.pool.helps(now, is_behind=self.is_behind)
-        taken = self._take(JOB_CLOSINGS if helps else CLOSINGS_A_TURN)
-        fresh = self._settle(taken)
-        if fresh:
-            (self._give if helps else self._score)(fresh)
-        self._collect()
-        return bool(taken)
+    def _score_batch(self, now: float) -> bool:
+        """Scores up to one batch of closed traces, in a worker if one helps.
 
-    def _take(self, most: int) -> list[Closing]:
-        """The next closings, each of another trace: a later generation looks for the one before.
-
-        Fewer than `most` where they are large: what is made of a job is held in memory as a whole.
+        Returns whether any trace waited.
         """
-        taken: dict[str, Closing] = {}
+        helps = self._parts.pool.helps(now, is_behind=self.is_behind)
+        closings = self._next_batch(JOB_CLOSINGS if helps else CLOSINGS_A_TURN)
+        unscored = self._settle_stored(closings)
+        if unscored:
+            (self._give_to_pool if helps else self._score)(unscored)
+        self._collect()
+        return bool(closings)
+
+    def _next_batch(self, most: int) -> list[Closing]:
+        """The next closings, at most one of a trace, fewer than `most` where they are large."""
+        batch: dict[str, Closing] = {}
         size = 0
-        while self._closed and len(taken) < most and size < TURN_BYTES:
-            if self._closed[0].trace_id in taken:
+        while self._backlog and len(batch) < most and size < TURN_BYTES:
+            # A later generation must find the earlier one in the store.
+            if self._backlog[0].trace_id in batch:
                 break
-            closing = self._closed.popleft()
-            taken[closing.trace_id] = closing
+            closing = self._backlog.popleft()
+            batch[closing.trace_id] = closing
             size += sum(ref.size for ref in closing.refs)
-        return list(taken.values())
+        return list(batch.values())
 
     def _read(self, now: float) -> int:
+        """Hands the next frames to the assemblies; returns how many."""
         read = 0
-        for frame in self.parts.reader.read(self._next_seq):
-            arrivals = self.parts.fetcher.arrivals(frame)
-            self.parts.sink.opened(frame, len(arrivals))
-            self.parts.runs.add(frame, arrivals, now)
+        for frame in self._parts.reader.read(self._next_seq):
+            arrivals = self._parts.fetcher.arrivals(frame)
+            self._parts.sink.opened(frame, len(arrivals))
+            self._parts.assemblies.add(frame, arrivals, now)
             self._next_seq = frame.seq + 1
             self.spans_read = frame.spans_after
             read += 1
@@ -186,110 +185,122 @@ class Pipeline:
 
     def _unread(self) -> int:
         """Spans acknowledged and not read yet."""
-        return self.parts.reader.mark().spans - self.spans_read
+        return self._parts.reader.mark().spans - self.spans_read
 
-    def _give_way(self) -> None:
-        """Whether what waits leaves time for local models, here and in their own thread."""
-        self.is_behind = self._unread() > BEHIND_SPANS or len(self._closed) > BEHIND_CLOSINGS
-        self.parts.later.give_way(self.is_behind)
+    def _measure_backlog(self) -> None:
+        """Updates `is_behind` and pauses local models."""
+        self.is_behind = self._unread() > BEHIND_SPANS or len(self._backlog) > BEHIND_CLOSINGS
+        self._parts.deferred.give_way(self.is_behind)
 
-    def _relieve(self, now: float) -> list[Closing]:
+    def _relieve_memory(self, now: float) -> list[Closing]:
         """Closes the oldest traces early while memory is short."""
-        if now - self._looked_at_memory < MEMORY_LOOK_SECONDS:
+        if now - self._memory_checked < MEMORY_CHECK_SECONDS:
             return []
-        self._looked_at_memory = now
-        return self.parts.runs.close_oldest(now) if memory.is_pressed(self._memory_limit) else []
+        self._memory_checked = now
+        if not memory.is_pressed(self._memory_limit):
+            return []
+        return self._parts.assemblies.close_oldest(now)
 
-    def _settle(self, closings: list[Closing]) -> list[Fresh]:
-        """Those that are to be scored; of the others only the books are kept."""
-        unsure = [one.trace_id for one in closings if self._may_be_stored(one)]
-        known = self._look_up(unsure) if unsure else {}
-        fresh = []
+    def _settle_stored(self, closings: list[Closing]) -> list[Unscored]:
+        """Accounts for the closings that the store already has; returns the others."""
+        unsure = [closing.trace_id for closing in closings if self._may_be_stored(closing)]
+        stored = self._lookup(unsure) if unsure else {}
+        unscored = []
         for closing in closings:
             metrics.TRACES_CLOSED.labels(closing.reason).inc()
             if closing.reason is Closed.LATE_SPAN:
                 metrics.LATE_SPANS.inc(len(closing.stored))
-            earlier = known.get(closing.trace_id)
+            earlier = stored.get(closing.trace_id)
             if earlier is not None and self._is_stored(closing, earlier):
                 self._settle_known(closing, earlier)
             else:
-                fresh.append((closing, earlier))
-        return fresh
+                unscored.append((closing, earlier))
+        return unscored
 
-    def _look_up(self, trace_ids: list[str]) -> Mapping[str, StoredTrace]:
-        """What the store has of these traces, with what is on its way there."""
+    def _lookup(self, trace_ids: list[str]) -> Mapping[str, StoredTrace]:
+        """What the store has of these traces, once what is in the pool and the sink is written."""
         wanted = frozenset(trace_ids)
-        while any(one.trace_id in wanted for one, _ in self.parts.pool.closings()):
+        while any(closing.trace_id in wanted for closing, _ in self._parts.pool.closings()):
             self._collect(WAIT_SECONDS)
-        self.parts.sink.send_if_it_holds(wanted)
-        return self.parts.look_up(trace_ids)
+        self._parts.sink.send_if_it_holds(wanted)
+        return self._parts.lookup(trace_ids)
 
-    def _score(self, fresh: Sequence[Fresh]) -> None:
+    def _score(self, unscored: Sequence[Unscored]) -> None:
         started = time.perf_counter()
-        outcomes = self.parts.scoring.outcomes(fresh, self._known(), lean=self.is_behind)
-        _show_time(time.perf_counter() - started, len(fresh))
-        self.parts.sink.add(fresh, outcomes, self._clock())
+        outcomes = self._parts.scorer.outcomes(unscored, self._context(), lean=self.is_behind)
+        _observe_seconds(time.perf_counter() - started, len(unscored))
+        self._parts.sink.add(unscored, outcomes, self._clock())
 
-    def _give(self, fresh: list[Fresh]) -> None:
-        known = replace(self._known(), routes=self.parts.routes.copy())
-        job = Job(fresh=fresh, known=known, local_rate=self.parts.later.local.rate)
-        self.parts.pool.give(job, self._clock())
+    def _give_to_pool(self, unscored: list[Unscored]) -> None:
+        # The worker admits routes on its own copy; `_collect` takes them over or rejects the job.
+        context = replace(self._context(), routes=self._parts.routes.copy())
+        rate = self._parts.deferred.local.rate
+        job = Job(unscored=unscored, context=context, local_rate=rate)
+        self._parts.pool.give(job, self._clock())
 
     def _collect(self, seconds: float = 0.0) -> None:
-        """Takes what others have scored; what they lost, or named otherwise, is scored here."""
-        for fresh, made in self.parts.pool.finished(self._clock(), seconds):
-            if made is None or not self.parts.routes.take(made.routes):
-                self._score(fresh)
-                continue
-            counted.add(made.counted)
-            _show_time(made.seconds, len(fresh))
-            closings = [closing for closing, _ in fresh]
-            self.parts.sink.absorb(closings, made.batch, made.digest, self._clock())
+        """Collects worker results; rescores jobs that failed or used a route we rejected.
 
-    def _known(self) -> Known:
-        return Known(routes=self.parts.routes, epochs=self.parts.watching.noticing.epochs())
+        Waits up to `seconds` for the first result.
+        """
+        for unscored, result in self._parts.pool.finished(self._clock(), seconds):
+            if result is None or not self._parts.routes.take(result.routes):
+                self._score(unscored)
+                continue
+            worker_counters.add(result.counter_increases)
+            _observe_seconds(result.seconds, len(unscored))
+            closings = [closing for closing, _ in unscored]
+            self._parts.sink.absorb(closings, result.batch, result.summary, self._clock())
+
+    def _context(self) -> RecordContext:
+        return RecordContext(routes=self._parts.routes, epochs=self._parts.noticing.epochs())
 
     def _may_be_stored(self, closing: Closing) -> bool:
         """Whether the store may hold this trace: after a late span, a lost root, a replay."""
         return closing.reason is not Closed.ROOT_ENDED or closing.first_seq <= self._replay_until
 
     def _is_stored(self, closing: Closing, earlier: StoredTrace) -> bool:
-        """Whether the store has this generation; a late log record changes a trace all the same."""
+        """Whether the store has this generation or a later one.
+
+        A late log record adds no span, so the generation stays; it changes the trace all the same.
+        """
         is_change = closing.reason is Closed.LATE_SPAN and closing.first_seq > self._replay_until
         return earlier.generation >= len(closing.refs) and not is_change
 
     def _settle_known(self, closing: Closing, earlier: StoredTrace) -> None:
-        """The store has this generation or a later one: nothing of it may have a second effect."""
+        """Accounts for a closing that is stored already: it must have no second effect."""
         if earlier.generation > len(closing.refs) and closing.first_seq > self._replay_until:
-            late = self.parts.scoring.late(closing, earlier)
-            self.parts.sink.add([(closing, earlier)], [late], self._clock())
+            late = self._parts.scorer.late(closing, earlier)
+            self._parts.sink.add([(closing, earlier)], [late], self._clock())
             return
         metrics.REPLAYED.inc()
-        if self.parts.later.wants(closing.trace_id):  # the crash may have come before the offer
-            again = self.parts.scoring.outcomes([(closing, earlier)], self._known())
-            self.parts.later.offer(again)
-        self.parts.sink.known(stored=closing.stored, duplicate=closing.duplicates)
+        # A crash may have come after the rows were durable and before the judge was offered them.
+        if self._parts.deferred.wants(closing.trace_id):
+            outcomes = self._parts.scorer.outcomes([(closing, earlier)], self._context())
+            self._parts.deferred.offer(outcomes)
+        self._parts.sink.account(stored=closing.stored, duplicate=closing.duplicates)
 
-    def _pass_over(self, duplicates: list[int]) -> None:
-        """Spans that came again long after their trace had closed."""
+    def _count_duplicates(self, duplicates: list[int]) -> None:
+        """Accounts for spans that came again after their trace had closed."""
         metrics.DUPLICATE_SPANS.inc(len(duplicates))
-        self.parts.sink.known(duplicate=duplicates)
+        self._parts.sink.account(duplicate=duplicates)
 
     def _checkpoint(self, now: float) -> None:
-        """Writes down, every few seconds, up to where nothing is needed any more."""
-        if now - self._checked < CHECKPOINT_SECONDS:
+        """Writes, every few seconds, the last frame that nothing needs any more."""
+        if now - self._checkpointed < CHECKPOINT_SECONDS:
             return
-        self._checked = now
+        self._checkpointed = now
         needed = [
             self._next_seq,
-            self.parts.sink.oldest_seq(),
-            self.parts.pool.oldest_seq(),
-            min((closing.first_seq for closing in self._closed), default=None),
-            self.parts.runs.oldest_seq(self._clock()),
+            self._parts.sink.oldest_seq(),
+            self._parts.pool.oldest_seq(),
+            min((closing.first_seq for closing in self._backlog), default=None),
+            self._parts.assemblies.oldest_seq(self._clock()),
         ]
-        self.parts.reader.checkpoint("core", min(seq for seq in needed if seq is not None) - 1)
+        self._parts.reader.checkpoint("core", min(seq for seq in needed if seq is not None) - 1)
 
 
-def _show_time(seconds: float, traces: int) -> None:
+def _observe_seconds(seconds: float, traces: int) -> None:
+    """Counts every trace of a batch at the batch's mean time."""
     for _ in range(traces):
         metrics.SCORING.observe(seconds / traces)

@@ -1,8 +1,8 @@
-"""Helping processes: they score while more waits than the core can score by itself.
+"""Worker processes that score while the core is behind.
 
-They start when the core has been behind for seconds and end when it has not been for a minute.
-What they make comes back in the order in which it was given; what is lost with one of them is
-given back to be made again.
+They start when the core has been behind for a second and end when it has not been for a minute.
+Results come back in the order of their jobs; a job lost with its process comes back without one,
+and the core rescores it.
 """
 
 from __future__ import annotations
@@ -15,10 +15,9 @@ from concurrent.futures.process import BrokenProcessPool
 
 import structlog
 
-from ragvigil.app.pipeline import metrics
-from ragvigil.app.pipeline import worker as scoring_child
-from ragvigil.app.pipeline.score import Fresh
-from ragvigil.app.pipeline.worker import Job, Made
+from ragvigil.app.pipeline import metrics, worker
+from ragvigil.app.pipeline.score import Unscored
+from ragvigil.app.pipeline.worker import Job, JobResult
 from ragvigil.app.process import memory
 from ragvigil.app.settings import Settings
 from ragvigil.store.records.record_rows import RubricFacts
@@ -27,16 +26,17 @@ log = structlog.get_logger()
 
 MOST_PROCESSES = 8
 CORE_BYTES, PROCESS_BYTES = 1200 << 20, 256 << 20
+"""Memory set aside for the core, and for each worker."""
 JOB_CLOSINGS = 256
 AHEAD = 1
-"""Jobs that wait for a process beside those in work."""
+"""Jobs queued beside those in work."""
 PATIENCE_SECONDS, IDLE_SECONDS = 1.0, 60.0
 JOB_SECONDS = 60.0
-"""A job takes less than one; after this its process is taken for one that will never answer."""
+"""A job takes less than a second; after this its process is taken to hang, and is ended."""
 
 
 class ScoringPool:
-    """One thread. By default every CPU but the core's own has a process."""
+    """For one thread. By default one worker on every CPU but the core's own."""
 
     def __init__(
         self,
@@ -45,16 +45,19 @@ class ScoringPool:
         writer: tuple[str, int],
     ) -> None:
         self._begin = (settings, facts, writer)
-        asked = settings.scorers.processes
-        self._processes = _spare() if asked is None else asked
+        processes = settings.scorers.processes
+        self._processes = _spare() if processes is None else processes
         self._executor: ProcessPoolExecutor | None = None
         self._starting: list[Future[bool]] = []
-        self._given: deque[tuple[Sequence[Fresh], Future[Made], float]] = deque()
+        self._jobs: deque[tuple[Sequence[Unscored], Future[JobResult], float]] = deque()
         self._behind_since: float | None = None
         self._behind_last = 0.0
 
     def helps(self, now: float, *, is_behind: bool) -> bool:
-        """Whether a job would be taken now; to be told at every turn whether the core is behind."""
+        """Whether a job may be given now.
+
+        Must be called at every turn of the loop: it also starts and ends the workers.
+        """
         if is_behind:
             self._behind_last = now
             self._behind_since = now if self._behind_since is None else self._behind_since
@@ -64,39 +67,39 @@ class ScoringPool:
             self._behind_since = None
             if self._executor is not None and now - self._behind_last >= IDLE_SECONDS:
                 self._end()
-        return is_behind and self._are_ready() and len(self._given) < self._processes + AHEAD
+        return is_behind and self._are_ready() and len(self._jobs) < self._processes + AHEAD
 
     def give(self, job: Job, now: float) -> None:
-        """Hands a job to a process; only while `helps` says so."""
+        """Hands a job to a worker; only after `helps` was true."""
         assert self._executor is not None
-        self._given.append((job.fresh, _submitted(self._executor, job), now))
+        self._jobs.append((job.unscored, _submitted(self._executor, job), now))
 
     def finished(
         self, now: float, seconds: float = 0.0
-    ) -> Iterator[tuple[Sequence[Fresh], Made | None]]:
-        """Closings and what was made of them, in order; None where that is lost.
+    ) -> Iterator[tuple[Sequence[Unscored], JobResult | None]]:
+        """The closings of each finished job and its result, in order; None where it is lost.
 
-        Waits for the first up to `seconds`.
+        Waits up to `seconds` for the first.
         """
-        if self._given and now - self._given[0][2] > JOB_SECONDS:
+        if self._jobs and now - self._jobs[0][2] > JOB_SECONDS:
             self._end()
-        if self._given and seconds:
-            wait([self._given[0][1]], timeout=seconds)
-        while self._given and self._given[0][1].done():
-            fresh, future, _ = self._given.popleft()
-            yield fresh, self._made(fresh, future)
+        if self._jobs and seconds:
+            wait([self._jobs[0][1]], timeout=seconds)
+        while self._jobs and self._jobs[0][1].done():
+            unscored, future, _ = self._jobs.popleft()
+            yield unscored, self._result(unscored, future)
 
-    def closings(self) -> Iterator[Fresh]:
-        """What is in work."""
-        return (one for fresh, *_ in self._given for one in fresh)
+    def closings(self) -> Iterator[Unscored]:
+        """The closings of all jobs given and not collected."""
+        return (closing for unscored, *_ in self._jobs for closing in unscored)
 
     def oldest_seq(self) -> int | None:
-        """The first frame that something in work needs."""
+        """The first frame that a job still needs."""
         return min((closing.first_seq for closing, _ in self.closings()), default=None)
 
     def stop(self) -> None:
-        """Ends the processes; what is in work is still in the spool."""
-        self._given.clear()
+        """Ends the workers; the spans of their jobs are still in the spool."""
+        self._jobs.clear()
         self._end()
 
     def _start(self) -> None:
@@ -105,59 +108,58 @@ class ScoringPool:
         self._executor = ProcessPoolExecutor(
             self._processes,
             mp_context=multiprocessing.get_context("spawn"),
-            initializer=scoring_child.begin,
+            initializer=worker.begin,
             initargs=self._begin,
         )
-        self._starting = [
-            self._executor.submit(scoring_child.is_ready) for _ in range(self._processes)
-        ]
+        self._starting = [self._executor.submit(worker.is_ready) for _ in range(self._processes)]
         metrics.SCORING_PROCESSES.set(self._processes)
-        log.info("scoring processes start: more waits than one can score", number=self._processes)
+        log.info("scoring processes start: the core is behind", number=self._processes)
 
     def _are_ready(self) -> bool:
-        """Whether the processes have begun; where they cannot, they are not asked again."""
-        if not self._starting or not all(one.done() for one in self._starting):
+        """Whether all workers are prepared; where one cannot start, the pool stays off."""
+        if not self._starting or not all(future.done() for future in self._starting):
             return False
-        failed = [error for one in self._starting if (error := one.exception()) is not None]
-        if failed:
+        errors = [error for future in self._starting if (error := future.exception()) is not None]
+        if errors:
             log.error(
-                "scoring processes cannot start: the core scores alone", reason=str(failed[0])
+                "scoring processes cannot start: the core scores alone", reason=str(errors[0])
             )
             self._processes = 0
             self._end()
-        return not failed
+        return not errors
 
     def _end(self) -> None:
         if self._executor is not None:
             self._executor.shutdown(wait=False, cancel_futures=True)
-            for child in multiprocessing.active_children():  # what they do is done elsewhere
+            # `shutdown` lets them finish their jobs, which the core rescores: nobody needs those.
+            for child in multiprocessing.active_children():
                 child.kill()
             self._executor, self._starting, self._behind_since = None, [], None
             metrics.SCORING_PROCESSES.set(0)
 
-    def _made(self, fresh: Sequence[Fresh], future: Future[Made]) -> Made | None:
+    def _result(self, unscored: Sequence[Unscored], future: Future[JobResult]) -> JobResult | None:
         try:
             return future.result()
         except (BrokenProcessPool, CancelledError) as error:
-            log.error("a scoring process was lost", reason=str(error), traces=len(fresh))
+            log.error("a scoring process was lost", reason=str(error), traces=len(unscored))
             self._end()
-        except Exception:  # whatever it met there, the core must not end of it
-            log.exception("a scoring process failed", traces=len(fresh))
-        metrics.REDONE.inc(len(fresh))
+        except Exception:  # a worker's error must not end the core, which rescores the job
+            log.exception("a scoring process failed", traces=len(unscored))
+        metrics.REDONE.inc(len(unscored))
         return None
 
 
 def _spare() -> int:
-    """How many processes there is a CPU and memory for, beside the core's own."""
+    """How many workers the CPUs and the memory beside the core's own allow."""
     bytes_left = max(0, memory.limit_bytes() - CORE_BYTES)
     return min(memory.cpus() - 1, bytes_left // PROCESS_BYTES, MOST_PROCESSES)
 
 
-def _submitted(executor: ProcessPoolExecutor, job: Job) -> Future[Made]:
-    """The future of a job; one that has failed where the processes are gone already."""
+def _submitted(executor: ProcessPoolExecutor, job: Job) -> Future[JobResult]:
+    """The future of a job; already failed where the processes are gone."""
     try:
-        return executor.submit(scoring_child.make, job)
+        return executor.submit(worker.run, job)
     except BrokenProcessPool as error:
-        failed: Future[Made] = Future()
-        failed.set_exception(error)
-        return failed
+        lost: Future[JobResult] = Future()
+        lost.set_exception(error)
+        return lost

@@ -1,4 +1,4 @@
-"""What becomes of closings: their traces, the answers in them, their scores."""
+"""From closings to outcomes: their traces, the records in them, the scores of those."""
 
 from __future__ import annotations
 
@@ -22,18 +22,22 @@ from scorers.runner import Runner
 
 AHEAD_NANOS = 600 * 10**9
 BEHIND_NANOS = 24 * 3600 * 10**9
+"""How far a trace's own time may lie from the time of receipt; see `time_of`."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Known:
-    """What a record is named by beside its own spans: the routes that have a name of their own,
-    and by service, environment and route the epoch of an index that its service does not say."""
+class RecordContext:
+    """What a record takes from outside its own spans.
+
+    `routes` are the routes that have a name of their own. `epochs` are index epochs by service,
+    environment and route, for services that do not send one.
+    """
 
     routes: RouteCap
     epochs: Mapping[tuple[str, str, str], str]
 
 
-Fresh = tuple[Closing, StoredTrace | None]
+Unscored = tuple[Closing, StoredTrace | None]
 """A closing that is to be scored, and what the store has of its trace."""
 
 
@@ -45,23 +49,21 @@ class TraceScorer:
         self._full, self._lean = runner, runner.lean()
 
     def outcomes(
-        self, fresh: Sequence[Fresh], known: Known, *, lean: bool = False
+        self, unscored: Sequence[Unscored], context: RecordContext, *, lean: bool = False
     ) -> list[Outcome]:
-        """The outcome of each closing.
-
-        One step after another is taken with all of them, not all steps with one after another:
-        that saves a fifth of the time (ADR 18).
-        """
-        traces = [self._trace(closing, earlier) for closing, earlier in fresh]
-        found = self._records(traces, known)
-        scored = iter(self._scored([one for some in found for one in some], lean=lean))
+        """The outcome of each closing."""
+        # Each step runs over the whole batch before the next step: that saves a fifth of the
+        # time (ADR 18).
+        traces = [self._trace(closing, earlier) for closing, earlier in unscored]
+        by_trace = self._records(traces, context)
+        scored = iter(self._scored([record for some in by_trace for record in some], lean=lean))
         return [
-            _outcome(trace, earlier, tuple(islice(scored, len(some))))
-            for trace, some, (_, earlier) in zip(traces, found, fresh, strict=True)
+            _outcome(trace, earlier, tuple(islice(scored, len(records))))
+            for trace, records, (_, earlier) in zip(traces, by_trace, unscored, strict=True)
         ]
 
     def late(self, closing: Closing, earlier: StoredTrace) -> Outcome:
-        """The outcome of spans that came to a trace after a later generation of it was stored."""
+        """The outcome of spans that came after a later generation of their trace was stored."""
         trace = self._fetcher.fetch(closing)
         time_unix_nano = earlier.time_unix_nano
         return Outcome(
@@ -75,33 +77,38 @@ class TraceScorer:
         trace = self._fetcher.fetch(closing)
         if earlier is None:
             return trace
-        # All generations lie in the partition of the first.
+        # All generations of a trace lie in the partition of the first: rows replace one another
+        # only within a partition.
         return replace(trace, received_unix_nano=earlier.received_unix_nano)
 
-    def _records(self, traces: Sequence[Trace], known: Known) -> list[list[RagRecord]]:
-        # What asks a model for our own judge is traced where the provider does so: no loop.
+    def _records(self, traces: Sequence[Trace], context: RecordContext) -> list[list[RagRecord]]:
+        """The records of each trace; none of our own."""
+        # A provider may trace the calls of our judge: scoring them would be a loop.
         own = [is_own(trace.trace_id) for trace in traces]
         others = [trace for trace, is_ours in zip(traces, own, strict=True) if not is_ours]
-        found = iter(records_of_each(others, self._rules))
-        return [[] if is_ours else [_named(one, known) for one in next(found)] for is_ours in own]
+        by_trace = iter(records_of_each(others, self._rules))
+        return [
+            [] if is_ours else [_in_context(record, context) for record in next(by_trace)]
+            for is_ours in own
+        ]
 
-    def _scored(self, found: Sequence[RagRecord], *, lean: bool) -> list[ScoredRecord]:
-        for record in found:
-            for what in record.truncated:
-                metrics.TRUNCATED.labels(what).inc()
+    def _scored(self, records: Sequence[RagRecord], *, lean: bool) -> list[ScoredRecord]:
+        for record in records:
+            for field in record.truncated:
+                metrics.TRUNCATED.labels(field).inc()
         if lean:
-            metrics.LEAN.inc(len(found))
-        every = (self._lean if lean else self._full).score_each(found)
+            metrics.LEAN.inc(len(records))
+        every = (self._lean if lean else self._full).score_each(records)
         return [
             ScoredRecord(record=record, scores=scores, shape=measure(record))
-            for record, scores in zip(found, every, strict=True)
+            for record, scores in zip(records, every, strict=True)
         ]
 
 
 def _outcome(
     trace: Trace, earlier: StoredTrace | None, scored: tuple[ScoredRecord, ...]
 ) -> Outcome:
-    present = {one.record.record_id for one in scored}
+    present = {record.record.record_id for record in scored}
     before = earlier.record_ids if earlier else ()
     return Outcome(
         trace=trace,
@@ -109,14 +116,15 @@ def _outcome(
         time_unix_nano=earlier.time_unix_nano if earlier else time_of(trace),
         records=scored,
         feedback=feedback_of(trace),
-        gone=tuple(one for one in before if one not in present),
+        gone=tuple(record_id for record_id in before if record_id not in present),
     )
 
 
-def _named(found: RagRecord, known: Known) -> RagRecord:
-    route = known.routes.admit(found.service, found.route)
-    record = found if route == found.route else replace(found, route=route)
-    epoch = known.epochs.get((record.service, record.environment, record.route))
+def _in_context(record: RagRecord, context: RecordContext) -> RagRecord:
+    route = context.routes.admit(record.service, record.route)
+    if route != record.route:
+        record = replace(record, route=route)
+    epoch = context.epochs.get((record.service, record.environment, record.route))
     if not epoch or record.dimensions.index_epoch:
         return record
     return replace(record, dimensions=replace(record.dimensions, index_epoch=epoch))

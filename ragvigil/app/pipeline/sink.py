@@ -1,4 +1,4 @@
-"""Where outcomes go: gathered into batches, written in order, and only then settled.
+"""Gathers outcomes into batches, writes them in order, and settles them once they are durable.
 
 Nothing is counted as stored before the store says that it is durable.
 """
@@ -15,9 +15,10 @@ from alerts.deltas.metrics import ScoreMetrics
 from collector.assembly.refs import Closing
 from collector.spool.frames import Frame
 from ragvigil.app.pipeline import metrics
-from ragvigil.app.pipeline.digest import Digest, Digesting, gather
+from ragvigil.app.pipeline.dirty_minutes import DirtyMinutes
 from ragvigil.app.pipeline.ledger import Edge, FrameLedger, FrameRow
-from ragvigil.app.pipeline.score import Fresh
+from ragvigil.app.pipeline.score import Unscored
+from ragvigil.app.pipeline.summary import OutcomeSummary, Summarizer, gather
 from ragvigil.model.outcome import Outcome
 from ragvigil.store.engine.batch import Batch, Quarantined, Written
 from ragvigil.store.engine.store import Store
@@ -26,15 +27,15 @@ from ragvigil.store.records.traces import RubricFacts, TraceRows
 
 KINDS = ("stored", "duplicate", "quarantined")
 LARGEST = 4
-"""While much waits a batch grows to so many times its usual size: that costs half as much a row,
-to write and to merge."""
+"""While the core is behind, a batch grows to this many times its usual size: writing and merging
+then cost half as much a row."""
 
 
 @dataclass(slots=True)
-class _Gathering:
-    """What the next batch will make durable, and what is told of then."""
+class _Pending:
+    """What one batch makes durable, and the summaries of it."""
 
-    digests: list[Digest] = field(default_factory=list)
+    summaries: list[OutcomeSummary] = field(default_factory=list)
     closings: list[Closing] = field(default_factory=list)
     frames: list[FrameRow] = field(default_factory=list)
 
@@ -43,9 +44,9 @@ class _Gathering:
 class SpanPlaces:
     """Where spans are at one moment: in durable ledger rows, or `waiting` for one.
 
-    `read` counts the spans read from the spool since it began; `ahead` of the others have a row
-    from an earlier life, and come once more in a replay. Every frame before `edge` has a durable
-    row; None before any was read.
+    `read` counts the spans read from the spool since it began. `ahead` counts spans not read yet
+    whose row an earlier life of this process wrote: a replay reads them again. Every frame before
+    `edge` has a durable row; None before any was read.
     """
 
     stored: int
@@ -58,12 +59,11 @@ class SpanPlaces:
 
 
 class Sink:
-    """Takes outcomes, hands batches to the store, keeps the ledger. One thread.
+    """Takes outcomes, hands batches to the store, keeps the ledger. For one thread.
 
     `settled` are the frames behind the checkpoint whose ledger row an earlier life of this process
-    has written, `settled_spans` their spans, `placed` the sums of all rows. `placed`, the
-    attribute, is for other threads: a whole value, replaced. `tell` hears of outcomes that are
-    durable, before their spans are settled, in the words of `digesting`.
+    has written, `settled_spans` counts their spans, `sums` counts the spans of all rows by kind.
+    `on_durable` gets the summary of outcomes that are durable, before their spans are settled.
     """
 
     def __init__(
@@ -74,10 +74,10 @@ class Sink:
         *,
         settled: Collection[int] = (),
         settled_spans: int = 0,
-        placed: Mapping[str, int],
-        dirty_minutes: set[int] | None = None,
-        digesting: Digesting,
-        tell: Callable[[Digest], None],
+        sums: Mapping[str, int],
+        dirty_minutes: DirtyMinutes,
+        summarizer: Summarizer,
+        on_durable: Callable[[OutcomeSummary], None],
         clock_unix: Callable[[], float] = time.time,
     ) -> None:
         self._store, self._scores = store, scores
@@ -85,17 +85,18 @@ class Sink:
         self._ledger = FrameLedger(settled)
         self._settled, self._last_settled = frozenset(settled), max(settled, default=0)
         self._ahead = settled_spans
-        self._digesting, self._tell = digesting, tell
-        self._gathering = _Gathering()
-        self._frames_since = 0.0
-        self._flying: deque[tuple[Future[Written], _Gathering]] = deque()
+        self._summarizer, self._on_durable = summarizer, on_durable
+        self._dirty_minutes = dirty_minutes
+        self._pending = _Pending()
+        self._frames_sent = 0.0
+        self._in_flight: deque[tuple[Future[Written], _Pending]] = deque()
         self._clock_unix = clock_unix
-        self._sums = Counter({kind: placed[kind] for kind in KINDS})
-        self.placed = self._place(0)
-        self.dirty_minutes = set() if dirty_minutes is None else dirty_minutes
+        self._sums = Counter({kind: sums[kind] for kind in KINDS})
+        # Other threads read it without a lock: it is frozen, and replaced as a whole.
+        self.places = self._places_now(0)
 
     def opened(self, frame: Frame, arrived: int) -> None:
-        """A frame was read; `arrived` of its items could be used, the rest is quarantined."""
+        """Opens the ledger of a frame; items beyond the `arrived` ones are quarantined."""
         if frame.seq in self._settled:
             self._ahead = max(0, self._ahead - frame.spans)
         if frame.seq >= self._last_settled:
@@ -110,68 +111,72 @@ class Sink:
         )
         self._ledger.count(quarantined=[frame.seq] * (frame.spans - arrived))
 
-    def add(self, fresh: Sequence[Fresh], outcomes: Sequence[Outcome], now: float) -> None:
-        """Takes the outcomes of closings."""
-        gather(fresh, outcomes, self._rows, self._digesting, now)
-        self._gathering.closings += [closing for closing, _ in fresh]
+    def add(self, unscored: Sequence[Unscored], outcomes: Sequence[Outcome], now: float) -> None:
+        """Adds the outcomes of closings to the next batch."""
+        gather(unscored, outcomes, self._rows, self._summarizer, now)
+        self._pending.closings += [closing for closing, _ in unscored]
 
-    def absorb(self, closings: Sequence[Closing], batch: Batch, digest: Digest, now: float) -> None:
-        """Takes what another process has made of closings."""
+    def absorb(
+        self, closings: Sequence[Closing], batch: Batch, summary: OutcomeSummary, now: float
+    ) -> None:
+        """Adds to the next batch what a worker made of closings."""
         self._rows.absorb(batch, now)
-        self._gathering.digests.append(digest)
-        self._gathering.closings += closings
+        self._pending.summaries.append(summary)
+        self._pending.closings += closings
 
     def send_if_it_holds(self, trace_ids: Collection[str]) -> None:
-        """Sends what is gathered if it has one of these traces: a read then comes after it."""
-        if any(one.trace_id in trace_ids for one in self._gathering.closings):
+        """Sends the next batch now if it has one of these traces: a later read then sees it."""
+        if any(closing.trace_id in trace_ids for closing in self._pending.closings):
             self._send()
 
-    def known(self, *, stored: Sequence[int] = (), duplicate: Sequence[int] = ()) -> None:
-        """Spans, by their frames, of which the store needs nothing: only the books are kept."""
+    def account(self, *, stored: Sequence[int] = (), duplicate: Sequence[int] = ()) -> None:
+        """Accounts for spans that need no rows; each is given as the seq of its frame."""
         self._ledger.count(stored=stored, duplicate=duplicate)
 
     def advance(self, now: float, *, is_behind: bool = False, is_last: bool = False) -> bool:
-        """Sends what is due, settles what is durable; whether anything became durable.
+        """Sends what is due and settles what is durable; returns whether anything became durable.
 
-        While much waits, here or for the store, batches are large; what is the last for now waits
-        for nothing.
+        Batches are larger while the core `is_behind`; the batch that `is_last` for now is sent
+        without waiting for more rows.
         """
         settled = self._settle()
         limits = self._store.settings
-        while self._flying and self._rows.is_full(limits, LARGEST):
-            wait([self._flying[0][0]], timeout=1.0)
+        # Back-pressure: the loop waits here while the store is slower than the scoring.
+        while self._in_flight and self._rows.is_full(limits, LARGEST):
+            wait([self._in_flight[0][0]], timeout=1.0)
             settled = self._settle() or settled
         times = LARGEST if is_behind else 0 if is_last else 1
-        if not self._flying and self._rows.is_due(now, limits, times):
+        if not self._in_flight and self._rows.is_due(now, limits, times):
             self._send()
-        is_due = is_last or now - self._frames_since >= limits.linger_seconds
+        is_due = is_last or now - self._frames_sent >= limits.linger_seconds
         if is_due and self._send_frames():
-            self._frames_since = now
+            self._frames_sent = now
         return settled
 
     def finish(self, seconds: float) -> None:
-        """Sends everything, ledger rows too; what is not durable in time stays in the spool."""
+        """Sends everything within `seconds`; what is not durable by then stays in the spool."""
         deadline = time.monotonic() + seconds
-        if self._gathering.closings:
+        if self._pending.closings:
             self._send()
         self._drain(deadline)
+        # A frame is settled, and has a row, only once the spans of its traces are durable.
         self._send_frames()
         self._drain(deadline)
 
     def oldest_seq(self) -> int | None:
         """The first frame with something that is not durable yet."""
-        gatherings = [one for _, one in self._flying] + [self._gathering]
-        seqs = [closing.first_seq for one in gatherings for closing in one.closings]
-        seqs += [row.seq for one in gatherings for row in one.frames]
+        batches = [pending for _, pending in self._in_flight] + [self._pending]
+        seqs = [closing.first_seq for pending in batches for closing in pending.closings]
+        seqs += [row.seq for pending in batches for row in pending.frames]
         return min((*seqs, *filter(None, [self._ledger.oldest_seq()])), default=None)
 
     def publish(self, spans_read: int) -> None:
         """Shows other threads where the spans are."""
-        self.placed = self._place(spans_read)
+        self.places = self._places_now(spans_read)
 
-    def _place(self, spans_read: int) -> SpanPlaces:
-        flying = [row for _, one in self._flying for row in one.frames]
-        waiting = sum(row.spans for row in flying) + self._ledger.waiting_spans()
+    def _places_now(self, spans_read: int) -> SpanPlaces:
+        in_flight = [row for _, pending in self._in_flight for row in pending.frames]
+        waiting = sum(row.spans for row in in_flight) + self._ledger.waiting_spans()
         sums = {kind: self._sums[kind] for kind in KINDS}
         edge = self._ledger.edge()
         return SpanPlaces(
@@ -179,49 +184,53 @@ class Sink:
             waiting=waiting,
             read=spans_read,
             ahead=self._ahead,
-            edge=edge and min([edge, *(row.edge for row in flying)]),
+            edge=edge and min([edge, *(row.edge for row in in_flight)]),
         )
 
     def _send(self) -> None:
-        gathering, self._gathering = self._gathering, _Gathering()
-        gathering.digests.append(self._digesting.take())
-        self._flying.append((self._store.submit(self._rows.take()), gathering))
+        pending, self._pending = self._pending, _Pending()
+        pending.summaries.append(self._summarizer.take())
+        self._in_flight.append((self._store.submit(self._rows.take()), pending))
 
     def _send_frames(self) -> bool:
-        """Sends the ledger's rows; whether there were any."""
+        """Sends the rows of settled frames; returns whether there were any."""
         frames = self._ledger.settled()
         if frames:
             batch = ledger.batch(frames, replica=self._store.replica, epoch=self._store.epoch)
-            self._flying.append((self._store.submit(batch), _Gathering(frames=frames)))
+            self._in_flight.append((self._store.submit(batch), _Pending(frames=frames)))
         return bool(frames)
 
     def _drain(self, deadline: float) -> None:
         left = max(0.0, deadline - time.monotonic())
-        wait([future for future, _ in self._flying], timeout=left)
+        wait([future for future, _ in self._in_flight], timeout=left)
         self._settle()
 
     def _settle(self) -> bool:
         settled = False
-        while self._flying and self._flying[0][0].done():
-            future, gathering = self._flying[0]
+        while self._in_flight and self._in_flight[0][0].done():
+            future, pending = self._in_flight[0]
             written = future.result()
-            self._flying.popleft()
-            self._durable(gathering, written)
+            self._in_flight.popleft()
+            self._durable(pending, written)
             settled = True
         return settled
 
-    def _durable(self, gathering: _Gathering, written: Written) -> None:
-        self.dirty_minutes |= written.minutes
-        for digest in gathering.digests:
-            self._tell(digest)
-            self._count(digest)
-        for row in gathering.frames:
+    def _durable(self, pending: _Pending, written: Written) -> None:
+        self._dirty_minutes.add(written.minutes)
+        # Before the spans are settled: the checkpoint must not pass outcomes that the judge was
+        # not offered.
+        for summary in pending.summaries:
+            self._on_durable(summary)
+            self._count(summary)
+        for row in pending.frames:
             self._sums.update({kind: getattr(row, kind) for kind in KINDS})
         refused = _refused(written.quarantined)
         stored: list[int] = []
         quarantined: list[int] = []
         duplicate: list[int] = []
-        for closing in gathering.closings:
+        for closing in pending.closings:
+            # Which frames brought the refused rows is not known: the first of the trace stand
+            # for them.
             bad = refused.get(closing.trace_id, 0)
             stored += closing.stored[bad:]
             quarantined += closing.stored[:bad]
@@ -229,19 +238,15 @@ class Sink:
         metrics.DUPLICATE_SPANS.inc(len(duplicate))
         self._ledger.count(stored=stored, quarantined=quarantined, duplicate=duplicate)
 
-    def _count(self, digest: Digest) -> None:
-        self._scores.add(digest.counts)
-        for outcome, number in digest.outcomes.items():
+    def _count(self, summary: OutcomeSummary) -> None:
+        self._scores.add(summary.counts)
+        for outcome, number in summary.outcomes.items():
             metrics.RECORDS.labels(outcome.value).inc(number)
         now = self._clock_unix()
-        for received in digest.received:
+        for received in summary.received:
             metrics.STORED_AFTER.observe(max(0.0, now - received / 1e9))
 
 
 def _refused(quarantined: tuple[Quarantined, ...]) -> dict[str, int]:
-    """By trace id, how many span rows the database refused."""
-    refused: dict[str, int] = {}
-    for one in quarantined:
-        if one.table == "spans":
-            refused[one.trace_id] = refused.get(one.trace_id, 0) + 1
-    return refused
+    """How many span rows the database refused, by trace id."""
+    return Counter(row.trace_id for row in quarantined if row.table == "spans")

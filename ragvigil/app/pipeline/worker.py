@@ -1,6 +1,6 @@
-"""A process that scores beside the core: closings in, rows and a digest out.
+"""A process that scores beside the core: closings in, rows and a summary out.
 
-It reads the spool and no more; what it makes becomes durable in the core, or is made again there.
+It only reads the spool. Its results become durable in the core, which rescores what it loses.
 """
 
 from __future__ import annotations
@@ -15,8 +15,8 @@ from dataclasses import dataclass
 from collector.assembly.fetch import TraceFetcher
 from collector.record.route import RouteCap, RouteRules
 from collector.spool.reader import SpoolReader
-from ragvigil.app.pipeline.digest import Digest, Digesting, gather
-from ragvigil.app.pipeline.score import Fresh, Known, TraceScorer
+from ragvigil.app.pipeline.score import RecordContext, TraceScorer, Unscored
+from ragvigil.app.pipeline.summary import OutcomeSummary, Summarizer, gather
 from ragvigil.app.pipeline.worker_counters import Increases, increases
 from ragvigil.app.process import memory
 from ragvigil.app.process.logs import configure_logs
@@ -34,29 +34,29 @@ from scorers.runner import Runner, load_scorers
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Job:
-    """Closings, what their records are named by, and the rate of local models."""
+    """Closings, the context of their records, and the sampling rate of local models (0..1)."""
 
-    fresh: Sequence[Fresh]
-    known: Known
+    unscored: Sequence[Unscored]
+    context: RecordContext
     local_rate: float
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Made:
-    """What came of a job, and how long scoring took.
+class JobResult:
+    """What a worker made of a job; `seconds` is the time that scoring took.
 
-    `routes` are those of the job, and those that were admitted here.
+    `routes` are those of the job and those that the worker admitted.
     """
 
     batch: Batch
-    digest: Digest
+    summary: OutcomeSummary
     routes: RouteCap
     seconds: float
-    counted: Increases
+    counter_increases: Increases
 
 
-class Maker:
-    """Does jobs, one after another. `writer` is the store's replica and epoch."""
+class Worker:
+    """Does jobs, one at a time. `writer` is the store's replica and epoch."""
 
     def __init__(
         self, settings: Settings, facts: Mapping[str, RubricFacts], writer: tuple[str, int]
@@ -66,26 +66,27 @@ class Maker:
         fetcher = TraceFetcher(SpoolReader(settings.data_dir / "spool"))
         self._settings = settings
         self._fails_below = runner.fails_below
-        self._scoring = TraceScorer(fetcher, runner, rules)
+        self._scorer = TraceScorer(fetcher, runner, rules)
         self._rows = TraceRows(facts, replica=writer[0], epoch=writer[1])
 
-    def make(self, job: Job) -> Made:
-        """Scores without local models: a job is only given away where there is no time for them."""
-        self._rows.take()  # what a job has left behind that failed: the core makes it again
+    def run(self, job: Job) -> JobResult:
+        """Scores without local models: the core only gives jobs away when it has no time."""
+        self._rows.take()  # drops the rows of a job that failed: the core has rescored it
         started = time.perf_counter()
-        outcomes = self._scoring.outcomes(job.fresh, job.known, lean=True)
+        outcomes = self._scorer.outcomes(job.unscored, job.context, lean=True)
         seconds = time.perf_counter() - started
-        digesting = self._digesting(job.local_rate)
-        gather(job.fresh, outcomes, self._rows, digesting)
-        return Made(
+        summarizer = self._summarizer(job.local_rate)
+        gather(job.unscored, outcomes, self._rows, summarizer)
+        return JobResult(
             batch=self._rows.take(),
-            digest=digesting.take(),
-            routes=job.known.routes,
+            summary=summarizer.take(),
+            routes=job.context.routes,
             seconds=seconds,
-            counted=increases(),
+            counter_increases=increases(),
         )
 
-    def _digesting(self, local_rate: float) -> Digesting:
+    def _summarizer(self, local_rate: float) -> Summarizer:
+        """Keeps what the core's judge, local models and export would keep."""
         judge, export = self._settings.judge, self._settings.export
 
         def wants(outcome: Outcome) -> bool:
@@ -95,35 +96,36 @@ class Maker:
         def samples(outcome: Outcome) -> bool:
             return is_for_local_models(outcome, local_rate, judge.salt)
 
-        return Digesting(self._fails_below, wants=wants, samples=samples)
+        return Summarizer(self._fails_below, wants=wants, samples=samples)
 
 
-_makers: list[Maker] = []
+_workers: list[Worker] = []
 
 
 def begin(settings: Settings, facts: Mapping[str, RubricFacts], writer: tuple[str, int]) -> None:
-    """Prepares this process. It ends with the core, however that ends."""
+    """Prepares this process, which ends with the core, however the core ends."""
     threading.Thread(target=_end_with_the_core, daemon=True).start()
     step_back()
     configure_logs()
     use_own_files(settings.scorers.rubrics)
-    _makers[:] = [Maker(settings, facts, writer)]
+    _workers[:] = [Worker(settings, facts, writer)]
     memory.collect_seldom()
-    increases()  # what was counted so far is nobody's
+    increases()  # counts of the start belong to no job
 
 
 def _end_with_the_core() -> None:
+    # Without it a core that is killed would leave its workers behind.
     core = multiprocessing.parent_process()
     if core is not None:
         core.join()
         os._exit(1)
 
 
-def make(job: Job) -> Made:
-    """Does a job in a process that has begun."""
-    return _makers[0].make(job)
+def run(job: Job) -> JobResult:
+    """Does a job in a process that `begin` has prepared."""
+    return _workers[0].run(job)
 
 
 def is_ready() -> bool:
-    """Whether this process has begun; it answers when it has."""
-    return bool(_makers)
+    """Whether `begin` has prepared this process; the executor runs it after `begin`."""
+    return bool(_workers)

@@ -1,4 +1,7 @@
-"""What a helping process has counted, to be added to the core's counters."""
+"""Counters of the scoring processes, added to those of the core.
+
+Only the core is scraped: a worker sends by how much its counters grew with each job.
+"""
 
 from __future__ import annotations
 
@@ -8,9 +11,9 @@ from ragvigil.app.pipeline import metrics
 from scorers.metrics import SCORER_ERRORS
 
 COUNTERS = (metrics.CLOCK_SKEW, metrics.FEEDBACK, metrics.LEAN, metrics.TRUNCATED, SCORER_ERRORS)
-"""Counters that a closing increases on its way to rows."""
+"""Counters that scoring a closing may increase."""
 Increases = dict[tuple[int, tuple[tuple[str, str], ...]], float]
-"""By the counter's place in `COUNTERS` and its labels."""
+"""By the counter's index in `COUNTERS` and its labels."""
 
 _before: Increases = {}
 
@@ -18,8 +21,8 @@ _before: Increases = {}
 def increases() -> Increases:
     """By how much each counter of this process has grown since the last call."""
     now = {
-        (place, tuple(sample.labels.items())): sample.value
-        for place, counter in enumerate(COUNTERS)
+        (index, tuple(sample.labels.items())): sample.value
+        for index, counter in enumerate(COUNTERS)
         for family in counter.collect()
         for sample in family.samples
         if sample.name.endswith("_total")
@@ -30,7 +33,7 @@ def increases() -> Increases:
 
 
 def add(grown: Increases) -> None:
-    """Adds what another process has counted."""
-    for (place, labels), by in grown.items():
-        counter: Counter = COUNTERS[place]
+    """Adds the increases of another process to this one's counters."""
+    for (index, labels), by in grown.items():
+        counter: Counter = COUNTERS[index]
         (counter.labels(**dict(labels)) if labels else counter).inc(by)

@@ -9,7 +9,7 @@ from prometheus_client import REGISTRY
 
 from alerts.notices.job import MOST_HELD, NoticeJob
 from alerts.notices.settings import NoticeSettings
-from ragvigil.app.pipeline.digest import prints_of
+from ragvigil.app.pipeline.summary import fingerprints_of
 from ragvigil.model.notice import ChangeKind
 from ragvigil.model.outcome import Outcome
 from ragvigil.model.record import Dimensions, Document
@@ -60,7 +60,7 @@ def noticing(store: Store, now: float = START / SECOND + 3600) -> NoticeJob:
 
 
 def offer(watch: NoticeJob, outcomes: Sequence[Outcome]) -> None:
-    watch.offer(one for outcome in outcomes for one in prints_of(outcome))
+    watch.offer(one for outcome in outcomes for one in fingerprints_of(outcome))
 
 
 def epoch(watch: NoticeJob) -> str:

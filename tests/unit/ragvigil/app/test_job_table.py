@@ -8,7 +8,13 @@ from pathlib import Path
 import pytest
 from prometheus_client import REGISTRY
 
-from ragvigil.app.job_table import ROLLUP_TURNS, SEGMENT_GRACE_SECONDS, RollUps, duties
+from ragvigil.app.job_table import (
+    ROLLUP_TURNS,
+    SEGMENT_GRACE_SECONDS,
+    RollUps,
+    periodic_jobs,
+)
+from ragvigil.app.pipeline.dirty_minutes import DirtyMinutes
 from ragvigil.app.pipeline.loop import CHECKPOINT_SECONDS
 from ragvigil.app.settings import Settings
 from ragvigil.store.engine.errors import QueryFailed
@@ -30,19 +36,22 @@ async def core(tmp_path: Path, store: Store) -> AsyncIterator[Core]:
 
 @pytest.fixture
 def jobs(core: Core, tmp_path: Path) -> dict[str, Callable[[], object]]:
-    found = duties(Settings(data_dir=tmp_path), core.store, core.pipeline, core.books, core.scores)
-    assert all(job.every_seconds > 0 for job in found)
-    return {job.name: job.function for job in found}
+    settings = Settings(data_dir=tmp_path)
+    table = periodic_jobs(
+        settings, core.store, core.parts, core.pipeline, core.balance, core.scores
+    )
+    assert all(job.every_seconds > 0 for job in table)
+    return {job.name: job.function for job in table}
 
 
 def counted(store: Store) -> float:
     """Scores of citation_validity in the roll-ups of the last day."""
     now = NOW // SECOND
-    found = rollups.counts(store, now - DAY, now + 3600)
-    names = [one.rubric for one in found.series]
+    counts = rollups.counts(store, now - DAY, now + 3600)
+    names = [series.rubric for series in counts.series]
     if "citation_validity" not in names:
         return 0.0
-    return float(found.n[found.index == names.index("citation_validity")].sum())
+    return float(counts.n[counts.index == names.index("citation_validity")].sum())
 
 
 async def test_minutes_that_became_durable_are_rolled_up_once(
@@ -53,7 +62,7 @@ async def test_minutes_that_became_durable_are_rolled_up_once(
     assert counted(core.store) == 0
     jobs["rollups"]()
     assert counted(core.store) == 1
-    assert core.pipeline.parts.sink.dirty_minutes == set()
+    assert core.parts.dirty_minutes.take() == set()
     jobs["rollups"]()
     assert counted(core.store) == 1
 
@@ -61,7 +70,7 @@ async def test_minutes_that_became_durable_are_rolled_up_once(
 async def test_minutes_whose_roll_up_fails_stay_out_of_date(core: Core) -> None:
     await core.send(1, answer())
     core.pass_time(QUIET)
-    rolling = RollUps(core.store, core.pipeline.parts.sink.dirty_minutes, NOW / SECOND + DAY)
+    rolling = RollUps(core.store, core.parts.dirty_minutes, NOW / SECOND + DAY)
     core.store.change("RENAME TABLE rollups TO rollups_away")
     with pytest.raises(QueryFailed):
         rolling.run()
@@ -74,7 +83,7 @@ async def test_minutes_whose_roll_up_fails_stay_out_of_date(core: Core) -> None:
 async def test_a_new_life_rolls_up_what_the_one_before_left_undone(core: Core) -> None:
     await core.send(1, answer())
     core.pass_time(QUIET)
-    RollUps(core.store, set(), NOW / SECOND - 60).run()
+    RollUps(core.store, DirtyMinutes(), NOW / SECOND - 60).run()
     assert counted(core.store) == 1
 
 
@@ -98,12 +107,12 @@ async def test_segments_that_were_consumed_some_time_ago_are_removed(
     core.pass_time(QUIET)
     core.pass_time(core.collector.assembly.late_seconds + 60)
     core.pass_time(CHECKPOINT_SECONDS + 1)
-    full = core.books.spool_bytes()
+    full = core.balance.spool_bytes()
     jobs["books"]()
-    assert core.books.spool_bytes() == full
+    assert core.balance.spool_bytes() == full
     core.now += SEGMENT_GRACE_SECONDS
     jobs["books"]()
-    assert core.books.spool_bytes() < full
+    assert core.balance.spool_bytes() < full
 
 
 async def test_rows_live_as_long_as_the_settings_say(

@@ -24,7 +24,13 @@ async def core(tmp_path: Path, store: Store) -> AsyncIterator[Core]:
 
 @pytest.fixture
 def status(core: Core) -> Status:
-    return Status(store=core.store, pipeline=core.pipeline, books=core.books)
+    return Status(
+        store=core.store,
+        pipeline=core.pipeline,
+        balance=core.balance,
+        sections=core.parts.sections,
+        needs=core.parts.runner.needs,
+    )
 
 
 async def test_it_is_not_ready_until_it_is_told_so(status: Status) -> None:
@@ -35,7 +41,7 @@ async def test_it_is_not_ready_until_it_is_told_so(status: Status) -> None:
 
 async def test_every_section_is_json_and_agrees_with_the_ledger(core: Core, status: Status) -> None:
     await core.send(1, answer())
-    await core.send(2, [one for one in answer() if one.parent_span_id])
+    await core.send(2, [span for span in answer() if span.parent_span_id])
     core.pass_time(QUIET)
     found = json.loads(json.dumps(status.status()))
     told = {"daemon", "spans", "traces", "judge", "local", "issues", "export", "plugins"}

@@ -26,39 +26,39 @@ async def core(tmp_path: Path, store: Store) -> AsyncIterator[Core]:
 async def test_acknowledged_is_always_the_sum_of_the_places(core: Core) -> None:
     for number in range(1, 6):
         await core.send(number, answer())
-        found = core.books.spans()
+        found = core.balance.spans()
         assert found["acknowledged"] == 3 * number
         assert found["acknowledged"] == sum(found[kind] for kind in KINDS) + found["in_spool"]
         core.pass_time(QUIET if number % 2 else 0.0)
-    assert core.books.spans()["stored"] == 15
-    assert core.books.mismatch() == 0
+    assert core.balance.spans()["stored"] == 15
+    assert core.balance.mismatch() == 0
 
 
 async def test_a_ledger_row_that_is_lost_is_a_mismatch_of_its_spans(core: Core) -> None:
     await core.send(1, answer())
     core.pass_time(QUIET)
-    assert core.books.mismatch() == 0
+    assert core.balance.mismatch() == 0
     core.store.change("TRUNCATE TABLE ledger")
-    assert core.books.mismatch() == 3
+    assert core.balance.mismatch() == 3
 
 
 async def test_a_row_that_counts_too_many_is_a_mismatch_too(core: Core) -> None:
     await core.send(1, answer())
     core.pass_time(QUIET)
     core.store.change("INSERT INTO ledger SELECT * REPLACE (2 * spans AS spans) FROM ledger")
-    assert core.books.mismatch() == -3
+    assert core.balance.mismatch() == -3
 
 
 async def test_what_arrives_while_the_books_are_read_is_no_mismatch(core: Core) -> None:
     """Both sides end at the same frame, whatever the database shows of later ones."""
     await core.send(1, answer())
     core.pass_time(QUIET)
-    placed = core.pipeline.parts.sink.placed
+    places = core.loop.sink.places
     await core.send(2, answer())
-    assert core.books.mismatch() == 0
+    assert core.balance.mismatch() == 0
     core.pass_time(QUIET)
-    core.pipeline.parts.sink.placed = placed
-    assert core.books.mismatch() == 0
+    core.loop.sink.places = places
+    assert core.balance.mismatch() == 0
 
 
 async def test_rows_that_were_found_right_may_go_when_they_are_old(core: Core) -> None:
@@ -66,13 +66,13 @@ async def test_rows_that_were_found_right_may_go_when_they_are_old(core: Core) -
     core.pass_time(QUIET)
     for _ in range(2):
         core.now += HOUR
-        assert core.books.mismatch() == 0
+        assert core.balance.mismatch() == 0
     core.store.change("TRUNCATE TABLE ledger")
     await core.send(2, answer())
     core.pass_time(QUIET)
-    assert core.books.mismatch() == 0
+    assert core.balance.mismatch() == 0
     core.store.change("TRUNCATE TABLE ledger")
-    assert core.books.mismatch() == 3
+    assert core.balance.mismatch() == 3
 
 
 async def test_a_new_life_balances_what_came_since_its_checkpoint(core: Core) -> None:
@@ -80,41 +80,41 @@ async def test_a_new_life_balances_what_came_since_its_checkpoint(core: Core) ->
     core.pass_time(QUIET)
     second = core.restarted()
     await second.send(2, answer())
-    assert second.books.spans() == {
+    assert second.balance.spans() == {
         "acknowledged": 6, "stored": 3, "duplicate": 0, "quarantined": 0, "in_spool": 3,
     }  # fmt: skip
-    assert second.books.mismatch() == 0
+    assert second.balance.mismatch() == 0
 
 
 async def test_traces_are_counted_by_what_became_of_them(core: Core) -> None:
     nothing = {"scored": 0, "not_rag": 0, "shed": 0, "late": 0, "unparseable": 0}
-    assert core.books.records() == nothing
+    assert core.balance.records() == nothing
     await core.send(1, answer())
     core.pass_time(QUIET)
-    assert core.books.records() == nothing | {"scored": 1}
+    assert core.balance.records() == nothing | {"scored": 1}
 
 
 async def test_only_segments_below_the_checkpoint_go_and_the_newest_never(core: Core) -> None:
     for number in range(1, 31):
         await core.send(number, answer())
-    full = core.books.spool_bytes()
-    assert core.books.drop_segments(0) == 0
+    full = core.balance.spool_bytes()
+    assert core.balance.drop_segments(0) == 0
     core.pass_time(QUIET)
     last = core.pipeline.spans_read
-    core.pipeline.parts.reader.checkpoint("core", core.pipeline.parts.reader.durable_seq())
-    assert core.books.drop_segments(0) > 0
-    assert 0 < core.books.spool_bytes() < full
-    assert core.books.spans()["acknowledged"] == last == 90
-    assert core.books.mismatch() == 0
+    core.loop.reader.checkpoint("core", core.loop.reader.durable_seq())
+    assert core.balance.drop_segments(0) > 0
+    assert 0 < core.balance.spool_bytes() < full
+    assert core.balance.spans()["acknowledged"] == last == 90
+    assert core.balance.mismatch() == 0
 
 
 async def test_a_segment_stays_for_a_while_after_it_is_consumed(core: Core) -> None:
     for number in range(1, 31):
         await core.send(number, answer())
     core.pass_time(QUIET)
-    core.pipeline.parts.reader.checkpoint("core", core.pipeline.parts.reader.durable_seq())
-    assert core.books.drop_segments(3600) == 0
-    assert core.books.drop_segments(0) > 0
+    core.loop.reader.checkpoint("core", core.loop.reader.durable_seq())
+    assert core.balance.drop_segments(3600) == 0
+    assert core.balance.drop_segments(0) > 0
 
 
 async def test_the_books_balance_at_every_step_of_a_replay(core: Core) -> None:
@@ -127,9 +127,9 @@ async def test_the_books_balance_at_every_step_of_a_replay(core: Core) -> None:
     while more:
         more = second.pipeline.step()
         second.now += 0.001
-        assert second.books.spans()["acknowledged"] == 123
-        assert second.books.mismatch() == 0
+        assert second.balance.spans()["acknowledged"] == 123
+        assert second.balance.mismatch() == 0
     second.pass_time(QUIET)
-    assert second.books.spans() == {
+    assert second.balance.spans() == {
         "acknowledged": 123, "stored": 123, "duplicate": 0, "quarantined": 0, "in_spool": 0,
     }  # fmt: skip

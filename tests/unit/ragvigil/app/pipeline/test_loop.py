@@ -2,17 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from dataclasses import replace
 from pathlib import Path
 from threading import Event, Thread
+from typing import Any
 
 import pytest
 
 from collector.settings import CollectorSettings, RouteSettings
+from collector.spool.reader import SpoolReader
 from ragvigil.app.pipeline import metrics
+from ragvigil.app.pipeline.assemblies import Assemblies
+from ragvigil.app.pipeline.deferred_scoring import DeferredScoring
 from ragvigil.app.pipeline.loop import CHECKPOINT_SECONDS, FRAMES_A_TURN
-from ragvigil.app.pipeline.score import AHEAD_NANOS, BEHIND_NANOS, time_of
+from ragvigil.app.pipeline.pool import ScoringPool
+from ragvigil.app.pipeline.score import AHEAD_NANOS, BEHIND_NANOS, TraceScorer, time_of
+from ragvigil.app.pipeline.sink import Sink
 from ragvigil.model.span import SpanKind
 from ragvigil.store.engine.store import Store
 from ragvigil.store.records import records
@@ -36,8 +42,8 @@ def hexed(number: int) -> str:
 
 def balance(core: Core) -> dict[str, int]:
     """Where the spans are, after checking that nothing is unplaced."""
-    assert core.books.mismatch() == 0
-    return {name: number for name, number in core.books.spans().items() if number}
+    assert core.balance.mismatch() == 0
+    return {name: number for name, number in core.balance.spans().items() if number}
 
 
 async def test_an_answer_becomes_one_scored_record(core: Core) -> None:
@@ -50,7 +56,7 @@ async def test_an_answer_becomes_one_scored_record(core: Core) -> None:
     scores = {score["rubric"]: score["value"] for score in record["scores"]}
     assert scores["citation_validity"] == 1.0
     assert balance(core) == {"acknowledged": 3, "stored": 3}
-    assert core.books.records()["scored"] == 1
+    assert core.balance.records()["scored"] == 1
 
 
 async def test_a_trace_stays_open_until_it_is_quiet(core: Core) -> None:
@@ -66,7 +72,7 @@ async def test_a_trace_without_documents_is_counted_and_makes_no_record(core: Co
     await core.send(1, [span("root", {"http.route": "/health"})])
     core.pass_time(QUIET)
     assert records.trace(core.store, hexed(1)) == {"trace_id": hexed(1), "records": []}
-    assert core.books.records() == {
+    assert core.balance.records() == {
         "scored": 0, "not_rag": 1, "shed": 0, "late": 0, "unparseable": 0,
     }  # fmt: skip
 
@@ -127,7 +133,7 @@ async def test_a_crash_after_the_rows_and_before_the_checkpoint_stores_nothing_t
 ) -> None:
     sent = await core.send(1, answer())
     core.pass_time(QUIET)
-    assert core.pipeline.parts.reader.checkpoint_of("core") < sent
+    assert core.loop.reader.checkpoint_of("core") < sent
     replayed = metrics.REPLAYED._value.get()
     second = core.restarted()
     second.pass_time(QUIET)
@@ -153,12 +159,12 @@ async def test_a_late_span_after_a_restart_still_joins_its_trace(core: Core) -> 
 
 
 async def test_the_checkpoint_waits_for_the_oldest_open_trace(core: Core) -> None:
-    inner = [one for one in answer() if one.parent_span_id]
+    inner = [span for span in answer() if span.parent_span_id]
     first = await core.send(1, inner)  # no root: open for a minute
     await core.send(2, answer())
     core.pass_time(CHECKPOINT_SECONDS + 1)
     core.pipeline.step()
-    assert core.pipeline.parts.reader.checkpoint_of("core") < first
+    assert core.loop.reader.checkpoint_of("core") < first
     assert balance(core) == {"acknowledged": 5, "stored": 3, "in_spool": 2}
 
 
@@ -166,9 +172,9 @@ async def test_the_checkpoint_waits_while_a_late_span_may_need_the_frame(core: C
     sent = await core.send(1, answer())
     core.pass_time(QUIET)
     core.pass_time(CHECKPOINT_SECONDS + 1)
-    assert core.pipeline.parts.reader.checkpoint_of("core") < sent
+    assert core.loop.reader.checkpoint_of("core") < sent
     core.pass_time(core.collector.assembly.late_seconds + 60)
-    assert core.pipeline.parts.reader.checkpoint_of("core") == sent
+    assert core.loop.reader.checkpoint_of("core") == sent
 
 
 async def test_a_trace_is_counted_once_and_at_its_first_time_however_often_it_changes(
@@ -226,11 +232,11 @@ async def test_spans_of_a_trace_that_was_forgotten_are_kept_and_change_no_score(
     second.pass_time(IDLE)
     found = records.trace(second.store, hexed(1))
     assert found is not None
-    assert [one["answer"] for one in found["records"]] == [
+    assert [record["answer"] for record in found["records"]] == [
         "Within 30 days of delivery. [refund-01]"
     ]
     assert len(second.rows("spans")) == 4
-    assert second.books.records()["late"] == 1
+    assert second.balance.records()["late"] == 1
     assert balance(second) == {"acknowledged": 4, "stored": 4}
 
 
@@ -254,7 +260,7 @@ async def test_while_memory_is_short_the_oldest_traces_close_early(
 ) -> None:
     core = await Core.born(tmp_path, store, memory_limit_bytes=1)
     for number in (1, 2):
-        await core.send(number, [one for one in answer() if one.parent_span_id])
+        await core.send(number, [inner for inner in answer() if inner.parent_span_id])
     core.pass_time(1.5)  # the older half at each look
     assert {row["trace_id"] for row in core.rows("traces")} == {hexed(1), hexed(2)}
     assert {row["closed"] for row in core.rows("traces")} == {"memory"}
@@ -277,7 +283,7 @@ async def test_routes_beyond_the_most_are_counted_together(tmp_path: Path, store
 
 
 async def test_a_trace_whose_root_never_comes_is_scored_after_a_minute(core: Core) -> None:
-    await core.send(1, [one for one in answer() if one.parent_span_id])
+    await core.send(1, [inner for inner in answer() if inner.parent_span_id])
     core.pass_time(IDLE)
     assert records.trace(core.store, hexed(1)) is not None
     assert balance(core) == {"acknowledged": 2, "stored": 2}
@@ -322,7 +328,7 @@ def test_a_trace_is_counted_at_its_end_unless_its_clock_is_not_believable() -> N
 async def test_with_spans_waiting_in_the_spool_records_are_scored_without_local_models(
     core: Core, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("ragvigil.app.pipeline.BEHIND_SPANS", 0)
+    monkeypatch.setattr("ragvigil.app.pipeline.loop.BEHIND_SPANS", 0)
     await core.send(1, answer())
     core.pipeline.step()
     for number in range(2, 2 + FRAMES_A_TURN + 4):  # more than one turn reads
@@ -333,3 +339,56 @@ async def test_with_spans_waiting_in_the_spool_records_are_scored_without_local_
     grounded = {row["trace_id"] for row in core.rows("scores") if row["rubric"] == "groundedness"}
     cited = {row["trace_id"] for row in core.rows("scores") if row["rubric"] == "citation_validity"}
     assert cited - grounded == {hexed(1)}
+
+
+TURN = [
+    (SpoolReader, "read"),
+    (Assemblies, "close_due"),
+    (DeferredScoring, "give_way"),
+    (TraceScorer, "outcomes"),
+    (ScoringPool, "finished"),
+    (Assemblies, "drain_duplicates"),
+    (Sink, "advance"),
+    (SpoolReader, "checkpoint"),
+    (Sink, "publish"),
+]
+"""The order of a turn, as `Pipeline.step` gives its reasons."""
+
+
+async def test_a_turn_has_its_order(core: Core, monkeypatch: pytest.MonkeyPatch) -> None:
+    await core.send(1, answer())
+    core.pipeline.step()
+    core.now += CHECKPOINT_SECONDS
+    await core.send(2, answer())
+    order: list[str] = []
+
+    def recorded(owner: type, name: str) -> Callable[..., object]:
+        method = getattr(owner, name)
+
+        def call(*arguments: Any, **named: Any) -> object:
+            order.append(f"{owner.__name__}.{name}")
+            return method(*arguments, **named)
+
+        return call
+
+    for owner, name in TURN:
+        monkeypatch.setattr(owner, name, recorded(owner, name))
+    core.pipeline.step()
+    assert order == [f"{owner.__name__}.{name}" for owner, name in TURN]
+
+
+async def test_the_notices_know_of_jobs_under_way_before_the_sink_offers_records(
+    core: Core, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    held: list[bool] = []
+    advance = core.loop.sink.advance
+
+    def advanced(*arguments: Any, **named: Any) -> bool:
+        held.append(core.loop.noticing.is_held)
+        return advance(*arguments, **named)
+
+    monkeypatch.setattr(core.loop.sink, "advance", advanced)
+    monkeypatch.setattr(core.loop.pool, "closings", lambda: iter([object()]))
+    core.pipeline.step()
+    monkeypatch.undo()
+    assert held == [True]

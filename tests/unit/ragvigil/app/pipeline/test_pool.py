@@ -38,7 +38,7 @@ async def core(tmp_path: Path, store: Store) -> AsyncIterator[Core]:
     born = await Core.born(tmp_path, store, processes=1)
     yield born
     signal_helpers(signal.SIGCONT)
-    born.pipeline.parts.pool.stop()
+    born.loop.pool.stop()
     await born.spool.close()
 
 
@@ -49,7 +49,7 @@ async def send(core: Core, first: int = 1, traces: int = TRACES) -> None:
 
 def have_helpers(core: Core) -> None:
     """Waits until a process is ready, as a core does that has been behind for long."""
-    pool = core.pipeline.parts.pool
+    pool = core.loop.pool
     pool.helps(core.now, is_behind=True)
     deadline = time.monotonic() + START_SECONDS
     while not pool.helps(core.now + PATIENCE_SECONDS, is_behind=True):
@@ -67,7 +67,7 @@ def close_all(core: Core) -> None:
 
 def finish(core: Core) -> None:
     """Works until nothing is to do, and waits for what others do."""
-    pool = core.pipeline.parts.pool
+    pool = core.loop.pool
     while core.pipeline.step() or list(pool.closings()):
         core.now += 0.001
     core.pass_time(0.1)
@@ -86,19 +86,19 @@ async def put_in_work(core: Core) -> None:
     close_all(core)
     signal_helpers(signal.SIGSTOP)
     core.pipeline.step()
-    assert list(core.pipeline.parts.pool.closings())
+    assert list(core.loop.pool.closings())
 
 
 def given(core: Core) -> list[int]:
     """How many closings were given away, job by job; from now on."""
     numbers: list[int] = []
-    give = core.pipeline.parts.pool.give
+    give = core.loop.pool.give
 
     def counting(job: Any, now: float) -> None:
-        numbers.append(len(job.fresh))
+        numbers.append(len(job.unscored))
         give(job, now)
 
-    core.pipeline.parts.pool.give = counting  # type: ignore[method-assign]
+    core.loop.pool.give = counting  # type: ignore[method-assign]
     return numbers
 
 
@@ -110,9 +110,9 @@ async def test_others_make_the_same_rows_and_counts_as_the_core(core: Core) -> N
     finish(core)
     assert len(numbers) >= 2
     assert metrics.LEAN._value.get() - lean >= sum(numbers)
-    assert core.books.mismatch() == 0
-    assert core.books.spans()["stored"] == 3 * TRACES
-    assert core.books.records()["scored"] == TRACES
+    assert core.balance.mismatch() == 0
+    assert core.balance.spans()["stored"] == 3 * TRACES
+    assert core.balance.records()["scored"] == TRACES
     assert len(core.rows("records")) == TRACES
     assert {row["answer"] for row in core.rows("records")} == {
         f"Within {number} days. [refund-01]" for number in range(1, TRACES + 1)
@@ -132,33 +132,33 @@ async def test_what_is_lost_with_a_process_is_scored_in_the_core(core: Core) -> 
     signal_helpers(signal.SIGKILL)
     finish(core)
     assert metrics.REDONE._value.get() > before
-    assert core.books.mismatch() == 0
-    assert core.books.spans()["stored"] == 3 * TRACES
-    assert core.books.records()["scored"] == TRACES
+    assert core.balance.mismatch() == 0
+    assert core.balance.spans()["stored"] == 3 * TRACES
+    assert core.balance.records()["scored"] == TRACES
 
 
 async def test_a_process_that_never_answers_is_ended(core: Core) -> None:
     await put_in_work(core)
     core.now += JOB_SECONDS + 1
     finish(core)
-    assert core.books.mismatch() == 0
-    assert core.books.records()["scored"] == TRACES
+    assert core.balance.mismatch() == 0
+    assert core.balance.records()["scored"] == TRACES
 
 
 async def test_a_checkpoint_does_not_pass_what_is_in_work(core: Core) -> None:
     await put_in_work(core)
-    pool = core.pipeline.parts.pool
+    pool = core.loop.pool
     core.pipeline._checkpoint(float("inf"))
     oldest = pool.oldest_seq()
     assert oldest is not None
-    assert core.pipeline.parts.reader.checkpoint_of("core") < oldest
+    assert core.loop.reader.checkpoint_of("core") < oldest
     signal_helpers(signal.SIGCONT)
     finish(core)
     assert pool.oldest_seq() is None
 
 
 async def test_change_notices_wait_for_what_is_in_work(core: Core) -> None:
-    noticing = core.pipeline.parts.watching.noticing
+    noticing = core.loop.noticing
     await put_in_work(core)
     assert noticing.is_held
     signal_helpers(signal.SIGCONT)
@@ -168,32 +168,32 @@ async def test_change_notices_wait_for_what_is_in_work(core: Core) -> None:
 
 async def test_a_late_span_finds_the_generation_that_is_still_in_work(core: Core) -> None:
     await put_in_work(core)
-    (closing, _), *_ = core.pipeline.parts.pool.closings()
+    (closing, _), *_ = core.loop.pool.closings()
     signal_helpers(signal.SIGCONT)
-    known = core.pipeline._look_up([closing.trace_id])
+    known = core.pipeline._lookup([closing.trace_id])
     assert known[closing.trace_id].generation == len(closing.refs)
     finish(core)
 
 
 async def test_a_late_span_does_not_wait_for_a_process_that_never_answers(core: Core) -> None:
     await put_in_work(core)
-    (closing, _), *_ = core.pipeline.parts.pool.closings()
+    (closing, _), *_ = core.loop.pool.closings()
     core.now += JOB_SECONDS + 1
-    known = core.pipeline._look_up([closing.trace_id])
+    known = core.pipeline._lookup([closing.trace_id])
     assert known[closing.trace_id].generation == len(closing.refs)
     finish(core)
-    assert core.books.records()["scored"] == TRACES
+    assert core.balance.records()["scored"] == TRACES
 
 
 async def test_two_generations_of_one_trace_are_never_in_one_job(core: Core) -> None:
     await send(core, traces=2)
     close_all(core)
-    closed = core.pipeline._closed
-    closed.extend(core.pipeline.parts.runs.close_due(core.now))
+    closed = core.pipeline._backlog
+    closed.extend(core.loop.assemblies.close_due(core.now))
     again = replace(closed[0], reason=Closed.LATE_SPAN)
     closed.append(again)
-    assert len(core.pipeline._take(9)) == 2
-    assert core.pipeline._take(9) == [again]
+    assert len(core.pipeline._next_batch(9)) == 2
+    assert core.pipeline._next_batch(9) == [again]
 
 
 async def test_feedback_that_others_find_is_counted_and_stored(core: Core) -> None:
@@ -221,13 +221,13 @@ async def test_routes_that_have_no_room_are_named_by_the_core(tmp_path: Path, st
     close_all(core)
     finish(core)
     assert len({row["route"] for row in core.rows("records")}) <= 3
-    assert core.books.records()["scored"] == 24
-    core.pipeline.parts.pool.stop()
+    assert core.balance.records()["scored"] == 24
+    core.loop.pool.stop()
     await core.spool.close()
 
 
 async def test_processes_come_when_it_lasts_and_go_when_it_is_over(core: Core) -> None:
-    pool = core.pipeline.parts.pool
+    pool = core.loop.pool
     pool.helps(10.0, is_behind=True)
     pool.helps(10.0 + PATIENCE_SECONDS / 2, is_behind=True)
     assert metrics.SCORING_PROCESSES._value.get() == 0
@@ -244,15 +244,15 @@ async def test_none_ever_comes_where_none_is_wanted(tmp_path: Path, store: Store
     await send(core)
     close_all(core)
     finish(core)
-    assert core.books.records()["scored"] == TRACES
-    assert not core.pipeline.parts.pool.helps(core.now + 1e6, is_behind=True)
+    assert core.balance.records()["scored"] == TRACES
+    assert not core.loop.pool.helps(core.now + 1e6, is_behind=True)
     await core.spool.close()
 
 
 async def test_processes_that_cannot_begin_are_not_tried_again(
     core: Core, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    pool = core.pipeline.parts.pool
+    pool = core.loop.pool
     monkeypatch.setattr(pool, "_begin", ())  # too few arguments: no process begins
     pool.helps(core.now, is_behind=True)
     pool.helps(core.now + PATIENCE_SECONDS, is_behind=True)
@@ -265,7 +265,7 @@ async def test_processes_that_cannot_begin_are_not_tried_again(
     await send(core)
     close_all(core)
     finish(core)
-    assert core.books.records()["scored"] == TRACES
+    assert core.balance.records()["scored"] == TRACES
 
 
 async def test_large_traces_make_small_jobs(core: Core, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -276,4 +276,4 @@ async def test_large_traces_make_small_jobs(core: Core, monkeypatch: pytest.Monk
     close_all(core)
     finish(core)
     assert set(numbers) == {1}
-    assert core.books.records()["scored"] == TRACES
+    assert core.balance.records()["scored"] == TRACES

@@ -11,8 +11,9 @@ from alerts.deltas.metrics import ScoreMetrics
 from alerts.settings import MetricsSettings
 from collector.assembly.refs import Closing, SpanRef
 from collector.spool.frames import Frame
-from ragvigil.app.pipeline.digest import Digesting
+from ragvigil.app.pipeline.dirty_minutes import DirtyMinutes
 from ragvigil.app.pipeline.sink import KINDS, Sink
+from ragvigil.app.pipeline.summary import Summarizer
 from ragvigil.model.outcome import Outcome
 from ragvigil.model.span import Closed, Signal
 from ragvigil.store.engine.store import Store
@@ -39,8 +40,8 @@ def closing(outcome: Outcome, *, seq: int = 1, duplicates: tuple[int, ...] = ())
     return Closing(
         trace_id=outcome.trace.trace_id,
         refs=tuple(
-            SpanRef(seq=seq, index=index, span_id=bytes.fromhex(one.span_id))
-            for index, one in enumerate(spans)
+            SpanRef(seq=seq, index=index, span_id=bytes.fromhex(span.span_id))
+            for index, span in enumerate(spans)
         ),
         reason=Closed.ROOT_ENDED,
         received_unix_nano=NOW,
@@ -61,10 +62,14 @@ def sink(store: Store, scores: ScoreMetrics) -> Sink:
 
 
 def made(store: Store, scores: ScoreMetrics, **more: Any) -> Sink:
-    """A sink whose digests keep every outcome, and which tells them to nobody."""
-    everything = Digesting({}, wants=lambda _: True, samples=lambda _: False)
-    told: dict[str, Any] = {"digesting": everything, "tell": lambda _: None, "placed": EMPTY}
-    return Sink(store, scores, {}, clock_unix=lambda: NOW / SECOND, **(told | more))
+    """A sink whose summaries keep every outcome and go nowhere."""
+    defaults: dict[str, Any] = {
+        "summarizer": Summarizer({}, wants=lambda _: True, samples=lambda _: False),
+        "on_durable": lambda _: None,
+        "sums": EMPTY,
+        "dirty_minutes": DirtyMinutes(),
+    }
+    return Sink(store, scores, {}, clock_unix=lambda: NOW / SECOND, **(defaults | more))
 
 
 def added(sink: Sink) -> Outcome:
@@ -78,7 +83,7 @@ def added(sink: Sink) -> Outcome:
 def placed(sink: Sink) -> dict[str, int]:
     """Where the spans are now, kinds without any left out."""
     sink.publish(0)
-    named = {kind: getattr(sink.placed, kind) for kind in (*KINDS, "waiting")}
+    named = {kind: getattr(sink.places, kind) for kind in (*KINDS, "waiting")}
     return {kind: number for kind, number in named.items() if number}
 
 
@@ -132,16 +137,15 @@ def test_a_closing_that_the_store_has_already_only_moves_the_books(
 ) -> None:
     sink.opened(frame(1, spans=3), arrived=3)
     known = closing(outcome_of(1), duplicates=(1,))
-    sink.known(stored=known.stored, duplicate=known.duplicates)
+    sink.account(stored=known.stored, duplicate=known.duplicates)
     sink.finish(30)
     assert placed(sink) == {"stored": 2, "duplicate": 1}
-    assert not sink.dirty_minutes
     assert store.read("traces_by_outcome") == []
 
 
 def test_spans_that_come_again_are_duplicates_of_the_frame_that_brought_them(sink: Sink) -> None:
     sink.opened(frame(4, spans=2), arrived=2)
-    sink.known(duplicate=[4, 4])
+    sink.account(duplicate=[4, 4])
     sink.finish(30)
     assert placed(sink) == {"duplicate": 2}
 
@@ -149,11 +153,11 @@ def test_spans_that_come_again_are_duplicates_of_the_frame_that_brought_them(sin
 def test_frames_that_an_earlier_life_has_settled_are_not_counted_again(
     store: Store, scores: ScoreMetrics
 ) -> None:
-    sink = made(store, scores, settled={1}, placed=EMPTY | {"stored": 7})
+    sink = made(store, scores, settled={1}, sums=EMPTY | {"stored": 7})
     assert placed(sink) == {"stored": 7}
     sink.opened(frame(1, spans=2), arrived=2)
     known = closing(outcome_of(1))
-    sink.known(stored=known.stored, duplicate=known.duplicates)
+    sink.account(stored=known.stored, duplicate=known.duplicates)
     sink.finish(30)
     assert placed(sink) == {"stored": 7}
     assert ledger.sums(store)["frames"] == 0
@@ -169,7 +173,7 @@ def test_a_frame_of_logs_has_no_place_in_the_books_of_spans(sink: Sink) -> None:
 def test_spans_of_a_frame_that_is_lost_are_quarantined_with_the_next(sink: Sink) -> None:
     sink.opened(frame(1, spans=1), arrived=1)
     sink.opened(frame(3, spans=2, before=4), arrived=2)  # frame 2 had 3 spans
-    sink.known(duplicate=[1, 3, 3])
+    sink.account(duplicate=[1, 3, 3])
     sink.finish(30)
     assert placed(sink) == {"duplicate": 3, "quarantined": 3}
 
@@ -191,17 +195,26 @@ def test_what_a_replay_will_read_again_is_known_until_it_was_read(
     ahead = []
     for seq, spans in ((1, 2), (2, 7), (3, 2), (6, 1)):  # frame 5 is lost
         sink.publish(0)
-        ahead.append(sink.placed.ahead)
+        ahead.append(sink.places.ahead)
         sink.opened(frame(seq, spans=spans), arrived=spans)
     sink.publish(0)
-    assert (ahead, sink.placed.ahead) == ([9, 7, 7, 5], 0)
+    assert (ahead, sink.places.ahead) == ([9, 7, 7, 5], 0)
 
 
-def test_the_minutes_of_what_became_durable_are_out_of_date(sink: Sink) -> None:
+def test_the_minutes_of_what_became_durable_are_out_of_date(
+    store: Store, scores: ScoreMetrics
+) -> None:
+    dirty = DirtyMinutes()
+    sink = made(store, scores, dirty_minutes=dirty)
     added(sink)
-    assert sink.dirty_minutes == set()
+    assert dirty.take() == set()
     sink.finish(30)
-    assert sink.dirty_minutes == {NOW // SECOND // 60 * 60}
+    assert dirty.take() == {NOW // SECOND // 60 * 60}
+    sink.opened(frame(2, spans=2, before=2), arrived=2)
+    stored = closing(outcome_of(1), seq=2)
+    sink.account(stored=stored.stored)
+    sink.finish(30)
+    assert dirty.take() == set(), "spans that need no rows change no score"
 
 
 def test_what_is_the_last_for_now_is_sent_at_once(sink: Sink, store: Store) -> None:
