@@ -65,8 +65,7 @@ def daemon(where: dict[str, str]) -> Iterator[ChildDaemon]:
     daemon = ChildDaemon(process=process, data_dir=folder, **ports)
     daemon.wait_ready(60)
     plan = Plan(ends_unix_nano=time.time_ns(), days=1, traces_per_hour=4)
-    healthy = recorded("healthy")
-    send(daemon, requests(schedule(plan, healthy, healthy)), backfill="front-page")
+    send(daemon, requests(schedule(recorded("healthy"), {}, plan), plan), backfill="front-page")
     wait_for(lambda: daemon.get("records")["records"])
     yield daemon
     assert daemon.stop() == 0
