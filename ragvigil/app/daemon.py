@@ -1,7 +1,8 @@
-"""The intake process: receivers, spool, metrics listener, and the watch over the core.
+"""The intake process: receivers, spool, metrics listener, and the supervision of the core.
 
 Start: directory, addresses, spool, core, metrics listener, receivers. Stop, within 25 seconds:
-unready, receivers stop accepting and finish their acknowledgements, spool, core.
+not ready, receivers refuse new requests and acknowledge those under way, metrics listener, spool,
+core.
 """
 
 from __future__ import annotations
@@ -35,10 +36,14 @@ from ragvigil.model.clock import BadClock, Pace, pace
 log = structlog.get_logger()
 
 CORE_STOP_SECONDS = 18.0
+"""How long the core may take to finish before it is killed."""
 
 
 def main() -> int:
-    """Runs the daemon until SIGTERM or SIGINT; one line on standard error where it cannot."""
+    """Runs the daemon until SIGTERM or SIGINT; returns the exit status.
+
+    If it cannot start, it prints one line on standard error and returns 2.
+    """
     configure_logs()
     disable_created_metrics()  # type: ignore[no-untyped-call]
     try:
@@ -54,7 +59,7 @@ def main() -> int:
 
 
 async def run(settings: Settings, clock: Pace) -> None:
-    """Serves until a signal says stop; returns with everything acknowledged on disk."""
+    """Serves until SIGTERM or SIGINT; returns with everything that was acknowledged on disk."""
     stop = _stop_signal()
     started = time.monotonic()
     spool = await SpoolWriter.open(settings.data_dir / "spool")
@@ -65,6 +70,8 @@ async def run(settings: Settings, clock: Pace) -> None:
     core = Core()
     core.start()
     async with contextlib.AsyncExitStack() as stack:
+        # The stack ends in reverse order: receivers first, so that nothing is acknowledged that
+        # the spool no longer takes; the core last, as it may still read what was spooled.
         stack.push_async_callback(core.stop, CORE_STOP_SECONDS)
         stack.push_async_callback(spool.close)
         exposition = Exposition(core, lambda: gate.is_accepting, settings.metrics.secret())
@@ -74,7 +81,7 @@ async def run(settings: Settings, clock: Pace) -> None:
         log.info("listening", **_listening(settings), seconds=round(time.monotonic() - started, 2))
         await stop.wait()
         log.info("stopping")
-        gate.close()
+        gate.close()  # not ready: load balancers send elsewhere while requests under way end
     log.info("stopped")
 
 
@@ -95,7 +102,7 @@ def _listening(settings: Settings) -> dict[str, str]:
 
 @contextlib.asynccontextmanager
 async def serve_metrics(application: Exposition, settings: MetricsSettings) -> AsyncIterator[None]:
-    """Serves `application` on this loop; signals stay with the daemon."""
+    """Serves `application` on this loop; the daemon keeps the handling of signals."""
     host, port = split(settings.endpoint)
     config = uvicorn.Config(
         application,

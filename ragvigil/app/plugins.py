@@ -1,4 +1,4 @@
-"""Plug-ins that cannot be used: the daemon runs without them, and says so."""
+"""Plug-ins that cannot be used: the daemon runs without them, logs and counts them."""
 
 from __future__ import annotations
 
@@ -20,21 +20,18 @@ FAILURES = Counter(
 
 
 def left_out() -> tuple[LeftOut, ...]:
-    """The scorers, rubrics and conventions of others that cannot be used."""
+    """Scorers, rubrics and conventions of other distributions that cannot be used."""
     return (*scorers_left_out(), *rubrics_left_out(), *conventions_left_out())
 
 
 def announce() -> None:
     """Logs a line for each plug-in that is left out, and counts it."""
-    for one in left_out():
-        FAILURES.labels(one.group, one.name).inc()
-        log.error("plug-in left out", **_fields(one))
-
-
-def _fields(one: LeftOut) -> dict[str, str]:
-    return {
-        "group": one.group,
-        "name": one.name,
-        "distribution": one.distribution,
-        "reason": one.reason,
-    }
+    for plugin in left_out():
+        FAILURES.labels(plugin.group, plugin.name).inc()
+        log.error(
+            "plug-in left out",
+            group=plugin.group,
+            name=plugin.name,
+            distribution=plugin.distribution,
+            reason=plugin.reason,
+        )

@@ -1,4 +1,4 @@
-"""The data directory: who owns it, and what lies where in it."""
+"""The lock of the data directory: one daemon and one core each."""
 
 from __future__ import annotations
 
@@ -14,11 +14,12 @@ class DirectoryTaken(Exception):
 
 
 def hold(data_dir: Path, role: str, patience_seconds: float = 0.0) -> IO[str]:
-    """Takes the directory for `role` (daemon or core); the lock lives as long as the file.
+    """Locks the directory for `role` (daemon or core) while the returned file is open.
 
-    Raises DirectoryTaken where another process still holds it after `patience_seconds`.
+    Raises DirectoryTaken if another process still holds the lock after `patience_seconds`.
     """
     data_dir.mkdir(parents=True, exist_ok=True, mode=0o700)
+    # The kernel releases the lock when its process ends, however it ends: no stale lock remains.
     lock = (data_dir / f"{role}.lock").open("a+", encoding="ascii")
     deadline = time.monotonic() + patience_seconds
     while True:

@@ -1,4 +1,4 @@
-"""What Prometheus reads of the disk under `data_dir`: where it is full, spans are refused."""
+"""Metrics of the disk under `data_dir`: when it is full, spans are refused."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ SPOOL = Gauge(
 
 
 def watch_disk(data_dir: Path) -> None:
-    """From now on every scrape looks at the disk; call it in the intake, which outlives the core.
+    """Makes every scrape read the disk; call it in the intake, which outlives the core.
 
-    A scrape fails with OSError where `data_dir` is gone.
+    A scrape raises OSError if `data_dir` is gone.
     """
     FREE.set_function(lambda: shutil.disk_usage(data_dir).free)
     TOTAL.set_function(lambda: shutil.disk_usage(data_dir).total)
@@ -25,11 +25,11 @@ def watch_disk(data_dir: Path) -> None:
 
 
 def _size(folder: Path) -> int:
-    """Bytes of the files in a folder, 0 where there is none; a file just deleted counts 0."""
+    """Bytes of the files in a folder; 0 if there is no folder."""
     total = 0
     for path in folder.glob("*"):
         try:
             total += path.stat().st_size
-        except FileNotFoundError:
+        except FileNotFoundError:  # the core deleted the segment since `glob` listed it
             continue
     return total

@@ -1,4 +1,4 @@
-"""What the core does by the clock: (name, period, function), each safe to run twice."""
+"""Runs periodic jobs: name, period and function; each is safe to run twice."""
 
 from __future__ import annotations
 
@@ -24,14 +24,15 @@ JOBS_PUT_OFF = Counter(
 JOB_SECONDS = Histogram("ragvigil_job_seconds", "Duration of a periodic job.", ["job"])
 
 LEAST_SECONDS = 1.0
-"""No job runs more often, however fast the clock."""
+"""The shortest period of a job, however fast the daemon's clock runs."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Job:
-    """One periodic duty. What `runs_at_stop` runs once more when all else has ended.
+    """A periodic job.
 
-    What `is_long` may take minutes, and has threads that the others do not wait for.
+    `runs_at_stop`: it runs once more when the schedule has ended. `is_long`: it may take minutes,
+    and runs on threads of its own, so that short jobs do not wait for it.
     """
 
     name: str
@@ -42,14 +43,15 @@ class Job:
 
 
 def start(jobs: list[Job], factor: float = 1.0) -> BackgroundScheduler:
-    """Starts the scheduler; a job that was due while the process was busy still runs, once.
+    """Starts the scheduler; a job that was due while the process was busy runs late, and once.
 
-    `factor` is how much faster than the machine's clock the daemon's runs.
+    `factor` is how much faster than the machine's clock the daemon's clock runs.
     """
     from apscheduler.executors.pool import ThreadPoolExecutor
     from apscheduler.schedulers.background import BackgroundScheduler
 
     scheduler = BackgroundScheduler(
+        # Without a grace time no late run is dropped; `coalesce` makes one of several.
         executors={"default": ThreadPoolExecutor(2), "long": ThreadPoolExecutor(3)},
         job_defaults={"misfire_grace_time": None, "coalesce": True, "max_instances": 1},
         timezone="UTC",
@@ -67,7 +69,7 @@ def start(jobs: list[Job], factor: float = 1.0) -> BackgroundScheduler:
 
 
 def stop_jobs(scheduler: BackgroundScheduler, jobs: list[Job]) -> None:
-    """Ends the schedule, not waiting for what runs, and does the last duties."""
+    """Ends the schedule without waiting for jobs under way; then runs those with `runs_at_stop`."""
     scheduler.shutdown(wait=False)
     for job in jobs:
         if job.runs_at_stop:
@@ -83,7 +85,7 @@ def _counted(job: Job) -> Callable[[], None]:
         started = time.perf_counter()
         try:
             job.function()
-        except Exception:  # the border of a job: it is counted and tried again at its next turn
+        except Exception:  # the border of a job: counted, and run again after its period
             JOB_FAILURES.labels(job.name).inc()
             log.exception("job failed", job=job.name)
         JOB_SECONDS.labels(job.name).observe(time.perf_counter() - started)

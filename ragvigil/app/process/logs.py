@@ -1,4 +1,4 @@
-"""Log lines of both processes: one line an event, key=value, on standard error."""
+"""The form of log lines in every process: a line an event, key=value, on standard error."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import structlog
 
 
 def configure_logs(level: int = logging.INFO) -> None:
-    """Sets structlog up; call once at the start of a process."""
+    """Configures structlog; call it once, at the start of a process."""
     structlog.configure(
         processors=[
             structlog.processors.add_log_level,

@@ -1,4 +1,4 @@
-"""How much memory and CPU this process may use, and how much memory it does."""
+"""How much memory and CPU this process may use, and how much memory it uses."""
 
 from __future__ import annotations
 
@@ -22,17 +22,19 @@ def limit_bytes() -> int:
 
 
 def cpus() -> int:
-    """Whole CPUs that this process may use: those of the machine, or of its container's quota."""
-    mine = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    """Whole CPUs that this process may use: its affinity, at most its container's quota."""
+    affine = (
+        len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    )
     if CPU_CGROUP.exists():
         quota, _, period = CPU_CGROUP.read_text(encoding="ascii").partition(" ")
         if quota.isdigit():
-            return max(1, min(mine, int(quota) // int(period)))
-    return mine
+            return max(1, min(affine, int(quota) // int(period)))
+    return affine
 
 
 def used_bytes() -> int:
-    """Resident memory of this process; 0 where the system does not tell."""
+    """Resident memory of this process; 0 without a /proc."""
     statm = Path("/proc/self/statm")
     if not statm.exists():
         return 0
@@ -40,17 +42,16 @@ def used_bytes() -> int:
 
 
 def is_pressed(limit: int) -> bool:
-    """Whether memory must be given back."""
+    """Whether this process uses more than PRESSURE of `limit` bytes."""
     return used_bytes() > limit * PRESSURE
 
 
 def collect_seldom() -> None:
-    """Tells Python's collector of cycles what the core is like, once everything is imported.
+    """Makes Python's collector of cycles run seldom; call it once everything is imported.
 
-    What was imported stays, and need not be walked again and again; what is made from then on is
-    short-lived and holds no cycles, so that looking less often saves a tenth. The batches that are
-    gathered and written at full rate hold fewer objects than the threshold: they go unwalked.
+    That saves a tenth of the time: objects made from now on are short-lived and form no cycles.
     """
     gc.collect()
-    gc.freeze()
+    gc.freeze()  # what was imported stays, and is not walked again
+    # The batches gathered and written at full rate hold fewer objects than the threshold.
     gc.set_threshold(1_000_000, 20, 20)

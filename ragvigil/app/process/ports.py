@@ -1,4 +1,4 @@
-"""Listening addresses: found free before anything starts, or refused by the name of the setting."""
+"""Checks before the start that every listening address is free; errors name the setting."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ class PortTaken(Exception):
 
 
 def endpoints(settings: Settings) -> dict[tuple[str, str], str]:
-    """The address of every listener, by its setting."""
+    """The address of every listener, by the path of its setting."""
     return {
         ("collector", "grpc_endpoint"): settings.collector.grpc_endpoint,
         ("collector", "http_endpoint"): settings.collector.http_endpoint,
@@ -29,11 +29,12 @@ def split(endpoint: str) -> tuple[str, int]:
 
 
 def require_free(settings: Settings) -> None:
-    """Raises PortTaken for the first listener whose address is in use or not this machine's."""
+    """Raises PortTaken for the first address that is in use or not one of this machine."""
     for path, endpoint in endpoints(settings).items():
         host, port = split(endpoint)
         family = socket.AF_INET6 if ":" in host else socket.AF_INET
         with socket.socket(family, socket.SOCK_STREAM) as probe:
+            # As the servers set it: connections of a former daemon in TIME_WAIT are no obstacle.
             probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
             try:
                 probe.bind((host, port))

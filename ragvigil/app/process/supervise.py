@@ -1,4 +1,4 @@
-"""Keeps the core alive: starts it, listens for its end, starts it again."""
+"""Keeps the core alive: starts it, waits for its end, starts it again."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ HEALTHY_SECONDS = 30.0
 
 
 class Core:
-    """The core process, kept alive until `stop`."""
+    """The core process, restarted whenever it ends until `stop`. Belongs to one event loop."""
 
     def __init__(self) -> None:
         self._questions: Questions | None = None
@@ -37,13 +37,13 @@ class Core:
         self._keeping = asyncio.create_task(self._keep())
 
     async def ask(self, question: str) -> bytes | None:
-        """The core's answer, None where it is down or silent."""
+        """The core's answer; None while the core is down or does not answer."""
         answer = await self._questions.ask(question) if self._questions else None
         CORE_UP.set(0 if answer is None else 1)
         return answer
 
     async def stop(self, deadline_seconds: float) -> None:
-        """Asks the core to finish what it has in hand; kills it after `deadline_seconds`."""
+        """Closes the control channel, which makes the core finish; kills it after `deadline_seconds`."""
         self._stopping = True
         if self._questions is not None:
             await self._questions.close()
@@ -74,11 +74,12 @@ class Core:
             self._process = await asyncio.create_subprocess_exec(
                 *(sys.executable, "-m", "ragvigil.app.core_process", str(theirs.fileno())),
                 pass_fds=(theirs.fileno(),),
+                # A Ctrl-C in the terminal reaches the intake alone, which stops the core in order.
                 start_new_session=True,
             )
         CORE_STARTS.inc()
         self._questions = await Questions.over(ours)
-        if self._stopping:  # asked to stop while the core was being born: hang up at once
+        if self._stopping:  # `stop` came while the process was being started and saw no channel
             await self._questions.close()
         status = await self._process.wait()
         await self._questions.close()

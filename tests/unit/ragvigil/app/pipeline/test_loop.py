@@ -380,6 +380,9 @@ async def test_a_turn_has_its_order(core: Core, monkeypatch: pytest.MonkeyPatch)
 async def test_the_notices_know_of_jobs_under_way_before_the_sink_offers_records(
     core: Core, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    await core.send(1, answer())
+    core.pipeline.step()
+    (closing,) = core.loop.assemblies.close_due(core.now + QUIET)
     held: list[bool] = []
     advance = core.loop.sink.advance
 
@@ -388,7 +391,7 @@ async def test_the_notices_know_of_jobs_under_way_before_the_sink_offers_records
         return advance(*arguments, **named)
 
     monkeypatch.setattr(core.loop.sink, "advance", advanced)
-    monkeypatch.setattr(core.loop.pool, "closings", lambda: iter([object()]))
+    monkeypatch.setattr(core.loop.pool, "closings", lambda: iter([(closing, None)]))
     core.pipeline.step()
     monkeypatch.undo()
     assert held == [True]
