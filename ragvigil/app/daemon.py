@@ -70,8 +70,8 @@ async def run(settings: Settings, clock: Pace) -> None:
     core = Core()
     core.start()
     async with contextlib.AsyncExitStack() as stack:
-        # The stack ends in reverse order: receivers first, so that nothing is acknowledged that
-        # the spool no longer takes; the core last, as it may still read what was spooled.
+        # The stack ends in reverse order: receivers finish their acknowledgements before the
+        # spool closes.
         stack.push_async_callback(core.stop, CORE_STOP_SECONDS)
         stack.push_async_callback(spool.close)
         exposition = Exposition(core, lambda: gate.is_accepting, settings.metrics.secret())
@@ -81,7 +81,7 @@ async def run(settings: Settings, clock: Pace) -> None:
         log.info("listening", **_listening(settings), seconds=round(time.monotonic() - started, 2))
         await stop.wait()
         log.info("stopping")
-        gate.close()  # not ready: load balancers send elsewhere while requests under way end
+        gate.close()
     log.info("stopped")
 
 

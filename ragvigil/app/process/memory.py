@@ -23,14 +23,13 @@ def limit_bytes() -> int:
 
 def cpus() -> int:
     """Whole CPUs that this process may use: its affinity, at most its container's quota."""
-    affine = (
-        len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-    )
+    has_affinity = hasattr(os, "sched_getaffinity")  # not on macOS
+    usable = len(os.sched_getaffinity(0)) if has_affinity else os.cpu_count() or 1
     if CPU_CGROUP.exists():
         quota, _, period = CPU_CGROUP.read_text(encoding="ascii").partition(" ")
         if quota.isdigit():
-            return max(1, min(affine, int(quota) // int(period)))
-    return affine
+            return max(1, min(usable, int(quota) // int(period)))
+    return usable
 
 
 def used_bytes() -> int:

@@ -34,7 +34,7 @@ def require_free(settings: Settings) -> None:
         host, port = split(endpoint)
         family = socket.AF_INET6 if ":" in host else socket.AF_INET
         with socket.socket(family, socket.SOCK_STREAM) as probe:
-            # As the servers set it: connections of a former daemon in TIME_WAIT are no obstacle.
+            # Connections of an earlier daemon in TIME_WAIT do not make the address taken.
             probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
             try:
                 probe.bind((host, port))

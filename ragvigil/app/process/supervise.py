@@ -43,7 +43,7 @@ class Core:
         return answer
 
     async def stop(self, deadline_seconds: float) -> None:
-        """Closes the control channel, which makes the core finish; kills it after `deadline_seconds`."""
+        """Makes the core finish its work and end; kills it after `deadline_seconds`."""
         self._stopping = True
         if self._questions is not None:
             await self._questions.close()
