@@ -62,6 +62,9 @@ class IssueForm(BaseModel):
     ignored_until: datetime | None
     ignored_members: int = Field(description="ignored until it has so many; 0 is no such bound")
     merged_into: str = Field(description="the issue that has its members now; empty is none")
+    harmed_per_day: float | None = Field(
+        description="answers that it harms per day, estimated; null until counted"
+    )
     message: list[str] = Field(description="at most six lines")
 
 

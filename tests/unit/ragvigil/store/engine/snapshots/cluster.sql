@@ -934,3 +934,6 @@ ENGINE = ReplicatedReplacingMergeTree(written)
 ORDER BY (service, environment, built, topic_id)
 TTL toDate(written) + INTERVAL 90 DAY
 SETTINGS fsync_after_insert = 1, fsync_part_directory = 1, non_replicated_deduplication_window = 1000;
+
+ALTER TABLE issues ON CLUSTER `main`
+    ADD COLUMN IF NOT EXISTS harmed_per_day Nullable(Float64) CODEC(ZSTD(1)) AFTER merged_into;
