@@ -19,9 +19,9 @@ from pathlib import Path
 import numpy as np
 
 from alerts.settings import AlertsSettings
-from alerts.signals.broken import Broken
+from alerts.signals.broken import BrokenDetector
 from alerts.signals.minutes import HOUR, MINUTE
-from alerts.signals.moved import Moved
+from alerts.signals.moved import MovedDetector
 from bench.rig.report import finish, peak_rss_mb, progress
 from bench.rig.signals_tick import tick_cost
 from bench.rig.signals_traffic import DAY, LEVELS, ROUTES, START, USUAL, Change, Replay, stream
@@ -39,17 +39,19 @@ def unchanged(rng: np.random.Generator, days: int) -> dict[str, float]:
     """Findings on traffic that never changes."""
     settings = AlertsSettings()
     replay = Replay(list(stream(rng, days * DAY, Change(), {*USUAL, *LEVELS})))
-    broken, moved = Broken(settings.broken), Moved(settings.moved)
+    broken, moved = BrokenDetector(settings.broken), MovedDetector(settings.moved)
     found: dict[str, Finding] = {}
     started = time.process_time()
     for minute in range(START, START + days * DAY, MINUTE):
         replay.minute(minute)
         end = minute + MINUTE
-        for one in (*broken.step(replay.table, [end], {}), *moved.step(replay.table, end, {})):
-            found.setdefault(one.finding_id, one)
-    for one in found.values():
-        progress(f"{(one.since_unix_nano / 1e9 - START) / DAY:.2f} d {one.routes} {one.words}")
-    kinds = Counter(one.kind for one in found.values())
+        for finding in (*broken.step(replay.table, [end], {}), *moved.step(replay.table, end, {})):
+            found.setdefault(finding.finding_id, finding)
+    for finding in found.values():
+        progress(
+            f"{(finding.since_unix_nano / 1e9 - START) / DAY:.2f} d {finding.routes} {finding.words}"
+        )
+    kinds = Counter(finding.kind for finding in found.values())
     return {
         "days": days,
         "broken": kinds[FindingKind.BROKEN],
@@ -64,7 +66,7 @@ def minutes_to_find(rng: np.random.Generator, change: Change, *, most: int) -> i
     at = change.at
     replay = Replay(list(stream(rng, at - START + most * MINUTE, change, {change.signal})))
     replay.past(at // HOUR * HOUR)
-    broken, moved = Broken(settings.broken), Moved(settings.moved)
+    broken, moved = BrokenDetector(settings.broken), MovedDetector(settings.moved)
     for minute in range(at // HOUR * HOUR, at + most * MINUTE, MINUTE):
         replay.minute(minute)
         end = minute + MINUTE
@@ -75,7 +77,7 @@ def minutes_to_find(rng: np.random.Generator, change: Change, *, most: int) -> i
             if change.signal in USUAL
             else moved.step(replay.table, end, {})
         )
-        if any(one.signal == change.signal for one in found):
+        if any(finding.signal == change.signal for finding in found):
             return (end - at) // MINUTE
     return None
 

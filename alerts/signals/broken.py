@@ -1,4 +1,4 @@
-"""Broken: findings about rates on all traffic that are over their absolute ceilings. Pure."""
+"""The detector of broken rates: findings where a rate on all traffic is over its ceiling. Pure."""
 
 from __future__ import annotations
 
@@ -9,18 +9,18 @@ from math import log
 import numpy as np
 
 from alerts.deltas.windows import Floats
-from alerts.signals.broken_words import cleared_by, opened, seen_again
+from alerts.signals.broken_words import cleared, open_finding, with_numbers
 from alerts.signals.catalogue import BY_SIGNAL, POOL, Accepted, scope_of
 from alerts.signals.ceilings import (
     WINDOWS,
     Ceilings,
-    Counted,
     Group,
-    Look,
+    RecentMinutes,
     Scope,
-    counted,
+    WindowRate,
     groups,
     usual,
+    window_rate,
 )
 from alerts.signals.levels import latest_peak
 from alerts.signals.minutes import HOUR, MINUTE, SignalMinutes
@@ -28,51 +28,67 @@ from alerts.signals.settings import BrokenSettings
 from ragvigil.model.finding import Finding, FindingKind
 
 LEAST_FAILED = 4
-"""Fewer prove nothing, whatever is usual; saves most of the work."""
+"""Fewer failures prove nothing, whatever is usual; checked first, as it saves most of the work."""
 MOST_PICKED = 50
-"""Routes of which some are picked; of more there would be too many choices."""
+"""Most routes of which a subset is tried: the evidence must also pay for the choice of it."""
 CLEAR_WINDOWS = (15, 30, 60, 120)
-"""Minutes; a rate is judged by the shortest of these that has enough requests."""
+"""Minutes; whether a rate is still over is read from the shortest that has enough requests."""
 ONSET_MINUTES = 120
 SILENT_SECONDS = 24 * HOUR
-"""A finding ends when nobody has asked for so long."""
+"""A finding ends after this long without a request."""
 
 
 @dataclass(slots=True, kw_only=True)
-class _Open:
+class _OpenRate:
+    """An open finding; `asked` is its last request, `under_since` when the rate came back."""
+
     finding: Finding
     asked: int
     under_since: int | None = None
 
 
-class Broken:
-    """Opens and clears findings, step after step; `known` are the open ones of an earlier life."""
+class BrokenDetector:
+    """Opens and clears findings, step after step.
 
-    def __init__(self, settings: BrokenSettings, known: Sequence[Finding] = ()) -> None:
+    `findings` are those that were open when an earlier process ended; they go on under their ids.
+    """
+
+    def __init__(self, settings: BrokenSettings, findings: Sequence[Finding] = ()) -> None:
         self._settings = settings
-        self._open: dict[Scope, _Open] = {}
-        for one in known:
-            if one.kind is FindingKind.BROKEN and one.is_open and one.signal in BY_SIGNAL:
-                scope = (one.service, one.environment, one.signal, scope_of(one.routes))
-                self._open[scope] = _Open(finding=one, asked=one.seen_unix_nano // 10**9)
+        self._open: dict[Scope, _OpenRate] = {}
+        for finding in findings:
+            if (
+                finding.kind is FindingKind.BROKEN
+                and finding.is_open
+                and finding.signal in BY_SIGNAL
+            ):
+                scope = (
+                    finding.service,
+                    finding.environment,
+                    finding.signal,
+                    scope_of(finding.routes),
+                )
+                self._open[scope] = _OpenRate(
+                    finding=finding, asked=finding.seen_unix_nano // 10**9
+                )
         self._standing: dict[Scope, int] = {}
         self._cleared: dict[Scope, int] = {}
 
     def step(
         self, table: SignalMinutes, ends: Collection[int], accepted: Accepted
     ) -> tuple[Finding, ...]:
-        """Looks at the windows that end at `ends` (seconds, ascending); the last one is now.
+        """Checks the windows that end at `ends` (seconds, ascending); the last one is now.
 
-        All findings that are open afterwards, and those that cleared now. A window that ends
-        before a finding cleared does not open it again.
+        Returns the findings that are open afterwards, and those that cleared now. A window that
+        ends before a finding cleared does not open it again.
         """
         if not ends:
             return self.open
-        ceilings, found = Ceilings(self._settings, accepted), groups(table)
+        ceilings, all_groups = Ceilings(self._settings, accepted), groups(table)
         for end in ends:
-            self._look(table, found, end, ceilings)
+            self._look(table, all_groups, end, ceilings)
         now = max(ends)
-        cleared = tuple(self._go_on(table, found, now, ceilings))
+        cleared = tuple(self._go_on(table, all_groups, now, ceilings))
         self._cleared = {
             scope: time for scope, time in self._cleared.items() if now - time < SILENT_SECONDS
         }
@@ -81,38 +97,38 @@ class Broken:
     @property
     def open(self) -> tuple[Finding, ...]:
         """The findings that are open."""
-        return tuple(one.finding for one in self._open.values())
+        return tuple(broken.finding for broken in self._open.values())
 
     def put(self, finding: Finding) -> None:
         """Puts a fuller version of an open finding in its place."""
-        for one in self._open.values():
-            if one.finding.finding_id == finding.finding_id:
-                one.finding = finding
+        for broken in self._open.values():
+            if broken.finding.finding_id == finding.finding_id:
+                broken.finding = finding
 
     def _look(
-        self, table: SignalMinutes, found: Sequence[Group], end: int, ceilings: Ceilings
+        self, table: SignalMinutes, all_groups: Sequence[Group], end: int, ceilings: Ceilings
     ) -> None:
-        look = Look(table, end)
+        look = RecentMinutes(table, end)
         standing: dict[Scope, int] = {}
-        for group in found:
-            for scope, one in self._over(group, look, ceilings):
+        for group in all_groups:
+            for scope, rate in self._over(group, look, ceilings):
                 if end <= self._cleared.get(scope, 0):
                     continue
                 standing[scope] = self._standing.get(scope, 0) + 1
                 if standing[scope] >= self._settings.stand_minutes:
-                    onset = _onset(table, group, one, end)
-                    finding = opened(scope, group, one, onset, end)
-                    self._open[scope] = _Open(
-                        finding=seen_again(finding, one, end, ceilings), asked=end
+                    onset = _onset(table, group, rate, end)
+                    finding = open_finding(scope, group, rate, onset, end)
+                    self._open[scope] = _OpenRate(
+                        finding=with_numbers(finding, rate, end, ceilings), asked=end
                     )
         self._standing = standing
 
     def _over(
-        self, group: Group, look: Look, ceilings: Ceilings
-    ) -> Iterator[tuple[Scope, Counted]]:
-        """What of a group is newly over: its routes together, else single ones.
+        self, group: Group, look: RecentMinutes, ceilings: Ceilings
+    ) -> Iterator[tuple[Scope, WindowRate]]:
+        """Yields what of a group is newly over: its routes together, else single routes.
 
-        A route with a finding of its own says nothing of the others.
+        Routes that have a finding of their own are left out.
         """
         longest = look.windows[WINDOWS[-1]][1, list(group.places)]
         if longest.sum() < LEAST_FAILED or group.scope(POOL) in self._open:
@@ -134,53 +150,54 @@ class Broken:
                 yield group.scope(group.routes[place]), single
 
     def _proven(
-        self, group: Group, places: Sequence[int], look: Look, ceilings: Ceilings
-    ) -> Counted | None:
-        """The counts of the shortest window that proves it, None where none does.
+        self, group: Group, places: Sequence[int], look: RecentMinutes, ceilings: Ceilings
+    ) -> WindowRate | None:
+        """Returns the rate in the shortest window that proves it over, None if no window does.
 
-        Of several routes, where all together do not, those that are over by themselves.
+        If several routes together do not prove it, those that are over by themselves are tried.
         """
         for length, sums in look.windows.items():
             if not look.is_spread([group.places[place] for place in places], length):
                 continue
-            one = counted(group, places, sums, look.past, ceilings)
-            if self._is_proven(one, 1, len(places)):
-                return one
-            if 1 < len(one.routes) < len(places) <= MOST_PICKED:
-                some = [place for place in places if group.routes[place] in one.routes]
-                picked = counted(group, some, sums, look.past, ceilings)
-                if self._is_proven(picked, 2 ** len(places), len(some)):
+            rate = window_rate(group, places, sums, look.past, ceilings)
+            if self._is_proven(rate, 1, len(places)):
+                return rate
+            if 1 < len(rate.routes) < len(places) <= MOST_PICKED:
+                over = [place for place in places if group.routes[place] in rate.routes]
+                picked = window_rate(group, over, sums, look.past, ceilings)
+                # Routes picked by their result need more evidence: one of 2^n subsets (Bonferroni).
+                if self._is_proven(picked, 2 ** len(places), len(over)):
                     return picked
         return None
 
-    def _is_proven(self, one: Counted, choices: int, routes: int) -> bool:
-        is_enough = one.n >= self._settings.fewest_requests
-        return is_enough and one.is_over_of(choices) and (routes == 1 or one.is_shared)
+    def _is_proven(self, rate: WindowRate, choices: int, routes: int) -> bool:
+        is_enough = rate.n >= self._settings.fewest_requests
+        return is_enough and rate.is_over_of(choices) and (routes == 1 or rate.is_shared)
 
     def _go_on(
-        self, table: SignalMinutes, found: Sequence[Group], now: int, ceilings: Ceilings
+        self, table: SignalMinutes, all_groups: Sequence[Group], now: int, ceilings: Ceilings
     ) -> Iterator[Finding]:
-        """Newer numbers for what lasts; gives what cleared."""
-        by_name = {(one.service, one.environment, one.signal): one for one in found}
+        """Updates the findings that last with the numbers of now, and yields those that cleared."""
+        by_name = {(group.service, group.environment, group.signal): group for group in all_groups}
         windows = [table.last(now, minutes) for minutes in CLEAR_WINDOWS]
         past = usual(table, now)
-        for scope, one in list(self._open.items()):
+        for scope, broken in list(self._open.items()):
             group = by_name.get(scope[:3])
-            seen = self._now(group, one.finding, windows, past, ceilings) if group else None
-            if seen is not None and seen.n:
-                one.asked = now
-            is_over = seen is not None and seen.n and seen.share > seen.ceiling
-            is_expected = ceilings.is_accepted(scope) and not (seen is not None and seen.is_over)
-            if is_over and seen is not None and not is_expected:
-                one.under_since = None
-                one.finding = seen_again(one.finding, seen, now, ceilings)
+            rate = self._now(group, broken.finding, windows, past, ceilings) if group else None
+            if rate is not None and rate.n:
+                broken.asked = now
+            is_over = rate is not None and rate.n and rate.share > rate.ceiling
+            is_expected = ceilings.is_accepted(scope) and not (rate is not None and rate.is_over)
+            if is_over and rate is not None and not is_expected:
+                broken.under_since = None
+                broken.finding = with_numbers(broken.finding, rate, now, ceilings)
                 continue
-            if seen is not None and seen.n and one.under_since is None:
-                one.under_since = now
-            if is_expected or self._is_over_with(one, now):
+            if rate is not None and rate.n and broken.under_since is None:
+                broken.under_since = now
+            if is_expected or self._is_over_with(broken, now):
                 del self._open[scope]
                 self._cleared[scope] = now
-                yield cleared_by(one.finding, seen, now)
+                yield cleared(broken.finding, rate, now)
 
     def _now(
         self,
@@ -189,8 +206,8 @@ class Broken:
         windows: Sequence[Floats],
         past: Floats,
         ceilings: Ceilings,
-    ) -> Counted | None:
-        """The routes of a finding now: together, else those among them that are still over."""
+    ) -> WindowRate | None:
+        """The rate of a finding's routes now: of all together, else of those still over."""
         places = [place for place, route in enumerate(group.routes) if route in finding.routes]
         if not places:
             return None
@@ -211,29 +228,34 @@ class Broken:
         windows: Sequence[Floats],
         past: Floats,
         ceilings: Ceilings,
-    ) -> Counted:
-        """The counts of the shortest window with enough requests, else of the longest."""
+    ) -> WindowRate:
+        """The rate in the shortest window with enough requests, else in the longest."""
         for sums in windows[:-1]:
-            one = counted(group, places, sums, past, ceilings)
-            if one.n >= self._settings.fewest_requests:
-                return one
-        return counted(group, places, windows[-1], past, ceilings)
+            rate = window_rate(group, places, sums, past, ceilings)
+            if rate.n >= self._settings.fewest_requests:
+                return rate
+        return window_rate(group, places, windows[-1], past, ceilings)
 
-    def _is_over_with(self, one: _Open, now: int) -> bool:
+    def _is_over_with(self, broken: _OpenRate, now: int) -> bool:
         is_under = (
-            one.under_since is not None
-            and now - one.under_since >= self._settings.clear_minutes * MINUTE
+            broken.under_since is not None
+            and now - broken.under_since >= self._settings.clear_minutes * MINUTE
         )
-        return is_under or now - one.asked >= SILENT_SECONDS
+        return is_under or now - broken.asked >= SILENT_SECONDS
 
 
-def _onset(table: SignalMinutes, group: Group, one: Counted, end: int) -> int:
-    """Start of the minute from which on the present rate explains the counts best (CUSUM)."""
-    routes = one.routes or group.routes
+def _onset(table: SignalMinutes, group: Group, rate: WindowRate, end: int) -> int:
+    """Start of the minute since which the present rate explains the counts best (CUSUM).
+
+    Each minute gains the log-likelihood ratio of the present rate over the usual one; the onset is
+    where the gains from there until now are largest.
+    """
+    routes = rate.routes or group.routes
     places = [group.places[group.routes.index(route)] for route in routes]
     minutes = table.by_minute(end, ONSET_MINUTES)[:, :, places].sum(axis=2)
-    now = min(max(one.share, 0.02), 0.98)
-    before = min(max(one.usual, 0.001), now / 2)
+    # Bounded away from 0 and 1, and apart from each other, so that the logarithms stay finite.
+    now = min(max(rate.share, 0.02), 0.98)
+    before = min(max(rate.usual, 0.001), now / 2)
     gain = minutes[1] * log(now / before) + (minutes[0] - minutes[1]) * log(
         (1 - now) / (1 - before)
     )

@@ -1,4 +1,4 @@
-"""The signals of the watch: which rates and numbers are followed, and what each says. Pure."""
+"""The signals of the watch: the rates and numbers that are followed, and their words. Pure."""
 
 from __future__ import annotations
 
@@ -35,10 +35,10 @@ class Rate:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Number:
-    """A number with a past of its own.
+    """A number that is compared with its own past.
 
-    `is_logged` compares logarithms: for what is positive and has a long tail. `is_anchored` is
-    false where 0 means nothing, so that a change in percent says nothing either.
+    `is_logged` compares logarithms: for positive numbers with a long tail. `is_anchored` is false
+    where the zero is arbitrary, so that a change in percent has no meaning.
     """
 
     signal: str
@@ -201,12 +201,12 @@ NUMBERS = {number.signal: number for number in _NUMBERS}
 
 
 def number(signal: str) -> Number:
-    """What is known of a numeric signal; a plain number where nothing is."""
+    """The catalogue's entry of a numeric signal; a plain number without one."""
     return NUMBERS.get(signal) or Number(signal=signal, words=signal, unit="requests")
 
 
-def wanted(broken: BrokenSettings, moved: MovedSettings) -> SignalChoice:
-    """What is to be summed for all signals."""
+def signal_choice(broken: BrokenSettings, moved: MovedSettings) -> SignalChoice:
+    """What the store sums for all signals."""
     return SignalChoice(
         rates=[rate.signal for rate in RATES if rate.signal not in (ERROR, SLOW)],
         rubrics=moved.rubrics,
@@ -215,25 +215,25 @@ def wanted(broken: BrokenSettings, moved: MovedSettings) -> SignalChoice:
         logged=[name for name in moved.measures if number(name).is_logged],
         slow_seconds=broken.latency_seconds,
         slow_routes={
-            route: one.latency_seconds
-            for route, one in broken.routes.items()
-            if one.latency_seconds is not None
+            route: ceilings.latency_seconds
+            for route, ceilings in broken.routes.items()
+            if ceilings.latency_seconds is not None
         },
     )
 
 
 def scope_of(routes: tuple[str, ...]) -> str:
-    """The route of a finding, POOL where it has several: the last part of a key of `Accepted`."""
+    """The route of a finding, POOL if it has several; the last part of a key of `Accepted`."""
     return routes[0] if len(routes) == 1 else POOL
 
 
 def accepted_key(finding: Finding) -> tuple[str, str, str, str]:
-    """Under which key of `Accepted` the level of this finding is looked up."""
+    """The key of `Accepted` for the level of this finding."""
     return (finding.service, finding.environment, finding.signal, scope_of(finding.routes))
 
 
 def finding_id(
     kind: FindingKind, service: str, environment: str, signal: str, scope: str, onset: int
 ) -> str:
-    """The same again for the same onset (start of its minute, seconds)."""
+    """A stable id: same onset minute (its start, seconds), same id."""
     return identity(kind, service, environment, signal, scope, onset)

@@ -1,8 +1,8 @@
-"""Rates against their ceilings: how many of how many, and whether that is too many. Pure.
+"""Compares rates with their ceilings: how many of how many requests, and is that too many. Pure.
 
-A rate counts as over when two things hold in one of the windows: at 95 % it lies over its ceiling,
-and so many would be too rare under what is usual for the route to happen once in years of looking
-every minute. Both by the Chernoff bound of the binomial tail, P(X >= k) <= exp(-n KL(k/n, p))
+A rate counts as over when two things hold in one of the windows. At 95 % it lies over its ceiling;
+and under the route's usual rate so many failures would happen less than once in years of checks
+every minute. Both use the Chernoff bound of the binomial tail, P(X >= k) <= exp(-n KL(k/n, p))
 (Hoeffding 1963), which is never too small. Until a route has a past, its ceiling counts as usual.
 """
 
@@ -22,25 +22,27 @@ from alerts.signals.settings import BrokenSettings, RouteCeilings
 from ragvigil.model.wilson import wilson
 
 WINDOWS = (5, 10, 15, 30)
-"""Minutes that are looked at, shortest first."""
+"""Lengths of the windows in minutes, shortest first."""
 OVER = log(20)
 """Evidence that the ceiling is exceeded: 95 %."""
 UNUSUAL = log(1e7)
-"""Evidence against the usual rate: years of looks at some dozens of rates."""
+"""Evidence against the usual rate: enough for years of checks of some dozens of rates."""
 USUAL_HOURS, USUAL_MARGIN, LEAST_USUAL = 168, 1.25, 0.005
 MOST_CLUMPING, LEFT_OUT = 4.0, 0.05
-"""Hours of trouble, the worst ones of a week, are no clumping; and it must not hide everything."""
+"""The worst 5 % of a week's hours are incidents, not clumping, and are left out of its estimate.
+
+The estimate is capped: a large one would hide every rate that is over."""
 LEAST_MINUTES = 3
-"""Minutes that must show it: one person who asks again and again takes fewer."""
+"""Minutes with failures that a finding needs: one person who asks again and again takes fewer."""
 MOST_A_MINUTE = 3.0
-"""A minute counts as so many usual ones at most, for the same reason."""
+"""A minute counts as at most this many usual minutes, for the same reason."""
 
 Scope = tuple[str, str, str, str]
 """Service, environment, signal, route or POOL."""
 
 
 def evidence(failed: float, n: float, rate: float) -> float:
-    """n KL(failed/n, rate), the logarithm of one over a bound of the tail; 0 at or under the rate.
+    """n KL(failed/n, rate): the negative logarithm of the tail's bound; 0 at or under the rate.
 
     >>> round(evidence(5, 5, 0.2), 2), evidence(1, 10, 0.2)
     (8.05, 0.0)
@@ -56,7 +58,7 @@ def evidence(failed: float, n: float, rate: float) -> float:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Group:
-    """One rate of a service: its routes, and their places among the series."""
+    """One rate of a service: its routes, and their positions among the series."""
 
     service: str
     environment: str
@@ -65,17 +67,17 @@ class Group:
     places: tuple[int, ...]
 
     def scope(self, route: str) -> Scope:
-        """The scope of one route, or of all (POOL)."""
+        """The scope of one route, or of all of them (POOL)."""
         return (self.service, self.environment, self.signal, route)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Counted:
-    """A rate over one window: `failed` of `n`; `routes` are those that are over by themselves.
+class WindowRate:
+    """A rate in one window: `failed` of `n`; `routes` are those that are over by themselves.
 
-    `usual` is at most the ceiling; `clumping` is how much more the failures of an hour vary than
-    single ones would, at least 1. `worst` is the largest part of `failed` that one route has,
-    and `worst_n` its requests.
+    `usual` is at most the ceiling. `clumping`, at least 1, is how much more the failures of an hour
+    vary than independent ones. `worst` is the most failures that one route has, and `worst_n` its
+    requests.
     """
 
     n: float
@@ -89,37 +91,39 @@ class Counted:
 
     @property
     def share(self) -> float:
-        """Failed over all, 0 where there is none."""
+        """Failed requests over all, 0 without requests."""
         return self.failed / self.n if self.n else 0.0
 
     @property
     def is_above(self) -> bool:
-        """Whether the rate lies over its ceiling at 95 %, usual or not."""
+        """Whether the rate lies over its ceiling at 95 %, be it usual or not."""
         return evidence(self.failed, self.n, self.ceiling) >= OVER
 
     @property
     def is_over(self) -> bool:
-        """Whether it is proven."""
+        """Whether the rate is proven to be over its ceiling and unusual."""
         return self.is_over_of(1)
 
     def is_over_of(self, choices: float) -> bool:
-        """Whether it is proven though these routes were picked from so many choices."""
+        """The same for routes that were picked from this many choices."""
         unusual = evidence(self.failed, self.n, self.usual) / self.clumping
         return self.is_above and unusual >= UNUSUAL + log(choices)
 
     @property
     def is_shared(self) -> bool:
-        """Whether the rate is over its ceiling without the worst route too."""
+        """Whether the rate is over its ceiling even without the worst route."""
         rest = self.n - self.worst_n
         return rest > 0 and self.failed - self.worst > rest * self.ceiling
 
 
 def groups(table: SignalMinutes) -> list[Group]:
-    """The rates that a table holds, each with all its routes."""
-    found: dict[tuple[str, str, str], list[int]] = {}
-    for place, one in enumerate(table.series):
-        if one.rubric in BY_SIGNAL:
-            found.setdefault((one.service, one.environment, one.rubric), []).append(place)
+    """Groups the rates of a table by service, each with all its routes."""
+    places_by_rate: dict[tuple[str, str, str], list[int]] = {}
+    for place, series in enumerate(table.series):
+        if series.rubric in BY_SIGNAL:
+            places_by_rate.setdefault(
+                (series.service, series.environment, series.rubric), []
+            ).append(place)
     return [
         Group(
             service=service,
@@ -128,44 +132,48 @@ def groups(table: SignalMinutes) -> list[Group]:
             routes=tuple(table.series[place].route for place in places),
             places=tuple(places),
         )
-        for (service, environment, signal), places in found.items()
+        for (service, environment, signal), places in places_by_rate.items()
     ]
 
 
 class Ceilings:
-    """What the settings and accepted levels allow."""
+    """The ceilings that the settings and the accepted levels allow."""
 
     def __init__(self, settings: BrokenSettings, accepted: Accepted) -> None:
         self._settings, self._accepted = settings, accepted
         self._known: dict[Scope, float] = {}
 
     def of(self, scope: Scope) -> float:
-        """The ceiling of one route; an accepted level raises it and never lowers it."""
+        """The ceiling of one route; an accepted level only ever raises it."""
         if scope not in self._known:
             self._known[scope] = max(self._set(scope), self._accepted.get(scope, 0.0))
         return self._known[scope]
 
     def pooled(self, group: Group, routes: Mapping[str, float]) -> float:
-        """The ceiling of routes together, by their requests."""
+        """The ceiling of several routes together: the mean of theirs, weighted by requests."""
         total = sum(routes.values())
-        known = (self.of(group.scope(route)) * n for route, n in routes.items())
-        mean = sum(known) / total if total else 1.0
+        weighted = (self.of(group.scope(route)) * n for route, n in routes.items())
+        mean = sum(weighted) / total if total else 1.0
         return max(mean, self._accepted.get(group.scope(POOL), 0.0))
 
     def is_accepted(self, scope: Scope) -> bool:
-        """Whether somebody said that another level is expected here."""
+        """Whether somebody accepted another level here as expected."""
         return scope in self._accepted
 
     def seconds(self, scope: Scope) -> float:
-        """What a request of a route may take; of all routes, the usual."""
-        named = (one.latency_seconds for one in self._overrides(scope))
-        return next((one for one in named if one is not None), self._settings.latency_seconds)
+        """Seconds that a request of a route may take; of all routes, the setting's."""
+        named = (ceilings.latency_seconds for ceilings in self._overrides(scope))
+        return next(
+            (seconds for seconds in named if seconds is not None), self._settings.latency_seconds
+        )
 
     def _set(self, scope: Scope) -> float:
         key = BY_SIGNAL[scope[2]].setting
-        named = (getattr(one, key) for one in self._overrides(scope))
-        found = next((one for one in named if one is not None), getattr(self._settings, key))
-        return float(found)
+        named = (getattr(ceilings, key) for ceilings in self._overrides(scope))
+        ceiling = next(
+            (value for value in named if value is not None), getattr(self._settings, key)
+        )
+        return float(ceiling)
 
     def _overrides(self, scope: Scope) -> Iterator[RouteCeilings]:
         service, _, _, route = scope
@@ -176,32 +184,32 @@ class Ceilings:
 
 
 def by_signal(settings: BrokenSettings) -> dict[str, float]:
-    """The ceiling of every rate where its route has none of its own, for gauges."""
+    """The ceiling of every rate, for gauges; routes may have others."""
     return {rate.signal: float(getattr(settings, rate.setting)) for rate in RATES}
 
 
 def usual(table: SignalMinutes, end: int) -> Floats:
     """The week before the last two hours: requests, failures, clumping, and requests a minute.
 
-    Shape (4, series); the last is infinite where there were none.
-
-    Clumping is Pearson's statistic of the hourly failures over its freedom, as in a quasi-binomial
-    model (McCullagh and Nelder 1989): people who ask again and again fail again and again.
+    The shape is (4, series); requests a minute are infinite where there were none. Clumping is
+    Pearson's statistic of the hourly failures over its degrees of freedom, as in a quasi-binomial
+    model (McCullagh and Nelder 1989): a person who asks again and again fails again and again.
     """
     n, failed, _ = table.by_hour(end // HOUR * HOUR - HOUR, USUAL_HOURS)
     requests, failures = n.sum(axis=0), failed.sum(axis=0)
     share = np.clip(np.nan_to_num(ratio(failures, requests)), LEAST_USUAL, 1 - LEAST_USUAL)
     off = np.nan_to_num(ratio((failed - n * share) ** 2, n * share * (1 - share)))
     hours = (n > 0).sum(axis=0)
+    # Sorted by size, so that the first rows of this mask drop the worst hours.
     is_kept = np.arange(USUAL_HOURS)[::-1, None] >= np.floor(LEFT_OUT * hours)
-    kept = np.sort(off, axis=0) * is_kept
-    clumping = (kept.sum(axis=0) + PRIOR_HOURS) / (hours + PRIOR_HOURS)
+    settled = np.sort(off, axis=0) * is_kept
+    clumping = (settled.sum(axis=0) + PRIOR_HOURS) / (hours + PRIOR_HOURS)
     a_minute = np.nan_to_num(ratio(requests, 60.0 * hours), nan=np.inf)
     return np.stack([requests, failures, np.clip(clumping, 1.0, MOST_CLUMPING), a_minute])
 
 
-class Look:
-    """The last minutes before `end` (seconds), as they count, and what is usual."""
+class RecentMinutes:
+    """The last minutes before `end` (seconds), bursts cut, and what is usual."""
 
     def __init__(self, table: SignalMinutes, end: int) -> None:
         self.past = usual(table, end)
@@ -211,15 +219,15 @@ class Look:
         self.windows = {length: self._minutes[:, -length:].sum(axis=1) for length in WINDOWS}
 
     def is_spread(self, places: Sequence[int], length: int) -> bool:
-        """Whether enough of the last minutes show failures of these series."""
+        """Whether at least LEAST_MINUTES of the last `length` minutes hold failures."""
         failed = self._minutes[1, -length:][:, list(places)].any(axis=1)
         return int(failed.sum()) >= LEAST_MINUTES
 
 
-def counted(
+def window_rate(
     group: Group, places: Sequence[int], sums: Floats, past: Floats, ceilings: Ceilings
-) -> Counted:
-    """Routes of a group taken together; `sums` are of one window, shape (2, series)."""
+) -> WindowRate:
+    """The rate of some routes of a group together; `sums` are of one window, shape (2, series)."""
     n = {place: float(sums[0, group.places[place]]) for place in places}
     failed = {place: float(sums[1, group.places[place]]) for place in places}
     routes = {group.routes[place]: requests for place, requests in n.items()}
@@ -233,7 +241,7 @@ def counted(
     total = sum(n.values())
     weighted = sum(_usual(past[:, group.places[place]], ceiling) * n[place] for place in places)
     clumped = sum(float(past[2, group.places[place]]) * n[place] for place in places)
-    return Counted(
+    return WindowRate(
         n=total,
         failed=sum(failed.values()),
         ceiling=ceiling,

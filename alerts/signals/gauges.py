@@ -24,17 +24,17 @@ class Reading:
 
 
 def readings(table: SignalMinutes, minutes: int = GAUGE_MINUTES) -> tuple[Reading, ...]:
-    """Means over the last minutes of the table; a signal of which nothing was seen has none.
+    """Means over the last minutes of the table; a signal without values has no reading.
 
-    Segments of one series are one reading: here it is what users got that counts.
+    Segments of one series are pooled: a gauge shows what users got, whichever version scored it.
     """
     n, total, _ = table.last(table.end, minutes)
     sums: dict[tuple[str, str, str, str], list[float]] = defaultdict(lambda: [0.0, 0.0])
-    for place, one in enumerate(table.series):
+    for place, series in enumerate(table.series):
         if n[place] > 0:
-            both = sums[one.service, one.environment, one.route, one.rubric]
-            both[0] += n[place]
-            both[1] += total[place]
+            sums_of = sums[series.service, series.environment, series.route, series.rubric]
+            sums_of[0] += n[place]
+            sums_of[1] += total[place]
     return tuple(
         Reading(
             service=service,

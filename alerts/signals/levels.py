@@ -1,10 +1,10 @@
-"""Levels of numbers on all traffic against their own past, whatever the mix of routes. Pure.
+"""Compares the levels of numbers with their own past, whatever the mix of routes. Pure.
 
-A change is the mean over routes of each route's change, by its requests of now (post-stratified),
-so that more questions on one route are no change. Its standard error holds the overdispersion of
-hourly means, as in `overdispersion`. The past are the same hours of the last days, else all of it;
-and every single one of these days, or hours, must lie on the same side: so neither a slow wave nor
-one odd day makes a move.
+A change is the mean over routes of each route's change, weighted by its present requests
+(post-stratified), so that more questions on one route are no change. Its standard error includes
+the overdispersion of hourly means, as in `overdispersion`. The past are the same hours of the last
+days, else all of it. Every single one of these days, or hours, must lie on the same side of the
+present: neither a slow wave nor one odd day makes a move.
 """
 
 from __future__ import annotations
@@ -19,19 +19,19 @@ from alerts.signals.minutes import HOUR, HOURS, MINUTE, SignalMinutes
 
 DAYS, DAY_HOURS = 7, 24
 RECENT_HOURS = 2
-"""The newest hours do not tell what is usual: a move may lie in them."""
+"""The newest hours, left out of what is usual: a move may lie in them."""
 LEAST_CELL = 30
-"""Fewest requests of a day or an hour that speaks for itself."""
+"""Fewest requests of a day or an hour that must agree with the change."""
 FEW = 20
-"""Requests under which their own spread is not looked at."""
+"""Below this many requests their own spread is ignored; only that of the past is used."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Past:
     """The past of some series; arrays of shape (series,), cells of shape (cells, series).
 
-    `n` is 0 where there is not enough of it. `variance` is that of single requests within an
-    hour, `phi` the overdispersion of hourly means. Cells are single days or hours.
+    `n` is 0 where the past is too short. `variance` is that of single requests within an hour,
+    `phi` the overdispersion of hourly means. Cells are single days or hours.
     """
 
     n: Floats
@@ -47,8 +47,8 @@ class Past:
 class Shift:
     """By how much a level changed: `level` before, `error` of `change`, `sd` of single requests.
 
-    `agreement` is how many standard errors the nearest cell of the past lies off, on the side of
-    the change. `n` are the requests of now.
+    `agreement` is the smallest distance, in standard errors and on the side of the change, from a
+    cell of the past. `n` counts the present requests.
     """
 
     n: float
@@ -77,9 +77,9 @@ class Levels:
         self._spreads: dict[bool, tuple[Floats, Floats]] = {}
 
     def past(self, places: Ints, minutes: int, *, until: int | None = None) -> Past:
-        """The past of these series for a window of that many minutes.
+        """The past of these series for a window of `minutes`.
 
-        `until` (seconds) leaves out of a flat past what came after it.
+        A flat past ends at `until` (seconds) where that is given.
         """
         days = self._days(places, minutes)
         is_same = int((days[0].sum(axis=1) > 0).sum()) >= self._min_days
@@ -104,7 +104,10 @@ class Levels:
         )
 
     def _days(self, places: Ints, minutes: int) -> Floats:
-        """The hours of the window on each day before, by their share of it: (3, days, series)."""
+        """Sums of the window's hours on each earlier day, weighted by their part of the window.
+
+        The shape is (3, days, series).
+        """
         start = self._end - minutes * MINUTE
         hours = np.arange(start // HOUR * HOUR, self._next_hour, HOUR)
         inside = np.minimum(hours + HOUR, self._end) - np.maximum(hours, start)
@@ -115,7 +118,7 @@ class Levels:
         return days
 
     def _flat(self, places: Ints, minutes: int, until: int | None) -> Floats:
-        """Everything before the window, nothing where that is too little: shape (2, series)."""
+        """Sums of all hours before the window, 0 where that is too little; shape (2, series)."""
         if until is not None:
             full = max(0, HOURS - (self._next_hour - until // HOUR * HOUR) // HOUR)
             past = self._hours[:2, :full][:, :, places].sum(axis=1)
@@ -128,7 +131,7 @@ class Levels:
         return np.where(is_long & (past[0] >= self._least_past), past, 0.0)
 
     def _spread(self, is_same: bool) -> tuple[Floats, Floats]:
-        """Variance within hours, and φ of the hourly means around their profile, of all series."""
+        """Variance within hours, and φ of hourly means around their profile, for all series."""
         n, total, squares = self._known
         spread = np.nan_to_num(ratio(total**2, n))
         is_seen = n > 0
@@ -137,7 +140,9 @@ class Levels:
         level = np.nan_to_num(ratio(total.sum(axis=0), n.sum(axis=0)))
         variance = np.maximum(variance, (0.01 * level) ** 2 + 1e-12)
         groups = (np.arange(len(n)) % DAY_HOURS) if is_same else np.zeros(len(n), dtype=np.int64)
-        by_n, by_total, has_any = (_by(groups, one) for one in (n, total, is_seen.astype(float)))
+        by_n, by_total, has_any = (
+            _by(groups, values) for values in (n, total, is_seen.astype(float))
+        )
         profile = np.nan_to_num(ratio(by_total**2, by_n)).sum(axis=0)
         between = spread.sum(axis=0) - profile
         means = is_seen.sum(axis=0) - (has_any > 0).sum(axis=0)
@@ -147,15 +152,15 @@ class Levels:
 
 def _by(groups: Ints, values: Floats) -> Floats:
     """Sums of the rows of each group."""
-    found = np.zeros((int(groups.max()) + 1, values.shape[1]))
-    np.add.at(found, groups, values)
-    return found
+    sums = np.zeros((int(groups.max()) + 1, values.shape[1]))
+    np.add.at(sums, groups, values)
+    return sums
 
 
-def shift(now: Floats, past: Past, chosen: Ints) -> Shift | None:
-    """The change of the chosen series together, None where none has a past.
+def shift_of(now: Floats, past: Past, chosen: Ints) -> Shift | None:
+    """The change of the chosen series together, None if none of them has a past.
 
-    `now` are the sums of the window, shape (3, series), in the order of `past`.
+    `now` holds the sums of the window, shape (3, series), in the order of `past`.
     """
     chosen = chosen[(now[0, chosen] > 0) & (past.n[chosen] > 0)]
     if not len(chosen):
@@ -182,6 +187,7 @@ def shift(now: Floats, past: Past, chosen: Ints) -> Shift | None:
 def _agreement(
     side: float, mean: Floats, n: Floats, variance: Floats, past: Past, chosen: Ints
 ) -> float:
+    """The smallest change against a single cell of the past, in standard errors."""
     cells_n, cells_mean = past.cells_n[:, chosen], past.cells_mean[:, chosen]
     is_seen = cells_n > 0
     speaks = cells_n.sum(axis=1) >= LEAST_CELL
@@ -191,13 +197,15 @@ def _agreement(
     weight = weight / weight.sum(axis=1, keepdims=True)
     change = (weight * (mean - cells_mean[speaks])).sum(axis=1)
     with np.errstate(divide="ignore"):
-        one = np.where(is_seen[speaks], 1 / n + 1 / cells_n[speaks], 0)
-    error = np.sqrt((weight**2 * variance * one).sum(axis=1))
+        per_request = np.where(is_seen[speaks], 1 / n + 1 / cells_n[speaks], 0)
+    error = np.sqrt((weight**2 * variance * per_request).sum(axis=1))
     return float((side * change / error).min())
 
 
 def latest_peak(since: Floats) -> int:
-    """Steps from the end to the largest value; of equal ones, which empty minutes give, the last.
+    """Steps from the end to the largest value; of equal values the last.
+
+    Minutes without requests give equal values: a change begins with a request, not before it.
 
     >>> latest_peak(np.array([3.0, 7.0, 7.0, 2.0]))
     2

@@ -1,7 +1,7 @@
-"""What can be seen how fast in a service of some traffic, layer by layer. Pure.
+"""Says what a service of some traffic can see, how fast, layer by layer. Pure.
 
-Without a store: the figures are those of the detectors' own rules, for shares and deviations that
-are given. A small service sees a change at once and a drop of quality late; this says how late.
+The figures follow from the detectors' own rules, for given shares and deviations; no store is read.
+A small service sees a change at once and a drop of quality late; this says how late.
 """
 
 from __future__ import annotations
@@ -22,15 +22,16 @@ from alerts.signals.moved import WINDOWS as MOVED_WINDOWS
 from alerts.signals.settings import BrokenSettings, MovedSettings
 
 NOTICE_REQUESTS = 15
+"""Requests of a route within which a change is noticed (bench/notices.py)."""
 BROKEN_SHARES = (0.3, 0.6, 1.0)
 USUAL_SHARE = 0.05
-"""What fails on a usual day, where the past is not known."""
+"""Share of requests that fail on a usual day, where the past is not known."""
 MOVES = (0.5, 1.0)
-"""In standard deviations of single requests."""
+"""Changes of a number, in standard deviations of single requests."""
 AUDIT_DROPS = (0.12, 0.085, 0.06)
 DRIFT_HOURS = (1, 6, 24, 168)
 TICK_MINUTES = 1.5
-"""A minute's rates are read half a minute after its end."""
+"""Minutes until a request counts: its minute ends, and is read half a minute later."""
 MOST = 1_000_000
 
 
@@ -38,7 +39,7 @@ MOST = 1_000_000
 class Service:
     """A service: requests an hour over all routes, the share judged, the spread of its scores.
 
-    `overdispersion` is how much more hourly means vary than chance makes them; 1 is not at all.
+    `overdispersion` is how much more hourly means vary than chance explains; 1 is not at all.
     """
 
     requests: float
@@ -50,10 +51,11 @@ class Service:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Limit:
-    """One line: what of a layer is seen, from how much, and when on a route and on all together.
+    """One line: what a layer sees, what that needs, and in how many minutes.
 
-    Minutes are None where it is not seen that way. `points` is the drop that shows on a route and
-    on all routes together, for the layers that measure one; `calls` those of the judge.
+    `route_` fields are for one route, `pooled_` for all routes together. Minutes are None where it
+    is not seen that way; points, the drop that shows, are None for layers that measure none.
+    `calls` are those of the judge.
     """
 
     layer: str
@@ -78,7 +80,7 @@ def limits(service: Service) -> tuple[Limit, ...]:
 
 
 def drift_points(judged: float, sd: float, overdispersion: float = 1.0) -> float | None:
-    """The drop that so many judgements show, in points; None where none does.
+    """The drop in points that this many judged records show; None if none does.
 
     slack + sqrt(2 s² φ ln(ARL) / n), one false alarm in 100 weeks of a series.
 
@@ -88,8 +90,8 @@ def drift_points(judged: float, sd: float, overdispersion: float = 1.0) -> float
     if judged <= 0:
         return None
     spread = 2 * sd * sd * overdispersion * math.log(FALSE_ALARM_TICKS) / judged
-    found = SLACK + math.sqrt(spread)
-    return 100 * found if found < 1 else None
+    drop = SLACK + math.sqrt(spread)
+    return 100 * drop if drop < 1 else None
 
 
 def _notice(service: Service) -> Limit:
@@ -177,7 +179,7 @@ def _drift(service: Service) -> Iterator[Limit]:
 
 
 def _least(is_enough: Callable[[int], bool]) -> int | None:
-    """The smallest number that is enough, by doubling and halving; None where none is."""
+    """The smallest number that is enough, by doubling and bisection; None if none up to MOST is."""
     high = 1
     while not is_enough(high):
         high *= 2
@@ -191,7 +193,7 @@ def _least(is_enough: Callable[[int], bool]) -> int | None:
 
 
 def _in_window(n: int | None, an_hour: float, window: float) -> float | None:
-    """Minutes until n requests of a window are there; None where it never holds so many."""
+    """Minutes until a window holds n requests; None if it never does."""
     if n is None or _minutes(n, an_hour) > window:
         return None
     return _minutes(n, an_hour) + TICK_MINUTES

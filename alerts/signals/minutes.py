@@ -1,4 +1,4 @@
-"""The last hours by the minute and the last days by the hour, as sums per series. Pure."""
+"""Keeps the last hours by the minute and the last days by the hour, as sums per series. Pure."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from ragvigil.model.delta import Series
 
 MINUTE, HOUR = 60, 3600
 MINUTES = 240
-"""Minutes that are kept."""
+"""Minutes that are kept: more than may change singly, and more than a window or an onset reads."""
 HOURS = 192
 """Hours that are kept: a week, and the day that holds its first window."""
 LATE_HOURS = 2
-"""Full hours before the present one whose minutes may still change one by one."""
+"""Full hours before the present one whose minutes may change singly; older hours are replaced."""
 
 
 class Sums(Protocol):
@@ -40,9 +40,10 @@ class Sums(Protocol):
 
 
 class SignalMinutes:
-    """Sums (number, total, squares) of every series; what is put again replaces what was there.
+    """Sums (number, total, squares) of every series, in two rings: of minutes and of hours.
 
-    `series` only grows; `end` is the end of the newest minute that has a place, in seconds.
+    Minutes and hours that are put again replace the earlier ones. New series are appended; those
+    without requests in all hours are dropped. `end` is the end of the newest minute, in seconds.
     """
 
     def __init__(self) -> None:
@@ -54,16 +55,16 @@ class SignalMinutes:
 
     @property
     def first_minute(self) -> int:
-        """From here on, in seconds, single minutes may be put; before it, whole hours only."""
+        """Start of the first minute, in seconds, that may be put singly; before it, hours only."""
         return (self.end - 1) // HOUR * HOUR - LATE_HOURS * HOUR
 
     @property
     def first_hour(self) -> int:
-        """The oldest hour that has a place, in seconds."""
+        """Start of the oldest hour that is kept, in seconds."""
         return (self.end - 1) // HOUR * HOUR - (HOURS - 1) * HOUR
 
     def advance(self, end: int) -> None:
-        """Makes place for the minutes until `end`, seconds; forgets the oldest."""
+        """Makes room for the minutes until `end`, seconds; forgets the oldest."""
         end = -(-end // MINUTE) * MINUTE
         if end <= self.end:
             return
@@ -77,31 +78,32 @@ class SignalMinutes:
             self._keep(np.flatnonzero(is_alive))
 
     def put_minutes(self, sums: Sequence[Sums], minutes: Collection[int]) -> list[int]:
-        """Replaces these minutes (starts) by what the sums say of them; gives those that differ.
+        """Replaces these minutes (starts) by the sums, and returns those that differ from before.
 
         They lie between `first_minute` and `end`.
         """
         changed = []
-        places = [self._places(one.series) for one in sums]
+        places = [self._places(table.series) for table in sums]
         fresh = np.zeros((3, MINUTES, len(self.series)))
-        for one, place in zip(sums, places, strict=True):
-            _add(fresh, one, place, one.start // MINUTE % MINUTES)
+        for table, place in zip(sums, places, strict=True):
+            _add(fresh, table, place, table.start // MINUTE % MINUTES)
         for minute in minutes:
             slot, hour = minute // MINUTE % MINUTES, minute // HOUR % HOURS
             if np.array_equal(fresh[:, slot], self._minutes[:, slot]):
                 continue
             changed.append(minute)
+            # The hour moves by the difference, so it need not be read again.
             self._hours[:, hour] += fresh[:, slot] - self._minutes[:, slot]
             self._minutes[:, slot] = fresh[:, slot]
         return changed
 
     def put_hours(self, sums: Sequence[Sums], hours: Collection[int]) -> None:
         """Replaces these hours (starts), which lie before `first_minute`."""
-        places = [self._places(one.series) for one in sums]
+        places = [self._places(table.series) for table in sums]
         slots = sorted({hour // HOUR % HOURS for hour in hours})
         self._hours[:, slots] = 0
-        for one, place in zip(sums, places, strict=True):
-            _add(self._hours, one, place, one.start // HOUR % HOURS)
+        for table, place in zip(sums, places, strict=True):
+            _add(self._hours, table, place, table.start // HOUR % HOURS)
 
     def by_minute(self, end: int, minutes: int) -> Floats:
         """The minutes before `end`, oldest first, shape (3, minutes, series)."""
@@ -118,24 +120,24 @@ class SignalMinutes:
         return np.asarray(self._hours[:, slots])
 
     def _places(self, series: Sequence[Series]) -> Ints:
-        new = [one for one in series if one not in self._place]
-        for one in new:
-            self._place[one] = len(self.series)
-            self.series.append(one)
+        new = [each for each in series if each not in self._place]
+        for each in new:
+            self._place[each] = len(self.series)
+            self.series.append(each)
         if new:
             self._minutes = _wider(self._minutes, len(self.series))
             self._hours = _wider(self._hours, len(self.series))
-        return np.array([self._place[one] for one in series], dtype=np.int64)
+        return np.array([self._place[each] for each in series], dtype=np.int64)
 
     def _keep(self, kept: Ints) -> None:
-        """Forgets the series that no hour has anything of."""
+        """Forgets all other series."""
         self.series = [self.series[place] for place in kept]
-        self._place = {one: place for place, one in enumerate(self.series)}
+        self._place = {each: place for place, each in enumerate(self.series)}
         self._minutes, self._hours = self._minutes[:, :, kept], self._hours[:, :, kept]
 
 
 def _clear(ring: Floats, first: int, end: int) -> None:
-    """Empties the places of the steps first..end (end excluded)."""
+    """Empties the slots of the steps first..end (end excluded), at most the whole ring."""
     size = ring.shape[1]
     ring[:, np.arange(max(first, end - size), end) % size] = 0
 

@@ -1,4 +1,4 @@
-"""Moved: findings about numbers on all traffic that left their own past. Pure."""
+"""The detector of moved numbers: findings where a number left its own past. Pure."""
 
 from __future__ import annotations
 
@@ -10,31 +10,41 @@ import numpy as np
 
 from alerts.deltas.windows import Floats, Ints
 from alerts.signals.catalogue import BY_SIGNAL, POOL, Accepted, Number, number, scope_of
-from alerts.signals.levels import Levels, Past, Shift, latest_peak, shift
+from alerts.signals.levels import Levels, Past, Shift, latest_peak, shift_of
 from alerts.signals.minutes import HOUR, MINUTE, SignalMinutes
-from alerts.signals.moved_words import change_of, hour, opened, seen_again, shown
+from alerts.signals.moved_words import (
+    change_of,
+    level_words,
+    open_finding,
+    time_words,
+    with_numbers,
+)
 from alerts.signals.settings import MovedSettings
 from ragvigil.model.finding import Finding, FindingKind
 
 WINDOWS = (15, 30, 60)
-"""Minutes that are looked at, shortest first."""
+"""Lengths of the windows in minutes, shortest first."""
 LOOK_SECONDS = 300
 LEAST_Z = 4.75
-"""Standard errors of a change: about one false move a week over 90 series and all looks."""
+"""Standard errors of a change: about one false move a week over 90 series and all checks."""
 LEAST_AGREEMENT = 3.0
-"""Standard errors from every single day, or hour, of the past."""
+"""Standard errors that the present must lie from every single day, or hour, of the past."""
 YOUNG = 1.5
-"""How much more a number must change while it has no days to compare with."""
+"""Factor on the smallest change while a number has no days to compare with."""
 ONSET_MINUTES = 120
 NEW_LEVEL_SECONDS = 25 * HOUR
-"""A day as the new level, and the longest window: then yesterday agrees."""
+"""A finding that lasts this long is the new level: after a day and the longest window yesterday,
+the past to compare with, agrees."""
 
 Scope = tuple[str, str, str, str]
 
 
 @dataclass(slots=True, kw_only=True)
-class _Open:
-    """`change` is that at opening, in the unit that is compared (logarithms where logged)."""
+class _OpenMove:
+    """An open finding; `change` is that at opening, as compared (in logarithms where logged).
+
+    `back_since` is when the number came back, None while it is away.
+    """
 
     finding: Finding
     change: float
@@ -43,7 +53,7 @@ class _Open:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Group:
-    """One number of a service, of one version: its routes, and their places among the series."""
+    """One number of a service, of one segment: its routes, and their positions among the series."""
 
     service: str
     environment: str
@@ -55,51 +65,59 @@ class _Group:
         return (self.service, self.environment, self.number.signal, route)
 
     def chosen(self, scope: Scope) -> Ints:
-        """Which of the routes a scope means."""
-        named = [place for place, one in enumerate(self.routes) if scope[3] in (one, POOL)]
+        """Positions of the routes that a scope means."""
+        named = [place for place, name in enumerate(self.routes) if scope[3] in (name, POOL)]
         return np.array(named, dtype=np.int64)
 
 
-class Moved:
-    """Opens and clears findings, look after look; `known` are the open ones of an earlier life."""
+class MovedDetector:
+    """Opens and clears findings, step after step.
+
+    `findings` are those that were open when an earlier process ended; they go on under their ids.
+    """
 
     def __init__(
-        self, settings: MovedSettings, known: Sequence[Finding] = (), *, min_days: int = 3
+        self, settings: MovedSettings, findings: Sequence[Finding] = (), *, min_days: int = 3
     ) -> None:
         self._settings, self._min_days = settings, min_days
-        self._open: dict[Scope, _Open] = {}
-        for one in known:
-            if one.kind is FindingKind.MOVED and one.is_open:
-                scope = (one.service, one.environment, one.signal, scope_of(one.routes))
-                self._open[scope] = _Open(finding=one, change=change_of(one))
+        self._open: dict[Scope, _OpenMove] = {}
+        for finding in findings:
+            if finding.kind is FindingKind.MOVED and finding.is_open:
+                scope = (
+                    finding.service,
+                    finding.environment,
+                    finding.signal,
+                    scope_of(finding.routes),
+                )
+                self._open[scope] = _OpenMove(finding=finding, change=change_of(finding))
         self._looked = 0
 
     def step(self, table: SignalMinutes, now: int, accepted: Accepted) -> tuple[Finding, ...]:
-        """Looks at the windows that end at `now` (seconds), every five minutes.
+        """Checks the windows that end at `now` (seconds), every LOOK_SECONDS.
 
-        All findings that are open afterwards, and those that cleared now.
+        Returns the findings that are open afterwards, and those that cleared now.
         """
         if now // LOOK_SECONDS <= self._looked // LOOK_SECONDS:
             return self.open
         self._looked = now
         levels = Levels(table, now, min_days=self._min_days, least_past=self._settings.least_past)
         windows = {minutes: table.last(now, minutes) for minutes in WINDOWS}
-        found = _groups(table)
-        cleared = tuple(self._go_on(found, levels, windows[WINDOWS[-1]], now, accepted))
-        for group in found:
+        groups = _groups(table)
+        cleared = tuple(self._go_on(groups, levels, windows[WINDOWS[-1]], now, accepted))
+        for group in groups:
             self._look(table, group, levels, windows, now, accepted)
         return (*self.open, *cleared)
 
     @property
     def open(self) -> tuple[Finding, ...]:
         """The findings that are open."""
-        return tuple(one.finding for one in self._open.values())
+        return tuple(moved.finding for moved in self._open.values())
 
     def put(self, finding: Finding) -> None:
         """Puts a fuller version of an open finding in its place."""
-        for one in self._open.values():
-            if one.finding.finding_id == finding.finding_id:
-                one.finding = finding
+        for moved in self._open.values():
+            if moved.finding.finding_id == finding.finding_id:
+                moved.finding = finding
 
     def _look(
         self,
@@ -120,22 +138,22 @@ class Moved:
         tried = np.array(free, dtype=np.int64)
         for minutes, sums in windows.items():
             past = levels.past(group.places, minutes)
-            for scope, found in self._moves(group, tried, sums[:, group.places], past, accepted):
+            for scope, shift in self._moves(group, tried, sums[:, group.places], past, accepted):
                 if scope in self._open:
                     continue
-                onset = _onset(table, group, group.chosen(scope), past, found, now)
-                routes = _concerned(group, tried, sums[:, group.places], past, found)
-                finding = opened(scope, routes, group.number, onset)
-                finding = seen_again(finding, group.number, found, now)
-                self._open[scope] = _Open(finding=finding, change=found.change)
+                onset = _onset(table, group, group.chosen(scope), past, shift, now)
+                routes = _concerned(group, tried, sums[:, group.places], past, shift)
+                finding = open_finding(scope, routes, group.number, onset)
+                finding = with_numbers(finding, group.number, shift, now)
+                self._open[scope] = _OpenMove(finding=finding, change=shift.change)
             if group.scope(POOL) in self._open:
                 return
 
     def _moves(
         self, group: _Group, tried: Ints, now: Floats, past: Past, accepted: Accepted
     ) -> Iterator[tuple[Scope, Shift]]:
-        """What of a group moved: its routes together, else single ones."""
-        pooled = shift(now, past, tried) if len(tried) > 1 else None
+        """Yields what of a group moved: its routes together, else single routes."""
+        pooled = shift_of(now, past, tried) if len(tried) > 1 else None
         if (
             pooled is not None
             and self._has_moved(group, POOL, pooled, accepted)
@@ -145,89 +163,89 @@ class Moved:
             return
         for place in tried:
             route = group.routes[place]
-            found = shift(now, past, np.array([place]))
-            if found is not None and self._has_moved(group, route, found, accepted):
-                yield group.scope(route), found
+            shift = shift_of(now, past, np.array([place]))
+            if shift is not None and self._has_moved(group, route, shift, accepted):
+                yield group.scope(route), shift
 
-    def _has_moved(self, group: _Group, route: str, found: Shift, accepted: Accepted) -> bool:
-        floor = self._floor(group.number, found)
-        if found.n < self._settings.fewest_requests or abs(found.change) < floor:
+    def _has_moved(self, group: _Group, route: str, shift: Shift, accepted: Accepted) -> bool:
+        floor = self._floor(group.number, shift)
+        if shift.n < self._settings.fewest_requests or abs(shift.change) < floor:
             return False
-        if found.z < LEAST_Z or found.agreement < LEAST_AGREEMENT:
+        if shift.z < LEAST_Z or shift.agreement < LEAST_AGREEMENT:
             return False
-        return not _is_expected(group, route, found, floor, accepted)
+        return not _is_expected(group, route, shift, floor, accepted)
 
-    def _floor(self, signal: Number, found: Shift) -> float:
-        """The smallest change that counts."""
+    def _floor(self, signal: Number, shift: Shift) -> float:
+        """The smallest change that counts, as compared."""
         share = self._settings.least_change
-        relative = log(1 + share) if signal.is_logged else share * abs(found.level)
-        spread = self._settings.least_sds * found.sd
+        relative = log(1 + share) if signal.is_logged else share * abs(shift.level)
+        spread = self._settings.least_sds * shift.sd
         floor = max(relative if signal.is_anchored else 0.0, spread)
-        return floor if found.is_same_hours else YOUNG * floor
+        return floor if shift.is_same_hours else YOUNG * floor
 
     def _go_on(
         self,
-        found: Sequence[_Group],
+        all_groups: Sequence[_Group],
         levels: Levels,
         sums: Floats,
         now: int,
         accepted: Accepted,
     ) -> Iterator[Finding]:
-        """Newer numbers for what lasts; gives what cleared."""
-        for scope, one in list(self._open.items()):
-            groups = [group for group in found if group.scope(scope[3]) == scope]
-            shifts = [(group, self._now(group, scope, one, levels, sums)) for group in groups]
-            known = [(group, seen) for group, seen in shifts if seen is not None]
+        """Updates the findings that last with the numbers of now, and yields those that cleared."""
+        for scope, moved in list(self._open.items()):
+            groups = [group for group in all_groups if group.scope(scope[3]) == scope]
+            shifts = [(group, self._now(group, scope, moved, levels, sums)) for group in groups]
+            current = [(group, shift) for group, shift in shifts if shift is not None]
             words = ""
-            if known:
-                group, seen = max(known, key=lambda pair: pair[1].n)
-                words = self._after(one, group, seen, now, scope, accepted)
-            since = one.finding.since_unix_nano // 10**9
+            if current:
+                group, shift = max(current, key=lambda pair: pair[1].n)
+                words = self._after(moved, group, shift, now, scope, accepted)
+            since = moved.finding.since_unix_nano // 10**9
             if not words and now - since >= NEW_LEVEL_SECONDS:
-                words = f"the new level since {hour(since)}: {one.finding.words}"
+                words = f"the new level since {time_words(since)}: {moved.finding.words}"
             if words:
                 del self._open[scope]
-                yield replace(one.finding, cleared_unix_nano=now * 10**9, words=words)
+                yield replace(moved.finding, cleared_unix_nano=now * 10**9, words=words)
 
     def _now(
-        self, group: _Group, scope: Scope, one: _Open, levels: Levels, sums: Floats
+        self, group: _Group, scope: Scope, moved: _OpenMove, levels: Levels, sums: Floats
     ) -> Shift | None:
-        since = one.finding.since_unix_nano // 10**9
+        since = moved.finding.since_unix_nano // 10**9
         past = levels.past(group.places, WINDOWS[-1], until=since)
-        found = shift(sums[:, group.places], past, group.chosen(scope))
-        is_enough = found is not None and found.n >= self._settings.fewest_requests
-        return found if is_enough else None
+        shift = shift_of(sums[:, group.places], past, group.chosen(scope))
+        is_enough = shift is not None and shift.n >= self._settings.fewest_requests
+        return shift if is_enough else None
 
     def _after(
         self,
-        one: _Open,
+        moved: _OpenMove,
         group: _Group,
-        seen: Shift,
+        shift: Shift,
         now: int,
         scope: Scope,
         accepted: Accepted,
     ) -> str:
-        """Takes the numbers of now; the words of clearing, empty while it lasts."""
-        if _is_expected(group, scope[3], seen, self._floor(group.number, seen), accepted):
+        """Updates a finding; returns the words of its end, empty while it lasts."""
+        if _is_expected(group, scope[3], shift, self._floor(group.number, shift), accepted):
             return "this level is expected"
-        side = 1.0 if one.change >= 0 else -1.0
-        if side * seen.change >= abs(one.change) / 2:
-            one.back_since = None
-            one.finding = seen_again(one.finding, group.number, seen, now)
+        side = 1.0 if moved.change >= 0 else -1.0
+        if side * shift.change >= abs(moved.change) / 2:
+            moved.back_since = None
+            moved.finding = with_numbers(moved.finding, group.number, shift, now)
             return ""
-        one.back_since = now if one.back_since is None else one.back_since
-        if now - one.back_since < self._settings.clear_minutes * MINUTE:
+        moved.back_since = now if moved.back_since is None else moved.back_since
+        if now - moved.back_since < self._settings.clear_minutes * MINUTE:
             return ""
-        return f"back: {group.number.words} {shown(group.number, seen.level + seen.change)}"
+        return f"back: {group.number.words} {level_words(group.number, shift.level + shift.change)}"
 
 
 def _groups(table: SignalMinutes) -> list[_Group]:
-    """The numbers that a table holds, each with all its routes."""
-    found: dict[tuple[str, str, str, str], list[int]] = {}
-    for place, one in enumerate(table.series):
-        if one.rubric not in BY_SIGNAL:
-            key = (one.service, one.environment, one.rubric, one.segment)
-            found.setdefault(key, []).append(place)
+    """Groups the numbers of a table by service and segment, each with all its routes."""
+    places_by_number: dict[tuple[str, str, str, str], list[int]] = {}
+    for place, series in enumerate(table.series):
+        if series.rubric not in BY_SIGNAL:
+            key = (series.service, series.environment, series.rubric, series.segment)
+            places_by_number.setdefault(key, []).append(place)
     return [
         _Group(
             service=key[0],
@@ -236,37 +254,37 @@ def _groups(table: SignalMinutes) -> list[_Group]:
             routes=tuple(table.series[place].route for place in places),
             places=np.array(places, dtype=np.int64),
         )
-        for key, places in found.items()
+        for key, places in places_by_number.items()
     ]
 
 
 def _concerned(
-    group: _Group, tried: Ints, now: Floats, past: Past, found: Shift
+    group: _Group, tried: Ints, now: Floats, past: Past, pooled: Shift
 ) -> tuple[str, ...]:
-    """The routes that moved the same way by themselves, at least half as far."""
-    own = [(group.routes[place], shift(now, past, np.array([place]))) for place in tried]
+    """The routes that by themselves moved the same way, at least half as far as all together."""
+    own = [(group.routes[place], shift_of(now, past, np.array([place]))) for place in tried]
     return tuple(
         route
-        for route, one in own
-        if one is not None and one.z >= 1 and one.change / found.change >= 0.5
+        for route, shift in own
+        if shift is not None and shift.z >= 1 and shift.change / pooled.change >= 0.5
     )
 
 
-def _is_expected(group: _Group, route: str, found: Shift, floor: float, accepted: Accepted) -> bool:
+def _is_expected(group: _Group, route: str, shift: Shift, floor: float, accepted: Accepted) -> bool:
     level = accepted.get(group.scope(route))
     if level is None or (group.number.is_logged and level <= 0):
         return False
     expected = log(level) if group.number.is_logged else level
-    return abs(found.level + found.change - expected) <= floor
+    return abs(shift.level + shift.change - expected) <= floor
 
 
 def _onset(
-    table: SignalMinutes, group: _Group, chosen: Ints, past: Past, found: Shift, now: int
+    table: SignalMinutes, group: _Group, chosen: Ints, past: Past, shift: Shift, now: int
 ) -> int:
-    """Start of the minute from which on the new level explains the values best (CUSUM)."""
+    """Start of the minute since which the new level explains the values best (CUSUM)."""
     minutes = table.by_minute(now, ONSET_MINUTES)[:, :, group.places[chosen]]
-    side = 1.0 if found.change >= 0 else -1.0
+    side = 1.0 if shift.change >= 0 else -1.0
     above = minutes[1] - minutes[0] * past.mean[chosen]
-    gain = (side * above - minutes[0] * abs(found.change) / 2).sum(axis=1)
+    gain = (side * above - minutes[0] * abs(shift.change) / 2).sum(axis=1)
     since = np.cumsum(gain[::-1])[::-1]
     return now - latest_peak(since) * MINUTE

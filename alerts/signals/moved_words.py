@@ -1,4 +1,4 @@
-"""What a finding about a number says. Pure."""
+"""The findings about numbers, and their words. Pure."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ Scope = tuple[str, str, str, str]
 """Service, environment, signal, route or POOL."""
 
 
-def opened(scope: Scope, routes: tuple[str, ...], signal: Number, onset: int) -> Finding:
-    """A finding without numbers yet, since the minute that starts at `onset` (seconds)."""
+def open_finding(scope: Scope, routes: tuple[str, ...], signal: Number, onset: int) -> Finding:
+    """Makes a finding, without numbers yet, since the minute that starts at `onset` (seconds)."""
     service, environment, name, route = scope
     return Finding(
         finding_id=finding_id(FindingKind.MOVED, service, environment, name, route, onset),
@@ -30,14 +30,14 @@ def opened(scope: Scope, routes: tuple[str, ...], signal: Number, onset: int) ->
     )
 
 
-def seen_again(finding: Finding, signal: Number, found: Shift, now: int) -> Finding:
-    """The same finding with the numbers of now."""
-    before, value = (natural(signal, one) for one in (found.level, found.level + found.change))
+def with_numbers(finding: Finding, signal: Number, shift: Shift, now: int) -> Finding:
+    """Updates a finding to the numbers of now."""
+    before, value = (natural(signal, level) for level in (shift.level, shift.level + shift.change))
     low, high = (
-        natural(signal, found.level + found.change + side * 1.96 * found.error) - before
+        natural(signal, shift.level + shift.change + side * 1.96 * shift.error) - before
         for side in (-1, 1)
     )
-    fell = "fell" if found.change < 0 else "rose"
+    fell = "fell" if shift.change < 0 else "rose"
     percent = f" ({100 * (value / before - 1):+.0f} %)" if signal.is_anchored and before else ""
     return replace(
         finding,
@@ -45,15 +45,15 @@ def seen_again(finding: Finding, signal: Number, found: Shift, now: int) -> Find
         reference=before,
         low=low,
         high=high,
-        n=int(found.n),
+        n=int(shift.n),
         seen_unix_nano=now * 10**9,
         words=f"{signal.words} {fell} from {before:.3g} to {value:.3g}{percent}, "
-        f"{found.n:.0f} {signal.unit}",
+        f"{shift.n:.0f} {signal.unit}",
     )
 
 
 def change_of(finding: Finding) -> float:
-    """The change that a finding tells, in the unit that is compared (logarithms where logged)."""
+    """The change that a finding reports, as compared (in logarithms where logged)."""
     value, before = finding.value, finding.reference
     if value is None or before is None:
         return 0.0
@@ -63,15 +63,15 @@ def change_of(finding: Finding) -> float:
 
 
 def natural(signal: Number, level: float) -> float:
-    """A level in the unit that people know."""
+    """A level in its natural unit: undoes the logarithm."""
     return exp(level) if signal.is_logged else level
 
 
-def shown(signal: Number, level: float) -> str:
+def level_words(signal: Number, level: float) -> str:
     """A level in words."""
     return f"{natural(signal, level):.3g}"
 
 
-def hour(seconds: int) -> str:
+def time_words(seconds: int) -> str:
     """A time in words, UTC."""
     return f"{datetime.fromtimestamp(seconds, UTC):%Y-%m-%d %H:%M} UTC"

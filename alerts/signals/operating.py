@@ -1,6 +1,6 @@
 """Operating points: standing findings about how a service is set up, from the first hour. Pure.
 
-None of them pages. Each is named only where its 95 % interval lies wholly beyond the bound.
+None of them pages. Each is reported only where its 95 % interval lies wholly beyond the bound.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ LEAST_SCORES = 20
 class OperatingPoint:
     """One standing finding on one route; `low` and `high` bound `value` at 95 %.
 
-    Of a pair that pulls apart, the numbers are the change of the rubric that fell.
+    For a pair of rubrics that pull apart, the numbers are the change of the rubric that fell.
     """
 
     name: str
@@ -40,7 +40,7 @@ class OperatingPoint:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Pair:
-    """A rubric that rose while another fell, and what that is called."""
+    """A rubric that rose while another fell, and the name of that change."""
 
     rose: str
     fell: str
@@ -96,20 +96,22 @@ def operating_points(
     *,
     days: float,
 ) -> list[OperatingPoint]:
-    """Every point that holds. `days` is the time that `spending` is over."""
-    spent = {one.place: one for one in spending}
-    recalled = {one.place for one in scores if one.rubric == RECALL}
-    found = [
+    """Returns every point that holds. `days` is the length of the time that `spending` covers."""
+    spent = {sums.place: sums for sums in spending}
+    recalled = {sums.place for sums in scores if sums.rubric == RECALL}
+    points = [
         *(
             point
-            for one in scores
-            for point in _utilization(one, spent.get(one.place), one.place in recalled, days)
+            for sums in scores
+            for point in _utilization(sums, spent.get(sums.place), sums.place in recalled, days)
         ),
-        *(point for one in scores for point in _recall(one)),
-        *(point for one in thumbs for point in _thumbs(one)),
+        *(point for sums in scores for point in _recall(sums)),
+        *(point for rating in thumbs for point in _thumbs(rating)),
         *_pairs(deltas),
     ]
-    return sorted(found, key=lambda one: (one.service, one.environment, one.route, one.name))
+    return sorted(
+        points, key=lambda point: (point.service, point.environment, point.route, point.name)
+    )
 
 
 def _utilization(
@@ -152,36 +154,36 @@ def _recall(sums: ScoreSums) -> Iterator[OperatingPoint]:
         )
 
 
-def _thumbs(one: Thumbs) -> Iterator[OperatingPoint]:
-    low, high = wilson(one.down, one.rated)
+def _thumbs(rating: Thumbs) -> Iterator[OperatingPoint]:
+    low, high = wilson(rating.down, rating.rated)
     is_bad, is_good = low > THUMBS_DOWN_BAD, high < THUMBS_DOWN_GOOD
     if is_bad or is_good:
-        share = one.down / one.rated
+        share = rating.down / rating.rated
         yield _point(
             "thumbs_down" if is_bad else "few_thumbs_down",
-            one.place,
+            rating.place,
             (share, low, high),
-            n=one.rated,
+            n=rating.rated,
             bound=THUMBS_DOWN_BAD if is_bad else THUMBS_DOWN_GOOD,
-            words=f"users dislike {one.down} of {one.rated} rated answers ({_percent(share)})"
+            words=f"users dislike {rating.down} of {rating.rated} rated answers ({_percent(share)})"
             + ("" if is_bad else ", which is good"),
         )
 
 
 def _pairs(deltas: Iterable[Delta]) -> Iterator[OperatingPoint]:
-    """Rubrics of one route whose intervals lie on two sides of 0."""
+    """Yields pairs of rubrics of one route whose intervals lie on opposite sides of 0."""
     by_place: dict[Place, dict[str, Delta]] = {}
-    for one in deltas:
-        series = one.series
+    for delta in deltas:
+        series = delta.series
         place = Place(service=series.service, environment=series.environment, route=series.route)
-        by_place.setdefault(place, {})[series.rubric] = one
-    for place, known in by_place.items():
+        by_place.setdefault(place, {})[series.rubric] = delta
+    for place, deltas_of in by_place.items():
         for pair in PAIRS:
-            yield from _pulled(place, pair, known)
+            yield from _pulled(place, pair, deltas_of)
 
 
-def _pulled(place: Place, pair: Pair, known: Mapping[str, Delta]) -> Iterator[OperatingPoint]:
-    rose, fell = known.get(pair.rose), known.get(pair.fell)
+def _pulled(place: Place, pair: Pair, deltas_of: Mapping[str, Delta]) -> Iterator[OperatingPoint]:
+    rose, fell = deltas_of.get(pair.rose), deltas_of.get(pair.fell)
     if rose is None or fell is None or rose.low is None or rose.delta is None:
         return
     if fell.delta is None or fell.low is None or fell.high is None:
@@ -199,7 +201,7 @@ def _pulled(place: Place, pair: Pair, known: Mapping[str, Delta]) -> Iterator[Op
 
 
 def _interval(sums: ScoreSums) -> tuple[float, float, float]:
-    """Mean and its 95 % interval, with one more value at 0 and one at 1, as deltas have it."""
+    """Mean and 95 % interval, with one more value at 0 and one at 1 (as `Counts.variance`)."""
     n, total, squares = sums.n + 2, sums.total + 1, sums.squares + 1
     half = 1.96 * sqrt(max(0.0, squares - total**2 / n) / (n - 1) / sums.n)
     mean = sums.total / sums.n

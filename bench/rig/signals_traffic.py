@@ -127,7 +127,7 @@ class Replay:
 
     def __init__(self, sums: list[Sums]) -> None:
         self.table = SignalMinutes()
-        self._series = tuple(one for part in sums for one in part.series)
+        self._series = tuple(group for part in sums for group in part.series)
         first = np.cumsum([0, *(len(part.series) for part in sums)])
         order = np.argsort(np.concatenate([part.start for part in sums]), kind="stable")
         joined = [
@@ -137,7 +137,7 @@ class Replay:
             np.concatenate([getattr(part, name) for part in sums])
             for name in ("start", "n", "total", "squares")
         ]
-        self._index, self._start, *self._values = (one[order] for one in joined)
+        self._index, self._start, *self._values = (columns[order] for columns in joined)
 
     def minute(self, minute: int) -> None:
         """Adds one minute."""
@@ -154,7 +154,7 @@ class Replay:
 
     def _between(self, start: int, end: int) -> Sums:
         part = slice(*np.searchsorted(self._start, [start, end]))
-        n, total, squares = (one[part] for one in self._values)
+        n, total, squares = (value[part] for value in self._values)
         return Sums(
             series=self._series,
             index=self._index[part],

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 import pytest
 
-from alerts.signals.broken import Broken
+from alerts.signals.broken import BrokenDetector
 from alerts.signals.catalogue import POOL, accepted_key
 from alerts.signals.minutes import MINUTE, SignalMinutes
 from alerts.signals.settings import BrokenSettings
@@ -25,7 +25,7 @@ def usual(share: float = 0.02, routes: tuple[str, ...] = ("/a",)) -> SignalMinut
 
 
 def watch(
-    watched: Broken,
+    watched: BrokenDetector,
     table: SignalMinutes,
     minutes: int,
     cells: Mapping[Series, Cell],
@@ -42,7 +42,7 @@ def watch(
 
 
 def test_seven_of_seven_on_one_route_are_enough() -> None:
-    given = watch(Broken(BrokenSettings()), usual(), 10, {named(CITED): rate(1.33, 1.33)})
+    given = watch(BrokenDetector(BrokenSettings()), usual(), 10, {named(CITED): rate(1.33, 1.33)})
     minute, found = given[0]
     assert minute <= 6
     assert found.n <= 8
@@ -53,27 +53,27 @@ def test_seven_of_seven_on_one_route_are_enough() -> None:
 
 
 def test_the_words_name_how_many_of_how_many() -> None:
-    found = watch(Broken(BrokenSettings()), usual(), 5, {named(CITED): rate(7.6, 8.2)})[-1][1]
+    found = watch(BrokenDetector(BrokenSettings()), usual(), 5, {named(CITED): rate(7.6, 8.2)})[-1][1]
     assert found.words == "38 of 41 answers cite what is not there (93 %, ceiling 30 %)"
 
 
 def test_without_a_past_the_ceiling_itself_must_be_disproven() -> None:
-    given = watch(Broken(BrokenSettings()), SignalMinutes(), 30, {named(CITED): rate(1.33, 1.33)})
+    given = watch(BrokenDetector(BrokenSettings()), SignalMinutes(), 30, {named(CITED): rate(1.33, 1.33)})
     minute, _ = given[0]
     assert 6 < minute <= 15
 
 
 def test_a_rate_over_what_is_usual_and_under_the_ceiling_is_quiet() -> None:
-    assert not watch(Broken(BrokenSettings()), usual(), 60, {named(CITED): rate(1.0, 4.0)})
+    assert not watch(BrokenDetector(BrokenSettings()), usual(), 60, {named(CITED): rate(1.0, 4.0)})
 
 
 def test_a_ceiling_of_one_turns_a_signal_off() -> None:
-    off = Broken(BrokenSettings(invalid_citations=1.0))
+    off = BrokenDetector(BrokenSettings(invalid_citations=1.0))
     assert not watch(off, usual(), 20, {named(CITED): rate(4.0, 4.0)})
 
 
 def test_one_person_who_asks_again_and_again_breaks_nothing() -> None:
-    watched, table = Broken(BrokenSettings()), usual()
+    watched, table = BrokenDetector(BrokenSettings()), usual()
     assert not watch(watched, table, 10, {named(CITED): rate(0.0, 1.33)})
     assert not watch(watched, table, 2, {named(CITED): rate(7.0, 8.0)}, first=10)
     assert not watch(watched, table, 30, {named(CITED): rate(0.0, 1.33)}, first=12)
@@ -84,21 +84,21 @@ def test_a_route_whose_failures_come_in_clumps_needs_more_of_them() -> None:
         return {named(CITED): rate(8.0 if hour % 4 == 0 else 0.0, 80)}
 
     cells = {named(CITED): rate(1.0, 1.33)}
-    steady = watch(Broken(BrokenSettings()), usual(8 / 4 / 80), 60, cells)[0][0]
-    clumped = watch(Broken(BrokenSettings()), hours(clumps, DAY), 60, cells)[0][0]
+    steady = watch(BrokenDetector(BrokenSettings()), usual(8 / 4 / 80), 60, cells)[0][0]
+    clumped = watch(BrokenDetector(BrokenSettings()), hours(clumps, DAY), 60, cells)[0][0]
     assert steady + 5 < clumped < 40
 
 
 def test_fewer_requests_than_the_fewest_prove_nothing() -> None:
-    patient = Broken(BrokenSettings(fewest_requests=100))
+    patient = BrokenDetector(BrokenSettings(fewest_requests=100))
     given = watch(patient, usual(), 60, {named(CITED): rate(4.0, 4.0)})
     assert given[0][0] == 25
 
 
 def test_a_rate_must_stand_for_as_many_ticks_as_are_set() -> None:
     cells = {named(CITED): rate(4.0, 4.0)}
-    at_once = watch(Broken(BrokenSettings()), usual(), 20, cells)[0][0]
-    later = watch(Broken(BrokenSettings(stand_minutes=4)), usual(), 20, cells)[0][0]
+    at_once = watch(BrokenDetector(BrokenSettings()), usual(), 20, cells)[0][0]
+    later = watch(BrokenDetector(BrokenSettings(stand_minutes=4)), usual(), 20, cells)[0][0]
     assert later == at_once + 3
 
 
@@ -106,7 +106,7 @@ def test_routes_that_break_together_are_one_finding() -> None:
     routes = ("/a", "/b", "/c", "/d", "/e")
     broken = {named(CITED, route): rate(0.8, 1.33) for route in routes[:3]}
     fine = {named(CITED, route): rate(0.0, 1.33) for route in routes[3:]}
-    given = watch(Broken(BrokenSettings()), usual(routes=routes), 20, broken | fine)
+    given = watch(BrokenDetector(BrokenSettings()), usual(routes=routes), 20, broken | fine)
     assert {one.finding_id for _, one in given} == {given[0][1].finding_id}
     assert given[0][1].routes == ("/a", "/b", "/c")
     assert given[0][0] <= 10
@@ -114,7 +114,7 @@ def test_routes_that_break_together_are_one_finding() -> None:
 
 def test_two_of_five_routes_stay_one_finding_until_both_are_back() -> None:
     routes = ("/a", "/b", "/c", "/d", "/e")
-    watched, table = Broken(BrokenSettings()), usual(routes=routes)
+    watched, table = BrokenDetector(BrokenSettings()), usual(routes=routes)
     both = {named(CITED, one): rate(0.8 * (one in "/a/b"), 1.33) for one in routes}
     one = {named(CITED, one): rate(1.33 * (one == "/a"), 1.33) for one in routes}
     given = [*watch(watched, table, 60, both), *watch(watched, table, 60, one, first=60)]
@@ -126,7 +126,7 @@ def test_two_of_five_routes_stay_one_finding_until_both_are_back() -> None:
 def test_one_route_that_breaks_alone_is_named_alone() -> None:
     routes = ("/a", "/b", "/c", "/d", "/e")
     cells = {named(CITED, route): rate(1.33 * (route == "/b"), 1.33) for route in routes}
-    given = watch(Broken(BrokenSettings()), usual(routes=routes), 30, cells)
+    given = watch(BrokenDetector(BrokenSettings()), usual(routes=routes), 30, cells)
     assert {one.routes for _, one in given} == {("/b",)}
     assert len({one.finding_id for _, one in given}) == 1
 
@@ -135,14 +135,14 @@ def test_routes_too_small_to_speak_alone_speak_together() -> None:
     routes = tuple(f"/{place}" for place in range(40))
     table = hours(lambda _: {named(CITED, route): rate(0.04, 2) for route in routes}, DAY)
     cells = {named(CITED, route): rate(0.03, 0.033) for route in routes}
-    given = watch(Broken(BrokenSettings()), table, 30, cells)
+    given = watch(BrokenDetector(BrokenSettings()), table, 30, cells)
     assert given[0][0] <= 10
     assert len(given[0][1].routes) == 40
 
 
 @pytest.mark.parametrize("clear_minutes", [5, 15, 40])
 def test_it_clears_when_it_was_under_the_ceiling_for_as_long_as_is_set(clear_minutes: int) -> None:
-    watched, table = Broken(BrokenSettings(clear_minutes=clear_minutes)), usual()
+    watched, table = BrokenDetector(BrokenSettings(clear_minutes=clear_minutes)), usual()
     watch(watched, table, 10, {named(CITED): rate(4.0, 4.0)})
     given = watch(watched, table, 80, {named(CITED): rate(0.0, 4.0)}, first=10)
     minute, cleared = given[-1]
@@ -153,7 +153,7 @@ def test_it_clears_when_it_was_under_the_ceiling_for_as_long_as_is_set(clear_min
 
 
 def test_a_route_that_falls_silent_keeps_its_finding_for_a_day() -> None:
-    watched, table = Broken(BrokenSettings()), usual()
+    watched, table = BrokenDetector(BrokenSettings()), usual()
     watch(watched, table, 10, {named(CITED): rate(4.0, 4.0)})
     last = NOW + 10 * MINUTE
     for hour in range(1, 30):
@@ -166,7 +166,7 @@ def test_a_route_that_falls_silent_keeps_its_finding_for_a_day() -> None:
 
 
 def test_an_accepted_level_is_the_new_ceiling() -> None:
-    watched, table = Broken(BrokenSettings()), usual()
+    watched, table = BrokenDetector(BrokenSettings()), usual()
     (found,) = {
         one.finding_id: one for _, one in watch(watched, table, 30, {named(CITED): rate(2.0, 4.0)})
     }.values()
@@ -181,7 +181,7 @@ def test_an_accepted_level_is_the_new_ceiling() -> None:
 
 
 def test_the_level_of_many_routes_is_accepted_together() -> None:
-    watched, routes = Broken(BrokenSettings()), ("/a", "/b", "/c")
+    watched, routes = BrokenDetector(BrokenSettings()), ("/a", "/b", "/c")
     table = usual(routes=routes)
     cells = {named(CITED, route): rate(1.0, 2.0) for route in routes}
     found = watch(watched, table, 20, cells)[-1][1]
@@ -194,8 +194,8 @@ def test_the_level_of_many_routes_is_accepted_together() -> None:
 def test_a_finding_of_an_earlier_life_goes_on_and_is_not_opened_twice() -> None:
     routes = ("/a", "/b", "/c")
     table, cells = usual(routes=routes), {named(CITED, one): rate(2.0, 2.0) for one in routes}
-    before = watch(Broken(BrokenSettings()), table, 10, cells)[-1][1]
-    again = Broken(BrokenSettings(), [before])
+    before = watch(BrokenDetector(BrokenSettings()), table, 10, cells)[-1][1]
+    again = BrokenDetector(BrokenSettings(), [before])
     given = watch(again, table, 5, cells, first=10)
     assert {one.finding_id for _, one in given} == {before.finding_id}
     assert given[-1][1].seen_unix_nano > before.seen_unix_nano

@@ -10,7 +10,7 @@ import pytest
 
 from alerts.signals.catalogue import accepted_key
 from alerts.signals.minutes import HOUR, MINUTE, SignalMinutes
-from alerts.signals.moved import Moved
+from alerts.signals.moved import MovedDetector
 from alerts.signals.settings import MovedSettings
 from ragvigil.model.delta import Series
 from ragvigil.model.finding import Finding
@@ -44,7 +44,7 @@ def _a_minute(cell: Cell) -> Cell:
 
 
 def watch(
-    watched: Moved,
+    watched: MovedDetector,
     table: SignalMinutes,
     minutes: int,
     level: Level,
@@ -70,7 +70,7 @@ def shifted(_hour: int, _route: str) -> float:
 
 
 def test_a_shift_of_one_standard_deviation_is_found_within_the_hour() -> None:
-    given = watch(Moved(MovedSettings()), past(flat), 60, shifted)
+    given = watch(MovedDetector(MovedSettings()), past(flat), 60, shifted)
     minute, found = given[0]
     assert 15 <= minute <= 60
     assert found.reference == pytest.approx(0.5, abs=0.01)
@@ -82,8 +82,8 @@ def test_a_shift_of_one_standard_deviation_is_found_within_the_hour() -> None:
 
 def test_a_pool_is_found_sooner_than_a_route() -> None:
     routes = ("/a", "/b", "/c", "/d", "/e")
-    alone = watch(Moved(MovedSettings()), past(flat), 60, shifted)[0][0]
-    minute, found = watch(Moved(MovedSettings()), past(flat, routes), 60, shifted, routes)[0]
+    alone = watch(MovedDetector(MovedSettings()), past(flat), 60, shifted)[0][0]
+    minute, found = watch(MovedDetector(MovedSettings()), past(flat, routes), 60, shifted, routes)[0]
     assert minute < alone
     assert found.routes == routes
 
@@ -94,7 +94,7 @@ def test_one_route_that_shifts_alone_is_named_alone() -> None:
     def level(_hour: int, route: str) -> float:
         return 0.2 if route == "/c" else 0.5
 
-    given = watch(Moved(MovedSettings()), past(flat, routes), 60, level, routes)
+    given = watch(MovedDetector(MovedSettings()), past(flat, routes), 60, level, routes)
     assert {found.routes for _, found in given} == {("/c",)}
 
 
@@ -102,14 +102,14 @@ def test_a_wave_over_the_day_is_no_move() -> None:
     def wave(hour: int, _route: str) -> float:
         return 0.5 + 0.15 * sin(2 * pi * hour / 24)
 
-    assert not watch(Moved(MovedSettings()), past(wave), 24 * 60, wave)
+    assert not watch(MovedDetector(MovedSettings()), past(wave), 24 * 60, wave)
 
 
 def test_another_mix_of_routes_is_no_move() -> None:
     def level(_hour: int, route: str) -> float:
         return {"/a": 0.8, "/b": 0.3}[route]
 
-    table, watched = past(level, ("/a", "/b")), Moved(MovedSettings())
+    table, watched = past(level, ("/a", "/b")), MovedDetector(MovedSettings())
     start = table.end
     for place in range(90):
         minute = start + place * MINUTE
@@ -126,14 +126,14 @@ def test_what_one_of_the_last_days_showed_too_is_no_move() -> None:
     def odd(hour: int, _route: str) -> float:
         return 0.3 if (hour - 24 * (DAYS - 1)) // 24 == 0 else 0.5
 
-    assert watch(Moved(MovedSettings()), past(flat), 60, shifted)
-    assert not watch(Moved(MovedSettings()), past(odd), 60, shifted)
+    assert watch(MovedDetector(MovedSettings()), past(flat), 60, shifted)
+    assert not watch(MovedDetector(MovedSettings()), past(odd), 60, shifted)
 
 
 def test_a_change_too_small_to_matter_is_no_move_however_sure() -> None:
     made = hours(lambda _: {named(USE): values(0.5, 80_000, 0.2)}, 24 * DAYS)
     made.advance(NOW)
-    watched = Moved(MovedSettings())
+    watched = MovedDetector(MovedSettings())
     for place in range(60):
         add(made, NOW + place * MINUTE, {named(USE): values(0.47, 1500, 0.2)})
         assert not watched.step(made, NOW + (place + 1) * MINUTE, {})
@@ -143,15 +143,15 @@ def test_an_hour_of_the_past_is_enough_and_less_is_not() -> None:
     young = SignalMinutes()
     for place in range(90):
         add(young, START + place * MINUTE, {named(USE): values(0.5, 10, 0.2)})
-    assert watch(Moved(MovedSettings()), young, 30, lambda *_: 0.2)
+    assert watch(MovedDetector(MovedSettings()), young, 30, lambda *_: 0.2)
     new = SignalMinutes()
     for place in range(30):
         add(new, START + place * MINUTE, {named(USE): values(0.5, 10, 0.2)})
-    assert not watch(Moved(MovedSettings()), new, 25, lambda *_: 0.2)
+    assert not watch(MovedDetector(MovedSettings()), new, 25, lambda *_: 0.2)
 
 
 def test_it_clears_when_the_level_is_back_for_as_long_as_is_set() -> None:
-    watched, table = Moved(MovedSettings(clear_minutes=30)), past(flat)
+    watched, table = MovedDetector(MovedSettings(clear_minutes=30)), past(flat)
     watch(watched, table, 60, shifted)
     minute, cleared = watch(watched, table, 120, flat)[-1]
     assert not cleared.is_open
@@ -160,7 +160,7 @@ def test_it_clears_when_the_level_is_back_for_as_long_as_is_set() -> None:
 
 
 def test_after_a_day_it_is_the_new_level_and_stays_quiet() -> None:
-    watched, table = Moved(MovedSettings()), past(flat)
+    watched, table = MovedDetector(MovedSettings()), past(flat)
     given = watch(watched, table, 26 * 60, shifted)
     assert len({found.finding_id for _, found in given}) == 1
     minute, cleared = given[-1]
@@ -170,7 +170,7 @@ def test_after_a_day_it_is_the_new_level_and_stays_quiet() -> None:
 
 
 def test_a_young_service_gets_used_to_a_new_level_too() -> None:
-    watched, table = Moved(MovedSettings()), past(flat, days=1)
+    watched, table = MovedDetector(MovedSettings()), past(flat, days=1)
     given = watch(watched, table, 27 * 60, lambda *_: 0.2)
     assert not given[-1][1].is_open
     assert len({found.finding_id for _, found in given}) == 1
@@ -178,7 +178,7 @@ def test_a_young_service_gets_used_to_a_new_level_too() -> None:
 
 
 def test_an_accepted_level_ends_it_and_keeps_it_away() -> None:
-    watched, table = Moved(MovedSettings()), past(flat)
+    watched, table = MovedDetector(MovedSettings()), past(flat)
     found = watch(watched, table, 60, shifted)[-1][1]
     accepted = {accepted_key(found): 0.3}
     end = table.end + 60 * MINUTE
@@ -190,13 +190,13 @@ def test_an_accepted_level_ends_it_and_keeps_it_away() -> None:
 
 def test_a_finding_of_an_earlier_life_goes_on() -> None:
     table = past(flat)
-    before = watch(Moved(MovedSettings()), table, 60, shifted)[-1][1]
-    given = watch(Moved(MovedSettings(), [before]), table, 30, shifted)
+    before = watch(MovedDetector(MovedSettings()), table, 60, shifted)[-1][1]
+    given = watch(MovedDetector(MovedSettings(), [before]), table, 30, shifted)
     assert {found.finding_id for _, found in given} == {before.finding_id}
 
 
 def test_another_version_of_a_scorer_has_no_past() -> None:
-    table, watched = past(flat), Moved(MovedSettings())
+    table, watched = past(flat), MovedDetector(MovedSettings())
     start = table.end
     for place in range(60):
         minute = start + place * MINUTE
@@ -216,7 +216,7 @@ def test_a_few_very_long_requests_do_not_move_a_typical_one() -> None:
     made = hours(lambda _: {series: cell(80, 0)}, 24 * DAYS)
     for place in range(120):
         add(made, NOW + (place - 120) * MINUTE, {series: cell(2, 0)})
-    watched = Moved(MovedSettings())
+    watched = MovedDetector(MovedSettings())
     for place in range(60):
         add(made, NOW + place * MINUTE, {series: cell(2, int(place == 7))})
         assert not watched.step(made, NOW + (place + 1) * MINUTE, {})
