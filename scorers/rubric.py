@@ -242,10 +242,10 @@ def derivation_problem(rubric: Rubric, rubrics: Mapping[str, Rubric]) -> str:
     if not rubric.derived_from:
         return ""
     source = rubrics.get(rubric.derived_from)
-    judging = source.judge if source else None
-    if judging is None or judging.about is not About.CHUNKS:
+    source_table = source.judge if source else None
+    if source_table is None or source_table.about is not About.CHUNKS:
         return f"derived_from: {rubric.derived_from} is no rubric that grades chunks"
-    counted = [grade.name for grade in judging.grades if grade.value]
+    counted = [grade.name for grade in source_table.grades if grade.value]
     if rubric.relevant_from not in counted:
         return f"relevant_from: {rubric.relevant_from} is not one of {', '.join(counted)}"
     return ""

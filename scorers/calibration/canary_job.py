@@ -40,19 +40,19 @@ class CanaryJob:
     def __init__(
         self,
         store: Store,
-        judging: JudgeJob,
+        judge: JudgeJob,
         facts: Mapping[str, RubricFacts],
         *,
         model: str,
         every_hours: float,
         clock: Callable[[], float] = time.time,
     ) -> None:
-        self._store, self._judging, self._facts = store, judging, facts
+        self._store, self._judge_job, self._facts = store, judge, facts
         self._model, self._every, self._clock = model, every_hours * HOUR, clock
 
     def run(self) -> bool:
         """Whether the canary was judged."""
-        judged_rubrics = self._judging.judged
+        judged_rubrics = self._judge_job.judged
         if not judged_rubrics or not self._every:
             return False
         bars = {
@@ -87,13 +87,13 @@ class CanaryJob:
                 self._facts[name],
                 Score(rubric=name, scorer=self._model, version=rubrics[name].version),
             )
-            for name in self._judging.judged
+            for name in self._judge_job.judged
         }
 
     def _judge(self, chosen: CanarySet) -> bool:
         began = int(self._clock() * 1e9)
         records = [member.record for member in chosen.members]
-        scores_by_record = self._judging.judge_now(records, Purpose.CANARY)
+        scores_by_record = self._judge_job.judge_now(records, Purpose.CANARY)
         if scores_by_record is None:
             return False
         rows: list[CanaryScore] = []

@@ -47,8 +47,8 @@ def _weighted(graded: Sequence[VerdictValue]) -> float:
     return min(1.0, earned / sum(weight for weight, _ in weights))
 
 
-def nugget_scores(judging: JudgeTable, graded: Sequence[VerdictValue]) -> dict[str, float | None]:
+def nugget_scores(table: JudgeTable, graded: Sequence[VerdictValue]) -> dict[str, float | None]:
     """The scores that stand beside a rubric's own: those of nuggets, else nothing."""
-    if judging.about is not About.NUGGETS:
+    if table.about is not About.NUGGETS:
         return {}
     return {way: aggregate(way, graded) for way in OF_NUGGETS}

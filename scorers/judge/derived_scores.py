@@ -31,7 +31,7 @@ class GradedChunk:
 
 def derive(
     rubric: Rubric,
-    judging: JudgeTable,
+    table: JudgeTable,
     record: RagRecord,
     chunks: Sequence[GradedChunk],
     source: Score,
@@ -45,7 +45,7 @@ def derive(
         reason = f"{missing} is absent: {record.absent[missing]}"
         score = Score.not_applicable(rubric.name, reason, absent=missing)
     else:
-        score = _derived_value(rubric, judging, record, chunks)
+        score = _derived_value(rubric, table, record, chunks)
     is_suspected = LABEL in source.label.split(",")
     if is_suspected and score.value is not None:
         details = {**score.details, "value": score.value}
@@ -56,14 +56,14 @@ def derive(
 
 
 def _derived_value(
-    rubric: Rubric, judging: JudgeTable, record: RagRecord, chunks: Sequence[GradedChunk]
+    rubric: Rubric, table: JudgeTable, record: RagRecord, chunks: Sequence[GradedChunk]
 ) -> Score:
     unknown = len(
         {chunk.chunk_id for chunk in record.retrieved} - {chunk.chunk_id for chunk in chunks}
     )
     if unknown:
         return Score.not_applicable(rubric.name, f"the text of {unknown} chunks is unknown")
-    least = judging.grade(rubric.relevant_from).value or 0.0
+    least = table.grade(rubric.relevant_from).value or 0.0
     values = [chunk.grade.value or 0.0 for chunk in chunks]
     relevant = [value >= least for value in values]
     details: dict[str, object] = {"grades": [chunk.grade.name for chunk in chunks]}

@@ -224,16 +224,16 @@ class JudgeJob:
         )
 
     def _run(self) -> None:
-        asyncio.run(self._judging())
+        asyncio.run(self._run_judge())
 
-    async def _judging(self) -> None:
+    async def _run_judge(self) -> None:
         assert self._client is not None
         self._loop = asyncio.get_running_loop()
-        self._judge = judge = self._made(self._client)
+        self._judge = judge = self._build_judge(self._client)
         await judge.run(self._stop)
         await self._client.close()
 
-    def _made(self, client: Client) -> Judge:
+    def _build_judge(self, client: Client) -> Judge:
         from scorers.judge.asker import Asker
         from scorers.judge.worker import Judge
 

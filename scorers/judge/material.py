@@ -63,27 +63,27 @@ class Material:
     passages: tuple[Passage, ...]
 
 
-def material(record: RagRecord, judging: JudgeTable, reference: Reference) -> Material:
+def material(record: RagRecord, table: JudgeTable, reference: Reference) -> Material:
     """The items and the passages of a record; nuggets that nobody knows yet are no items."""
-    if judging.about is About.CITATIONS:
+    if table.about is About.CITATIONS:
         return _citations(record)
-    passages = _passages(documents(record, judging))
-    if judging.about is About.CHUNKS:
+    passages = _passages(documents(record, table))
+    if table.about is About.CHUNKS:
         return Material(items=tuple(map(_of_passage, passages)), passages=passages)
-    if judging.about is About.CLAIMS:
+    if table.about is About.CLAIMS:
         return Material(items=tuple(_claims(record)), passages=passages)
-    if judging.about is About.NUGGETS:
+    if table.about is About.NUGGETS:
         facts = enumerate(reference.facts, 1)
         items = [Item(name=f"n{n}", text=fact.text, is_vital=fact.is_vital) for n, fact in facts]
         return Material(items=tuple(items), passages=() if items else passages)
     return Material(items=(Item(name="answer"),), passages=passages)
 
 
-def documents(record: RagRecord, judging: JudgeTable) -> tuple[Document, ...]:
+def documents(record: RagRecord, table: JudgeTable) -> tuple[Document, ...]:
     """The chunks that a rubric shows."""
-    if Shown.CONTEXT in judging.shows:
+    if Shown.CONTEXT in table.shows:
         return record.context
-    return record.retrieved if Shown.RETRIEVED in judging.shows else ()
+    return record.retrieved if Shown.RETRIEVED in table.shows else ()
 
 
 def _passages(chunks: Sequence[Document]) -> tuple[Passage, ...]:

@@ -106,7 +106,7 @@ def unused_delimiter(delimiter: str, sections: Sequence[Section]) -> str:
 
 
 def render(
-    judging: JudgeTable, items: Sequence[Item], sections: Sequence[Section], delimiter: str
+    table: JudgeTable, items: Sequence[Item], sections: Sequence[Section], delimiter: str
 ) -> str:
     """The whole prompt. `items` is empty where the model itself is to find the nuggets.
 
@@ -115,14 +115,14 @@ def render(
     data = "".join(f"\n{delimiter} {section.name}\n{section.value}\n" for section in sections)
     closing = CLOSING.format(
         delimiter=delimiter,
-        instruction=" ".join(judging.instruction.split()),
-        grades="\n".join(f"- {grade.name}: {grade.means}" for grade in judging.grades),
+        instruction=" ".join(table.instruction.split()),
+        grades="\n".join(f"- {grade.name}: {grade.means}" for grade in table.grades),
         verdicts=_verdicts(items),
-        quote=_quote(judging),
-        reason=f"\nreason: why, in at most {REASON_WORDS} words." if judging.reasons else "",
-        failures=", ".join([NO_FAILURE, *judging.failure_types]),
+        quote=_quote(table),
+        reason=f"\nreason: why, in at most {REASON_WORDS} words." if table.reasons else "",
+        failures=", ".join([NO_FAILURE, *table.failure_types]),
         mode_words=MODE_WORDS,
-        form=reply_form(judging, items),
+        form=reply_form(table, items),
     )
     return OPENING.format(delimiter=delimiter) + data + closing
 
@@ -138,48 +138,48 @@ def _verdicts(items: Sequence[Item]) -> str:
     return f"Give exactly one verdict for each of: {names}."
 
 
-def _quote(judging: JudgeTable) -> str:
-    if judging.quote_from is None:
+def _quote(table: JudgeTable) -> str:
+    if table.quote_from is None:
         return ""
-    names = ", ".join(grade.name for grade in judging.grades if grade.quote)
-    key = (judging.about, judging.quote_from)
-    place = PLACES.get(key, PLACE[judging.quote_from])
+    names = ", ".join(grade.name for grade in table.grades if grade.quote)
+    key = (table.about, table.quote_from)
+    place = PLACES.get(key, PLACE[table.quote_from])
     return QUOTE.format(grades=names, place=place)
 
 
-def reply_form(judging: JudgeTable, items: Sequence[Item]) -> str:
+def reply_form(table: JudgeTable, items: Sequence[Item]) -> str:
     """The demanded JSON, with what is allowed in the place of each value."""
-    verdict = ", ".join(f'"{key}": {value}' for key, value in _fields(judging))
+    verdict = ", ".join(f'"{key}": {value}' for key, value in _fields(table))
     if items:
         more_items = "".join(f', "{item.name}": {{...}}' for item in items[1:])
         verdicts = f'"verdicts": {{"{items[0].name}": {{{verdict}}}{more_items}}}'
     else:
         nugget = f'"nugget": "...", "importance": "vital" | "okay", {verdict}'
         verdicts = f'"nuggets": [{{{nugget}}}, ...]'
-    failures = " | ".join(f'"{failure}"' for failure in (NO_FAILURE, *judging.failure_types))
+    failures = " | ".join(f'"{failure}"' for failure in (NO_FAILURE, *table.failure_types))
     return f'{{{verdicts},\n "failure_type": {failures},\n "failure_mode": "..."}}'
 
 
-def _fields(judging: JudgeTable) -> list[tuple[str, str]]:
+def _fields(table: JudgeTable) -> list[tuple[str, str]]:
     """The keys of one verdict, what is found before what is concluded from it."""
-    fields = [("quote", '"..."')] if judging.quote_from is not None else []
-    fields += [("reason", '"..."')] if judging.reasons else []
-    mark = "" if judging.is_numeric else '"'
-    return [*fields, ("grade", " | ".join(f"{mark}{grade.name}{mark}" for grade in judging.grades))]
+    fields = [("quote", '"..."')] if table.quote_from is not None else []
+    fields += [("reason", '"..."')] if table.reasons else []
+    mark = "" if table.is_numeric else '"'
+    return [*fields, ("grade", " | ".join(f"{mark}{grade.name}{mark}" for grade in table.grades))]
 
 
-def prompt_skeleton(judging: JudgeTable) -> str:
+def prompt_skeleton(table: JudgeTable) -> str:
     """The prompt of a rubric for a record of two chunks."""
-    shows = judging.shows
+    shows = table.shows
     values = {
         "question": Shown.QUESTION in shows,
         "answer": Shown.ANSWER in shows,
-        "reference 1": Shown.REFERENCE in shows and judging.about is not About.NUGGETS,
+        "reference 1": Shown.REFERENCE in shows and table.about is not About.NUGGETS,
         "passage c1": not {Shown.CONTEXT, Shown.RETRIEVED}.isdisjoint(shows),
         "passage c2": not {Shown.CONTEXT, Shown.RETRIEVED}.isdisjoint(shows),
     }
     names = [name for name, is_shown in values.items() if is_shown]
-    names += [f"{kind} {name}" for name, kind in SKELETON_ITEMS[judging.about] if kind]
+    names += [f"{kind} {name}" for name, kind in SKELETON_ITEMS[table.about] if kind]
     sections = [Section(name, f'"<the text of {name}>"') for name in names]
-    items = [Item(name=name) for name, _ in SKELETON_ITEMS[judging.about]]
-    return render(judging, items, sections, SKELETON_DELIMITER)
+    items = [Item(name=name) for name, _ in SKELETON_ITEMS[table.about]]
+    return render(table, items, sections, SKELETON_DELIMITER)

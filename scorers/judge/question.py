@@ -53,16 +53,16 @@ class Question:
     form: type[BaseModel]
 
     @property
-    def judging(self) -> JudgeTable:
+    def table(self) -> JudgeTable:
         """What the rubric says of judging."""
         return judge_table_of(self.rubric)
 
     def key(self, model: str) -> str:
         """The key of the reply in the cache: what a verdict depends on, not the delimiter."""
-        shows = self.judging.shows
+        shows = self.table.shows
         own = ("question", "answer")
         shown = [section.value for section in self.sections if section.name not in own]
-        rubric_facts = repr((LAYOUT, self.judging, [section.name for section in self.sections]))
+        rubric_facts = repr((LAYOUT, self.table, [section.name for section in self.sections]))
         return cache_key(
             model=model,
             prompt_version=self.rubric.version,
@@ -95,23 +95,23 @@ def ask_about(
     `delimiter` is a random word, drawn for each call; `most_characters` bounds a prompt. Raises
     ValueError for a rubric without a `[judge]` table and for a delimiter of under 16 characters.
     """
-    judging = judge_table_of(rubric)
+    table = judge_table_of(rubric)
     if len(delimiter) < 16 or not delimiter.isalnum():
         raise ValueError("a delimiter is at least 16 letters or digits")
     missing = next((field for field in rubric.needs if field in record.absent), None)
     if missing is not None:
         return not_judged(rubric, f"{missing} is absent: {record.absent[missing]}", absent=missing)
-    unfit = _inapplicable(record, rubric, judging, reference)
+    unfit = _inapplicable(record, rubric, table, reference)
     if unfit is not None:
         return unfit
-    subject = material(record, judging, reference)
-    if not subject.items and not (judging.about is About.NUGGETS and subject.passages):
-        return _no_items(rubric, record, NOTHING[judging.about])
-    fixed = tuple(_fixed_sections(record, judging, reference))
-    frame = len(render(judging, (), fixed, delimiter)) + len(delimiter)
+    subject = material(record, table, reference)
+    if not subject.items and not (table.about is About.NUGGETS and subject.passages):
+        return _no_items(rubric, record, NOTHING[table.about])
+    fixed = tuple(_fixed_sections(record, table, reference))
+    frame = len(render(table, (), fixed, delimiter)) + len(delimiter)
     if frame >= most_characters:
         return _partial(rubric, f"the judge reads {most_characters} characters at a time")
-    parts = parts_of(subject, judging, most_characters - frame)
+    parts = parts_of(subject, table, most_characters - frame)
     if len(parts) > MOST_QUESTIONS:
         return _partial(rubric, f"it takes {len(parts)} questions of {most_characters} characters")
     questions = [
@@ -158,43 +158,43 @@ def _no_items(rubric: Rubric, record: RagRecord, reason: str) -> Score:
 
 
 def _inapplicable(
-    record: RagRecord, rubric: Rubric, judging: JudgeTable, reference: Reference
+    record: RagRecord, rubric: Rubric, table: JudgeTable, reference: Reference
 ) -> Score | None:
     """Why a rubric does not apply to this record; None where it does."""
-    shows = set(judging.shows)
+    shows = set(table.shows)
     if Shown.QUESTION in shows and not (record.query or "").strip():
         return not_judged(rubric, "there is no question")
-    is_about_answer = judging.about is not About.CHUNKS or Shown.ANSWER in shows
+    is_about_answer = table.about is not About.CHUNKS or Shown.ANSWER in shows
     if is_about_answer and not (record.answer or "").strip():
         return not_judged(rubric, "there is no answer")
-    if judging.about is About.NUGGETS and reference.facts:
+    if table.about is About.NUGGETS and reference.facts:
         return None
-    if Shown.REFERENCE in shows and not reference and judging.about is not About.NUGGETS:
+    if Shown.REFERENCE in shows and not reference and table.about is not About.NUGGETS:
         return not_judged(rubric, "no reference is known: neither a golden answer nor a source")
-    chunks = documents(record, judging)
+    chunks = documents(record, table)
     shows_chunks = not shows.isdisjoint({Shown.CONTEXT, Shown.RETRIEVED})
-    if shows_chunks and not chunks and not judging.empty_context:
+    if shows_chunks and not chunks and not table.empty_context:
         return _no_items(rubric, record, "nothing was retrieved")
     unknown = sum(chunk.content is None for chunk in chunks)
-    if unknown and judging.about is not About.CITATIONS:
+    if unknown and table.about is not About.CITATIONS:
         reason = f"the text of {unknown} of {len(chunks)} chunks is unknown"
         return not_judged(rubric, reason, absent="document_texts")
-    if judging.only_when is OnlyWhen.ANSWERED and classify(record.answer or "").label == "refused":
+    if table.only_when is OnlyWhen.ANSWERED and classify(record.answer or "").label == "refused":
         return not_judged(rubric, "the answer refused")
     is_injected = any(findings(chunk.content) for chunk in chunks if chunk.content)
-    if judging.only_when is OnlyWhen.INJECTED and not is_injected:
+    if table.only_when is OnlyWhen.INJECTED and not is_injected:
         return not_judged(rubric, "no chunk holds an instruction to the model")
     return None
 
 
-def _fixed_sections(record: RagRecord, judging: JudgeTable, reference: Reference) -> list[Section]:
+def _fixed_sections(record: RagRecord, table: JudgeTable, reference: Reference) -> list[Section]:
     """What every question of a rubric shows, chunks and items left out."""
     sections = []
-    if Shown.QUESTION in judging.shows:
+    if Shown.QUESTION in table.shows:
         sections.append(section("question", record.query))
-    if Shown.ANSWER in judging.shows:
+    if Shown.ANSWER in table.shows:
         sections.append(section("answer", record.answer))
-    if Shown.REFERENCE in judging.shows and judging.about is not About.NUGGETS:
+    if Shown.REFERENCE in table.shows and table.about is not About.NUGGETS:
         texts = enumerate(reference.texts, 1)
         sections += [section(f"reference {number}", text) for number, text in texts]
     return sections
@@ -209,8 +209,8 @@ def _question(
     fixed: tuple[Section, ...],
     delimiter: str,
 ) -> Question:
-    judging = judge_table_of(rubric)
-    sections = (*fixed, *part.sections(judging.about))
+    table = judge_table_of(rubric)
+    sections = (*fixed, *part.sections(table.about))
     mark = unused_delimiter(delimiter, sections)
     return Question(
         rubric=rubric,
@@ -221,6 +221,6 @@ def _question(
         passages=part.passages,
         sections=sections,
         delimiter=mark,
-        prompt=render(judging, part.items, sections, mark),
-        form=form_of(judging, tuple(item.name for item in part.items)),
+        prompt=render(table, part.items, sections, mark),
+        form=form_of(table, tuple(item.name for item in part.items)),
     )

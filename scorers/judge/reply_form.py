@@ -36,28 +36,28 @@ class NuggetReply(ReplyForm):
 
 
 @lru_cache(maxsize=256)
-def form_of(judging: JudgeTable, names: tuple[str, ...]) -> type[BaseModel]:
+def form_of(table: JudgeTable, names: tuple[str, ...]) -> type[BaseModel]:
     """The form of a reply about items of these names; of nuggets yet to be found without names."""
-    failure = Literal[(NO_FAILURE, *judging.failure_types)]  # type: ignore[valid-type]
+    failure = Literal[(NO_FAILURE, *table.failure_types)]  # type: ignore[valid-type]
     ending: dict[str, Any] = {"failure_type": (failure, ...), "failure_mode": (str, ...)}
     if not names:
-        nugget = _verdict(judging, nugget=(str, ...), importance=(Literal["vital", "okay"], ...))
+        nugget = _verdict(table, nugget=(str, ...), importance=(Literal["vital", "okay"], ...))
         listed = Annotated[list[nugget], Field(min_length=1, max_length=MOST_NUGGETS)]  # type: ignore[valid-type]
         return create_model("Reply", __base__=NuggetReply, nuggets=(listed, ...), **ending)
-    verdict = _verdict(judging)
+    verdict = _verdict(table)
     each: dict[str, Any] = dict.fromkeys(names, (verdict, ...))
     verdicts = create_model("Verdicts", __base__=ReplyForm, **each)
     return create_model("Reply", __base__=ReplyForm, verdicts=(verdicts, ...), **ending)
 
 
-def _verdict(judging: JudgeTable, **before: Any) -> type[BaseModel]:
+def _verdict(table: JudgeTable, **before: Any) -> type[BaseModel]:
     """One verdict: what is found first, the grade last."""
     fields: dict[str, Any] = dict(before)
-    if judging.quote_from is not None:
+    if table.quote_from is not None:
         fields["quote"] = (str, ...)
-    if judging.reasons:
+    if table.reasons:
         fields["reason"] = (str, ...)
-    fields["grade"] = (_grade([grade.name for grade in judging.grades], judging.is_numeric), ...)
+    fields["grade"] = (_grade([grade.name for grade in table.grades], table.is_numeric), ...)
     return create_model("Verdict", __base__=ReplyForm, **fields)
 
 

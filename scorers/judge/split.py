@@ -39,20 +39,20 @@ def _item_section(item: Item, about: About) -> Section:
     return section(f"{'nugget' if about is About.NUGGETS else 'claim'} {item.name}", item.text)
 
 
-def parts_of(subject: Material, judging: JudgeTable, room: int) -> list[Part]:
+def parts_of(subject: Material, table: JudgeTable, room: int) -> list[Part]:
     """The questions in their order, each within `room` characters where that can be done.
 
     A chunk that is larger than the room becomes several passages of one name, in questions of
     their own.
     """
     single = Part(items=subject.items, passages=subject.passages)
-    if _size(single, judging.about) <= room and len(subject.items) <= MOST_ITEMS:
+    if _size(single, table.about) <= room and len(subject.items) <= MOST_ITEMS:
         return [single]
-    if judging.about is About.CLAIMS:
+    if table.about is About.CLAIMS:
         return _claims_by_context(subject, room)
-    if judging.about in (About.CHUNKS, About.CITATIONS):
+    if table.about in (About.CHUNKS, About.CITATIONS):
         return _items_with_passages(subject, room)
-    if judging.about is About.NUGGETS and subject.items:  # without passages
+    if table.about is About.NUGGETS and subject.items:  # without passages
         groups = pack(subject.items, lambda item: _cost(item.text), room, MOST_ITEMS)
         return [Part(items=tuple(group), passages=()) for group in groups]
     return [single]

@@ -88,20 +88,20 @@ def read_scores(
         for verdict in verdicts:
             before = verdicts_by_item.get(verdict.item.name)
             verdicts_by_item[verdict.item.name] = (
-                verdict if before is None else _better_verdict(before, verdict, first.judging)
+                verdict if before is None else _better_verdict(before, verdict, first.table)
             )
     lacking = [item.name for item in first.material.items if item.name not in verdicts_by_item]
     if lacking:
         return Incomplete(reason=f"no verdict on {', '.join(lacking[:5])}")
     score = _score(first, list(verdicts_by_item.values()), replies, judge)
-    if first.judging.about is not About.CHUNKS:
+    if first.table.about is not About.CHUNKS:
         return (score,)
     if derived is None:
         derived = derived_from(first.rubric.name, load_rubrics())
     chunks = _chunks(first, verdicts_by_item)
     return (
         score,
-        *(derive(rubric, first.judging, first.record, chunks, score) for rubric in derived),
+        *(derive(rubric, first.table, first.record, chunks, score) for rubric in derived),
     )
 
 
@@ -160,33 +160,33 @@ def _nuggets(question: Question, reply: Mapping[str, Any]) -> list[Verdict] | In
 
 def _verdict(question: Question, item: Item, entry: Mapping[str, Any]) -> Verdict | None:
     """A verdict; None where its grade is none of the rubric's."""
-    judging = question.judging
+    table = question.table
     name, quote = str(entry.get("grade")), str(entry.get("quote", "")).strip()
-    grade = next((candidate for candidate in judging.grades if candidate.name == name), None)
+    grade = next((candidate for candidate in table.grades if candidate.name == name), None)
     if grade is None:
         return None
     if grade.quote and not is_quoted(quote, _quotable(question, item)):
-        grade = judging.grade(judging.without_quote)
+        grade = table.grade(table.without_quote)
     reason = str(entry.get("reason", ""))
     return Verdict(item=item, grade=grade, given=name, quote=quote, reason=reason)
 
 
 def _quotable(question: Question, item: Item) -> list[str]:
     """The texts of the record in which a quote may stand; chunks are whole here."""
-    judging = question.judging
-    if judging.quote_from is QuoteFrom.ANSWER:
+    table = question.table
+    if table.quote_from is QuoteFrom.ANSWER:
         return [question.record.answer or ""]
-    if judging.quote_from is QuoteFrom.REFERENCE:
+    if table.quote_from is QuoteFrom.REFERENCE:
         return list(question.reference.texts)
     passages = question.material.passages
-    if judging.quote_from is QuoteFrom.ITEM:
+    if table.quote_from is QuoteFrom.ITEM:
         return [passage.text for passage in passages if passage.name == item.passage]
     return [passage.text for passage in passages]
 
 
-def _better_verdict(first: Verdict, other: Verdict, judging: JudgeTable) -> Verdict:
+def _better_verdict(first: Verdict, other: Verdict, table: JudgeTable) -> Verdict:
     """Of two verdicts on one item, each from a part of the context, that which stands first."""
-    order = [grade.name for grade in judging.grades]
+    order = [grade.name for grade in table.grades]
     return min(first, other, key=lambda verdict: order.index(verdict.grade.name))
 
 
@@ -196,16 +196,16 @@ def _score(
     replies: Sequence[Mapping[str, Any]],
     judge: str,
 ) -> Score:
-    rubric, judging = question.rubric, question.judging
+    rubric, table = question.rubric, question.table
     graded = [
         VerdictValue(value=verdict.grade.value, is_vital=verdict.item.is_vital)
         for verdict in verdicts
         if verdict.grade.value is not None
     ]
-    value = aggregate(judging.aggregation, graded, judging.top)
+    value = aggregate(table.aggregation, graded, table.top)
     counts = Counter(verdict.grade.name for verdict in verdicts)
     suspicions = _suspicions(question)
-    labels = [grade.name for grade in judging.grades if grade.label and counts[grade.name]]
+    labels = [grade.name for grade in table.grades if grade.label and counts[grade.name]]
     labels = [LABEL] if suspicions else labels
     failure, mode = _failure(replies)
     details: dict[str, object] = {
@@ -214,14 +214,14 @@ def _score(
         "downgraded": sum(verdict.given != verdict.grade.name for verdict in verdicts),
         "failure_type": failure,
         "failure_mode": mode,
-    } | nugget_scores(judging, graded)
+    } | nugget_scores(table, graded)
     if suspicions:
         details |= {"value": value, "suspected": suspicions}
     return Score(
         rubric=rubric.name,
         value=None if suspicions else value,
         label=",".join(labels),
-        explanation=_explanation(judging, counts, mode, value, bool(suspicions)),
+        explanation=_explanation(table, counts, mode, value, bool(suspicions)),
         layer=rubric.layer,
         scorer=judge,
         version=rubric.version,
@@ -231,10 +231,10 @@ def _score(
 
 
 def _explanation(
-    judging: JudgeTable, counts: Mapping[str, int], mode: str, value: float | None, withheld: bool
+    table: JudgeTable, counts: Mapping[str, int], mode: str, value: float | None, withheld: bool
 ) -> str:
     summary = ", ".join(
-        f"{counts[grade.name]} x {grade.name}" for grade in judging.grades if counts[grade.name]
+        f"{counts[grade.name]} x {grade.name}" for grade in table.grades if counts[grade.name]
     )
     if withheld:
         return f"a text addresses the model, so the score is withheld; {summary}"
@@ -253,7 +253,7 @@ def _failure(replies: Sequence[Mapping[str, Any]]) -> tuple[str, str]:
 
 
 def _suspicions(question: Question) -> list[str]:
-    record, shows = question.record, question.judging.shows
+    record, shows = question.record, question.table.shows
     other_texts = [
         text
         for shown, text in ((Shown.QUESTION, record.query), (Shown.ANSWER, record.answer))
@@ -262,7 +262,7 @@ def _suspicions(question: Question) -> list[str]:
     return suspicious_parts(
         [passage.text for passage in question.material.passages],
         other_texts,
-        judge_alone=question.judging.scores_injected,
+        judge_alone=question.table.scores_injected,
     )
 
 

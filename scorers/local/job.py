@@ -116,7 +116,7 @@ class LocalScoring:
         return {"rate": round(self.rate, 3), "waiting": len(self._waiting)}
 
     def step(self) -> bool:
-        """Scores and writes up to BATCH_RECORDS records; returns False if there was none or no time."""
+        """Scores and writes up to BATCH_RECORDS records; False if there was none, or no time."""
         self._adapt()
         if self.is_behind or not self._waiting or not self._inference.has_time():
             return False

@@ -28,7 +28,7 @@ EXPECTED = (
 )
 
 
-def judging(rubric: Rubric) -> JudgeTable:
+def table_of(rubric: Rubric) -> JudgeTable:
     assert rubric.judge is not None
     return rubric.judge
 
@@ -61,15 +61,15 @@ def test_a_file_parses_and_says_where_its_method_comes_from(name: str) -> None:
 @pytest.mark.parametrize("name", sorted(DERIVED))
 def test_a_derived_rubric_reads_grades_that_there_are(name: str) -> None:
     source = JUDGED[DERIVED[name].derived_from]
-    assert judging(source).about is About.CHUNKS
-    assert judging(source).grade(DERIVED[name].relevant_from).value
+    assert table_of(source).about is About.CHUNKS
+    assert table_of(source).grade(DERIVED[name].relevant_from).value
     assert set(source.needs) <= set(DERIVED[name].needs)
     assert DERIVED[name] in derived_from(source.name, EVERY)
 
 
 @pytest.mark.parametrize("name", sorted(JUDGED))
 def test_labels_of_grades_and_the_failures_are_named(name: str) -> None:
-    table = judging(JUDGED[name])
+    table = table_of(JUDGED[name])
     assert {grade.name for grade in table.grades if grade.label} <= set(JUDGED[name].labels)
     assert len(table.failure_types) >= 3
     values = [grade.value for grade in table.grades if grade.value is not None]
@@ -99,7 +99,7 @@ def is_as_written(name: str, prompt: str) -> None:
 def test_the_instruction_stands_behind_the_data_and_the_score_is_not_asked_for(name: str) -> None:
     prompt = asked(name)[0].prompt
     data, _, task = prompt.rpartition(f"\n{DELIMITER} end of the data\n")
-    assert judging(JUDGED[name]).instruction.split()[0] in task.split("Task. ")[1].split()[0]
+    assert table_of(JUDGED[name]).instruction.split()[0] in task.split("Task. ")[1].split()[0]
     assert "card refunds" in data.casefold()
     assert "card refunds" not in task.casefold()
     assert "score" not in task.casefold()
@@ -110,9 +110,9 @@ def test_the_instruction_stands_behind_the_data_and_the_score_is_not_asked_for(n
 @pytest.mark.parametrize("best", [True, False])
 def test_the_ends_of_the_scale_are_the_ends_of_the_score(name: str, best: bool) -> None:
     questions = asked(name)
-    graded = [grade for grade in judging(JUDGED[name]).grades if grade.value is not None]
+    graded = [grade for grade in table_of(JUDGED[name]).grades if grade.value is not None]
     grade = graded[0] if best else graded[-1]
-    is_numeric = judging(JUDGED[name]).is_numeric
+    is_numeric = table_of(JUDGED[name]).is_numeric
     spelt = int(grade.name) if is_numeric else grade.name
     answers = [
         question.form.model_validate(
@@ -146,7 +146,7 @@ def quote(question: Question, passage: str) -> str:
     texts = {passage.name: passage.text for passage in question.passages}
     if passage:
         return texts[passage]
-    source = judging(question.rubric).quote_from
+    source = table_of(question.rubric).quote_from
     if source == "reference":
         return question.reference.answer
     return (question.record.answer or "")[:40] if source == "answer" else next(iter(texts.values()))
