@@ -2,29 +2,40 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import asdict
+from collections.abc import Sequence
+from dataclasses import dataclass
 
-from alerts.deltas.two_phase import judged_mean
+from alerts.deltas.two_phase import TwoPhase, judged_mean
+from ragvigil.model.delta import Series
 from ragvigil.store.engine.store import Store
 from ragvigil.store.scores import paired
 from ragvigil.store.scores.paired import Pair
 
 
-def estimates(store: Store, since: int) -> list[Mapping[str, object]]:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SeriesEstimate:
+    """The judged mean of a series, with its interval.
+
+    `records` counts the records that were judged or scored by a local model; `plain_mean` is the
+    mean of the judged records alone.
+    """
+
+    series: Series
+    records: int
+    plain_mean: float
+    estimate: TwoPhase
+
+
+def estimates(store: Store, since: int) -> list[SeriesEstimate]:
     """Estimates the judged mean of every series since a time (seconds since the epoch).
 
     Raises StoreError.
     """
-    rows: list[Mapping[str, object]] = []
-    for series, pairs in paired.pairs(store, since):
-        estimate = _estimate(pairs)
-        if estimate is not None:
-            rows.append(asdict(series) | {"records": len(pairs)} | estimate)
-    return rows
+    found = (_estimate(series, pairs) for series, pairs in paired.pairs(store, since))
+    return [estimate for estimate in found if estimate is not None]
 
 
-def _estimate(pairs: Sequence[Pair]) -> dict[str, object] | None:
+def _estimate(series: Series, pairs: Sequence[Pair]) -> SeriesEstimate | None:
     import numpy as np
 
     place = [number for number, pair in enumerate(pairs) if pair.judged is not None]
@@ -37,5 +48,9 @@ def _estimate(pairs: Sequence[Pair]) -> dict[str, object] | None:
     )
     if estimate is None:
         return None
-    names = ("mean", "low", "high", "n", "n_effective", "slope")
-    return {name: getattr(estimate, name) for name in names} | {"plain_mean": float(judged.mean())}
+    return SeriesEstimate(
+        series=series,
+        records=len(pairs),
+        plain_mean=float(judged.mean()),
+        estimate=estimate,
+    )

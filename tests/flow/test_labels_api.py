@@ -8,12 +8,13 @@ import httpx2
 import pytest
 from prometheus_client import REGISTRY
 
-from ragvigil.app.parts import calibration
+from ragvigil.app.sources.judges import judge_source
 from ragvigil.model.score import Kind, Stream
 from ragvigil.store.engine.store import Store
 from ragvigil.web.api.application import api
 from ragvigil.web.settings import WebSettings
 from scorers.calibration import metrics
+from scorers.calibration.report import Calibration
 from tests.flow.test_api import Quiet
 from tests.judged import JUDGE, RUBRICS, ids, keep_judged, verdict
 from tests.outcomes import NOW
@@ -27,7 +28,7 @@ def client(store: Store, **settings: object) -> httpx2.AsyncClient:
         store,
         Quiet(),
         WebSettings.model_validate(settings),
-        judging=calibration(store, BARS, BARS, lambda: LATER),
+        judging=judge_source(store, BARS, BARS, lambda: LATER),
         clock=lambda: datetime.fromtimestamp(LATER, UTC),
     )
     transport = httpx2.ASGITransport(app, raise_app_exceptions=False)
@@ -213,8 +214,7 @@ async def test_disagreements_are_listed_with_those_of_people_first(store: Store)
 async def test_prometheus_is_told_what_the_api_says(store: Store) -> None:
     keep_judged(store, {number: [verdict(number % 2)] for number in range(1, 41)})
     await labelled(client(store), [post(number, number % 2) for number in range(1, 41)])
-    judging = calibration(store, BARS, BARS, lambda: LATER)
-    judging.show_metrics()
+    Calibration(store, BARS, lambda: LATER).show_metrics()
     labels = {"rubric": "groundedness", "judge": f"{JUDGE} v1"}
     try:
         assert REGISTRY.get_sample_value("ragvigil_judge_kappa", labels) == 1.0

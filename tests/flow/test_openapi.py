@@ -16,9 +16,9 @@ from schemathesis.specs.openapi.checks import (
 
 from alerts.incidents.job import IncidentJob
 from alerts.incidents.settings import IncidentSettings
-from ragvigil.app.parts import calibration
 from ragvigil.app.sources.golden import Golden
 from ragvigil.app.sources.incidents import Incidents
+from ragvigil.app.sources.judges import judge_source
 from ragvigil.store.engine.store import Store
 from ragvigil.store.settings import StoreSettings
 from ragvigil.web.api.application import api
@@ -84,7 +84,7 @@ def test_every_answer_is_one_that_the_document_describes(
     store: Store, tmp_path: Path, method: str, path: str
 ) -> None:
     keep(store, [outcome(1, NOW - 60, value=0.5)])
-    judging = calibration(store, (), {}, time.time)
+    judging = judge_source(store, (), {}, time.time)
     web = WebSettings(allowed_hosts=("testserver",))
     watching = Incidents(store, IncidentJob(store, IncidentSettings()), Quiet())
     issuing = issues(store, tmp_path)

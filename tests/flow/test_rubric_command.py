@@ -20,7 +20,7 @@ from ragvigil.model.span import Closed, Resource, Span, Trace
 from ragvigil.store.engine.store import Store
 from ragvigil.store.records.records import trace as stored_trace
 from ragvigil.store.records.traces import TraceRows
-from ragvigil.web.views.forms import TraceForm
+from ragvigil.web.views.records import TraceForm
 from scorers.judge.settings import JudgeSettings
 from scorers.rubric import load_rubrics
 from tests.content_judge import ContentJudge

@@ -1,23 +1,33 @@
-"""What the API asks of the golden set, in its words."""
+"""The API's golden set: the job's values as forms, its errors as the API's."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import asdict
-from typing import Any, TypeVar
+from typing import TypeVar
 
 from clustering.golden.case import BadCase, as_json, parse
 from clustering.golden.composition import composition
 from clustering.golden.git import RepositoryRefuses
-from clustering.golden.set_file import InvalidCase, is_as_signed
+from clustering.golden.set_file import is_as_signed
 from clustering.golden.verbs import Refused
 from ragvigil.app.golden.job import GoldenJob
 from ragvigil.app.golden.trace import NotStored
 from ragvigil.model.golden import CaseRun, GoldenCase
 from ragvigil.web.api.golden import CaseRefused, NoSuchCase, WrongCase
-from ragvigil.web.views.golden import ChecksForm, EditPost, ProposePost, RejectPost, SignPost
+from ragvigil.web.views.golden import (
+    BrokenForm,
+    ChecksForm,
+    EditPost,
+    Line,
+    MixForm,
+    ProposePost,
+    RejectPost,
+    SetForm,
+    SignPost,
+)
 
-Answer = TypeVar("Answer")
+Result = TypeVar("Result")
 
 
 class Golden:
@@ -26,39 +36,43 @@ class Golden:
     def __init__(self, job: GoldenJob) -> None:
         self._job = job
 
-    def set_values(self) -> Mapping[str, Any]:
-        """The set as it is committed; its composition is that of the cases as they were signed."""
-        found = self._job.read_set()
-        return {
-            "cases": [as_json(one) for one in found.cases],
-            "broken": [_broken(one) for one in found.broken],
-            "problem": found.problem,
-            "mix": asdict(composition([one for one in found.cases if is_as_signed(one)])),
-        }
+    def golden_set(self) -> SetForm:
+        """The set as it is committed; only cases that are as they were signed count in its mix."""
+        committed = self._job.read_set()
+        mix = composition([case for case in committed.cases if is_as_signed(case)])
+        return SetForm(
+            cases=[as_json(case) for case in committed.cases],
+            broken=[
+                BrokenForm(case_id=line.case_id, line=line.number, why=line.why)
+                for line in committed.broken
+            ],
+            problem=committed.problem,
+            mix=MixForm.model_validate(asdict(mix)),
+        )
 
     def checks(self, case: GoldenCase) -> ChecksForm:
         """What must be known before a case is signed."""
-        found = self._job.checks(case)
-        return ChecksForm(blocking=found.blocking, warnings=found.warnings, unseen=found.unseen)
+        checks = self._job.checks(case)
+        return ChecksForm(blocking=checks.blocking, warnings=checks.warnings, unseen=checks.unseen)
 
     def propose(self, post: ProposePost) -> GoldenCase:
         """Makes a stored record a proposed case."""
-        return _said(
+        return _checked(
             lambda: self._job.propose(post.trace_id, post.record_id, post.issue_id, post.actor)
         )
 
-    def add(self, line: Mapping[str, Any], actor: str) -> GoldenCase:
+    def add(self, line: Line, actor: str) -> GoldenCase:
         """Makes an imported line a proposed case."""
-        return _said(lambda: self._job.add(parse(line), actor))
+        return _checked(lambda: self._job.add(parse(line), actor))
 
     def edit(self, case_id: str, post: EditPost) -> GoldenCase:
         """Changes a case."""
-        given = post.model_dump(mode="json", exclude={"actor", "revision"}, exclude_none=True)
-        return _said(lambda: self._job.edit(case_id, given, post.actor, post.revision))
+        changes = post.model_dump(mode="json", exclude={"actor", "revision"}, exclude_none=True)
+        return _checked(lambda: self._job.edit(case_id, changes, post.actor, post.revision))
 
     def sign(self, case_id: str, post: SignPost) -> CaseRun:
         """Commits a case and runs it."""
-        return _said(
+        return _checked(
             lambda: self._job.sign(
                 case_id, post.actor, post.content_hash, despite_warnings=post.despite_warnings
             )
@@ -66,14 +80,15 @@ class Golden:
 
     def reject(self, case_id: str, post: RejectPost) -> GoldenCase:
         """Declines a proposal."""
-        return _said(lambda: self._job.reject(case_id, post.actor, post.text))
+        return _checked(lambda: self._job.reject(case_id, post.actor, post.text))
 
     def run(self, case_id: str) -> CaseRun:
         """Runs a case now."""
-        return _said(lambda: self._job.run(case_id))
+        return _checked(lambda: self._job.run(case_id))
 
 
-def _said(verb: Callable[[], Answer]) -> Answer:
+def _checked(verb: Callable[[], Result]) -> Result:
+    """Calls a verb of the job. Raises NoSuchCase, CaseRefused or WrongCase."""
     try:
         return verb()
     except NotStored as error:
@@ -82,7 +97,3 @@ def _said(verb: Callable[[], Answer]) -> Answer:
         raise CaseRefused(str(error)) from error
     except BadCase as error:
         raise WrongCase(str(error)) from error
-
-
-def _broken(one: InvalidCase) -> dict[str, Any]:
-    return {"case_id": one.case_id, "line": one.number, "why": one.why}

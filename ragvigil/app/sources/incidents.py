@@ -1,4 +1,4 @@
-"""What the API knows of incidents: the job's words, people's verbs, and why."""
+"""The API's incidents: their messages, people's verbs, and `ragvigil why`."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from alerts.incidents.verbs import UnknownIncident, VerbDoesNotFit
 from alerts.incidents.why import Known, why
 from ragvigil.model.incident import Incident, Severity, Verb
 from ragvigil.store.engine.store import Store
-from ragvigil.store.records import received as heard
+from ragvigil.store.records import received
 from ragvigil.store.scores import rubric_deltas
 from ragvigil.store.watch import audits
 from ragvigil.web.api.incidents import NoSuchIncident, VerbRefused
@@ -21,10 +21,10 @@ DAY = 86_400
 
 
 class Ledger(Protocol):
-    """What counts spans: the daemon's status."""
+    """Counts spans; the daemon's status does."""
 
     def ledger(self) -> Mapping[str, Mapping[str, int]]:
-        """The books, with `spans` and in it `in_spool`."""
+        """The ledger; `spans` in it has `in_spool`."""
         ...
 
 
@@ -45,7 +45,7 @@ class Incidents:
         return lines(self._job.message(incident))
 
     def act(self, incident_id: str, verb: Verb, actor: str, text: str, until: float) -> Incident:
-        """Does what a person says. Raises NoSuchIncident or VerbRefused."""
+        """Applies a person's verb. Raises NoSuchIncident or VerbRefused."""
         try:
             return self._job.act(incident_id, verb, actor, text, until)
         except UnknownIncident as error:
@@ -54,44 +54,49 @@ class Incidents:
             raise VerbRefused(str(error)) from error
 
     def why(self, service: str, route: str) -> Sequence[str]:
-        """At most ten lines on a service and route; an empty name is all."""
+        """At most ten lines on a service and route; an empty name matches all."""
         now = self._clock()
         since = max(0, int(now - DAY))
-        came = heard.since(self._store, since, service=service, route=route)
-        wanted = rubric_deltas.DeltaFilter(service=service, route=route, since=since)
+        records = received.since(self._store, since, service=service, route=route)
+        filter_ = rubric_deltas.DeltaFilter(service=service, route=route, since=since)
         known = Known(
             now=now,
             incidents=[
-                (one, self._job.message(one))
-                for one in sorted(self._job.open_incidents(), key=_weight)
-                if _is_of(one.service, service) and _touches(one, route)
+                (incident, self._job.message(incident))
+                for incident in sorted(self._job.open_incidents(), key=_urgency)
+                if _matches(incident.service, service) and _is_on(incident, route)
             ],
             changes=[
-                one
-                for one in self._job.changes()
-                if _is_of(one.service, service) and (not one.route or _is_of(one.route, route))
+                change
+                for change in self._job.changes()
+                if _matches(change.service, service)
+                and (not change.route or _matches(change.route, route))
             ],
             audits=[
-                one
-                for one in audits.find(self._store, since=since, service=service)
-                if not one.routes or not route or route in one.routes
+                audit
+                for audit in audits.find(self._store, since=since, service=service)
+                if not audit.routes or not route or route in audit.routes
             ],
-            deltas=rubric_deltas.newest(self._store, wanted),
-            last_record=came.last,
-            records=came.records,
-            routes=came.routes,
+            deltas=rubric_deltas.newest(self._store, filter_),
+            last_record=records.last,
+            records=records.records,
+            routes=records.routes,
             waiting=self._status.ledger()["spans"]["in_spool"],
         )
         return why(known)
 
 
-def _weight(incident: Incident) -> tuple[bool, int]:
+def _urgency(incident: Incident) -> tuple[bool, int]:
+    """Pages first, then the newest."""
     return (incident.severity is not Severity.PAGE, -incident.opened_unix_nano)
 
 
-def _is_of(name: str, wanted: str) -> bool:
-    return wanted in ("", name)
+def _matches(name: str, filter_: str) -> bool:
+    return filter_ in ("", name)
 
 
-def _touches(incident: Incident, route: str) -> bool:
-    return not route or any(route in one.routes or not any(one.routes) for one in incident.findings)
+def _is_on(incident: Incident, route: str) -> bool:
+    """Whether it is on this route; a finding without routes is on all."""
+    return not route or any(
+        route in finding.routes or not any(finding.routes) for finding in incident.findings
+    )

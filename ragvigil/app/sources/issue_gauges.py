@@ -1,4 +1,4 @@
-"""What Prometheus reads of issues, brought up to date."""
+"""Updates the metrics of issues."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from clustering.issues import metrics as issue_metrics
 from clustering.issues.message import message
 from clustering.issues.metrics import URGENT, ExposedIssue, Place
 from clustering.issues.redirects import IssueRedirects
-from ragvigil.app.sources.issue_numbers import count, days, looked_of
+from ragvigil.app.sources.issue_numbers import count, days, sampled_members
 from ragvigil.model.issue import Issue
 from ragvigil.store.engine.priority import Priority
 from ragvigil.store.engine.store import Store
@@ -18,17 +18,17 @@ from ragvigil.store.issues.issues import IssueFilter
 def show(
     store: Store, known: Iterable[Issue], place: Place, now: float, external_url: str = ""
 ) -> None:
-    """Shows all issues that are known, merged ones too; `place` bounds the labels.
+    """Sets the gauges from all issues, merged ones included; `place` bounds their labels.
 
     `now` is in seconds since the epoch. Raises StoreError.
     """
-    parts = IssueRedirects(known)
-    found = parts.find(IssueFilter())
+    redirects = IssueRedirects(known)
+    found = redirects.find(IssueFilter())
     issue_metrics.show(found, place)
-    urgent = [one for one in found if one.state in URGENT]
+    urgent = [issue for issue in found if issue.state in URGENT]
     issue_metrics.show_open(
         ExposedIssue(
-            issue=one, days=days(looked), message=message(one, count(looked), external_url)
+            issue=issue, days=days(samples), message=message(issue, count(samples), external_url)
         )
-        for one, looked in looked_of(store, urgent, parts, now, Priority.TICK)
+        for issue, samples in sampled_members(store, urgent, redirects, now, Priority.TICK)
     )

@@ -1,4 +1,4 @@
-"""How large an issue is, against what fails around it, and which of its members stand for it."""
+"""Sizes of issues, failures outside of issues, and the members that represent an issue."""
 
 from __future__ import annotations
 
@@ -18,60 +18,64 @@ from ragvigil.store.issues import memberships
 from ragvigil.store.issues import views as issue_views
 from ragvigil.store.issues.failing_rows import KeptFailure
 from ragvigil.store.issues.issues import IssueFilter
-from ragvigil.store.issues.views import DAYS, Looked
+from ragvigil.store.issues.views import DAYS, SampledMembers
 from ragvigil.web.views.issues import BackgroundForm
+from ragvigil.web.views.values import view
 
 WEEK = 7 * 86_400
 MOST_COMPARED = 300
-"""The newest members, of which those that stand for an issue are chosen."""
+"""The newest members; representatives are chosen among them."""
 MOST_SHOWN = 5
+"""Representatives of an issue."""
 
 
-def looked_of(
+def sampled_members(
     store: Store,
     issues: Sequence[Issue],
-    parts: IssueRedirects,
+    redirects: IssueRedirects,
     now: float,
     priority: Priority = Priority.PAGE,
-) -> list[tuple[Issue, list[Looked]]]:
-    """Each issue with what was looked at of it and of its parts; `now` in seconds."""
-    found = issue_views.looked(store, now, parts.ids(issues), priority=priority)
+) -> list[tuple[Issue, list[SampledMembers]]]:
+    """Each issue with its members by sampling, those of merged issues too; `now` in seconds."""
+    by_id = issue_views.sampled_members(store, now, redirects.ids(issues), priority=priority)
     return [
-        (issue, [one for name in parts.ids([issue]) for one in found.get(name, ())])
+        (issue, [sample for name in redirects.ids([issue]) for sample in by_id.get(name, ())])
         for issue in issues
     ]
 
 
-def count(looked: Sequence[Looked]) -> Count:
-    """How many members were seen, and how many there are."""
+def count(samples: Sequence[SampledMembers]) -> Count:
+    """How many members were seen, and an estimate of how many there are."""
     return counts.count(
         counts.SampledMembers(
-            stream=one.stream,
-            inclusion_probability=one.inclusion_probability,
-            members=one.members,
+            stream=sample.stream,
+            inclusion_probability=sample.inclusion_probability,
+            members=sample.members,
         )
-        for one in looked
+        for sample in samples
     )
 
 
-def days(looked: Sequence[Looked]) -> tuple[int, ...]:
+def days(samples: Sequence[SampledMembers]) -> tuple[int, ...]:
     """Members of each of the last 14 days (UTC), today last."""
-    return tuple(map(sum, zip((0,) * DAYS, *(one.days for one in looked), strict=True)))
+    return tuple(map(sum, zip((0,) * DAYS, *(sample.days for sample in samples), strict=True)))
 
 
-class Around:
-    """What fails in no issue, and the traffic, of the 7 days before `now` (seconds)."""
+class FailuresOutside:
+    """Failures in no issue, and the traffic, of the 7 days before `now` (seconds)."""
 
     def __init__(self, store: Store, now: float) -> None:
         since = int(now) - WEEK
         self._loose = memberships.tally(store, since, is_loose=True, bin_seconds=WEEK)
         self._requests = memberships.requests(store, since, bin_seconds=WEEK)
 
-    def of(self, wanted: IssueFilter) -> list[BackgroundForm]:
-        """A background for each family that is wanted, on all routes that are."""
-        families = [Layer(wanted.family)] if wanted.family else Layer
-        routes = (wanted.route,) if wanted.route else ()
-        return [self._of(one, wanted.service, wanted.environment, routes) for one in families]
+    def of(self, filter_: IssueFilter) -> list[BackgroundForm]:
+        """A background for each family that the filter matches, on all its routes."""
+        families = [Layer(filter_.family)] if filter_.family else Layer
+        routes = (filter_.route,) if filter_.route else ()
+        return [
+            self._of(family, filter_.service, filter_.environment, routes) for family in families
+        ]
 
     def of_issue(self, issue: Issue) -> BackgroundForm:
         """The background of an issue's family on its routes."""
@@ -80,37 +84,32 @@ class Around:
     def _of(
         self, family: Layer, service: str, environment: str, routes: Sequence[str]
     ) -> BackgroundForm:
-        def is_wanted(one: memberships.Tally | memberships.Requests) -> bool:
+        def matches(row: memberships.Tally | memberships.Requests) -> bool:
             return (
-                service in ("", one.service)
-                and environment in ("", one.environment)
-                and (not routes or one.route in routes)
+                service in ("", row.service)
+                and environment in ("", row.environment)
+                and (not routes or row.route in routes)
             )
 
-        loose = (one for one in self._loose if one.family is family and is_wanted(one))
+        loose = (row for row in self._loose if row.family is family and matches(row))
         background = Background(
-            failing=sum(one.records for one in loose),
-            requests=sum(one.requests for one in self._requests if is_wanted(one)),
+            failing=sum(row.records for row in loose),
+            requests=sum(row.requests for row in self._requests if matches(row)),
         )
-        return BackgroundForm(
-            family=family,
-            failing=background.failing,
-            requests=background.requests,
-            rate=background.rate,
-        )
+        return view(BackgroundForm, background, family=family, rate=background.rate)
 
 
 def representatives(store: Store, issue: Issue, ids: Sequence[str]) -> list[KeptFailure]:
-    """Up to five members of an issue and its parts, the most typical first.
+    """Up to five members of an issue and its merged issues, the most typical first.
 
-    Where no vectors are known, the newest.
+    Without vectors, the newest members.
     """
-    wanted = failed.FailureFilter(issue_ids=tuple(ids), newest_first=True, limit=MOST_COMPARED)
-    found = failed.find(store, wanted)
-    known = failed.with_vectors(store, found, issue.vector_model) if issue.vector_model else []
+    filter_ = failed.FailureFilter(issue_ids=tuple(ids), newest_first=True, limit=MOST_COMPARED)
+    newest = failed.find(store, filter_)
+    known = failed.with_vectors(store, newest, issue.vector_model) if issue.vector_model else []
     if not known:
-        return found[:MOST_SHOWN]
+        return newest[:MOST_SHOWN]
     from clustering.issues.representatives import representatives as positions
 
-    places = positions([one.failure for one in known], joint_vectors(known), count=MOST_SHOWN)
+    places = positions([member.failure for member in known], joint_vectors(known), count=MOST_SHOWN)
     return [known[place] for place in places]

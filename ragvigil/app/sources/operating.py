@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Sequence
 from dataclasses import asdict
 from threading import Lock
 
@@ -11,6 +11,7 @@ from ragvigil.model.delta import Delta
 from ragvigil.store.engine.store import Store
 from ragvigil.store.scores import rubric_deltas
 from ragvigil.store.watch import operating
+from ragvigil.web.views.operating import OperatingPointForm
 
 DAY, WEEK = 86_400, 7 * 86_400
 KEPT_SECONDS = 60
@@ -18,22 +19,25 @@ DELTAS_SECONDS = 3600
 
 
 class Operating:
-    """Fills `web.operating.OperatingSource`; safe from any thread."""
+    """The API's `OperatingSource`; safe from any thread."""
 
     def __init__(self, store: Store) -> None:
         self._store = store
         self._lock = Lock()
-        self._read, self._found = float("-inf"), list[OperatingPoint]()
+        self._read_at, self._points = float("-inf"), list[OperatingPointForm]()
 
-    def points(self, now: float) -> list[Mapping[str, object]]:
-        """Those that hold now, seconds since the epoch. Raises StoreError."""
+    def points(self, now: float) -> Sequence[OperatingPointForm]:
+        """The points that hold now, in seconds since the epoch. Raises StoreError."""
         with self._lock:
-            if not 0 <= now - self._read < KEPT_SECONDS:
-                self._found, self._read = self._points(int(now)), now
-            return [asdict(one) for one in self._found]
+            # A clock that was set back reads anew, too.
+            if not 0 <= now - self._read_at < KEPT_SECONDS:
+                points = self._compute(int(now))
+                self._points = [OperatingPointForm.model_validate(asdict(each)) for each in points]
+                self._read_at = now
+            return self._points
 
-    def _points(self, now: int) -> list[OperatingPoint]:
-        """Of the last day; recall and thumbs, which are few, of the last week."""
+    def _compute(self, now: int) -> list[OperatingPoint]:
+        """Scores and spending of the last day; recall and thumbs, which are rare, of the week."""
         store = self._store
         day = operating.scores(store, [UTILIZATION], now - DAY)
         week = operating.scores(store, [RECALL], now - WEEK)
@@ -47,6 +51,6 @@ class Operating:
 
     def _deltas(self, now: int) -> list[Delta]:
         names = {name for pair in PAIRS for name in (pair.rose, pair.fell)}
-        wanted = rubric_deltas.DeltaFilter(window="24h", since=now - DELTAS_SECONDS)
-        found = rubric_deltas.newest(self._store, wanted)
-        return [one for one in found if one.series.rubric in names]
+        filter_ = rubric_deltas.DeltaFilter(window="24h", since=now - DELTAS_SECONDS)
+        deltas = rubric_deltas.newest(self._store, filter_)
+        return [delta for delta in deltas if delta.series.rubric in names]

@@ -1,4 +1,4 @@
-"""A test of the way from the daemon to whoever is on call: `/api/v1/alerts/test`."""
+"""Tests whether an alert reaches whoever is on call: `/api/v1/alerts/test`."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ TEST_SECONDS = 300
 
 
 class AlertSource(Protocol):
-    """What raises alerts; the composition root provides it."""
+    """Raises alerts; the composition root provides it."""
 
     def test_alert(self, until: float) -> None:
         """Sets `ragvigil_alert_test` to 1 until a time, seconds since the epoch."""
@@ -38,7 +38,7 @@ class AlertTestForm(BaseModel):
     dependencies=[Depends(Requires(Permission.TRIAGE))],
 )
 def test_alert(request: Request) -> AlertTestForm:
-    """Nothing else changes; the same again begins the five minutes anew."""
+    """Changes nothing else; a second test starts the five minutes again."""
     source: AlertSource | None = request.app.state.alerts
     if source is None:
         raise HTTPException(404, "no alerts are raised here: the watch does not run")

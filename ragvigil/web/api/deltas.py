@@ -9,8 +9,7 @@ from fastapi import APIRouter, Depends, Query, Request
 from ragvigil.store.scores.rubric_deltas import DeltaFilter
 from ragvigil.web.permissions import Permission, Requires
 from ragvigil.web.times import point_of_time
-from ragvigil.web.views import reading
-from ragvigil.web.views.forms import DeltasForm
+from ragvigil.web.views.deltas import DeltasForm, deltas_since, newest_deltas
 
 router = APIRouter(prefix="/api/v1")
 
@@ -45,7 +44,7 @@ def deltas(
     The newest tick of a series without traffic is the last one at which it had some.
     """
     now = request.app.state.clock()
-    wanted = DeltaFilter(
+    filter_ = DeltaFilter(
         service=service,
         environment=environment,
         route=route,
@@ -56,8 +55,5 @@ def deltas(
         limit=limit,
     )
     store = request.app.state.store
-    if since:
-        found = reading.deltas_since(store, wanted)
-    else:
-        found = reading.newest_deltas(store, wanted, now)
-    return DeltasForm(deltas=[one for one in found if one.moved or not moved])
+    found = deltas_since(store, filter_) if since else newest_deltas(store, filter_, now)
+    return DeltasForm(deltas=[delta for delta in found if delta.moved or not moved])

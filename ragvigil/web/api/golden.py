@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Annotated, Any, Literal, Protocol
 
 from fastapi import APIRouter, Depends, HTTPException, Query, Request
@@ -13,7 +12,6 @@ from ragvigil.web.errors import Error
 from ragvigil.web.permissions import Permission, Requires
 from ragvigil.web.views.golden import (
     AddedForm,
-    BrokenForm,
     CaseForm,
     CasesForm,
     CaseStoryForm,
@@ -21,15 +19,17 @@ from ragvigil.web.views.golden import (
     EditPost,
     ImportedForm,
     ImportPost,
+    Line,
     ProposePost,
     RejectPost,
     RunForm,
     SetForm,
     SignedForm,
     SignPost,
-    case_values,
+    case_form,
+    case_story,
     run_form,
-    story,
+    signed_form,
 )
 
 router = APIRouter(prefix="/api/v1")
@@ -45,21 +45,21 @@ class NoSuchCase(LookupError):
 
 
 class CaseRefused(ValueError):
-    """The case or the repository does not take it as it is; `str(error)` says why."""
+    """The verb does not fit the case or the repository; `str(error)` says why."""
 
 
 class WrongCase(ValueError):
-    """What was sent is no case; `str(error)` names the key."""
+    """The content is not a case; `str(error)` names the key."""
 
 
 class GoldenSource(Protocol):
-    """What keeps the golden set; the composition root provides it.
+    """Keeps the golden set; the composition root provides it.
 
     The verbs raise NoSuchCase, CaseRefused or WrongCase.
     """
 
-    def set_values(self) -> Mapping[str, Any]:
-        """The values of `SetForm`."""
+    def golden_set(self) -> SetForm:
+        """The set as it is committed, and what is wrong with it."""
         ...
 
     def checks(self, case: GoldenCase) -> ChecksForm:
@@ -70,7 +70,7 @@ class GoldenSource(Protocol):
         """Makes a stored record a proposed case."""
         ...
 
-    def add(self, line: Mapping[str, Any], actor: str) -> GoldenCase:
+    def add(self, line: Line, actor: str) -> GoldenCase:
         """Makes an imported line a proposed case."""
         ...
 
@@ -116,15 +116,15 @@ def cases(
     limit: Annotated[int, Query(ge=1, le=10_000)] = 1000,
 ) -> CasesForm:
     """Those changed last first; with them, what is broken in the set's file."""
-    kept = source.set_values()
-    wanted = stored.CaseFilter(
+    golden_set = source.golden_set()  # first: the store learns from the file
+    filter_ = stored.CaseFilter(
         state=state, service=service, query_type=query_type, issue_id=issue, limit=limit
     )
-    found = stored.find(request.app.state.store, wanted)
+    found = stored.find(request.app.state.store, filter_)
     return CasesForm(
-        cases=[CaseForm(**case_values(one)) for one in found],
-        broken=[BrokenForm(**one) for one in kept["broken"]],
-        problem=kept["problem"],
+        cases=[case_form(case) for case in found],
+        broken=golden_set.broken,
+        problem=golden_set.problem,
     )
 
 
@@ -135,7 +135,7 @@ def cases(
 )
 def golden_set(source: Source) -> SetForm:
     """Cases have the keys of the set's file."""
-    return SetForm.model_validate(source.set_values())
+    return source.golden_set()
 
 
 @router.get(
@@ -148,7 +148,8 @@ def case(request: Request, source: Source, case_id: str) -> CaseStoryForm:
     found = _case(request, case_id)
     store = request.app.state.store
     checks = source.checks(found)
-    return story(found, checks, stored.events(store, case_id), stored.runs(store, case_id))
+    events, runs = stored.events(store, case_id), stored.runs(store, case_id)
+    return case_story(case_form(found), checks, events, runs)
 
 
 @router.post(
@@ -158,9 +159,9 @@ def case(request: Request, source: Source, case_id: str) -> CaseStoryForm:
     dependencies=TRIAGE,
 )
 def propose(source: Source, post: ProposePost) -> CaseForm:
-    """A person then edits what a good answer needs, and another one signs."""
-    with _Answered():
-        return CaseForm(**case_values(source.propose(post)))
+    """A person then edits what a good answer needs, and another person signs."""
+    with _StatusOfErrors():
+        return case_form(source.propose(post))
 
 
 @router.post(
@@ -170,8 +171,8 @@ def propose(source: Source, post: ProposePost) -> CaseForm:
     dependencies=TRIAGE,
 )
 def add(source: Source, post: ImportPost) -> ImportedForm:
-    """Each line for itself: one that is wrong does not keep the others out."""
-    return ImportedForm(cases=[_added(source, one, post.actor) for one in post.cases])
+    """Lines are proposed one by one: a wrong line does not keep the others out."""
+    return ImportedForm(cases=[_added(source, line, post.actor) for line in post.cases])
 
 
 @router.post(
@@ -182,8 +183,8 @@ def add(source: Source, post: ImportPost) -> ImportedForm:
 )
 def edit(source: Source, case_id: str, post: EditPost) -> CaseForm:
     """The set keeps a signed case as it is until the change is signed."""
-    with _Answered():
-        return CaseForm(**case_values(source.edit(case_id, post)))
+    with _StatusOfErrors():
+        return case_form(source.edit(case_id, post))
 
 
 @router.post(
@@ -193,10 +194,10 @@ def edit(source: Source, case_id: str, post: EditPost) -> CaseForm:
     dependencies=[Depends(Requires(Permission.APPROVE))],
 )
 def sign(request: Request, source: Source, case_id: str, post: SignPost) -> SignedForm:
-    """The hash is that of the case which was looked at: one that was changed since is refused."""
-    with _Answered():
+    """The hash is that of the case as you saw it: a case changed since then is refused."""
+    with _StatusOfErrors():
         run = source.sign(case_id, post)
-    return SignedForm(**case_values(_case(request, case_id)), run=run_form(run))
+    return signed_form(case_form(_case(request, case_id)), run)
 
 
 @router.post(
@@ -206,9 +207,9 @@ def sign(request: Request, source: Source, case_id: str, post: SignPost) -> Sign
     dependencies=TRIAGE,
 )
 def reject(source: Source, case_id: str, post: RejectPost) -> CaseForm:
-    """Where it would change a signed case, that one stands as before."""
-    with _Answered():
-        return CaseForm(**case_values(source.reject(case_id, post)))
+    """A signed case that the proposal would have changed stays as it was."""
+    with _StatusOfErrors():
+        return case_form(source.reject(case_id, post))
 
 
 @router.post(
@@ -218,24 +219,24 @@ def reject(source: Source, case_id: str, post: RejectPost) -> CaseForm:
     dependencies=TRIAGE,
 )
 def run(source: Source, case_id: str) -> RunForm:
-    """A signed case that passes is watched no longer."""
-    with _Answered():
+    """A signed case that passes is no longer run by itself."""
+    with _StatusOfErrors():
         return run_form(source.run(case_id))
 
 
-class _Answered:
-    """What a source refuses, as HTTP says it."""
+class _StatusOfErrors:
+    """Turns the errors of a source into HTTP statuses."""
 
     def __enter__(self) -> None:
         return None
 
     def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
-        for known, status in ((NoSuchCase, 404), (CaseRefused, 409), (WrongCase, 422)):
-            if isinstance(error, known):
+        for refusal, status in ((NoSuchCase, 404), (CaseRefused, 409), (WrongCase, 422)):
+            if isinstance(error, refusal):
                 raise HTTPException(status, str(error)) from error
 
 
-def _added(source: GoldenSource, line: Mapping[str, Any], actor: str) -> AddedForm:
+def _added(source: GoldenSource, line: Line, actor: str) -> AddedForm:
     try:
         return AddedForm(case_id=source.add(line, actor).case_id, refused="")
     except (CaseRefused, WrongCase) as error:
@@ -243,7 +244,7 @@ def _added(source: GoldenSource, line: Mapping[str, Any], actor: str) -> AddedFo
 
 
 def _case(request: Request, case_id: str) -> GoldenCase:
-    found = stored.one(request.app.state.store, case_id)
+    found = stored.get(request.app.state.store, case_id)
     if found is None:
         raise HTTPException(404, f"there is no case {case_id}")
     return found

@@ -17,10 +17,10 @@ from ragvigil.web.views.incidents import (
     IncidentForm,
     IncidentsForm,
     IncidentStoryForm,
-    PagesForm,
     WhyForm,
-    event_form,
-    incident_values,
+    incident_form,
+    incident_story,
+    pages_form,
 )
 
 router = APIRouter(prefix="/api/v1")
@@ -33,25 +33,25 @@ class NoSuchIncident(LookupError):
 
 
 class VerbRefused(ValueError):
-    """The incident does not take this verb as it is; `str(error)` says why."""
+    """The verb does not fit the incident's state; `str(error)` says why."""
 
 
 class IncidentSource(Protocol):
-    """What watches and folds findings; the composition root provides it."""
+    """Keeps incidents; the composition root provides it."""
 
     def lines(self, incident: Incident) -> Sequence[str]:
         """The message of an incident, at most six lines."""
         ...
 
     def act(self, incident_id: str, verb: Verb, actor: str, text: str, until: float) -> Incident:
-        """Does what a person says; `until` in seconds since the epoch, 0 where none is given.
+        """Applies a person's verb; `until` in seconds since the epoch, 0 for none.
 
         Raises NoSuchIncident or VerbRefused.
         """
         ...
 
     def why(self, service: str, route: str) -> Sequence[str]:
-        """What is known of a route's state now, at most ten lines; empty names are all."""
+        """What is wrong on a route now and why, at most ten lines; an empty name matches all."""
         ...
 
 
@@ -83,18 +83,12 @@ def incidents(
     """Newest first; with them, how many pages there were and how many of those were right."""
     source = _source(request)
     start = int(point_of_time(since, request.app.state.clock()).timestamp())
-    wanted = stored.IncidentFilter(service=service, state=state, since=start, limit=limit)
+    filter_ = stored.IncidentFilter(service=service, state=state, since=start, limit=limit)
     store = request.app.state.store
-    found = stored.find(store, wanted)
-    pages = stored.pages(store)
+    found = stored.find(store, filter_)
     return IncidentsForm(
-        incidents=[_form(source, one) for one in found],
-        pages=PagesForm(
-            pages=pages.pages,
-            judged=pages.judged,
-            false_pages=pages.false_pages,
-            precision=pages.precision,
-        ),
+        incidents=[incident_form(incident, source.lines(incident)) for incident in found],
+        pages=pages_form(stored.pages(store)),
     )
 
 
@@ -109,9 +103,8 @@ def incident(request: Request, incident_id: str) -> IncidentStoryForm:
     found = stored.find(store, stored.IncidentFilter(incident_id=incident_id))
     if not found:
         raise HTTPException(404, f"there is no incident {incident_id}")
-    events = [event_form(one) for one in stored.events(store, incident_id)]
-    values = incident_values(found[0], source.lines(found[0]))
-    return IncidentStoryForm.model_validate({**values, "events": events})
+    events = stored.events(store, incident_id)
+    return incident_story(incident_form(found[0], source.lines(found[0])), events)
 
 
 @router.post(
@@ -126,7 +119,7 @@ def act(
     verb: Literal["acknowledge", "snooze", "expected", "false_page", "resolve"],
     post: ActPost,
 ) -> IncidentForm:
-    """`expected`: the new level is the level from now on; it and `false_page` resolve as well."""
+    """`expected` makes the new level the one to compare with; it and `false_page` also resolve."""
     source = _source(request)
     if Verb(verb) is Verb.SNOOZE and post.until is None:
         raise HTTPException(422, "body.until: snooze needs a time to end at")
@@ -137,7 +130,7 @@ def act(
         raise HTTPException(404, str(error)) from error
     except VerbRefused as error:
         raise HTTPException(409, str(error)) from error
-    return _form(source, after)
+    return incident_form(after, source.lines(after))
 
 
 @router.get(
@@ -146,9 +139,5 @@ def act(
     dependencies=[Depends(Requires(Permission.READ))],
 )
 def why(request: Request, route: Name = "", service: Name = "") -> WhyForm:
-    """Open incidents first; else the last changes, audits under way, and what could be seen."""
+    """Open incidents first; without any, the last changes, running audits and what can be seen."""
     return WhyForm(lines=list(_source(request).why(service, route)))
-
-
-def _form(source: IncidentSource, one: Incident) -> IncidentForm:
-    return IncidentForm.model_validate(incident_values(one, source.lines(one)))

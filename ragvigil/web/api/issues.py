@@ -37,33 +37,33 @@ class NoSuchIssue(LookupError):
 
 
 class VerbRefused(ValueError):
-    """The issue does not take this verb as it is; `str(error)` says why."""
+    """The verb does not fit the issue's state; `str(error)` says why."""
 
 
 class IssueSource(Protocol):
-    """What groups failing records; the composition root provides it."""
+    """Keeps issues; the composition root provides it."""
 
-    def find(self, wanted: stored.IssueFilter) -> IssuesForm:
-        """Issues that match, what needs somebody first, and what is in none."""
+    def find(self, filter_: stored.IssueFilter) -> IssuesForm:
+        """Issues that match, the most urgent first, and the failing records in no issue."""
         ...
 
     def story(self, issue_id: str) -> IssueStoryForm:
-        """All that is known of an issue; of a merged one, the issue it is part of.
+        """All that is known of an issue; for a merged id, of the issue it is part of.
 
         Raises NoSuchIssue.
         """
         ...
 
     def members(self, issue_id: str, until: int, limit: int) -> MembersForm:
-        """Members of the minutes before one, in seconds since the epoch. Raises NoSuchIssue."""
+        """Members that failed before the minute `until`, in seconds. Raises NoSuchIssue."""
         ...
 
     def pairs(self) -> PairsForm:
-        """Issues that look alike and about which nobody has said anything."""
+        """Issues that look alike, and that nobody has merged or kept apart."""
         ...
 
     def act(self, issue_id: str, verb: IssueVerb, post: IssueActPost) -> IssueForm:
-        """Does what a person says. Raises NoSuchIssue or VerbRefused."""
+        """Applies a person's verb. Raises NoSuchIssue or VerbRefused."""
         ...
 
     def explain(self, issue_id: str, actor: str) -> RootCauseForm:
@@ -95,8 +95,8 @@ def issues(
     q: Annotated[str, Query(max_length=256, description="occurs in the name, or is the id")] = "",
     limit: Annotated[int, Query(ge=1, le=1000)] = 100,
 ) -> IssuesForm:
-    """Regressed, escalating and new ones first; with them, how many failures are in no issue."""
-    wanted = stored.IssueFilter(
+    """Regressed, escalating and new issues first; also how many failures are in no issue."""
+    filter_ = stored.IssueFilter(
         states=(state,) if state else (),
         service=service,
         route=route,
@@ -104,7 +104,7 @@ def issues(
         text=q,
         limit=limit,
     )
-    return _source(request).find(wanted)
+    return _source(request).find(filter_)
 
 
 @router.get(
@@ -113,7 +113,7 @@ def issues(
     dependencies=[Depends(Requires(Permission.READ))],
 )
 def issue(request: Request, issue_id: str) -> IssueStoryForm:
-    """An issue that was merged is told as the one that it is part of."""
+    """A merged id shows the issue that it is part of."""
     try:
         return _source(request).story(issue_id)
     except NoSuchIssue as error:
@@ -137,7 +137,7 @@ def members(
     ] = "",
     limit: Annotated[int, Query(ge=1, le=1000)] = 100,
 ) -> MembersForm:
-    """An issue that was merged has its members in the one that it is part of."""
+    """A merged id shows the members of the issue that it is part of."""
     now = request.app.state.clock()
     end = int(point_of_time(until, now).timestamp()) if until else failed.END
     try:
@@ -153,7 +153,7 @@ def members(
     dependencies=[Depends(Requires(Permission.TRIAGE))],
 )
 def explain(request: Request, issue_id: str, post: ExplainPost) -> RootCauseForm:
-    """Without a judge, or without money for it, the report is what code can know."""
+    """Without a judge, or without budget for it, the report is what code alone can tell."""
     try:
         return _source(request).explain(issue_id, post.actor)
     except NoSuchIssue as error:
@@ -169,22 +169,22 @@ def explain(request: Request, issue_id: str, post: ExplainPost) -> RootCauseForm
     dependencies=[Depends(Requires(Permission.TRIAGE))],
 )
 def act(request: Request, issue_id: str, verb: PeoplesVerb, post: IssueActPost) -> IssueForm:
-    """`merge` keeps the older of both; `unmerge` gives a merged issue its members back."""
+    """`merge` keeps the older issue; `unmerge` gives a merged issue its members back."""
     source = _source(request)
-    said = IssueVerb(verb)
-    _must_be_whole(said, post)
+    issue_verb = IssueVerb(verb)
+    _require_values(issue_verb, post)
     try:
-        return source.act(issue_id, said, post)
+        return source.act(issue_id, issue_verb, post)
     except NoSuchIssue as error:
         raise HTTPException(404, str(error)) from error
     except VerbRefused as error:
         raise HTTPException(409, str(error)) from error
 
 
-def _must_be_whole(verb: IssueVerb, post: IssueActPost) -> None:
-    """Raises HTTPException (422) where the verb lacks what it needs."""
-    bounds = (post.until is not None, post.count > 0)
-    if verb is IssueVerb.IGNORE and any(bounds) == post.for_ever:
+def _require_values(verb: IssueVerb, post: IssueActPost) -> None:
+    """Raises HTTPException (422) where the verb lacks a value that it needs."""
+    has_bound = post.until is not None or post.count > 0
+    if verb is IssueVerb.IGNORE and has_bound == post.for_ever:
         raise HTTPException(422, "body: ignore needs until or count, or else for_ever")
     if verb is IssueVerb.RENAME and not post.name.strip():
         raise HTTPException(422, "body.name: rename needs a name")
@@ -198,5 +198,5 @@ def _must_be_whole(verb: IssueVerb, post: IssueActPost) -> None:
     dependencies=[Depends(Requires(Permission.READ))],
 )
 def issue_pairs(request: Request) -> PairsForm:
-    """Confirm with `merge`; `unmerge` of a proposed pair says that they stay apart."""
+    """Confirm a pair with `merge`; `unmerge` keeps its issues apart for good."""
     return _source(request).pairs()

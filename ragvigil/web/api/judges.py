@@ -1,17 +1,15 @@
-"""How judges stand against people: `/api/v1/judges`, `/api/v1/disagreements`."""
+"""Judges measured by people's labels: `/api/v1/judges`, `/estimates`, `/disagreements`."""
 
 from __future__ import annotations
 
 from typing import Annotated, Literal
 
 from fastapi import APIRouter, Depends, Query, Request
-from pydantic import BaseModel, Field
 
-from ragvigil.model.score import Layer
 from ragvigil.web.api.service import JudgeSource
 from ragvigil.web.permissions import Permission, Requires
 from ragvigil.web.times import point_of_time
-from ragvigil.web.views.forms import DisagreementsForm, JudgesForm
+from ragvigil.web.views.judges import DisagreementsForm, EstimatesForm, JudgesForm
 
 router = APIRouter(prefix="/api/v1")
 
@@ -30,33 +28,7 @@ Since = Annotated[
 def judges(request: Request, rubric: Name = "") -> JudgesForm:
     """One entry per rubric and judge."""
     source: JudgeSource = request.app.state.judges
-    found = JudgesForm.model_validate({"judges": source.judges()})
-    return JudgesForm(judges=[one for one in found.judges if rubric in ("", one.rubric)])
-
-
-class EstimateForm(BaseModel):
-    """A judged mean of one series, corrected by what local models say of all its records."""
-
-    service: str
-    environment: str
-    route: str
-    rubric: str
-    layer: Layer
-    segment: str = Field(description="versions of rubric and judge")
-    records: int = Field(description="records that were judged or scored by a local model")
-    n: int = Field(description="records that were judged")
-    plain_mean: float = Field(description="of the judged records alone")
-    mean: float
-    low: float = Field(description="of the 95 % interval")
-    high: float
-    n_effective: float = Field(description="judged records that would say as much alone")
-    slope: float = Field(description="0 where no local score helped")
-
-
-class EstimatesForm(BaseModel):
-    """By service, environment, route and rubric."""
-
-    estimates: list[EstimateForm]
+    return JudgesForm(judges=[judge for judge in source.judges() if rubric in ("", judge.rubric)])
 
 
 @router.get(
@@ -65,11 +37,11 @@ class EstimatesForm(BaseModel):
     dependencies=[Depends(Requires(Permission.READ))],
 )
 def estimates(request: Request, rubric: Name = "", since: Since = "24h") -> EstimatesForm:
-    """One entry per judged series."""
+    """One entry per service, environment, route, rubric and judge."""
     source: JudgeSource = request.app.state.judges
     start = int(point_of_time(since, request.app.state.clock()).timestamp())
-    found = EstimatesForm.model_validate({"estimates": source.estimates(start)})
-    return EstimatesForm(estimates=[one for one in found.estimates if rubric in ("", one.rubric)])
+    found = [each for each in source.estimates(start) if rubric in ("", each.rubric)]
+    return EstimatesForm(estimates=found)
 
 
 @router.get(
@@ -87,10 +59,9 @@ def disagreements(
     """Judge against person first, then against a cheap scorer, then rubrics; widest gap first."""
     source: JudgeSource = request.app.state.judges
     start = int(point_of_time(since, request.app.state.clock()).timestamp())
-    found = DisagreementsForm.model_validate({"disagreements": source.disagreements(start)})
-    kept = [
-        one
-        for one in found.disagreements
-        if kind in ("", one.kind) and rubric in ("", one.first.rubric, one.second.rubric)
+    matches = [
+        each
+        for each in source.disagreements(start)
+        if kind in ("", each.kind) and rubric in ("", each.first.rubric, each.second.rubric)
     ]
-    return DisagreementsForm(disagreements=kept[:limit])
+    return DisagreementsForm(disagreements=matches[:limit])

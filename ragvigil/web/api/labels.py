@@ -1,4 +1,4 @@
-"""What people say of answers, rubric by rubric: `/api/v1/labels`."""
+"""People's verdicts on answers, rubric by rubric: `/api/v1/labels`."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from ragvigil.store.scores import labels as stored
 from ragvigil.web.api.service import JudgeSource
 from ragvigil.web.permissions import Permission, Requires
 from ragvigil.web.times import point_of_time
-from ragvigil.web.views import reading, writing
-from ragvigil.web.views.forms import LabelsForm
+from ragvigil.web.views import writing
+from ragvigil.web.views.labels import LabelsForm, label_form
 from ragvigil.web.views.posts import LabelPosts, LabelsAccepted
 
 router = APIRouter(prefix="/api/v1")
@@ -26,18 +26,18 @@ Name = Annotated[str, Query(max_length=256)]
     dependencies=[Depends(Requires(Permission.LABEL))],
 )
 def label(request: Request, posts: LabelPosts) -> LabelsAccepted:
-    """All or none are stored; the same labels again change nothing."""
-    many = posts if isinstance(posts, list) else [posts]
+    """Stores all labels or none; posting the same labels again changes nothing."""
+    listed = posts if isinstance(posts, list) else [posts]
     judges: JudgeSource = request.app.state.judges
     known = judges.rubrics()
-    for place, post in enumerate(many):
+    for index, post in enumerate(listed):
         if known and post.rubric not in known:
             raise HTTPException(
                 422,
-                f"label {place + 1}: there is no rubric {post.rubric}; "
+                f"label {index + 1}: there is no rubric {post.rubric}; "
                 f"there are {', '.join(sorted(known))}",
             )
-    accepted = writing.labels(request.app.state.store, many, request.app.state.clock())
+    accepted = writing.labels(request.app.state.store, listed, request.app.state.clock())
     return LabelsAccepted(labels=accepted)
 
 
@@ -57,13 +57,13 @@ def labels(
     ] = "400d",
     limit: Annotated[int, Query(ge=1, le=10_000)] = 100,
 ) -> LabelsForm:
-    """Newest first. An empty filter is none."""
-    wanted = stored.LabelFilter(
+    """Newest first. An empty filter matches everything."""
+    filter_ = stored.LabelFilter(
         rubric=rubric,
         trace_id=trace_id.lower(),
         labeller=labeller,
         since=int(point_of_time(since, request.app.state.clock()).timestamp()),
         limit=limit,
     )
-    found = stored.find(request.app.state.store, wanted)
-    return LabelsForm(labels=[reading.label_form(one) for one in found])
+    found = stored.find(request.app.state.store, filter_)
+    return LabelsForm(labels=[label_form(label) for label in found])

@@ -1,14 +1,14 @@
-"""`/api/v1/operating-points`: standing findings about how services are set up; none pages."""
+"""`/api/v1/operating-points`: lasting facts about how services are set up; none pages."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Sequence
 from typing import Annotated, Protocol
 
 from fastapi import APIRouter, Depends, Query, Request
-from pydantic import BaseModel, Field
 
 from ragvigil.web.permissions import Permission, Requires
+from ragvigil.web.views.operating import OperatingPointForm, OperatingPointsForm
 
 router = APIRouter(prefix="/api/v1")
 
@@ -16,32 +16,11 @@ Name = Annotated[str, Query(max_length=256)]
 
 
 class OperatingSource(Protocol):
-    """What knows the operating points; the composition root provides it."""
+    """Computes operating points; the composition root provides it."""
 
-    def points(self, now: float) -> list[Mapping[str, object]]:
-        """Those that hold now (seconds since the epoch), with the keys of `OperatingPointForm`."""
+    def points(self, now: float) -> Sequence[OperatingPointForm]:
+        """The points that hold now, in seconds since the epoch."""
         ...
-
-
-class OperatingPointForm(BaseModel):
-    """One standing finding; its 95 % interval lies wholly beyond the bound."""
-
-    name: str = Field(description="low_utilization, over_fetching, under_fetching, thumbs_down, …")
-    service: str
-    environment: str
-    route: str
-    value: float = Field(description="of a pair that pulls apart: the change of what fell")
-    low: float = Field(description="of the 95 % interval")
-    high: float
-    n: int
-    bound: float
-    words: str
-
-
-class OperatingPointsForm(BaseModel):
-    """By service, environment, route and name."""
-
-    operating_points: list[OperatingPointForm]
 
 
 @router.get(
@@ -50,16 +29,14 @@ class OperatingPointsForm(BaseModel):
     dependencies=[Depends(Requires(Permission.READ))],
 )
 def operating_points(request: Request, service: Name = "", route: Name = "") -> OperatingPointsForm:
-    """One entry per route and point that holds; none where nothing watches."""
+    """One entry per route and point that holds; none where the watch does not run."""
     source: OperatingSource | None = request.app.state.operating
     now = request.app.state.clock().timestamp()
-    found = OperatingPointsForm.model_validate(
-        {"operating_points": source.points(now) if source else []}
-    )
+    points = source.points(now) if source else ()
     return OperatingPointsForm(
         operating_points=[
-            one
-            for one in found.operating_points
-            if service in ("", one.service) and route in ("", one.route)
+            point
+            for point in points
+            if service in ("", point.service) and route in ("", point.route)
         ]
     )

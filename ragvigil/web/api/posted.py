@@ -1,4 +1,4 @@
-"""What others tell: `/api/v1/feedback`, `/api/v1/deploys`."""
+"""Feedback and deploy marks: `/api/v1/feedback`, `/api/v1/deploys`."""
 
 from __future__ import annotations
 
@@ -10,7 +10,8 @@ from ragvigil.store.watch import deploys as stored
 from ragvigil.web.permissions import Permission, Requires
 from ragvigil.web.times import point_of_time
 from ragvigil.web.views import writing
-from ragvigil.web.views.posts import Accepted, DeployPost, DeploysForm, FeedbackPost
+from ragvigil.web.views.posts import Accepted, DeployForm, DeployPost, DeploysForm, FeedbackPost
+from ragvigil.web.views.values import view
 
 router = APIRouter(prefix="/api/v1")
 
@@ -23,7 +24,10 @@ router = APIRouter(prefix="/api/v1")
     dependencies=[Depends(Requires(Permission.POST))],
 )
 def feedback(request: Request, response: Response, post: FeedbackPost) -> Accepted:
-    """201 where the answer is stored, 202 where it is not yet: late and early are normal."""
+    """201 where the answer is stored, 202 where it is not yet.
+
+    Feedback often arrives before the spans of its answer do.
+    """
     accepted = writing.feedback(request.app.state.store, post, request.app.state.clock())
     response.status_code = 201 if accepted.matched else 202
     return accepted
@@ -36,7 +40,7 @@ def feedback(request: Request, response: Response, post: FeedbackPost) -> Accept
     dependencies=[Depends(Requires(Permission.POST))],
 )
 def mark_deploy(request: Request, post: DeployPost) -> Accepted:
-    """The same mark again changes nothing."""
+    """Posting the same mark again changes nothing."""
     return writing.deploy(request.app.state.store, post, request.app.state.clock())
 
 
@@ -56,5 +60,5 @@ def deploys(
 ) -> DeploysForm:
     """Newest first."""
     start = int(point_of_time(since, request.app.state.clock()).timestamp())
-    found = stored.find(request.app.state.store, service=service, since=start, limit=limit)
-    return DeploysForm.model_validate({"deploys": found})
+    marks = stored.find(request.app.state.store, service=service, since=start, limit=limit)
+    return DeploysForm(deploys=[view(DeployForm, mark, id=mark.deploy_id) for mark in marks])

@@ -9,7 +9,7 @@ from fastapi import APIRouter, Depends, HTTPException, Path, Query, Request
 from ragvigil.store.records import records as stored
 from ragvigil.web.permissions import Permission, Requires
 from ragvigil.web.times import point_of_time
-from ragvigil.web.views.forms import RecordsForm, TraceForm
+from ragvigil.web.views.records import RecordsForm, TraceForm
 
 router = APIRouter(prefix="/api/v1")
 
@@ -53,10 +53,10 @@ def records(
 ) -> RecordsForm:
     """Newest first; with `rubric` or `below`, lowest score first.
 
-    `below` and `label` ask for one score that is both; with `rubric` that rubric's. An empty
-    filter is none.
+    `below` and `label` together match one score that fulfils both; with `rubric`, a score of that
+    rubric. An empty filter matches everything.
     """
-    wanted = stored.RecordFilter(
+    filter_ = stored.RecordFilter(
         service=service,
         environment=environment,
         route=route,
@@ -66,5 +66,5 @@ def records(
         since=int(point_of_time(since, request.app.state.clock()).timestamp()),
         limit=limit,
     )
-    found = stored.find(request.app.state.store, wanted)
+    found = stored.find(request.app.state.store, filter_)
     return RecordsForm.model_validate({"records": found})

@@ -1,56 +1,57 @@
-"""What the daemon says of itself: `/api/v1/status`, `/ledger`, `/doctor`; and of its judges."""
+"""The daemon about itself: `/api/v1/status`, `/ledger`, `/doctor`."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Sequence
 from typing import Any, Protocol
 
 from fastapi import APIRouter, Depends, Request
 
 from ragvigil.web.permissions import Permission, Requires
-from ragvigil.web.views.forms import LedgerForm
+from ragvigil.web.views.judges import DisagreementForm, EstimateForm, JudgeForm
+from ragvigil.web.views.ledger import LedgerForm
 
 router = APIRouter(prefix="/api/v1")
 
 
 class JudgeSource(Protocol):
-    """How judges stand against people; the composition root provides it."""
+    """Measures judges by people's labels; the composition root provides it."""
 
     def rubrics(self) -> Collection[str]:
-        """The rubrics that a label may name; empty where any may."""
+        """The rubrics that a label may name; empty where it may name any."""
         ...
 
-    def judges(self) -> list[Mapping[str, object]]:
-        """One entry per rubric and judge, with the keys of `JudgeForm`."""
+    def judges(self) -> Sequence[JudgeForm]:
+        """One entry per rubric and judge."""
         ...
 
-    def disagreements(self, since: int) -> list[Mapping[str, object]]:
-        """Those since a time, seconds since the epoch, with the keys of `DisagreementForm`."""
+    def disagreements(self, since: int) -> Sequence[DisagreementForm]:
+        """Verdicts since a time (seconds since the epoch) that do not agree."""
         ...
 
-    def estimates(self, since: int) -> list[Mapping[str, object]]:
-        """Judged means since a time, with the keys of `EstimateForm`."""
+    def estimates(self, since: int) -> Sequence[EstimateForm]:
+        """Judged means since a time (seconds since the epoch)."""
         ...
 
 
 class NoJudges:
-    """Where nothing judges."""
+    """The source where nothing judges: no rubric is known, so that a label may name any."""
 
     def rubrics(self) -> Collection[str]:
-        """Any may be named."""
+        """None: a label may name any."""
         return ()
 
-    def judges(self) -> list[Mapping[str, object]]:
+    def judges(self) -> Sequence[JudgeForm]:
         """None."""
-        return []
+        return ()
 
-    def disagreements(self, since: int) -> list[Mapping[str, object]]:  # noqa: ARG002
+    def disagreements(self, since: int) -> Sequence[DisagreementForm]:  # noqa: ARG002
         """None."""
-        return []
+        return ()
 
-    def estimates(self, since: int) -> list[Mapping[str, object]]:  # noqa: ARG002
+    def estimates(self, since: int) -> Sequence[EstimateForm]:  # noqa: ARG002
         """None."""
-        return []
+        return ()
 
 
 @router.get(

@@ -1,4 +1,4 @@
-"""The JSON forms of golden cases."""
+"""Golden cases as the API shows them, and what people post about them."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ from ragvigil.model.golden import (
     QueryType,
 )
 from ragvigil.web.views.posts import Hex, Name, Text
-from ragvigil.web.views.values import api_values
+from ragvigil.web.views.values import view
 
 MOST_AT_ONCE = 50
 Line = dict[str, Any]
-"""A case as a line of the set's file has it."""
+"""A case by the keys of the set's file; an imported one may have keys of its own."""
 
 
 class FactForm(BaseModel):
@@ -223,32 +223,32 @@ class ImportPost(BaseModel):
     cases: list[Line] = Field(max_length=MOST_AT_ONCE)
 
 
-def case_values(one: GoldenCase) -> dict[str, Any]:
-    """The values of `CaseForm`."""
-    return api_values(one) | {"expected_facts": [_fact(fact) for fact in one.expected_facts]}
+def case_form(case: GoldenCase) -> CaseForm:
+    """A case as the API shows it."""
+    return view(CaseForm, case, expected_facts=[_fact(fact) for fact in case.expected_facts])
 
 
-def event_form(one: CaseEvent) -> CaseEventForm:
-    """An event as the API shows it."""
-    return CaseEventForm.model_validate(api_values(one))
-
-
-def run_form(one: CaseRun) -> RunForm:
+def run_form(run: CaseRun) -> RunForm:
     """A run as the API shows it."""
-    return RunForm.model_validate(api_values(one))
+    return view(RunForm, run)
 
 
-def story(
-    case: GoldenCase, checks: ChecksForm, events: Sequence[CaseEvent], runs: Sequence[CaseRun]
+def signed_form(case: CaseForm, run: CaseRun) -> SignedForm:
+    """A signed case and its first run."""
+    return SignedForm(**dict(case), run=run_form(run))
+
+
+def case_story(
+    case: CaseForm, checks: ChecksForm, events: Sequence[CaseEvent], runs: Sequence[CaseRun]
 ) -> CaseStoryForm:
-    """Everything of one case."""
+    """Everything about one case."""
     return CaseStoryForm(
-        **case_values(case),
+        **dict(case),
         checks=checks,
-        events=[event_form(one) for one in events],
-        runs=[run_form(one) for one in runs],
+        events=[view(CaseEventForm, event) for event in events],
+        runs=[run_form(run) for run in runs],
     )
 
 
-def _fact(one: ExpectedFact) -> dict[str, str]:
-    return {"fact": one.text, "importance": "vital" if one.is_vital else "okay"}
+def _fact(fact: ExpectedFact) -> FactForm:
+    return FactForm(fact=fact.text, importance="vital" if fact.is_vital else "okay")

@@ -1,10 +1,9 @@
-"""The JSON forms of incidents."""
+"""Incidents as the API shows them, and what people post about them."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from datetime import datetime
-from typing import Any
 
 from pydantic import BaseModel, ConfigDict, Field
 
@@ -12,8 +11,9 @@ from ragvigil.model.finding import FindingKind
 from ragvigil.model.incident import Incident, IncidentEvent, IncidentState, Severity, Verb
 from ragvigil.model.notice import Cause, ChangeKind
 from ragvigil.model.score import Layer
+from ragvigil.store.watch.incidents import PageCounts
 from ragvigil.web.views.posts import Name, Text, Time
-from ragvigil.web.views.values import api_values
+from ragvigil.web.views.values import view
 
 
 class FindingForm(BaseModel):
@@ -118,16 +118,22 @@ class ActPost(BaseModel):
     until: Time | None = Field(default=None, description="when a snooze ends")
 
 
-def incident_values(one: Incident, message: Sequence[str]) -> dict[str, Any]:
-    """The values of `IncidentForm`."""
-    return {
-        **api_values(one),
-        "message": list(message),
-        "findings": [api_values(held) for held in one.findings],
-        "suspects": [api_values(notice) for notice in one.suspects],
-    }
+def incident_form(incident: Incident, message: Sequence[str]) -> IncidentForm:
+    """An incident with its message, at most six lines."""
+    return view(
+        IncidentForm,
+        incident,
+        message=message,
+        findings=[view(FindingForm, finding) for finding in incident.findings],
+        suspects=[view(SuspectForm, notice) for notice in incident.suspects],
+    )
 
 
-def event_form(one: IncidentEvent) -> EventForm:
-    """An event as the API shows it."""
-    return EventForm.model_validate(api_values(one))
+def incident_story(incident: IncidentForm, events: Sequence[IncidentEvent]) -> IncidentStoryForm:
+    """An incident with everything that was done, the oldest step first."""
+    return IncidentStoryForm(**dict(incident), events=[view(EventForm, event) for event in events])
+
+
+def pages_form(counts: PageCounts) -> PagesForm:
+    """How right the pages were."""
+    return view(PagesForm, counts, precision=counts.precision)

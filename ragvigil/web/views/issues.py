@@ -1,10 +1,10 @@
-"""The JSON forms of issues."""
+"""Issues as the API shows them, and what people post about them."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import datetime
-from typing import Annotated, Any
+from typing import Annotated
 
 from pydantic import BaseModel, ConfigDict, Field
 
@@ -17,13 +17,14 @@ from ragvigil.model.issue import (
     IssueVerb,
     MemberBy,
     PairVerdict,
+    Quote,
     RootCause,
 )
 from ragvigil.model.score import Layer, Stream
 from ragvigil.store.issues.failing_rows import KeptFailure
 from ragvigil.store.issues.views import Trait
 from ragvigil.web.views.posts import Name, Text, Time
-from ragvigil.web.views.values import api_values
+from ragvigil.web.views.values import time_or_none, view
 
 
 class CountForm(BaseModel):
@@ -165,14 +166,6 @@ class PairsForm(BaseModel):
     pairs: list[PairForm]
 
 
-class QuoteForm(BaseModel):
-    """Words that occur in a stored span."""
-
-    text: str
-    trace_id: str
-    span_id: str
-
-
 class GradeForm(BaseModel):
     """Severity, frequency, confidence or effort of the fix, 1 to 5."""
 
@@ -191,7 +184,7 @@ class RootCauseForm(BaseModel):
     ended: str
     layer: Layer | None
     fix: str
-    quotes: list[QuoteForm]
+    quotes: list[Quote]
     grades: list[GradeForm]
     text: str
     turns: int
@@ -233,40 +226,73 @@ class IssueActPost(ExplainPost):
     other: Name = Field(default="", description="merge: the issue it is merged with")
 
 
-def issue_values(one: Issue) -> dict[str, Any]:
-    """The values of `IssueForm` that the issue itself has."""
-    values = api_values(one)  # there, the time of the state has its name
-    return {**values, "state": one.state, "state_since": values["state"]}
+def issue_form(
+    issue: Issue, *, count: CountForm, days: Sequence[int], message: Sequence[str]
+) -> IssueForm:
+    """An issue with its counts and its message, at most six lines."""
+    return view(
+        IssueForm,
+        issue,
+        state=issue.state,  # the name of its time without the unit is the same
+        state_since=time_or_none(issue.state_unix_nano),
+        count=count,
+        days=days,
+        message=message,
+    )
 
 
-def trait_form(one: Trait) -> TraitForm:
-    """A trait as the API shows it."""
-    return TraitForm.model_validate(api_values(one))
+def issue_story(
+    issue: IssueForm,
+    *,
+    background: BackgroundForm,
+    traits: Sequence[Trait],
+    representatives: Sequence[KeptFailure],
+    pairs: Sequence[PairForm],
+    root_cause: RootCause | None,
+    events: Sequence[IssueEvent],
+) -> IssueStoryForm:
+    """An issue with all that is known of it."""
+    return IssueStoryForm(
+        **dict(issue),
+        background=background,
+        traits=[view(TraitForm, trait) for trait in traits],
+        representatives=[member_form(member) for member in representatives],
+        pairs=list(pairs),
+        root_cause=cause_form(root_cause) if root_cause else None,
+        events=[view(IssueEventForm, event) for event in events],
+    )
 
 
-def member_form(one: KeptFailure) -> MemberForm:
-    """A member as the API shows it."""
-    held = one.membership
-    values = api_values(one.failure)
-    if held is not None:
-        others = [{"issue_id": name, "strength": strength} for name, strength in held.others]
-        values |= {"by": held.by, "strength": held.strength, "others": others}
-    return MemberForm.model_validate(values)
+def member_form(member: KeptFailure) -> MemberForm:
+    """A failing record with its membership, if it has one."""
+    membership = member.membership
+    if membership is None:
+        return view(MemberForm, member.failure)
+    others = [
+        OtherForm(issue_id=issue_id, strength=strength) for issue_id, strength in membership.others
+    ]
+    return view(
+        MemberForm,
+        member.failure,
+        by=membership.by,
+        strength=membership.strength,
+        others=others,
+    )
 
 
-def pair_form(one: IssuePair, names: Mapping[str, str]) -> PairForm:
+def pair_form(pair: IssuePair, names: Mapping[str, str]) -> PairForm:
     """A pair as the API shows it; `names` by issue id."""
-    named = {"kept_name": names.get(one.kept, ""), "merged_name": names.get(one.merged, "")}
-    return PairForm.model_validate({**api_values(one), **named})
+    return view(
+        PairForm,
+        pair,
+        kept_name=names.get(pair.kept, ""),
+        merged_name=names.get(pair.merged, ""),
+    )
 
 
-def cause_form(one: RootCause) -> RootCauseForm:
+def cause_form(report: RootCause) -> RootCauseForm:
     """A root-cause report as the API shows it, without its transcript."""
-    grades = [dict(zip(("name", "grade", "reason"), grade, strict=True)) for grade in one.grades]
-    quotes = [api_values(quote) for quote in one.quotes]
-    return RootCauseForm.model_validate({**api_values(one), "quotes": quotes, "grades": grades})
-
-
-def event_form(one: IssueEvent) -> IssueEventForm:
-    """An event as the API shows it."""
-    return IssueEventForm.model_validate(api_values(one))
+    grades = [
+        GradeForm(name=name, grade=grade, reason=reason) for name, grade, reason in report.grades
+    ]
+    return view(RootCauseForm, report, grades=grades)

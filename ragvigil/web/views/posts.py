@@ -1,4 +1,4 @@
-"""The JSON forms of the API: what is posted."""
+"""Feedback, deploy marks and labels as they are posted, and the ids that they get."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ MOST_LABELS = 1000
 
 
 class FeedbackPost(BaseModel):
-    """What a user said of an answer. Names it by trace, span, session or response id."""
+    """A user's feedback on an answer, named by trace, span, session or response id."""
 
     model_config = ConfigDict(extra="forbid")
 
@@ -173,9 +173,9 @@ def post_id(post: FeedbackPost | DeployPost, time: datetime) -> str:
 
 
 def label_id(post: LabelPost) -> str:
-    """The id of a label; without one of its own, that of its rubric, record and labeller.
+    """The id of a label: its own, else one made of its rubric, record and labeller.
 
-    A labeller's second word on a record replaces the first.
+    So a labeller's second label of a record replaces the first.
     """
     if post.label_id:
         return post.label_id

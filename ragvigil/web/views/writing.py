@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 def feedback(store: Store, post: FeedbackPost, now: datetime) -> Accepted:
     """Stores feedback; returns when it is durable."""
     time = post.time or now
-    told = FeedbackEvent(
+    event = FeedbackEvent(
         feedback_id=post_id(post, time),
         kind=post.kind,
         time_unix_nano=_nanos(time),
@@ -40,8 +40,8 @@ def feedback(store: Store, post: FeedbackPost, now: datetime) -> Accepted:
         session_id=post.session_id,
         response_id=post.response_id,
     )
-    store.write(stored.batch([told], _nanos(now), replica=store.replica, epoch=store.epoch))
-    return Accepted(id=told.feedback_id, matched=stored.matches(store, told))
+    store.write(stored.batch([event], _nanos(now), replica=store.replica, epoch=store.epoch))
+    return Accepted(id=event.feedback_id, matched=stored.matches(store, event))
 
 
 def deploy(store: Store, post: DeployPost, now: datetime) -> Accepted:
@@ -62,8 +62,8 @@ def deploy(store: Store, post: DeployPost, now: datetime) -> Accepted:
 
 
 def labels(store: Store, posts: Sequence[LabelPost], now: datetime) -> list[Accepted]:
-    """Stores labels together; returns when they are durable. Of one id the last counts."""
-    told = [
+    """Stores labels together; returns when they are durable. Of equal ids the last counts."""
+    listed = [
         labelled.Label(
             label_id=label_id(post),
             rubric=post.rubric,
@@ -78,18 +78,20 @@ def labels(store: Store, posts: Sequence[LabelPost], now: datetime) -> list[Acce
         )
         for post in posts
     ]
-    last = {one.label_id: one for one in told}
+    by_id = {label.label_id: label for label in listed}
     batch = labelled.batch(
-        list(last.values()), _nanos(now), replica=store.replica, epoch=store.epoch
+        list(by_id.values()), _nanos(now), replica=store.replica, epoch=store.epoch
     )
     store.write(batch)
-    known = traces.look_up(store, {one.trace_id for one in told})
-    return [Accepted(id=one.label_id, matched=_is_stored(one, known)) for one in told]
+    stored_traces = traces.lookup(store, {label.trace_id for label in listed})
+    return [
+        Accepted(id=label.label_id, matched=_is_stored(label, stored_traces)) for label in listed
+    ]
 
 
-def _is_stored(one: labelled.Label, known: Mapping[str, traces.StoredTrace]) -> bool:
-    trace = known.get(one.trace_id)
-    return trace is not None and one.record_id in ("", *trace.record_ids)
+def _is_stored(label: labelled.Label, stored_traces: Mapping[str, traces.StoredTrace]) -> bool:
+    trace = stored_traces.get(label.trace_id)
+    return trace is not None and label.record_id in ("", *trace.record_ids)
 
 
 def _nanos(time: datetime) -> int:

@@ -67,7 +67,7 @@ def test_one_address_at_two_listeners_is_named_at_both() -> None:
     found = list(warnings(settings))
     assert [one.key for one in found] == ["[metrics] endpoint", "[web] endpoint"]
     assert all(
-        one.explanation == "127.0.0.1:9464 stands at two listeners; the daemon will not start"
+        one.explanation == "127.0.0.1:9464 is used by two listeners; the daemon will not start"
         for one in found
     )
 

@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 
 from ragvigil.app.cli.api_client import Unreachable, get
 from ragvigil.app.cli.labels_file import import_labels
-from ragvigil.app.parts import calibration
 from ragvigil.app.settings import Settings
+from ragvigil.app.sources.judges import judge_source
 from ragvigil.store.engine.store import Store
 from ragvigil.web.api.application import api
 from ragvigil.web.settings import WebSettings
@@ -29,9 +29,7 @@ TOKENS = {"triager_token": "tr1ager", "reader_token": "r3ader"}
 @pytest.fixture(scope="module")
 def daemon(opened_store: Store) -> Iterator[Settings]:
     """The API on a port of its own; the settings that lead there."""
-    judging = calibration(
-        opened_store, ("groundedness", "refusal"), {"groundedness": 0.8}, time.time
-    )
+    judging = judge_source(opened_store, ("groundedness", "refusal"), {"groundedness": 0.8}, time.time)
     app = api(opened_store, Quiet(), WebSettings.model_validate(TOKENS), judging=judging)
     with port_of(app) as port:
         yield Settings.model_validate({"web": {"endpoint": f"127.0.0.1:{port}", **TOKENS}})

@@ -1,0 +1,110 @@
+"""The API's judges: their measures, disagreements and estimates as forms."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Mapping
+from dataclasses import asdict
+
+from alerts.audits.estimates import SeriesEstimate, estimates
+from ragvigil.model.clock import Clock
+from ragvigil.store.engine.store import Store
+from ragvigil.web.views.judges import (
+    DisagreementForm,
+    EstimateForm,
+    JudgeForm,
+    LevelForm,
+    SaidForm,
+)
+from ragvigil.web.views.values import time_or_none
+from scorers.calibration.disagreements import Disagreement, Opinion
+from scorers.calibration.report import Calibration, MeasuredJudge
+
+
+def judge_source(
+    store: Store, rubrics: Collection[str], bars: Mapping[str, float], clock: Clock
+) -> Judges:
+    """The judges of a store; `bars` holds the value under which each rubric fails."""
+    return Judges(Calibration(store, bars, clock), rubrics, lambda since: estimates(store, since))
+
+
+class Judges:
+    """The API's `JudgeSource`; `rubrics` are those that a label may name."""
+
+    def __init__(
+        self,
+        calibration: Calibration,
+        rubrics: Collection[str],
+        estimates_since: Callable[[int], list[SeriesEstimate]],
+    ) -> None:
+        self._calibration, self._rubrics = calibration, rubrics
+        self._estimates_since = estimates_since
+
+    def rubrics(self) -> Collection[str]:
+        """The rubrics that a label may name."""
+        return self._rubrics
+
+    def judges(self) -> list[JudgeForm]:
+        """One entry per rubric and judge."""
+        return [_judge_form(judge) for judge in self._calibration.measures()]
+
+    def disagreements(self, since: int) -> list[DisagreementForm]:
+        """Verdicts since a time (seconds since the epoch) that do not agree."""
+        return [_disagreement_form(each) for each in self._calibration.disagreements(since)]
+
+    def estimates(self, since: int) -> list[EstimateForm]:
+        """Judged means since a time (seconds since the epoch)."""
+        return [_estimate_form(estimate) for estimate in self._estimates_since(since)]
+
+
+def _judge_form(measured: MeasuredJudge) -> JudgeForm:
+    judge, measure = measured.judge, measured.measure
+    kappa, level = measure.kappa, measure.level
+    return JudgeForm(
+        rubric=judge.rubric,
+        judge=judge.scorer,
+        version=judge.version,
+        segment=judge.segment,
+        scale=measure.scale.value,
+        labels=kappa.n,
+        kappa=kappa.value,
+        low=kappa.low,
+        high=kappa.high,
+        agreement=measure.agreement,
+        disagreements=measure.disagreements,
+        state=measure.status.state.value,
+        reason=measure.status.reason,
+        level=None if level is None else LevelForm.model_validate(asdict(level)),
+    )
+
+
+def _disagreement_form(disagreement: Disagreement) -> DisagreementForm:
+    first = disagreement.first
+    return DisagreementForm.model_validate(
+        {
+            "kind": disagreement.kind.value,
+            "trace_id": first.trace_id,
+            "record_id": first.record_id,
+            "time": time_or_none(first.time_unix_nano),
+            "service": first.service,
+            "route": first.route,
+            "gap": disagreement.gap,
+            "why": disagreement.why,
+            "first": _side_form(first),
+            "second": _side_form(disagreement.second),
+        }
+    )
+
+
+def _side_form(opinion: Opinion) -> SaidForm:
+    return SaidForm(
+        rubric=opinion.rubric, by=opinion.voice.value, name=opinion.name, value=opinion.value
+    )
+
+
+def _estimate_form(row: SeriesEstimate) -> EstimateForm:
+    return EstimateForm(
+        **asdict(row.series),
+        **asdict(row.estimate),
+        records=row.records,
+        plain_mean=row.plain_mean,
+    )

@@ -1,0 +1,104 @@
+"""Judges measured by labels, disagreements and estimates, as the API shows them."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Literal
+
+from pydantic import BaseModel, Field
+
+from ragvigil.model.score import Layer
+
+Number = float | None
+
+
+class LevelForm(BaseModel):
+    """The mean that people would have found (PPI++), with its 95 % interval."""
+
+    mean: float
+    low: float
+    high: float
+    judged: float = Field(description="what the judge alone found")
+    labels: int
+    records: int
+    weight: float = Field(description="how far the judge was followed, 0 to 1")
+
+
+class JudgeForm(BaseModel):
+    """A judge of one rubric against the labels of people; unknown is null."""
+
+    rubric: str
+    judge: str = Field(description="the model")
+    version: str = Field(description="of the rubric that it judges by")
+    segment: str
+    scale: Literal["pass_fail", "grades", "words"] = Field(description="what the labels are")
+    labels: int = Field(description="of the newest 200, those that this judge's verdicts meet")
+    kappa: Number = Field(description="Cohen's; grades weighted by the squared distance")
+    low: Number
+    high: Number
+    agreement: Number = Field(description="share of records on which both say the same")
+    disagreements: int
+    state: Literal["unmeasured", "trusted", "retired"]
+    reason: str
+    level: LevelForm | None
+
+
+class JudgesForm(BaseModel):
+    """Every judge that works or has labels."""
+
+    judges: list[JudgeForm]
+
+
+class SaidForm(BaseModel):
+    """One side of a disagreement."""
+
+    rubric: str
+    by: Literal["person", "judge", "scorer"]
+    name: str
+    value: float
+
+
+class DisagreementForm(BaseModel):
+    """Two verdicts on one record that do not go together."""
+
+    kind: Literal["judge_against_person", "judge_against_scorer", "rubric_against_rubric"]
+    trace_id: str
+    record_id: str
+    time: datetime
+    service: str
+    route: str
+    gap: float
+    why: str
+    first: SaidForm
+    second: SaidForm
+
+
+class DisagreementsForm(BaseModel):
+    """Records worth a person's time, the most worth first."""
+
+    disagreements: list[DisagreementForm]
+
+
+class EstimateForm(BaseModel):
+    """A judged mean of one series, corrected by what local models say of all its records."""
+
+    service: str
+    environment: str
+    route: str
+    rubric: str
+    layer: Layer
+    segment: str = Field(description="versions of rubric and judge")
+    records: int = Field(description="records that were judged or scored by a local model")
+    n: int = Field(description="records that were judged")
+    plain_mean: float = Field(description="of the judged records alone")
+    mean: float
+    low: float = Field(description="of the 95 % interval")
+    high: float
+    n_effective: float = Field(description="judged records that would say as much alone")
+    slope: float = Field(description="0 where no local score helped")
+
+
+class EstimatesForm(BaseModel):
+    """By service, environment, route and rubric."""
+
+    estimates: list[EstimateForm]

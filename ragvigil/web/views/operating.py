@@ -1,0 +1,26 @@
+"""Operating points as the API shows them."""
+
+from __future__ import annotations
+
+from pydantic import BaseModel, Field
+
+
+class OperatingPointForm(BaseModel):
+    """One standing finding; its 95 % interval lies wholly beyond the bound."""
+
+    name: str = Field(description="low_utilization, over_fetching, under_fetching, thumbs_down, …")
+    service: str
+    environment: str
+    route: str
+    value: float = Field(description="of a pair that pulls apart: the change of what fell")
+    low: float = Field(description="of the 95 % interval")
+    high: float
+    n: int
+    bound: float
+    words: str
+
+
+class OperatingPointsForm(BaseModel):
+    """By service, environment, route and name."""
+
+    operating_points: list[OperatingPointForm]

@@ -1,0 +1,67 @@
+"""Topics as the API shows them."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Literal
+
+from pydantic import BaseModel, Field
+
+
+class ShareForm(BaseModel):
+    """`count` of `of`, with Wilson's 95 % interval; without numbers where there is nothing."""
+
+    count: int
+    of: int
+    share: float | None
+    low: float | None
+    high: float | None
+
+
+class TopicForm(BaseModel):
+    """Questions that lie close together."""
+
+    topic_id: str = Field(description="the same from map to map; empty of what is in no topic")
+    name: str
+    asked: ShareForm = Field(description="of the sampled questions")
+    failing: ShareForm = Field(
+        description="sampled questions with an error, a rubric that failed among those that look "
+        "at every record, or a thumbs-down"
+    )
+    thumbs_down: ShareForm = Field(description="of all rated answers, in the sample or not")
+    verdict: Literal["problem", "good", "cannot_tell"] = Field(
+        description="the interval of thumbs_down lies over 5 %, under 2 %, or neither, or fewer "
+        "than 20 answers were rated"
+    )
+    golden_cases: int
+    is_gap: bool = Field(default=False, description="large, and without a golden case")
+    examples: list[str] = Field(description="questions in the middle of the topic")
+
+
+class TopicMapForm(BaseModel):
+    """The topics of one service, most asked first; `rest` is what lies in none."""
+
+    service: str
+    environment: str
+    built: datetime
+    since: datetime
+    questions: int = Field(description="sampled questions that the map rests on")
+    topics: list[TopicForm]
+    rest: TopicForm
+
+
+class CollectedForm(BaseModel):
+    """Questions of the last week that a map can be made of."""
+
+    service: str
+    environment: str
+    questions: int
+
+
+class TopicsForm(BaseModel):
+    """The newest map of each service, and how far the next ones are."""
+
+    maps: list[TopicMapForm] = Field(default=[])
+    collecting: list[CollectedForm] = Field(default=[])
+    least_questions: int = Field(default=0, description="from which a first map is made")
+    why: str = Field(default="", description="why nothing is collected at the moment")
