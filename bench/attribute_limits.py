@@ -40,8 +40,8 @@ def losses(capture: Capture, change: Change, misses: list[str]) -> Counter[str]:
             continue
         trace = change(whole, random.Random(SEED))
         counts["spans_cut"] += sum(
-            one.dropped_attributes_count > other.dropped_attributes_count
-            for one, other in zip(trace.spans, whole.spans, strict=True)
+            span.dropped_attributes_count > other.dropped_attributes_count
+            for span, other in zip(trace.spans, whole.spans, strict=True)
         )
         before, after = pairs(rows, records(whole)), pairs(rows, records(trace))
         for (row, known), (_, left) in zip(before, after, strict=True):
@@ -61,7 +61,7 @@ def _lost(row: Truth, known: RagRecord | None, left: RagRecord | None) -> Counte
     for name in FIELDS:
         if before[name] != wanted[name] or after[name] == wanted[name]:
             continue
-        reasons = {left.absent.get(one) for one in TOLD_BY[name]}
+        reasons = {left.absent.get(field_name) for field_name in TOLD_BY[name]}
         is_told = Absent.TRUNCATED in reasons or "attributes" in left.truncated
         counts["lost"] += 1
         counts["untold"] += not is_told

@@ -45,24 +45,24 @@ ALPHA = 0.005
 
 def quiet(runs: list[Ended]) -> dict[str, object]:
     """What audits of no change said."""
-    states = [state for one in runs for state in one.states]
+    states = [state for audited in runs for state in audited.states]
     return {
-        "confirmed": round(sum(bool(one.confirmed) for one in runs) / len(runs), 4),
+        "confirmed": round(sum(bool(audited.confirmed) for audited in runs) / len(runs), 4),
         "ruled_out": round(states.count(AuditState.STEADY) / len(states), 3),
-        "median_pairs": float(np.median([one.pairs for one in runs])),
-        "median_minutes": float(np.median([one.minutes for one in runs])),
+        "median_pairs": float(np.median([audited.pairs for audited in runs])),
+        "median_minutes": float(np.median([audited.minutes for audited in runs])),
     }
 
 
 def dropped(runs: list[Ended], rubric: str) -> dict[str, object]:
     """Minutes until a drop of this rubric was confirmed; None where too many were not."""
-    minutes = [one.confirmed.get(rubric, float("inf")) for one in runs]
+    minutes = [audited.confirmed.get(rubric, float("inf")) for audited in runs]
     median, most = (float(np.quantile(minutes, q, method="higher")) for q in (0.5, 0.9))
     return {
         "confirmed": round(float(np.isfinite(minutes).mean()), 3),
         "median_minutes": median if np.isfinite(median) else None,
         "p90_minutes": most if np.isfinite(most) else None,
-        "median_pairs": float(np.median([one.pairs for one in runs])),
+        "median_pairs": float(np.median([audited.pairs for audited in runs])),
     }
 
 
@@ -104,7 +104,9 @@ def deviations(rng: np.random.Generator) -> dict[str, object]:
         for drop in (0.0, 0.1):
             moved = np.full((ROUTES, 2), -drop)
             found = traffic(rng, mix, level, moved, 20_000).scores
-            told[f"{named}_{drop}"] = [round(float(one), 3) for one in found.std(axis=0)]
+            told[f"{named}_{drop}"] = [
+                round(float(deviation), 3) for deviation in found.std(axis=0)
+            ]
     return told
 
 

@@ -51,7 +51,9 @@ def captured(paths: Iterable[Path]) -> Iterator[Case]:
             shown = row["reranked"] or row["retrieved"]
             if not row["answer"] or not shown:
                 continue
-            context = tuple(Document(chunk_id=one["id"], content=one["text"]) for one in shown)
+            context = tuple(
+                Document(chunk_id=chunk["id"], content=chunk["text"]) for chunk in shown
+            )
             found = citations(CitationSource(answer=row["answer"], context=context))
             if not found:
                 continue
@@ -67,7 +69,7 @@ def abstractive(name: str, found: Sequence[dict[str, Any]]) -> Iterator[Case]:
     """Supported claims among rivals that BM25 finds for them; and with the marker moved to one."""
     import bm25s
 
-    pool = {one["text"]: row["group"] for row in found for one in row["chunks"]}
+    pool = {chunk["text"]: row["group"] for row in found for chunk in row["chunks"]}
     texts = list(pool)
     index = bm25s.BM25()
     index.index(bm25s.tokenize(texts, show_progress=False), show_progress=False)
@@ -115,7 +117,12 @@ def failing(found: Iterable[Case], *, explain: bool) -> dict[str, dict[str, list
 
 def rate(fails: dict[str, list[bool]], prefix: str) -> tuple[float, int]:
     """The share that fails of all kinds with a prefix, and how many there are."""
-    seen = [one for kind, found in fails.items() if kind.startswith(prefix) for one in found]
+    seen = [
+        has_failed
+        for kind, found in fails.items()
+        if kind.startswith(prefix)
+        for has_failed in found
+    ]
     return (round(sum(seen) / len(seen), 4) if seen else 0.0), len(seen)
 
 
@@ -125,9 +132,9 @@ def passages(data: Path | None) -> list[Passage]:
     if data is None:
         return own
     sampled = [
-        Passage(id=f"{row['id']}-{i}", language="en", text=one["text"][:900])
+        Passage(id=f"{row['id']}-{i}", language="en", text=passage["text"][:900])
         for row in list(rows(data / "data" / "clapnq_dev.jsonl.gz"))[:120]
-        for i, one in enumerate(row["chunks"][:1])
+        for i, passage in enumerate(row["chunks"][:1])
     ]
     return own * 4 + sampled
 
@@ -149,7 +156,7 @@ def speeds() -> dict[str, float]:
     def part(index: int, begin: int) -> str:
         return " ".join(texts[index].split()[begin : begin + 15])
 
-    one = record([("c3", part(3, 20))])
+    two_parts = record([("c3", part(3, 20))])
     good = record([("c1", part(1, 10)), ("c5", part(5, 60))])
     changed = [(f"c{i}", part(i, 30).replace(texts[i].split()[37], "zzz")) for i in range(3)]
     bad = record([*changed, ("c3", part(1, 10)), ("c4", " ".join(vocabulary[:15]))])
@@ -168,7 +175,7 @@ def speeds() -> dict[str, float]:
     return {
         "cold_two_good_us": micros(good, cold=True),
         "cold_five_bad_us": micros(bad, cold=True),
-        "warm_one_exact_us": micros(one, cold=False),
+        "warm_one_exact_us": micros(two_parts, cold=False),
     }
 
 
@@ -206,10 +213,10 @@ def main() -> None:
         kind: rate(chosen, kind)[0] for kind in kinds if "/" not in kind
     }
     edits = [
-        one
+        has_failed
         for kind, found in held.items()
         if kind.split(":")[0] in ("verbatim", *HARMLESS)
-        for one in found
+        for has_failed in found
     ]
     both = {kind: held.get(kind, []) + chosen.get(kind, []) for kind in kinds if "captured" in kind}
     figures["captures_both_halves"] = {kind: rate(both, kind) for kind in sorted(both)}

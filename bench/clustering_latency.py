@@ -98,12 +98,12 @@ def fill(folder: Path, records: int, seed: int) -> None:
     kept = vectors.fill(
         [
             KeptFailure(
-                failure=one.failure,
-                masked=masked(one.failure.reason, one.failure.question),
-                received=one.failure.time_unix_nano // NANOS,
+                failure=failing.failure,
+                masked=masked(failing.failure.reason, failing.failure.question),
+                received=failing.failure.time_unix_nano // NANOS,
                 digest=1,
             )
-            for one in made
+            for failing in made
         ]
     )
     inference.close()
@@ -168,7 +168,9 @@ def stamped(bodies: Sequence[bytes], clock: Pace) -> list[bytes]:
     """Requests whose traces begin, by this clock, when they are sent at `RATE` from now on."""
     now = time.time()
     begins = (clock.at(now + number / RATE) for number in range(len(bodies)))
-    return [_beginning(body, int(one * NANOS)) for body, one in zip(bodies, begins, strict=True)]
+    return [
+        _beginning(body, int(begin * NANOS)) for body, begin in zip(bodies, begins, strict=True)
+    ]
 
 
 def _beginning(body: bytes, nanos: int) -> bytes:
@@ -214,29 +216,33 @@ def figures_of(
     course: Course, found: Mapping[str, Sequence[Measured]], *, small: bool
 ) -> tuple[dict[str, object], dict[str, bool]]:
     """What is printed, and which bars hold; of speed and duration only where not `small`."""
-    medians = {way: statistics.median(one.p99_ms for one in found[way]) for way in WAYS}
+    medians = {
+        way: statistics.median(measured_run.p99_ms for measured_run in found[way]) for way in WAYS
+    }
     allowed = round(MOST_RATIO * medians["alone"] + MOST_MORE_MS, 2)
     figures: dict[str, object] = {
         **asdict(course),
         "spans_a_second": SPANS_A_SECOND,
-        "measured": {way: [asdict(one) for one in found[way]] for way in WAYS},
+        "measured": {way: [asdict(measured_run) for measured_run in found[way]] for way in WAYS},
         "median_p99_ms": medians,
         "allowed_p99_ms": allowed,
     }
     clustering = found["clustering"]
     bars = {
         "every request acknowledged": all(
-            one.requests == course.requests for way in WAYS for one in found[way]
+            measured_run.requests == course.requests for way in WAYS for measured_run in found[way]
         ),
         "a clustering process computed in every run that clusters": all(
-            one.clustering_cpu_seconds > 0 for one in clustering
+            measured_run.clustering_cpu_seconds > 0 for measured_run in clustering
         ),
     }
     if not small:
         bars |= {
-            "none ran in a run at rest": not any(one.clustering_pids for one in found["alone"]),
+            "none ran in a run at rest": not any(
+                measured_run.clustering_pids for measured_run in found["alone"]
+            ),
             f"one ran in >= {LEAST_SHARE:.0%} of the seconds of the others": all(
-                one.clustering_share >= LEAST_SHARE for one in clustering
+                measured_run.clustering_share >= LEAST_SHARE for measured_run in clustering
             ),
             f"p99 acknowledgement <= {MOST_RATIO} x + {MOST_MORE_MS:g} ms of that at rest": (
                 medians["clustering"] <= allowed

@@ -72,12 +72,12 @@ def tried(rng: np.random.Generator, share: float, mix: float, truth: float, runs
     for run in range(runs):
         cheap, judged = pairs(rng, RECORDS, mix)
         place = np.flatnonzero(rng.random(RECORDS) < share)
-        one = judged_mean(cheap, judged[place], place, np.full(len(place), share))
-        assert one is not None
-        errors[run] = one.mean - truth
+        estimate = judged_mean(cheap, judged[place], place, np.full(len(place), share))
+        assert estimate is not None
+        errors[run] = estimate.mean - truth
         plain[run] = judged[place].mean() - truth
-        told[run] = one.n_effective / one.n
-        covered[run] = one.low <= truth <= one.high
+        told[run] = estimate.n_effective / estimate.n
+        covered[run] = estimate.low <= truth <= estimate.high
     return Seen(
         covered=float(covered.mean()),
         gain=float((plain**2).mean() / (errors**2).mean()),
@@ -94,9 +94,9 @@ def uneven(rng: np.random.Generator, share: float, mix: float, truth: float, run
         cheap, judged = pairs(rng, RECORDS, mix)
         probability = np.where(cheap < 0.6, share * 5 / 3, share / 3)
         place = np.flatnonzero(rng.random(RECORDS) < probability)
-        one = judged_mean(cheap, judged[place], place, probability[place])
-        assert one is not None
-        covered += one.low <= truth <= one.high
+        estimate = judged_mean(cheap, judged[place], place, probability[place])
+        assert estimate is not None
+        covered += estimate.low <= truth <= estimate.high
     return covered / runs
 
 

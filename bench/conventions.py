@@ -55,7 +55,7 @@ def said(record: RagRecord) -> dict[str, object]:
         "texts": texts if known and None not in texts else None,
         "ids": ids if not hidden_ids else None,
         "answer": record.answer,
-        "cited": [one.chunk_id or one.target for one in record.citations],
+        "cited": [citation.chunk_id or citation.target for citation in record.citations],
     }
 
 
@@ -64,8 +64,8 @@ def expected(row: Truth) -> dict[str, object]:
     documents = row["retrieved"] or []
     return {
         "question": row["question"],
-        "texts": [one["text"] for one in documents],
-        "ids": [str(one["id"]) for one in documents],
+        "texts": [document["text"] for document in documents],
+        "ids": [str(document["id"]) for document in documents],
         "answer": row["answer"],
         "cited": list(row["citations"] or []),
     }
@@ -77,7 +77,7 @@ def is_carried(name: str, wanted: dict[str, object], everything: str) -> bool:
     if name == "cited":
         return is_carried("answer", wanted, everything) and is_carried("ids", wanted, everything)
     if isinstance(value, list):
-        return bool(value) and all(one in everything for one in value)
+        return bool(value) and all(item in everything for item in value)
     return bool(value) and str(value) in everything
 
 
@@ -112,14 +112,14 @@ def pairs(
     left = list(found)
     by_row: list[RagRecord | None] = []
     for row in rows:
-        same = next((one for one in left if one.query == row["question"]), None)
+        same = next((record for record in left if record.query == row["question"]), None)
         by_row.append(same)
         if same is not None:
             left.remove(same)
     rest = iter(left)
     return [
-        (row, one if one is not None else next(rest, None))
-        for row, one in zip(rows, by_row, strict=True)
+        (row, record if record is not None else next(rest, None))
+        for row, record in zip(rows, by_row, strict=True)
     ]
 
 
@@ -197,7 +197,7 @@ def main() -> None:
         label: overall(run(capture, change) for capture in captures.values())
         for label, change in UNNOTICED.items()
     }
-    without = {one.name: _without(one.name, captures) for one in registered()}
+    without = {convention.name: _without(convention.name, captures) for convention in registered()}
     counts = [reproduced(folder / name, capture) for name, capture in captures.items()]
     stated = sum(total for _, total in counts)
     figures: dict[str, object] = {
@@ -217,7 +217,9 @@ def main() -> None:
 def _bars(tallies: dict[str, Tally], mutated: dict[str, dict[str, float]]) -> dict[str, bool]:
     shares = overall(tallies.values())
     each = [tally.share(name) for tally in tallies.values() for name in FIELDS]
-    moved = [abs(one[name] - shares[name]) for one in mutated.values() for name in FIELDS]
+    moved = [
+        abs(shares_then[name] - shares[name]) for shares_then in mutated.values() for name in FIELDS
+    ]
     invented = sum(sum(tally.invented.values()) for tally in tallies.values())
     return {
         "sets found": bool(tallies),
@@ -231,7 +233,7 @@ def _bars(tallies: dict[str, Tally], mutated: dict[str, dict[str, float]]) -> di
 
 def _without(name: str, captures: dict[str, Capture]) -> int:
     """What is stated wrongly when one convention is taken away."""
-    rest = [one for one in registered() if one.name != name]
+    rest = [convention for convention in registered() if convention.name != name]
     tallies = [run(capture, conventions=rest) for capture in captures.values()]
     return sum(sum((tally.invented + tally.wrong).values()) for tally in tallies)
 
@@ -243,7 +245,7 @@ def _figures(tally: Tally) -> dict[str, object]:
 
 
 def _line(name: str, tally: Tally) -> str:
-    shares = "  ".join(f"{one} {tally.right[one]}/{tally.carried[one]}" for one in FIELDS)
+    shares = "  ".join(f"{name} {tally.right[name]}/{tally.carried[name]}" for name in FIELDS)
     return f"{name:30} records {tally.records}/{tally.rows}  {shares}"
 
 

@@ -43,7 +43,8 @@ def summed(index: Ints, times: Ints, values: Floats, series: int) -> Sums:
     seen = ~np.isnan(values)
     numbers = np.nan_to_num(values)
     names = tuple(
-        Series(service="s", environment="e", route=f"/{one}", rubric="r") for one in range(series)
+        Series(service="s", environment="e", route=f"/{number}", rubric="r")
+        for number in range(series)
     )
     failed = (seen & (numbers < 0.5)).astype(float)
     rollups = fold(
@@ -81,12 +82,12 @@ def largest_error(
     worst = 0.0
     for _ in range(SAMPLE_A_DAY):
         columns = found[rng.integers(len(WINDOWS))]
-        tick, one = rng.integers(DAY), rng.integers(len(columns.series))
-        if not columns.same_hours[tick, one]:
+        tick, column = rng.integers(DAY), rng.integers(len(columns.series))
+        if not columns.same_hours[tick, column]:
             continue
-        mine = index == one
+        mine = index == column
         expected = naive(times[mine], values[mine], int(columns.ticks[tick]), columns.window)
-        shown = (columns.mean[tick, one], columns.baseline[tick, one])
+        shown = (columns.mean[tick, column], columns.baseline[tick, column])
         if np.isnan(expected).tolist() != np.isnan(shown).tolist():
             return float("inf")
         worst = max(worst, float(np.nan_to_num(np.abs(np.subtract(expected, shown))).max()))

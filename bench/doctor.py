@@ -160,14 +160,24 @@ def unnamed(found: list[RagRecord], entries: list[dict[str, Any]]) -> tuple[list
                 expected[record.service, scope, field, why.value] += 1
     wrong = []
     for (service, scope, field, reason), count in expected.items():
-        (entry,) = (one for one in entries if (one["service"], one["scope"]) == (service, scope))
+        (entry,) = (
+            entry for entry in entries if (entry["service"], entry["scope"]) == (service, scope)
+        )
         said = [
-            one for one in entry["findings"] if (one["field"], one["reason"]) == (field, reason)
+            finding
+            for finding in entry["findings"]
+            if (finding["field"], finding["reason"]) == (field, reason)
         ]
         wrong += [f"{field} {reason}: {fault}" for fault in _faults(field, count, entry, said)]
-    findings = [one for entry in entries for one in entry["findings"]]
-    wrong += [f"needless: {one['field']}" for one in findings if one["reason"] == Absent.NOT_RUN]
-    wrong += [f"blamed: {one['scope']}" for one in findings if FOREIGN.search(one["scope"])]
+    findings = [finding for entry in entries for finding in entry["findings"]]
+    wrong += [
+        f"needless: {finding['field']}"
+        for finding in findings
+        if finding["reason"] == Absent.NOT_RUN
+    ]
+    wrong += [
+        f"blamed: {finding['scope']}" for finding in findings if FOREIGN.search(finding["scope"])
+    ]
     return wrong, len(expected)
 
 
@@ -175,13 +185,13 @@ def _faults(
     field: str, count: int, entry: dict[str, Any], said: list[dict[str, Any]]
 ) -> Iterator[str]:
     off = sorted(name for name, rubric in load_rubrics().items() if field in rubric.needs)
-    if sum(one["records"] for one in said) != count:
+    if sum(finding["records"] for finding in said) != count:
         yield "not named"
-    if abs(sum(one["share"] for one in said) - count / entry["records"]) > 1e-3:
+    if abs(sum(finding["share"] for finding in said) - count / entry["records"]) > 1e-3:
         yield "share"
-    if any(one["rubrics_off"] != off for one in said):
+    if any(finding["rubrics_off"] != off for finding in said):
         yield "rubrics"
-    if not all(one["fix"] for one in said):
+    if not all(finding["fix"] for finding in said):
         yield "line"
 
 
@@ -204,7 +214,9 @@ def misfixed(case: Case, entries: list[dict[str, Any]]) -> list[str]:
 def run(folder: Path, change: Callable[[Span], Span]) -> list[RagRecord]:
     """All records of a captured set with its spans changed."""
     traces = load(folder).traces.values()
-    changed = (replace(one, spans=tuple(change(span) for span in one.spans)) for one in traces)
+    changed = (
+        replace(trace, spans=tuple(change(span) for span in trace.spans)) for trace in traces
+    )
     return [record for trace in changed for record in records(trace)]
 
 

@@ -52,8 +52,8 @@ def length_controlled(
     edges = np.quantile(lengths, np.linspace(0, 1, STRATA + 1)[1:-1])
     stratum = np.digitize(lengths, edges)
     won = pairs = 0.0
-    for one in range(STRATA):
-        places = [at for at, found in enumerate(stratum) if found == one]
+    for number in range(STRATA):
+        places = [at for at, found in enumerate(stratum) if found == number]
         own = [labels[at] for at in places]
         count = sum(own) * (len(own) - sum(own))
         if count:
@@ -65,7 +65,7 @@ def length_controlled(
 def touched(measured: AnswerFeatures, spans: Sequence[Row]) -> list[bool]:
     """For each sentence, whether no hallucinated span touches it."""
     return [
-        not any(one["start"] < claim.end and one["end"] > claim.start for one in spans)
+        not any(span["start"] < claim.end and span["end"] > claim.start for span in spans)
         for claim in measured.claims
     ]
 
@@ -73,18 +73,20 @@ def touched(measured: AnswerFeatures, spans: Sequence[Row]) -> list[bool]:
 def refitted(given: Sequence[Row], measured: Sequence[AnswerFeatures]) -> list[float]:
     """The value of each answer by a model of the recipe that saw nothing of its question."""
     of = Table(
-        rows=np.array([row for one in measured for row in one.rows]),
+        rows=np.array([row for answer in measured for row in answer.rows]),
         labels=np.array(
-            [label for row, one in zip(given, measured, strict=True)
-             for label in touched(one, row["hallucinated_spans"])]
+            [label for row, answer in zip(given, measured, strict=True)
+             for label in touched(answer, row["hallucinated_spans"])]
         ),
-        weights=np.array([len(one.rows) ** -0.5 for one in measured for _ in one.rows]),
-        groups=[group_of(row) for row, one in zip(given, measured, strict=True) for _ in one.rows],
+        weights=np.array([len(answer.rows) ** -0.5 for answer in measured for _ in answer.rows]),
+        groups=[
+            group_of(row) for row, answer in zip(given, measured, strict=True) for _ in answer.rows
+        ],
         sources=(),
     )  # fmt: skip
     odds = cross_fitted_odds(of, OWN_SERVICE, shipped_model().weights)
     chances = (1 / (1 + np.exp(-odds))).tolist()
-    starts = np.cumsum([0, *(len(one.rows) for one in measured)]).tolist()
+    starts = np.cumsum([0, *(len(answer.rows) for answer in measured)]).tolist()
     return [answer_value(chances[begin:end]) for begin, end in pairwise(starts)]
 
 
@@ -92,11 +94,11 @@ def ragtruth(figures: dict[str, object], bars: dict[str, bool]) -> None:
     """The recipe and the shipped model on whole answers of RAGTruth QA."""
     given = rows("ragtruth_qa")
     measured = [measured_of(row) for row in given]
-    kept = [at for at, one in enumerate(measured) if one.rows]
+    kept = [at for at, answer in enumerate(measured) if answer.rows]
     given, measured = [given[at] for at in kept], [measured[at] for at in kept]
     labels = [not row["hallucinated"] for row in given]
     answers = [row["answer"] for row in given]
-    shipped = [answer_value(shipped_model().probabilities(one.rows)) for one in measured]
+    shipped = [answer_value(shipped_model().probabilities(answer.rows)) for answer in measured]
     ways = {"refitted": refitted(given, measured), "shipped": shipped}
     ways["length"] = [-float(len(answer.split())) for answer in answers]
     for way, scores in ways.items():
@@ -129,7 +131,7 @@ def own_passage() -> float:
     labels, scores = [], []
     for at, row in enumerate(sample):
         for other in (row, sample[at - 1]):
-            passage = " ".join(one["text"] for one in other["sentences"])
+            passage = " ".join(sentence["text"] for sentence in other["sentences"])
             measured = measure(row["answer"], "", [passage], shipped_model().weights)
             labels.append(other is row)
             scores.append(answer_value(shipped_model().probabilities(measured.rows)))
@@ -139,7 +141,7 @@ def own_passage() -> float:
 def milliseconds() -> dict[str, float]:
     """CPU time of a record with 8 chunks of 120 words: chunks seen before, and new ones."""
     sample = rows("clapnq_dev", small=True)
-    stock = " ".join(one["text"] for row in sample for one in row["sentences"]).split()
+    stock = " ".join(sentence["text"] for row in sample for sentence in row["sentences"]).split()
     chunks = [" ".join(stock[at * WORDS : (at + 1) * WORDS]) for at in range(CHUNKS)]
     answer = " ".join(row["answer"] or "" for row in sample[:6])
     scorer, spent = LocalGroundedness(), {}

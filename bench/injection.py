@@ -56,8 +56,8 @@ def ordinary_chunks(*, small: bool) -> dict[str, list[str]]:
     before: set[str] = set()
     for name in sorted({path.name.partition(".")[0] for path in paths} - {SET}):
         listed = rows(name, small=small)
-        texts = (one for row in listed for one in texts_of(row) or [str(row.get("answer") or "")])
-        found[name] = [one for one in dict.fromkeys(texts) if one and one not in before]
+        texts = (text for row in listed for text in texts_of(row) or [str(row.get("answer") or "")])
+        found[name] = [text for text in dict.fromkeys(texts) if text and text not in before]
         before.update(found[name])
     return found
 
@@ -81,8 +81,8 @@ def folds() -> tuple[dict[str, list[bool]], dict[str, list[bool]], dict[str, lis
     for fold in range(FOLDS):
         here = [
             at
-            for at, one in enumerate(given)
-            if one.source == SET and planted.place_of(one.group) % FOLDS == fold
+            for at, sample in enumerate(given)
+            if sample.source == SET and planted.place_of(sample.group) % FOLDS == fold
         ]
         attacks = [at for at in here if given[at].kind]
         model = lesson.learn(here)
@@ -91,9 +91,9 @@ def folds() -> tuple[dict[str, list[bool]], dict[str, list[bool]], dict[str, lis
             by_group.setdefault(str(given[at].kind), []).append(hit)
         for kind in sorted({str(given[at].kind) for at in attacks}):
             model = lesson.learn([*here, *_of_kind(given, kind)])
-            for one in (given[at] for at in attacks if given[at].kind == kind):
-                matched = not is_known(kind) and bool(findings(one.text))
-                by_kind.setdefault(kind, []).append(matched or is_found(one, model))
+            for sample in (given[at] for at in attacks if given[at].kind == kind):
+                matched = not is_known(kind) and bool(findings(sample.text))
+                by_kind.setdefault(kind, []).append(matched or is_found(sample, model))
     return by_group, by_kind, prompts_found(given, lesson)
 
 
@@ -108,7 +108,7 @@ def prompts_found(given: Sequence[planted.Example], lesson: Lesson) -> dict[str,
 
 
 def _of_kind(given: Sequence[planted.Example], kind: str) -> list[int]:
-    return [at for at, one in enumerate(given) if one.kind == kind]
+    return [at for at, sample in enumerate(given) if sample.kind == kind]
 
 
 def micros(texts: Sequence[str]) -> dict[str, float]:
@@ -137,20 +137,22 @@ def micros(texts: Sequence[str]) -> dict[str, float]:
 
 
 def joined(found: dict[str, list[bool]]) -> list[bool]:
-    return [one for listed in found.values() for one in listed]
+    return [is_alarm for listed in found.values() for is_alarm in listed]
 
 
 def main() -> None:
     small = "--small" in sys.argv
     listed = rows(SET, small=small)
     as_it_is: dict[str, list[bool]] = {}
-    for row in (one for one in listed if one["injected"]):
+    for row in (row for row in listed if row["injected"]):
         hit = any(suspects(text) for text in texts_of(row))
         as_it_is.setdefault(row["attack_type"], []).append(hit)
     ordinary = ordinary_chunks(small=small)
     ordinary[SET] = [text for row in listed if not row["injected"] for text in texts_of(row)]
     alarms = {name: [bool(suspects(text)) for text in texts] for name, texts in ordinary.items()}
-    unseen = [one for name, found in alarms.items() if name not in LEARNED for one in found]
+    unseen = [
+        is_alarm for name, found in alarms.items() if name not in LEARNED for is_alarm in found
+    ]
     total = joined(alarms)
     figures: dict[str, object] = {
         "recall": share(joined(as_it_is)),

@@ -112,30 +112,31 @@ def figures_of(
 ) -> tuple[dict[str, object], dict[str, bool]]:
     """What is printed, and which bars hold."""
     of_faults = [
-        one for hour in found.values() for one in hour.faults if one.failing >= course.enough
+        fault for hour in found.values() for fault in hour.faults if fault.failing >= course.enough
     ]
-    grouped = sum(one.grouped for one in found.values())
-    pure = sum(one.pure for one in found.values())
-    background = sum(one.background for one in found.values())
+    grouped = sum(hour.grouped for hour in found.values())
+    pure = sum(hour.pure for hour in found.values())
+    background = sum(hour.background for hour in found.values())
     figures: dict[str, object] = {
-        "hours": {name: asdict(one) for name, one in found.items()},
+        "hours": {name: asdict(hour) for name, hour in found.items()},
         "purity": round(pure / grouped, 3) if grouped else None,
         "background_failing": background,
         "background_in_issues": round(
-            sum(one.background_grouped for one in found.values()) / max(1, background), 3
+            sum(hour.background_grouped for hour in found.values()) / max(1, background), 3
         ),
         "faults_that_count": len(of_faults),
-        "without_issue": [one.fault for one in of_faults if not one.issues],
+        "without_issue": [fault.fault for fault in of_faults if not fault.issues],
     }
     bars = {
         f"every fault with >= {course.enough} failing records has an issue within an hour": bool(
             of_faults
         )
         and all(
-            one.minutes is not None and one.minutes <= course.longest_minutes for one in of_faults
+            fault.minutes is not None and fault.minutes <= course.longest_minutes
+            for fault in of_faults
         ),
         f"purity >= {LEAST_PURE}": grouped > 0 and pure >= LEAST_PURE * grouped,
-        f"issues a fault <= {MOST_ISSUES}": all(one.issues <= MOST_ISSUES for one in of_faults),
+        f"issues a fault <= {MOST_ISSUES}": all(fault.issues <= MOST_ISSUES for fault in of_faults),
     }
     return figures, bars
 

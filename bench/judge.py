@@ -60,8 +60,8 @@ def rate(_: int, small: bool) -> Part:
             progress(f"{count} records, {name}")
             rounds = 1 if small else ROUNDS
             tried = [asyncio.run(_calls_per_second(address, rubrics, count)) for _ in range(rounds)]
-            made = max(tried, key=lambda one: one["calls_per_second"])
-            figures[name] = made | {"rounds": [one["calls_per_second"] for one in tried]}
+            made = max(tried, key=lambda pace: pace["calls_per_second"])
+            figures[name] = made | {"rounds": [pace["calls_per_second"] for pace in tried]}
             bars[f"{name}: every record judged once"] = (
                 made["judged"] == count and made["stored_twice"] == made["missing"] == 0
             )
@@ -95,7 +95,7 @@ async def _calls_per_second(address: str, rubrics: tuple[str, ...], count: int) 
         "records": count,
         "judged": len(court.written),
         "stored_twice": court.stored_twice,
-        "missing": sum(one.absent == "judge" for one in scores),
+        "missing": sum(score.absent == "judge" for score in scores),
         "calls_per_second": round(asked / seconds, 1),
         "cpu_ms_a_call": round(cpu / asked * 1e3, 2),
     }

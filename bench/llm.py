@@ -44,7 +44,7 @@ async def calls_per_second(model: str, address: str, folder: Path, calls: int) -
     await asyncio.gather(*(client.ask("warm", Verdict, Purpose.AUDIT) for _ in range(CONCURRENCY)))
     keys = [key(model, number) for number in range(calls)]
     started, cpu = time.perf_counter(), time.process_time()
-    asked = (client.ask(PROMPT, Verdict, Purpose.AUDIT, key=one) for one in keys)
+    asked = (client.ask(PROMPT, Verdict, Purpose.AUDIT, key=name) for name in keys)
     outcomes = await asyncio.gather(*asked)
     seconds, cpu = time.perf_counter() - started, time.process_time() - cpu
     await client.close()

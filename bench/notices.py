@@ -66,9 +66,9 @@ def replay(
     found = []
     for number in range(before + after):
         is_changed = number >= before and chance.random() < share
-        one = ask((START + 9 * number) * SECOND, is_changed)
-        detector = detector or RouteNotices(one.place, NoticeSettings())
-        found += [(number - before + 1, notice) for notice in detector.step(one)]
+        answer = ask((START + 9 * number) * SECOND, is_changed)
+        detector = detector or RouteNotices(answer.place, NoticeSettings())
+        found += [(number - before + 1, notice) for notice in detector.step(answer)]
     return found
 
 
@@ -96,55 +96,58 @@ def replays(told: Mapping[str, Mapping[Asked, Told]]) -> Iterator[Replay]:
 
     def prints(of: Callable[[Told], Fingerprint]) -> dict[str, dict[Asked, Fingerprint]]:
         return {
-            state: {key: of(one) for key, one in group.items()} for state, group in told.items()
+            state: {key: of(answer) for key, answer in group.items()}
+            for state, group in told.items()
         }
 
     yield Replay(
-        name="as_sent", states=prints(lambda one: fingerprint_of(one.record, 0)), right=RIGHT
+        name="as_sent", states=prints(lambda answer: fingerprint_of(answer.record, 0)), right=RIGHT
     )
     bare = RIGHT | WITHOUT_NAMES
     yield Replay(
-        name="without_versions", states=prints(lambda one: fingerprint_of(one.bare, 0)), right=bare
+        name="without_versions",
+        states=prints(lambda answer: fingerprint_of(answer.bare, 0)),
+        right=bare,
     )
     yield Replay(
         name="without_ids",
-        states=prints(lambda one: fingerprint_of(without_document_ids(one.bare), 0)),
+        states=prints(lambda answer: fingerprint_of(without_document_ids(answer.bare), 0)),
         right=bare | WITHOUT_IDS,
     )
 
 
 def faults(replayed: Replay, runs: int, seed: int, *, share: float = 1.0) -> Tally:
     """Every fault on every route; `runs` a fault."""
-    tally = Tally()
-    for fault in (one for one in Fault if one in replayed.states):
-        one = Tally()
+    total = Tally()
+    for fault in (fault for fault in Fault if fault in replayed.states):
+        tally = Tally()
         routes = sorted({route for route, _ in replayed.states[HEALTHY]})
         for run in range(runs):
             chance = random.Random(f"{seed} {fault} {run}")
             ask = replayed.asker(fault, routes[run % len(routes)], chance)
             found = replay(ask, chance, share=share, after=60 if share == 1 else 150)
-            one.add(found, replayed.right[fault])
             tally.add(found, replayed.right[fault])
-        progress(f"{replayed.name} {share:.0%} {fault}: {one.figures()}")
-    return tally
+            total.add(found, replayed.right[fault])
+        progress(f"{replayed.name} {share:.0%} {fault}: {tally.figures()}")
+    return total
 
 
 def other_services(runs: int, seed: int) -> Tally:
     """Every change that the traffic of a shape can show."""
-    tally = Tally()
+    total = Tally()
     for shape in SHAPES:
         for change in CHANGES:
             right = right_kinds(shape, change)
-            one = Tally()
+            tally = Tally()
             for run in range(runs if right else 0):
                 service = Service(shape, seed * 1000 + run)
                 chance = random.Random(f"{seed} {shape.name} {change} {run}")
                 found = replay(_ask_of(service, change), chance)
-                for each in (one, tally):
+                for each in (tally, total):
                     each.add(found, right or frozenset())
             if right:
-                progress(f"{shape.name} {change}: {one.figures()}")
-    return tally
+                progress(f"{shape.name} {change}: {tally.figures()}")
+    return total
 
 
 def _ask_of(service: Service, change: str) -> Ask:
@@ -161,10 +164,12 @@ def quiet(
     for at, question in arrivals(load, START):
         if at > START + days * 86_400:
             break
-        one = ask(f"{question.route}\n{question.text}", int(at * SECOND))
-        detector = detectors.setdefault(question.route, RouteNotices(one.place, NoticeSettings()))
+        answer = ask(f"{question.route}\n{question.text}", int(at * SECOND))
+        detector = detectors.setdefault(
+            question.route, RouteNotices(answer.place, NoticeSettings())
+        )
         began = time.process_time()
-        found.update(str(notice.kind) for notice in detector.step(one))
+        found.update(str(notice.kind) for notice in detector.step(answer))
         spent += time.process_time() - began
         requests += 1
     return {
@@ -180,15 +185,17 @@ def quiet(
 def quiet_traffic(replayed: Replay, days: float, seed: int) -> dict[str, dict[str, object]]:
     """On the example service, and on every other shape."""
     routes = tuple(sorted({route for route, _ in replayed.states[HEALTHY]}))
-    known = {f"{route}\n{text}": one for (route, text), one in replayed.states[HEALTHY].items()}
+    known = {
+        f"{route}\n{text}": answer for (route, text), answer in replayed.states[HEALTHY].items()
+    }
     spare = {
-        route: [one for key, one in known.items() if key.startswith(f"{route}\n")]
+        route: [answer for key, answer in known.items() if key.startswith(f"{route}\n")]
         for route in routes
     }
 
     def ask(question: str, at: int) -> Fingerprint:
-        one = known.get(question) or spare[question.partition("\n")[0]][len(question) % 5]
-        return replace(one, time_unix_nano=at)
+        answer = known.get(question) or spare[question.partition("\n")[0]][len(question) % 5]
+        return replace(answer, time_unix_nano=at)
 
     found = {"helpdesk": quiet(ask, routes, days, seed)}
     for number, shape in enumerate(SHAPES):
@@ -207,7 +214,7 @@ def quiet_traffic(replayed: Replay, days: float, seed: int) -> dict[str, dict[st
 
 def cost(told: Mapping[str, Mapping[Asked, Told]]) -> float:
     """Microseconds for the fingerprint of a record."""
-    records = [one.record for one in told[HEALTHY].values()] * 20
+    records = [answer.record for answer in told[HEALTHY].values()] * 20
     began = time.process_time()
     for record in records:
         fingerprint_of(record, 0)
@@ -224,16 +231,19 @@ def bars_of(
     """What is promised."""
     return {
         f"noticed within 15 requests >= {least_within}": min(
-            one.within(WITHIN) for one in tallies.values()
+            tally.within(WITHIN) for tally in tallies.values()
         )
         >= least_within,
-        "right kind, and only that, >= 0.95": min(one.right / one.runs for one in tallies.values())
+        "right kind, and only that, >= 0.95": min(
+            tally.right / tally.runs for tally in tallies.values()
+        )
         >= 0.95,
         "at a share of 30 %: within 50 requests and right >= 0.95": all(
-            min(one.within(ROLLED_WITHIN), one.right / one.runs) >= 0.95 for one in rolling.values()
+            min(tally.within(ROLLED_WITHIN), tally.right / tally.runs) >= 0.95
+            for tally in rolling.values()
         ),
         "<= 1 false notice a week over 5 routes": all(
-            float(str(one["a_week"])) <= 1 for one in silent.values()
+            float(str(figures["a_week"])) <= 1 for figures in silent.values()
         ),
     }
 
@@ -250,16 +260,16 @@ def main() -> None:
     told = answers(chosen, most=8 if small else 1000)
     forms = list(replays(told))
     runs, days = (5, 2.0) if small else (20, 28.0)
-    whole = {one.name: faults(one, runs, seed) for one in forms}
-    rolling = {one.name: faults(one, runs, seed, share=ROLLING) for one in forms}
+    whole = {form.name: faults(form, runs, seed) for form in forms}
+    rolling = {form.name: faults(form, runs, seed, share=ROLLING) for form in forms}
     others = other_services(2 if small else 20, seed)
     silent = quiet_traffic(forms[0], days, seed)
     tallies = {**whole, "other_services": others}
     figures: dict[str, object] = {
-        "whole": {name: one.figures() for name, one in tallies.items()},
+        "whole": {name: tally.figures() for name, tally in tallies.items()},
         "rolling": {
-            name: one.figures() | {"within_50": one.within(ROLLED_WITHIN)}
-            for name, one in rolling.items()
+            name: tally.figures() | {"within_50": tally.within(ROLLED_WITHIN)}
+            for name, tally in rolling.items()
         },
         "quiet": silent,
         "microseconds_a_fingerprint": cost(told),

@@ -61,7 +61,9 @@ def main() -> None:
     told |= own_and_other(inference, rows("clapnq_dev", small=small))
     spent = CPU_SECONDS._value.get() - started
     texts = TEXTS.labels("embed")._value.get() - read
-    figures: dict[str, object] = {name: one.figures() for name, one in told.items()}
+    figures: dict[str, object] = {
+        name: judged_pairs.figures() for name, judged_pairs in told.items()
+    }
     figures |= {
         "texts_embedded": int(texts),
         "cpu_ms_per_text": round(spent / texts * 1000, 2),
@@ -72,8 +74,9 @@ def main() -> None:
     inference.close()
     least = {**JUDGED, "own_passage": 0.95, "own_answer": 0.95}
     bars = {
-        f"{name}: auroc >= {least[name]}": auroc(one.labels, one.scores) >= least[name]
-        for name, one in told.items()
+        f"{name}: auroc >= {least[name]}": auroc(judged_pairs.labels, judged_pairs.scores)
+        >= least[name]
+        for name, judged_pairs in told.items()
     }
     finish("relevance", figures, bars, seed=0)
 
@@ -94,19 +97,21 @@ def judged(inference: Inference) -> Iterable[tuple[str, Told]]:
 def own_and_other(inference: Inference, asked: Sequence[dict[str, Any]]) -> dict[str, Told]:
     """Each question with its own passage and answer, and with those of the next questions."""
     answered = [row for row in asked if row["answer"] and row["sentences"]]
-    passages = [" ".join(one["text"] for one in row["sentences"]) for row in answered]
+    passages = [" ".join(sentence["text"] for sentence in row["sentences"]) for row in answered]
     own_passage, own_answer = Told(), Told()
     for place, row in enumerate(answered):
         others = [(place + step) % len(answered) for step in range(1, OTHERS + 1)]
-        near = by_chunk(inference, row["question"], [passages[one] for one in (place, *others)])
-        for one, score in zip((place, *others), near, strict=True):
-            own_passage.add(one == place, score, passages[one])
-        for one in (place, *others):
-            text = answered[one]["answer"]
+        near = by_chunk(
+            inference, row["question"], [passages[number] for number in (place, *others)]
+        )
+        for number, score in zip((place, *others), near, strict=True):
+            own_passage.add(number == place, score, passages[number])
+        for number in (place, *others):
+            text = answered[number]["answer"]
             record = RagRecord(record_id="1", trace_id="1", query=row["question"], answer=text)
             score = answer_relevance(record, inference)
             if score.value is not None:
-                own_answer.add(one == place, score.value, text)
+                own_answer.add(number == place, score.value, text)
     return {"own_passage": own_passage, "own_answer": own_answer}
 
 

@@ -81,12 +81,12 @@ def record(rng: random.Random, *, good: int, bad: int, size: int = 1) -> RagReco
 def median_ms(runner: Runner, records: list[RagRecord], *, again: bool = False) -> float:
     """Median CPU milliseconds of scoring and measuring a record; `again`: the second time."""
     times = []
-    for one in records:
+    for scored_record in records:
         if again:
-            runner.score_all(one)
+            runner.score_all(scored_record)
         started = time.process_time()
-        runner.score_all(one)
-        measure(one)
+        runner.score_all(scored_record)
+        measure(scored_record)
         times.append((time.process_time() - started) * 1e3)
     return statistics.median(times)
 

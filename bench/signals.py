@@ -48,9 +48,8 @@ def unchanged(rng: np.random.Generator, days: int) -> dict[str, float]:
         for finding in (*broken.step(replay.table, [end], {}), *moved.step(replay.table, end, {})):
             found.setdefault(finding.finding_id, finding)
     for finding in found.values():
-        progress(
-            f"{(finding.since_unix_nano / 1e9 - START) / DAY:.2f} d {finding.routes} {finding.words}"
-        )
+        day = (finding.since_unix_nano / 1e9 - START) / DAY
+        progress(f"{day:.2f} d {finding.routes} {finding.words}")
     kinds = Counter(finding.kind for finding in found.values())
     return {
         "days": days,

@@ -77,7 +77,9 @@ async def _tried(
     )
     if isinstance(made, Score):
         return None
-    answers = [answer for one in made if (answer := await _answer(client, one, found)) is not None]
+    answers = [
+        answer for case in made if (answer := await _answer(client, case, found)) is not None
+    ]
     if len(answers) < len(made):
         return None
     read = read_scores(made, answers, judge="tried")
@@ -87,8 +89,8 @@ async def _tried(
     score = read[0]
     verdicts = score.details["verdicts"]
     assert isinstance(verdicts, list)
-    found["quotes"] += sum("quote" in one for one in verdicts)
-    found["quotes not found"] += sum("given" in one for one in verdicts)
+    found["quotes"] += sum("quote" in verdict for verdict in verdicts)
+    found["quotes not found"] += sum("given" in verdict for verdict in verdicts)
     return score.value
 
 

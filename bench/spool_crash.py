@@ -76,7 +76,7 @@ class World:
 def append(world: World, journal: Journal) -> None:
     """Commits a group; what is refused is simply not acknowledged."""
     signals = world.rng.choices((Signal.TRACES, Signal.LOGS), k=world.rng.randint(1, 4))
-    frames = [Frame(seq=0, signal=one, items=3, payload=world.payload()) for one in signals]
+    frames = [Frame(seq=0, signal=signal, items=3, payload=world.payload()) for signal in signals]
     try:
         seqs = journal.commit(frames)
     except SpoolError:
@@ -193,7 +193,7 @@ def write_small(files: CrashFiles) -> dict[int, bytes]:
     """Eight small frames, one commit each, in one segment."""
     journal = Journal(files, DIRECTORY, salt=lambda: 7)
     payloads = [b"payload %d" % number * 3 for number in range(8)]
-    frames = [Frame(seq=0, signal=Signal.TRACES, items=1, payload=one) for one in payloads]
+    frames = [Frame(seq=0, signal=Signal.TRACES, items=1, payload=payload) for payload in payloads]
     return {journal.commit([frame])[0]: frame.payload for frame in frames}
 
 
@@ -222,7 +222,7 @@ def wrong_answers(
     except Exception as error:  # the subject: nothing may be raised, whatever it is
         progress(f"cut {cut} flip {flip}: {error!r}")
         return 1
-    kept = sum(intact.get(one) == payload for one, payload in answers.items())
+    kept = sum(intact.get(answer) == payload for answer, payload in answers.items())
     is_right = answers.pop(seq) == b"new" and kept == len(answers) and kept >= expected
     return int(not is_right)
 

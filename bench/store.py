@@ -190,8 +190,8 @@ def measure(
     bars = {
         "300 series": len(from_rollups) == SERIES,
         "every score counted once": sum(row["n"] for row in from_raw) == _with_value(store, start),
-        "roll-ups equal raw": [_rounded(one) for one in from_rollups]
-        == [_rounded(one) for one in from_raw],
+        "roll-ups equal raw": [_rounded(row) for row in from_rollups]
+        == [_rounded(row) for row in from_raw],
         "a trace has its scores": found is not None
         and len(found["records"][0]["scores"]) == RUBRICS,
     }

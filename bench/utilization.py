@@ -21,7 +21,7 @@ def main() -> None:
         for sentence in row["sentences"]:
             words = words_of(sentence["text"])
             labels.append(bool(sentence["selected"]))
-            scores.append(max((overlap(one, said) for one in words), default=0.0))
+            scores.append(max((overlap(word, said) for word in words), default=0.0))
     area = auroc(labels, scores)
     right = sum((score >= USED) == label for score, label in zip(scores, labels, strict=True))
     figures: dict[str, object] = {

@@ -56,35 +56,37 @@ def faults(
         ended = fill(filled, days=days, seed=seed)
         return [
             rehearse(
-                filled, one, ended=ended, factor=factor, seed=seed, until_cleared=until_cleared
+                filled, truth, ended=ended, factor=factor, seed=seed, until_cleared=until_cleared
             )
-            for one in wanted
+            for truth in wanted
         ]
 
 
 def small_faults(seed: int) -> Part:
     """One fault, until it has paged; the machine may lack what tells it."""
     try:
-        (one,) = faults([SMALL_FAULT], days=SMALL_DAYS, factor=60, seed=seed, until_cleared=False)
+        (rehearsed,) = faults(
+            [SMALL_FAULT], days=SMALL_DAYS, factor=60, seed=seed, until_cleared=False
+        )
     except Missing as error:
         return {"left_out": str(error)}, {}
-    bars = {"one incident": one.incidents == 1, "one page": one.pages == 1}
-    return asdict(one), bars
+    bars = {"one incident": rehearsed.incidents == 1, "one page": rehearsed.pages == 1}
+    return asdict(rehearsed), bars
 
 
 def all_faults(names: Sequence[str], *, factor: float, real_time: str, seed: int) -> Part:
     """What each did, and whether that is right."""
-    known = asyncio.run(truths([Fault(one) for one in names]))
+    known = asyncio.run(truths([Fault(name) for name in names]))
     rows = faults(list(known.values()), days=DAYS, factor=factor, seed=seed, until_cleared=True)
     if real_time:
         slow = [known.get(real_time) or asyncio.run(truths([Fault(real_time)]))[real_time]]
         rows += faults(slow, days=DAYS, factor=1.0, seed=seed, until_cleared=True)
     bars = {
-        f"{one.fault} at factor {one.factor:g}: one incident, "
-        f"{'one page' if one.must_page else 'no page'}, cleared": one.is_right
-        for one in rows
+        f"{row.fault} at factor {row.factor:g}: one incident, "
+        f"{'one page' if row.must_page else 'no page'}, cleared": row.is_right
+        for row in rows
     }
-    return {"factor": factor, "rows": [asdict(one) for one in rows]}, bars
+    return {"factor": factor, "rows": [asdict(row) for row in rows]}, bars
 
 
 def main() -> None:

@@ -52,7 +52,7 @@ def asked(rng: np.random.Generator) -> Questions:
     usual = words(30)
     own = [words(12) for _ in range(TOPICS)]
     topic = np.repeat(np.arange(TOPICS), QUESTIONS)
-    texts = [" ".join([*rng.choice(usual, 5), *rng.choice(own[one], 3)]) for one in topic]
+    texts = [" ".join([*rng.choice(usual, 5), *rng.choice(own[subject], 3)]) for subject in topic]
     return Questions(topic=topic, alike=likeness(texts, texts))
 
 
@@ -92,7 +92,7 @@ def traffic(
     question = topic * QUESTIONS + rng.integers(0, QUESTIONS, size)
     route = rng.integers(0, ROUTES, size)
     expected = level[topic] + moved[route]
-    scores = np.stack([scored(rng, expected[:, one], one) for one in range(2)], axis=1)
+    scores = np.stack([scored(rng, expected[:, side], side) for side in range(2)], axis=1)
     return Traffic(question=question, route=route, scores=scores)
 
 
@@ -147,9 +147,9 @@ def wandering(rng: np.random.Generator, world: World) -> Floats:
 def joined(parts: list[Traffic]) -> Traffic:
     """These, one after the other."""
     return Traffic(
-        question=np.concatenate([one.question for one in parts]),
-        route=np.concatenate([one.route for one in parts]),
-        scores=np.concatenate([one.scores for one in parts]),
+        question=np.concatenate([part.question for part in parts]),
+        route=np.concatenate([part.route for part in parts]),
+        scores=np.concatenate([part.scores for part in parts]),
     )
 
 
@@ -178,17 +178,18 @@ def audited(
             pairs += made
             free = np.delete(free, used)
         results = [
-            update(one, pairs, plan, minute) if one.rubric in running else one for one in results
+            update(result, pairs, plan, minute) if result.rubric in running else result
+            for result in results
         ]
-        for one in results:
-            if one.state is AuditState.DROPPED:
-                confirmed.setdefault(one.rubric, minute)
+        for result in results:
+            if result.state is AuditState.DROPPED:
+                confirmed.setdefault(result.rubric, minute)
         minute += LOOK_MINUTES
     return Ended(
         confirmed=confirmed,
         pairs=len(pairs),
         minutes=minute,
-        states=tuple(one.state for one in results),
+        states=tuple(result.state for result in results),
     )
 
 
@@ -207,9 +208,10 @@ def matched(
     alike = questions.alike[np.ix_(after.question[fresh], before.question[free])]
     found = match(alike, list(after.route[fresh]), list(before.route[free]))
     made = [
-        pair(before, int(free[one.before]), after, int(fresh[one.after]), rubrics) for one in found
+        pair(before, int(free[match_.before]), after, int(fresh[match_.after]), rubrics)
+        for match_ in found
     ]
-    return made, [one.before for one in found]
+    return made, [match_.before for match_ in found]
 
 
 def pair(

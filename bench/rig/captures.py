@@ -95,11 +95,11 @@ def _strings(value: object, depth: int) -> Iterator[str]:
             if inner != value:
                 yield from _strings(inner, depth - 1)
     elif isinstance(value, list):
-        for one in value:
-            yield from _strings(one, depth)
+        for item in value:
+            yield from _strings(item, depth)
     elif isinstance(value, dict):
-        for one in value.values():
-            yield from _strings(one, depth)
+        for item in value.values():
+            yield from _strings(item, depth)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -141,8 +141,8 @@ def _places(span: Span) -> Iterator[Place]:
     for name, found in values.items():
         yield Place(
             name=f"{span.name} · {name}",
-            raw=tuple(one for one in found if isinstance(one, str)),
-            everything="\x00".join(one for value in found for one in _strings(value, 3)),
+            raw=tuple(value for value in found if isinstance(value, str)),
+            everything="\x00".join(string for value in found for string in _strings(value, 3)),
         )
 
 
@@ -151,7 +151,7 @@ def _held(row: Truth, place: Place) -> Iterator[str]:
         if row[name] and row[name] in place.everything:
             yield f"{name}=" if row[name] in place.raw else f"{name}~"
     documents = row["retrieved"] or []
-    if documents and all(one["text"] in place.everything for one in documents):
+    if documents and all(document["text"] in place.everything for document in documents):
         yield "texts"
-    if documents and all(str(one["id"]) in place.everything for one in documents):
+    if documents and all(str(document["id"]) in place.everything for document in documents):
         yield "ids"

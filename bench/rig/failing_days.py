@@ -47,9 +47,9 @@ class Questions:
 def questions(name: str) -> Questions:
     """A labelled set, without the questions that are of no intent."""
     asked = [
-        (one["question"], one["intent"].replace("_", " "))
-        for one in rows(name)
-        if one["intent"] != "oos"
+        (row["question"], row["intent"].replace("_", " "))
+        for row in rows(name)
+        if row["intent"] != "oos"
     ]
     return Questions(name=name, asked=asked)
 
@@ -75,7 +75,7 @@ def days(
             said, reason = _said(cause, table, is_background, wording, chance)
             failure = _failure(f"{seed}-{day}-{number}", nanos, said, reason, asked, chance)
             made.append(Failing(failure=failure, cause="" if is_background else cause["name"]))
-    return sorted(made, key=lambda one: one.failure.time_unix_nano)
+    return sorted(made, key=lambda failing: failing.failure.time_unix_nano)
 
 
 def _said(
@@ -89,10 +89,12 @@ def _said(
     if is_background:
         halves = table["background"]
         return cause, f"{chance.choice(halves['first'])} {chance.choice(halves['second'])}"
-    same = [one for one in table["cause"] if one["family"] == cause["family"] and one != cause]
+    same = [
+        other for other in table["cause"] if other["family"] == cause["family"] and other != cause
+    ]
     said = chance.choice(same) if chance.random() < WRONG else cause
     opening = chance.choice(table["openings"][said["family"]])
-    return said, f"{opening} {chance.choice([one for name in wording for one in said[name]])}"
+    return said, f"{opening} {chance.choice([reason for name in wording for reason in said[name]])}"
 
 
 def _failure(
@@ -126,4 +128,4 @@ def _words(question: str) -> str:
     """The two longest words of a question, as they follow one another."""
     words = question.strip("?.! ").split()
     longest = sorted(words, key=len)[-2:]
-    return " ".join(one for one in words if one in longest)
+    return " ".join(word for word in words if word in longest)

@@ -43,19 +43,25 @@ def answers(faults: Sequence[Fault], *, most: int) -> dict[str, dict[Asked, Told
     desk = make_desk([], exporter=exporter)
     found: dict[str, dict[Asked, Told]] = {}
     with TestClient(create_app(desk), base_url="http://helpdesk:8099") as client:
-        found[HEALTHY] = {(one.route, one.text): _ask(client, exporter, one) for one in questions}
+        found[HEALTHY] = {
+            (question.route, question.text): _ask(client, exporter, question)
+            for question in questions
+        }
         for fault in faults:
             desk.board.turn_on(fault)
-            found[fault] = {(one.route, one.text): _ask(client, exporter, one) for one in questions}
+            found[fault] = {
+                (question.route, question.text): _ask(client, exporter, question)
+                for question in questions
+            }
             desk.board.turn_off(fault)
     return found
 
 
 def _first(questions: Sequence[Question], most: int) -> list[Question]:
     by_route: dict[str, list[Question]] = defaultdict(list)
-    for one in questions:
-        by_route[one.route].append(one)
-    return [one for group in by_route.values() for one in group[:most]]
+    for question in questions:
+        by_route[question.route].append(question)
+    return [answer for group in by_route.values() for answer in group[:most]]
 
 
 def _ask(client: TestClient, exporter: InMemorySpanExporter, question: Question) -> Told:
@@ -63,7 +69,7 @@ def _ask(client: TestClient, exporter: InMemorySpanExporter, question: Question)
     body = {"question": question.text, "language": question.language}
     client.post(question.route, json=body).raise_for_status()
     spans = decoded(exporter.get_finished_spans())
-    return Told(record=record_of(spans), bare=record_of([without_versions(one) for one in spans]))
+    return Told(record=record_of(spans), bare=record_of([without_versions(span) for span in spans]))
 
 
 def decoded(spans: Sequence[ReadableSpan]) -> list[Span]:
@@ -94,7 +100,7 @@ def without_document_ids(record: RagRecord) -> RagRecord:
     """As of a service whose chunks do not say which document they are of."""
     return replace(
         record,
-        retrieved=tuple(replace(one, document_id="", metadata={}) for one in record.retrieved),
-        reranked=tuple(replace(one, document_id="", metadata={}) for one in record.reranked),
-        context=tuple(replace(one, document_id="", metadata={}) for one in record.context),
+        retrieved=tuple(replace(chunk, document_id="", metadata={}) for chunk in record.retrieved),
+        reranked=tuple(replace(chunk, document_id="", metadata={}) for chunk in record.reranked),
+        context=tuple(replace(chunk, document_id="", metadata={}) for chunk in record.context),
     )

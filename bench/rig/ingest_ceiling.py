@@ -149,8 +149,8 @@ def _traces(body: bytes) -> list[Trace]:
 
 def _outcome(trace: Trace, runner: Runner) -> Outcome:
     scored = [
-        ScoredRecord(record=one, scores=runner.score_all(one), shape=measure(one))
-        for one in records(trace)
+        ScoredRecord(record=record, scores=runner.score_all(record), shape=measure(record))
+        for record in records(trace)
     ]
     return Outcome(
         trace=trace,
@@ -164,7 +164,10 @@ def _rows(request: ExportTraceServiceRequest) -> list[Row]:
     now = int(time.time())
     rows: list[Row] = []
     for resource in request.resource_spans:
-        named = {one.key: one.value.string_value for one in resource.resource.attributes}
+        named = {
+            attribute.key: attribute.value.string_value
+            for attribute in resource.resource.attributes
+        }
         service = named.get("service.name", "")
         for scoped in resource.scope_spans:
             scope = scoped.scope
@@ -181,7 +184,7 @@ def _rows(request: ExportTraceServiceRequest) -> list[Row]:
                     named,
                     scope.name,
                     scope.version,
-                    {one.key: _text(one.value) for one in span.attributes},
+                    {attribute.key: _text(attribute.value) for attribute in span.attributes},
                     span.end_time_unix_nano - span.start_time_unix_nano,
                     "Unset",
                     span.status.message,

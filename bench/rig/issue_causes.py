@@ -51,12 +51,12 @@ def measured(*, small: bool) -> tuple[dict[str, object], dict[str, bool]]:
     for name in names:
         asked = questions(name)
         week = days(asked, seed=SEED, first_day=0, count=3 if small else 7, per_day=200)
-        one = _grown(week, embed)
-        one |= _disrupted(asked, week, embed, seeds=3 if small else 10)
-        one |= _shuffled(week, embed, 2 if small else 20)
-        progress(f"{asked.name}: {one}")
-        figures[asked.name] = one
-        found.append(one)
+        measures = _grown(week, embed)
+        measures |= _disrupted(asked, week, embed, seeds=3 if small else 10)
+        measures |= _shuffled(week, embed, 2 if small else 20)
+        progress(f"{asked.name}: {measures}")
+        figures[asked.name] = measures
+        found.append(measures)
     bars = _bars(found, many)
     if small:
         bars = {name: held for name, held in bars.items() if name not in NEEDS_MANY}
@@ -65,10 +65,10 @@ def measured(*, small: bool) -> tuple[dict[str, object], dict[str, bool]]:
 
 def _bars(found: Sequence[Mapping[str, float]], many: Mapping[str, float]) -> dict[str, bool]:
     def least(name: str) -> float:
-        return min(one[name] for one in found)
+        return min(measures[name] for measures in found)
 
     def most(name: str) -> float:
-        return max(one[name] for one in found)
+        return max(measures[name] for measures in found)
 
     return {
         "members keep their id >= 0.99 at 10 % churn": least("kept_at_churn") >= 0.99,
@@ -132,7 +132,7 @@ def _rotated(embed: Embed) -> Embed:
     turned, _ = np.linalg.qr(chance.normal(size=(384, 384)))
 
     def other(texts: Sequence[str]) -> Vectors:
-        vectors = embed([f"Quality report: {one}" for one in texts])
+        vectors = embed([f"Quality report: {text}" for text in texts])
         noise = 0.1 * unit(chance.normal(size=vectors.shape).astype(np.float32))
         return unit((vectors @ turned + noise).astype(np.float32))
 
@@ -141,8 +141,8 @@ def _rotated(embed: Embed) -> Embed:
 
 def _by_day(failing: Iterable[Failing]) -> dict[int, list[Failure]]:
     found: dict[int, list[Failure]] = defaultdict(list)
-    for one in failing:
-        found[one.failure.time_unix_nano // DAY_NANOS].append(one.failure)
+    for failure in failing:
+        found[failure.failure.time_unix_nano // DAY_NANOS].append(failure.failure)
     return found
 
 
@@ -165,7 +165,7 @@ def _grown(failing: Sequence[Failing], embed: Embed) -> dict[str, float]:
         if any(before.values()):
             shares.append(_kept(before, kept))
     homes = _homes(kept)
-    causes = {one.failure.key: one.cause for one in failing}
+    causes = {failure.failure.key: failure.cause for failure in failing}
     return {
         "failing": len(failing),
         "kept_at_churn": round(min(shares, default=0.0), 4),
@@ -187,7 +187,7 @@ def _quality(causes: Mapping[Key, str], homes: Mapping[Key, str]) -> dict[str, f
         "issues": len(issues),
         "grouped": round(len(caused) / sum(map(bool, causes.values())), 3),
         "purity": round(
-            sum(max(one.values()) for one in issues.values()) / max(1, len(grouped)), 3
+            sum(max(issue.values()) for issue in issues.values()) / max(1, len(grouped)), 3
         ),
         "ari": round(
             adjusted_rand_score([causes[k] for k in caused], [homes[k] for k in caused]), 3
@@ -203,10 +203,12 @@ def _disrupted(
     """Re-clusterings by other seeds, a restart, another model of vectors, then another judge."""
     known = _by_day(failing)
     kept = lived(Kept(embed=embed, model="MiniLM", seed=SEED), known)
-    for issue_id in [one.issue_id for one in kept.issues.values() if not one.merged_into][::2]:
+    for issue_id in [issue.issue_id for issue in kept.issues.values() if not issue.merged_into][
+        ::2
+    ]:
         acknowledged = replace(kept.issues[issue_id], state=IssueState.ACKNOWLEDGED, assignee="ann")
         kept.issues[issue_id] = acknowledged
-    triaged = [one.issue_id for one in kept.issues.values() if one.is_triaged]
+    triaged = [issue.issue_id for issue in kept.issues.values() if issue.is_triaged]
     before, day = _homes(kept), max(known) + 1
     for seed in range(seeds):
         kept.seed = seed
@@ -216,7 +218,10 @@ def _disrupted(
     for turn, wording in enumerate((LATE, ("other",))):
         fresh = days(asked, seed=SEED, first_day=day + turn, count=1, per_day=100, wording=wording)
         lived(kept, _by_day(fresh))
-    dissolved = sum(one not in kept.issues or bool(kept.issues[one].merged_into) for one in triaged)
+    dissolved = sum(
+        issue_id not in kept.issues or bool(kept.issues[issue_id].merged_into)
+        for issue_id in triaged
+    )
     return {
         "kept_at_disruptions": round(_kept(before, kept), 4),
         "triaged": len(triaged),
@@ -228,15 +233,15 @@ def _shuffled(failing: Sequence[Failing], embed: Embed, orders: int) -> dict[str
     """The same failures in random orders: how far the groups of any two runs agree."""
     chance, runs = random.Random(SEED), []
     for _ in range(orders):
-        times = [one.failure.time_unix_nano for one in failing]
+        times = [failure.failure.time_unix_nano for failure in failing]
         chance.shuffle(times)
         moved = [
-            replace(one, failure=replace(one.failure, time_unix_nano=nanos))
-            for one, nanos in zip(failing, times, strict=True)
+            replace(failure, failure=replace(failure.failure, time_unix_nano=nanos))
+            for failure, nanos in zip(failing, times, strict=True)
         ]
         homes = _homes(lived(Kept(embed=embed, model="MiniLM", seed=SEED), _by_day(moved)))
         runs.append(homes)
-    agreed = [_agreement(one, other) for one, other in combinations(runs, 2)]
+    agreed = [_agreement(first, other) for first, other in combinations(runs, 2)]
     return {
         "orders": orders,
         "orders_ari": round(float(np.mean(agreed)), 3),
@@ -244,7 +249,7 @@ def _shuffled(failing: Sequence[Failing], embed: Embed, orders: int) -> dict[str
     }
 
 
-def _agreement(one: Mapping[Key, str], other: Mapping[Key, str]) -> float:
+def _agreement(first: Mapping[Key, str], other: Mapping[Key, str]) -> float:
     """Over the records that both runs have grouped."""
-    both = [key for key in one if one[key] and other[key]]
-    return float(adjusted_rand_score([one[key] for key in both], [other[key] for key in both]))
+    both = [key for key in first if first[key] and other[key]]
+    return float(adjusted_rand_score([first[key] for key in both], [other[key] for key in both]))

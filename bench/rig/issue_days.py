@@ -45,15 +45,19 @@ class Kept:
 
     def take(self, fresh: Sequence[Failure], now: int) -> None:
         """The minute's turn: assigned, else by key."""
-        self.failures |= {one.key: one for one in fresh}
+        self.failures |= {failure.key: failure for failure in fresh}
         rows = vectors(self.embed, fresh)
-        self.vectors |= {one.key: row for one, row in zip(fresh, rows, strict=True)}
+        self.vectors |= {failure.key: row for failure, row in zip(fresh, rows, strict=True)}
         for family in Layer:
-            mine = [one for one in fresh if one.family is family]
+            mine = [failure for failure in fresh if failure.family is family]
             if mine:
                 found = assign_all(mine, self._rows(mine), self._of(family))
-                self._put(found.issues, [one for one in found.memberships if one])
-            waiting = [one for one in self._recent(family, now) if not self.issue_of(one.key)]
+                self._put(
+                    found.issues, [membership for membership in found.memberships if membership]
+                )
+            waiting = [
+                failure for failure in self._recent(family, now) if not self.issue_of(failure.key)
+            ]
             grouped = group(
                 waiting,
                 self._of(family),
@@ -80,11 +84,11 @@ class Kept:
     def merge(self, now: int) -> None:
         """The night's turn: what is sure is merged, the rest waits for a person."""
         for family in Layer:
-            mine = [one for one in self.failures.values() if one.family is family]
+            mine = [failure for failure in self.failures.values() if failure.family is family]
             if len(mine) < RESIDUE_LEAST:
                 continue
             found = clusters(self._rows(mine), seed=self.seed)
-            members = [self.issue_of(one.key) for one in mine]
+            members = [self.issue_of(failure.key) for failure in mine]
             for pair in propose(found, members, self._of(family), self.pairs, now):
                 self.pairs.append(pair)
                 if pair.verdict is PairVerdict.MERGED:
@@ -110,7 +114,7 @@ class Kept:
         new = replace(self.restarted(), embed=embed, model=model)
         failures = list(self.failures.values())
         new.vectors = dict(
-            zip((one.key for one in failures), vectors(embed, failures), strict=True)
+            zip((failure.key for failure in failures), vectors(embed, failures), strict=True)
         )
         for issue in self.issues.values():
             rows = [new.vectors[key] for key in self.homes if self.issue_of(key) == issue.issue_id]
@@ -120,7 +124,7 @@ class Kept:
         return new
 
     def _residue(self, family: Layer, now: int) -> Residue:
-        homes = {one.key: self.issue_of(one.key) for one in self._recent(family, now)}
+        homes = {failure.key: self.issue_of(failure.key) for failure in self._recent(family, now)}
         loose = [
             self.failures[key]
             for key, home in homes.items()
@@ -130,57 +134,63 @@ class Kept:
             failures=loose,
             vectors=self._rows(loose),
             vector_model=self.model,
-            held={one.key: homes[one.key] for one in loose if homes[one.key]},
-            issues={one.issue_id: one for one in self._of(family)},
+            held={failure.key: homes[failure.key] for failure in loose if homes[failure.key]},
+            issues={issue.issue_id: issue for issue in self._of(family)},
         )
 
     def _is_above(self, failures: Sequence[Failure], *, loose: int, now: int) -> bool:
         """As the daemon asks: against what else is in no issue on the same routes."""
-        routes = {one.route for one in failures}
+        routes = {failure.route for failure in failures}
         others = sum(
-            one.route in routes and not self.issue_of(one.key)
-            for one in self._recent(failures[0].family, now)
+            failure.route in routes and not self.issue_of(failure.key)
+            for failure in self._recent(failures[0].family, now)
         )
         share = REQUESTS_A_DAY * len(routes) / 3
-        first = min(one.time_unix_nano for one in self.failures.values())
+        first = min(failure.time_unix_nano for failure in self.failures.values())
         known_days = min((now - first) / DAY_NANOS, RESIDUE_DAYS)
-        seen_days = (now - min(one.time_unix_nano for one in failures)) / DAY_NANOS
+        seen_days = (now - min(failure.time_unix_nano for failure in failures)) / DAY_NANOS
         background = Background(failing=max(0, others - loose), requests=round(share * known_days))
         return is_above(len(failures), max(len(failures), round(share * seen_days)), background)
 
     def _recent(self, family: Layer, now: int) -> list[Failure]:
         since = now - RESIDUE_DAYS * DAY_NANOS
         return [
-            one
-            for one in self.failures.values()
-            if one.family is family and one.time_unix_nano >= since
+            failure
+            for failure in self.failures.values()
+            if failure.family is family and failure.time_unix_nano >= since
         ]
 
     def _rows(self, failures: Sequence[Failure]) -> Vectors:
-        rows = [self.vectors[one.key] for one in failures]
+        rows = [self.vectors[failure.key] for failure in failures]
         return np.stack(rows) if rows else np.zeros((0, 0), np.float32)
 
     def _of(self, family: Layer) -> list[Issue]:
-        return [one for one in self.issues.values() if one.family is family and not one.merged_into]
+        return [
+            issue
+            for issue in self.issues.values()
+            if issue.family is family and not issue.merged_into
+        ]
 
     def _put(self, issues: Sequence[Issue], memberships: Sequence[Membership]) -> None:
-        self.issues |= {one.issue_id: one for one in issues}
-        self.homes |= {one.key: one.issue_id for one in memberships}
+        self.issues |= {issue.issue_id: issue for issue in issues}
+        self.homes |= {membership.key: membership.issue_id for membership in memberships}
 
 
 def vectors(embed: Embed, failures: Sequence[Failure]) -> Vectors:
     """Joint vectors of failures."""
-    reasons = [with_label(masked(one.reason, one.question), one.label) for one in failures]
-    return joint(embed(reasons), embed([one.question or "" for one in failures]))
+    reasons = [
+        with_label(masked(failure.reason, failure.question), failure.label) for failure in failures
+    ]
+    return joint(embed(reasons), embed([failure.question or "" for failure in failures]))
 
 
 def lived(kept: Kept, several: Mapping[int, Sequence[Failure]], *, hours: int = 12) -> Kept:
     """The same after days of failures, each day in turns of some hours."""
     for day in sorted(several):
-        left = sorted(several[day], key=lambda one: one.time_unix_nano)
+        left = sorted(several[day], key=lambda failure: failure.time_unix_nano)
         for turn in range(24 // hours):
             now = day * DAY_NANOS + (turn + 1) * hours * 3600 * 10**9
-            fresh = [one for one in left if one.time_unix_nano < now]
+            fresh = [record for record in left if record.time_unix_nano < now]
             left = left[len(fresh) :]
             kept.take(fresh, now)
             kept.cluster(now)

@@ -48,14 +48,14 @@ def fill(folder: Path, judge: str, answers: Iterable[Answer], *, seed: int) -> d
     """A daemon's data with these answers, all judged; what is true of each, by trace id."""
     dice = random.Random(f"{seed} history")
     sent = list(answers)
-    bodies = [one.template.emit(one.start_unix_nano, dice) for one in sent]
+    bodies = [answer.template.emit(answer.start_unix_nano, dice) for answer in sent]
     with running(folder, settings=settings_for(judge)) as daemon:
         sending = Sending(
             target=f"http://{daemon.http}", backfill="healthy", give_up_seconds=PATIENCE_SECONDS
         )
         asyncio.run(send_all(_requests(bodies), sending, Tally()))
         _until(lambda: _is_judged(daemon), "the history was not judged in time")
-    return {trace_id_of(b): one.truth for b, one in zip(bodies, sent, strict=True)}
+    return {trace_id_of(b): answer.truth for b, answer in zip(bodies, sent, strict=True)}
 
 
 def _requests(bodies: Sequence[bytes]) -> Iterator[Outgoing]:
@@ -94,10 +94,10 @@ class Rig:
         truths: dict[str, Truth] = {}
         left = list(answers)
         while left:
-            due = [one for one in left if one.start_unix_nano <= self.clock.now_nanos()]
+            due = [record for record in left if record.start_unix_nano <= self.clock.now_nanos()]
             left = left[len(due) :]
-            bodies = [one.template.emit(one.start_unix_nano, dice) for one in due]
-            truths |= {trace_id_of(b): one.truth for b, one in zip(bodies, due, strict=True)}
+            bodies = [answer.template.emit(answer.start_unix_nano, dice) for answer in due]
+            truths |= {trace_id_of(b): answer.truth for b, answer in zip(bodies, due, strict=True)}
             if bodies:
                 self._post(b"".join(bodies))
             time.sleep(LOOK_SECONDS)
@@ -125,11 +125,11 @@ class Rig:
         listed: Sequence[dict[str, Any]] = self.daemon.get("issues", limit=MOST)["issues"]
         return [
             Named(
-                name=one["name"],
-                opened=datetime.fromisoformat(one["opened"]).timestamp(),
-                members=tuple(member["trace_id"] for member in self._members(one["issue_id"])),
+                name=issue["name"],
+                opened=datetime.fromisoformat(issue["opened"]).timestamp(),
+                members=tuple(member["trace_id"] for member in self._members(issue["issue_id"])),
             )
-            for one in listed
+            for issue in listed
         ]
 
     def _members(self, issue_id: str) -> Sequence[dict[str, Any]]:
@@ -156,11 +156,11 @@ def failing(folder: Path) -> dict[str, Fails]:
     store = Store.open(StoreSettings(), folder)
     try:
         found = [
-            one.failure for one in failed.find(store, failed.FailureFilter(limit=MOST_FAILING))
+            row.failure for row in failed.find(store, failed.FailureFilter(limit=MOST_FAILING))
         ]
     finally:
         store.close()
     return {
-        one.trace_id: Fails(at=one.time_unix_nano / 1e9, rubrics=frozenset(one.rubrics))
-        for one in found
+        failure.trace_id: Fails(at=failure.time_unix_nano / 1e9, rubrics=frozenset(failure.rubrics))
+        for failure in found
     }

@@ -65,10 +65,10 @@ def _answers(
     client: TestClient, exporter: InMemorySpanExporter, asked: Sequence[Question]
 ) -> list[Template]:
     made = []
-    for one in asked:
+    for question in asked:
         exporter.clear()
-        body = {"question": one.text, "language": one.language}
-        client.post(one.route, json=body).raise_for_status()
+        body = {"question": question.text, "language": question.language}
+        client.post(question.route, json=body).raise_for_status()
         sent = encode_spans(exporter.get_finished_spans()).SerializeToString()
         made.append(Template(ExportTraceServiceRequest.FromString(sent)))
     return made
@@ -81,7 +81,7 @@ def threes(seed: int, count: int) -> list[tuple[str, ...]]:
     10
     """
     dice = random.Random(seed)
-    faults = dice.sample([one.value for one in Fault], len(Fault))
+    faults = dice.sample([fault.value for fault in Fault], len(Fault))
     every = [tuple(three) for three in combinations(faults, SIDE_BY_SIDE)]
     chosen: list[tuple[str, ...]] = []
     for _ in range(count):
@@ -92,7 +92,7 @@ def threes(seed: int, count: int) -> list[tuple[str, ...]]:
 def _seen(three: Sequence[str], chosen: Sequence[Sequence[str]]) -> tuple[int, int]:
     """How often its faults came, and how often two of them together."""
     shared = [len(set(three) & set(other)) for other in chosen]
-    return sum(shared), sum(one > 1 for one in shared)
+    return sum(shared), sum(count > 1 for count in shared)
 
 
 def healthy_hours(
@@ -117,7 +117,7 @@ def faulty_hour(
 ) -> list[Answer]:
     """An hour from `starts` (nanoseconds) on: half healthy, a tenth background, else the three."""
     dice = random.Random(f"{seed} {' '.join(three)}")
-    others = [one.value for one in Fault if one not in three]
+    others = [fault.value for fault in Fault if fault not in three]
     times = sorted(starts + int(dice.random() * 3600e9) for _ in range(requests))
     asked = range(len(known[HEALTHY]))
     return [_answer(known, at, _drawn(dice.choice(asked), three, others, dice)) for at in times]

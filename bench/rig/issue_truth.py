@@ -90,38 +90,40 @@ def compare(
     `hour` are the trace ids of the hour.
     """
     own = by_fault(truths, failing)
-    causes = {one: truths[one].fault for one in own if not truths[one].is_background}
-    background = {one for one in own if truths[one].is_background}
+    background = {trace_id for trace_id in own if truths[trace_id].is_background}
+    causes = {trace_id: truths[trace_id].fault for trace_id in own - background}
     as_ever = (failing.keys() & hour) - own
-    issues = [_within(one, hour) for one in issues]
-    of_issues = [Counter(causes[one] for one in issue.members if one in causes) for issue in issues]
-    grouped = {trace_id for one in issues for trace_id in one.members}
+    issues = [_within(issue, hour) for issue in issues]
+    of_issues = [
+        Counter(causes[member] for member in issue.members if member in causes) for issue in issues
+    ]
+    grouped = {trace_id for issue in issues for trace_id in issue.members}
     return Compared(
         faults=tuple(
             _of_fault(
                 fault,
-                sent=sum(one.fault == fault for one in truths.values()),
-                times=[failing[one].at for one, cause in causes.items() if cause == fault],
+                sent=sum(truth.fault == fault for truth in truths.values()),
+                times=[failing[name].at for name, cause in causes.items() if cause == fault],
                 issues=list(zip(issues, of_issues, strict=True)),
             )
             for fault in three
         ),
-        grouped=sum(one.total() for one in of_issues),
-        pure=sum(max(one.values(), default=0) for one in of_issues),
+        grouped=sum(counts.total() for counts in of_issues),
+        pure=sum(max(counts.values(), default=0) for counts in of_issues),
         background=len(background),
         background_grouped=len(background & grouped),
         as_ever=len(as_ever),
         as_ever_grouped=len(as_ever & grouped),
         issues=tuple(
-            f"{one.name}: {len(one.members)}, {dict(found)}, background "
-            f"{len(background.intersection(one.members))}"
-            for one, found in zip(issues, of_issues, strict=True)
+            f"{issue.name}: {len(issue.members)}, {dict(found)}, background "
+            f"{len(background.intersection(issue.members))}"
+            for issue, found in zip(issues, of_issues, strict=True)
         ),
     )
 
 
 def _within(issue: Named, hour: Set[str]) -> Named:
-    return replace(issue, members=tuple(one for one in issue.members if one in hour))
+    return replace(issue, members=tuple(member for member in issue.members if member in hour))
 
 
 def _of_fault(
@@ -131,8 +133,8 @@ def _of_fault(
     times: Sequence[float],
     issues: Sequence[tuple[Named, Counter[str]]],
 ) -> OfFault:
-    own = [(one, found[fault]) for one, found in issues if _most(one, found) == fault]
-    opened = max(((count, one.opened) for one, count in own), default=(0, None))[1]
+    own = [(issue, found[fault]) for issue, found in issues if _most(issue, found) == fault]
+    opened = max(((count, issue.opened) for issue, count in own), default=(0, None))[1]
     return OfFault(
         fault=fault,
         sent=sent,

@@ -55,11 +55,11 @@ def make(
     """
     rng = random.Random(seed)
     clean = {row["group"]: row for row in listed if not row["injected"]}
-    made = [one for row in clean.values() for one in _both(row, f"{row['group']} clean")]
+    made = [trial for row in clean.values() for trial in _both(row, f"{row['group']} clean")]
     for row in listed:
         if row["injected"] and row["group"] in clean:
             made += _bipia(row, clean[row["group"]])
-    kept = {one.clean_id: one for one in made if not one.is_attacked}
+    kept = {case.clean_id: case for case in made if not case.is_attacked}
     for language, texts in tomllib.loads(ATTACKS.read_text("utf-8")).items():
         for number, text in enumerate(texts):
             for place in rng.sample(PLACES, places):
@@ -68,7 +68,7 @@ def make(
                     made += _own(kept, group, name, language, text, place, rng)
     golden = sorted(clean)[: len(clean) // 2]
     cases = (_case(clean[group]) for group in golden)
-    return Trials(trials=tuple(made), cases={question_key(one.question): one for one in cases})
+    return Trials(trials=tuple(made), cases={question_key(case.question): case for case in cases})
 
 
 def _both(row: Mapping[str, Any], name: str) -> Iterator[Trial]:
@@ -81,9 +81,9 @@ def _both(row: Mapping[str, Any], name: str) -> Iterator[Trial]:
 
 def _bipia(row: Mapping[str, Any], clean: Mapping[str, Any]) -> Iterator[Trial]:
     """The answers to the clean row over the attacked row's chunks."""
-    for one in _both(clean, f"{row['id']}"):
-        attacked = _record(row, one.record.record_id, one.record.answer or "")
-        yield replace(one, record=attacked, source="bipia", place="chunk")
+    for trial in _both(clean, f"{row['id']}"):
+        attacked = _record(row, trial.record.record_id, trial.record.answer or "")
+        yield replace(trial, record=attacked, source="bipia", place="chunk")
 
 
 def _own(
@@ -114,12 +114,14 @@ def _planted(record: RagRecord, text: str, place: str, rng: random.Random) -> Ra
     content = chunk.content or ""
     at = rng.choice((0, content.find(". ") + 2, len(content)))
     attacked = replace(chunk, content=f"{content[:at]}\n{text}\n{content[at:]}")
-    chunks = tuple(attacked if one is chunk else one for one in record.context)
+    chunks = tuple(attacked if other is chunk else other for other in record.context)
     return replace(record, retrieved=chunks, context=chunks)
 
 
 def _record(row: Mapping[str, Any], name: str, answer: str) -> RagRecord:
-    chunks = tuple(Document(chunk_id=str(one["id"]), content=one["text"]) for one in row["chunks"])
+    chunks = tuple(
+        Document(chunk_id=str(chunk["id"]), content=chunk["text"]) for chunk in row["chunks"]
+    )
     cited = Citation(
         target=chunks[0].chunk_id,
         chunk_id=chunks[0].chunk_id,
@@ -140,7 +142,9 @@ def _record(row: Mapping[str, Any], name: str, answer: str) -> RagRecord:
 def _quoted(row: Mapping[str, Any]) -> str:
     """The chunk's longest sentence of a usual length: an answer that its context supports."""
     text = " ".join(row["chunks"][0]["text"].split())
-    listed = [one.text for one in sentences(text) if len(one.text) <= 300] or [text[:300]]
+    listed = [sentence.text for sentence in sentences(text) if len(sentence.text) <= 300] or [
+        text[:300]
+    ]
     return max(listed, key=len)
 
 

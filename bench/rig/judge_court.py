@@ -37,7 +37,9 @@ WITHOUT_CASE = "How long do refunds of a card take, and do they cost a fee?"
 def house_records() -> tuple[RagRecord, ...]:
     """A helpdesk's records: whole, wrong, refused, attacked, with and without a golden case."""
     made = (GOOD, BAD, REFUSED, INJECTED, ATTACKED, replace(GOOD, query=WITHOUT_CASE))
-    return tuple(replace(one, record_id=f"h{n}", trace_id=f"h{n}") for n, one in enumerate(made))
+    return tuple(
+        replace(record, record_id=f"h{n}", trace_id=f"h{n}") for n, record in enumerate(made)
+    )
 
 
 def labelled_records(name: str, most: int, *, small: bool) -> tuple[RagRecord, ...]:
@@ -49,13 +51,14 @@ def labelled_records(name: str, most: int, *, small: bool) -> tuple[RagRecord, .
 
 def _labelled(number: int, row: Mapping[str, Any]) -> RagRecord:
     chunks = tuple(
-        Document(chunk_id=str(one["id"]), content=one["text"]) for one in row.get("chunks") or ()
+        Document(chunk_id=str(chunk["id"]), content=chunk["text"])
+        for chunk in row.get("chunks") or ()
     )
     answer = row["answer"] or ""
     cited = tuple(
-        Citation(target=one.chunk_id, chunk_id=one.chunk_id, start=0, end=0, claim_start=0,
+        Citation(target=chunk.chunk_id, chunk_id=chunk.chunk_id, start=0, end=0, claim_start=0,
                  claim_end=len(answer))
-        for one in chunks[:2]
+        for chunk in chunks[:2]
     )  # fmt: skip
     return RagRecord(
         record_id=f"d{number}",
@@ -101,18 +104,18 @@ class Court:
 
     def add(self, records: Sequence[RagRecord]) -> None:
         """Puts records into the queue; they are due at once."""
-        for one in records:
-            self.records[one.trace_id, one.record_id] = one
+        for record in records:
+            self.records[record.trace_id, record.record_id] = record
         self.queue.add(
             QueuedRecord(
-                trace_id=one.trace_id,
-                record_id=one.record_id,
-                content=content_hash(one),
+                trace_id=record.trace_id,
+                record_id=record.record_id,
+                content=content_hash(record),
                 stream=Stream.BASE,
                 probability=1.0,
                 due=0.0,
             )
-            for one in records
+            for record in records
         )
 
     def read(self, keys: Collection[Key]) -> Mapping[Key, StoredRecord]:
@@ -124,7 +127,7 @@ class Court:
         for stored, scores in verdicts:
             key = (stored.record.trace_id, stored.record.record_id)
             self.stored_twice += key in self.written
-            self.written[key] = {one.rubric: one for one in scores}
+            self.written[key] = {score.rubric: score for score in scores}
 
     def scores(self) -> Iterator[Score]:
         """Every stored score."""

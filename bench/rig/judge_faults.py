@@ -137,7 +137,7 @@ class _Bench:
         for family in judged_families():
             self._arm(fault, 1, is_once=is_once)
             asked = await self.asker.ask(record, family, Purpose.SAMPLE)
-            got |= {one.rubric: one for one in asked.scores}
+            got |= {score.rubric: score for score in asked.scores}
         self._disarm()
         return got
 
@@ -167,7 +167,7 @@ async def _judged(asker: Asker, record: RagRecord) -> dict[str, Score]:
     found = await asyncio.gather(
         *(asker.ask(record, family, Purpose.SAMPLE) for family in judged_families())
     )
-    return {one.rubric: one for asked in found for one in asked.scores}
+    return {score.rubric: score for asked in found for score in asked.scores}
 
 
 def _counted() -> Counter[str]:

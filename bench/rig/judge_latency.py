@@ -34,7 +34,7 @@ def single_traces(count: int, *, seed: int) -> list[bytes]:
     """As many requests of one trace each."""
     per = otlp_requests.TRACES_A_REQUEST
     whole = otlp_requests.make((count + per - 1) // per * per, seed=seed)
-    return [one for body in whole for one in _split(body)][:count]
+    return [part for body in whole for part in _split(body)][:count]
 
 
 def _split(body: bytes) -> list[bytes]:
@@ -48,7 +48,7 @@ def _split(body: bytes) -> list[bytes]:
             made.resource_spans.add().resource.CopyFrom(resource.resource)
             made.resource_spans[0].scope_spans.add()
         made.resource_spans[0].scope_spans[0].spans.add().CopyFrom(span)
-    return [one.SerializeToString() for one in traces.values()]
+    return [trace.SerializeToString() for trace in traces.values()]
 
 
 def judging(address: str, sample_rate: float = 1.0) -> dict[str, str]:

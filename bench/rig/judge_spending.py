@@ -11,8 +11,8 @@ from typing import Any
 
 from bench.rig.judge_court import MODELS, house_records, in_session
 from bench.rig.judge_faulty import LONG_PATIENCE, NOW, ON_THE_WAY, at_once, settings_for
-from ragvigil.llm.book import Pot
 from ragvigil.llm.settings import LlmSettings
+from ragvigil.llm.spending import Pot
 from ragvigil.model.record import RagRecord
 from scorers.judge.asker import JUDGE
 from tests.content_judge import ContentJudge
@@ -47,8 +47,10 @@ async def spending(seed: int, *, small: bool) -> dict[str, object]:
         "provider_tokens": server.tokens,
         "one_call_tokens": max(prompts, default=0) + LONGEST_REPLY,
         "calls": len(prompts),
-        "judged": sum(one.value is not None for one in scores),
-        "left_out_by_reason": dict(Counter(one.label for one in scores if one.absent == JUDGE)),
+        "judged": sum(score.value is not None for score in scores),
+        "left_out_by_reason": dict(
+            Counter(score.label for score in scores if score.absent == JUDGE)
+        ),
     }
 
 

@@ -16,7 +16,7 @@ def compare(store: Store, ids: list[str], rubrics: int) -> dict[str, float]:
     """Median ms of reading one trace's scores without its row in `traces`, three ways."""
     found = {
         "through_traces_final_ms": round(
-            statistics.median(_by_row(store, one, rubrics) for one in ids), 1
+            statistics.median(_by_row(store, id, rubrics) for id in ids), 1
         )
     }
     variants = {
@@ -42,7 +42,7 @@ def compare(store: Store, ids: list[str], rubrics: int) -> dict[str, float]:
         for final in ("", " FINAL"):
             key = f"{name}{'_final' if final else ''}_ms"
             found[key] = round(
-                statistics.median(_by_id(store, one, final, rubrics) for one in ids), 1
+                statistics.median(_by_id(store, id, final, rubrics) for id in ids), 1
             )
         found[f"{name}_extra_mb"] = round((size_of(store) - before) / 1e6, 1)
         if name in drop:
@@ -53,7 +53,7 @@ def compare(store: Store, ids: list[str], rubrics: int) -> dict[str, float]:
 def _by_row(store: Store, trace_id: str, rubrics: int) -> float:
     """Milliseconds of the store's own way: the row in `traces`, then a prefix of the key."""
     started = time.perf_counter()
-    stored = traces.look_up(store, [trace_id])[trace_id]
+    stored = traces.lookup(store, [trace_id])[trace_id]
     seconds = stored.time_unix_nano // 10**9
     place = {"minutes": [seconds - seconds % 60], "trace_ids": [trace_id], "received": 0}
     assert len(store.read("record_scores", place)) == rubrics

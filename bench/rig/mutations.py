@@ -171,9 +171,13 @@ def cases(passages: Sequence[Passage], count: int, chance: random.Random) -> Ite
     made = 0
     while made < count:
         chunk = chance.choice(passages)
-        same = [one for one in passages if one.language == chunk.language and one.id != chunk.id]
+        same = [
+            passage
+            for passage in passages
+            if passage.language == chunk.language and passage.id != chunk.id
+        ]
         rivals = chance.sample(same, min(CHUNKS - 1, len(same)))
-        texts = [one.text for one in sentences(chunk.text)]
+        texts = [sentence.text for sentence in sentences(chunk.text)]
         text = chance.choice(texts)
         other = chance.choice(sentences(rivals[0].text)).text
         if len(pieces(text, chunk.language)) < MIN_PIECES or len(text) > 400:
@@ -226,7 +230,7 @@ def record_of(said: str, cited: str, context: Sequence[Passage], *, is_quote: bo
         claim_start=0,
         claim_end=len(answer),
     )
-    chunks = tuple(Document(chunk_id=one.id, content=one.text) for one in context)
+    chunks = tuple(Document(chunk_id=chunk.id, content=chunk.text) for chunk in context)
     return RagRecord(
         record_id="1", trace_id="1", answer=answer, context=chunks, citations=(citation,)
     )

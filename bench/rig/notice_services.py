@@ -49,17 +49,17 @@ class Service:
         self._asked = 0
         documents = list(range(CHUNKS))
         random.Random(seed + 1).shuffle(documents)
-        self._document = [f"d{one // CHUNKS_PER_DOCUMENT}" for one in documents]
+        self._document = [f"d{document // CHUNKS_PER_DOCUMENT}" for document in documents]
 
     def request(self, at: int, change: str = "") -> Fingerprint:
         """The next request at this time (nanoseconds), with a change or none."""
         question = self._question()
         chunks = tuple(self._chunks(question, change))
-        scores = [one.score for one in chunks if one.score is not None]
+        scores = [chunk.score for chunk in chunks if chunk.score is not None]
         values = [""] * len(VALUES)
         values[MODEL] = "m-9" if change == "model" else self._chance.choice(self.shape.models)
         values[PROMPT] = self._prompt() + (" 2" if change == "prompt" else "")
-        lengths = mean(one.length for one in chunks)
+        lengths = mean(chunk.length for chunk in chunks)
         return Fingerprint(
             place=("synthetic", "bench", self.shape.name),
             time_unix_nano=at,
@@ -88,10 +88,12 @@ class Service:
         scores = [0.9 - 0.05 * place - 0.03 * chance.random() for place in range(FOUND)]
         if change == "re-embed":
             other = random.Random(self.seed * 10**8 + question + 10**7)
-            found = _draw(other, [one for one in found if other.random() < 0.5])
+            found = _draw(other, [number for number in found if other.random() < 0.5])
             other.shuffle(found)
             scores = [0.6 - 0.05 * place - 0.1 * other.random() for place in range(FOUND)]
-        return [self._chunk(one, score, change) for one, score in zip(found, scores, strict=True)]
+        return [
+            self._chunk(number, score, change) for number, score in zip(found, scores, strict=True)
+        ]
 
     def _chunk(self, number: int, score: float, change: str) -> Chunk:
         """An edit touches two documents in five, a re-chunk cuts everything into thirds."""
@@ -132,7 +134,7 @@ def right_kinds(shape: Shape, change: str) -> frozenset[ChangeKind] | None:
 def _draw(chance: random.Random, found: list[int]) -> list[int]:
     """Different chunks, the popular ones more often, until there are enough."""
     while len(found) < FOUND:
-        one = bisect.bisect_left(ZIPF, chance.random() * ZIPF[-1])
-        if one not in found:
-            found.append(one)
+        number = bisect.bisect_left(ZIPF, chance.random() * ZIPF[-1])
+        if number not in found:
+            found.append(number)
     return found

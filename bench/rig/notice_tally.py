@@ -26,21 +26,21 @@ class Tally:
         """Adds a run; `found` are notices with the number of the changed request, from 1."""
         self.runs += 1
         self.early += any(number < 1 for number, _ in found)
-        after = [one for one in found if one[0] >= 1]
+        after = [notice for notice in found if notice[0] >= 1]
         self.more += len(after) > 1
         if not after:
             self.wrong["nothing"] += 1
             return
         number, first = after[0]
         self.delays.append(number)
-        named = {one.kind for at, one in after if at == number}
+        named = {notice.kind for at, notice in after if at == number}
         self.right += len(named) == 1 and named <= right
         if not named <= right:
             self.wrong[str(first.kind)] += 1
 
     def within(self, most: int) -> float:
         """The share of runs that were noticed in so many requests."""
-        return round(sum(one <= most for one in self.delays) / max(self.runs, 1), 4)
+        return round(sum(delay <= most for delay in self.delays) / max(self.runs, 1), 4)
 
     def figures(self) -> dict[str, object]:
         return {

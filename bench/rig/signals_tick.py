@@ -110,9 +110,9 @@ def tick_cost(folder: Path, *, days: int, ticks: int) -> dict[str, float]:
         for place in range(WARM_TICKS + ticks):
             start = now + place * MINUTE
             fill(store, start, start + MINUTE)
-            one, more = _run(job, start + MINUTE + 31)
-            seconds.append(one)
-            grown = max(grown, more)
+            tick, tick_mb = _run(job, start + MINUTE + 31)
+            seconds.append(tick)
+            grown = max(grown, tick_mb)
         measured = sorted(seconds[WARM_TICKS:])
         return {
             "series": len(job.table.series),

@@ -40,7 +40,7 @@ def with_unknown(trace: Trace, rng: random.Random) -> Trace:
         "gen_ai.acme": b"x",
         "team": "search",
     }
-    spans = (replace(one, attributes={**extra, **one.attributes}) for one in trace.spans)
+    spans = (replace(span, attributes={**extra, **span.attributes}) for span in trace.spans)
     return replace(trace, spans=tuple(spans))
 
 

@@ -41,13 +41,13 @@ class Truth:
     @property
     def drops(self) -> Means:
         """The judged rubrics that fall by at least ten points."""
-        return {name: one for name, one in self.change.items() if one <= -LEAST_DROP}
+        return {name: change for name, change in self.change.items() if change <= -LEAST_DROP}
 
     @property
     def broken(self) -> Means:
         """The rates that are over their ceilings."""
         ceilings = BrokenSettings()
-        over = {one.signal: getattr(ceilings, one.setting) for one in RATES}
+        over = {rate.signal: getattr(ceilings, rate.setting) for rate in RATES}
         return {name: rate for name, rate in self.rates.items() if rate > over[name]}
 
     @property
@@ -85,7 +85,7 @@ async def truths(faults: Sequence[Fault], *, most: int = 1000) -> dict[str, Trut
 
 
 def _records(told: Mapping[Asked, Told]) -> list[RagRecord]:
-    return [one.record for one in told.values()]
+    return [answer.record for answer in told.values()]
 
 
 def _rates(found: Sequence[RagRecord]) -> Means:
@@ -94,10 +94,10 @@ def _rates(found: Sequence[RagRecord]) -> Means:
     counted: Counter[str] = Counter()
     for record in found:
         for score in runner.score_all(record):
-            said = {one.strip() for one in score.label.split(",")} - {""}
+            said = {label.strip() for label in score.label.split(",")} - {""}
             said |= {"failed"} if score.fails(runner.fails_below.get(score.rubric)) else set()
-            counted.update(f"{score.rubric}:{one}" for one in said)
-    return {one.signal: counted[one.signal] / len(found) for one in RATES if ":" in one.signal}
+            counted.update(f"{score.rubric}:{finding}" for finding in said)
+    return {rate.signal: counted[rate.signal] / len(found) for rate in RATES if ":" in rate.signal}
 
 
 async def _judged(client: Client, found: Sequence[RagRecord]) -> Means:

@@ -133,7 +133,7 @@ def _has_come(rig: Rig, truth: Truth, began: float) -> bool:
 
 def _is_over(rig: Rig, began: float) -> bool:
     opened = _since(rig, began)
-    return all(one["state"] == "resolved" for one in opened) and all(
+    return all(incident["state"] == "resolved" for incident in opened) and all(
         rig.pager.is_cleared(incident) for incident in rig.pager.pages()
     )
 
@@ -157,7 +157,7 @@ def _until(rig: Rig, minutes: float, is_so: Callable[[], bool]) -> bool:
 def _told(rig: Rig, truth: Truth, began: float, before: int, fixed: float | None) -> Rehearsed:
     pages, opened = rig.pager.pages(), _since(rig, began)
     notices: Sequence[Row] = rig.daemon.get("notices", since=str(int(began)))["notices"]
-    first = min((one["at"] for one in pages.values()), default=None)
+    first = min((page["at"] for page in pages.values()), default=None)
     shown = rig.daemon.get(f"incidents/{opened[0]['incident_id']}") if opened else {}
     made = Rehearsed(
         fault=truth.fault,
@@ -166,14 +166,18 @@ def _told(rig: Rig, truth: Truth, began: float, before: int, fixed: float | None
         because=truth.because,
         incidents=len(opened),
         pages=len(pages),
-        paged=tuple(_name(one["labels"]) for one in pages.values()),
+        paged=tuple(_name(page["labels"]) for page in pages.values()),
         tickets=len(opened) - len(pages),
-        noticed_minutes=_minutes(min((one["noticed"] for one in notices), default=None), began),
-        ticket_minutes=_minutes(min((one["opened"] for one in opened), default=None), began),
+        noticed_minutes=_minutes(
+            min((notice["noticed"] for notice in notices), default=None), began
+        ),
+        ticket_minutes=_minutes(
+            min((incident["opened"] for incident in opened), default=None), began
+        ),
         page_minutes=_minutes(first, began),
         cleared_minutes=None if fixed is None else _minutes(rig.clock.now(), fixed),
         before=before,
-        noticed=tuple(sorted({one["kind"] for one in notices})),
+        noticed=tuple(sorted({notice["kind"] for notice in notices})),
         said=tuple(shown.get("message", ())),
     )
     progress(str(asdict(made)))

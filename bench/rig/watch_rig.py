@@ -31,7 +31,7 @@ from tests.monitoring import tool
 ROOT = Path(__file__).resolve().parents[2]
 RULES = ROOT / "alerts" / "rules"
 REQUESTS_AN_HOUR, SAMPLE_RATE = 400.0, 0.07
-MEASURES = [one for one in MovedSettings().measures if one != "seconds_total"]
+MEASURES = [measure for measure in MovedSettings().measures if measure != "seconds_total"]
 """How long an answer takes is the machine's time, not the daemon's, and this machine is shared."""
 DURATION = re.compile(r"(?P<before>(?:for|interval): |\[|offset )(?P<n>\d+)(?P<unit>[smhd])\b")
 SECONDS = {"s": 1, "m": 60, "h": 3600, "d": 86_400}
@@ -84,15 +84,19 @@ class Pager:
     def pages(self) -> dict[str, dict[str, Any]]:
         """The first firing alert of each incident that paged."""
         found: dict[str, dict[str, Any]] = {}
-        for one in self.received:
-            labels = one["labels"]
-            if one["status"] == "firing" and labels.get("severity") == "page":
-                found.setdefault(labels.get("incident") or labels["alertname"], one)
+        for alert in self.received:
+            labels = alert["labels"]
+            if alert["status"] == "firing" and labels.get("severity") == "page":
+                found.setdefault(labels.get("incident") or labels["alertname"], alert)
         return found
 
     def is_cleared(self, incident: str) -> bool:
         """Whether the last word on an incident is that it is over."""
-        said = [one["status"] for one in self.received if one["labels"].get("incident") == incident]
+        said = [
+            alert["status"]
+            for alert in self.received
+            if alert["labels"].get("incident") == incident
+        ]
         return bool(said) and said[-1] == "resolved"
 
 

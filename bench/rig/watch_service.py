@@ -65,8 +65,8 @@ def warm_up(desk: Helpdesk) -> None:
         _ask(desk, question)
 
 
-def _ask(desk: Helpdesk, one: Question) -> None:
-    desk.ask(Asked(route=one.route, question=one.text, language=one.language))
+def _ask(desk: Helpdesk, question: Question) -> None:
+    desk.ask(Asked(route=question.route, question=question.text, language=question.language))
 
 
 def main() -> None:

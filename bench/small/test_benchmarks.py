@@ -14,7 +14,7 @@ ROOT = Path(__file__).resolve().parents[2]
 FULL_SIZE_ONLY = {"clustering_latency"}
 """Its daemons take minutes until they cluster, whatever the size: `make bench` runs it."""
 LONGEST = ("audits", "notices", "signals", "watch", "issues")
-"""Started first, in this order, so that no worker is left alone with a long benchmark at the end."""
+"""Started first: no worker is left alone with a long benchmark at the end."""
 
 
 def benchmarks() -> list[Path]:
