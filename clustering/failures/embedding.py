@@ -1,4 +1,4 @@
-"""Vectors of failing records: by the model process, as far as it answers."""
+"""Embeds failing records through the model process, as far as it answers."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ if TYPE_CHECKING:
     from ragvigil.store.issues.failing_rows import KeptFailure
 
 TEXTS = "labelled"
-"""What is embedded. Vectors of other texts are as those of another model: they are made anew."""
+"""What is embedded, part of the vectors' version: vectors of other texts are made again."""
 AT_ONCE = 64
-"""Records whose texts are embedded together: a fraction of a second, in which others wait."""
+"""Records in one request to the model process, which takes a fraction of a second: others wait."""
 
 
 class FailureEmbedder:
-    """Gives failing records their vectors. `why` says why some have none, empty where all have."""
+    """Adds vectors to failing records. `why` is the reason that some got none, empty if all did."""
 
     def __init__(self, inference: Inference) -> None:
         self._inference = inference
@@ -29,12 +29,12 @@ class FailureEmbedder:
 
     @property
     def model(self) -> str:
-        """The version of the model and of its texts, empty before it was first used."""
+        """The version of the model and of the embedded texts; empty before the first embedding."""
         version = self._inference.embedding_version
         return f"{version} {TEXTS}" if version else ""
 
     def fill(self, kept: Sequence[KeptFailure]) -> list[KeptFailure]:
-        """Those of the records, in their order, that got vectors of the present model."""
+        """Embeds records in order; those that got vectors. Stops where the model fails."""
         self.why = ""
         filled: list[KeptFailure] = []
         for start in range(0, len(kept), AT_ONCE):
@@ -42,8 +42,8 @@ class FailureEmbedder:
             vectors = self._embedded(
                 [with_label(record.masked, record.failure.label) for record in several]
             )
-            asked = [record.failure.question or "" for record in several]
-            questions = None if vectors is None else self._embedded(asked)
+            texts = [record.failure.question or "" for record in several]
+            questions = None if vectors is None else self._embedded(texts)
             if vectors is None or questions is None:
                 break
             filled += [
@@ -58,15 +58,15 @@ class FailureEmbedder:
         return filled
 
     def _embedded(self, texts: Sequence[str]) -> Vectors | None:
-        found = self._inference.embed(texts)
-        if isinstance(found, Unavailable):
-            self.why = str(found)
+        vectors = self._inference.embed(texts)
+        if isinstance(vectors, Unavailable):
+            self.why = str(vectors)
             return None
-        return found
+        return vectors
 
 
 def joint_vectors(kept: Sequence[KeptFailure]) -> Vectors:
-    """Joint vectors (n, 2d) of records that have theirs, all of one model."""
+    """Joint vectors (n, 2d) of records whose own vectors (d) are all of one model."""
     import numpy as np
 
     from clustering.grouping.vectors import joint

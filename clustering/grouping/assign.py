@@ -1,4 +1,4 @@
-"""Which centroid a vector belongs to: the nearest, where it is clearly nearer than the others."""
+"""Assigns a vector to its nearest centroid, where that is near and clearly nearer than the next."""
 
 from __future__ import annotations
 
@@ -10,16 +10,17 @@ from clustering.grouping.vectors import Vectors
 
 LEAST_COSINE = 0.65
 LEAST_MARGIN = 0.02
+"""Of the cosines to the nearest and the next centroid: between two issues a record stays loose."""
 TEMPERATURE = 0.05
 MOST_OTHERS = 4
-"""Issues that are kept beside the one that a record joined."""
+"""Further issues whose strengths are stored beside that of the issue a record joined."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Assignment:
-    """The issue at `place`, with a strength of 0..1; `others` are the next, by place.
+    """The centroid at `place`, with a strength of 0..1; `others` are the next nearest.
 
-    The strengths are the softmax of cosine / 0.05 over all that are named, and sum to 1.
+    The strengths are the softmax of cosine / 0.05 over `place` and `others`, and sum to 1.
     """
 
     place: int
@@ -28,7 +29,7 @@ class Assignment:
 
 
 def assign(vector: Vectors, centroids: Vectors) -> Assignment | None:
-    """Which of the centroids (k, d) a vector (d,) belongs to; None where none is near enough."""
+    """The centroid of (k, d) that a vector (d,) belongs to; None where none is near and clear."""
     cosines = centroids @ vector
     order = np.argsort(-cosines, kind="stable")[: 1 + MOST_OTHERS]
     near = cosines[order].astype(np.float64)

@@ -1,4 +1,4 @@
-"""Clustering in a process of its own: vectors in by a file, clusters out by another, then it ends.
+"""Clusters in a one-shot process: vectors come in a file, clusters go out in another.
 
 Started as `python -m clustering.grouping.child FOLDER SEED`; the child ends at once when its parent
 is gone.
@@ -20,15 +20,15 @@ import numpy as np
 
 from clustering.grouping.cluster import Clustering, clusters
 from clustering.grouping.vectors import Vectors
-from ragvigil.inference.courtesy import alone, only_idle, step_back
+from ragvigil.inference.process_priority import thread_limits, run_when_idle, lower_priority
 from ragvigil.inference.memory import resident_bytes
 from ragvigil.inference.outcome import Reason, Unavailable
 
 LIBRARIES = {"umap": "umap-learn", "hdbscan": "hdbscan"}
-LOOK_SECONDS = 0.25
-"""How often time and memory are looked at."""
+CHECK_SECONDS = 0.25
+"""How often the child's time and memory are checked."""
 SHOWN = 300
-"""Characters of what a child said when it failed."""
+"""Characters of a failed child's last line of output."""
 
 
 def cluster_in_child(
@@ -41,12 +41,11 @@ def cluster_in_child(
     strata: Sequence[int] | None = None,
     stopping: threading.Event | None = None,
 ) -> Clustering | Unavailable:
-    """`clusters(vectors)` by a one-shot child with one thread, idle CPU only; blocks until it ends.
+    """Runs `clusters(vectors)` in a child with one thread on idle CPU; blocks until it ends.
 
-    The child is ended when it takes longer or more resident memory than it may (an address space
-    limit would end it at the start: libraries reserve far more than they use), or when `stopping`
-    is set. `compiled` is a folder where machine code is kept for the next child: it saves each
-    15 s of compiling.
+    The child is killed when it exceeds its time or its resident memory, or when `stopping` is set.
+    (An address space limit would kill it at the start: libraries reserve far more than they use.)
+    `compiled` is a folder in which machine code is kept: it saves the next child 15 s of compiling.
     """
     missing = [name for module, name in LIBRARIES.items() if find_spec(module) is None]
     if missing:
@@ -59,18 +58,18 @@ def cluster_in_child(
             if strata is not None:
                 np.save(folder / "strata.npy", np.asarray(strata, np.int64))
             compiled.mkdir(parents=True, exist_ok=True)
-            with (folder / "said").open("wb") as said:
-                child = _started(folder, seed, compiled, said.fileno())
-            lost = _watched(child, timeout_seconds, memory_bytes, stopping)
-            return lost or _result(folder, child.returncode)
+            with (folder / "output").open("wb") as output:
+                child = _started(folder, seed, compiled, output.fileno())
+            failure = _watched(child, timeout_seconds, memory_bytes, stopping)
+            return failure or _result(folder, child.returncode)
     except OSError as error:
         return Unavailable(reason=Reason.CRASHED, detail=f"clustering does not start: {error}")
 
 
 def main() -> None:
-    """Clusters what lies in the folder, and writes what it found beside it."""
-    step_back()
-    only_idle()
+    """The child: clusters the vectors in the folder and writes the clusters beside them."""
+    lower_priority()
+    run_when_idle()
     threading.Thread(target=_end_with_parent, daemon=True).start()
     folder, seed = Path(sys.argv[1]), int(sys.argv[2])
     strata = folder / "strata.npy"
@@ -87,13 +86,13 @@ def main() -> None:
     )
 
 
-def _started(folder: Path, seed: int, compiled: Path, said: int) -> subprocess.Popen[bytes]:
+def _started(folder: Path, seed: int, compiled: Path, output: int) -> subprocess.Popen[bytes]:
     return subprocess.Popen(
         (sys.executable, "-m", "clustering.grouping.child", str(folder), str(seed)),
-        env=os.environ | alone(1) | {"NUMBA_CACHE_DIR": str(compiled)},
-        stdin=subprocess.PIPE,
+        env=os.environ | thread_limits(1) | {"NUMBA_CACHE_DIR": str(compiled)},
+        stdin=subprocess.PIPE,  # closes when the parent is gone, which ends the child
         stdout=subprocess.DEVNULL,
-        stderr=said,
+        stderr=output,
         start_new_session=True,
     )
 
@@ -104,31 +103,31 @@ def _watched(
     memory_bytes: int,
     stopping: threading.Event | None,
 ) -> Unavailable | None:
-    """Waits until the child has ended; why it was ended, None where it ended by itself."""
+    """Waits for the child; why it was killed, None where it ended by itself."""
     deadline = time.monotonic() + timeout_seconds
     with child:
         while True:
             try:
-                child.wait(LOOK_SECONDS)
+                child.wait(CHECK_SECONDS)
             except subprocess.TimeoutExpired:
-                lost = _too_large(child.pid, memory_bytes)
+                failure = _too_large(child.pid, memory_bytes)
                 if time.monotonic() > deadline:
                     late = f"clustering took more than {timeout_seconds:g} s"
-                    lost = Unavailable(reason=Reason.TIMED_OUT, detail=late)
+                    failure = Unavailable(reason=Reason.TIMED_OUT, detail=late)
                 if stopping is not None and stopping.is_set():
-                    lost = Unavailable(reason=Reason.CLOSED, detail="the daemon is stopping")
-                if lost is not None:
+                    failure = Unavailable(reason=Reason.CLOSED, detail="the daemon is stopping")
+                if failure is not None:
                     child.kill()
-                    return lost
+                    return failure
             else:
                 return None
 
 
 def _too_large(pid: int, memory_bytes: int) -> Unavailable | None:
-    taken = resident_bytes(pid)
-    if taken <= memory_bytes:
+    resident = resident_bytes(pid)
+    if resident <= memory_bytes:
         return None
-    detail = f"clustering took {taken >> 20} MB, more than the {memory_bytes >> 20} MB it may"
+    detail = f"clustering took {resident >> 20} MB, more than the {memory_bytes >> 20} MB it may"
     return Unavailable(reason=Reason.TOO_LARGE, detail=detail)
 
 
@@ -136,15 +135,15 @@ def _result(folder: Path, status: int) -> Clustering | Unavailable:
     if status < 0:
         return Unavailable(reason=Reason.CRASHED, detail=f"clustering ended by signal {-status}")
     if status:
-        said = (folder / "said").read_text(encoding="utf-8", errors="replace").strip()
-        last = said.splitlines()[-1][:SHOWN] if said else f"status {status}"
+        output = (folder / "output").read_text(encoding="utf-8", errors="replace").strip()
+        last = output.splitlines()[-1][:SHOWN] if output else f"status {status}"
         return Unavailable(reason=Reason.FAILED, detail=f"clustering failed: {last}")
     with np.load(folder / "clusters.npz") as found:
         return Clustering(**{name: found[name] for name in found.files})
 
 
 def _end_with_parent() -> None:
-    os.read(0, 1)  # nothing is ever sent: it returns when the parent has gone
+    os.read(0, 1)  # nothing is ever sent: it returns when the parent is gone
     os._exit(1)
 
 

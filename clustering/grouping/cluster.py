@@ -1,4 +1,4 @@
-"""Groups of vectors that lie close together: UMAP to few dimensions, then HDBSCAN.
+"""Clusters vectors: UMAP to few dimensions, then HDBSCAN.
 
 Runs in the one-shot process of `clustering.grouping.child`: the libraries take 450 MB and 10 s of
 compiling before they do anything.
@@ -20,21 +20,22 @@ from clustering.grouping.vectors import Vectors, centroid
 Indices = NDArray[np.intp]
 
 MOST_FITTED = 5000
+"""Vectors that are fitted; the rest is assigned. 50,000 take 29 s, 1.2 GB (bench/clustering.py)."""
 NEIGHBOURS = 15
 DIMENSIONS = 10
 LEAST_SAMPLES = 5
-"""By default HDBSCAN takes the cluster size: that left two clusters of 384 raw dimensions."""
+"""HDBSCAN's default is the cluster size: with it raw data of 384 dimensions gave two clusters."""
 LEAST_SIZE, LARGEST_LEAST_SIZE = 8, 25
 BLOCK = 2048
-"""Vectors compared with all fitted ones at once: 40 MB of cosines."""
+"""Rows compared with all fitted vectors at once: 40 MB of cosines."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Clustering:
-    """What n vectors fell into: k clusters, numbered from 0, and noise.
+    """The clusters of n vectors: k of them, numbered from 0, and noise.
 
     `labels` (n,) int32 are the clusters, -1 for noise; `strengths` (n,) are 0..1, 0 for noise;
-    `memberships` (n, k) say how much of each cluster is in a vector: a row sums to at most 1.
+    `memberships` (n, k) are how far a vector belongs to each cluster: a row sums to at most 1.
     """
 
     labels: NDArray[np.int32]
@@ -59,13 +60,13 @@ class _Fit:
 
 
 def clusters(vectors: Vectors, *, seed: int, strata: Sequence[int] | None = None) -> Clustering:
-    """Clusters vectors (n, d) of length 1; the same for the same vectors, order and seed.
+    """Clusters vectors (n, d) of length 1; equal vectors, order and seed give equal clusters.
 
-    Up to 5,000 vectors are fitted, of more a sample: of every stratum (a number for each vector)
-    its share and at least 25. The others go to the nearest centroid where that is clear, else to
-    where `approximate_predict` finds the mean place of their nearest neighbours, weighted by
-    likeness: UMAP's own `transform` starts from that mean, and then moves for minutes.
-    Rows of zeros are noise, and so is everything where fewer than 16 others are left.
+    Up to 5,000 vectors are fitted. Of more a sample is: each stratum (`strata` has a number for
+    each vector) gets its share, and at least 25. The other vectors go to the nearest centroid where
+    that is clear. Else `approximate_predict` places them at the mean of their nearest neighbours,
+    weighted by likeness. (UMAP's own `transform` starts from that mean, then optimises for
+    minutes.) Rows of zeros are noise; with fewer than 16 other rows, everything is.
     """
     known = np.flatnonzero(vectors.any(axis=1))
     if len(known) <= NEIGHBOURS:
@@ -83,7 +84,7 @@ def clusters(vectors: Vectors, *, seed: int, strata: Sequence[int] | None = None
 
 
 def least_size(count: int) -> int:
-    """The fewest vectors that are a cluster, among so many fitted ones."""
+    """The fewest vectors that make a cluster when `count` vectors are fitted."""
     return min(max(count // 100, LEAST_SIZE), LARGEST_LEAST_SIZE)
 
 
@@ -100,15 +101,16 @@ def softmax(cosines: Vectors) -> Vectors:
 
 
 def _sampled(strata: Indices, chance: np.random.Generator) -> Indices:
-    """Sorted positions of about `MOST_FITTED`, of each stratum its share but not too few."""
+    """Sorted positions of about `MOST_FITTED` vectors: each stratum's share, but not too few."""
     if len(strata) <= MOST_FITTED:
         return np.arange(len(strata))
     share = MOST_FITTED / len(strata)
     chosen = []
     for stratum in np.unique(strata):
         members = np.flatnonzero(strata == stratum)
-        wanted = min(len(members), max(round(share * len(members)), LARGEST_LEAST_SIZE))
-        chosen.append(chance.choice(members, wanted, replace=False))
+        # A stratum must be able to form a cluster, or a rare cause would be lost in the sample.
+        size = min(len(members), max(round(share * len(members)), LARGEST_LEAST_SIZE))
+        chosen.append(chance.choice(members, size, replace=False))
     return np.sort(np.concatenate(chosen))
 
 
@@ -136,7 +138,7 @@ def _fit(sample: Vectors, seed: int) -> _Fit:
 
 
 def _places(sample: Vectors, seed: int) -> Vectors:
-    """UMAP's embedding (n, 10), with exact neighbours: its own search compiles for long."""
+    """UMAP's embedding (n, 10), from exact neighbours: UMAP's own search takes long to compile."""
     import umap
 
     near, cosines = _neighbours(sample, sample, is_self=True)
@@ -159,16 +161,16 @@ def _places(sample: Vectors, seed: int) -> Vectors:
 def _neighbours(
     vectors: Vectors, sample: Vectors, *, is_self: bool = False
 ) -> tuple[Indices, Vectors]:
-    """Positions and cosines (n, 15) of the nearest in the sample, nearest first.
+    """Positions and cosines (n, 15) of the nearest vectors in the sample, nearest first.
 
-    With `is_self` the vectors are the sample, and each is its own first neighbour: UMAP takes it
-    so, also where others are the same.
+    With `is_self` the vectors are the sample, and each is its own first neighbour, even where
+    others equal it: UMAP expects that.
     """
     near, cosines = [], []
     for rows in _blocks(np.arange(len(vectors))):
         likeness = vectors[rows] @ sample.T
         if is_self:
-            likeness[np.arange(len(rows)), rows] = 2
+            likeness[np.arange(len(rows)), rows] = 2  # above any cosine: sorts first
         some = np.argpartition(likeness, -NEIGHBOURS, axis=1)[:, -NEIGHBOURS:]
         values = np.take_along_axis(likeness, some, axis=1)
         order = np.argsort(-values, axis=1, kind="stable")
@@ -178,7 +180,7 @@ def _neighbours(
 
 
 def _placed(vectors: Vectors, fit: _Fit) -> Clustering:
-    """Where vectors that were not fitted belong."""
+    """Assigns vectors that were not fitted to the fitted clusters."""
     import hdbscan
 
     cosines = vectors @ fit.centroids.T
@@ -187,6 +189,7 @@ def _placed(vectors: Vectors, fit: _Fit) -> Clustering:
     strengths = memberships.max(axis=1)
     best = np.sort(cosines, axis=1)
     margin = best[:, -1] - best[:, -2] if fit.found.count > 1 else best[:, -1]
+    # The same bounds as for a new record: see `assign`.
     doubtful = np.flatnonzero((best[:, -1] < LEAST_COSINE) | (margin < LEAST_MARGIN))
     if len(doubtful):
         near, likeness = _neighbours(vectors[doubtful], fit.sample)

@@ -1,4 +1,4 @@
-"""The process that clusters, as the duties see it: vectors in, clusters or a reason out."""
+"""Runs the clustering process for the periodic jobs: one at a time, failures counted."""
 
 from __future__ import annotations
 
@@ -16,10 +16,11 @@ if TYPE_CHECKING:
     from clustering.settings import ClusteringSettings
 
 SEED = 1
+"""Fixed: the same vectors give the same clusters after a restart."""
 
 
 class ClusteringChild:
-    """One process at a time, whoever asks; a call takes minutes. `folder` keeps machine code."""
+    """A call takes minutes and runs alone. `folder` keeps compiled machine code between calls."""
 
     def __init__(self, settings: ClusteringSettings, folder: Path) -> None:
         self._settings, self._folder = settings, folder
@@ -34,8 +35,9 @@ class ClusteringChild:
         """
         from clustering.grouping.child import cluster_in_child
 
+        # Issues and topics share the process.
         with self._turn:
-            found = cluster_in_child(
+            result = cluster_in_child(
                 vectors,
                 seed=SEED,
                 timeout_seconds=self._settings.child_seconds,
@@ -44,10 +46,10 @@ class ClusteringChild:
                 strata=strata,
                 stopping=self._stopping,
             )
-        if isinstance(found, Unavailable):
-            metrics.CHILD_FAILURES.labels(found.reason).inc()
-        return found
+        if isinstance(result, Unavailable):
+            metrics.CHILD_FAILURES.labels(result.reason).inc()
+        return result
 
     def stop(self) -> None:
-        """Ends the process that runs, and every one to come at once."""
+        """Ends the running process; a later call ends at once."""
         self._stopping.set()

@@ -1,7 +1,7 @@
-"""What groups of texts are called: the words and pairs of words by which each differs from others.
+"""Names groups of texts by the words and pairs of words that distinguish each from the others.
 
-Class-based TF-IDF (Grootendorst 2022), a text counting once for each of its terms. What is said in
-many groups is their grammar, whatever the language, and is in no phrase.
+Class-based TF-IDF (Grootendorst 2022); a text counts once for each of its terms. A word of many
+groups is grammar, whatever the language, and is in no phrase.
 """
 
 from __future__ import annotations
@@ -13,25 +13,25 @@ from itertools import pairwise
 from math import log
 
 COMMON = 0.4
-"""Share of the groups, two at least, from which on a word that they use tells none apart."""
+"""A word used by this share of the groups, and by at least two, distinguishes none."""
 USED = 0.02
-"""Share of a group's texts that a word must be in to count as used by it."""
+"""A group uses a word that stands in at least this share of its texts."""
 MOST_CHARACTERS = 60
-"""A text in a script without spaces is one word: as much of it is a phrase."""
+"""A text in a script without spaces is a single word: it is cut to this length."""
 
 _WORD = re.compile(r"[^\W\d_]+(?:['’-][^\W\d_]+)*")
 
 
 def distinctive_phrases(groups: Sequence[Iterable[str]], most: int) -> list[tuple[str, ...]]:
-    """For each group of texts up to `most` phrases, the most telling first.
+    """Up to `most` phrases for each group of texts, the most distinctive first.
 
     >>> distinctive_phrases([["a refund", "refund for shoes"], ["a parcel", "parcel late"]], 1)
     [('refund',), ('parcel',)]
     """
-    said = [[_words(text) for text in texts] for texts in groups]
-    common = _common(said)
+    split = [[_words(text) for text in texts] for texts in groups]
+    common = _common(split)
     counts = [
-        Counter(term for words in texts for term in set(_terms(words, common))) for texts in said
+        Counter(term for words in texts for term in set(_terms(words, common))) for texts in split
     ]
     overall = sum(counts, Counter[str]())
     mean = sum(overall.values()) / max(1, len(counts))
@@ -44,21 +44,22 @@ def _best(
     def weight(term: str) -> tuple[float, str]:
         return -counts[term] * log(1 + mean / overall[term]), term
 
-    found: list[str] = []
+    chosen: list[str] = []
     for term in sorted(counts, key=weight):
-        if len(found) == most:
+        if len(chosen) == most:
             break
-        if not any(set(term.split()) & set(other.split()) for other in found):
-            found.append(term)
-    return tuple(found)
+        # "late parcel" after "parcel" would say one word twice.
+        if not any(set(term.split()) & set(other.split()) for other in chosen):
+            chosen.append(term)
+    return tuple(chosen)
 
 
-def _common(said: Sequence[Sequence[Sequence[str]]]) -> set[str]:
+def _common(groups: Sequence[Sequence[Sequence[str]]]) -> set[str]:
     used = Counter[str]()
-    for texts in said:
+    for texts in groups:
         counts = Counter(word for words in texts for word in set(words))
         used.update(word for word, count in counts.items() if count >= USED * len(texts))
-    return {word for word, groups in used.items() if groups >= max(2, COMMON * len(said))}
+    return {word for word, count in used.items() if count >= max(2, COMMON * len(groups))}
 
 
 def _terms(words: Sequence[str], common: set[str]) -> Iterator[str]:

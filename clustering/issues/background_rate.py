@@ -1,6 +1,6 @@
-"""How often records fail anyhow, and whether a group of failures stands out from that. Pure.
+"""Estimates how often records fail anyhow, and tests whether a group exceeds that. Pure.
 
-Without it most single failures would be absorbed into issues: enough of anything makes a group.
+Without the test most single failures would end in issues: enough of anything makes a group.
 """
 
 from __future__ import annotations
@@ -10,18 +10,18 @@ from math import exp, lgamma, log, log1p
 
 PRIOR_FAILING = 2.0
 PRIOR_REQUESTS = 400.0
-"""What is believed of a route that nothing is known of: one in 200 records fails, give or take."""
+"""The belief about a route without data, a gamma prior: about 1 in 200 records fails."""
 CHANCE = 0.05
-"""A background as high as this group would show itself so seldom."""
+"""A group stands out if the background alone gives its count with less than this probability."""
 LEAST_MEMBERS = 3
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Background:
-    """Records of some routes in past days: how many failed in one family outside of any issue.
+    """Requests of some routes in past days, and how many failed in one family outside any issue.
 
-    The members of a candidate for an issue are not among them, else the first cause of a service
-    would hide itself.
+    The members of a candidate issue are not counted, else the first cause of a service would hide
+    itself.
     """
 
     failing: int = 0
@@ -29,11 +29,11 @@ class Background:
 
     @property
     def rate(self) -> float:
-        """The share of records that fail so; the prior's where little is known."""
+        """The share (0..1) of records that fail; near the prior where there is little data."""
         return (self.failing + PRIOR_FAILING) / (self.requests + PRIOR_REQUESTS)
 
     def __add__(self, other: Background) -> Background:
-        """Of the routes of both."""
+        """The background of both sets of routes together."""
         return Background(
             failing=self.failing + other.failing, requests=self.requests + other.requests
         )
@@ -42,8 +42,8 @@ class Background:
 def is_above(count: int, requests: int, background: Background) -> bool:
     """Whether `count` failures among `requests` records are more than the background explains.
 
-    The count that a background rate would give is negative binomial: Poisson, with the rate's own
-    uncertainty (gamma) from the prior and what was seen.
+    Under the background the count is negative binomial: Poisson counts, whose rate is itself
+    uncertain (gamma, from the prior and the observed failures).
 
     >>> is_above(3, 100, Background()), is_above(20, 1000, Background(failing=90, requests=9000))
     (True, True)
@@ -57,11 +57,12 @@ def is_above(count: int, requests: int, background: Background) -> bool:
 
 
 def _tail(count: int, shape: float, odds: float) -> float:
-    """The chance of `count` or more under a negative binomial of mean shape * odds."""
+    """The probability of `count` or more under a negative binomial of mean shape * odds."""
     if odds <= 0:
         return 0.0
     at_zero = -shape * log1p(odds)
     step = log(odds) - log1p(odds)
+    # Logarithms of gamma functions: the factors alone overflow for large counts.
     below = sum(
         exp(lgamma(k + shape) - lgamma(shape) - lgamma(k + 1) + at_zero + k * step)
         for k in range(count)

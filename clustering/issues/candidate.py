@@ -1,4 +1,4 @@
-"""A cluster of failing records on its way into an issue. Pure."""
+"""Turns a cluster of failing records into an issue: joins, refines or opens one. Pure."""
 
 from __future__ import annotations
 
@@ -18,17 +18,17 @@ from ragvigil.model.identity import identity
 from ragvigil.model.issue import Failure, Issue, IssueState
 
 JOINS = 0.85
-"""Cosine of centroids from which a cluster is an issue that is there already."""
+"""Cosine of centroids from which a cluster is part of an existing issue."""
 ID_OF = 3
-"""Earliest records that an id is made of."""
+"""The id of a new issue is made of this many of its earliest records."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Candidate:
-    """Records of one service, environment and family that are alike, one or more, in time order.
+    """One or more similar records of one service, environment and family, in time order.
 
-    `vectors` (n, d) are theirs, of the model `vector_model`; `others` are reasons, masked, of
-    records beside them.
+    `vectors` (n, d) are theirs, of the model `vector_model`. `others` are masked reasons of records
+    outside it, from which its name must differ.
     """
 
     failures: Sequence[Failure]
@@ -38,7 +38,7 @@ class Candidate:
 
 
 def nearest(candidate: Candidate, issues: Iterable[Issue]) -> Issue | None:
-    """The issue that the candidate is; provisional ones have no centroid to compare."""
+    """The nearest issue within JOINS, or None. Provisional issues have no centroid to compare."""
     model = candidate.vector_model
     lasting = [
         issue for issue in issues if not issue.is_provisional and issue.vector_model == model
@@ -51,16 +51,16 @@ def nearest(candidate: Candidate, issues: Iterable[Issue]) -> Issue | None:
 
 
 def joined(issue: Issue, candidate: Candidate) -> Issue:
-    """The issue with the candidate's records, its centroid moved by them all at once."""
+    """The issue with the candidate's records; its centroid moves by all of them at once."""
     weight = min(issue.members, MOST_MEMBERS)
     centre = np.array(issue.centroid) * weight + candidate.vectors.sum(axis=0)
     return replace(_with_members(issue, candidate), centroid=tuple(unit(centre).tolist()))
 
 
 def refined(issue: Issue, candidate: Candidate) -> Issue:
-    """A provisional issue as the cluster that it turned out to be; its id and its past stay.
+    """A provisional issue turned into a clustered one; it keeps its id and its past.
 
-    It is named anew, unless a person has named it.
+    It gets a new name, unless its name is frozen.
     """
     grown = replace(
         _with_members(issue, candidate),
@@ -75,10 +75,10 @@ def refined(issue: Issue, candidate: Candidate) -> Issue:
 
 
 def opened(candidate: Candidate, now_unix_nano: int) -> Issue:
-    """A new issue; its id is of its earliest records, its rubric and label those of most."""
+    """A new issue: id from its earliest records, rubric and label from the majority."""
     first = candidate.failures[0]
     keys = Counter(map(key_of, candidate.failures))
-    key = max(keys, key=lambda each: (keys[each], each))
+    key = max(keys, key=lambda key: (keys[key], key))  # of equal counts the same one, every time
     earliest = [part for failure in candidate.failures[:ID_OF] for part in failure.key]
     empty = Issue(
         issue_id=identity("issue", first.service, first.environment, first.family, *earliest),
@@ -98,7 +98,7 @@ def opened(candidate: Candidate, now_unix_nano: int) -> Issue:
 
 
 def reasons(failures: Iterable[Failure]) -> list[str]:
-    """What went wrong, without what it was about."""
+    """The masked reasons: what went wrong, without the topic."""
     return [masked(failure.reason, failure.question) for failure in failures]
 
 

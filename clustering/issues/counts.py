@@ -1,8 +1,8 @@
-"""How many records an issue has: counted where every record was looked at, estimated where not.
+"""Counts an issue's records: exactly where every record was scored, else by an estimate.
 
-A rubric that looked at a record with the chance p speaks for 1 / p records (Horvitz and Thompson
-1952). The number of those not looked at is negative binomial; its interval is that of a gamma
-distribution of the same mean and variance.
+A record that was sampled with probability p stands for 1 / p records (Horvitz and Thompson 1952).
+The number of records not sampled is negative binomial; the interval is that of a gamma distribution
+of the same mean and variance.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ TWO_SIDED = 1.959964
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SampledMembers:
-    """Members of an issue that were looked at with one chance: a row of a GROUP BY."""
+    """Members of an issue that were sampled with one probability: a row of a GROUP BY."""
 
     stream: Stream
     inclusion_probability: float
@@ -28,10 +28,10 @@ class SampledMembers:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Count:
-    """How many members were seen, and how many there are: `about`, in a 95 % interval.
+    """Members that were seen, and the estimate `about` of all, with a 95 % interval.
 
-    `apart` are those seen that were chosen because they looked suspicious, or with an unknown
-    chance: they are members, but speak for nobody else.
+    `apart` of those seen were chosen because they looked suspicious, or with unknown probability:
+    they are members, but stand for no others.
     """
 
     seen: int
@@ -42,7 +42,7 @@ class Count:
 
     @property
     def is_exact(self) -> bool:
-        """Whether every record was looked at."""
+        """Whether every record was scored."""
         return self.high == self.seen and not self.apart
 
     def __str__(self) -> str:
@@ -61,11 +61,12 @@ def count(looked: Iterable[SampledMembers]) -> Count:
     """
     rows = [sample for sample in looked if sample.members > 0]
     seen = sum(sample.members for sample in rows)
-    drawn = [sample for sample in rows if _is_drawn(sample)]
+    drawn = [sample for sample in rows if _is_random(sample)]
     apart = seen - sum(sample.members for sample in drawn)
     sampled = [(sample.inclusion_probability, sample.members) for sample in drawn]
     about = sum(members / p for p, members in sampled)
     least = min((p for p, _ in sampled), default=1.0)
+    # The upper limit assumes one further member, of the smallest probability.
     low = seen - apart + _unseen(sampled, -TWO_SIDED)
     high = seen - apart + _unseen([*sampled, (least, 1)], TWO_SIDED)
     return Count(
@@ -77,12 +78,12 @@ def count(looked: Iterable[SampledMembers]) -> Count:
     )
 
 
-def _is_drawn(sample: SampledMembers) -> bool:
+def _is_random(sample: SampledMembers) -> bool:
     return sample.stream is not Stream.SUSPICIOUS and 0 < sample.inclusion_probability <= 1
 
 
 def _unseen(sampled: Iterable[tuple[float, int]], deviations: float) -> float:
-    """A quantile of the number that was not looked at, by Wilson and Hilferty's cube root."""
+    """A quantile of the number that was not sampled, by Wilson and Hilferty's cube root."""
     rows = list(sampled)
     mean = sum(members * (1 - p) / p for p, members in rows)
     variance = sum(members * (1 - p) / p**2 for p, members in rows)

@@ -1,4 +1,4 @@
-"""Whether a group of failing records stands out: against what else fails on its routes."""
+"""Compares a group of failing records with what else fails on its routes."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ if TYPE_CHECKING:
 
 HOUR = 3600
 KEPT_SECONDS = 600.0
-"""How long the traffic is taken to be as it was."""
+"""Traffic and usual shares are read again after this long."""
 
 
 class FailureBaseline:
-    """The traffic and the loose failures of the past days, as the store has them."""
+    """Holds the traffic of the past `days`, and the failures of that time that are in no issue."""
 
     def __init__(self, store: Store, days: int) -> None:
         self._store, self._seconds = store, days * 24 * HOUR
@@ -39,7 +39,7 @@ class FailureBaseline:
         return self._requests
 
     def refresh(self, now: float) -> Sequence[Tally]:
-        """Reads what fails in no issue, and the traffic where it is old. Raises StoreError."""
+        """Reads the failures in no issue, and the traffic if it is old. Raises StoreError."""
         since = int(now - self._seconds)
         self._loose = memberships.tally(
             self._store, since, is_loose=True, bin_seconds=24 * HOUR, priority=Priority.TICK
@@ -50,18 +50,18 @@ class FailureBaseline:
         return self._loose
 
     def usual(self, now: float) -> Mapping[Route, Mapping[str, float]]:
-        """The shares of each route's records that fail the rubrics. Raises StoreError."""
+        """The shares (0..1) of each route's records that fail the rubrics. Raises StoreError."""
         if now - self._usual_read >= KEPT_SECONDS:
-            self._usual = failing.usual(self._store, max(0, int(now - self._seconds)))
+            self._usual = failing.usual_shares(self._store, max(0, int(now - self._seconds)))
             self._usual_read = now
         return self._usual
 
     def is_above(self, failures: Sequence[Failure], *, loose: int) -> bool:
         """Whether failures of one family are more than their routes' background explains.
 
-        `loose` records in no issue are no background: they are, or may become, parts of issues.
-        The requests are those since the first failure; a rubric that looks at a sample sees that
-        share of them.
+        `loose` is how many of the records in no issue are candidates for issues: they are not
+        counted as background. The requests are those since the first failure, times the share that
+        the rubric sampled.
         """
         first = failures[0]
         routes = {failure.route for failure in failures}
@@ -70,13 +70,14 @@ class FailureBaseline:
         others = self._failing(first.service, first.environment, first.family, routes)
         background = Background(
             failing=max(0, others - loose),
-            requests=self._seen(first.service, first.environment, routes, 0, share),
+            requests=self._scored(first.service, first.environment, routes, 0, share),
         )
-        seen = self._seen(first.service, first.environment, routes, since, share)
-        return is_above(len(failures), max(seen, len(failures)), background)
+        requests = self._scored(first.service, first.environment, routes, since, share)
+        # The traffic may be minutes old: there were at least as many requests as failures.
+        return is_above(len(failures), max(requests, len(failures)), background)
 
     def explained(self, failure: Failure, since: float) -> float:
-        """How many failures of its family the background of its service explains since then."""
+        """How many failures the service's background explains since then (seconds)."""
         mine = [
             row
             for row in self._requests
@@ -95,9 +96,10 @@ class FailureBaseline:
             and tally.route in routes
         )
 
-    def _seen(
+    def _scored(
         self, service: str, environment: str, routes: set[str], since: float, share: float
     ) -> int:
+        """Requests since then (seconds) that a rubric which samples this share has scored."""
         return round(
             share
             * sum(

@@ -1,8 +1,7 @@
-"""Issues at work: each minute failing records are placed, each hour the rest is clustered, each
-night merges are proposed.
+"""Runs issues: places failing records each minute, clusters the rest each hour, proposes merges
+each night.
 
-What takes long (models, the clustering process) is done while nobody is kept waiting: people's
-verbs go between.
+Models and the clustering process run without the ledger's lock, so people's verbs do not wait.
 """
 
 from __future__ import annotations
@@ -33,7 +32,7 @@ if TYPE_CHECKING:
 
 
 class IssueJob:
-    """Three duties: `run`, `cluster`, `propose`. `joined` hears of records that joined issues."""
+    """Three periodic jobs: `run`, `cluster`, `propose`. Calls `joined` with records that joined."""
 
     def __init__(
         self,
@@ -57,7 +56,7 @@ class IssueJob:
         self._merging = MergeJob(store, self._ledger, settings.residue_days, cluster)
 
     def run(self) -> None:
-        """The minute's turn. Raises StoreError; the next turn goes on from the store."""
+        """The minute's turn. Raises StoreError; the next turn continues from the store."""
         now = self._clock()
         with _timed("place"):
             grown = self._placing.run(now)
@@ -81,11 +80,11 @@ class IssueJob:
 
     @property
     def pending_minutes(self) -> int | None:
-        """Minutes of traffic that are still to be looked at; None before the first look."""
+        """Minutes of traffic whose changes are still to be read; None before the first turn."""
         return self._placing.pending
 
     def issues(self) -> list[Issue]:
-        """All that are known, merged ones too. Raises StoreError."""
+        """All issues in memory, merged ones included. Raises StoreError."""
         with self._ledger.locked() as index:
             return list(index)
 
@@ -102,7 +101,7 @@ class IssueJob:
         name: str = "",
         other: str = "",
     ) -> Issue:
-        """Does what a person says; `other` is the issue to merge with, or to part from for good.
+        """Applies a person's verb; `other` is the issue to merge with, or to keep apart for good.
 
         Raises UnknownIssue or VerbDoesNotFit.
         """
@@ -124,7 +123,7 @@ class IssueJob:
         return self._ledger.act(issue_id, done)
 
     def status(self) -> dict[str, object]:
-        """What the duties do, for `status`."""
+        """The state of the periodic jobs, for the status page."""
         return {
             "pending_minutes": self.pending_minutes,
             "waiting_for_vectors": self._placing.waiting,
@@ -133,9 +132,10 @@ class IssueJob:
         }
 
     def _recentre(self) -> None:
-        """Issues whose centroid is of a model no longer used; embedding keeps nobody waiting."""
+        """Recomputes centroids of an earlier model, a few a turn; embeds without the lock."""
         for before, after in recentred(self._store, self.issues(), self._vectors):
             with self._ledger.locked() as index:
+                # Changed meanwhile, by a person or a new member: the next turn does it again.
                 if index.get(before.issue_id) is before:
                     self._ledger.keep(issues=[after])
 

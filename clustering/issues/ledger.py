@@ -46,7 +46,7 @@ class IssueIndex:
         memberships can have expired. So the larger number is taken.
         """
         filter_ = stored.IssueFilter(with_merged=True, with_centroids=True, limit=MOST)
-        members = memberships.counted(store)
+        members = memberships.member_counts(store)
         return cls(
             replace(issue, members=max(issue.members, members.get(issue.issue_id, 0)))
             for issue in stored.find(store, filter_, priority=Priority.TICK)

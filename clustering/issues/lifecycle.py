@@ -1,7 +1,8 @@
-"""What time and new members do to an issue's state. Pure.
+"""Moves an issue between states as time passes and members come. Pure.
 
-The daemon never takes a state away that a person gave, but that an ignoring ends as it was told
-to, and that a resolved issue which came back from a later release is `regressed`.
+The daemon never removes a state that a person set, with two exceptions: an issue that was ignored
+for a time or a count returns, and a resolved issue that comes back in a later release is
+`regressed`.
 """
 
 from __future__ import annotations
@@ -16,10 +17,10 @@ from ragvigil.model.issue import Failure, Issue, IssueEvent, IssueState, IssueVe
 HOUR = 3600.0
 DAY = 24 * HOUR
 NEW_SECONDS = 7 * DAY
-"""How long an issue is new, and one that came back regressed."""
+"""How long an issue stays new, or regressed."""
 STALE_SECONDS = 14 * DAY
 ESCALATING_SECONDS = 7 * DAY
-"""After a week a higher rate is no escalation any more, but what is usual."""
+"""After a week a higher rate is no escalation any more: it is the usual rate."""
 CALM_HOURS = 6
 LEAST_RETURNED = 5
 TIMES_BACKGROUND = 2.0
@@ -27,10 +28,10 @@ TIMES_BACKGROUND = 2.0
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Pace:
-    """How an issue goes on. `hours` are full hours, oldest first, up to now.
+    """How an issue grows. `hours` are full hours, oldest first, up to now.
 
-    `returned` are its members since it was resolved that `is_from_later_release`, and `background`
-    is how many failures of its family its routes' background rate explains in that time.
+    `returned` counts its members since it was resolved for which `is_from_later_release` holds.
+    `background` is how many failures of its family the background explains in that time.
     """
 
     hours: Sequence[Hour] = ()
@@ -47,11 +48,12 @@ class FirstSeen:
 
 
 def is_from_later_release(failure: Failure, issue: Issue, seen: FirstSeen) -> bool:
-    """Whether a member of a resolved issue shows that it is back.
+    """Whether a member of a resolved issue shows that the issue is back.
 
-    Resolved in a release or index version: the failure is of that one, or of one first seen after
-    it. Resolved now: of a release or index version first seen since. A failure that names neither
-    is judged by its time alone, else a service without versions would never see an issue return.
+    Where it was resolved in a named release or index version, the failure must be of that version
+    or of one first seen after it. Where it was resolved "now", of a version first seen since. A
+    failure without versions counts by its time alone, else in a service without versions no issue
+    would ever return.
     """
     if failure.time_unix_nano < issue.resolved_unix_nano:
         return False
@@ -69,14 +71,14 @@ def is_from_later_release(failure: Failure, issue: Issue, seen: FirstSeen) -> bo
 
 
 def _since(issue: Issue, first: Mapping[str, int]) -> int | None:
-    """When the fix came, by the versions of one kind; None where it is not of this kind."""
+    """When the fix was first seen, by versions of one kind; None if it is not of this kind."""
     return first.get(issue.resolved_in) if issue.resolved_in else issue.resolved_unix_nano
 
 
 def aged(
     issue: Issue, now: float, pace: Pace, *, stale_seconds: float = STALE_SECONDS
 ) -> tuple[Issue, tuple[IssueEvent, ...]]:
-    """The issue at `now`, seconds since the epoch, and what happened to it: one step at most."""
+    """The issue at `now` (seconds since the epoch) and its events; at most one step a call."""
     step = None if issue.merged_into else _step(issue, now, pace, stale_seconds)
     if step is None:
         return issue, ()
@@ -96,7 +98,7 @@ def _step(issue: Issue, now: float, pace: Pace, stale_seconds: float) -> Step | 
         case IssueState.RESOLVED:
             return _regressed(pace)
         case IssueState.IGNORED:
-            return _ignored_no_more(issue, now)
+            return _no_longer_ignored(issue, now)
         case IssueState.ESCALATING:
             return _calmed(issue, now, pace)
         case IssueState.STALE:
@@ -111,7 +113,7 @@ def _regressed(pace: Pace) -> Step | None:
     return IssueState.REGRESSED, IssueVerb.REGRESSED, text
 
 
-def _ignored_no_more(issue: Issue, now: float) -> Step | None:
+def _no_longer_ignored(issue: Issue, now: float) -> Step | None:
     if 0 < issue.ignored_until_unix_nano <= now * NANOS:
         return IssueState.ONGOING, IssueVerb.CALMED, "the time to ignore it is over"
     if 0 < issue.ignored_members <= issue.members:
@@ -120,7 +122,7 @@ def _ignored_no_more(issue: Issue, now: float) -> Step | None:
 
 
 def _escalated(issue: Issue, now: float, pace: Pace) -> Step | None:
-    """The hours before its first member are no past: a new issue is new, it does not escalate."""
+    """Hours before its first member are not its past, or every new issue would escalate."""
     _, own = _cut(pace.hours, now - issue.first_unix_nano / NANOS)
     if not own or not is_above_forecast(own[:-1], own[-1]):
         return None
@@ -129,7 +131,7 @@ def _escalated(issue: Issue, now: float, pace: Pace) -> Step | None:
 
 
 def _calmed(issue: Issue, now: float, pace: Pace) -> Step | None:
-    """The past is that from before it escalated, else the escalation would be its own forecast."""
+    """Forecasts from the hours before the escalation, else it would be its own forecast."""
     since = now - issue.state_unix_nano / NANOS
     if since >= ESCALATING_SECONDS:
         return IssueState.ONGOING, IssueVerb.CALMED, "its rate has become what is usual"

@@ -1,4 +1,4 @@
-"""Failing records into issues: by the nearest centroid, else by the key of a provisional issue."""
+"""Matches failing records to issues: by nearest centroid, else by a provisional issue's key."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ IsAbove = Callable[[Sequence[Failure]], bool]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Placement:
-    """Records with the issue that each joined, the issues as they are then, and what happened."""
+    """Records with their new memberships, the issues that changed, and the events to write."""
 
     members: tuple[tuple[KeptFailure, Membership], ...] = ()
     issues: tuple[Issue, ...] = ()
     events: tuple[IssueEvent, ...] = ()
 
     def __add__(self, other: Placement) -> Placement:
-        """Both; of an issue the later one holds."""
+        """Both; of an issue in both, the state of `other`."""
         known = {issue.issue_id: issue for issue in (*self.issues, *other.issues)}
         return Placement(
             members=self.members + other.members,
@@ -38,7 +38,7 @@ class Placement:
 
 
 def still_fits(kept: KeptFailure, index: IssueIndex) -> bool:
-    """Whether a record that fails otherwise than before still belongs where it is."""
+    """Whether a record whose failure changed still belongs to its issue."""
     issue = index.home(kept)
     if issue is None or family_of(issue) != family_of(kept.failure):
         return False
@@ -46,7 +46,7 @@ def still_fits(kept: KeptFailure, index: IssueIndex) -> bool:
 
 
 def match_centroids(kept: Iterable[KeptFailure], index: IssueIndex, model: str) -> Placement:
-    """Records with vectors of this model to lasting issues, in order of time."""
+    """Matches records with vectors of this model to clustered issues, in order of time."""
     placed = Placement()
     for family, several in _by_family(
         record for record in kept if record.vector_model == model
@@ -75,7 +75,10 @@ def _assigned(several: Sequence[KeptFailure], issues: Sequence[Issue]) -> Placem
 def match_keys(
     kept: Iterable[KeptFailure], index: IssueIndex, is_above: IsAbove, now: int
 ) -> Placement:
-    """Records to provisional issues of their keys; opens those that stand out. `now` in nanos."""
+    """Matches records to provisional issues by key, and opens issues for keys that stand out.
+
+    `now` is in nanoseconds.
+    """
     placed = Placement()
     for family, several in _by_family(kept).items():
         known = {record.failure.key: record for record in several}
@@ -91,14 +94,14 @@ def match_keys(
 
 
 def open_keys(index: IssueIndex) -> set[Key]:
-    """The keys that have a provisional issue."""
+    """The keys that have an open provisional issue."""
     return {
         key_of_issue(issue) for issue in index if issue.is_provisional and not issue.merged_into
     }
 
 
 def opening_event(issue: Issue, now_unix_nano: int) -> IssueEvent:
-    """What is written of a new issue."""
+    """The event of a new issue."""
     return IssueEvent(
         issue_id=issue.issue_id,
         time_unix_nano=now_unix_nano,
@@ -108,7 +111,7 @@ def opening_event(issue: Issue, now_unix_nano: int) -> IssueEvent:
 
 
 def without_members(issue: Issue, members: int) -> Issue:
-    """The issue after so many members left it."""
+    """The issue after this many members left it."""
     return replace(issue, members=max(0, issue.members - members))
 
 

@@ -1,4 +1,4 @@
-"""A new failing record joins the issue whose centroid it is nearest to. Pure."""
+"""Adds new failing records to the issues with the nearest centroids. Pure."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from ragvigil.model.issue import Failure, Issue, MemberBy, Membership
 
 
 def with_member(issue: Issue, failure: Failure) -> Issue:
-    """The issue with one member more; its centroid is left as it is."""
+    """The issue with this failure as a further member; its centroid does not move."""
     return replace(
         issue,
         members=issue.members + 1,
@@ -25,7 +25,7 @@ def with_member(issue: Issue, failure: Failure) -> Issue:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CentroidMatches:
-    """What became of records: a membership or None for each, and the issues with the new ones."""
+    """For each record a membership or None, and the issues with their new members."""
 
     memberships: tuple[Membership | None, ...]
     issues: tuple[Issue, ...]
@@ -34,43 +34,43 @@ class CentroidMatches:
 def assign_all(
     failures: Sequence[Failure], vectors: Vectors, issues: Sequence[Issue]
 ) -> CentroidMatches:
-    """Failures of one service, environment and family to its issues, one after the other.
+    """Assigns failures of one service, environment and family to its issues, one by one.
 
-    `vectors` (n, d) stand in the order of `failures`, which is that of time: a centroid moves with
-    each member, so the result is the same however a stream is cut into calls. Provisional and
-    merged issues and those without a centroid take nobody; those of another vector model are the
-    caller's to leave out.
+    `vectors` (n, d) and `failures` are in order of time. A centroid moves with each member, so the
+    result is the same however the records are split into calls. Provisional issues, merged ones
+    and those without a centroid get no members. Callers leave out issues of another vector model.
     """
-    takes = [place for place, issue in enumerate(issues) if _takes(issue)]
+    open_places = [place for place, issue in enumerate(issues) if _is_open(issue)]
     changed = list(issues)
-    ids = [issues[place].issue_id for place in takes]
-    centroids = np.array([issues[place].centroid for place in takes], dtype=np.float32)
+    ids = [issues[place].issue_id for place in open_places]
+    centroids = np.array([issues[place].centroid for place in open_places], dtype=np.float32)
     memberships: list[Membership | None] = []
     for failure, vector in zip(failures, vectors, strict=True):
-        found = assign(vector, centroids) if takes else None
-        if found is None:
+        assignment = assign(vector, centroids) if open_places else None
+        if assignment is None:
             memberships.append(None)
             continue
-        place = takes[found.place]
-        centroids[found.place] = moved(centroids[found.place], changed[place].members, vector)
+        row = assignment.place
+        place = open_places[row]
+        centroids[row] = moved(centroids[row], changed[place].members, vector)
         changed[place] = with_member(changed[place], failure)
-        memberships.append(_membership(failure, found, ids))
-    for row, place in enumerate(takes):
+        memberships.append(_membership(failure, assignment, ids))
+    for row, place in enumerate(open_places):
         if changed[place] is not issues[place]:
             changed[place] = replace(changed[place], centroid=tuple(centroids[row].tolist()))
     return CentroidMatches(memberships=tuple(memberships), issues=tuple(changed))
 
 
-def _takes(issue: Issue) -> bool:
+def _is_open(issue: Issue) -> bool:
     return bool(issue.centroid) and not issue.is_provisional and not issue.merged_into
 
 
-def _membership(failure: Failure, found: Assignment, ids: Sequence[str]) -> Membership:
+def _membership(failure: Failure, assignment: Assignment, ids: Sequence[str]) -> Membership:
     return Membership(
         trace_id=failure.trace_id,
         record_id=failure.record_id,
-        issue_id=ids[found.place],
+        issue_id=ids[assignment.place],
         by=MemberBy.ASSIGNED,
-        strength=found.strength,
-        others=tuple((ids[place], strength) for place, strength in found.others),
+        strength=assignment.strength,
+        others=tuple((ids[place], strength) for place, strength in assignment.others),
     )

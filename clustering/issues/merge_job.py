@@ -1,4 +1,4 @@
-"""Which issues are one, or several: proposed each night; merged and parted by people."""
+"""Proposes merges and splits of issues each night; merges and parts issues for people."""
 
 from __future__ import annotations
 
@@ -32,33 +32,34 @@ log = structlog.get_logger()
 
 DAY, NANOS = 86_400, 10**9
 MOST = 20_000
-SAID_AGAIN_AFTER = 7 * DAY
-"""Seconds until an issue that may be several is said to be so once more."""
+"""Newest records of a family that are clustered again."""
+REPEATED_AFTER = 7 * DAY
+"""Seconds after which a possible split is reported again."""
 STAYING = 200
-"""Members of an issue, the newest, whose mean is its centroid once another has left it."""
+"""After an unmerge the centroid is the mean of this many of the newest members that stay."""
 
 
 class MergeJob:
-    """One turn at a time; `merge` and `unmerge` for whoever asks."""
+    """`run` is called by one thread; `merge` and `unmerge` by any, and may come between."""
 
     def __init__(self, store: Store, ledger: IssueLedger, days: int, cluster: Cluster) -> None:
         self._store, self._ledger, self._days, self._cluster = store, ledger, days, cluster
 
     def run(self, now: float, model: str) -> None:
-        """Proposes merges, makes those that are sure, and says what may be several causes.
+        """Proposes merges, makes the sure ones, and reports issues that may be several causes.
 
-        Raises StoreError.
+        Only records with vectors of `model` count. Raises StoreError.
         """
         with self._ledger.locked() as index:
-            lasting = {
+            families = {
                 family_of(issue) for issue in index if issue.centroid and not issue.merged_into
             }
-        for family in sorted(lasting):
+        for family in sorted(families):
             self._propose(family, now, model)
 
     def _propose(self, family: Family, now: float, model: str) -> None:
         service, environment, layer = family
-        wanted = failed.FailureFilter(
+        filter_ = failed.FailureFilter(
             service=service,
             environment=environment,
             family=layer,
@@ -66,8 +67,8 @@ class MergeJob:
             newest_first=True,
             limit=MOST,
         )
-        found = failed.find(self._store, wanted, priority=Priority.SCAN)
-        kept = [record for record in reversed(found) if record.vector_model == model]
+        rows = failed.find(self._store, filter_, priority=Priority.SCAN)
+        kept = [record for record in reversed(rows) if record.vector_model == model]
         kept = failed.with_vectors(self._store, kept, model)
         if not kept:
             return
@@ -93,22 +94,24 @@ class MergeJob:
             known = issues.pairs(self._store, priority=Priority.TICK)
             pairs = propose(clustering, homes, index.of(family), known, int(now * NANOS))
             for pair in pairs:
-                self._take(pair, index, now)
+                self._apply(pair, index, now)
+        # Outside the lock: this compares vectors and reads the events of each issue.
         several = [
-            split for split in splits(clustering, homes, vectors) if not self._was_said(split, now)
+            split
+            for split in splits(clustering, homes, vectors)
+            if not self._is_reported(split, now)
         ]
         with self._ledger.locked():
-            self._ledger.keep(events=[_said(split, now) for split in several])
+            self._ledger.keep(events=[_split_event(split, now) for split in several])
 
-    def _was_said(self, split: Split, now: float) -> bool:
+    def _is_reported(self, split: Split, now: float) -> bool:
         return any(
-            event.verb is IssueVerb.SPLIT
-            and event.time_unix_nano > (now - SAID_AGAIN_AFTER) * NANOS
+            event.verb is IssueVerb.SPLIT and event.time_unix_nano > (now - REPEATED_AFTER) * NANOS
             for event in issues.events(self._store, split.issue_id)
         )
 
-    def _take(self, pair: IssuePair, index: IssueIndex, now: float) -> None:
-        """A sure pair is merged, unless one of both was merged a moment ago: then a person says."""
+    def _apply(self, pair: IssuePair, index: IssueIndex, now: float) -> None:
+        """Merges a sure pair and stores others as proposals; skips issues merged meanwhile."""
         issue, other = index.get(pair.kept), index.get(pair.merged)
         is_free = issue and other and not (issue.merged_into or other.merged_into)
         if pair.verdict is PairVerdict.MERGED and is_free:
@@ -126,7 +129,7 @@ class MergeJob:
         text: str = "",
         pair: IssuePair | None = None,
     ) -> Issue:
-        """Makes two issues one and remembers it. Raises UnknownIssue or VerbDoesNotFit."""
+        """Merges two issues and stores the pair. Raises UnknownIssue or VerbDoesNotFit."""
         from clustering.issues.merges import merge
 
         with self._ledger.locked() as index, _fitting():
@@ -141,9 +144,9 @@ class MergeJob:
     def unmerge(
         self, one_id: str, other_id: str, now: float, *, actor: str = "", text: str = ""
     ) -> Issue:
-        """Parts an issue from the one it was merged into; of two that are not one, says so.
+        """Parts an issue from the one it was merged into, or marks two issues as different.
 
-        `other_id` may be empty where the issue was merged. They are never proposed again. Raises
+        `other_id` may be empty for a merged issue. The pair is never proposed again. Raises
         UnknownIssue or VerbDoesNotFit.
         """
         from clustering.issues.merges import unmerge
@@ -151,6 +154,7 @@ class MergeJob:
         with self._ledger.locked() as index, _fitting():
             issue = _known(index, one_id)
             other = _known(index, other_id or issue.merged_into)
+            # Either of the two may be named first.
             if issue.merged_into != other.issue_id and other.merged_into == issue.issue_id:
                 issue, other = other, issue
             apart = _apart(other, issue, actor, int(now * NANOS))
@@ -168,16 +172,18 @@ class MergeJob:
         """Joint vectors of the newest members of the issue itself."""
         import numpy as np
 
-        wanted = failed.FailureFilter(issue_ids=(issue.issue_id,), newest_first=True, limit=STAYING)
-        found = failed.find(self._store, wanted, priority=Priority.TICK)
-        alike = [record for record in found if issue.vector_model == record.vector_model != ""]
+        filter_ = failed.FailureFilter(
+            issue_ids=(issue.issue_id,), newest_first=True, limit=STAYING
+        )
+        rows = failed.find(self._store, filter_, priority=Priority.TICK)
+        alike = [record for record in rows if issue.vector_model == record.vector_model != ""]
         alike = failed.with_vectors(self._store, alike, issue.vector_model)
         return joint_vectors(alike) if alike else np.zeros((0, len(issue.centroid)), np.float32)
 
 
 @contextmanager
 def _fitting() -> Iterator[None]:
-    """What cannot be merged is a verb that does not fit."""
+    """Raises MergeDoesNotFit as VerbDoesNotFit, which callers of verbs expect."""
     from clustering.issues.merges import MergeDoesNotFit
 
     try:
@@ -193,7 +199,7 @@ def _known(index: IssueIndex, issue_id: str) -> Issue:
     return issue
 
 
-def _said(split: Split, now: float) -> IssueEvent:
+def _split_event(split: Split, now: float) -> IssueEvent:
     parts = ", ".join(map(str, split.parts))
     return IssueEvent(
         issue_id=split.issue_id,

@@ -1,7 +1,7 @@
-"""Issues that are one, and issues that are two: proposals, merging, and undoing it. Pure.
+"""Proposes merges and splits of issues, merges two, and undoes it. Pure.
 
-A merge is a redirect: memberships keep the id under which they were made, and `merged_into` says
-which issue that is now. So a merge loses nothing, and undoing it is exact.
+A merge is a redirect: memberships keep the id of the issue that was joined, and its `merged_into`
+leads on. So a merge loses nothing, and undoing it is exact.
 """
 
 from __future__ import annotations
@@ -17,17 +17,17 @@ from clustering.grouping.vectors import MOST_MEMBERS, Vectors, centroid, unit
 from ragvigil.model.issue import Issue, IssueEvent, IssuePair, IssueVerb, PairVerdict
 
 PROPOSED = 0.75
-"""Cosine of centroids from which a person is asked."""
+"""Cosine of centroids from which a merge is proposed to people."""
 SURE, SURE_SHARED = 0.85, 0.6
-"""From here on no person is asked, where this share of both lies in one cluster."""
+"""From this cosine two issues are merged at once, if this share of each lies in one cluster."""
 SPLIT_SHARE = 0.25
-"""Share of an issue's clustered members that a second cluster holds, from which it may be two."""
+"""An issue may be two causes if a second cluster holds this share of its clustered members."""
 SPLIT_LEAST = 25
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Split:
-    """An issue whose members lie in several clusters that are unlike: counts, largest first."""
+    """An issue whose members lie in several unlike clusters; `parts` are counts, largest first."""
 
     issue_id: str
     parts: tuple[int, ...]
@@ -52,12 +52,12 @@ def propose(
     pairs: Iterable[IssuePair],
     time_unix_nano: int,
 ) -> list[IssuePair]:
-    """Pairs of issues of one service, environment and family that are to be merged, likest first.
+    """Pairs of issues of one service, environment and family to be merged, most alike first.
 
-    `clustering` is of all records of that family, `members` (n) are the issues they are in, empty
-    for none. A pair is MERGED (to be done at once) where it is sure and no person has triaged the
-    younger one, else PROPOSED. Pairs that were decided, or wait for a person, are left out, and
-    until the next time those of an issue that is merged now.
+    `clustering` is of all records of that family, `members` (n) are the ids of their issues, empty
+    for none. A pair is MERGED (to be done at once) if it is sure and no person has triaged the
+    younger issue, else PROPOSED. Pairs in `pairs` are decided or wait for a person: they are left
+    out. So are, until the next call, further pairs of an issue that is merged now.
     """
     known = {frozenset((pair.kept, pair.merged)) for pair in pairs}
     held = _held(clustering, members)
@@ -84,10 +84,11 @@ def propose(
 
 
 def splits(clustering: Clustering, members: Sequence[str], vectors: Vectors) -> list[Split]:
-    """Issues that may be two causes: at least a quarter of the members lies in a cluster unlike
-    the largest (cosine of the parts under 0.75), and there are 25 in it.
+    """Issues that may be several causes.
 
-    `vectors` (n, d) and `members` (n) are of the records that were clustered.
+    A further part counts if it has at least a quarter of the clustered members, at least 25, and a
+    cosine under 0.75 to the largest part. `vectors` (n, d) and `members` (n) are those of the
+    clustered records.
     """
     held = _held(clustering, members)
     found = []
@@ -111,8 +112,8 @@ def merge(
 ) -> tuple[Issue, Issue, tuple[IssueEvent, ...]]:
     """The older issue with the members of both, the younger as a redirect to it, and the events.
 
-    Where a person has triaged only the younger, its state, assignee and name go over: what was
-    said of it stays said. Raises MergeDoesNotFit.
+    If a person has triaged only the younger, its state, assignee and name are copied: no decision
+    of a person is lost. Raises MergeDoesNotFit.
     """
     if first.issue_id == other.issue_id:
         raise MergeDoesNotFit("an issue is not merged with itself")
@@ -123,7 +124,7 @@ def merge(
         raise MergeDoesNotFit("only issues of one service, environment and family are merged")
     kept, merged = older_first(first, other)
     if merged.is_triaged and not kept.is_triaged:
-        kept = _with_word(kept, merged)
+        kept = _with_triage(kept, merged)
     both = replace(
         kept,
         members=kept.members + merged.members,
@@ -147,10 +148,11 @@ def unmerge(
     actor: str = "",
     text: str = "",
 ) -> tuple[Issue, Issue, tuple[IssueEvent, ...]]:
-    """Both issues apart again, as memberships still tell them apart, and the events.
+    """Both issues apart again, which memberships still distinguish, and the events.
 
-    `vectors` (n, d) are of the members that stay with `kept`: its centroid is theirs. Times and
-    routes stay as wide as they were. The pair is to be remembered as APART. Raises MergeDoesNotFit.
+    `vectors` (n, d) are of the members that stay with `kept`; their mean becomes its centroid.
+    Times and routes stay as wide as they were. The caller stores the pair as APART. Raises
+    MergeDoesNotFit.
     """
     if merged.merged_into != kept.issue_id:
         raise MergeDoesNotFit(f"issue {merged.issue_id} is not merged into {kept.issue_id}")
@@ -180,7 +182,7 @@ def _held(clustering: Clustering, members: Sequence[str]) -> dict[str, Counter[i
 
 
 def _shared(first: Counter[int], other: Counter[int]) -> float:
-    """The largest share that both have in one cluster: of that one of them which has less."""
+    """The largest share that both have in one cluster; of the two shares the smaller counts."""
     common = first.keys() & other.keys()
     return max(
         (min(first[c] / first.total(), other[c] / other.total()) for c in common), default=0.0
@@ -188,7 +190,7 @@ def _shared(first: Counter[int], other: Counter[int]) -> float:
 
 
 def _alike(issues: Iterable[Issue]) -> list[tuple[float, Issue, Issue]]:
-    """Likeness, older and younger of issues of one kind and model, likest first."""
+    """Likeness, older and younger issue of pairs of one kind and model, most alike first."""
     kinds: dict[tuple[str, ...], list[Issue]] = defaultdict(list)
     for issue in issues:
         if issue.centroid and not issue.merged_into:
@@ -207,8 +209,8 @@ def _kind(issue: Issue) -> tuple[str, str, str]:
     return (issue.service, issue.environment, issue.family)
 
 
-def _with_word(kept: Issue, merged: Issue) -> Issue:
-    """The older issue with what a person said of the younger."""
+def _with_triage(kept: Issue, merged: Issue) -> Issue:
+    """The older issue with what a person decided about the younger."""
     return replace(
         kept,
         name=merged.name if merged.is_name_frozen else kept.name,
@@ -224,7 +226,7 @@ def _with_word(kept: Issue, merged: Issue) -> Issue:
 
 
 def _between(kept: Issue, merged: Issue) -> tuple[float, ...]:
-    """The centroid of both; that of one where the other has none of the same model."""
+    """The weighted centroid of both; only one where the other is missing or of another model."""
     if not kept.centroid or not merged.centroid or kept.vector_model != merged.vector_model:
         return kept.centroid or merged.centroid
     parts = [
@@ -237,7 +239,7 @@ def _between(kept: Issue, merged: Issue) -> tuple[float, ...]:
 def _events(
     kept: Issue, merged: Issue, verb: IssueVerb, time_unix_nano: int, actor: str, text: str
 ) -> tuple[IssueEvent, ...]:
-    """One event for each of both, which names the other."""
+    """An event for each of the two issues; each names the other."""
     return tuple(
         IssueEvent(
             issue_id=own.issue_id,

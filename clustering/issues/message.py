@@ -27,7 +27,7 @@ class Message:
 
 
 def message(issue: Issue, count: Count, external_url: str = "") -> Message:
-    """The message of an issue; without an address of the daemon the link is a command."""
+    """The message of an issue; without `external_url` the link is a command to run."""
     command = f"ragvigil issues show {issue.issue_id}"
     url = f"{external_url.rstrip('/')}/issues/{issue.issue_id}"
     what = ": ".join(filter(None, (issue.rubric, issue.label.replace("_", " "))))
@@ -53,7 +53,7 @@ def lines(parts: Message) -> tuple[str, ...]:
 
 
 def seen(count: Count) -> str:
-    """How many, to two digits from 100 on: as a label it may not be new with every member.
+    """How many, to two digits from 100 on, so that a label does not change with each member.
 
     >>> seen(Count(seen=22, about=22, low=22, high=22))
     '22 seen'
@@ -61,11 +61,11 @@ def seen(count: Count) -> str:
     'over 1200 seen, about 18000 [17000, 19000]'
     """
     known = _rounded(floor, count.seen)
-    found = f"{'over ' if known < count.seen else ''}{known} seen"
+    text = f"{'over ' if known < count.seen else ''}{known} seen"
     if count.is_exact:
-        return found
+        return text
     about, low, high = (_rounded(round, value) for value in (count.about, count.low, count.high))
-    return f"{found}, about {about} [{low}, {high}]"
+    return f"{text}, about {about} [{low}, {high}]"
 
 
 def _rounded(to: Callable[[float], int], value: float) -> int:
@@ -74,7 +74,7 @@ def _rounded(to: Callable[[float], int], value: float) -> int:
 
 
 def _since(issue: Issue) -> str:
-    """When it came; of one that came before, when it came back or began to grow."""
+    """When it first appeared; of a regressed or escalating issue also when it became so."""
     first = _time(issue.first_unix_nano)
     if issue.state in (IssueState.REGRESSED, IssueState.ESCALATING):
         return f"{_time(issue.state_unix_nano)} (first seen {first})"
@@ -94,6 +94,6 @@ def _routes(issue: Issue) -> str:
 
 
 def one_line(text: str, most: int = MOST_CHARACTERS) -> str:
-    """One line of printable characters, of bounded length."""
+    """The text on one line of printable characters, at most `most` long."""
     flat = " ".join("".join(c if c.isprintable() else " " for c in text).split())
     return flat if len(flat) <= most else flat[: most - 1] + "…"

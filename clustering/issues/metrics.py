@@ -1,6 +1,6 @@
-"""What Prometheus reads of issues: how many, their members, and those that somebody should see.
+"""Prometheus metrics of issues: how many, their members, and those that are worth a ticket.
 
-No label is a trace or user id. What is exposed stays until it is shown anew.
+No label is a trace or user id. A value stays until the next call replaces it.
 """
 
 from __future__ import annotations
@@ -17,9 +17,9 @@ from ragvigil.model.issue import Failure, Issue, IssueState
 
 MOST_OPEN = 50
 LEAST_MEMBERS = 20
-"""From here on the name of an issue stays, and the ticket keeps what it was called."""
+"""From here on an issue's name is frozen, so a ticket keeps it."""
 LEAST_A_DAY = 8
-"""Growth: so many members in one day (UTC) would be a cluster by themselves."""
+"""This many members in one day (UTC) would be a cluster by themselves."""
 URGENT = (IssueState.REGRESSED, IssueState.ESCALATING, IssueState.NEW)
 Key: TypeAlias = tuple[str, ...]
 Place: TypeAlias = Callable[[str, str, str], Key]
@@ -46,7 +46,7 @@ HIDDEN = Gauge("ragvigil_issues_hidden", f"Such issues beyond the {MOST_OPEN} th
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ExposedIssue:
-    """An issue as it is exposed; `days` are members a day (UTC)."""
+    """An issue with its message; `days` are its members on each day (UTC)."""
 
     issue: Issue
     days: Sequence[int]
@@ -61,7 +61,7 @@ def count_members(failures: Iterable[Failure], place: Place) -> None:
 
 
 def show(issues: Iterable[Issue], place: Place) -> None:
-    """Replaces the numbers of issues by state; merged ones are none."""
+    """Replaces the numbers of issues by state; the caller leaves merged issues out."""
     counts: Counts[Key] = Counts()
     for issue in issues:
         service, environment, _ = place(issue.service, issue.environment, "")
@@ -70,9 +70,9 @@ def show(issues: Iterable[Issue], place: Place) -> None:
     _replace(ISSUES, {key: float(count) for key, count in counts.items()})
 
 
-def show_open(told: Iterable[ExposedIssue]) -> None:
-    """Replaces the issues that people are told of."""
-    worth = sorted(filter(is_worth_a_ticket, told), key=_urgency)
+def show_open(issues: Iterable[ExposedIssue]) -> None:
+    """Replaces the exposed issues: those worth a ticket, the most urgent MOST_OPEN."""
+    worth = sorted(filter(is_worth_a_ticket, issues), key=_urgency)
     exposed = worth[:MOST_OPEN]
     _replace(OPEN, {_open_key(shown.issue): 1.0 for shown in exposed})
     _replace(MESSAGE, {(shown.issue.issue_id, *astuple(shown.message)): 1.0 for shown in exposed})
@@ -80,10 +80,10 @@ def show_open(told: Iterable[ExposedIssue]) -> None:
 
 
 def is_worth_a_ticket(shown: ExposedIssue) -> bool:
-    """A provisional issue that has just come is one only with 20 members, or 8 on one day.
+    """Regressed, escalating and new issues are; a new provisional one with 20 members or 8 a day.
 
-    Any three records with one rubric and label may open such an issue; a cluster, and what came
-    back or grows beyond its forecast, has shown more.
+    Any three records with one rubric and label may open a provisional issue: too little for a
+    ticket.
     """
     if shown.issue.state is not IssueState.NEW:
         return shown.issue.state in URGENT
@@ -92,7 +92,7 @@ def is_worth_a_ticket(shown: ExposedIssue) -> bool:
 
 
 def _urgency(shown: ExposedIssue) -> tuple[int, int, str]:
-    """Then the oldest first: what is exposed must not change by itself."""
+    """By state, then the oldest first, so that the exposed set does not change by itself."""
     return (URGENT.index(shown.issue.state), shown.issue.opened_unix_nano, shown.issue.issue_id)
 
 
@@ -101,7 +101,7 @@ def _open_key(issue: Issue) -> Key:
 
 
 def _replace(gauge: Gauge, values: Mapping[Key, float]) -> None:
-    """Without a moment in which a scrape finds nothing."""
+    """Sets the new values before it removes old ones: a scrape between them misses nothing."""
     values = {tuple(map(one_line, key)): value for key, value in values.items()}
     for key, value in values.items():
         gauge.labels(*key).set(value)

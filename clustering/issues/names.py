@@ -1,4 +1,4 @@
-"""What an issue is called: the phrases that tell its reasons from others', or a model's title."""
+"""Names an issue: by phrases that its reasons have and others' do not, or by a model's title."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ NAMED_BY = 3
 CANDIDATES = 12
 LEAST_LETTERS = 3
 FROZEN_FROM = 20
-"""Members from which on a name is only changed by a person: it is in tickets by then."""
+"""From this many members only a person changes the name: by then it is in tickets."""
 TITLED_BY = 5
-"""Members shown to a model, and as many that are not."""
+"""Reasons of members shown to a model, and as many of other issues."""
 TITLE_WORDS = 10
 SHOWN = 300
 
@@ -40,7 +40,7 @@ _MARK = re.compile(rf"\b{MARK}\b")
 def telling(reasons: Sequence[str], others: Sequence[str]) -> tuple[str, ...]:
     """Up to three phrases by which masked reasons differ from those of other issues.
 
-    Those that are said in a share of the reasons at least twice that of the others.
+    A phrase counts if its share of the reasons is at least twice its share of the others.
 
     >>> telling(["it names the wrong deadline", "wrong deadline"], ["it names the source"])
     ('deadline', 'wrong')
@@ -61,19 +61,19 @@ def name(rubric: str, phrases: Sequence[str], routes: Sequence[str]) -> str:
     """
     more = f" and {len(routes) - 1} more" if len(routes) > 1 else ""
     where = f" ({routes[0]}{more})" if routes and routes[0] else ""
-    said = ", ".join(filter(None, phrases))
-    return ": ".join(filter(None, (rubric, said))) + where
+    words = ", ".join(filter(None, phrases))
+    return ": ".join(filter(None, (rubric, words))) + where
 
 
 def is_open_to_names(issue: Issue) -> bool:
-    """Whether the daemon may still name it."""
+    """Whether the daemon may still rename it."""
     return not issue.is_name_frozen and issue.members < FROZEN_FROM
 
 
 def title_prompt(members: Sequence[str], others: Sequence[str], *, delimiter: str) -> str:
-    """What a model is asked for a title, from reasons of an issue and of others.
+    """The prompt for a title, from reasons of an issue and of others.
 
-    `delimiter` is drawn for each call, and occurs in no reason.
+    The caller draws `delimiter` at random for each call, so that it occurs in no reason.
     """
     return TITLE.format(
         delimiter=delimiter,

@@ -1,7 +1,7 @@
-"""The minute's turn: failing records that changed are read, get vectors, and join issues.
+"""The minute's turn: reads failing records that changed, embeds them, and puts them into issues.
 
-Failures are stored before what is made of them: a turn that fails between leaves records that are
-in no issue, and the next one, as the first after a start, takes the newest of those up again.
+Failures are stored before memberships. A turn that fails in between leaves records in no issue; the
+next turn, like the first after a start, takes the newest of those up again.
 """
 
 from __future__ import annotations
@@ -36,15 +36,15 @@ if TYPE_CHECKING:
 
 DAY, NANOS = 86_400, 10**9
 UNKNOWN = "?"
-"""No model has this version: everything waits for vectors of the first one."""
-AGAIN = 1.1
-"""A key that did not stand out is looked at again when it has so many times the records."""
+"""The version of no model: with it every record lacks vectors."""
+RETRY_GROWTH = 1.1
+"""A key that did not stand out is tested again once its records grew by this factor."""
 MOST_LOOSE = 5000
-"""Records of one key that open an issue at once; the rest joins it as it is looked at."""
+"""Newest records of a key that are read to open an issue; older ones join in later turns."""
 
 
 class PlaceJob:
-    """One turn at a time. `joined` hears of every record that came into an issue."""
+    """`run` is called by one thread. Calls `joined` with the records that came into an issue."""
 
     def __init__(
         self,
@@ -63,19 +63,20 @@ class PlaceJob:
         self._refused: dict[Key, int] = {}
         self._is_whole = False
         self.waiting = 0
-        """Records of the last days without vectors of the present model, as far as was seen."""
+        """Records of the last days without vectors of this model, as far as a turn reads them."""
 
     @property
     def pending(self) -> int | None:
-        """Minutes that are still to be looked at; None before the first look."""
+        """Minutes whose changes are still to be read; None before the first turn."""
         return self._feed.pending
 
     def run(self, now: float) -> set[str]:
-        """Ids of the issues that got members. Raises StoreError: the next turn does it again."""
+        """Ids of the issues that got members. Raises StoreError; the next turn then repeats it."""
+        # False until this turn ends: an exception makes the next turn take up what is left over.
         takes_up, self._is_whole = not self._is_whole, False
         changes = self._feed.take(now, self._settings.records)
         fresh = read_updates(self._store, changes, self._fails_below, self._baseline.usual(now))
-        candidates = self._with_vectors(fresh, now)
+        candidates = self._with_vectors(fresh, now)  # slow, so before the lock
         with self._ledger.locked() as index:
             self._leave(fresh, index)
             self._ledger.keep(failures=candidates)
@@ -89,14 +90,15 @@ class PlaceJob:
         return grown
 
     def _with_vectors(self, fresh: FailureUpdates, now: float) -> list[KeptFailure]:
-        """The fresh ones, and older ones that got vectors at last; as far as there are any."""
-        wanted = failed.FailureFilter(
+        """The changed records, with vectors if the model answers, and older ones that got theirs."""
+        filter_ = failed.FailureFilter(
             without_vectors_of=self._vectors.model or self._model_of_issues(),
             since=self._since(now),
             limit=self._settings.records,
         )
-        older = failed.find(self._store, wanted, priority=Priority.TICK)
+        older = failed.find(self._store, filter_, priority=Priority.TICK)
         gone = {change.key for change in fresh.gone}
+        # Of a record in both, the changed one wins: it comes later.
         known = {
             record.key: record for record in (*older, *fresh.failing) if record.key not in gone
         }
@@ -109,12 +111,12 @@ class PlaceJob:
         )
 
     def _model_of_issues(self) -> str:
-        """What the last start embedded with, as long as nothing was embedded since this one."""
+        """The model of stored issues: used until something was embedded since the start."""
         with self._ledger.locked() as index:
             return next((issue.vector_model for issue in index if issue.vector_model), UNKNOWN)
 
     def _leave(self, fresh: FailureUpdates, index: IssueIndex) -> None:
-        """Records that fail no more, or of another cause, leave their issues."""
+        """Takes records that fail no more, or for another cause, out of their issues."""
         moved = [
             record
             for record in fresh.failing
@@ -139,7 +141,7 @@ class PlaceJob:
     def _loose(
         self, candidates: Sequence[KeptFailure], index: IssueIndex
     ) -> dict[RecordKey, KeptFailure]:
-        """Those of the candidates that are in no issue."""
+        """The candidates that are in no issue, or must leave theirs."""
         loose = {
             record.key: record for record in candidates if not matching.still_fits(record, index)
         }
@@ -149,18 +151,19 @@ class PlaceJob:
         return loose
 
     def _left_over(self, now: float) -> dict[RecordKey, KeptFailure]:
-        """The newest records in no issue, with the vectors they have: a turn ended before them."""
-        wanted = failed.FailureFilter(
+        """The newest records in no issue, with their vectors: a turn failed before it placed them."""
+        filter_ = failed.FailureFilter(
             placed=Where.LOOSE, since=self._since(now), newest_first=True, limit=MOST_LOOSE
         )
-        found = failed.find(self._store, wanted, priority=Priority.TICK)
+        rows = failed.find(self._store, filter_, priority=Priority.TICK)
         model = self._vectors.model
-        alike = [record for record in found if model and record.vector_model == model]
+        alike = [record for record in rows if model and record.vector_model == model]
         known = failed.with_vectors(self._store, alike, model)
-        others = [record for record in found if not model or record.vector_model != model]
+        others = [record for record in rows if not model or record.vector_model != model]
         return {record.key: record for record in (*others, *known)}
 
     def _place(self, loose: Sequence[KeptFailure], index: IssueIndex, now: float) -> set[str]:
+        """By centroid first; what no clustered issue took goes by key."""
         placed = matching.match_centroids(loose, index, self._vectors.model)
         self._keep(placed)
         settled = {record.key for record, _ in placed.members}
@@ -171,35 +174,35 @@ class PlaceJob:
         return {issue.issue_id for issue in (*placed.issues, *by_key.issues)}
 
     def _by_key(self, rest: Sequence[KeptFailure], index: IssueIndex, now: float) -> Placement:
-        """To provisional issues that are open, and to those that can be opened now."""
-        taken = matching.open_keys(index)
-        wanted = {key_of(record.failure) for record in rest} - taken
-        counts = _counts(self._baseline.refresh(now)) if wanted else Counter[Key]()
+        """Puts records into open provisional issues, and into those that can be opened now."""
+        open_keys = matching.open_keys(index)
+        new_keys = {key_of(record.failure) for record in rest} - open_keys
+        counts = _counts(self._baseline.refresh(now)) if new_keys else Counter[Key]()
         tried = {
             key: counts[key]
-            for key in sorted(wanted)
-            if counts[key] >= max(LEAST_MEMBERS, AGAIN * self._refused.get(key, 0))
+            for key in sorted(new_keys)
+            if counts[key] >= max(LEAST_MEMBERS, RETRY_GROWTH * self._refused.get(key, 0))
         }
-        taken |= tried.keys()
-        found = {record.key: record for key in tried for record in self._of_key(key, now)}
-        found |= {record.key: record for record in rest if key_of(record.failure) in taken}
+        open_keys |= tried.keys()
+        records = {record.key: record for key in tried for record in self._of_key(key, now)}
+        records |= {record.key: record for record in rest if key_of(record.failure) in open_keys}
         together = Counter(
-            (family_of(record.failure), record.failure.route) for record in found.values()
+            (family_of(record.failure), record.failure.route) for record in records.values()
         )
 
         def is_above(failures: Sequence[Failure]) -> bool:
-            """Keys that come together are no background of one another."""
+            """Keys tried together are not background of one another: they would hide each other."""
             routes = {(family_of(failure), failure.route) for failure in failures}
             return self._baseline.is_above(failures, loose=sum(together[route] for route in routes))
 
-        placed = matching.match_keys(found.values(), index, is_above, int(now * NANOS))
+        placed = matching.match_keys(records.values(), index, is_above, int(now * NANOS))
         self._refused |= tried
         for issue in placed.issues:
             self._refused.pop(key_of_issue(issue), None)
         return placed
 
     def _of_key(self, key: Key, now: float) -> list[KeptFailure]:
-        wanted = failed.FailureFilter(
+        filter_ = failed.FailureFilter(
             service=key.service,
             environment=key.environment,
             family=key.family,
@@ -209,8 +212,8 @@ class PlaceJob:
             newest_first=True,
             limit=MOST_LOOSE,
         )
-        found = failed.find(self._store, wanted, priority=Priority.TICK)
-        return [record for record in found if key_of(record.failure) == key]
+        rows = failed.find(self._store, filter_, priority=Priority.TICK)
+        return [record for record in rows if key_of(record.failure) == key]
 
     def _keep(self, placed: Placement) -> None:
         self._ledger.keep(members=placed.members, events=placed.events, issues=placed.issues)

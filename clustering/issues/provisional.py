@@ -1,4 +1,4 @@
-"""Issues by exact key, until there is enough to cluster. Pure."""
+"""Groups failures into provisional issues by exact key, until there is enough to cluster. Pure."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from ragvigil.model.score import Layer
 class Key:
     """What the members of a provisional issue share.
 
-    `rubric` is empty where a record failed by an error or a thumbs-down, which then is the label.
+    For an error or a thumbs-down `rubric` is empty, and `label` is the kind of failure.
     """
 
     service: str
@@ -43,7 +43,7 @@ def key_of(failure: Failure) -> Key:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class KeyMatches:
-    """Failures by key: issues that were opened or grew, memberships, and the failures left over."""
+    """Issues that were opened or grew, the new memberships, and the failures that wait."""
 
     issues: tuple[Issue, ...] = ()
     memberships: tuple[Membership, ...] = ()
@@ -56,13 +56,14 @@ def group(
     is_above: Callable[[Sequence[Failure]], bool],
     now_unix_nano: int,
 ) -> KeyMatches:
-    """Failures that are in no issue, new and waiting ones, into the provisional ones of their keys.
+    """Puts failures without an issue, new and waiting ones, into provisional issues by key.
 
-    A key without a provisional issue opens one from 3 records, where `is_above` says that they
-    stand out from the background; once it is open it takes every record of its key. The order of
-    the failures changes nothing. Centroids are left as they are.
+    A key without an issue opens one from 3 records on, if `is_above` says that they exceed the
+    background. An open issue gets every record of its key. The result does not depend on the order
+    of the failures. Centroids do not move.
     """
     provisional = [issue for issue in issues if issue.is_provisional and not issue.merged_into]
+    # Of several issues of one key the oldest is last, and so the one that the mapping keeps.
     oldest_last = sorted(provisional, key=lambda issue: -issue.opened_unix_nano)
     opened = {key_of_issue(issue): issue for issue in oldest_last}
     by_key: dict[Key, list[Failure]] = defaultdict(list)
@@ -71,13 +72,13 @@ def group(
     grown: list[Issue] = []
     memberships: list[Membership] = []
     waiting: list[Failure] = []
-    for key, found in sorted(by_key.items()):
+    for key, same in sorted(by_key.items()):
         issue = opened.get(key)
-        if issue is None and (len(found) < LEAST_MEMBERS or not is_above(found)):
-            waiting += found
+        if issue is None and (len(same) < LEAST_MEMBERS or not is_above(same)):
+            waiting += same
             continue
-        grown.append(reduce(with_member, found, issue or _opened(key, found, now_unix_nano)))
-        memberships += [_membership(failure, grown[-1].issue_id) for failure in found]
+        grown.append(reduce(with_member, same, issue or _opened(key, same, now_unix_nano)))
+        memberships += [_membership(failure, grown[-1].issue_id) for failure in same]
     return KeyMatches(issues=tuple(grown), memberships=tuple(memberships), waiting=tuple(waiting))
 
 
@@ -92,9 +93,9 @@ def key_of_issue(issue: Issue) -> Key:
     )
 
 
-def _opened(key: Key, found: Sequence[Failure], now_unix_nano: int) -> Issue:
-    """An issue without members; its id is of its first record too, as a key can open another."""
-    first = found[0]
+def _opened(key: Key, failures: Sequence[Failure], now_unix_nano: int) -> Issue:
+    """An issue without members; its id holds the first record, as a key can open another later."""
+    first = failures[0]
     return Issue(
         issue_id=identity("provisional", *astuple(key), *first.key),
         service=key.service,
@@ -102,7 +103,7 @@ def _opened(key: Key, found: Sequence[Failure], now_unix_nano: int) -> Issue:
         family=key.family,
         rubric=key.rubric,
         label=key.label,
-        name=_name(key, sorted({failure.route for failure in found})),
+        name=_name(key, sorted({failure.route for failure in failures})),
         state=IssueState.NEW,
         first_unix_nano=first.time_unix_nano,
         last_unix_nano=first.time_unix_nano,
@@ -112,9 +113,9 @@ def _opened(key: Key, found: Sequence[Failure], now_unix_nano: int) -> Issue:
 
 
 def _name(key: Key, routes: Sequence[str]) -> str:
-    said = ": ".join(filter(None, (key.rubric, plain(key.label))))
+    what = ": ".join(filter(None, (key.rubric, plain(key.label))))
     more = f" and {len(routes) - 1} more" if len(routes) > 1 else ""
-    return f"{said} ({routes[0]}{more})" if routes[0] else said
+    return f"{what} ({routes[0]}{more})" if routes[0] else what
 
 
 def _membership(failure: Failure, issue_id: str) -> Membership:

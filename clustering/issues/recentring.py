@@ -1,4 +1,4 @@
-"""Centroids of lasting issues after the embedding model changed, from the texts of members."""
+"""Recomputes issues' centroids after the embedding model changed, from their members' texts."""
 
 from __future__ import annotations
 
@@ -17,28 +17,31 @@ if TYPE_CHECKING:
     from ragvigil.store.engine.store import Store
 
 MEMBERS = 100
-"""The newest members speak for an issue."""
+"""An issue's new centroid is the mean of this many of its newest members."""
 A_TURN = 5
+"""Issues of one turn, whose members are all embedded again."""
 
 
 def recentred(
     store: Store, issues: Iterable[Issue], vectors: FailureEmbedder
 ) -> Iterator[tuple[Issue, Issue]]:
-    """Some issues whose centroid is of another model than the present one, before and after.
+    """Up to A_TURN issues whose centroid is of another model, before and after. Raises StoreError.
 
-    One whose members are all gone keeps what it has, and takes nobody. Raises StoreError.
+    An issue whose members are all gone keeps its old centroid and gets no members.
     """
     from clustering.grouping.vectors import centroid
 
     model = vectors.model
-    old = (
+    outdated = (
         issue
         for issue in issues
         if model and issue.centroid and issue.vector_model != model and not issue.merged_into
     )
-    for issue in islice(old, A_TURN):
-        wanted = failed.FailureFilter(issue_ids=(issue.issue_id,), newest_first=True, limit=MEMBERS)
-        members = vectors.fill(failed.find(store, wanted, priority=Priority.TICK))
+    for issue in islice(outdated, A_TURN):
+        filter_ = failed.FailureFilter(
+            issue_ids=(issue.issue_id,), newest_first=True, limit=MEMBERS
+        )
+        members = vectors.fill(failed.find(store, filter_, priority=Priority.TICK))
         if members:
             mean = tuple(centroid(joint_vectors(members)).tolist())
             yield issue, replace(issue, centroid=mean, vector_model=model)

@@ -1,4 +1,4 @@
-"""The hour's turn: what no lasting issue took is clustered, one service and family at a time."""
+"""The hour's turn: clusters what no clustered issue took, one service and family at a time."""
 
 from __future__ import annotations
 
@@ -34,11 +34,11 @@ log = structlog.get_logger()
 
 HOUR, DAY, NANOS = 3600.0, 86_400, 10**9
 MOST = 20_000
-"""Records of one family that are clustered, the newest: 60 MB of vectors, and their texts."""
+"""Newest records of one family that are clustered: 60 MB of vectors, and their texts."""
 
 
 class ReclusterJob:
-    """One turn at a time. `cluster` may take minutes; the ledger is not locked meanwhile."""
+    """`run` is called by one thread. `cluster` may take minutes: the ledger is not locked then."""
 
     def __init__(
         self,
@@ -53,10 +53,10 @@ class ReclusterJob:
         self._done: dict[Family, tuple[int, int]] = {}
         self._due: dict[Family, float] = {}
         self.why = ""
-        """Why the last clustering gave nothing, empty where it did."""
+        """Why the last clustering failed, empty if it did not."""
 
     def run(self, now: float, model: str) -> None:
-        """Clusters, once an hour, every family with enough records of which some are new.
+        """Clusters each family that has enough records, of which some are new, at most hourly.
 
         Raises StoreError.
         """
@@ -64,11 +64,12 @@ class ReclusterJob:
             if now < self._due.get(family, 0.0):
                 continue
             kept = self._residue(family, now, model)
-            seen = (len(kept), max((record.failure.time_unix_nano for record in kept), default=0))
-            if len(kept) >= self._settings.residue_records and self._done.get(family) != seen:
+            # Count and newest time: the same pair means the same records, clustered already.
+            state = (len(kept), max((record.failure.time_unix_nano for record in kept), default=0))
+            if len(kept) >= self._settings.residue_records and self._done.get(family) != state:
                 self._due[family] = now + HOUR
                 self._run(family, kept, now, model)
-                self._done[family] = seen if not self.why else (0, 0)
+                self._done[family] = state if not self.why else (0, 0)
 
     def _families(self, now: float) -> list[Family]:
         loose = {
@@ -80,9 +81,9 @@ class ReclusterJob:
         return sorted(loose)
 
     def _residue(self, family: Family, now: float, model: str) -> list[KeptFailure]:
-        """The records, in order of time; the same before and after clustering but for who left."""
+        """Records in no clustered issue, in order of time."""
         service, environment, layer = family
-        wanted = failed.FailureFilter(
+        filter_ = failed.FailureFilter(
             service=service,
             environment=environment,
             family=layer,
@@ -91,31 +92,32 @@ class ReclusterJob:
             newest_first=True,
             limit=MOST,
         )
-        found = failed.find(self._store, wanted, priority=Priority.SCAN)
-        return [record for record in reversed(found) if record.vector_model == model]
+        rows = failed.find(self._store, filter_, priority=Priority.SCAN)
+        return [record for record in reversed(rows) if record.vector_model == model]
 
     def _run(self, family: Family, kept: list[KeptFailure], now: float, model: str) -> None:
         kept = failed.with_vectors(self._store, kept, model)
         vectors = joint_vectors(kept)
-        found = self._cluster(vectors, strata(kept))
-        self.why = str(found) if isinstance(found, Unavailable) else ""
-        if isinstance(found, Unavailable):
+        clustering = self._cluster(vectors, strata(kept))
+        self.why = str(clustering) if isinstance(clustering, Unavailable) else ""
+        if isinstance(clustering, Unavailable):
             log.warning("failing records could not be clustered", reason=self.why)
             return
         with self._ledger.locked() as index:
+            # Clustering took minutes: records may have joined issues, or stopped failing, since.
             still = {record.key: record for record in self._residue(family, now, model)}
             rows = [row for row, record in enumerate(kept) if record.key in still]
             self._baseline.refresh(now)
-            self._take(
+            self._reconcile(
                 [still[kept[row].key] for row in rows],
                 vectors[rows],
-                _of_rows(found, rows),
+                _of_rows(clustering, rows),
                 index,
                 now,
                 model,
             )
 
-    def _take(
+    def _reconcile(
         self,
         kept: Sequence[KeptFailure],
         vectors: Vectors,
@@ -184,7 +186,7 @@ def _events(proposed: Changes, now_unix_nano: int) -> list[IssueEvent]:
 
 
 def strata(kept: Sequence[KeptFailure]) -> list[int]:
-    """A number for each record by its key: a sample keeps rare ones."""
+    """A number for each record by its key, so that a sample keeps records of rare keys."""
     places = {key: place for place, key in enumerate(sorted({key_of(o.failure) for o in kept}))}
     return [places[key_of(record.failure)] for record in kept]
 

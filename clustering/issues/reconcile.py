@@ -1,4 +1,4 @@
-"""What clusters of records that are in no lasting issue become: parts of issues, or new ones. Pure.
+"""Turns clusters of loose records into issues: joins, refines or opens them. Pure.
 
 The records are those of some days that no issue took by its centroid: in no issue, or in a
 provisional one.
@@ -22,12 +22,12 @@ from clustering.issues.members import assign_all
 from ragvigil.model.issue import Failure, Issue, MemberBy, Membership
 
 MOSTLY = 0.5
-"""Share of a cluster's records, in one provisional issue, above which it refines that."""
+"""A cluster with more than this share of its records in one provisional issue refines that."""
 CORE = 0.75
-"""Cosine to its centroid that makes a record one of a cluster: above that of joining an issue
-later, so that what opens is one cause."""
+"""Least cosine of a record to its cluster's centroid: above that of joining an issue later, so that
+a new issue is one cause."""
 CONTRAST = 500
-"""Reasons of other records from which a name is told apart."""
+"""Reasons of other records, about, that a name is contrasted with."""
 
 RecordKey = tuple[str, str]
 
@@ -35,8 +35,8 @@ RecordKey = tuple[str, str]
 class IsAbove(Protocol):
     """Whether a group of failures stands out from the background of its routes.
 
-    `loose` of the failures that are in no issue are not counted as background: those in clusters.
-    Else causes that came together would hide one another, each a background of the other.
+    `loose` is how many failures in no issue are in clusters, and so not counted as background.
+    Else causes that came together would hide one another, each as background of the other.
     """
 
     def __call__(self, failures: Sequence[Failure], *, loose: int) -> bool: ...
@@ -44,10 +44,10 @@ class IsAbove(Protocol):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Residue:
-    """Failures of one service, environment and family, with their joint vectors (n, d) in order.
+    """Failures of one service, environment and family, with their joint vectors (n, d).
 
-    `held` are the provisional issues of the records that are in one; `issues` are all of the
-    family by id, but for merged ones.
+    `held` maps records to their provisional issues. `issues` are the family's issues by id, without
+    merged ones.
     """
 
     failures: Sequence[Failure]
@@ -57,12 +57,12 @@ class Residue:
     issues: Mapping[str, Issue]
 
     def home(self, row: int) -> str:
-        """The provisional issue that a record is in, empty for none that is known."""
+        """The provisional issue of a record; empty for none, or one that is not in memory."""
         held = self.held.get(self.failures[row].key, "")
         return held if held in self.issues else ""
 
     def may_move(self, row: int, issue_id: str) -> bool:
-        """Whether a record may go to an issue: a person's word on its present one keeps it."""
+        """Whether a record may go to an issue: it stays where a person has triaged its issue."""
         home = self.home(row)
         return home in ("", issue_id) or not self.issues[home].is_triaged
 
@@ -75,10 +75,10 @@ class Residue:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Changes:
-    """What changes: issues that are new, were refined, or took or lost members; memberships.
+    """Issues that are new, refined, or gained or lost members; and the new memberships.
 
-    `released` are records of provisional issues which became clusters without them: they are in
-    none now. A provisional issue whose records all went elsewhere is merged into where most went.
+    `released` are records of provisional issues that became clusters without them: they are in no
+    issue now. A provisional issue that lost all records is merged into the issue that got most.
     """
 
     opened: tuple[Issue, ...] = ()
@@ -94,16 +94,16 @@ def reconcile(
     is_above: IsAbove,
     now_unix_nano: int,
 ) -> Changes:
-    """What the clusters of `residue.vectors` become, largest first.
+    """Decides what each cluster of `residue.vectors` becomes, largest first.
 
-    A cluster whose centroid has a cosine of 0.85 to an issue joins it. Else the largest that is
-    mostly of one provisional issue refines that, and the id stays. Else it is a new issue where
-    `is_above` says that it stands out from the background; its id is of its earliest records.
-    What is in no cluster then joins the issues by centroid, as if it came only now, or stays.
-    Records of a provisional issue that a person has triaged leave it for no other.
+    A cluster whose centroid has a cosine of 0.85 to an issue joins it. Else, if most of its records
+    are of one provisional issue, of which it is the largest such cluster, it refines that issue,
+    which keeps its id. Else it opens an issue if `is_above` says that it exceeds the background.
+    Records in no cluster then join issues by centroid, as new records do, or stay where they are.
+    Records never leave a provisional issue that a person has triaged.
     """
     issues = dict(residue.issues)
-    said = reasons(residue.failures)
+    masked_reasons = reasons(residue.failures)
     refining = _refining(residue, clustering)
     above = partial(_is_above, is_above, _loose(residue, clustering))
     parts: dict[str, list[int]] = {}
@@ -111,11 +111,12 @@ def reconcile(
     for cluster in np.argsort(-_sizes(clustering), kind="stable").tolist():
         own = issues.get(refining.get(cluster, ""))
         rows = _rows(residue, clustering, cluster, own)
-        found = _become(_candidate(residue, rows, said), own, issues, above, now_unix_nano)
-        if found is not None:
-            issues[found.issue_id] = found
-            became[cluster] = found.issue_id
-            parts.setdefault(found.issue_id, []).extend(rows)
+        candidate = _candidate(residue, rows, masked_reasons)
+        issue = _become(candidate, own, issues, above, now_unix_nano)
+        if issue is not None:
+            issues[issue.issue_id] = issue
+            became[cluster] = issue.issue_id
+            parts.setdefault(issue.issue_id, []).extend(rows)
     memberships = [
         _membership(residue.failures[row], clustering, row, issue_id, became)
         for issue_id, rows in parts.items()
@@ -130,7 +131,7 @@ def _sizes(clustering: Clustering) -> Indices:
 
 
 def _refining(residue: Residue, clustering: Clustering) -> dict[int, str]:
-    """Clusters that are mostly of a provisional issue, and its largest such: that issue."""
+    """Clusters that refine a provisional issue; of several for one issue, the largest."""
     homes = np.array([residue.home(row) for row in range(len(residue.failures))])
     largest: dict[str, tuple[int, int]] = {}
     for cluster, size in enumerate(_sizes(clustering).tolist()):
@@ -143,10 +144,11 @@ def _refining(residue: Residue, clustering: Clustering) -> dict[int, str]:
 
 
 def _rows(residue: Residue, clustering: Clustering, cluster: int, own: Issue | None) -> list[int]:
-    """The rows of a cluster that may be in one issue, in order of time; none where it is loose.
+    """A cluster's core in order of time; empty where the cluster is too loose.
 
-    Of few records HDBSCAN makes wide clusters of several causes, and noise lies at their edges: who
-    is not near the cluster's centroid is not of it, and where too few are left, nobody is.
+    Of few records HDBSCAN makes wide clusters of several causes, with noise at their edges. So this
+    drops rows farther than CORE from the centroid, and rejects clusters with fewer than LEAST_SIZE
+    left.
     """
     inside = np.flatnonzero(clustering.labels == cluster)
     if not len(inside):
@@ -158,9 +160,9 @@ def _rows(residue: Residue, clustering: Clustering, cluster: int, own: Issue | N
     return residue.in_time_order(rows) if len(near) >= LEAST_SIZE else []
 
 
-def _candidate(residue: Residue, rows: Sequence[int], said: Sequence[str]) -> Candidate:
+def _candidate(residue: Residue, rows: Sequence[int], masked_reasons: Sequence[str]) -> Candidate:
     own = set(rows)
-    others = [reason for row, reason in enumerate(said) if row not in own]
+    others = [reason for row, reason in enumerate(masked_reasons) if row not in own]
     return Candidate(
         failures=[residue.failures[row] for row in rows],
         vectors=residue.vectors[rows],
@@ -170,7 +172,7 @@ def _candidate(residue: Residue, rows: Sequence[int], said: Sequence[str]) -> Ca
 
 
 def _loose(residue: Residue, clustering: Clustering) -> Counter[str]:
-    """How many records in clusters are in no issue, by route."""
+    """Counts records that are in a cluster and in no issue, by route."""
     rows = np.flatnonzero(clustering.labels >= 0).tolist()
     return Counter(residue.failures[row].route for row in rows if not residue.home(row))
 
@@ -186,7 +188,7 @@ def _become(
     is_above: Callable[[Sequence[Failure]], bool],
     now_unix_nano: int,
 ) -> Issue | None:
-    """The issue that a cluster joins, refines or opens, as it is then; None for background."""
+    """The issue that a cluster joins, refines or opens, afterwards; None for background."""
     if not candidate.failures:
         return None
     near = nearest(candidate, issues.values())
@@ -204,7 +206,7 @@ def _membership(
     issue_id: str,
     became: Mapping[int, str],
 ) -> Membership:
-    """Of a record in a cluster; the others are issues that other clusters became."""
+    """The membership of a clustered record; `others` are issues that other clusters became."""
     soft: dict[str, float] = {}
     for cluster, other in became.items():
         if other != issue_id:
@@ -222,7 +224,7 @@ def _membership(
 def _assigned(
     residue: Residue, issues: Mapping[str, Issue], settled: Set[RecordKey]
 ) -> tuple[Mapping[str, Issue], list[Membership]]:
-    """The issues after the records that no cluster took along came, and their memberships."""
+    """Assigns the records that no cluster took; the issues then, and the memberships."""
     failures = residue.failures
     left = [row for row, failure in enumerate(failures) if failure.key not in settled]
     rows = residue.in_time_order([row for row in left if residue.may_move(row, "")])
@@ -237,7 +239,7 @@ def _assigned(
 def _summed(
     residue: Residue, issues: Mapping[str, Issue], memberships: Sequence[Membership]
 ) -> Changes:
-    """What changed; members are counted by who came and who left."""
+    """Sums up the changes; counts members by the records that came and left."""
     refined = {
         issue.issue_id
         for issue in residue.issues.values()
@@ -274,7 +276,7 @@ def _summed(
 
 
 def _counted(issue: Issue, before: Issue | None, moves: Mapping[tuple[str, str], int]) -> Issue:
-    """The issue with its members; a provisional one that lost all is where most of them went."""
+    """The issue with its new count; a provisional one without members left becomes a redirect."""
     came = sum(count for (_, goal), count in moves.items() if goal == issue.issue_id)
     left = Counter({goal: n for (home, goal), n in moves.items() if home == issue.issue_id})
     members = (before.members if before else 0) + came - left.total()

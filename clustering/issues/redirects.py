@@ -1,4 +1,4 @@
-"""Issues with those that were merged into them: a record keeps the id under which it joined."""
+"""Follows merges: a record keeps the id of the issue it joined, whatever that was merged into."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from ragvigil.store.issues.issues import IssueFilter
 
 
 class IssueRedirects:
-    """All issues that are known at one moment, merged ones too."""
+    """All issues at one moment, merged ones included."""
 
     def __init__(self, known: Iterable[Issue]) -> None:
         self._known = {issue.issue_id: issue for issue in known}
@@ -21,18 +21,18 @@ class IssueRedirects:
                 self._parts[home.issue_id].append(name)
 
     def home(self, issue_id: str) -> Issue | None:
-        """The issue of this id, or the one that it is part of now."""
+        """The issue of this id, or the one it was merged into."""
         issue = self._known.get(issue_id)
         while issue is not None and issue.merged_into:
             issue = self._known.get(issue.merged_into)
         return issue
 
     def ids(self, issues: Iterable[Issue]) -> list[str]:
-        """The ids of these issues and of all that are part of them."""
+        """The ids of these issues and of all that were merged into them."""
         return [name for issue in issues for name in self._parts[issue.issue_id]]
 
     def find(self, wanted: IssueFilter) -> list[Issue]:
-        """Issues that match and are part of no other, whatever their number."""
+        """All issues that match and are not merged; the filter's limit does not apply."""
         return [self._known[name] for name in self._parts if _matches(self._known[name], wanted)]
 
     def names(self) -> Mapping[str, str]:

@@ -1,4 +1,4 @@
-"""The few members that stand for an issue."""
+"""Chooses the few members that represent an issue."""
 
 from __future__ import annotations
 
@@ -10,16 +10,16 @@ from clustering.grouping.vectors import Vectors
 from ragvigil.model.issue import Failure
 
 TYPICAL = 0.7
-"""Weight of being like the whole issue, against being unlike those chosen before."""
+"""Weight of likeness to the whole issue, against unlikeness to the members chosen before."""
 SAME_PLACE = 0.25
-"""What the same route, and what the same version, adds to the likeness of two members."""
+"""Added to the likeness of two members of one route, and again of one version."""
 
 
 def representatives(failures: Sequence[Failure], vectors: Vectors, *, count: int = 5) -> list[int]:
     """Positions of up to `count` members: the medoid, then by maximal marginal relevance.
 
-    The medoid has the highest mean cosine to all (Carbonell and Goldstein 1998 for the others);
-    members of another route and another version go before those of the same.
+    The medoid has the highest mean cosine to all; the others follow Carbonell and Goldstein (1998),
+    with members of further routes and versions preferred. `vectors` (n, d) are of `failures`.
     """
     if not failures:
         return []

@@ -1,4 +1,4 @@
-"""What people do to issues, but for merging them. Pure."""
+"""Applies people's verbs to an issue, except merging. Pure."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ NANOS = 10**9
 SETTLED = frozenset(
     {IssueState.ACKNOWLEDGED, IssueState.RESOLVED, IssueState.IGNORED, IssueState.STALE}
 )
-"""States out of which an issue is reopened."""
+"""States from which an issue can be reopened."""
 
 
 class VerbDoesNotFit(ValueError):
@@ -25,11 +25,11 @@ class UnknownIssue(LookupError):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Act:
-    """One act of a person; times in seconds since the epoch.
+    """A verb with its arguments; times are in seconds since the epoch.
 
-    `until` and `count` (members still to come) bound an ignoring, which without both is for ever;
-    `release` is that of a resolution, empty for "now"; `name` is the assignee of an assignment,
-    empty for nobody, and the new name of a renaming.
+    `until` and `count` (further members) limit IGNORE, which without both is for ever. `release` is
+    that of RESOLVE, empty for "now". `name` is the assignee of ASSIGN, empty for nobody, or the new
+    name of RENAME.
     """
 
     verb: IssueVerb
@@ -43,7 +43,7 @@ class Act:
 
 
 def act(issue: Issue, done: Act) -> tuple[Issue, IssueEvent]:
-    """The issue afterwards, and what is written of it. Raises VerbDoesNotFit."""
+    """The issue afterwards, and the event to write. Raises VerbDoesNotFit."""
     change = _CHANGES.get(done.verb)
     if change is None:
         raise VerbDoesNotFit(f"{done.verb} is not done to one issue: {', '.join(_CHANGES)} are")
@@ -51,19 +51,19 @@ def act(issue: Issue, done: Act) -> tuple[Issue, IssueEvent]:
         raise VerbDoesNotFit(
             f"issue {issue.issue_id} was merged: say {done.verb} to {issue.merged_into}"
         )
-    changed, said = change(issue, done)
+    changed, what = change(issue, done)
     event = IssueEvent(
         issue_id=issue.issue_id,
         time_unix_nano=int(done.now * NANOS),
         verb=done.verb,
         actor=done.actor,
-        text=": ".join(filter(None, (said, done.text))),
+        text=": ".join(filter(None, (what, done.text))),
     )
     return changed, event
 
 
 def entered(issue: Issue, state: IssueState, time_unix_nano: int) -> Issue:
-    """The issue in another state; what bounded the state before is forgotten."""
+    """The issue in another state; the limits of the state before are cleared."""
     return replace(
         issue,
         state=state,
@@ -103,11 +103,11 @@ def _ignore(issue: Issue, done: Act) -> tuple[Issue, str]:
         ignored_until_unix_nano=int(done.until * NANOS),
         ignored_members=issue.members + done.count if done.count else 0,
     )
-    said = [f"until {datetime.fromtimestamp(done.until, UTC):%Y-%m-%d %H:%M} UTC"] * bool(
+    limits = [f"until {datetime.fromtimestamp(done.until, UTC):%Y-%m-%d %H:%M} UTC"] * bool(
         done.until
     )
-    said += [f"for {done.count} members"] * bool(done.count)
-    return ignored, " or ".join(said) or "for ever"
+    limits += [f"for {done.count} members"] * bool(done.count)
+    return ignored, " or ".join(limits) or "for ever"
 
 
 def _reopen(issue: Issue, done: Act) -> tuple[Issue, str]:

@@ -19,7 +19,7 @@ from clustering.rca.run_budget import RunBudget
 from clustering.rca.settings import RootCauseSettings
 from clustering.rca.tools import TOOLS, Case, Refused
 from clustering.rca.untrusted_text import fenced
-from ragvigil.llm.conversation import Call, Conversation, Exchange, Said, Turn
+from ragvigil.llm.conversation import ToolCall, Conversation, Exchange, AssistantMessage, Turn
 from ragvigil.llm.outcome import Failure, Usage
 from ragvigil.llm.prices import Price
 from ragvigil.store.engine.errors import StoreError
@@ -105,7 +105,7 @@ def investigate(
         if isinstance(got, Failure):
             ended = f"the model gave no turn: {got.kind}: {got.detail}"
             break
-        _take(talk, got.said, case, 1 if purse.is_low else left - 1)
+        _take(talk, got.message, case, 1 if purse.is_low else left - 1)
         if talk.found is not None:
             ended = _ended(talk.found)
             break
@@ -127,13 +127,13 @@ def _ended(found: CheckedFinding) -> str:
     return f"submitted a finding with {len(found.quotes)} quotes{dropped}"
 
 
-def _take(talk: _Talk, said: Said, case: Case, left: int) -> None:
+def _take(talk: _Talk, said: AssistantMessage, case: Case, left: int) -> None:
     """Answers a turn of the model and writes it down."""
     said = replace(said, calls=said.calls[:MOST_CALLS])
     answers = [_answer(talk, call, case) for call in said.calls] or [NO_CALL]
     remark = f"Turns left: {left}." if left > 1 else "Your next turn is the last: submit_finding."
     told = (*answers[:-1], f"{answers[-1]}\n{remark}")
-    exchanges = (*talk.conversation.exchanges, Exchange(said=said, answers=told))
+    exchanges = (*talk.conversation.exchanges, Exchange(message=said, answers=told))
     talk.conversation = replace(talk.conversation, exchanges=exchanges)
     calls = [
         {"tool": call.tool[:KEPT], "arguments": _kept(call.arguments), "answer": answer[:KEPT]}
@@ -142,7 +142,7 @@ def _take(talk: _Talk, said: Said, case: Case, left: int) -> None:
     talk.transcript.append({"said": said.text[:KEPT], "calls": calls})
 
 
-def _answer(talk: _Talk, call: Call, case: Case) -> str:
+def _answer(talk: _Talk, call: ToolCall, case: Case) -> str:
     if call.arguments is None:
         return "The arguments are not one JSON object. Call the tool again."
     key = json.dumps([call.tool, call.arguments], sort_keys=True)

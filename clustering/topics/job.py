@@ -92,7 +92,7 @@ class TopicJob:
 
     def _wanted(self, model: str, now: float) -> tuple[list[stored.Question], int]:
         """Of the week while something waits, else what may still come for yesterday."""
-        return stored.wanted(
+        return stored.questions_to_embed(
             self._store,
             since=_midnight(now - (WEEK if self._is_behind else DAY)),
             per_day=self._settings.questions_per_day,
@@ -125,7 +125,7 @@ class TopicJob:
 
     def _draw_due(self, model: str, now: float) -> None:
         since = _midnight(now - WEEK)
-        self.collected = stored.counted(self._store, since=since, vector_model=model)
+        self.collected = stored.embedded_counts(self._store, since=since, vector_model=model)
         maps = {map_.place: map_ for map_ in stored.newest(self._store)}
         for place, questions in self.collected.items():
             if self._is_due(place, maps.get(place), questions, now):
@@ -147,7 +147,9 @@ class TopicJob:
     def _draw(self, place: stored.Place, before: TopicMap | None, model: str, now: float) -> None:
         since = _midnight(now - WEEK)
         asked = gather(
-            stored.asked(self._store, place, since=day, until=day + DAY, vector_model=model)
+            stored.answered_questions(
+                self._store, place, since=day, until=day + DAY, vector_model=model
+            )
             for day in range(since, int(now) + 1, DAY)
         )
         known = self._known(before, model)

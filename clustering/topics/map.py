@@ -19,7 +19,7 @@ from clustering.grouping.tfidf import distinctive_phrases
 from clustering.grouping.vectors import Vectors, centroid
 from ragvigil.model.identity import identity
 from ragvigil.model.topic import Topic, TopicMap
-from ragvigil.store.issues.topics import Asked as AskedRow
+from ragvigil.store.issues.topics import AnsweredQuestion
 
 LIES_IN = 0.5
 SAME = 0.75
@@ -46,7 +46,7 @@ class AskedQuestions:
     is_down: Flags
 
 
-def gather(pages: Iterable[Sequence[AskedRow]]) -> AskedQuestions:
+def gather(pages: Iterable[Sequence[AnsweredQuestion]]) -> AskedQuestions:
     """Questions as the store has them, page by page, so that few vectors are numbers of Python."""
     rows, vectors = list[tuple[str, bool, bool, bool, bool]](), list[Vectors]()
     for page in pages:

@@ -12,7 +12,7 @@ import pytest
 from clustering.rca.explain import NO_MODEL, explain
 from clustering.rca.settings import RootCauseSettings
 from clustering.rca.tools import TOOLS
-from ragvigil.llm.book import Pot
+from ragvigil.llm.spending import Pot
 from ragvigil.model.issue import Quote, RootCause
 from ragvigil.model.score import Layer
 from ragvigil.store.engine.errors import Unavailable

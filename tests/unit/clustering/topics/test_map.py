@@ -20,7 +20,7 @@ from clustering.topics.map import (
     with_golden_cases,
 )
 from ragvigil.model.topic import Topic, TopicMap
-from ragvigil.store.issues.topics import Asked as AskedRow
+from ragvigil.store.issues.topics import AnsweredQuestion as AskedRow
 
 REFUNDS, PARCELS, LOGIN = np.eye(3, dtype=np.float32)
 SAID = {0: "refund for my order", 1: "where is my parcel", 2: "forgot my password"}
