@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import cache
 from importlib.metadata import EntryPoint
 
-from ragvigil.model.plugin import LeftOut, Plugged, own, plug_in
+from ragvigil.model.plugin import LeftOut, Plugins, own, plug_in
 from ragvigil.model.scorer import Scorer
 from scorers.rubric import load_rubrics
 from scorers.settings import ScorersSettings
@@ -26,7 +26,7 @@ def registered(settings: ScorersSettings | None = None) -> tuple[Scorer, ...]:
     effective = settings or ScorersSettings()
     scorers = (
         *(_build(scorer_type, effective) for scorer_type in _house_types()),
-        *_plugins().found,
+        *_plugins().loaded,
     )
     return tuple(sorted(scorers, key=lambda scorer: scorer.rubric))
 
@@ -49,7 +49,7 @@ def _build(scorer_type: type[Scorer], settings: ScorersSettings) -> Scorer:
 
 
 @cache
-def _plugins() -> Plugged[Scorer]:
+def _plugins() -> Plugins[Scorer]:
     return plug_in(GROUP, _load_plugin)
 
 

@@ -221,7 +221,7 @@ def _plugin_rubrics() -> tuple[dict[str, Rubric], tuple[LeftOut, ...]]:
     places = {name: f"{HOUSE}: {name}.toml" for name in house_rubrics()}
     rubrics: dict[str, Rubric] = {}
     points: dict[str, EntryPoint] = {}
-    for point, listed in plugged.found:
+    for point, listed in plugged.loaded:
         for file in listed:
             try:
                 rubric = _read_new(file, f"{distribution(point)}: {file.name}", places)

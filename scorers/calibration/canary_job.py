@@ -98,7 +98,7 @@ class CanaryJob:
             return False
         rows: list[CanaryScore] = []
         for record, scores in zip(records, scores_by_record, strict=True):
-            rows += canary.scored(str(began), began, record, scores, self._facts)
+            rows += canary.scores_of_run(str(began), began, record, scores, self._facts)
         batch = canary.scores_batch(
             chosen.set_id, rows, began, replica=self._store.replica, epoch=self._store.epoch
         )

@@ -1,4 +1,4 @@
-"""From the values of single verdicts to the value of a score: always in 0..1, in any order."""
+"""Aggregates the values of verdicts into the value of a score, 0..1, whatever their order."""
 
 from __future__ import annotations
 
@@ -8,19 +8,19 @@ from dataclasses import dataclass
 from scorers.judge_table import OF_NUGGETS, About, JudgeTable
 
 OKAY_WEIGHT = 0.5
-"""What a nugget that is good to have weighs beside a vital one (AutoNuggetizer, TREC RAG 2024)."""
+"""Weight of an *okay* nugget beside a vital one (AutoNuggetizer, TREC RAG 2024)."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class VerdictValue:
-    """The value of one verdict; `is_vital` matters for nuggets alone."""
+    """The value of one verdict; `is_vital` matters only for nuggets."""
 
     value: float
     is_vital: bool = True
 
 
 def aggregate(way: str, graded: Sequence[VerdictValue], top: int = 0) -> float | None:
-    """The value of the verdicts that count; None where there are none.
+    """Aggregates verdicts in one of the ways of `judge_table`; None if no verdict counts.
 
     >>> values = ((1.0, True), (0.5, True), (0.0, False))
     >>> verdicts = [VerdictValue(value=value, is_vital=is_vital) for value, is_vital in values]
@@ -48,7 +48,7 @@ def _weighted(graded: Sequence[VerdictValue]) -> float:
 
 
 def nugget_scores(table: JudgeTable, graded: Sequence[VerdictValue]) -> dict[str, float | None]:
-    """The scores that stand beside a rubric's own: those of nuggets, else nothing."""
+    """All aggregations of nuggets, for the details of a score; empty for other rubrics."""
     if table.about is not About.NUGGETS:
         return {}
     return {way: aggregate(way, graded) for way in OF_NUGGETS}

@@ -1,4 +1,4 @@
-"""One record and one rubric: the questions, the answers, the scores, or why there are none."""
+"""Asks a model about one record by one rubric, and returns scores or why there are none."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from scorers.rubric import Rubric
 log = structlog.get_logger()
 
 JUDGE = "judge"
-"""What is absent from a score without a verdict; coverage counts it."""
+"""`Score.absent` of a score without a verdict; coverage counts it."""
 TRANSIENT = frozenset(
     {
         FailureKind.TIMEOUT,
@@ -33,12 +33,12 @@ TRANSIENT = frozenset(
         FailureKind.BREAKER_OPEN,
     }
 )
-"""Failures of the moment: a record is tried again before they count."""
+"""Failures that may pass: the worker tries the record again before it counts them."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Family:
-    """A judged rubric and those that are computed from its grades."""
+    """A judged rubric and the rubrics that are computed from its grades."""
 
     asked: Rubric
     derived: tuple[Rubric, ...] = ()
@@ -49,7 +49,7 @@ class Family:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RubricResult:
-    """What came of a rubric; `is_passing` where asking again later may help."""
+    """The scores of a family of rubrics; `is_passing` if asking again later may help."""
 
     scores: tuple[Score, ...]
     is_passing: bool = False
@@ -59,7 +59,7 @@ class RubricResult:
 class Asker:
     """Asks one model about records. `model` is its name in the settings.
 
-    With `is_fresh` no reply of an earlier time is taken for one of now.
+    `most_characters` bounds a prompt. `is_fresh` bypasses the cache of replies.
     """
 
     client: Client
@@ -70,10 +70,10 @@ class Asker:
     is_fresh: bool = False
 
     async def ask(self, record: RagRecord, family: Family, purpose: Purpose) -> RubricResult:
-        """The scores of a family of rubrics; never raises for what a provider does."""
+        """The scores of a family of rubrics; never raises for a failure of the provider."""
         try:
             return await self._asked(record, family, purpose)
-        except Exception as error:  # the border with rubrics that users write
+        except Exception as error:  # the broad except at the border with rubrics that users write
             log.exception("rubric failed", rubric=family.asked.name, trace_id=record.trace_id)
             if "PYTEST_CURRENT_TEST" in os.environ:
                 raise
@@ -139,7 +139,7 @@ class Asker:
 
 
 def count_missing(scores: Iterable[Score]) -> None:
-    """Counts the verdicts that were asked for and not given."""
+    """Counts the verdicts that the judge was asked for and did not give."""
     for score in scores:
         if score.absent == JUDGE:
             metrics.MISSING.labels(score.rubric, score.label).inc()

@@ -1,7 +1,7 @@
-"""What judging a record of a given size takes: every question is really made, and measured.
+"""Estimates the cost of judging a record of a given size, from the prompts it would really need.
 
-A verdict is taken to cost VERDICT_TOKENS of output, text to have four characters a token: both are
-estimates, the prompts are not.
+The prompts are exact. Tokens are estimates: four characters per token of text, and VERDICT_TOKENS
+of output per verdict.
 """
 
 from __future__ import annotations
@@ -18,17 +18,18 @@ from scorers.judge.question import ask_about
 
 CHARACTERS_A_TOKEN = 4
 FORM_TOKENS = 400
-"""The schema of the reply, which goes with every call."""
+"""Tokens of the reply's schema, which is sent with every call."""
 VERDICT_TOKENS, FRAME_TOKENS = 60, 40
+"""Output tokens of a verdict, and of the rest of a reply."""
 NUGGETS = 8
-"""Facts that a model is taken to find where it is to find them itself."""
+"""Nuggets assumed where the model has to find them itself."""
 SENTENCE = "This sentence stands for what an answer or a passage of that length says about it. "
 MOST_CHUNKS = 200
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Sizes:
-    """The size of a record: characters, except for the counts of chunks and citations."""
+    """The mean size of a record: counts of (retrieved) chunks and citations; else characters."""
 
     question: float
     answer: float
@@ -40,7 +41,7 @@ class Sizes:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Cost:
-    """What one rubric takes for one record; no calls where it does not apply, and why."""
+    """Calls and tokens of one rubric for one record; without calls, `reason` says why."""
 
     rubric: str
     calls: int
@@ -49,7 +50,7 @@ class Cost:
 
 
 def estimate(families: Iterable[Family], sizes: Sizes, most_characters: int) -> list[Cost]:
-    """The cost of every asked rubric for one record of these sizes."""
+    """The cost of each judged rubric for one record of these sizes."""
     record = _record(sizes)
     return [_cost(family, record, most_characters) for family in families]
 

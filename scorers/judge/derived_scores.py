@@ -1,10 +1,10 @@
-"""Scores that are computed from the grades of retrieved chunks, without asking again.
+"""Computes scores from the grades of retrieved chunks, without asking the judge again.
 
 `precision`: are the relevant chunks on top? Average precision: the mean, over the relevant chunks,
-of the share of relevant chunks down to each one's rank. `answerable`: 1 where a chunk is relevant,
-else 0; its mean is a rate. `rank_gain`: nDCG after the reranker minus nDCG before it, both to the
-depth that the reranker kept, mapped from -1..1 to 0..1: 0.5 is no change, more is a gain. The gain
-of a chunk is its grade's value; the ideal order is that of all chunks that were graded.
+of the precision at their ranks. `answerable`: 1 if a chunk is relevant, else 0; its mean is a rate.
+`rank_gain`: nDCG after the reranker minus nDCG before it, both at the number of chunks that the
+reranker kept, mapped from -1..1 to 0..1: 0.5 is no change, more is a gain. The gain of a chunk is
+its grade's value; the ideal order is that of all graded chunks.
 """
 
 from __future__ import annotations
@@ -36,9 +36,9 @@ def derive(
     chunks: Sequence[GradedChunk],
     source: Score,
 ) -> Score:
-    """The score of a derived rubric. `chunks` stand in the order of retrieval.
+    """The score of a derived rubric. `chunks` are in the order of retrieval.
 
-    Withheld where `source`, the score whose grades they are, is withheld.
+    It is withheld if `source`, the score with these grades, is withheld.
     """
     missing = next((field for field in rubric.needs if field in record.absent), None)
     if missing is not None:
@@ -83,7 +83,7 @@ def _derived_value(
 
 
 def average_precision(relevant: Sequence[bool]) -> float:
-    """How far up the relevant ones stand; at least one is.
+    """Average precision, 0..1, of chunks in rank order; at least one must be relevant.
 
     >>> average_precision([True, True, False]), average_precision([False, True])
     (1.0, 0.5)
@@ -114,7 +114,7 @@ def _rank_gain(name: str, reranked: Sequence[Document], grades: Mapping[str, flo
 
 
 def ndcg(gains: Sequence[float], all_gains: Sequence[float], depth: int) -> float:
-    """The discounted gain of an order over that of the best order; some gain is over 0.
+    """The discounted gain of an order over that of the best order; a gain must be over 0.
 
     >>> ndcg([0.0, 1.0], [0.0, 1.0], 1), ndcg([1.0, 0.0], [0.0, 1.0], 2)
     (0.0, 1.0)

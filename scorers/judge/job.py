@@ -1,4 +1,4 @@
-"""The judge inside the core: which records it is offered, its thread, and what it sends where."""
+"""The judge inside the core: its queue, its thread and its event loop."""
 
 from __future__ import annotations
 
@@ -38,14 +38,14 @@ log = structlog.get_logger()
 NO_JUDGE = "no judge is configured: [judge] model"
 STOP_SECONDS = 5.0
 DISLIKED_DAYS = 7
-"""A record that is older than this is not judged because of what is said of it now."""
+"""Age up to which bad feedback of a user has a record judged."""
 ReplyT = TypeVar("ReplyT")
 Deliver: TypeAlias = Callable[[Sequence[tuple[judged.StoredRecord, Sequence[Score]]]], None]
 """Makes scores of stored records durable, and counts them."""
 
 
 def families(rubrics: Mapping[str, Rubric], names: Sequence[str] = ()) -> tuple[Family, ...]:
-    """The judged rubrics, each with those computed from its grades; empty `wanted` is all."""
+    """The judged rubrics of these names, each with those derived from it; no names means all."""
     from scorers.judge.asker import Family
     from scorers.judge.verdicts import derived_from
 
@@ -60,9 +60,10 @@ def families(rubrics: Mapping[str, Rubric], names: Sequence[str] = ()) -> tuple[
 
 
 class JudgeJob:
-    """Takes offers from the pipeline; judges in a thread of its own.
+    """Queues records from the pipeline and judges them in a thread of its own.
 
-    Without a model, or where the model cannot be asked, it takes nothing and `reason` says why.
+    Without a model, or if its client or queue cannot be opened, it takes no records and `reason`
+    says why.
     """
 
     def __init__(
@@ -89,7 +90,7 @@ class JudgeJob:
 
     @property
     def judged(self) -> frozenset[str]:
-        """The rubrics that the judge speaks for; none while it is off, or samples nothing."""
+        """Names of the rubrics that the judge scores; empty while it is off or samples nothing."""
         if self._queue is None or not self._settings.is_sampling:
             return frozenset()
         asked_families = families(load_rubrics(), self._settings.rubrics)
@@ -97,15 +98,15 @@ class JudgeJob:
 
     @property
     def asked(self) -> JudgeSettings | None:
-        """The model that can be asked now; None without one."""
+        """The settings of the model that can be asked now; None without one."""
         return None if self._loop is None or self._client is None else self._settings
 
     def wants(self, trace_id: str) -> bool:
-        """Whether a record of this trace may be chosen."""
+        """Whether a record of this trace may be sampled."""
         return self._queue is not None and may_be_chosen(trace_id, self._settings)
 
     def offer(self, outcomes: Sequence[Outcome]) -> None:
-        """Puts the chosen ones among the records of stored outcomes into the queue; durable."""
+        """Queues the sampled records of stored outcomes; they survive a crash once it returns."""
         if self._queue is None:
             return
         chosen = [
@@ -119,7 +120,7 @@ class JudgeJob:
             metrics.SHED.inc(self._queue.add(chosen))
 
     def suspect(self, since: float) -> None:
-        """Offers records of which a user has said something bad since then; see `choose`."""
+        """Queues a sample of the records that got bad feedback since then (seconds, epoch)."""
         if self._queue is None:
             return
         rate, salt = self._settings.suspicious_rate, f"{self._settings.salt} suspicious"
@@ -134,29 +135,29 @@ class JudgeJob:
     def judge_now(
         self, records: Sequence[RagRecord], purpose: Purpose, rubrics: Sequence[str] = ()
     ) -> list[tuple[Score, ...]] | None:
-        """The scores of each record, asked anew; None while there is no judge. Blocks.
+        """Judges records now, bypassing the cache; None while there is no judge. Blocks.
 
-        `rubrics` are those to be asked of the configured ones; empty is all.
+        `rubrics` selects among the configured ones; empty means all.
         """
         judge = self._judge
         return self.with_client(lambda _: judge.ask(records, purpose, rubrics)) if judge else None
 
     def with_client(self, asks: Callable[[Client], Coroutine[Any, Any, ReplyT]]) -> ReplyT | None:
-        """What is asked of the judge's model beside its work, on its loop; None without. Blocks.
+        """Runs a coroutine with the judge's client on its event loop; None without one. Blocks.
 
-        Raises CancelledError where the judge stops meanwhile.
+        Raises CancelledError if the judge stops meanwhile.
         """
         if self._loop is None or self._client is None or self._stop.is_set():
             return None
         return asyncio.run_coroutine_threadsafe(asks(self._client), self._loop).result()
 
     def pace(self, hours: Sequence[int]) -> None:
-        """Takes the traffic by hour of the day (UTC): the budget of the day follows it."""
+        """Sets the traffic by hour of the day (UTC), by which the day's budget is spread."""
         if self._client is not None:
             self._client.budget.pace(hours)
 
     def start(self) -> None:
-        """Begins to judge, and says in one line which text leaves for where."""
+        """Starts the thread; logs which texts are sent to which address."""
         if self._client is None:
             log.info("judge off", reason=self.reason)
             return
@@ -164,7 +165,7 @@ class JudgeJob:
         self._thread.start()
 
     def stop(self) -> None:
-        """Ends within seconds; what is not finished is judged after the next start."""
+        """Stops within STOP_SECONDS; unfinished records are judged after the next start."""
         self._stop.set()
         if self._thread is not None:
             self._thread.join(STOP_SECONDS)
@@ -172,7 +173,7 @@ class JudgeJob:
             self._queue.close()
 
     def status(self) -> dict[str, object]:
-        """What the judge does, for `status`."""
+        """Model, sampling rate and queue length, for `status`."""
         if self._queue is None:
             return {"on": False, "reason": self.reason}
         return {
@@ -183,7 +184,7 @@ class JudgeJob:
         }
 
     def _open(self, folder: Path) -> str:
-        """Opens queue and client; why not, where that fails: the daemon runs without a judge."""
+        """Opens queue and client; returns why that failed, or "": the daemon runs all the same."""
         from ragvigil.llm.budget import Unpriced
         from ragvigil.llm.client import open_client
         from ragvigil.llm.provider import NotConfigured

@@ -1,4 +1,4 @@
-"""What of a record one question is about: passages, and the items that each get a verdict."""
+"""Extracts from a record what a rubric asks about: passages, and items that each get a verdict."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from scorers.text.normalise import words
 from scorers.text.sentences import sentences
 
 BEFORE_STOP = re.compile(r" (?=[.,;:])")
-"""What a marker in front of a full stop leaves behind."""
+"""The space that a removed marker leaves before a full stop."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Reference:
-    """What is known to be right: an answer, the facts that it must state, texts that settle it."""
+    """What is known to be true: an answer, facts that it must state, and trusted texts."""
 
     answer: str = ""
     facts: tuple[Fact, ...] = ()
@@ -29,7 +29,7 @@ class Reference:
 
     @property
     def texts(self) -> tuple[str, ...]:
-        """Everything that is known to be right, as texts."""
+        """Answer, facts and trusted texts, as one list of texts."""
         return tuple(
             filter(None, (self.answer, *(fact.text for fact in self.facts), *self.sources))
         )
@@ -37,7 +37,7 @@ class Reference:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Passage:
-    """A chunk, or a piece of a long one, under the name that the model sees."""
+    """A chunk or a piece of a long chunk, under the name that the model sees."""
 
     name: str
     chunk_id: str
@@ -46,7 +46,7 @@ class Passage:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Item:
-    """One thing that gets one verdict; `passage` and `chunk_id` are of the chunk it is about."""
+    """Something that gets one verdict; `passage` and `chunk_id` name the chunk it is about."""
 
     name: str
     text: str = ""
@@ -64,7 +64,7 @@ class Material:
 
 
 def material(record: RagRecord, table: JudgeTable, reference: Reference) -> Material:
-    """The items and the passages of a record; nuggets that nobody knows yet are no items."""
+    """The items and passages of a record; without known facts, nuggets have no items."""
     if table.about is About.CITATIONS:
         return _citations(record)
     passages = _passages(documents(record, table))
@@ -87,7 +87,7 @@ def documents(record: RagRecord, table: JudgeTable) -> tuple[Document, ...]:
 
 
 def _passages(chunks: Sequence[Document]) -> tuple[Passage, ...]:
-    """The chunks that have a text, each once, numbered from 1."""
+    """The distinct chunks that have a text, numbered from 1."""
     distinct = dict.fromkeys(
         (chunk.chunk_id, chunk.content) for chunk in chunks if _has_text(chunk)
     )
@@ -106,7 +106,11 @@ def _of_passage(passage: Passage) -> Item:
 
 
 def _claims(record: RagRecord) -> Iterator[Item]:
-    """The sentences of the answer without the citations' markers."""
+    """The sentences of the answer, without citation markers.
+
+    Code splits the answer, not the judge: the same answer always yields the same questions, and a
+    hostile answer cannot have its worst claim left out (ADR 10).
+    """
     number = 0
     for sentence in sentences(record.answer or ""):
         text = _bare(sentence.text, record.citations)
@@ -116,9 +120,9 @@ def _claims(record: RagRecord) -> Iterator[Item]:
 
 
 def _citations(record: RagRecord) -> Material:
-    """Each cited sentence with each chunk that it cites; what names no known chunk is left out.
+    """Each cited sentence with each chunk that it cites.
 
-    Those citations are wrong, and `citation_validity` says so.
+    Leaves out citations of unknown chunks: `citation_validity` scores those.
     """
     every = (*record.context, *record.retrieved, *record.reranked)
     chunks = {chunk.chunk_id: chunk for chunk in reversed(every) if chunk.content}
@@ -141,7 +145,7 @@ def _citations(record: RagRecord) -> Material:
 
 
 def _cited_claim(record: RagRecord, citation: Citation) -> str:
-    """The text that a citation stands for, without markers."""
+    """The sentence that a citation supports, without markers; "" if it is unknown."""
     answer, start, end = record.answer or "", citation.claim_start, citation.claim_end
     if start is None or end is None or not 0 <= start < end:
         at = citation.start

@@ -1,4 +1,4 @@
-"""What the judge counts."""
+"""Metrics of the judge."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
-"""The text of a question to a judge.
+"""Renders the prompt of a question to a judge.
 
-What comes from the record is hostile until shown otherwise. Each value is one line of JSON, so it
-holds no line break of its own; the lines between carry a delimiter that is drawn for each call and
-does not occur in the data; the instruction stands behind the data and has the last word.
+Everything from the record is treated as untrusted. Each value is one line of JSON, so it contains
+no line break. The lines between hold a delimiter that is random for each call and does not occur in
+the data. The instruction follows the data and has the last word.
 """
 
 from __future__ import annotations
@@ -17,10 +17,12 @@ from scorers.judge_table import NO_FAILURE, About, JudgeTable, QuoteFrom, Shown
 
 LAYOUT = "1"
 """Raise it, and the version of every judged rubric, when the words of this module change: cached
-replies answer other words, and a series of one version must not mix both."""
+replies answer the old words, and a series of one version must not mix both."""
 MOST_NUGGETS = 15
 MODE_WORDS = 20
+"""Most words of a failure mode."""
 REASON_WORDS = 25
+"""Most words of a reason."""
 
 OPENING = """\
 You assess one output of a question answering system by one criterion. The data comes first, the \
@@ -72,29 +74,30 @@ SKELETON_ITEMS = {
 
 
 class Section(NamedTuple):
-    """A value of the data and its name."""
+    """A named value of the data."""
 
     name: str
     value: str
 
     @property
     def size(self) -> int:
-        """Characters that it takes in a prompt, but for the delimiter."""
+        """Characters that it takes in a prompt, without the delimiter."""
         return len(self.name) + len(self.value) + 3
 
 
 def section(name: str, value: object) -> Section:
-    """A value as one line of JSON."""
+    """A section whose value is one line of JSON."""
     text = json.dumps(value, ensure_ascii=False)
-    # Lone surrogates cannot travel; U+2028 and U+2029 are line breaks to some readers.
+    # Lone surrogates cannot be encoded; U+2028 and U+2029 are line breaks to some readers.
     plain = text.encode("utf-8", "replace").decode()
     return Section(name, plain.replace("\u2028", "\\u2028").replace("\u2029", "\\u2029"))
 
 
 def unused_delimiter(delimiter: str, sections: Sequence[Section]) -> str:
-    """The delimiter, made longer until it occurs in no value.
+    """Extends the delimiter until it occurs in no value.
 
-    What stands in the data cannot hold its own hash, so whoever guessed a delimiter gains nothing.
+    It is extended by a hash of the data. Data cannot contain its own hash, so that guessing a
+    delimiter gains an attacker nothing.
 
     >>> unused_delimiter("ab12", [section("question", "see ab12")]).startswith("ab12-")
     True
@@ -108,9 +111,9 @@ def unused_delimiter(delimiter: str, sections: Sequence[Section]) -> str:
 def render(
     table: JudgeTable, items: Sequence[Item], sections: Sequence[Section], delimiter: str
 ) -> str:
-    """The whole prompt. `items` is empty where the model itself is to find the nuggets.
+    """The whole prompt. `items` is empty where the model has to find the nuggets itself.
 
-    `delimiter` occurs in no section; see `unused`.
+    `delimiter` must occur in no section; see `unused_delimiter`.
     """
     data = "".join(f"\n{delimiter} {section.name}\n{section.value}\n" for section in sections)
     closing = CLOSING.format(
@@ -148,7 +151,7 @@ def _quote(table: JudgeTable) -> str:
 
 
 def reply_form(table: JudgeTable, items: Sequence[Item]) -> str:
-    """The demanded JSON, with what is allowed in the place of each value."""
+    """The JSON that the model must reply, with the allowed values in place of each value."""
     verdict = ", ".join(f'"{key}": {value}' for key, value in _fields(table))
     if items:
         more_items = "".join(f', "{item.name}": {{...}}' for item in items[1:])
@@ -161,7 +164,7 @@ def reply_form(table: JudgeTable, items: Sequence[Item]) -> str:
 
 
 def _fields(table: JudgeTable) -> list[tuple[str, str]]:
-    """The keys of one verdict, what is found before what is concluded from it."""
+    """The keys of a verdict; evidence comes before the grade, so that the model writes it first."""
     fields = [("quote", '"..."')] if table.quote_from is not None else []
     fields += [("reason", '"..."')] if table.reasons else []
     mark = "" if table.is_numeric else '"'
@@ -169,7 +172,10 @@ def _fields(table: JudgeTable) -> list[tuple[str, str]]:
 
 
 def prompt_skeleton(table: JudgeTable) -> str:
-    """The prompt of a rubric for a record of two chunks."""
+    """The prompt of a rubric for a record of two chunks, with names in place of the texts.
+
+    For `ragvigil rubric check`: no model is called.
+    """
     shows = table.shows
     values = {
         "question": Shown.QUESTION in shows,

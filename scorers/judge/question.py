@@ -1,10 +1,10 @@
-"""From a record and a rubric to the questions that a language model is asked.
+"""Builds the questions about a record that a rubric asks a language model.
 
-    asked = ask_about(record, rubric, delimiter=secrets.token_hex(16), most_characters=60_000)
+    questions = ask_about(record, rubric, delimiter=secrets.token_hex(16), most_characters=60_000)
 
-is a Score without a value where the rubric does not apply, else one question, or several where one
-would be too large: chunks, citations and claims are divided, and a claim is held against every
-part of the context. Nothing is ever cut away: what cannot be divided is not asked (`partial`).
+returns a Score without a value if the rubric does not apply; otherwise one question, or several if
+one would be too large. Chunks, citations and claims are split over questions; each claim is asked
+with every part of the context. Nothing is truncated: what cannot be split is not asked (`partial`).
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from scorers.rubric import Rubric
 from scorers.text.stance import classify
 
 MOST_QUESTIONS = 16
-"""Calls for one rubric of one record; a record that needs more is `partial`, and costs nothing."""
+"""Most calls for one rubric of one record; a record that needs more is `partial`: not asked."""
 UNKNOWN = Reference()
 PARTIAL = "partial"
 ITEM_NAMES = {About.CLAIMS: "claim", About.NUGGETS: "fact"}
@@ -37,8 +37,8 @@ ITEM_NAMES = {About.CLAIMS: "claim", About.NUGGETS: "fact"}
 class Question:
     """One prompt, the form of its reply, and what it is about.
 
-    `passages` are those shown, `items` those that get a verdict: none where the model is to find
-    the nuggets itself. `material` is everything that the rubric asks of the record.
+    `passages` are shown, `items` get a verdict; there are no items where the model has to find the
+    nuggets itself. `material` is everything that the rubric asks about the record.
     """
 
     rubric: Rubric
@@ -54,11 +54,14 @@ class Question:
 
     @property
     def table(self) -> JudgeTable:
-        """What the rubric says of judging."""
+        """The rubric's `[judge]` table."""
         return judge_table_of(self.rubric)
 
     def key(self, model: str) -> str:
-        """The key of the reply in the cache: what a verdict depends on, not the delimiter."""
+        """The key of the reply in the cache.
+
+        Covers all that a verdict depends on; not the delimiter, which is random for each call.
+        """
         shows = self.table.shows
         own = ("question", "answer")
         shown = [section.value for section in self.sections if section.name not in own]
@@ -76,7 +79,7 @@ class Question:
 
 
 def judge_table_of(rubric: Rubric) -> JudgeTable:
-    """The rubric's `[judge]` table. Raises ValueError where it has none."""
+    """The rubric's `[judge]` table. Raises ValueError if it has none."""
     if rubric.judge is None:
         raise ValueError(f"{rubric.name} is not judged by a model")
     return rubric.judge
@@ -90,9 +93,9 @@ def ask_about(
     most_characters: int,
     reference: Reference = UNKNOWN,
 ) -> tuple[Question, ...] | Score:
-    """The questions of a rubric about a record, or why it does not apply.
+    """The questions of a rubric about a record, or a score that says why it does not apply.
 
-    `delimiter` is a random word, drawn for each call; `most_characters` bounds a prompt. Raises
+    `delimiter` is a random word, new for each call; `most_characters` bounds a prompt. Raises
     ValueError for a rubric without a `[judge]` table and for a delimiter of under 16 characters.
     """
     table = judge_table_of(rubric)
@@ -134,7 +137,7 @@ NOTHING = {
 
 
 def not_judged(rubric: Rubric, reason: str, *, label: str = "", absent: str = "") -> Score:
-    """A score without a value that nobody was asked for."""
+    """A score without a value, for which no model was asked."""
     return Score(
         rubric=rubric.name,
         explanation=reason,
@@ -151,7 +154,7 @@ def _partial(rubric: Rubric, reason: str) -> Score:
 
 
 def _no_items(rubric: Rubric, record: RagRecord, reason: str) -> Score:
-    """Not applicable for want of chunks or of their texts; says so where they are only unknown."""
+    """Not applicable for want of items; `absent` is set where chunks exist but are unknown."""
     hidden = next((field for field in CHUNK_FIELDS if field in record.absent), "")
     is_about_chunks = judge_table_of(rubric).about in (About.CHUNKS, About.NUGGETS)
     return not_judged(rubric, reason, absent=hidden if is_about_chunks else "")
@@ -160,7 +163,7 @@ def _no_items(rubric: Rubric, record: RagRecord, reason: str) -> Score:
 def _inapplicable(
     record: RagRecord, rubric: Rubric, table: JudgeTable, reference: Reference
 ) -> Score | None:
-    """Why a rubric does not apply to this record; None where it does."""
+    """A score that says why a rubric does not apply to this record; None if it does."""
     shows = set(table.shows)
     if Shown.QUESTION in shows and not (record.query or "").strip():
         return not_judged(rubric, "there is no question")
@@ -188,7 +191,7 @@ def _inapplicable(
 
 
 def _fixed_sections(record: RagRecord, table: JudgeTable, reference: Reference) -> list[Section]:
-    """What every question of a rubric shows, chunks and items left out."""
+    """The sections that every question of a rubric shows: all but chunks and items."""
     sections = []
     if Shown.QUESTION in table.shows:
         sections.append(section("question", record.query))

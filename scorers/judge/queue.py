@@ -1,7 +1,7 @@
-"""Records that wait for the judge: a SQLite file, so that a crash loses and doubles none.
+"""The judge's queue: a SQLite file, so that a crash neither loses nor doubles a record (ADR 9).
 
-A record enters when its scores are durable, and leaves when its verdicts are. It holds keys and a
-hash of what is judged, never a text.
+A record enters when its scores are durable and leaves when its verdicts are. The file holds keys
+and a hash of what is judged, never a text.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ WHERE content != excluded.content
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class QueuedRecord:
-    """One record that is to be judged; `due` in seconds since the epoch, `rounds` tried so far."""
+    """A record to be judged; `due` in seconds since the epoch, `rounds` tried before."""
 
     trace_id: str
     record_id: str
@@ -58,7 +58,7 @@ class QueuedRecord:
 
 
 def content_hash(record: RagRecord) -> str:
-    """A hash of everything that is judged: question, context, what was retrieved, answer."""
+    """A hash of everything that is judged: question, answer and chunks."""
     digest = hashlib.blake2b(digest_size=16)
     lists = (record.retrieved, record.reranked, record.context)
     for part in (record.query, record.answer, *(chunk.content for docs in lists for chunk in docs)):
@@ -69,10 +69,10 @@ def content_hash(record: RagRecord) -> str:
 
 
 class JudgeQueue:
-    """At most `limit` waiting records; safe to use from any thread.
+    """At most `limit` records, in a file or (`path` None) in memory; thread-safe.
 
-    `repeated` are the records that were being judged when an earlier process ended. Raises
-    sqlite3.Error where the file cannot be used.
+    `repeated` is the number of records that were being judged when the last process ended. Raises
+    sqlite3.Error if the file cannot be used.
     """
 
     def __init__(self, path: Path | None, limit: int) -> None:
@@ -90,9 +90,9 @@ class JudgeQueue:
         return self._count("SELECT count(*) FROM waiting")
 
     def add(self, records: Iterable[QueuedRecord]) -> int:
-        """Adds records in one durable step; how many found no place.
+        """Adds records in one durable transaction; returns how many found no room.
 
-        A record that waits or was judged with the same content is not added again.
+        Skips a record that waits or was judged with the same content.
         """
         candidates = list(records)
         room = self._limit - len(self)
@@ -103,7 +103,7 @@ class JudgeQueue:
         return max(0, len(candidates) - room)
 
     def due(self, now: float, limit: int) -> list[QueuedRecord]:
-        """Takes up to `limit` records whose time has come, the longest due first."""
+        """Takes up to `limit` records that are due at `now` (seconds, epoch), the longest first."""
         rows = self._run(
             "UPDATE waiting SET started = 1 WHERE (trace_id, record_id) IN ("
             "SELECT trace_id, record_id FROM waiting WHERE due <= ? AND NOT started "
@@ -114,7 +114,7 @@ class JudgeQueue:
         return sorted((_queued_record(row) for row in rows), key=lambda record: record.due)
 
     def finish(self, records: Iterable[QueuedRecord], now: float) -> None:
-        """Strikes records whose verdicts are durable; one that changed meanwhile waits on."""
+        """Removes records whose verdicts are durable; a record that changed meanwhile stays."""
         with self._lock, self._database as database:
             database.execute("BEGIN IMMEDIATE")
             for record in records:
@@ -125,7 +125,7 @@ class JudgeQueue:
                 database.execute("INSERT OR REPLACE INTO judged VALUES (?, ?, ?, ?)", (*key, now))
 
     def put_back(self, record: QueuedRecord, due: float) -> None:
-        """The record waits again, one round later."""
+        """Returns a record to the queue until `due` (seconds, epoch), one round later."""
         self._run(
             "UPDATE waiting SET started = 0, due = ?, rounds = ? "
             "WHERE (trace_id, record_id, content) = (?, ?, ?)",
@@ -133,17 +133,17 @@ class JudgeQueue:
         )
 
     def forget(self, before: float) -> None:
-        """Forgets what was judged before a time: no late span comes for it any more."""
+        """Forgets what was judged before a time: no late span changes it any more."""
         self._run("DELETE FROM judged WHERE at < ?", (before,))
 
     def close(self) -> None:
-        """Gives the file back."""
+        """Closes the file."""
         with self._lock:
             self._database.close()
 
     @contextmanager
     def _on_disk(self) -> Iterator[None]:
-        """Within it a commit waits for the disk; others that are lost are only done again."""
+        """Makes the commit wait for the disk; other commits may be lost, and are then repeated."""
         self._database.execute("PRAGMA synchronous = FULL")
         yield
         self._database.execute("PRAGMA synchronous = NORMAL")

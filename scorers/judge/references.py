@@ -1,10 +1,10 @@
-"""Texts that are known to be right: files of a folder and pages, cut into passages and searched.
+"""Trusted references: golden cases, and passages of files and web pages, searched by BM25.
 
     >>> sources = Sources(["Card refunds take 5 to 7 business days.", "The office opens at nine."])
     >>> sources.about("How long does a card refund take?", most=1)
     ('Card refunds take 5 to 7 business days.',)
 
-Passages are ranked by the words that they share with what is asked (BM25).
+Passages are ranked by BM25 (lucene's variant, k1 1.2, b 0.75).
 """
 
 from __future__ import annotations
@@ -22,7 +22,9 @@ from scorers.text.tokens import tokens
 ENDINGS = frozenset({".md", ".txt", ".rst", ".html", ".htm"})
 PASSAGE_CHARACTERS = 1_000
 MOST_PASSAGES = 5
+"""Passages shown to the judge."""
 MOST_CHARACTERS = 50_000_000
+"""Most bytes of all text files of one source."""
 PAGE_SECONDS, PAGE_BYTES = 30.0, 5_000_000
 _INVISIBLE_TAGS = frozenset({"script", "style", "noscript", "template", "head"})
 
@@ -32,7 +34,7 @@ class BadSource(ValueError):
 
 
 class Sources:
-    """Searchable passages; empty passages are left out."""
+    """A search index of passages; leaves out empty ones."""
 
     def __init__(self, passages: Iterable[str]) -> None:
         import bm25s
@@ -47,7 +49,7 @@ class Sources:
         return len(self._passages)
 
     def about(self, text: str, *, most: int) -> tuple[str, ...]:
-        """Passages that share words with a text, the most telling first."""
+        """Up to `most` passages that share words with a text, the best match first."""
         words = (
             [word for word in tokens(text) if word in self._index.vocab_dict] if len(self) else []
         )
@@ -62,13 +64,13 @@ class Sources:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class References:
-    """Golden cases by what they ask (see `scorers.golden.asked`), and searchable sources."""
+    """Golden cases by `scorers.golden.question_key`, and trusted sources."""
 
     cases: Mapping[str, Case] = field(default_factory=dict)
     sources: Sources | None = None
 
     def of(self, record: RagRecord) -> Reference:
-        """What is known about this record; nothing is an empty reference."""
+        """What is known about a record; an empty reference if nothing is."""
         case = self.cases.get(question_key(record.query)) if self.cases and record.query else None
         query = f"{record.query or ''} {record.answer or ''}"
         passages = self.sources.about(query, most=MOST_PASSAGES) if self.sources else ()
@@ -80,14 +82,14 @@ class References:
 
 
 def read_sources(named: Iterable[str]) -> Sources:
-    """The passages of folders, files and http(s) addresses. Raises BadSource."""
+    """Reads and indexes folders, files and http(s) addresses. Raises BadSource."""
     return Sources(
         passage for source in named for text in _texts(source) for passage in passages_of(text)
     )
 
 
 def passages_of(text: str) -> Iterator[str]:
-    """Paragraphs, gathered up to PASSAGE_CHARACTERS; a longer one is cut at that length."""
+    """Yields paragraphs, joined up to PASSAGE_CHARACTERS; splits longer ones at that length."""
     gathered = ""
     for paragraph in text.replace("\r\n", "\n").split("\n\n"):
         if gathered and len(gathered) + len(paragraph) > PASSAGE_CHARACTERS:
@@ -133,7 +135,7 @@ def _page(address: str) -> str:
 
 
 class _VisibleText(HTMLParser):
-    """Gathers what a reader of a page sees."""
+    """Collects the visible text of an HTML page."""
 
     def __init__(self) -> None:
         super().__init__()

@@ -1,7 +1,7 @@
-"""The form of a reply, built for each question: it holds one verdict for each item asked about.
+"""The schema of a reply, built for each question: one verdict for each item.
 
-The verdicts are keys of an object, not members of a list: a provider's strict schema then demands
-each of them, a reader refuses a doubled key, and one that is missing or unknown gets the repair.
+Verdicts are keys of an object, not members of a list: a provider's strict schema then demands each
+by name, a duplicate key is refused, and a missing or unknown one triggers the repair (ADR 10).
 """
 
 from __future__ import annotations
@@ -18,13 +18,13 @@ from scorers.text.normalise import key, words
 
 
 class ReplyForm(BaseModel):
-    """What all forms share: nothing beyond what is asked."""
+    """Base of all reply schemas: refuses unknown keys."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
 
 class NuggetReply(ReplyForm):
-    """A reply whose items the model found itself."""
+    """A reply with nuggets that the model found itself; refuses empty and duplicate ones."""
 
     @field_validator("nuggets", check_fields=False)
     @classmethod
@@ -37,7 +37,7 @@ class NuggetReply(ReplyForm):
 
 @lru_cache(maxsize=256)
 def form_of(table: JudgeTable, names: tuple[str, ...]) -> type[BaseModel]:
-    """The form of a reply about items of these names; of nuggets yet to be found without names."""
+    """The schema of a reply about items of these names; without names, with nuggets to find."""
     failure = Literal[(NO_FAILURE, *table.failure_types)]  # type: ignore[valid-type]
     ending: dict[str, Any] = {"failure_type": (failure, ...), "failure_mode": (str, ...)}
     if not names:
@@ -51,7 +51,7 @@ def form_of(table: JudgeTable, names: tuple[str, ...]) -> type[BaseModel]:
 
 
 def _verdict(table: JudgeTable, **before: Any) -> type[BaseModel]:
-    """One verdict: what is found first, the grade last."""
+    """The schema of one verdict; the grade comes last, so that the model reasons before it."""
     fields: dict[str, Any] = dict(before)
     if table.quote_from is not None:
         fields["quote"] = (str, ...)
@@ -62,7 +62,10 @@ def _verdict(table: JudgeTable, **before: Any) -> type[BaseModel]:
 
 
 def _grade(names: Sequence[str], is_numeric: bool) -> Any:
-    """A number in its range (one beyond it is invalid, not repaired), or one of the words."""
+    """The type of a grade: a number in its range, or one of the words.
+
+    A number out of range is invalid; it is not clipped.
+    """
     if is_numeric:
         numbers = [int(name) for name in names]
         return Annotated[int, Field(ge=min(numbers), le=max(numbers))]

@@ -1,10 +1,10 @@
-"""Which records are judged: a hash of the trace id, so that replicas and replays agree.
+"""Samples records for the judge by a hash of the trace id, so that replicas and replays agree.
 
     >>> sampled = [is_sampled(f"trace-{n}", 0.05, "salt") for n in range(10_000)]
     >>> 400 < sum(sampled) < 600
     True
 
-Nested: the sample at 5 % lies inside the sample at 10 %.
+Samples are nested: that at 5 % is part of that at 10 %.
 """
 
 from __future__ import annotations
@@ -19,7 +19,9 @@ from scorers.judge.settings import JudgeSettings
 
 _WHOLE = 2.0**64
 FULL, ROOMY = 0.95, 0.8
+"""Shares of the earned budget at which rates are halved, and under which they grow."""
 LEAST_THINNING = 1 / 64
+"""Never 0, so that the rates recover."""
 
 Amounts = tuple[float, float]
 Limits = tuple[float | None, float | None]
@@ -27,7 +29,7 @@ Limits = tuple[float | None, float | None]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SampleChoice:
-    """A record is to be judged: for which stream, and how probable that was (0..1)."""
+    """The stream that a record is judged for, and the probability of being sampled (0..1)."""
 
     stream: Stream
     probability: float
@@ -46,9 +48,9 @@ def choose_stream(
     *,
     thinning: float = 1.0,
 ) -> SampleChoice | None:
-    """The stream that a record is judged for, None for neither.
+    """Chooses the stream that a record is judged for; None if it is not sampled.
 
-    `thinning` (0..1) is what the budget leaves of every route's rate.
+    `thinning` (0..1) is the factor that the budget leaves of each route's rate.
     """
     rate = settings.rate_of(record.route) * thinning
     if is_sampled(record.trace_id, rate, settings.salt):
@@ -61,7 +63,7 @@ def choose_stream(
 
 
 def may_be_chosen(trace_id: str, settings: JudgeSettings) -> bool:
-    """Whether a record of this trace could be chosen, whatever its route and scores."""
+    """Whether a record of this trace could be sampled, whatever its route and scores."""
     most = max(settings.sample_rate, *settings.routes.values(), 0.0)
     return is_sampled(trace_id, most, settings.salt) or is_sampled(
         trace_id, settings.suspicious_rate, f"{settings.salt} suspicious"
@@ -69,11 +71,11 @@ def may_be_chosen(trace_id: str, settings: JudgeSettings) -> bool:
 
 
 def next_thinning(before: float, *, spent: Amounts, allowed: Limits) -> float:
-    """The next thinning of all sampling rates (0..1), when the day's budget runs out.
+    """The next factor (0..1) of all sampling rates, so that the day's budget lasts.
 
-    Halves while the sample is about to overrun what the traffic of the day has earned it so far,
-    and grows by a quarter while there is room; never to nothing, so that it recovers. Amounts are
-    tokens and money, a limit of None is none. Called once a minute.
+    `allowed` is what the traffic of the day has earned until now. Halves at FULL of it, grows by a
+    quarter under ROOMY. Amounts are tokens and US dollars; a limit of None is none. Called once a
+    minute.
 
     >>> next_thinning(1.0, spent=(96, 0.0), allowed=(100, None))
     0.5
@@ -96,7 +98,7 @@ def next_thinning(before: float, *, spent: Amounts, allowed: Limits) -> float:
 def _is_suspicious(
     record: RagRecord, scores: Iterable[Score], fails_below: Mapping[str, float]
 ) -> bool:
-    """An error, a bad word of a user, or a cheap rubric that failed."""
+    """Whether the record has an error, bad feedback of a user, or a cheap rubric that failed."""
     if record.error or any(
         feedback.value is not None and feedback.value < 0.5 for feedback in record.feedback
     ):
@@ -105,7 +107,7 @@ def _is_suspicious(
 
 
 def _place(trace_id: str, salt: str) -> float:
-    """Where a trace lies in 0..1; evenly spread, and another place for another salt."""
+    """The place of a trace in 0..1: uniform, and independent for each salt."""
     digest = hashlib.blake2b(
         trace_id.lower().encode("utf-8", "surrogatepass"),
         digest_size=8,

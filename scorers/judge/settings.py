@@ -10,11 +10,11 @@ from ragvigil.llm.settings import LlmSettings
 
 Share = Annotated[float, Field(ge=0, le=1)]
 LEAST_RATE, MOST_RATE = 0.05, 0.10
-"""Rates of the base sample that need no `allow`: less tells too little, more costs too much."""
+"""Base rates that need no `allow`: lower ones tell too little, higher ones cost too much."""
 
 
 class JudgeSettings(LlmSettings):
-    """Which records a language model grades, and by which rubrics; none without `model`."""
+    """Which records a language model judges, and by which rubrics; none without `model`."""
 
     allow: bool = Field(
         default=False, description="allow base rates outside 5-10 % (0 is always allowed)"

@@ -1,4 +1,4 @@
-"""Dividing what is asked of a large record into questions that a judge can read."""
+"""Splits what is asked about a large record into questions that fit the judge's input."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from scorers.judge.prompt import Section, section
 from scorers.judge_table import About, JudgeTable
 
 MOST_ITEMS = 20
-"""Verdicts of one reply: more do not fit the tokens that a reply may have, or are done badly."""
+"""Most verdicts of one reply: more exceed its tokens or are judged badly."""
 ITEM_SHARE = 3
-"""Of the room, one in so many characters is for the claims where claims and context are divided."""
+"""A third of the room at least is for the claims, where claims and context are both split."""
 MARGIN = 80
-"""Characters that a section, its delimiter and its place in the demanded form take beside it."""
+"""Characters that a section takes beside its value: delimiter, name and place in the reply form."""
 
 Unit = TypeVar("Unit")
 
@@ -28,7 +28,7 @@ class Part:
     passages: tuple[Passage, ...]
 
     def sections(self, about: About) -> list[Section]:
-        """The values that a prompt shows of them."""
+        """The sections of a prompt that show them."""
         shown = [section(f"passage {passage.name}", passage.text) for passage in self.passages]
         return shown + [_item_section(item, about) for item in self.items if item.text]
 
@@ -40,10 +40,9 @@ def _item_section(item: Item, about: About) -> Section:
 
 
 def parts_of(subject: Material, table: JudgeTable, room: int) -> list[Part]:
-    """The questions in their order, each within `room` characters where that can be done.
+    """Splits items and passages into parts, in order, each within `room` characters if possible.
 
-    A chunk that is larger than the room becomes several passages of one name, in questions of
-    their own.
+    A chunk larger than the room becomes several passages of one name, each in another part.
     """
     single = Part(items=subject.items, passages=subject.passages)
     if _size(single, table.about) <= room and len(subject.items) <= MOST_ITEMS:
@@ -59,7 +58,7 @@ def parts_of(subject: Material, table: JudgeTable, room: int) -> list[Part]:
 
 
 def _claims_by_context(subject: Material, room: int) -> list[Part]:
-    """Every claim with every passage."""
+    """Parts that hold every claim with every passage: support anywhere is support."""
     passage_cost = sum(_cost(passage.text) for passage in subject.passages)
     for_items = max(room - passage_cost, room // ITEM_SHARE)
     items = pack(subject.items, lambda item: _cost(item.text), for_items, MOST_ITEMS)
@@ -72,7 +71,7 @@ def _claims_by_context(subject: Material, room: int) -> list[Part]:
 
 
 def _items_with_passages(subject: Material, room: int) -> list[Part]:
-    """Every item with the passage that it is about."""
+    """Parts that hold every item with the passage it is about."""
     by_name = {passage.name: passage for passage in subject.passages}
     pairs = [
         (item, piece)
@@ -102,7 +101,7 @@ def pack(
     most: int,
     name: Callable[[Unit], str] | None = None,
 ) -> list[list[Unit]]:
-    """The units in their order, in groups within the room; of one name one to a group.
+    """Packs units, in order, into groups within the room; units of the same name never share one.
 
     >>> pack([3, 4, 5, 9, 1], lambda size: size, 8, 2)
     [[3, 4], [5], [9], [1]]
@@ -127,7 +126,7 @@ def _name(passage: Passage) -> str:
 
 
 def _pieces(passage: Passage, room: int) -> list[Passage]:
-    """A passage, halved at a space until each piece fits; one that cannot be halved stays."""
+    """Halves a passage at a space until each piece fits; keeps one that is too short to halve."""
     text = passage.text
     if _cost(text) <= max(room, 2 * MARGIN):
         return [passage]
@@ -144,7 +143,7 @@ def _pieces(passage: Passage, room: int) -> list[Passage]:
 
 
 def _cost(text: str) -> int:
-    """Characters that a value may take in a prompt, its place in the demanded form included."""
+    """Characters that a value may take in a prompt, with its place in the reply form."""
     return section("", text).size + MARGIN
 
 

@@ -1,8 +1,8 @@
-"""From a judge's verdicts to scores. The judge never names a score: code computes it.
+"""Computes scores from a judge's verdicts: the judge never names a score (ADR 10).
 
-Every quote is looked up in the record, and a verdict whose quote is not there falls to the grade
-that the rubric says (`without_quote`). The score of a record with a text that addresses a model is
-withheld (label `injection_suspected`): what it would have been stands in its details as `value`.
+Every quote is searched in the record; a verdict whose quote is not found gets the rubric's grade
+`without_quote`. The score of a record with a text that addresses a model is withheld (label
+`injection_suspected`): what it would have been is in the details as `value`.
 """
 
 from __future__ import annotations
@@ -26,19 +26,19 @@ from scorers.rubric import Rubric, load_rubrics
 from scorers.text.quotation import is_quoted
 
 SHOWN = 300
-"""Characters of a quote, a claim or a reason that the details keep."""
+"""Most characters of a quote, a claim or a reason in the details."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Incomplete:
-    """A reply lacks verdicts, or has some that nobody asked for: there is no score."""
+    """A reply lacks verdicts or has unknown ones: there is no score."""
 
     reason: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Verdict:
-    """One item's grade after its quote was checked; `given` is what the judge said."""
+    """The grade of an item after its quote was checked; `given` is the judge's grade."""
 
     item: Item
     grade: Grade
@@ -48,7 +48,7 @@ class Verdict:
 
     @property
     def evidence(self) -> dict[str, object]:
-        """The verdict as it is kept."""
+        """The verdict as the details keep it, without empty values."""
         every = {
             "item": self.item.name,
             "grade": self.grade.name,
@@ -68,10 +68,10 @@ def read_scores(
     judge: str,
     derived: Sequence[Rubric] | None = None,
 ) -> tuple[Score, ...] | Incomplete:
-    """The score of the rubric that the questions ask, then those derived from its grades.
+    """The score of the rubric that was asked, then those derived from its grades.
 
-    `answers` stand in the order of the questions, which are all questions about one record.
-    `derived` are the rubrics to compute from the grades, by default all that there are.
+    `questions` are all questions about one record; `answers` are in their order. `derived` are the
+    rubrics to compute from the grades, by default all.
     """
     if not questions or len(questions) != len(answers):
         return Incomplete(reason=f"{len(answers)} replies to {len(questions)} questions")
@@ -106,7 +106,7 @@ def read_scores(
 
 
 def _without_delimiter(delimiter: str, value: Any) -> Any:
-    """A reply without the delimiter, should the data have talked the judge into repeating it."""
+    """Removes the delimiter from a reply, in case the data made the judge repeat it."""
     if isinstance(value, str):
         return value.replace(delimiter, "")
     if isinstance(value, dict):
@@ -119,12 +119,12 @@ def _without_delimiter(delimiter: str, value: Any) -> Any:
 
 
 def derived_from(name: str, rubrics: Mapping[str, Rubric]) -> tuple[Rubric, ...]:
-    """The rubrics that are computed from the grades of the rubric of this name."""
+    """The rubrics that are computed from the grades of this rubric."""
     return tuple(rubric for rubric in rubrics.values() if rubric.derived_from == name)
 
 
 def _verdicts(question: Question, reply: Mapping[str, Any]) -> list[Verdict] | Incomplete:
-    """The verdicts of one reply, their quotes checked."""
+    """The verdicts of one reply, with checked quotes."""
     if not question.items:
         return _nuggets(question, reply)
     replied = reply.get("verdicts")
@@ -159,7 +159,7 @@ def _nuggets(question: Question, reply: Mapping[str, Any]) -> list[Verdict] | In
 
 
 def _verdict(question: Question, item: Item, entry: Mapping[str, Any]) -> Verdict | None:
-    """A verdict; None where its grade is none of the rubric's."""
+    """A verdict with its quote checked; None if its grade is not on the scale."""
     table = question.table
     name, quote = str(entry.get("grade")), str(entry.get("quote", "")).strip()
     grade = next((candidate for candidate in table.grades if candidate.name == name), None)
@@ -172,7 +172,7 @@ def _verdict(question: Question, item: Item, entry: Mapping[str, Any]) -> Verdic
 
 
 def _quotable(question: Question, item: Item) -> list[str]:
-    """The texts of the record in which a quote may stand; chunks are whole here."""
+    """The texts in which a quote may be found; chunks are whole, even if they were split."""
     table = question.table
     if table.quote_from is QuoteFrom.ANSWER:
         return [question.record.answer or ""]
@@ -185,7 +185,7 @@ def _quotable(question: Question, item: Item) -> list[str]:
 
 
 def _better_verdict(first: Verdict, other: Verdict, table: JudgeTable) -> Verdict:
-    """Of two verdicts on one item, each from a part of the context, that which stands first."""
+    """The better of two verdicts on one item, each from another part of the context."""
     order = [grade.name for grade in table.grades]
     return min(first, other, key=lambda verdict: order.index(verdict.grade.name))
 
@@ -244,7 +244,7 @@ def _explanation(
 
 
 def _failure(replies: Sequence[Mapping[str, Any]]) -> tuple[str, str]:
-    """The first failure that a reply names; its words are cut to the asked number."""
+    """The first failure that a reply names, and its mode, cut to MODE_WORDS words."""
     named = [reply for reply in replies if reply.get("failure_type") not in (None, NO_FAILURE)]
     if not named:
         return NO_FAILURE, ""
@@ -267,7 +267,7 @@ def _suspicions(question: Question) -> list[str]:
 
 
 def _chunks(question: Question, verdicts_by_item: Mapping[str, Verdict]) -> tuple[GradedChunk, ...]:
-    """The grades by chunk, in the order of retrieval."""
+    """The grade of each chunk, in the order of retrieval."""
     return tuple(
         GradedChunk(chunk_id=item.chunk_id, grade=verdicts_by_item[item.name].grade)
         for item in question.material.items

@@ -1,7 +1,7 @@
-"""The judge at work: takes records from its queue, asks, and writes what it was told.
+"""The judge's loop: takes records from its queue, asks the model, and writes the scores.
 
-A record leaves the queue when its verdicts are durable. A crash in between repeats it: replies
-that had come are in the cache, scores replace themselves, so that nothing counts twice.
+A record leaves the queue when its scores are durable. A crash before that repeats it: its replies
+are in the cache, and scores replace themselves, so that nothing counts twice.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from typing import TypeAlias
 
 import structlog
 
-from ragvigil.llm.book import Pot
+from ragvigil.llm.spending import Pot
 from ragvigil.llm.budget import Budget
 from ragvigil.llm.outcome import Purpose
 from ragvigil.model.record import RagRecord
@@ -31,11 +31,12 @@ log = structlog.get_logger()
 
 IDLE_SECONDS, TROUBLE_SECONDS = 0.1, 5.0
 LINGER_SECONDS, BATCH_RECORDS = 0.5, 64
-"""Verdicts are written together: each write waits for the disk."""
+"""Scores wait this long to be written together: each write waits for the disk."""
 AGAIN_SECONDS = 60.0
 """How long a record waits when the API is down; twice as long each round."""
 PACE_SECONDS = 60.0
 FORGET_SECONDS = 24 * 3600.0
+"""How long a judged record is remembered, so that a replay does not queue it again."""
 
 ReadRecords: TypeAlias = Callable[[Collection[Key]], Mapping[Key, StoredRecord]]
 WriteScores: TypeAlias = Callable[[Sequence[tuple[StoredRecord, Sequence[Score]]]], object]
@@ -43,7 +44,7 @@ WriteScores: TypeAlias = Callable[[Sequence[tuple[StoredRecord, Sequence[Score]]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Verdicts:
-    """All scores of one record, ready to be written."""
+    """All scores of one record, to be written."""
 
     waiting: QueuedRecord
     stored: StoredRecord
@@ -51,9 +52,9 @@ class Verdicts:
 
 
 class Judge:
-    """Runs until told to stop; one event loop. `read` and `write` block and are run in threads.
+    """Judges queued records on one event loop; `read` and `write` block, so they run in threads.
 
-    At most `at_once` records are asked about at a time; the client bounds the calls.
+    At most `at_once` records are judged at a time; the client bounds the calls.
     """
 
     def __init__(
@@ -81,7 +82,7 @@ class Judge:
         metrics.REPEATED.inc(queue.repeated)
 
     async def run(self, stop: Event) -> None:
-        """Judges until `stop`; what is not finished then is judged after the next start."""
+        """Judges until `stop` is set; unfinished records are judged after the next start."""
         while not stop.is_set():
             pause = 0.0
             try:
@@ -100,10 +101,9 @@ class Judge:
     async def ask(
         self, records: Sequence[RagRecord], purpose: Purpose, rubrics: Collection[str] = ()
     ) -> list[tuple[Score, ...]]:
-        """The scores of each of these records, asked anew; nothing is written.
+        """Judges records at once, bypassing queue and cache; writes nothing.
 
-        `rubrics` are those to be asked of the judge's own, or computed from its grades; empty is
-        all.
+        `rubrics` names judged or derived rubrics; empty means all.
         """
         asker = replace(self._asker, is_fresh=True)
         families = [
@@ -123,7 +123,7 @@ class Judge:
         ]
 
     async def step(self) -> bool:
-        """Takes what is due, writes what is done; whether anything was taken or written."""
+        """Takes due records and writes finished scores; returns whether there were any."""
         self._pace()
         wrote = await self._deliver()
         room = self._at_once - len(self._tasks)
@@ -138,7 +138,7 @@ class Judge:
         return bool(due or wrote)
 
     def _pace(self) -> None:
-        """Adapts the thinning of the rates to the budget, once a minute."""
+        """Adapts the thinning of the sampling rates to the budget, once a minute."""
         now = self._clock()
         if self._budget is None or now - self._paced < PACE_SECONDS:
             return
