@@ -1,8 +1,9 @@
-"""What a route retrieves: are these still the chunks, documents and scores of its past?
+"""Compares what a route retrieves with the chunks, documents and scores of its past.
 
-Requests whose question was asked before say most: the same question finds the same chunks, however
-large the corpus is. A question asked for the first time may well find what was never found before,
-so it only counts where nearly everything it finds is new, and by how usual that was.
+Requests whose question was asked before are the best evidence: the same question finds the same
+chunks, however large the corpus is. A question asked for the first time may well find chunks that
+were never found before, so it counts only where nearly all of them are new, and by how usual that
+was.
 """
 
 from __future__ import annotations
@@ -21,6 +22,8 @@ MOST_QUESTIONS = 500
 SAME_SCORE = 0.01
 """Scores of one chunk for one question are the same within this share."""
 SMOOTHING = 0.02
+"""Weight of a new request in the running mean of `usual_new_documents`."""
+# Flags of questions asked before, and of questions asked for the first time.
 REPEATED = ("new_chunks", "new_documents", "lost_any", "lost_half", "moved")
 K = TypeVar("K")
 V = TypeVar("V")
@@ -28,10 +31,11 @@ FIRST = ("half_new", "nearly_all_new", "documents_new")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Look:
-    """One request against the past; `previous` is what its question found before, None if never.
+class RetrievalDiff:
+    """One request compared with the past.
 
-    `new` are the chunks never seen before, `new_documents` those of documents never seen before.
+    `previous` is what its question found before, None if it was never asked. `new` are the chunks
+    never found before, `new_documents` those of documents never found before.
     """
 
     mark: Mark
@@ -42,51 +46,51 @@ class Look:
 
     @property
     def lost(self) -> tuple[Chunk, ...]:
-        """What the question found before and does not any more."""
-        now = {one.text for one in self.chunks}
-        return tuple(one for one in self.previous or () if one.text not in now)
+        """The chunks that the question found before and does not find any more."""
+        now = {chunk.text for chunk in self.chunks}
+        return tuple(chunk for chunk in self.previous or () if chunk.text not in now)
 
     @property
     def moves(self) -> tuple[float, ...]:
-        """By how much the scores moved of the chunks that were found before and now."""
-        before = {one.text: one.score for one in self.previous or ()}
+        """The relative change of each score, for chunks found before and now."""
+        before = {chunk.text: chunk.score for chunk in self.previous or ()}
         return tuple(
-            abs(one.score - was) / max(abs(was), abs(one.score), 1e-9)
-            for one in self.chunks
-            if one.score is not None and (was := before.get(one.text)) is not None
+            abs(chunk.score - was) / max(abs(was), abs(chunk.score), 1e-9)
+            for chunk in self.chunks
+            if chunk.score is not None and (was := before.get(chunk.text)) is not None
         )
 
     @property
     def is_changed(self) -> bool:
-        """Whether a question that was asked before does not find quite the same."""
+        """Whether a question that was asked before finds other chunks, scores or another order."""
         moves = self.moves
         moved = bool(moves) and median(moves) > SAME_SCORE
         return bool(self.new or self.lost) or moved or self.is_reordered
 
     @property
     def is_reordered(self) -> bool:
-        """Whether chunks that were found before and now changed places with one another."""
-        now = [one.text for one in self.chunks]
-        before = [one.text for one in self.previous or ()]
-        return [one for one in now if one in before] != [one for one in before if one in now]
+        """Whether the chunks found both before and now come in another order."""
+        now = [chunk.text for chunk in self.chunks]
+        before = [chunk.text for chunk in self.previous or ()]
+        return [text for text in now if text in before] != [text for text in before if text in now]
 
     @property
     def new_share(self) -> float:
-        """The share of chunks never seen before."""
+        """The share of chunks never found before."""
         return len(self.new) / len(self.chunks) if self.chunks else 0.0
 
 
 class Corpus:
-    """The chunks, documents and results that a route knows, and what is remarkable about each.
+    """The chunks, documents and results that a route has shown, and which requests stand out.
 
-    What comes is known 60 requests later, so that a change stays remarkable for so long.
+    A request is learned only LONG_WINDOW requests later, so that a change stands out for that long.
     """
 
     __slots__ = (
         "_chunks",
+        "_diffs",
         "_documents",
         "_learning",
-        "_looks",
         "_questions",
         "_rare",
         "_warm_up",
@@ -96,47 +100,48 @@ class Corpus:
     def __init__(self, warm_up: int) -> None:
         self._warm_up = self._learning = warm_up
         self.usual_new_documents = 0.0
-        """Of chunks found by questions asked for the first time, those of unknown documents."""
+        """Share of chunks of unknown documents among those that first-time questions find."""
         self._chunks: dict[int, None] = {}
         self._documents: dict[str, None] = {}
         self._questions: dict[int, tuple[Chunk, ...]] = {}
-        self._looks: deque[tuple[Look, int]] = deque()
+        self._diffs: deque[tuple[RetrievalDiff, int]] = deque()
         self._rare = {name: Rare() for name in (*REPEATED, *FIRST)}
 
-    def push(self, one: Fingerprint, mark: Mark) -> Mark | None:
-        """Takes a request; the first one of a change where one is certain."""
-        if one.chunks is None:
+    def push(self, request: Fingerprint, mark: Mark) -> Mark | None:
+        """Takes a request; returns the first request of a change once the change is certain."""
+        if request.chunks is None:
             return None
-        look = self._look(one, one.chunks, mark)
-        is_asked_again = look.previous is None and any(
-            one.question == question for _, question in self._looks if question
+        diff = self._diff(request, request.chunks, mark)
+        is_asked_again = diff.previous is None and any(
+            request.question == question for _, question in self._diffs if question
         )
-        self._looks.append((look, one.question))
-        if len(self._looks) > LONG_WINDOW:
-            self._learn(*self._looks.popleft())
+        self._diffs.append((diff, request.question))
+        if len(self._diffs) > LONG_WINDOW:
+            self._learn(*self._diffs.popleft())
         self._learning -= self._learning > 0
+        # A new question that is repeated before it was learned would count each time as new.
         if is_asked_again:
             return None
-        found = [self._rare[name].push(flag, mark) for name, flag in self._flags(look)]
-        return min((first for first in found if first is not None), default=None)
+        firsts = [self._rare[name].push(flag, mark) for name, flag in self._flags(diff)]
+        return min((first for first in firsts if first is not None), default=None)
 
-    def since(self, mark: Mark) -> list[Look]:
-        """The newest requests from a mark on, at most 60."""
-        return [look for look, _ in self._looks if look.mark >= mark]
+    def since(self, mark: Mark) -> list[RetrievalDiff]:
+        """The newest requests from a mark on, at most LONG_WINDOW."""
+        return [diff for diff, _ in self._diffs if diff.mark >= mark]
 
     def renewed(self, since: Mark) -> Corpus:
-        """One that knows what came since then, and nothing else."""
+        """Returns a corpus that has learned only the requests since then."""
         other = Corpus(self._warm_up)
-        for look, question in self._looks:
-            if look.mark >= since:
-                other._learn(look, question)
+        for diff, question in self._diffs:
+            if diff.mark >= since:
+                other._learn(diff, question)
         return other
 
-    def _look(self, one: Fingerprint, chunks: tuple[Chunk, ...], mark: Mark) -> Look:
-        previous = self._questions.get(one.question)
+    def _diff(self, request: Fingerprint, chunks: tuple[Chunk, ...], mark: Mark) -> RetrievalDiff:
+        previous = self._questions.get(request.question)
         found_before = {chunk.text for chunk in previous or ()}
         documents = {chunk.document for chunk in previous or ()}
-        return Look(
+        return RetrievalDiff(
             mark=mark,
             chunks=chunks,
             previous=previous,
@@ -154,36 +159,36 @@ class Corpus:
             ),
         )
 
-    def _flags(self, look: Look) -> Iterator[tuple[str, bool]]:
-        """What is remarkable about a request; questions asked for the first time come warm."""
-        if look.previous is not None:
-            lost = len(look.lost)
-            yield "new_chunks", bool(look.new)
-            yield "new_documents", bool(look.new_documents)
+    def _flags(self, diff: RetrievalDiff) -> Iterator[tuple[str, bool]]:
+        """Yields a request's flags; first-time questions only after the warm-up."""
+        if diff.previous is not None:
+            lost = len(diff.lost)
+            yield "new_chunks", bool(diff.new)
+            yield "new_documents", bool(diff.new_documents)
             yield "lost_any", bool(lost)
-            yield "lost_half", lost > 0.5 * len(look.previous)
-            if moves := look.moves:
+            yield "lost_half", lost > 0.5 * len(diff.previous)
+            if moves := diff.moves:
                 yield "moved", median(moves) > SAME_SCORE
-        elif not self._learning and look.chunks:
-            yield "half_new", look.new_share >= 0.5
-            yield "nearly_all_new", look.new_share >= 0.9
-            yield "documents_new", len(look.new_documents) >= 0.5 * len(look.chunks)
+        elif not self._learning and diff.chunks:
+            yield "half_new", diff.new_share >= 0.5
+            yield "nearly_all_new", diff.new_share >= 0.9
+            yield "documents_new", len(diff.new_documents) >= 0.5 * len(diff.chunks)
 
-    def _learn(self, look: Look, question: int) -> None:
-        if look.previous is None and look.chunks:
-            share = len(look.new_documents) / len(look.chunks)
+    def _learn(self, diff: RetrievalDiff, question: int) -> None:
+        if diff.previous is None and diff.chunks:
+            share = len(diff.new_documents) / len(diff.chunks)
             self.usual_new_documents += SMOOTHING * (share - self.usual_new_documents)
-        for chunk in look.chunks:
+        for chunk in diff.chunks:
             _remember(self._chunks, chunk.text, None, MOST_CHUNKS)
             if chunk.document:
                 _remember(self._documents, chunk.document, None, MOST_CHUNKS)
         if question:
-            _remember(self._questions, question, look.chunks, MOST_QUESTIONS)
+            _remember(self._questions, question, diff.chunks, MOST_QUESTIONS)
 
 
-def _remember(known: dict[K, V], key: K, value: V, most: int) -> None:
-    """Puts it last; what came longest ago goes."""
-    known.pop(key, None)
-    known[key] = value
-    if len(known) > most:
-        del known[next(iter(known))]
+def _remember(entries: dict[K, V], key: K, value: V, most: int) -> None:
+    """Puts the entry last; the oldest entry goes beyond `most`."""
+    entries.pop(key, None)
+    entries[key] = value
+    if len(entries) > most:
+        del entries[next(iter(entries))]

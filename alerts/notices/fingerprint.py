@@ -1,4 +1,4 @@
-"""What a record shows of the setup that made it: small enough to take from every request."""
+"""Fingerprints: what a record shows of the setup that made it, small enough for every request."""
 
 from __future__ import annotations
 
@@ -30,6 +30,7 @@ NO_RERANKER = "none"
 MOST_CHUNKS = 100
 MOST_CHARACTERS = 200
 LARGEST = 1e300
+"""Scores beyond this are unknown: sums and means of them would overflow."""
 Place = tuple[str, str, str]
 """Service, environment, route."""
 
@@ -65,7 +66,7 @@ class Fingerprint:
 def fingerprint_of(
     record: RagRecord, time_unix_nano: int, lengths: Mapping[str, int] | None = None
 ) -> Fingerprint:
-    """The fingerprint of a record; `lengths` are characters by text hash where texts are away."""
+    """Takes the fingerprint of a record; `lengths` are characters by hash of texts stored apart."""
     documents = _retrieved(record)
     chunks = None if documents is None else _chunks(documents, lengths or {})
     return Fingerprint(
@@ -79,7 +80,7 @@ def fingerprint_of(
 
 
 def _retrieved(record: RagRecord) -> Sequence[Document] | None:
-    """What the retriever returned, else what is known of it; None where nothing is."""
+    """What the retriever returned, else the documents that later steps show; None without any."""
     if "retrieved" not in record.absent and (record.retrieved or not record.error):
         return record.retrieved
     return record.reranked or record.context or None
@@ -89,24 +90,28 @@ def _chunks(documents: Sequence[Document], lengths: Mapping[str, int]) -> tuple[
     return tuple(
         [
             Chunk(
-                text=short(_name(one)),
-                document=one.document_id[:MOST_CHARACTERS],
-                length=lengths.get(one.text_hash) if one.content is None else len(one.content),
-                score=_known(one.score),
+                text=short(_name(document)),
+                document=document.document_id[:MOST_CHARACTERS],
+                length=lengths.get(document.text_hash)
+                if document.content is None
+                else len(document.content),
+                score=_known(document.score),
             )
-            for one in documents[:MOST_CHUNKS]
+            for document in documents[:MOST_CHUNKS]
         ]
     )
 
 
 def _known(score: float | None) -> float | None:
-    """A score that can be reckoned with."""
+    """A score that can be computed with: neither NaN nor beyond LARGEST."""
     return score if score is not None and -LARGEST < score < LARGEST else None
 
 
-def _name(one: Document) -> str:
-    """The same for the same text, whether the text itself is at hand or only its hash is."""
-    return one.text_hash or (text_hash(one.content) if one.content else one.chunk_id)
+def _name(document: Document) -> str:
+    """The same name for the same text, whether the record holds the text or only its hash."""
+    return document.text_hash or (
+        text_hash(document.content) if document.content else document.chunk_id
+    )
 
 
 def _question(record: RagRecord) -> int:
@@ -132,7 +137,7 @@ def _values(record: RagRecord) -> tuple[str, ...]:
 
 
 def _reranker(record: RagRecord) -> str:
-    """The reranker's name; a step that did not run is a value, one that is not seen is none."""
+    """The reranker's name; NO_RERANKER for a step that did not run, empty for one not seen."""
     if record.dimensions.reranker_model:
         return record.dimensions.reranker_model
     if "reranked" not in record.absent:
@@ -145,24 +150,24 @@ def _reranker(record: RagRecord) -> str:
 def _numbers(record: RagRecord, chunks: Sequence[Chunk] | None) -> tuple[float | None, ...]:
     if chunks is None:
         return (None,) * len(NUMBERS)
-    scores = [one.score for one in chunks if one.score is not None]
+    scores = [chunk.score for chunk in chunks if chunk.score is not None]
     return (
         None if "retrieved" in record.absent else float(len(chunks)),
         None if "context" in record.absent or record.error else float(len(record.context)),
-        mean(one.length for one in chunks),
+        mean(chunk.length for chunk in chunks),
         max(scores, default=None),
         mean(scores),
     )
 
 
 def mean(numbers: Iterable[float | None]) -> float | None:
-    """The mean of those that are known, None where none is."""
-    known = [one for one in numbers if one is not None]
-    return sum(known) / len(known) if known else None
+    """The mean of the known numbers, None without any."""
+    values = [number for number in numbers if number is not None]
+    return sum(values) / len(values) if values else None
 
 
 @lru_cache(maxsize=16_384)
 def short(text: str) -> int:
-    """8 bytes that stand for a text, the same in every process."""
+    """Hashes a text to 8 bytes, the same in every process (`hash` differs between processes)."""
     digest = blake2b(text.encode("utf-8", "surrogatepass"), digest_size=8).digest()
     return int.from_bytes(digest, "little")

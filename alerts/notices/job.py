@@ -1,4 +1,4 @@
-"""Change notices in the core: fingerprints of all traffic in, notices out and into the store."""
+"""The job of change notices: takes fingerprints of all traffic, makes and stores notices."""
 
 from __future__ import annotations
 
@@ -25,14 +25,16 @@ log = structlog.get_logger()
 NANOS = 10**9
 HOUR = 3600
 REBUILT_HOURS = (72, 12, 2)
-"""So far back the past is read at start, less where that is too much for the store."""
+"""Hours of the past that are read at start; the next shorter where the store refuses that many."""
 STORED_EACH = 20
 PATIENCE_SECONDS = 600
-"""A change on a route that nobody asks any more is named after this."""
+"""Seconds after which a change is named on a route that gets no further requests."""
 MOST_WAITING, MOST_HELD = 20_000, 4_000
+"""Fingerprints that may wait for `run`, and that may wait for earlier records (`is_held`)."""
 MOST_ROUTES = 200
-"""A route takes 1 to 2 MB."""
+"""Routes with a detector; each takes 1 to 2 MB."""
 MOST_KNOWN = 50_000
+"""Keys of records that are remembered, so that a record counts once."""
 _INDEX = VALUES.index(ChangeKind.INDEX)
 OF_INDEX = frozenset(
     {
@@ -43,13 +45,15 @@ OF_INDEX = frozenset(
         ChangeKind.EMBEDDING_MODEL,
     }
 )
-"""Kinds after which an index is another one."""
+"""Kinds of change after which a route's index counts as another one."""
 
 
 class NoticeJob:
-    """The detectors of all routes. `offer` is called in the pipeline's thread, `run` in a job's.
+    """The detectors of all routes.
 
-    The state is in memory and rebuilt at the first run from the newest stored records and notices.
+    The pipeline's thread calls `offer`, the job's thread everything else; only `_waiting` is shared
+    and guarded by the lock. The state is in memory, and rebuilt at the first run from the newest
+    stored records and notices.
     """
 
     def __init__(self, store: Store, settings: NoticeSettings, clock: Clock) -> None:
@@ -58,14 +62,14 @@ class NoticeJob:
         self._waiting: deque[tuple[str, Fingerprint]] = deque()
         self._routes: OrderedDict[Place, RouteNotices] = OrderedDict()
         self._changing: dict[Place, float] = {}
-        self._known: OrderedDict[str, None] = OrderedDict()
+        self._keys: OrderedDict[str, None] = OrderedDict()
         self._epochs: dict[Place, str] = {}
         self._stated: dict[Place, bool] = {}
         self._unwritten: list[Notice] = []
         self._is_rebuilt = False
         self.is_held = False
-        """Whether earlier records than those that are offered may still come: they wait for them,
-        unless they are too many."""
+        """Whether earlier records than those offered may still come: while it is set, fingerprints
+        wait for them, up to MOST_HELD. Detectors need requests in order of their time."""
 
     def offer(self, prints: Iterable[tuple[str, Fingerprint]]) -> None:
         """Takes the fingerprints of stored records, each under the name of its record."""
@@ -76,7 +80,7 @@ class NoticeJob:
                 UNNOTICED.labels("shed").inc()
 
     def epochs(self) -> dict[Place, str]:
-        """Which index each route uses, of those that do not say it; only where one has changed."""
+        """The name of each route's index since its last change, for routes that send none."""
         return {
             place: epoch
             for place, epoch in dict(self._epochs).items()
@@ -84,15 +88,15 @@ class NoticeJob:
         }
 
     def run(self) -> tuple[Notice, ...]:
-        """Steps the detectors by what was offered; the notices that are new, and stored.
+        """Feeds what was offered to the detectors; returns the new notices once they are stored.
 
-        Raises StoreError; what was found then is stored and returned by the next run.
+        Raises StoreError; the notices are then stored and returned by the next run.
         """
         if not self._is_rebuilt:
             self._rebuild()
-        for key, one in sorted(self._take(), key=lambda pair: pair[1].time_unix_nano):
+        for key, request in sorted(self._take(), key=lambda pair: pair[1].time_unix_nano):
             if self._is_first(key):
-                self._step(self._detector(one), one)
+                self._step(self._detector(request), request)
         self._settle()
         return self._write()
 
@@ -100,33 +104,33 @@ class NoticeJob:
         with self._lock:
             if self.is_held and len(self._waiting) <= MOST_HELD:
                 return ()
-            taken, self._waiting = self._waiting, deque()
-            return taken
+            waiting, self._waiting = self._waiting, deque()
+            return waiting
 
-    def _step(self, detector: RouteNotices, one: Fingerprint) -> None:
+    def _step(self, detector: RouteNotices, request: Fingerprint) -> None:
         late = detector.late
-        self._found(detector.step(one))
+        self._add(detector.step(request))
         UNNOTICED.labels("late").inc(detector.late - late)
 
     def _settle(self) -> None:
-        """Names what changed on routes that nobody asks any more."""
+        """Makes the notices of routes that changed and get no further requests."""
         now = self._clock()
-        changing = [place for place, one in self._routes.items() if one.is_changing]
+        changing = [place for place, detector in self._routes.items() if detector.is_changing]
         self._changing = {place: self._changing.get(place, now) for place in changing}
         for place, since in self._changing.items():
             if now - since >= PATIENCE_SECONDS:
-                self._found(self._routes[place].settle())
+                self._add(self._routes[place].settle())
 
-    def _found(self, notices: Iterable[Notice]) -> None:
-        for one in notices:
-            self._unwritten.append(one)
-            self._remember(one)
+    def _add(self, notices: Iterable[Notice]) -> None:
+        for notice in notices:
+            self._unwritten.append(notice)
+            self._remember(notice)
 
-    def _remember(self, one: Notice) -> None:
-        if one.kind in OF_INDEX:
-            since = datetime.fromtimestamp(one.since_unix_nano // NANOS, UTC)
-            name = f"{NOTICED_EPOCH}{one.kind} {since:%Y-%m-%dT%H:%M:%SZ}"
-            self._epochs[(one.service, one.environment, one.route)] = name
+    def _remember(self, notice: Notice) -> None:
+        if notice.kind in OF_INDEX:
+            since = datetime.fromtimestamp(notice.since_unix_nano // NANOS, UTC)
+            name = f"{NOTICED_EPOCH}{notice.kind} {since:%Y-%m-%dT%H:%M:%SZ}"
+            self._epochs[(notice.service, notice.environment, notice.route)] = name
 
     def _write(self) -> tuple[Notice, ...]:
         if not self._unwritten:
@@ -135,54 +139,54 @@ class NoticeJob:
         replica, epoch = self._store.replica, self._store.epoch
         self._store.write(stored.batch(self._unwritten, now, replica=replica, epoch=epoch))
         written, self._unwritten = tuple(self._unwritten), []
-        for one in written:
-            log.info("notice", kind=one.kind, service=one.service, route=one.route)
+        for notice in written:
+            log.info("notice", kind=notice.kind, service=notice.service, route=notice.route)
         return written
 
     def _is_first(self, key: str) -> bool:
-        """Whether a record comes for the first time: late spans and the spool bring some again."""
-        if key in self._known:
+        """Whether a record comes for the first time: late spans and replays bring some again."""
+        if key in self._keys:
             return False
-        self._known[key] = None
-        if len(self._known) > MOST_KNOWN:
-            self._known.popitem(last=False)
+        self._keys[key] = None
+        if len(self._keys) > MOST_KNOWN:
+            self._keys.popitem(last=False)
         return True
 
-    def _detector(self, one: Fingerprint) -> RouteNotices:
-        """That of the route; the route that was asked longest ago makes room for a new one."""
-        if one.place not in self._routes:
-            self._routes[one.place] = RouteNotices(one.place, self._settings)
+    def _detector(self, request: Fingerprint) -> RouteNotices:
+        """The detector of the request's route; a new one replaces the least recently used."""
+        if request.place not in self._routes:
+            self._routes[request.place] = RouteNotices(request.place, self._settings)
             if len(self._routes) > MOST_ROUTES:
                 gone, _ = self._routes.popitem(last=False)
                 self._stated.pop(gone, None)
                 self._epochs.pop(gone, None)
-        self._routes.move_to_end(one.place)
-        self._stated[one.place] = bool(one.values[_INDEX])
-        return self._routes[one.place]
+        self._routes.move_to_end(request.place)
+        self._stated[request.place] = bool(request.values[_INDEX])
+        return self._routes[request.place]
 
     def _rebuild(self) -> None:
-        """Learns from the stored past, and takes the notices that were made of it as they are."""
-        made: dict[Place, list[Notice]] = {}
+        """Learns from the stored past; notices that were made from it are not made again."""
+        notices: dict[Place, list[Notice]] = {}
         for notice in reversed(stored.newest(self._store, each=STORED_EACH)):
             self._remember(notice)
             place = (notice.service, notice.environment, notice.route)
-            made.setdefault(place, []).append(notice)
+            notices.setdefault(place, []).append(notice)
         past = self._past()
-        texts = stored.lengths(self._store, (text for one in past for text in _hashes(one)))
+        texts = stored.lengths(self._store, (text for each in past for text in _hashes(each)))
         for each in past:
             self._is_first(f"{each.record.trace_id} {each.record.record_id}")
-            one = fingerprint_of(each.record, each.time_unix_nano, texts)
-            detector = self._detector(one)
-            self._accept(detector, made.get(one.place, []), one.time_unix_nano)
-            detector.learn(one)
+            request = fingerprint_of(each.record, each.time_unix_nano, texts)
+            detector = self._detector(request)
+            self._accept(detector, notices.get(request.place, []), request.time_unix_nano)
+            detector.learn(request)
         for place, detector in self._routes.items():
-            self._accept(detector, made.get(place, []), None)
+            self._accept(detector, notices.get(place, []), None)
         self._is_rebuilt = True
 
-    def _accept(self, detector: RouteNotices, made: list[Notice], until: int | None) -> None:
-        """Takes the notices that were made before this time, all where there is none."""
-        while made and (until is None or made[0].noticed_unix_nano < until):
-            detector.accept(made.pop(0))
+    def _accept(self, detector: RouteNotices, notices: list[Notice], until: int | None) -> None:
+        """Takes over the notices made before `until`, or all of them if it is None."""
+        while notices and (until is None or notices[0].noticed_unix_nano < until):
+            detector.accept(notices.pop(0))
 
     def _past(self) -> list[stored.Past]:
         each = 2 * self._settings.warm_up_requests + 2 * LONG_WINDOW
@@ -195,5 +199,5 @@ class NoticeJob:
         return []
 
 
-def _hashes(one: stored.Past) -> list[str]:
-    return [document.text_hash for document in one.record.retrieved or one.record.reranked]
+def _hashes(record: stored.Past) -> list[str]:
+    return [document.text_hash for document in record.record.retrieved or record.record.reranked]

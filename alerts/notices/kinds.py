@@ -1,4 +1,4 @@
-"""Which change it is: what moved together is named once, by what explains the rest."""
+"""Names a change: what changed together is named once, by the kind that explains the rest."""
 
 from __future__ import annotations
 
@@ -6,16 +6,18 @@ from collections.abc import Collection, Iterator, Sequence
 from math import log
 from statistics import mean, median
 
-from alerts.notices.corpus import SAME_SCORE, Look
+from alerts.notices.corpus import SAME_SCORE, RetrievalDiff
 from alerts.notices.fingerprint import Chunk
 from ragvigil.model.notice import ChangeKind
 
 FEWEST_AGAIN = 3
+"""Fewest repeated questions that are evidence enough by themselves."""
 WHOLE = 0.8
-"""Where this share of what is found is new, it is not a few documents that changed."""
+"""Share of new chunks from which the whole index counts as new, not a few documents."""
 LENGTH_RATIO = 1.3
+"""Ratio of median chunk lengths from which chunks count as cut anew."""
 SLIGHT_MOVE = 0.1
-"""Scores that count words move this much when documents come or go."""
+"""Scores that count words move by up to this share when documents come or go."""
 RETRIEVAL = frozenset(
     {
         ChangeKind.EMBEDDING_MODEL,
@@ -24,58 +26,62 @@ RETRIEVAL = frozenset(
         ChangeKind.TOP_K,
     }
 )
-"""Dimensions that what is retrieved depends on."""
+"""Dimensions on which it depends what is retrieved."""
 GENERATION = frozenset({ChangeKind.TEMPERATURE, ChangeKind.MAX_TOKENS})
 
 
 def of_content(
-    looks: Sequence[Look], usual_new_documents: float = 0.0, *, certain: bool = True
+    diffs: Sequence[RetrievalDiff], usual_new_documents: float = 0.0, *, certain: bool = True
 ) -> ChangeKind | None:
-    """What became of the chunks, from the requests since the change; None where nothing is new.
+    """Names what happened to the chunks, from the requests since the change; None if nothing did.
 
     `usual_new_documents` is the share of chunks of unknown documents that is usual for questions
-    asked for the first time; these alone tell of new chunks only where that is `certain`.
+    asked for the first time; these questions alone show new chunks only if the change is `certain`.
     """
-    again = [look for look in looks if look.previous is not None]
-    judged = again if len(again) >= FEWEST_AGAIN or not certain else looks
-    changed = [look for look in again if look.is_changed]
+    again = [diff for diff in diffs if diff.previous is not None]
+    judged = again if len(again) >= FEWEST_AGAIN or not certain else diffs
+    changed = [diff for diff in again if diff.is_changed]
     is_whole = new_share(judged) >= WHOLE
     if is_whole or (_has_new(judged) and not _is_moved(changed, SLIGHT_MOVE)):
         usual = 0.0 if judged is again else usual_new_documents
         return _of_new(judged, usual, is_whole=is_whole)
     if _is_moved(changed, SAME_SCORE):
         return ChangeKind.REEMBEDDED
-    lost = [chunk.text for look in changed for chunk in look.lost]
+    lost = [chunk.text for diff in changed for chunk in diff.lost]
     if not lost:
         return None
-    found = {chunk.text for look in looks for chunk in look.chunks}
-    still = sum(text in found for text in lost)
+    found_texts = {chunk.text for diff in diffs for chunk in diff.chunks}
+    # Lost for their question, but still found by others: they are ranked otherwise, not gone.
+    still = sum(text in found_texts for text in lost)
     return ChangeKind.REEMBEDDED if still > 0.5 * len(lost) else ChangeKind.DOCUMENTS
 
 
-def new_share(looks: Sequence[Look]) -> float:
-    """The share of new chunks in requests that show any: a rolling change shows few of these."""
-    return mean([look.new_share for look in looks if look.new] or [0.0])
+def new_share(diffs: Sequence[RetrievalDiff]) -> float:
+    """The mean share of new chunks, over requests that show any.
+
+    Requests without new chunks are left out: while a change is rolled out, few requests show it.
+    """
+    return mean([diff.new_share for diff in diffs if diff.new] or [0.0])
 
 
-def is_only_more_or_fewer(looks: Sequence[Look]) -> bool:
-    """Whether each question finds what it found before, and more; or less, and nothing new."""
-    again = [look for look in looks if look.previous]
-    kept = [not look.lost or (not look.new and len(look.chunks) < len(look.previous or ()))
-            for look in again]  # fmt: skip
-    return bool(kept) and sum(kept) >= 0.8 * len(kept)
+def is_only_more_or_fewer(diffs: Sequence[RetrievalDiff]) -> bool:
+    """Whether questions find what they found before and more, or only a part of it."""
+    again = [diff for diff in diffs if diff.previous]
+    is_kept = [not diff.lost or (not diff.new and len(diff.chunks) < len(diff.previous or ()))
+            for diff in again]  # fmt: skip
+    return bool(is_kept) and sum(is_kept) >= 0.8 * len(is_kept)
 
 
-def explained(
+def named_kinds(
     values: Collection[ChangeKind], content: ChangeKind | None, *, counts: bool, whole: bool
 ) -> list[ChangeKind]:
-    """The kinds to name; what another one of them explains is left out.
+    """Returns the kinds to name; a kind that another one explains is left out.
 
-    `values` are the dimensions that changed, `content` what became of the chunks, `counts`
+    `values` are the dimensions that changed, `content` what happened to the chunks, `counts`
     whether there are more or fewer of them, `whole` whether all of them are new.
 
-    >>> explained({ChangeKind.INDEX, ChangeKind.TOP_K}, ChangeKind.RECHUNKED, counts=True,
-    ...           whole=True)
+    >>> named_kinds({ChangeKind.INDEX, ChangeKind.TOP_K}, ChangeKind.RECHUNKED, counts=True,
+    ...             whole=True)
     [<ChangeKind.RECHUNKED: 're-chunked'>]
     """
     kinds = set(values)
@@ -98,64 +104,67 @@ def explained(
     return sorted(kinds)
 
 
-def new_documents(looks: Sequence[Look]) -> list[str]:
-    """Ids of documents never seen before, in the order in which they came."""
-    return list(dict.fromkeys(one.document for look in looks for one in look.new_documents))
+def new_documents(diffs: Sequence[RetrievalDiff]) -> list[str]:
+    """Ids of documents never found before, in order of appearance."""
+    return list(dict.fromkeys(chunk.document for diff in diffs for chunk in diff.new_documents))
 
 
-def edited_documents(looks: Sequence[Look]) -> list[str]:
+def edited_documents(diffs: Sequence[RetrievalDiff]) -> list[str]:
     """Ids of known documents with new chunks."""
-    fresh = set(new_documents(looks))
-    found = dict.fromkeys(one.document for look in looks for one in look.new if one.document)
-    return [one for one in found if one not in fresh]
+    fresh = set(new_documents(diffs))
+    edited = dict.fromkeys(chunk.document for diff in diffs for chunk in diff.new if chunk.document)
+    return [document for document in edited if document not in fresh]
 
 
-def gone_documents(looks: Sequence[Look]) -> list[str]:
-    """Ids of documents that questions found before and none finds any more."""
-    found = {one.document for look in looks for one in look.chunks}
-    lost = dict.fromkeys(one.document for look in looks for one in look.lost if one.document)
-    return [one for one in lost if one not in found]
+def gone_documents(diffs: Sequence[RetrievalDiff]) -> list[str]:
+    """Ids of documents that questions found before and no question finds any more."""
+    still_there = {chunk.document for diff in diffs for chunk in diff.chunks}
+    lost = dict.fromkeys(chunk.document for diff in diffs for chunk in diff.lost if chunk.document)
+    return [document for document in lost if document not in still_there]
 
 
-def _of_new(looks: Sequence[Look], usual_new: float, *, is_whole: bool) -> ChangeKind:
-    new = [chunk for look in looks for chunk in look.new]
-    if sum(bool(one.document) for one in new) < 0.5 * len(new):
+def _of_new(diffs: Sequence[RetrievalDiff], usual_new: float, *, is_whole: bool) -> ChangeKind:
+    new = [chunk for diff in diffs for chunk in diff.new]
+    if sum(bool(chunk.document) for chunk in new) < 0.5 * len(new):
         return ChangeKind.REINDEXED
-    unknown = sum(len(look.new_documents) for look in looks) / len(new)
+    unknown = sum(len(diff.new_documents) for diff in diffs) / len(new)
     if unknown >= 0.5 and 1 - unknown < 0.5 * (1 - usual_new):
         return ChangeKind.DOCUMENTS
-    if is_whole or (_touched_documents(looks) >= 0.6 and _is_length_moved(looks)):
+    if is_whole or (_touched_documents(diffs) >= 0.6 and _is_length_moved(diffs)):
         return ChangeKind.RECHUNKED
     return ChangeKind.DOCUMENTS
 
 
-def _has_new(looks: Sequence[Look]) -> bool:
-    return any(look.new for look in looks)
+def _has_new(diffs: Sequence[RetrievalDiff]) -> bool:
+    return any(diff.new for diff in diffs)
 
 
-def _is_moved(changed: Sequence[Look], least: float) -> bool:
-    """Whether most scores of a chunk for a question moved by that share; else, their order."""
-    moves = [median(found) for look in changed if (found := look.moves)]
+def _is_moved(changed: Sequence[RetrievalDiff], least: float) -> bool:
+    """Whether at least half of the questions' scores moved by more than `least`.
+
+    Without scores: whether 30 % of the questions find their chunks in another order.
+    """
+    moves = [median(scores) for diff in changed if (scores := diff.moves)]
     if moves:
-        return sum(one > least for one in moves) >= 0.5 * len(moves)
-    return sum(look.is_reordered for look in changed) >= 0.3 * max(len(changed), 1)
+        return sum(move > least for move in moves) >= 0.5 * len(moves)
+    return sum(diff.is_reordered for diff in changed) >= 0.3 * max(len(changed), 1)
 
 
-def _touched_documents(looks: Sequence[Look]) -> float:
-    """Of the known documents of requests that show new chunks, the share that has any."""
-    touched = [look for look in looks if look.new]
-    known = {one.document for look in touched for one in look.chunks}
-    known -= set(new_documents(looks))
-    return len(set(edited_documents(looks))) / max(len(known), 1)
+def _touched_documents(diffs: Sequence[RetrievalDiff]) -> float:
+    """The share of known documents with new chunks, among requests that show new chunks."""
+    touched = [diff for diff in diffs if diff.new]
+    documents = {chunk.document for diff in touched for chunk in diff.chunks}
+    documents -= set(new_documents(diffs))
+    return len(set(edited_documents(diffs))) / max(len(documents), 1)
 
 
-def _is_length_moved(looks: Sequence[Look]) -> bool:
-    before = list(_lengths(one for look in looks for one in look.lost))
-    after = list(_lengths(one for look in looks for one in look.new))
+def _is_length_moved(diffs: Sequence[RetrievalDiff]) -> bool:
+    before = list(_lengths(chunk for diff in diffs for chunk in diff.lost))
+    after = list(_lengths(chunk for diff in diffs for chunk in diff.new))
     if not before or not after:
         return False
     return abs(log(median(after) / median(before))) > log(LENGTH_RATIO)
 
 
 def _lengths(chunks: Iterator[Chunk]) -> Iterator[int]:
-    return (one.length for one in chunks if one.length)
+    return (chunk.length for chunk in chunks if chunk.length)

@@ -1,4 +1,4 @@
-"""What change notices count."""
+"""The metric of change notices."""
 
 from __future__ import annotations
 

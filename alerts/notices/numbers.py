@@ -1,4 +1,4 @@
-"""Numbers of a request: how many chunks, how long, how scored. Did they leave their past?"""
+"""Detects when a number of a route's requests (chunks, lengths, scores) left its past."""
 
 from __future__ import annotations
 
@@ -8,15 +8,17 @@ from statistics import median
 from alerts.notices.rare import LONG_WINDOW, REFERENCE, Mark, Rare
 
 FEWEST = 100
+"""Numbers of the past without which none stands out."""
 RENEWED = 20
+"""Requests between two computations of the edges, which sort the past."""
 EDGES = ((0.01, 0.02), (0.1, 0.13))
-"""Shares of the past under and over which a number is remarkable, and what they may truly be."""
+"""Shares of the past at both tails beyond which a number stands out, and what they may truly be."""
 CHANCE = 1e-8
-"""Numbers move a little by themselves, and there are many ways to look at them."""
+"""Stricter than for values: numbers move a little by themselves, and four tests watch each."""
 
 
 class Number:
-    """One number of a route against its newest 400, those of the newest 60 requests left out."""
+    """One number of a route against the 400 before the newest 60 requests."""
 
     __slots__ = ("_edges", "_fresh", "_past", "_rare", "_until_renewed")
 
@@ -30,7 +32,7 @@ class Number:
         )
 
     def push(self, number: float | None, mark: Mark) -> Mark | None:
-        """Takes a number; the first request of a move where one is certain."""
+        """Takes a number; returns the first request of a move once the move is certain."""
         if number is None:
             return None
         self._fresh.append((mark, number))
@@ -40,8 +42,8 @@ class Number:
             return None
         self._renew()
         flags = (flag for low, high in self._edges for flag in (number < low, number > high))
-        found = [rare.push(flag, mark) for rare, flag in zip(self._rare, flags, strict=True)]
-        return min((one for one in found if one is not None), default=None)
+        firsts = [rare.push(flag, mark) for rare, flag in zip(self._rare, flags, strict=True)]
+        return min((first for first in firsts if first is not None), default=None)
 
     def before(self) -> float | None:
         """The median before the newest requests."""
@@ -53,7 +55,7 @@ class Number:
         return median(newer) if newer else None
 
     def renewed(self, since: Mark) -> Number:
-        """One whose past is what came since then, and nothing else."""
+        """Returns a number whose past are only the requests since then."""
         other = Number()
         other._past.extend(number for mark, number in self._fresh if mark >= since)
         return other

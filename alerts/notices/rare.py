@@ -1,4 +1,4 @@
-"""Something that seldom happens, and whether it now happens too often."""
+"""Detects when something that seldom happens happens too often."""
 
 from __future__ import annotations
 
@@ -10,15 +10,19 @@ from itertools import islice
 from math import comb, log, sqrt
 
 WINDOW = 15
+"""Newest observations of the short window: a whole change shows within them (bench/notices.py)."""
 LONG_WINDOW = 60
+"""Newest observations of the long window, for changes that only a share of requests shows."""
 REFERENCE = 400
+"""Observations of the past that are kept."""
 FEWEST = 12
-"""Observations of the past without which nothing is said."""
+"""Observations of the past without which nothing is certain."""
 CHANCE = 5e-6
-"""How probable it may be that a window shows so much by chance."""
+"""Highest probability that a window shows this much by chance."""
 UNSEEN = 0.2
-"""What never happened in n observations is taken to happen 0.2 / (n + 1) of the time; what did
-happen, two standard deviations more often than it did."""
+"""Assumed count of an event that never happened: n observations give a rate of 0.2 / (n + 1).
+
+An event that did happen is assumed two standard deviations more frequent than it was."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, order=True)
@@ -30,11 +34,11 @@ class Mark:
 
 
 class Rare:
-    """A stream of yes and no: is there more yes among the newest than the past explains?
+    """A stream of yes and no: are there more yes among the newest than the past explains?
 
-    The newest 15 stand against up to 400 before them, and the newest 60 against those before.
+    The newest 15 are compared with up to 400 before them, and the newest 60 with those before.
     Two things make it certain: the binomial tail of the past's share is under five in a million,
-    and no window of the past held nearly as many (what comes in bursts is no news).
+    and no window of the past held nearly as many (an event that comes in bursts is no news).
 
     >>> rare, at = Rare(), Mark(number=1, time_unix_nano=0)
     >>> [rare.push(False, at) for _ in range(300)][-1], [rare.push(True, at) for _ in range(3)]
@@ -45,7 +49,7 @@ class Rare:
                  "_past")  # fmt: skip
 
     def __init__(self, flags: Iterable[bool] = (), *, floor: float = 0, chance: float = CHANCE):
-        """`flags` are a past, `floor` is the share that is usual at the least."""
+        """`flags` are the past, `floor` is the smallest share that counts as usual."""
         self._floor, self._chance = floor, chance
         self._past: deque[bool] = deque(flags, maxlen=REFERENCE)
         self._fresh: deque[bool] = deque()
@@ -60,19 +64,20 @@ class Rare:
 
     def before(self, mark: Mark) -> list[bool]:
         """The past up to a request."""
-        count = sum(one < mark for one in self._marks)
+        count = sum(seen_mark < mark for seen_mark in self._marks)
         newest = list(self._fresh)
-        known = len(self._marks) - len(newest)
+        aged = len(self._marks) - len(newest)
         flags = [*self._past, *newest]
-        return flags[: len(flags) - (known + len(newest) - count)]
+        return flags[: len(flags) - (aged + len(newest) - count)]
 
     def push(self, flag: bool, mark: Mark) -> Mark | None:
-        """Takes an observation; the first request of a change where one is certain now."""
+        """Takes an observation; returns the first request of a change once it is certain."""
         self._fresh.append(flag)
         self._marks.append(mark)
         self._in_fresh += flag
         if len(self._fresh) > WINDOW:
             self._age()
+        # The cheap checks first: this runs for every flag of every request.
         if not flag or self._in_fresh + self._in_long < 3 or len(self._past) < FEWEST:
             return None
         if self._is_news(self._in_fresh, WINDOW, self._in_past, len(self._past)):
@@ -102,35 +107,39 @@ class Rare:
         return self._reach([*islice(self._past, before, None), *self._fresh], usual)
 
     def _is_news(self, count: int, window: int, in_past: int, past: int) -> bool:
+        # Rounded, so that the cached tail is computed once for nearly equal shares.
         usual = max((in_past + 2 * sqrt(in_past) + UNSEEN) / (past + 1), self._floor)
         if count < 3 or usual >= 1 or tail(window, count, round(usual, 5)) > self._chance:
             return False
         return not in_past or count > 1 + self._most(window, past)
 
     def _most(self, window: int, past: int) -> int:
-        """The most that any window of the past held."""
+        """The most yes that any window of the past held."""
         flags = list(islice(self._past, past))
-        held = most = sum(flags[:window])
+        count = most = sum(flags[:window])
         for old, new in zip(flags, flags[window:], strict=False):
-            held += new - old
-            most = max(most, held)
+            count += new - old
+            most = max(most, count)
         return most
 
     def _reach(self, flags: list[bool], usual: float) -> int:
-        """From which yes on a share of a half explains them best, against the usual share."""
+        """Steps back to the yes since which a share of a half explains the flags best.
+
+        It maximises the log-likelihood ratio of a half over the usual share.
+        """
         usual = min(max(usual, 1 / REFERENCE, self._floor), 0.4)
         for_yes, for_no = log(0.5 / usual), log(0.5 / (1 - usual))
-        best, held, reach = 0.0, 0.0, 1
+        best, gain, reach = 0.0, 0.0, 1
         for back, flag in enumerate(reversed(flags), start=1):
-            held += for_yes if flag else for_no
-            if flag and held >= best:
-                best, reach = held, back
+            gain += for_yes if flag else for_no
+            if flag and gain >= best:
+                best, reach = gain, back
         return reach
 
 
 @lru_cache(maxsize=65_536)
 def tail(trials: int, least: int, chance: float) -> float:
-    """The probability of at least `least` in `trials`.
+    """The binomial probability of at least `least` hits in `trials`.
 
     >>> round(tail(15, 3, 0.01), 6)
     0.000416

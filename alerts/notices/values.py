@@ -1,4 +1,4 @@
-"""Dimensions that are compared as they are: models, prompt, temperature, top-k, release."""
+"""Detects new values of a dimension: model, prompt, temperature, top-k, release."""
 
 from __future__ import annotations
 
@@ -8,17 +8,18 @@ from dataclasses import dataclass
 from alerts.notices.rare import LONG_WINDOW, REFERENCE, WINDOW, Mark, Rare
 
 RARE_SHARE = 0.01
+"""Share of the past up to which a value counts as new."""
 RESTLESS = 0.1
-"""Where so many requests bring seldom values, these say nothing."""
+"""Share of requests with rare values from which these are this dimension's usual state."""
 FEW_VALUES = 3
 FEWEST = 12
 FEWEST_OF_MANY = 60
-"""Requests before a value can be remarkable, where there are few and where there are many."""
+"""Requests before a value can count as new, in dimensions of few and of many values."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Swap:
-    """What a dimension was and is, and the share of the newest requests that show the new."""
+    """The value of a dimension before and now, and the share of newest requests that show it."""
 
     before: str
     after: str
@@ -28,8 +29,8 @@ class Swap:
 class Value:
     """The values of one dimension on one route.
 
-    A request is remarkable where its value makes up at most 1 % of those before the newest 60.
-    A dimension that takes new values all the time is never news: that is its past.
+    A request stands out if its value makes up at most 1 % of those before the newest 60. A
+    dimension that takes new values all the time never changes: that is its past.
     """
 
     __slots__ = ("_fresh", "_past", "_rare", "_usual")
@@ -41,16 +42,16 @@ class Value:
         self._rare = Rare()
 
     def push(self, value: str, mark: Mark) -> Mark | None:
-        """Takes a value; the first request with new values where a change is certain."""
+        """Takes a value; returns the first request with new values once a change is certain."""
         if not value:
             return None
         few = len(self._usual) <= FEW_VALUES
-        known = len(self._past) >= (FEWEST if few else FEWEST_OF_MANY)
-        is_new = known and self._usual[value] <= RARE_SHARE * len(self._past)
+        has_past = len(self._past) >= (FEWEST if few else FEWEST_OF_MANY)
+        is_new = has_past and self._usual[value] <= RARE_SHARE * len(self._past)
         self._fresh.append((mark, value, is_new))
         if len(self._fresh) > LONG_WINDOW:
             self._learn(self._fresh.popleft()[1])
-        return self._rare.push(is_new, mark) if known else None
+        return self._rare.push(is_new, mark) if has_past else None
 
     def swap(self, since: Mark) -> Swap:
         """The values before and since a request, in words."""
@@ -63,15 +64,18 @@ class Value:
         )
 
     def is_changing(self, since: Mark) -> bool:
-        """Whether most requests since then show new values: beside another change, no chance."""
-        shown = [is_new for mark, _, is_new in self._fresh if mark >= since]
-        return sum(shown) >= max(2, 0.5 * len(shown)) and self._rare.usual < RESTLESS
+        """Whether most requests since then show new values.
+
+        Beside another change that is evidence enough: it is not chance.
+        """
+        flags = [is_new for mark, _, is_new in self._fresh if mark >= since]
+        return sum(flags) >= max(2, 0.5 * len(flags)) and self._rare.usual < RESTLESS
 
     def renewed(self, since: Mark) -> Value:
-        """One for which what came since then is usual, and nothing else."""
-        kept = [value for mark, value, _ in self._fresh if mark >= since]
+        """Returns a dimension for which only the values since then are usual."""
+        newer = [value for mark, value, _ in self._fresh if mark >= since]
         other = Value()
-        for value in kept:
+        for value in newer:
             other._learn(value)
         other._rare = Rare(self._rare.before(since))
         return other
@@ -87,7 +91,7 @@ class Value:
 
 
 def _named(values: Counter[str]) -> str:
-    """The commonest value, and how many others there are.
+    """The most frequent value, and the number of others.
 
     >>> _named(Counter({"b": 2, "a": 9}))
     'a and 1 other'
@@ -95,6 +99,6 @@ def _named(values: Counter[str]) -> str:
     if not values:
         return ""
     first = min(values, key=lambda value: (-values[value], value))
-    others = len(values) - 1
-    more = "" if not others else f" and {others} other{'s' if others > 1 else ''}"
+    more_values = len(values) - 1
+    more = "" if not more_values else f" and {more_values} other{'s' if more_values > 1 else ''}"
     return f"{first}{more}"

@@ -1,11 +1,11 @@
-"""What became of a corpus, in words and numbers."""
+"""Describes a change of what is retrieved, in words and numbers."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from statistics import median
 
-from alerts.notices.corpus import Look
+from alerts.notices.corpus import RetrievalDiff
 from alerts.notices.kinds import edited_documents, gone_documents, new_documents, new_share
 from alerts.notices.rare import WINDOW
 from alerts.notices.values import Swap
@@ -17,26 +17,26 @@ Medians = Mapping[str, tuple[float | None, float | None]]
 
 
 def swap_of(
-    kind: ChangeKind, looks: Sequence[Look], medians: Medians
+    kind: ChangeKind, diffs: Sequence[RetrievalDiff], medians: Medians
 ) -> tuple[Swap, dict[str, object]]:
-    """What was and is in words, the share of requests that show it, and the numbers behind it."""
-    shows = [look.is_changed for look in looks][-WINDOW:]
+    """The state before and now in words, the share of requests that show it, and the evidence."""
+    shows = [diff.is_changed for diff in diffs][-WINDOW:]
     share = sum(shows) / len(shows) if any(shows) else 1.0
-    before, after = _words(kind, looks, medians)
-    return Swap(before=before, after=after, share=round(share, 3)), _evidence(looks)
+    before, after = _words(kind, diffs, medians)
+    return Swap(before=before, after=after, share=round(share, 3)), _evidence(diffs)
 
 
-def _words(kind: ChangeKind, looks: Sequence[Look], medians: Medians) -> tuple[str, str]:
+def _words(kind: ChangeKind, diffs: Sequence[RetrievalDiff], medians: Medians) -> tuple[str, str]:
     if kind is ChangeKind.DOCUMENTS:
-        return "", _documents(looks)
+        return "", _documents(diffs)
     if kind is ChangeKind.REEMBEDDED:
         return _pair(medians["mean_score"], "mean score {:.3g}")
     if kind is ChangeKind.CHUNK_COUNT:
         moved = max(("retrieved", "in_prompt"), key=lambda name: _ratio(medians[name]))
         return _pair(medians[moved], "{:g} chunks " + moved.replace("_", " "))
-    lengths = [_median(looks, name) for name in ("lost", "new")]
-    known = (lengths[0] or medians["chunk_characters"][0], lengths[1])
-    return _pair(known, "chunks of {:.0f} characters")
+    lengths = [_median(diffs, name) for name in ("lost", "new")]
+    lengths_pair = (lengths[0] or medians["chunk_characters"][0], lengths[1])
+    return _pair(lengths_pair, "chunks of {:.0f} characters")
 
 
 def _ratio(pair: tuple[float | None, float | None]) -> float:
@@ -52,18 +52,18 @@ def _pair(pair: tuple[float | None, float | None], words: str) -> tuple[str, str
     )
 
 
-def _documents(looks: Sequence[Look]) -> str:
-    found = {
-        "new": new_documents(looks),
-        "edited": edited_documents(looks),
-        "gone": gone_documents(looks),
+def _documents(diffs: Sequence[RetrievalDiff]) -> str:
+    documents = {
+        "new": new_documents(diffs),
+        "edited": edited_documents(diffs),
+        "gone": gone_documents(diffs),
     }
-    parts = [f"{len(ids)} {what}: {_listed(ids)}" for what, ids in found.items() if ids]
+    parts = [f"{len(ids)} {what}: {_listed(ids)}" for what, ids in documents.items() if ids]
     return "; ".join(parts) or "other documents are found"
 
 
 def _listed(ids: Sequence[str]) -> str:
-    """The first five.
+    """Lists the first NAMED ids, and how many more there are.
 
     >>> _listed(["a", "b"]), _listed(list("abcdefg"))
     ('a, b', 'a, b, c, d, e and 2 more')
@@ -72,18 +72,18 @@ def _listed(ids: Sequence[str]) -> str:
     return ", ".join(ids[:NAMED]) + more
 
 
-def _evidence(looks: Sequence[Look]) -> dict[str, object]:
-    again = [look for look in looks if look.previous is not None]
+def _evidence(diffs: Sequence[RetrievalDiff]) -> dict[str, object]:
+    again = [diff for diff in diffs if diff.previous is not None]
     return {
-        "looked_at": len(looks),
+        "looked_at": len(diffs),
         "asked_before": len(again),
-        "new_chunk_share": round(new_share(looks), 3),
-        "new_documents": new_documents(looks)[:NAMED],
-        "edited_documents": edited_documents(looks)[:NAMED],
-        "gone_documents": gone_documents(looks)[:NAMED],
+        "new_chunk_share": round(new_share(diffs), 3),
+        "new_documents": new_documents(diffs)[:NAMED],
+        "edited_documents": edited_documents(diffs)[:NAMED],
+        "gone_documents": gone_documents(diffs)[:NAMED],
     }
 
 
-def _median(looks: Sequence[Look], name: str) -> float | None:
-    lengths = [one.length for look in looks for one in getattr(look, name) if one.length]
+def _median(diffs: Sequence[RetrievalDiff], name: str) -> float | None:
+    lengths = [chunk.length for diff in diffs for chunk in getattr(diff, name) if chunk.length]
     return median(lengths) if lengths else None
