@@ -1,7 +1,7 @@
-"""The canary: 60 frozen records that are judged again and again, to see the judge move. Pure.
+"""The canary: 60 frozen records, judged again and again, that show when the judge moves. Pure.
 
-The records do not change, so what changes is the instrument: a new model behind the same name, a
-prompt, a parser.
+The records do not change, so a change of their scores comes from the instrument: a new model behind
+the same name, a prompt, a parser.
 """
 
 from __future__ import annotations
@@ -19,18 +19,21 @@ Key: TypeAlias = tuple[str, str]
 """Trace id and record id."""
 
 EACH = 20
+"""Records of each group."""
 CLEAR = 0.5
-"""Good and bad lie at least half the way from the bar to the end of the scale."""
+"""Good and bad records lie at least halfway from the bar to the end of the scale."""
 LEAST_PAIRS = 10
+"""Least records judged both times for a comparison."""
 ALPHA = 0.005
 """Probability of a false "moved" in a rerun, over all rubrics; there are four reruns a day."""
 USUAL_CROSSINGS = 0.05
-"""Share of records that may cross the bar in a rerun of a judge that has not changed."""
+"""Share of records that may cross the bar in a rerun of an unchanged judge."""
 FLIPS = 20_000
+"""Random sign flips of a resampling test: p values down to 0.00005."""
 
 
 class Group(StrEnum):
-    """Where a record lies by its worst rubric."""
+    """The place of a record by its worst rubric."""
 
     GOOD = "good"
     BAD = "bad"
@@ -39,7 +42,7 @@ class Group(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class JudgedRecord:
-    """A judged record: the values of its rubrics."""
+    """A judged record with the value of each rubric."""
 
     key: Key
     route: str
@@ -57,10 +60,10 @@ class Member:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Shift:
-    """What a rerun says of one rubric: the mean change over `n` pairs with its p-value.
+    """The change of one rubric in a rerun: the mean over `n` pairs of runs, with its p-value.
 
-    `crossed` is how many records changed between pass and fail. `moved` is None where there are
-    too few pairs to tell.
+    `crossed` is the number of records that changed between pass and fail. `moved` is None if there
+    are too few pairs to tell; `why` is the result in words.
     """
 
     rubric: str
@@ -75,10 +78,10 @@ class Shift:
 def pick(
     records: Iterable[JudgedRecord], bars: Mapping[str, float], *, salt: str = "", each: int = EACH
 ) -> tuple[Member, ...]:
-    """Up to `each` good, bad and borderline records, spread over the routes; by hash, not chance.
+    """Picks up to `each` good, bad and borderline records, spread over the routes, by hash.
 
-    `bars` holds the value of each rubric under which a record fails; records without a value for
-    one of these rubrics are left out.
+    `bars` holds the value of each rubric under which a record fails. Leaves out records that have a
+    value for none of these rubrics.
     """
     groups: dict[Group, list[JudgedRecord]] = {group: [] for group in Group}
     for record in records:
@@ -93,7 +96,7 @@ def pick(
 
 
 def group_of(values: Mapping[str, float], bars: Mapping[str, float]) -> Group | None:
-    """Where a record lies, None where no rubric with a bar gave it a value.
+    """The group of a record; None if no rubric with a bar gave it a value.
 
     >>> group_of({"groundedness": 0.9, "completeness": 0.1}, {"groundedness": 0.8})
     <Group.GOOD: 'good'>
@@ -107,13 +110,16 @@ def group_of(values: Mapping[str, float], bars: Mapping[str, float]) -> Group | 
 
 
 def _margin(value: float, bar: float) -> float:
-    """How far a value lies from the bar, in parts of the way to that end: -1..1."""
+    """The distance of a value from the bar, as a share of the way to that end of the scale: -1..1.
+
+    Negative below the bar.
+    """
     room = 1 - bar if value >= bar else bar
     return (value - bar) / room if room > 0 else 1.0
 
 
 def _spread(records: list[JudgedRecord], salt: str) -> list[JudgedRecord]:
-    """In turns of the routes; within a route, and between them, by hash."""
+    """Orders records round-robin over the routes; by hash within a route and between routes."""
     routes: dict[str, list[JudgedRecord]] = {}
     for record in sorted(records, key=lambda record: _place(salt, *record.key)):
         routes.setdefault(record.route, []).append(record)
@@ -139,10 +145,11 @@ def compare(
     rubrics: int = 1,
     seed: int = 0,
 ) -> Shift:
-    """Whether a rerun differs from the first run, by pairs of the same record.
+    """Tests whether a rerun differs from the first run, by pairs of values of the same record.
 
-    Moved where the mean changed (sign-flip test of the paired differences) or more records crossed
-    the bar than a judge at rest lets cross (binomial), either at 0.5 % over all `rubrics`.
+    It moved if the mean changed (sign-flip test of the paired differences) or if more records
+    crossed the bar than those of an unchanged judge (binomial test). Both tests together raise a
+    false alarm in 0.5 % of the reruns over all `rubrics` (Bonferroni).
     """
     pairs = sorted(first.keys() & again.keys())
     n = len(pairs)
@@ -162,7 +169,8 @@ def compare(
 
 
 def _sign_flip_p(changes: np.ndarray[tuple[int], np.dtype[np.float64]], seed: int) -> float:
-    """Two-sided p of the mean under random signs: exact for few changes, else by resampling."""
+    """The two-sided p-value of the mean under random signs: exact for up to 14 changes, else by
+    resampling with FLIPS draws."""
     some = changes[np.abs(changes) > 1e-9]
     observed = abs(float(some.sum()))
     if not len(some):
@@ -177,5 +185,5 @@ def _sign_flip_p(changes: np.ndarray[tuple[int], np.dtype[np.float64]], seed: in
 
 
 def _binomial_tail(count: int, n: int, share: float) -> float:
-    """Probability of `count` or more of `n`, each with the probability `share`."""
+    """The probability of `count` or more successes in `n` trials, each with probability `share`."""
     return 1 - sum(math.comb(n, k) * share**k * (1 - share) ** (n - k) for k in range(count))

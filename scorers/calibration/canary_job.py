@@ -1,4 +1,4 @@
-"""Judges the canary again, on schedule and when the instrument changes, and shows what moved."""
+"""Chooses the canary, judges it again on schedule or when the judge changes, and compares runs."""
 
 from __future__ import annotations
 
@@ -29,13 +29,13 @@ MOVED = Gauge(
 HOUR = 3600.0
 CHOSEN_FROM_SECONDS = 14 * 86_400
 LEAST_MEMBERS = 30
-"""A smaller canary could not tell a judge that moved; it waits for more judged records."""
+"""A smaller canary could not show that a judge moved; the job waits for more judged records."""
 CHOSEN_FROM = 5_000
-"""Pairs of record and rubric, the newest, that a canary is chosen from."""
+"""Newest verdicts, of one record and rubric each, that a canary is chosen from."""
 
 
 class CanaryJob:
-    """One duty: chooses a canary once enough is judged, then runs it when it is due."""
+    """A periodic job: chooses a canary once enough is judged, then judges it when it is due."""
 
     def __init__(
         self,
@@ -51,7 +51,7 @@ class CanaryJob:
         self._model, self._every, self._clock = model, every_hours * HOUR, clock
 
     def run(self) -> bool:
-        """Whether the canary was judged."""
+        """Judges the canary if it is due and shows what moved; returns whether it was judged."""
         judged_rubrics = self._judge_job.judged
         if not judged_rubrics or not self._every:
             return False
@@ -72,7 +72,7 @@ class CanaryJob:
         return is_run
 
     def _is_due(self, chosen: CanarySet) -> bool:
-        """Long enough since the last run, or a run of another model or rubric version."""
+        """Whether the last run is old enough, or was by another model or rubric version."""
         runs = canary.runs(self._store, chosen.set_id, last=1)
         if not runs:
             return True
@@ -107,9 +107,10 @@ class CanaryJob:
 
 
 def choose_canary(store: Store, now: float, bars: Mapping[str, float]) -> CanarySet | None:
-    """A new set from the records judged lately, stored; None while these are too few.
+    """Chooses a canary from recently judged records and stores it; None while these are too few.
 
-    `bars` holds the value under which a record fails each judged rubric.
+    `now` is in seconds since the epoch; `bars` holds the value under which a record fails each
+    judged rubric.
     """
     recent = verdicts.recent(store, int(now) - CHOSEN_FROM_SECONDS, limit=CHOSEN_FROM)
     values: dict[Key, dict[str, float]] = {}
@@ -140,7 +141,7 @@ def choose_canary(store: Store, now: float, bars: Mapping[str, float]) -> Canary
 
 
 def shifts(store: Store, set_id: str, bars: Mapping[str, float]) -> list[Shift]:
-    """What the last run of a set says against the first, rubric by rubric; empty before two."""
+    """Compares the last run of a set with the first, rubric by rubric; empty before two runs."""
     runs = canary.runs(store, set_id, last=1)
     if len(runs) < 2:
         return []
@@ -153,7 +154,7 @@ def shifts(store: Store, set_id: str, bars: Mapping[str, float]) -> list[Shift]:
 
 
 def _values(run: list[CanaryScore]) -> dict[str, dict[Key, float]]:
-    """By rubric and record; what has no value was not said."""
+    """The values of a run by rubric and record; leaves out scores without a value."""
     values: dict[str, dict[Key, float]] = {}
     for score in run:
         if score.value is not None:

@@ -1,7 +1,7 @@
-"""Records on which two verdicts do not go together: a list worth a person's time. Pure.
+"""Lists records whose verdicts contradict each other, for a person to look at. Pure.
 
-A judge against a person, a judge against a cheap scorer of the same rubric, and rubrics that
-contradict one another: grounded in what is not relevant, relevant without ground.
+A judge against a person, a judge against a cheap scorer of the same rubric, and two rubrics that
+contradict each other: grounded in irrelevant chunks, or relevant and not grounded.
 """
 
 from __future__ import annotations
@@ -14,14 +14,14 @@ from typing import TypeAlias
 from scorers.calibration.measure import passes
 
 OPPOSED = (("groundedness", "answer_relevance"), ("groundedness", "context_relevance"))
-"""Pairs of rubrics of which one high and one low is worth a look."""
+"""Pairs of rubrics that contradict each other if one is high and the other low."""
 LEAST_GAP = 0.3
-"""Two verdicts close to the bar on either side of it are no dispute."""
+"""Least difference: two verdicts close to the bar, on either side of it, are no dispute."""
 MOST = 100
 
 
 class Voice(StrEnum):
-    """Who said it."""
+    """Who gave the value."""
 
     PERSON = "person"
     JUDGE = "judge"
@@ -29,7 +29,7 @@ class Voice(StrEnum):
 
 
 class Dispute(StrEnum):
-    """What does not go together; in the order of what a look at it is worth."""
+    """Kinds of contradictions, the most valuable for a person first."""
 
     PERSON = "judge_against_person"
     SCORER = "judge_against_scorer"
@@ -38,7 +38,7 @@ class Dispute(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Opinion:
-    """One value of one rubric for one record; `name` is that of the labeller, judge or scorer."""
+    """A value of one rubric for one record; `name` is that of the labeller, judge or scorer."""
 
     trace_id: str
     record_id: str
@@ -53,7 +53,7 @@ class Opinion:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Disagreement:
-    """Two values that do not go together, the first being the judge's (of the first rubric)."""
+    """Two contradicting values; the first is the judge's (of the first of two rubrics)."""
 
     kind: Dispute
     first: Opinion
@@ -62,7 +62,7 @@ class Disagreement:
 
     @property
     def gap(self) -> float:
-        """How far apart they are, 0..1."""
+        """The difference of the values, 0..1."""
         return abs(self.first.value - self.second.value)
 
 
@@ -72,10 +72,10 @@ Values: TypeAlias = Mapping[tuple[str, Voice], Opinion]
 def disagreements(
     opinions: Iterable[Opinion], bars: Mapping[str, float], *, most: int = MOST
 ) -> list[Disagreement]:
-    """The disagreements, people's first, then the widest; at most `most`.
+    """Up to `most` disagreements: those with people first, then the widest.
 
-    `bars` holds the value of each rubric under which a record fails. What a person has labelled
-    is not asked again. Of two values of one rubric and voice the newest counts.
+    `bars` holds the value of each rubric under which a record fails. A judge is not compared with
+    scorers on what a person has labelled. Of two values of one rubric and voice the newest counts.
     """
     records: dict[tuple[str, str], dict[tuple[str, Voice], Opinion]] = {}
     for opinion in sorted(opinions, key=lambda opinion: opinion.time_unix_nano):

@@ -1,4 +1,4 @@
-"""Cohen's kappa: agreement beyond what chance would give, with its bootstrap interval. Pure.
+"""Cohen's kappa: agreement beyond chance, with a bootstrap interval. Pure.
 
     >>> people = ["pass"] * 25 + ["fail"] * 25
     >>> judge = ["pass"] * 20 + ["fail"] * 5 + ["pass"] * 10 + ["fail"] * 15
@@ -6,7 +6,7 @@
     0.4
 
 1 - observed / expected disagreement (Cohen 1960; weighted, 1968). Linear and quadratic weights are
-for values on a scale; with quadratic ones kappa is 2 cov / (var + var + squared difference of
+for values on a scale; with quadratic weights, kappa is 2 cov / (var + var + squared difference of
 means). The bar of 0.7 is that of scoring engines against people (Williamson, Xi and Breyer 2012).
 """
 
@@ -25,24 +25,24 @@ Verdict: TypeAlias = str | float
 
 RESAMPLES = 2000
 LEAST_RESAMPLES = 0.5
-"""Share of the resamples in which kappa must be defined for an interval to be given."""
+"""Share of the resamples in which kappa must be defined; with less there is no interval."""
 
 
 class Weighting(StrEnum):
     """How much a disagreement counts, by the distance of the two verdicts."""
 
     NOMINAL = "nominal"
-    """All the same: categories without order."""
+    """All disagreements count the same: categories without order."""
     LINEAR = "linear"
     QUADRATIC = "quadratic"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Kappa:
-    """Kappa with its 95 % interval, -1..1.
+    """Kappa of `n` pairs with its 95 % interval, -1..1.
 
-    `value` is None where chance alone explains everything: both sides always said the same one
-    thing, or there are no pairs.
+    `value` is None where kappa is not defined: both sides always gave the same verdict, or there
+    are no pairs.
     """
 
     n: int
@@ -56,7 +56,7 @@ def kappa(
 ) -> float | None:
     """Kappa of paired verdicts, -1..1; None where it is not defined.
 
-    Raises ValueError where the two differ in length.
+    Raises ValueError if the two differ in length.
     """
     if not first and not second:
         return None
@@ -72,7 +72,7 @@ def kappa_with_interval(
     *,
     seed: int = 0,
 ) -> Kappa:
-    """Kappa with its percentile interval over resampled pairs; the same seed gives the same."""
+    """Kappa with its percentile bootstrap interval; the same seed gives the same interval."""
     n = len(first)
     value = kappa(first, second, weighting)
     if value is None:
@@ -88,7 +88,7 @@ def kappa_with_interval(
 
 
 class _Table:
-    """Paired verdicts by level, so that any weighting of the pairs is a product of matrices."""
+    """Paired verdicts as one-hot matrices, so that all resamples take a few matrix products."""
 
     def __init__(
         self, first: Sequence[Verdict], second: Sequence[Verdict], weighting: Weighting
@@ -102,7 +102,7 @@ class _Table:
         self._one, self._other = (np.eye(len(levels))[side] for side in (first_levels, other))
 
     def kappas(self, counts: Floats) -> Floats:
-        """Kappa for each row of `counts`: how often each pair is taken; NaN where not defined."""
+        """Kappa for each row of `counts`: how often each pair is drawn; NaN if undefined."""
         total = counts.sum(axis=1)
         observed = counts @ self._apart / total
         shares = (counts @ self._one / total[:, None], counts @ self._other / total[:, None])

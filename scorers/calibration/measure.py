@@ -1,7 +1,7 @@
-"""One judge of one rubric against the labels of people: agreement, state, level. Pure.
+"""Measures one judge of one rubric against people's labels: agreement, status, level. Pure.
 
-What people said decides how the two are compared: pass or fail, grades in between (weighted by
-the squared distance), or words.
+The labels decide how the two are compared: as pass or fail, as grades (weighted by the squared
+distance), or as words.
 """
 
 from __future__ import annotations
@@ -15,11 +15,11 @@ from scorers.calibration.ppi import Level, Sums, debiased_level
 from scorers.calibration.status import ROLLING_LABELS, JudgeStatus, status_of
 
 HALF = 0.5
-"""Where a record passes by a rubric that does not say."""
+"""The bar of a rubric without `fails_below`."""
 
 
 class Scale(StrEnum):
-    """What the labels are."""
+    """The scale of the labels."""
 
     PASS_FAIL = "pass_fail"
     GRADES = "grades"
@@ -28,10 +28,10 @@ class Scale(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Pair:
-    """What a person and a judge said of one record; None and empty where they said no such thing.
+    """The verdicts of a person (`label`, `word`) and a judge (`judged`, `words`) on one record.
 
-    `words` are the judge's labels. `is_base` says that the record was judged as one of the
-    uniform sample.
+    Values are None and words empty where they gave none. `is_base`: the record was judged as part
+    of the uniform sample.
     """
 
     trace_id: str
@@ -46,7 +46,7 @@ class Pair:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Comparison:
-    """Verdicts on one scale, side by side; `agreement` is the share on which they are one."""
+    """Verdicts of people and judge on one scale; `agreement` is the share of equal ones."""
 
     scale: Scale
     pairs: tuple[Pair, ...]
@@ -56,13 +56,13 @@ class Comparison:
 
     @property
     def weighting(self) -> Weighting:
-        """Grades have an order, words and pass or fail have none to speak of."""
+        """Quadratic for grades, which have an order; else nominal."""
         return Weighting.QUADRATIC if self.scale is Scale.GRADES else Weighting.NOMINAL
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Measure:
-    """How a judge stands; `level` is None for words and where there are too few labels."""
+    """Agreement, status and level of a judge; `level` is None for words and with few labels."""
 
     scale: Scale
     kappa: Kappa
@@ -72,17 +72,17 @@ class Measure:
 
     @property
     def disagreements(self) -> int:
-        """Records on which people and judge differ."""
+        """The number of records on which people and judge differ."""
         return round(self.kappa.n * (1 - (1.0 if self.agreement is None else self.agreement)))
 
 
 def measure(
     pairs: Iterable[Pair], bar: float | None, judged: Sums, failed: int, *, seed: int = 0
 ) -> Measure:
-    """How a judge stands by the newest 200 of these pairs.
+    """Measures a judge by the newest 200 of these pairs.
 
-    `bar` is the value under which a record fails the rubric; `judged` sums the judge's values of
-    all records of the uniform sample, the labelled ones included, of which `failed` fail.
+    `bar` is the value under which a record fails the rubric. `judged` sums the judge's values over
+    all records of the uniform sample, labelled ones included; `failed` of them fail.
     """
     compared = compare(newest(pairs), bar)
     kappa = kappa_with_interval(compared.people, compared.judge, compared.weighting, seed=seed)
@@ -96,7 +96,7 @@ def measure(
 
 
 def newest(pairs: Iterable[Pair]) -> list[Pair]:
-    """The newest label of each record, of those the newest 200, newest first."""
+    """The newest label of each record; of these the newest 200, newest first."""
     in_order = sorted(pairs, key=lambda pair: pair.time_unix_nano, reverse=True)
     first: dict[tuple[str, str], Pair] = {}
     for pair in in_order:
@@ -105,7 +105,7 @@ def newest(pairs: Iterable[Pair]) -> list[Pair]:
 
 
 def compare(pairs: Sequence[Pair], bar: float | None) -> Comparison:
-    """Puts both sides on the scale of the people; pairs that are on another one are left out."""
+    """Puts both sides on the scale of the labels; leaves out pairs on another scale."""
     valued = [pair for pair in pairs if pair.label is not None and pair.judged is not None]
     worded = [pair for pair in pairs if pair.word and pair.words]
     if len(worded) > len(valued):
@@ -142,7 +142,7 @@ def _comparison(
 
 
 def _words(pairs: Sequence[Pair]) -> list[str]:
-    """The judge's word: the person's, where it is among several."""
+    """The judge's word of each pair: that of the person if the judge gave it, else its first."""
     return [pair.word if pair.word in pair.words else pair.words[0] for pair in pairs]
 
 
@@ -153,7 +153,7 @@ def _share(first: Sequence[Verdict], second: Sequence[Verdict]) -> float | None:
 
 
 def _level(compared: Comparison, judged: Sums, failed: int) -> Level | None:
-    """The debiased level: of pass or fail the share that passes, of grades their mean."""
+    """The debiased level: the share that passes, or the mean of grades."""
     if compared.scale is Scale.WORDS:
         return None
     if compared.scale is Scale.PASS_FAIL:
@@ -162,7 +162,8 @@ def _level(compared: Comparison, judged: Sums, failed: int) -> Level | None:
     base_places = [place for place, pair in enumerate(compared.pairs) if pair.is_base]
     judge_values = [float(compared.judge[place]) for place in base_places]
     unlabelled = judged - Sums.of(judge_values)
-    # Roll-ups lag behind by seconds: what they do not hold yet is not counted twice.
+    # `judged` comes from roll-ups, which lag by seconds: a labelled record may be missing from it.
+    # A difference that cannot be a sum of squares is discarded.
     rest = (
         unlabelled
         if unlabelled.n > 0 and unlabelled.total >= 0 and unlabelled.squares >= 0

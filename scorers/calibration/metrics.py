@@ -1,4 +1,4 @@
-"""What Prometheus reads of judges. No data is no series."""
+"""Metrics of judges. Without data there is no series."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ STATE = Gauge(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class JudgeSeries:
-    """A judge as metrics name it: the model and the version of the rubric that it judges by."""
+    """A judge as metrics name it: by its model and the version of its rubric."""
 
     rubric: str
     judge: str
@@ -37,7 +37,7 @@ class JudgeSeries:
 
 
 def show(judges: Iterable[JudgeSeries]) -> None:
-    """Replaces what is exposed by these; a judge that is not among them any more vanishes."""
+    """Replaces the exposed series by those of these judges; removes all others."""
     kappas: dict[tuple[str, ...], float] = {}
     counts: dict[tuple[str, ...], float] = {}
     states: dict[tuple[str, ...], float] = {}
@@ -53,7 +53,7 @@ def show(judges: Iterable[JudgeSeries]) -> None:
 
 
 def _replace(gauge: Gauge, values: dict[tuple[str, ...], float]) -> None:
-    """Without a moment in which a scrape finds nothing."""
+    """Sets values first and removes old series last, so that no scrape finds an empty gauge."""
     for key, value in values.items():
         gauge.labels(*key).set(value)
     shown = {

@@ -1,10 +1,10 @@
-"""The level that people would have found, from a judge on many records and labels on some. Pure.
+"""Estimates the level that people would find: a judge on many records, labels on some. Pure.
 
 PPI++ (Angelopoulos, Duchi and Zrnic 2023, "PPI++: Efficient Prediction-Powered Inference", arXiv
 2311.01453): the mean of the labels, corrected by the judge,
-`θ = mean(label) - λ (mean(judge, labelled) - mean(judge, unlabelled))`, with the λ that makes the
-interval narrowest, so that a useless judge costs nothing. Where people labelled what they liked
-(failures, say) instead of a random part, the level is theirs, not that of the service.
+`θ = mean(label) - λ (mean(judge, labelled) - mean(judge, unlabelled))`, with the λ of the narrowest
+interval, so that a useless judge does no harm. If people did not label a random part of the records
+but, say, failures, the level is that of their choice and not that of the service.
 """
 
 from __future__ import annotations
@@ -19,16 +19,17 @@ from scorers.calibration.kappa import Floats
 
 LEAST_LABELS = 3
 LEAST_TO_TUNE = 10
+"""Least labels to fit λ; with fewer the judge is ignored."""
 LEAST_SQUARES = 1.0
-"""Squared residuals that a sample has at least: equal labels prove little."""
+"""Least sum of squared residuals: a sample of equal labels would have an interval of width 0."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Level:
     """A mean in 0..1 with its 95 % interval.
 
-    `judged` is the plain mean of the judge over all records; `weight` is λ, 0 where the judge was
-    of no use and 1 where it is taken at its word.
+    `judged` is the judge's own mean over all records. `weight` is λ (0..1): how much the judge
+    corrects the mean of the labels.
     """
 
     mean: float
@@ -42,7 +43,7 @@ class Level:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Sums:
-    """Values by their number, sum and sum of squares."""
+    """Number, sum and sum of squares of some values."""
 
     n: int = 0
     total: float = 0.0
@@ -50,7 +51,7 @@ class Sums:
 
     @classmethod
     def of(cls, values: Sequence[float]) -> Sums:
-        """The sums of these values."""
+        """Sums these values."""
         return cls(n=len(values), total=sum(values), squares=sum(value**2 for value in values))
 
     def __add__(self, other: Sums) -> Sums:
@@ -65,23 +66,22 @@ class Sums:
 
     @property
     def mean(self) -> float:
-        """Their mean; there must be one."""
+        """The mean of the values; `n` must not be 0."""
         return self.total / self.n
 
     @property
     def variance(self) -> float:
-        """Their mean squared distance from the mean."""
+        """The population variance of the values; `n` must not be 0."""
         return max(self.squares / self.n - self.mean**2, 0.0)
 
 
 def debiased_level(
     labels: Sequence[float], judged: Sequence[float], unlabelled: Sums
 ) -> Level | None:
-    """The level of the labels over all records; None with fewer than 3 labels.
+    """Estimates the mean label over all records; None with fewer than 3 labels.
 
     `judged` are the judge's scores of the labelled records, in the same order, `unlabelled` those
-    of the others; all values are in 0..1. Raises ValueError where labels and judged differ in
-    length.
+    of the others; all values are in 0..1. Raises ValueError if labels and judged differ in length.
     """
     if len(labels) != len(judged):
         raise ValueError(f"{len(labels)} labels against {len(judged)} judged")
@@ -111,7 +111,7 @@ def debiased_level(
 
 
 def _tune_weight(truth: Floats, predicted: Floats, unlabelled: Sums) -> float:
-    """λ: how far the judge is followed, 0..1."""
+    """λ, the weight of the judge, 0..1; 0 if there are too few labels or the judge never varies."""
     n = len(truth)
     spread = (Sums.of(predicted.tolist()) + unlabelled).variance
     if n < LEAST_TO_TUNE or unlabelled.n < 2 or spread < 1e-9:
@@ -121,7 +121,7 @@ def _tune_weight(truth: Floats, predicted: Floats, unlabelled: Sums) -> float:
 
 
 def student(freedom: int) -> float:
-    """Quantile 0.975 of Student's t; from 3 degrees of freedom within 1 % (Cornish-Fisher).
+    """The 0.975 quantile of Student's t, by Cornish-Fisher: within 1 % from 3 degrees of freedom.
 
     >>> [round(student(freedom), 2) for freedom in (1, 2, 10, 100)]
     [12.71, 4.3, 2.23, 1.98]

@@ -1,4 +1,4 @@
-"""Judges held against people: labels and verdicts of the store, measured, for API and metrics."""
+"""Measures judges by the labels and verdicts of the store, for the API and the metrics."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ from scorers.calibration.ppi import Sums
 
 DAY = 86_400
 AT_WORK_SECONDS = DAY
-"""A judge that has not judged for so long is shown only where it has labels."""
+"""A judge that has not judged within this time is shown only if it has labels."""
 LEVEL_SECONDS = 30 * DAY
-"""The debiased level is that of these last days."""
+"""Age of the oldest verdicts in the debiased level."""
 MOST_DISAGREEMENTS = 10_000
 
 LabelledVerdict: TypeAlias = tuple[Label, Verdict]
@@ -32,7 +32,7 @@ Place: TypeAlias = tuple[str, str]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MeasuredJudge:
-    """A judge with its measure."""
+    """A judge and its measure."""
 
     judge: Judge
     measure: Measure
@@ -41,7 +41,7 @@ class MeasuredJudge:
 class Calibration:
     """Measures judges by people's labels. `bars` holds the value under which each rubric fails.
 
-    Everything is computed when asked for, from the store; nothing is remembered.
+    Every call computes its answer from the store; nothing is cached.
     """
 
     def __init__(
@@ -53,11 +53,11 @@ class Calibration:
         self._store, self._bars, self._clock = store, bars, clock
 
     def measures(self) -> list[MeasuredJudge]:
-        """Every judge that works or has labels, by rubric and segment."""
+        """Measures every judge that works or has labels, by rubric and segment."""
         now = int(self._clock())
         since = now - LEVEL_SECONDS
-        met = _by_judge(self._met())
-        judges = {(judge.rubric, judge.segment): judge for judge in _judges(met)}
+        labelled = _by_judge(self._labelled_verdicts())
+        judges = {(judge.rubric, judge.segment): judge for judge in _judges(labelled)}
         for judge in verdicts.judges(self._store, now - AT_WORK_SECONDS):
             judges.setdefault((judge.rubric, judge.segment), judge)
         if not judges:
@@ -66,13 +66,13 @@ class Calibration:
         return [
             MeasuredJudge(
                 judge=judge,
-                measure=self._measure(judge, met.get(place, []), sums.get(place), since),
+                measure=self._measure(judge, labelled.get(place, []), sums.get(place), since),
             )
             for place, judge in sorted(judges.items())
         ]
 
     def show_metrics(self) -> None:
-        """Exposes every judge's kappa, labels and state; a periodic job."""
+        """Exposes kappa, labels and state of every judge; a periodic job."""
         metrics.show(
             metrics.JudgeSeries(
                 rubric=entry.judge.rubric,
@@ -84,15 +84,17 @@ class Calibration:
 
     def disagreements(self, since: int) -> list[Disagreement]:
         """Verdicts since a time (seconds since the epoch) that do not agree, people's first."""
-        met = [pair for pair in self._met() if pair[1].time_unix_nano >= since * 10**9]
+        labelled = [
+            pair for pair in self._labelled_verdicts() if pair[1].time_unix_nano >= since * 10**9
+        ]
         opinions = [
             *(_opinion_of(verdict) for verdict in verdicts.recent(self._store, since)),
-            *(side for pair in met for side in _opinions(*pair)),
+            *(side for pair in labelled for side in _opinions(*pair)),
         ]
         return disagreements(opinions, self._bars, most=MOST_DISAGREEMENTS)
 
-    def _met(self) -> list[LabelledVerdict]:
-        """Labels with the verdicts of judges on the same record."""
+    def _labelled_verdicts(self) -> list[LabelledVerdict]:
+        """The newest labels, each paired with the verdicts of judges on the same record."""
         newest = labels.newest(self._store)
         if not newest:
             return []
@@ -101,11 +103,15 @@ class Calibration:
         return list(_pair_up(newest, candidates))
 
     def _measure(
-        self, judge: Judge, met: Sequence[LabelledVerdict], sums: verdicts.Sums | None, since: int
+        self,
+        judge: Judge,
+        labelled: Sequence[LabelledVerdict],
+        sums: verdicts.Sums | None,
+        since: int,
     ) -> Measure:
         judged = Sums(n=sums.n, total=sums.total, squares=sums.squares) if sums else Sums()
         return measure(
-            [_pair(label, verdict, since) for label, verdict in met],
+            [_pair(label, verdict, since) for label, verdict in labelled],
             self._bars.get(judge.rubric),
             judged,
             sums.failed if sums else 0,
@@ -113,7 +119,10 @@ class Calibration:
 
 
 def _pair_up(newest: Iterable[Label], candidates: Iterable[Verdict]) -> Iterator[LabelledVerdict]:
-    """Each label with each judge's verdict; a trace with several records needs its record id."""
+    """Pairs each label with each judge's verdict on its record.
+
+    A label without a record id pairs only if its trace has one record.
+    """
     by_trace: dict[Place, list[Verdict]] = defaultdict(list)
     for verdict in candidates:
         by_trace[verdict.trace_id, verdict.rubric].append(verdict)
@@ -121,21 +130,21 @@ def _pair_up(newest: Iterable[Label], candidates: Iterable[Verdict]) -> Iterator
         same_rubric = by_trace.get((label.trace_id, label.rubric), [])
         records = {verdict.record_id for verdict in same_rubric}
         record_id = label.record_id or (records.pop() if len(records) == 1 else "")
-        # Of several streams the uniform sample's verdict counts: it comes last here.
+        # Of verdicts of several streams, that of the uniform sample counts: it is sorted last.
         ordered = sorted(same_rubric, key=lambda verdict: verdict.stream is Stream.BASE)
         last = {verdict.segment: verdict for verdict in ordered if verdict.record_id == record_id}
         yield from ((label, verdict) for verdict in last.values())
 
 
-def _by_judge(met: Iterable[LabelledVerdict]) -> dict[Place, list[LabelledVerdict]]:
+def _by_judge(labelled: Iterable[LabelledVerdict]) -> dict[Place, list[LabelledVerdict]]:
     by_judge: dict[Place, list[LabelledVerdict]] = defaultdict(list)
-    for pair in met:
+    for pair in labelled:
         by_judge[pair[1].rubric, pair[1].segment].append(pair)
     return by_judge
 
 
-def _judges(met: Mapping[Place, Sequence[LabelledVerdict]]) -> Iterator[Judge]:
-    for (rubric, segment), pairs in met.items():
+def _judges(labelled: Mapping[Place, Sequence[LabelledVerdict]]) -> Iterator[Judge]:
+    for (rubric, segment), pairs in labelled.items():
         verdict = pairs[0][1]
         yield Judge(rubric=rubric, segment=segment, scorer=verdict.scorer, version=verdict.version)
 
@@ -169,7 +178,7 @@ def _opinion_of(verdict: Verdict) -> Opinion:
 
 
 def _opinions(label: Label, verdict: Verdict) -> Iterator[Opinion]:
-    """What person and judge said, where both gave a value."""
+    """The opinions of judge and person; none unless both gave a value."""
     if label.value is None or verdict.value is None:
         return
     judged = _opinion_of(verdict)

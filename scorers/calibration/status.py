@@ -1,4 +1,4 @@
-"""Whether a judge is to be believed: unmeasured, trusted, retired, and why in words. Pure."""
+"""The status of a judge: unmeasured, trusted or retired, and why in words. Pure."""
 
 from __future__ import annotations
 
@@ -8,31 +8,33 @@ from enum import StrEnum
 from scorers.calibration.kappa import Kappa
 
 LEAST_LABELS = 30
+"""Least labels for a status other than *unmeasured*."""
 ROLLING_LABELS = 200
-"""Labels that are pooled, the newest: 30 to 50 are a coin flip near the bar."""
+"""Newest labels that count: near the bar, 30 to 50 decide no better than a coin."""
 BAR = 0.7
+"""Least kappa of a trusted judge (see `kappa.py`)."""
 
 
 class JudgeState(StrEnum):
-    """What becomes of the series of a judge."""
+    """Whether the scores of a judge may page."""
 
     UNMEASURED = "unmeasured"
-    """Too few labels: it works and pages, marked."""
+    """Too few labels: it pages, marked as unmeasured."""
     TRUSTED = "trusted"
     RETIRED = "retired"
-    """Labels show that its kappa is under the bar: it does not page."""
+    """Labels prove its kappa under the bar: it does not page."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class JudgeStatus:
-    """A state and the sentence that says why."""
+    """The state of a judge, and the sentence that says why."""
 
     state: JudgeState
     reason: str
 
 
 def status_of(kappa: Kappa) -> JudgeStatus:
-    """The state that this agreement with people's labels gives.
+    """The status of a judge with this agreement with people's labels.
 
     >>> print(status_of(Kappa(n=200, value=0.52, low=0.4, high=0.63)).reason)
     kappa 0.52 (0.40 to 0.63) on 200 labels: the whole interval lies under 0.7

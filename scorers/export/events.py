@@ -1,7 +1,7 @@
-"""Results as others read them: OpenTelemetry's events, OpenInference's EVALUATOR spans.
+"""Maps results to OpenTelemetry's events and to OpenInference's EVALUATOR spans.
 
 Source: open-telemetry/semantic-conventions-genai, event `gen_ai.evaluation.result`; OpenInference,
-"Annotations and Evaluations". What neither has a name for is under `ragvigil.`.
+"Annotations and Evaluations". Attributes that neither names are under `ragvigil.`.
 """
 
 from __future__ import annotations
@@ -21,13 +21,13 @@ from scorers.rubric import Rubric
 
 EXPLANATION_CHARACTERS, LABEL_CHARACTERS = 1000, 200
 ANNOTATORS = {Kind.CODE: "CODE", Kind.MODEL: "CODE", Kind.JUDGE: "LLM", Kind.HUMAN: "HUMAN"}
-"""OpenInference's words: a local model of ours is statistics, not a language model."""
+"""OpenInference's `annotator_kind`: `LLM` means a language model, which local models are not."""
 Plain: TypeAlias = "str | int | float | bool"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Result:
-    """One rubric's result; `value` is None where it is a label alone or does not apply."""
+    """The result of one rubric; `value` is None if it is a label alone or does not apply."""
 
     name: str
     value: float | None
@@ -39,9 +39,9 @@ class Result:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AnswerResults:
-    """The results of one answer. `span_id` is the root of its record; ids as numbers.
+    """The results of one answer. `span_id` is that of the root of its record; ids are numbers.
 
-    `response_id` is empty where several replies of models made the answer: the span names it.
+    `response_id` is empty if several model replies made the answer: then the span identifies it.
     """
 
     trace_id: int
@@ -53,7 +53,7 @@ class AnswerResults:
 
     @property
     def digest(self) -> int:
-        """The same for the same results of the same answer: 64 bit, in every process."""
+        """A 64-bit hash of answer and results, the same in every process."""
         outcomes = [
             (result.name, result.details[OWN], result.value, result.label)
             for result in self.results
@@ -64,7 +64,7 @@ class AnswerResults:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Facts:
-    """What a result says of its rubric; `hash`, 16 hex digits, changes with anything in it."""
+    """What a result tells about its rubric; `hash` (16 hex digits) covers the whole rubric."""
 
     version: str
     hash: str
@@ -72,7 +72,7 @@ class Facts:
 
 
 class NoSpan(ValueError):
-    """The answer has no ids that OpenTelemetry knows."""
+    """The answer has no valid OpenTelemetry trace and span id."""
 
 
 def facts_of(rubrics: Mapping[str, Rubric]) -> dict[str, Facts]:
@@ -86,7 +86,7 @@ def facts_of(rubrics: Mapping[str, Rubric]) -> dict[str, Facts]:
 def select_scores(
     scores: Sequence[Score], facts: Mapping[str, Facts], settings: ExportSettings
 ) -> list[Score]:
-    """The scores that the settings let leave."""
+    """The scores that the settings export."""
     return [
         score
         for score in scores
@@ -104,7 +104,7 @@ def answer_results(
     now_unix_nano: int,
     explanations: bool,
 ) -> AnswerResults:
-    """The results of an answer as they leave. Raises NoSpan."""
+    """The results of an answer, ready to be sent. Raises NoSpan."""
     return AnswerResults(
         trace_id=_number(record.trace_id, 32),
         span_id=_number(record.record_id, 16),
@@ -121,7 +121,7 @@ def answer_results(
 
 
 def event_attributes(answer: AnswerResults, result: Result) -> dict[str, Plain]:
-    """Attributes of one `gen_ai.evaluation.result`; what there is not is absent."""
+    """The attributes of one `gen_ai.evaluation.result`, without empty ones."""
     return _present({
         "gen_ai.evaluation.name": result.name,
         "gen_ai.evaluation.score.value": result.value,
@@ -132,11 +132,11 @@ def event_attributes(answer: AnswerResults, result: Result) -> dict[str, Plain]:
 
 
 def span_attributes(answer: AnswerResults) -> dict[str, Plain]:
-    """Attributes of one EVALUATOR span with all results of an answer."""
+    """The attributes of one EVALUATOR span with all results of an answer."""
     attributes: dict[str, Plain] = {
         "openinference.span.kind": "EVALUATOR",
         OWN: SCOPE,
-        # Langfuse and others ignore links: the ids are said once more where a search finds them.
+        # Langfuse and Phoenix ignore links: as attributes, a search finds the judged ids (ADR 13).
         "ragvigil.judged.trace_id": f"{answer.trace_id:032x}",
         "ragvigil.judged.span_id": f"{answer.span_id:016x}",
         **answer.details,
@@ -148,7 +148,11 @@ def span_attributes(answer: AnswerResults) -> dict[str, Plain]:
 
 
 def span_ids(answer: AnswerResults) -> tuple[int, int]:
-    """Trace and span id of the EVALUATOR span: of our own mark, and the same when sent again."""
+    """Trace and span id of the EVALUATOR span.
+
+    Both are made from the content, so that a span sent again is the same. The trace id begins with
+    MARK, by which the collector recognises our own spans and makes no record of them.
+    """
     return int(f"{MARK}{answer.digest or 1:016x}", 16), answer.digest or 1
 
 
@@ -163,7 +167,7 @@ def _evaluation(result: Result) -> Iterator[tuple[str, Plain]]:
         yield "score", result.value
     if result.label:
         yield "label", result.label
-    # A result needs one of the three: what does not apply says so.
+    # OpenInference requires score, label or explanation.
     explanation = result.explanation or (
         "not applicable" if result.value is None and not result.label else ""
     )
@@ -198,7 +202,7 @@ def _result(score: Score, facts: Facts | None, explanations: bool) -> Result:
 
 
 def _applies(score: Score, facts: Facts | None) -> bool:
-    """Whether there is a value, or a label of a rubric whose result is one."""
+    """Whether a score has a value, or the label of a rubric that is only a label."""
     if score.value is not None:
         return True
     is_label = facts is None or facts.is_label
@@ -216,7 +220,7 @@ def _number(text: str, digits: int) -> int:
 
 
 def _present(attributes: Mapping[str, Plain | None]) -> dict[str, Plain]:
-    """What there is; a lone surrogate, which no message can hold, is replaced."""
+    """The attributes that are not empty; replaces lone surrogates, which protobuf cannot encode."""
     return {
         key: _encodable(value) if isinstance(value, str) else value
         for key, value in attributes.items()

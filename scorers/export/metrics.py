@@ -1,4 +1,4 @@
-"""What the export of results counts."""
+"""Metrics of the export of results."""
 
 from __future__ import annotations
 
@@ -11,17 +11,17 @@ class DropReason(StrEnum):
     """Why a result was not exported, or not once more."""
 
     QUEUE_FULL = "queue_full"
-    """More waited than `max_queue` allows."""
+    """The queue held `max_queue` answers."""
     FAILED = "failed"
-    """The receiver took it in none of several attempts."""
+    """All attempts to send it failed."""
     REJECTED = "rejected"
-    """The receiver took the request and not this one of it."""
+    """The receiver accepted the request but rejected this result."""
     NO_SPAN = "no_span"
-    """The answer has no trace and span id that OpenTelemetry knows, to hang the result on."""
+    """The answer has no valid OpenTelemetry trace and span id."""
     UNCHANGED = "unchanged"
-    """The answer was scored again with the results that were exported already."""
+    """The answer was scored again, with results that were exported already."""
     SHUTDOWN = "shutdown"
-    """The process ended before it was sent."""
+    """The process stopped before it was sent."""
 
 
 EXPORTED = Counter("ragvigil_exported_results", "Results that the OTLP receiver took.")

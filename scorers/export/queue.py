@@ -1,7 +1,7 @@
-"""Results leave by OTLP: a bounded queue, a thread of its own, and nothing that anybody waits for.
+"""Exports results by OTLP from a bounded queue, in a thread of its own; nobody waits for it.
 
-Offers only append; what finds the queue full is counted and left out. A receiver that does not take
-a request gets it again after pauses that double, a few times; the log has one line when it begins
+Offers only append; results that find the queue full are counted and dropped. A request that fails
+is sent again a few times, after pauses that double. The log has one line when the receiver begins
 to fail and one when it works again.
 """
 
@@ -31,26 +31,27 @@ log = structlog.get_logger()
 
 BATCH_RESULTS = 512
 ATTEMPTS = 3
+"""Attempts per batch, before its results are dropped."""
 BACKOFF = Backoff(first_seconds=1.0, longest_seconds=60.0)
 IDLE_SECONDS = 0.5
 REMEMBERED_ANSWERS = 20_000
-"""A late span has an answer scored again within minutes; equal results are not sent twice."""
+"""Digests kept: a late span has an answer scored again, and equal results are not sent twice."""
 
 
 class Sender(Protocol):
     """Sends results to one receiver."""
 
     def send(self, batch: Sequence[AnswerResults]) -> SendResult:
-        """What became of the request."""
+        """Sends the results of some answers; returns what became of the request."""
 
     def close(self) -> None:
-        """Ends a request that is being sent."""
+        """Aborts a request that is being sent."""
 
 
 class ExportQueue:
-    """Offers may come from any thread. Without an endpoint it takes nothing and imports nothing.
+    """Queues and sends results; `offer` and `offer_later` are thread-safe.
 
-    `clock` gives the time that results bear.
+    Without an endpoint it takes nothing and imports no SDK. `clock` gives the results' timestamps.
     """
 
     def __init__(
@@ -75,30 +76,30 @@ class ExportQueue:
         self._thread: Thread | None = None
 
     def takes(self, outcome: Outcome) -> bool:
-        """Whether an offer of this outcome would be taken."""
+        """Whether `offer` would take this outcome."""
         return self._settings.takes(outcome.trace.backfill)
 
     def offer(self, outcomes: Sequence[Outcome]) -> None:
-        """Takes the results of stored outcomes; never waits."""
+        """Queues the results of stored outcomes; never waits."""
         for outcome in outcomes:
             if self.takes(outcome):
                 for scored in outcome.records:
                     self._take(scored.record, scored.scores)
 
     def offer_later(self, verdicts: Sequence[tuple[StoredRecord, Sequence[Score]]]) -> None:
-        """Takes results that a judge or local models gave after the record was stored."""
+        """Queues results that a judge or local models gave after the record was stored."""
         for stored, scores in verdicts:
             if self._settings.takes(stored.stamp.backfill):
                 self._take(stored.record, scores)
 
     def start(self) -> None:
-        """Begins to send, and says in one line what leaves for where."""
+        """Starts the thread; logs in one line what is sent to which address."""
         settings = self._settings
         if not settings.endpoint:
             return
         try:
             self._sender = self._open_sender(settings)
-        except (OSError, ValueError) as error:  # a file of the settings is gone: the rest goes on
+        except (OSError, ValueError) as error:  # a file of the settings is gone: run without export
             log.error("export off", reason=str(error))
             return
         log.info(
@@ -117,7 +118,7 @@ class ExportQueue:
         self._thread.start()
 
     def stop(self, seconds: float = 5.0) -> None:
-        """Sends what waits while that succeeds, and ends within `seconds`; the rest is counted."""
+        """Sends what waits for up to `seconds`, as long as that succeeds; counts the rest."""
         if self._sender is None or self._thread is None:
             return
         self._deadline = self._monotonic() + seconds
@@ -129,7 +130,7 @@ class ExportQueue:
         _drop(DropReason.SHUTDOWN, sum(len(answer.results) for answer in unsent))
 
     def status(self) -> dict[str, object]:
-        """What it does, for `status`."""
+        """Address, queue length and whether sending fails, for `status`."""
         if not self._settings.endpoint:
             return {"on": False}
         return {
@@ -140,7 +141,7 @@ class ExportQueue:
         }
 
     def step(self) -> bool:
-        """Sends one batch; whether there was one and the receiver took it."""
+        """Sends one batch; returns whether there was one and the receiver accepted it."""
         if not self._batch:
             self._batch = self._next_batch()
         WAITING.set(len(self._waiting) + len(self._batch))
@@ -154,7 +155,7 @@ class ExportQueue:
         return True
 
     def pause_seconds(self) -> float:
-        """How long to leave the receiver alone."""
+        """Seconds until the next attempt."""
         if not self._is_failing:
             return IDLE_SECONDS
         return BACKOFF.seconds(self._failed)

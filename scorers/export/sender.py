@@ -1,8 +1,8 @@
 """Sends results by an exporter of the OpenTelemetry SDK, as log records or as EVALUATOR spans.
 
-The exporters retry by themselves within their timeout and say no more than yes or no; why, they
-write into Python's log, which is heard here so that it cannot flood ours. Redirects are refused and
-proxies of the environment left alone: results go to the configured address and to no other.
+The exporters retry within their timeout and return only success or failure. They log the reason
+through Python's logging, which is captured here so that it cannot flood our log. Redirects are
+refused and the environment's proxies ignored: results reach the configured address or none.
 """
 
 from __future__ import annotations
@@ -30,9 +30,10 @@ NO_PROXY = (("grpc.enable_http_proxy", 0),)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SendResult:
-    """What became of a request: `failed` says why the receiver did not take it, or is empty.
+    """What became of a request: `failed` is empty, or says why the receiver did not accept it.
 
-    `rejected` of its results the receiver took with the rest and did not want (HTTP alone says).
+    `rejected` is the number of results that the receiver rejected from an accepted request; only
+    HTTP tells.
     """
 
     failed: str = ""
@@ -40,7 +41,10 @@ class SendResult:
 
 
 class OtlpSender:
-    """One receiver; for one thread. Opening it imports the SDK. Raises OSError, ValueError."""
+    """Sends to one receiver, from one thread. Importing the SDK is left to the constructor.
+
+    Raises OSError, ValueError.
+    """
 
     def __init__(self, settings: ExportSettings) -> None:
         from opentelemetry.sdk.resources import Resource
@@ -57,7 +61,7 @@ class OtlpSender:
         self._log.propagate = False
 
     def send(self, batch: Sequence[AnswerResults]) -> SendResult:
-        """Sends the results of a few answers; takes up to the timeout."""
+        """Sends the results of some answers; blocks for up to the timeout."""
         self._heard.first = ""
         if self._session is not None:
             self._session.forget()
@@ -74,7 +78,7 @@ class OtlpSender:
         return SendResult(rejected=min(self._session.rejected, results) if self._session else 0)
 
     def close(self) -> None:
-        """Ends a request that is being sent, and the connection."""
+        """Aborts a request that is being sent, and closes the connection."""
         self._exporter.shutdown()
         self._log.removeHandler(self._heard)
 
@@ -123,12 +127,12 @@ class OtlpSender:
 
 
 class _FirstLogLine(logging.Handler):
-    """Remembers the first that exporters say of a request: the later lines tell of retries."""
+    """Keeps the first log line of the exporters for a request: later lines are about retries."""
 
     first = ""
 
     def emit(self, record: logging.LogRecord) -> None:
-        """Keeps a line, cut."""
+        """Keeps the first line, with its whitespace collapsed."""
         self.first = self.first or " ".join(record.getMessage().split())
 
 

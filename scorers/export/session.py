@@ -1,6 +1,7 @@
-"""The exporter's HTTP session: to the configured address alone, and it remembers what was said.
+"""The exporter's HTTP session: reaches only the configured address, and keeps the last status.
 
-Redirects fail; proxies and credentials of the environment (`HTTPS_PROXY`, netrc) are left alone.
+Redirects fail; proxies and credentials of the environment (`HTTPS_PROXY`, netrc) are ignored. A
+module of its own, so that `requests` and protobuf are imported only if HTTP is used.
 """
 
 from __future__ import annotations
@@ -21,18 +22,18 @@ class Session(requests.Session):
         self.forget()
 
     def forget(self) -> None:
-        """Begins anew."""
+        """Clears `said` and `rejected` before a request."""
         self.said, self.rejected = "", 0
 
     def send(self, request: requests.PreparedRequest, **options: Any) -> requests.Response:
-        """The reply. Raises requests.RequestException, for a redirect too."""
+        """Sends a request. Raises requests.RequestException, also for a redirect."""
         try:
             reply = super().send(request, **options)
         except requests.RequestException as error:
             self.said = str(error)
             raise
         self.said = f"{reply.status_code} {reply.reason}"
-        if 300 <= reply.status_code < 400:  # the exporter would take it for a success
+        if 300 <= reply.status_code < 400:  # the exporter would count it as a success
             raise requests.TooManyRedirects(self.said)
         if reply.status_code == 200 and request.url and request.url.endswith("/logs"):
             self.rejected = _rejected(reply.content)
@@ -42,6 +43,6 @@ class Session(requests.Session):
 def _rejected(body: bytes) -> int:
     try:
         reply = ExportLogsServiceResponse.FromString(body)
-    except DecodeError:  # JSON, or a proxy's page: the status is what counts
+    except DecodeError:  # JSON, or the page of a proxy: only the status counts then
         return 0
     return max(0, int(reply.partial_success.rejected_log_records))

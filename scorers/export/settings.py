@@ -16,7 +16,7 @@ HEADER = re.compile(r"([A-Za-z0-9!#$%&'*+.^_`|~-]+):[ \t]*([\x21-\x7e][\x20-\x7e
 
 
 class ExportSettings(BaseModel):
-    """Which results leave as OpenTelemetry's evaluation results, and for where; none by default."""
+    """Which results are exported as OpenTelemetry's evaluation results, and to which receiver."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
@@ -67,7 +67,7 @@ class ExportSettings(BaseModel):
     backfill: bool = Field(default=False, description="export replayed and imported traffic too")
 
     def takes(self, backfill: str) -> bool:
-        """Whether results leave of live traces (empty), or of those of a declared backfill."""
+        """Whether results of a trace are exported; `backfill` names its backfill, "" is live."""
         return bool(self.endpoint) and (self.backfill or not backfill)
 
     @field_validator("endpoint")
@@ -98,14 +98,14 @@ class ExportSettings(BaseModel):
 
     @property
     def is_encrypted(self) -> bool:
-        """Whether what leaves is encrypted on its way."""
+        """Whether the connection is encrypted."""
         return self.endpoint.startswith("https:")
 
 
 def read_headers(path: Path | None) -> dict[str, str]:
-    """The headers of a file, names in lower case; none without a file.
+    """Reads the headers of a file, names in lower case; none without a file.
 
-    Raises ValueError with the number of a line that is none, never its text; OSError.
+    Raises ValueError with the number of a bad line, never its text, which may be a secret; OSError.
     """
     headers: dict[str, str] = {}
     if path is None:

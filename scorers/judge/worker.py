@@ -15,9 +15,9 @@ from typing import TypeAlias
 
 import structlog
 
-from ragvigil.llm.spending import Pot
 from ragvigil.llm.budget import Budget
 from ragvigil.llm.outcome import Purpose
+from ragvigil.llm.spending import Pot
 from ragvigil.model.record import RagRecord
 from ragvigil.model.score import Score
 from ragvigil.store.engine.errors import StoreError
