@@ -1,4 +1,4 @@
-"""A daemon as a child process, on ports that are free: for the demo, the benchmarks, the tests."""
+"""A daemon as a child process, on free ports: for the demo, the benchmarks and the tests."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ VARIABLES = {
 
 
 class DidNotStart(Exception):
-    """The daemon ended or stayed unready; `str(error)` holds its last lines."""
+    """The daemon ended or did not get ready in time; `str(error)` holds the end of its log."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -79,19 +79,22 @@ class ChildDaemon:
 def start(
     data_dir: Path, *, settings: Mapping[str, str] | None = None, usual_ports: bool = False
 ) -> ChildDaemon:
-    """Starts a daemon on `data_dir`, on ports of its own; with `usual_ports`, on those where free.
+    """Starts a daemon on `data_dir` and free ports.
 
-    `settings` are further `RAGVIGIL_*` variables and win. Returns at once: see `wait_ready`.
+    `usual_ports` takes the default ports where they are free. `settings` are `RAGVIGIL_*`
+    variables and win. Returns at once: see `wait_ready`.
     """
     data_dir.mkdir(parents=True, exist_ok=True)
     wanted = DEFAULT_PORTS if usual_ports else dict.fromkeys(DEFAULT_PORTS, 0)
     ports = {name: f"127.0.0.1:{free_port(port)}" for name, port in wanted.items()}
-    own = {VARIABLES[name]: endpoint for name, endpoint in ports.items()}
-    environment = os.environ | own | {"RAGVIGIL_DATA_DIR": str(data_dir)} | dict(settings or {})
+    variables = {VARIABLES[name]: endpoint for name, endpoint in ports.items()}
+    environment = (
+        os.environ | variables | {"RAGVIGIL_DATA_DIR": str(data_dir)} | dict(settings or {})
+    )
     with (data_dir / "daemon.log").open("ab") as log:
         process = _spawn(environment, log)
-    where = {name: environment[variable] for name, variable in VARIABLES.items()}
-    return ChildDaemon(process=process, data_dir=data_dir, **where)
+    endpoints = {name: environment[variable] for name, variable in VARIABLES.items()}
+    return ChildDaemon(process=process, data_dir=data_dir, **endpoints)
 
 
 def _spawn(environment: Mapping[str, str], log: IO[bytes]) -> subprocess.Popen[bytes]:
@@ -101,12 +104,12 @@ def _spawn(environment: Mapping[str, str], log: IO[bytes]) -> subprocess.Popen[b
 
 
 def free_port(wanted: int = 0) -> int:
-    """`wanted` where nothing listens on it, else one that nobody is likely to take meanwhile.
+    """`wanted` where nothing listens on it, else a random free port. Raises DidNotStart.
 
-    The others lie below the range that systems give out for outgoing connections, and are drawn at
-    random: daemons that start at the same moment would all find the same "next free" one free.
+    Random ports lie below the range that systems use for outgoing connections. They are random
+    because daemons that start at the same moment would all find the same next port free.
     """
-    for port in (wanted or _drawn(), *(_drawn() for _ in range(100))):
+    for port in (wanted or _random_port(), *(_random_port() for _ in range(100))):
         with socket.socket() as probe, contextlib.suppress(OSError):
             probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
             probe.bind(("127.0.0.1", port))
@@ -114,7 +117,7 @@ def free_port(wanted: int = 0) -> int:
     raise DidNotStart("no free port on 127.0.0.1")
 
 
-def _drawn() -> int:
+def _random_port() -> int:
     return random.SystemRandom().randrange(20_000, 32_000)
 
 
@@ -122,7 +125,7 @@ def _drawn() -> int:
 def running(
     data_dir: Path, *, settings: Mapping[str, str] | None = None, usual_ports: bool = False
 ) -> Iterator[ChildDaemon]:
-    """A daemon that is ready, and stopped on the way out."""
+    """A ready daemon, which is stopped at the end of the block."""
     daemon = start(data_dir, settings=settings, usual_ports=usual_ports)
     try:
         daemon.wait_ready(60)

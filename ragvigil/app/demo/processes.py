@@ -1,4 +1,4 @@
-"""The processes beside the demo's daemon: the service and those who ask it questions."""
+"""The processes beside the demo's daemon: the service and its simulated users."""
 
 from __future__ import annotations
 
@@ -22,7 +22,10 @@ class DemoFailed(Exception):
 
 
 def service_environment(otlp: str) -> dict[str, str]:
-    """An environment in which the service sends its spans to `otlp`, and nobody else's settings."""
+    """An environment for the service that sends its spans to `otlp`.
+
+    The user's own OpenTelemetry and help desk settings are left out.
+    """
     clean = {k: v for k, v in os.environ.items() if not k.startswith(("OTEL_", "HELPDESK_"))}
     return clean | {"OTEL_EXPORTER_OTLP_ENDPOINT": otlp, "OTEL_BSP_SCHEDULE_DELAY": "1000"}
 
@@ -35,7 +38,7 @@ class Child:
     ) -> None:
         self.log = log
         with log.open("ab") as output:
-            # A session of its own, so that Ctrl-C reaches the demo alone, which then stops it.
+            # A session of its own: Ctrl-C reaches the demo alone, which then stops this process.
             self._process = subprocess.Popen(
                 [sys.executable, *command],
                 env=dict(env),
@@ -60,8 +63,8 @@ class Child:
         """Raises DemoFailed with the end of the log where the process has ended."""
         code = self._process.poll()
         if code is not None:
-            said = self.log.read_text(encoding="utf-8", errors="replace").strip().splitlines()
-            tail = "\n".join(said[-5:])
+            lines = self.log.read_text(encoding="utf-8", errors="replace").strip().splitlines()
+            tail = "\n".join(lines[-5:])
             raise DemoFailed(f"{self.log.stem} ended with code {code}:\n{tail}\nlog: {self.log}")
 
     def wait_for(self, url: str, *, seconds: float, sleep: Callable[[float], None]) -> None:
@@ -74,7 +77,7 @@ class Child:
             sleep(0.2)
 
     def stop(self) -> None:
-        """SIGTERM, and SIGKILL to whatever is left of its session after 25 seconds."""
+        """Sends SIGTERM; after 25 seconds, SIGKILL to all of its session."""
         if self._process.poll() is None:
             self._process.terminate()
         try:

@@ -1,8 +1,8 @@
-"""Recorded OTLP request bodies: how a folder of them is read.
+"""Reads folders of recorded OTLP request bodies.
 
 A recording is `requests/NNNN.pb`, `.json`, or either with `.gz`, and beside it `meta.jsonl` with
 a line for each file: `file`, `received_unix_nano`, `path` (HTTP or gRPC) and `headers`. Without
-`meta.jsonl` the files count in the order of their names, as traces that came all at once.
+`meta.jsonl` the files are traces in the order of their names, all received at once.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ class Kind(Enum):
 
 
 class NotARecording(Exception):
-    """A folder holds no recorded bodies, or `meta.jsonl` cannot be read; one line says which."""
+    """A folder holds no recorded bodies, or its `meta.jsonl` cannot be read; one line says which."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

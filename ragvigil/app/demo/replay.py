@@ -1,4 +1,4 @@
-"""Sends OTLP request bodies over HTTP: in order, at a pace, patient with a busy receiver."""
+"""Sends OTLP request bodies over HTTP, in order and at a pace, and again to a busy receiver."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ Sleep = Callable[[float], Awaitable[None]]
 
 
 class GaveUp(Exception):
-    """The receiver stayed away, or busy, for longer than was allowed."""
+    """The receiver did not answer, or was busy, for longer than `give_up_seconds`."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -45,7 +45,7 @@ class Outgoing:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Sending:
-    """How bodies are sent: `concurrency` 1 keeps their order, as a backfill needs."""
+    """How bodies are sent. `concurrency` 1 keeps their order, which a backfill needs."""
 
     target: str
     backfill: str = ""
@@ -56,7 +56,7 @@ class Sending:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReplaySummary:
-    """What became of a replay. `items` are spans and log records that were taken."""
+    """The result of a replay. `items` counts the spans and log records that were accepted."""
 
     requests: int
     items: int
@@ -108,17 +108,17 @@ def shift_to_end(recording: Iterable[Recorded], end_unix_nano: int) -> int:
 
 
 def duration_seconds(recording: Sequence[Recorded], rate: float | None) -> float:
-    """How long a replay takes from its first to its last request if nothing holds it up."""
+    """Seconds from the first to the last request of a replay, if nothing delays it."""
     return _due(recording[-1], len(recording) - 1, recording[0], rate) if recording else 0.0
 
 
 def prepare(
     recording: Iterable[Recorded], change: Change, rate: float | None, tally: Tally
 ) -> Iterator[Outgoing]:
-    """Bodies as they will be sent. `rate` is in requests a second; None keeps the recorded
+    """Yields the bodies as they will be sent.
 
-    pace, 0 sends at once. What cannot be read is sent as it is, unless it had to be changed:
-    then it is counted and left out.
+    `rate` is in requests a second; None keeps the recorded pace, 0 sends all at once. A body that
+    cannot be read is sent as it is where nothing is to be changed, else counted and left out.
     """
     first: Recorded | None = None
     for number, recorded in enumerate(recording):
@@ -151,8 +151,8 @@ async def send_all(
 ) -> ReplaySummary:
     """Sends every body when it is due, at most `concurrency` at a time, and counts.
 
-    Bodies are taken from the iterator only as fast as they are sent. A refusal (4xx) is counted
-    and not repeated. Raises GaveUp where the receiver was away or busy for too long.
+    The iterator is read only as fast as bodies are sent. A refused body (4xx) is counted and not
+    sent again. Raises GaveUp where the receiver was away or busy for too long.
     """
     start = clock()
     limits = httpx2.Limits(max_connections=sending.concurrency)
@@ -181,7 +181,7 @@ class _Sender:
         self._client, self._sending, self._tally, self._sleep = client, sending, tally, sleep
 
     async def send(self, outgoing: Outgoing, progress: Progress) -> None:
-        """One body, repeated while the receiver says *later*."""
+        """Sends a body, and again while the receiver is away or busy. Raises GaveUp."""
         waited = 0.0
         for attempt in range(1_000_000):
             reply, problem = await self._post(outgoing)
@@ -221,17 +221,17 @@ class _Sender:
 
 
 def partial_success(reply: httpx2.Response) -> tuple[int, str]:
-    """Rejected items and the message of an OTLP answer; (0, "") where it says nothing."""
+    """Rejected items and the message of an OTLP reply; (0, "") where it has neither."""
     try:
         if reply.headers.get("content-type", "").startswith(JSON):
-            said = (orjson.loads(reply.content or b"{}")).get("partialSuccess") or {}
-            rejected = said.get("rejectedSpans") or said.get("rejectedLogRecords") or 0
-            return int(rejected), str(said.get("errorMessage", ""))
-        # Logs and traces answer in the same form on the wire.
-        said = ExportTraceServiceResponse.FromString(reply.content).partial_success
+            partial = (orjson.loads(reply.content or b"{}")).get("partialSuccess") or {}
+            rejected = partial.get("rejectedSpans") or partial.get("rejectedLogRecords") or 0
+            return int(rejected), str(partial.get("errorMessage", ""))
+        # The replies for logs and traces have the same fields on the wire.
+        success = ExportTraceServiceResponse.FromString(reply.content).partial_success
     except (DecodeError, orjson.JSONDecodeError, AttributeError, ValueError):
         return 0, "an answer was not OTLP"
-    return said.rejected_spans, said.error_message
+    return success.rejected_spans, success.error_message
 
 
 def _pause(reply: httpx2.Response | None, attempt: int) -> float:

@@ -1,4 +1,4 @@
-"""What the demo says it saw: deltas and records of the API, in words. Pure."""
+"""What the demo prints: the API's deltas and records in words. Pure."""
 
 from __future__ import annotations
 
@@ -29,22 +29,22 @@ LABELS = {
 def what_moved(rows: Iterable[Row]) -> list[Delta]:
     """The rubrics that moved within six hours, the largest fall first.
 
-    Rates of labels (`refusal:refused`) are left out: they say the same again.
+    Rates of labels (`refusal:refused`) are left out: they repeat what their rubric shows.
     """
     chosen = [row for row in rows if row["window"] == WINDOW and row["moved"]]
     moved = [to_delta(row) for row in chosen if ":" not in row["rubric"]]
-    return sorted(moved, key=lambda one: one.delta or 0.0)
+    return sorted(moved, key=lambda delta: delta.delta or 0.0)
 
 
 def watched(rows: Iterable[Row]) -> tuple[int, int]:
-    """How many routes and how many series the deltas speak of."""
+    """How many routes, and how many means (route and rubric), the deltas are about."""
     chosen = [row for row in rows if row["window"] == WINDOW]
-    series = {(row["route"], row["rubric"]) for row in chosen if ":" not in row["rubric"]}
-    return len({route for route, _ in series}), len(series)
+    means = {(row["route"], row["rubric"]) for row in chosen if ":" not in row["rubric"]}
+    return len({route for route, _ in means}), len(means)
 
 
 def to_delta(row: Row) -> Delta:
-    """A delta of the API as the value that it was; what the words do not need is left out."""
+    """A row of the API as a delta; fields that the words do not need are left out."""
     return Delta(
         series=Series(
             service=row["service"],
@@ -68,7 +68,7 @@ def to_delta(row: Row) -> Delta:
 
 
 def failing(records: Sequence[Row], rubric: str) -> list[tuple[Row, Row]]:
-    """Records with their score of a rubric, worst first, those without a value left out."""
+    """Records with their failing score of a rubric, the worst first; unknown values left out."""
     pairs = [(record, score) for record in records for score in _scores(record, rubric)]
     return sorted(pairs, key=lambda pair: pair[1]["value"])
 
@@ -80,14 +80,14 @@ def labels_of(pairs: Sequence[tuple[Row, Row]]) -> Counter[str]:
 
 
 def meanings(labels: Counter[str]) -> Iterator[str]:
-    """What the commonest labels mean."""
+    """What the two commonest labels mean."""
     for label, _ in labels.most_common(2):
         if label in LABELS:
             yield f"{label}: {LABELS[label]}"
 
 
 def trace_lines(record: Row, score: Row) -> Iterator[str]:
-    """A bad trace in three lines."""
+    """A bad answer in four lines."""
     yield f"{record['trace_id']}  {score['rubric']} {score['value']:.2f}"
     yield f"  asked   {_short(record.get('query'))}"
     yield f"  said    {_short(record.get('answer'))}"

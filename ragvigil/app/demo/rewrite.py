@@ -1,7 +1,7 @@
-"""Recorded bodies with other times and other ids: pure, body in, body out.
+"""Rewrites recorded bodies to other times and other ids. Pure: body in, body out.
 
-New ids are a keyed hash of the old ones, so that the parts of a trace that lie in different
-requests, in links and in logs still find each other, and nothing needs to be remembered.
+New ids are a keyed hash of the old ones: parts of a trace in different requests, in links and in
+logs still match, and nothing needs to be remembered between bodies.
 """
 
 from __future__ import annotations
@@ -28,12 +28,12 @@ _REQUESTS: dict[Kind, type[Message]] = {
 
 
 class Unreadable(Exception):
-    """A body is not what its name says, so that nothing in it can be changed."""
+    """A body is not what its name says, so nothing in it can be changed."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Change:
-    """What is changed: `shift_nanos` is added to every time, a `salt` gives new ids."""
+    """What to change: `shift_nanos` is added to every time; a `salt` makes new ids, empty none."""
 
     shift_nanos: int = 0
     salt: bytes = b""
@@ -41,14 +41,14 @@ class Change:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Contents:
-    """What a body holds: spans or log records, and the last nanosecond among their times."""
+    """How many spans or log records a body holds, and the latest of their times."""
 
     items: int
     latest_unix_nano: int
 
 
 def rewrite(recorded: Recorded, change: Change) -> bytes:
-    """The body with the change made; raises Unreadable where that cannot be done."""
+    """The changed body. Raises Unreadable."""
     if change == Change() or recorded.kind is Kind.METRICS:
         return recorded.body
     if recorded.content_type == JSON:
@@ -63,7 +63,7 @@ def rewrite(recorded: Recorded, change: Change) -> bytes:
 
 
 def contents(recorded: Recorded) -> Contents:
-    """Counts a body's items and finds its last time; raises Unreadable."""
+    """Counts a body's items and finds its latest time. Raises Unreadable."""
     if recorded.kind is Kind.METRICS:
         return Contents(items=0, latest_unix_nano=0)
     if recorded.content_type == JSON:
@@ -141,7 +141,7 @@ def _rename(item: Any, salt: bytes) -> None:
 
 
 def _move(item: Any, nanos: int, *fields: str) -> None:
-    """Moves times; 0 means *not known* in OTLP and stays 0."""
+    """Moves times; 0 means *unknown* in OTLP and stays 0."""
     for field in fields:
         time = getattr(item, field)
         if time:
@@ -149,7 +149,7 @@ def _move(item: Any, nanos: int, *fields: str) -> None:
 
 
 def _rewrite_tree(node: Any, change: Change) -> None:
-    """Changes OTLP/JSON in place. Attributes and bodies are the user's and stay as they are."""
+    """Changes OTLP/JSON in place, but for attributes and bodies: their keys are the user's."""
     if isinstance(node, list):
         for part in node:
             _rewrite_tree(part, change)

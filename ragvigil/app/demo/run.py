@@ -1,4 +1,4 @@
-"""`ragvigil demo`: a daemon, eight days of traffic, a fault of six hours, and what moved."""
+"""`ragvigil demo`: a daemon, eight days of traffic with a fault of six hours, and what moved."""
 
 from __future__ import annotations
 
@@ -10,7 +10,6 @@ import time
 from collections.abc import Callable, Iterator
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
 
 import httpx2
 from google.protobuf.message import DecodeError
@@ -50,7 +49,7 @@ WORST_TRACES = 3
 def run_demo(data_dir: Path | None) -> int:
     """Runs until Ctrl-C. Returns 0, or 1 with one line on what went wrong."""
     console = Console(highlight=False)
-    # A plain `kill` ends the demo like Ctrl-C, with all that it started.
+    # SIGTERM ends the demo like Ctrl-C, so that the processes it started are stopped as well.
     signal.signal(signal.SIGTERM, signal.default_int_handler)
     if not (HELPDESK / "recorded").is_dir():
         console.print(f"{HELPDESK} is not there: the demo runs from a checkout", markup=False)
@@ -61,7 +60,7 @@ def run_demo(data_dir: Path | None) -> int:
                 stack.enter_context(tempfile.TemporaryDirectory(prefix="ragvigil-demo-"))
             )
             console.print(f"data in {folder}", markup=False)
-            # A settings file in the current folder is about the user's own daemon.
+            # Ignore a settings file in the current folder: it belongs to the user's own daemon.
             settings = {"RAGVIGIL_CONFIG": os.devnull}
             daemon = stack.enter_context(
                 running(folder.resolve(), settings=settings, usual_ports=True)
@@ -80,7 +79,7 @@ def run_demo(data_dir: Path | None) -> int:
 
 
 class Demo:
-    """Tells a daemon's story to a console."""
+    """Sends the traffic to a daemon and prints what it found."""
 
     def __init__(
         self,
@@ -92,13 +91,13 @@ class Demo:
         self._console, self._daemon, self._plan, self._sleep = console, daemon, plan, sleep
 
     def run(self, stack: contextlib.ExitStack) -> None:
-        """Everything, until Ctrl-C; what it starts is stopped with `stack`."""
+        """Runs the whole demo until Ctrl-C; `stack` stops the processes that it starts."""
         self._greet()
         self.tell()
         self._stay(stack)
 
     def tell(self) -> None:
-        """Sends the backfill, waits for its scores and says what moved. Raises DemoFailed."""
+        """Sends the backfill, waits for its scores and prints what moved. Raises DemoFailed."""
         self._wait_for_scores(self._backfill())
         self._wait_for_movement()
         self._say_what_moved()
@@ -149,42 +148,42 @@ class Demo:
         return 0
 
     def _wait_for_movement(self) -> None:
-        """Until what moved has not changed for longer than deltas take to be computed again."""
+        """Waits until what moved stays the same for longer than deltas need to be recomputed."""
         with self._waiting("comparing with the seven days before"):
-            seen, since = None, time.monotonic()
+            last, since = None, time.monotonic()
             deadline = since + MOVEMENT_SECONDS
             while time.monotonic() < deadline:
                 self._require_daemon()
                 moved = report.what_moved(self._deltas())
-                if moved != seen:
-                    seen, since = moved, time.monotonic()
+                if moved != last:
+                    last, since = moved, time.monotonic()
                 elif moved and time.monotonic() - since > CALM_SECONDS:
                     return
                 self._sleep(1.0)
 
-    def _deltas(self) -> list[dict[str, Any]]:
-        found: list[dict[str, Any]] = self._daemon.get("deltas")["deltas"]
-        return found
+    def _deltas(self) -> list[report.Row]:
+        rows: list[report.Row] = self._daemon.get("deltas")["deltas"]
+        return rows
 
     def _say_what_moved(self) -> None:
         rows = self._deltas()
         moved = report.what_moved(rows)
-        routes, series = report.watched(rows)
+        routes, means = report.watched(rows)
         self._console.print()
         if not moved:
-            self._say(f"nothing moved in the last 6 hours, of {series} series on {routes} routes")
+            self._say(f"nothing moved in the last 6 hours, of {means} means on {routes} routes")
         shown: set[str] = set()
-        for one in moved:
-            self._explain(one, shown)
+        for delta in moved:
+            self._explain(delta, shown)
         if moved:
-            self._say(f"the other {series - len(moved)} of {series} series stand where they were")
+            self._say(f"the other {means - len(moved)} of {means} means stand where they were")
 
-    def _explain(self, one: Delta, shown: set[str]) -> None:
-        """The movement, why, and its worst traces but for those in `shown`, which it adds to."""
-        pairs = self._failing(one)
+    def _explain(self, delta: Delta, shown: set[str]) -> None:
+        """Prints a movement, why, and its worst traces; adds those to `shown` and skips its own."""
+        pairs = self._failing(delta)
         labels = report.labels_of(pairs)
-        said = movement(one, labels, now=datetime.now(UTC))
-        self._console.print(said, style="bold", markup=False, soft_wrap=True)
+        sentence = movement(delta, labels, now=datetime.now(UTC))
+        self._console.print(sentence, style="bold", markup=False, soft_wrap=True)
         for meaning in report.meanings(labels):
             self._say(f"  {meaning}")
         fresh = [pair for pair in pairs if pair[0]["trace_id"] not in shown][:WORST_TRACES]
@@ -194,16 +193,16 @@ class Demo:
                 self._say(f"    {line}")
         self._console.print()
 
-    def _failing(self, one: Delta) -> list[tuple[report.Row, report.Row]]:
-        found = self._daemon.get(
+    def _failing(self, delta: Delta) -> list[tuple[report.Row, report.Row]]:
+        reply = self._daemon.get(
             "records",
-            route=one.series.route,
-            rubric=one.series.rubric,
+            route=delta.series.route,
+            rubric=delta.series.rubric,
             below=0.999,
-            since=str(one.since or int(time.time()) - 6 * 3600),
+            since=str(delta.since or int(time.time()) - 6 * 3600),
             limit=200,
         )
-        return report.failing(found["records"], one.series.rubric)
+        return report.failing(reply["records"], delta.series.rubric)
 
     def _stay(self, stack: contextlib.ExitStack) -> None:
         self._say("starting the help desk itself, with the fault still on, and asking it questions")
@@ -232,7 +231,7 @@ class Demo:
     def _status(self) -> str:
         ledger = self._daemon.get("ledger")
         moved = report.what_moved(self._deltas())
-        worst = "; ".join(_short(one) for one in moved[:3])
+        worst = "; ".join(_short(delta) for delta in moved[:3])
         return f"{time.strftime('%H:%M:%S')}  {_counts(ledger)}  moved: {worst or 'nothing'}"
 
     def _start_service(self, url: str) -> Child:
@@ -266,10 +265,10 @@ class Demo:
         self._console.print(line, markup=False, soft_wrap=True)
 
 
-def _counts(ledger: dict[str, Any]) -> str:
+def _counts(ledger: report.Row) -> str:
     spans, records = ledger["spans"], ledger["records"]
     return f"{spans['stored']} spans stored, {records['scored']} answers scored"
 
 
-def _short(one: Delta) -> str:
-    return f"{one.series.rubric} {one.series.route} {(one.delta or 0) * 100:+.0f}"
+def _short(delta: Delta) -> str:
+    return f"{delta.series.rubric} {delta.series.route} {(delta.delta or 0) * 100:+.0f}"

@@ -1,4 +1,4 @@
-"""Days of traffic out of a few hundred recorded traces: other ids, other times, a fault's onset."""
+"""Makes days of traffic, with a fault, from a few hundred recorded traces."""
 
 from __future__ import annotations
 
@@ -23,10 +23,10 @@ WEEKEND = 0.75
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Plan:
-    """How much traffic: `traces_per_hour` over all routes, on average over a weekday.
+    """How much traffic: `traces_per_hour` over all routes, the mean of a weekday.
 
-    The last `fault_hours` of a route that has faulty recordings are made from those. An even plan
-    has as much traffic at every hour, so that the hour at which it is made does not matter.
+    Routes with faulty recordings use those in the last `fault_hours`. An even plan has the same
+    traffic at every hour, so that the hour at which it is made does not matter.
     """
 
     ends_unix_nano: int
@@ -49,10 +49,10 @@ class Plan:
 
 
 class Template:
-    """One recorded trace, parsed once, that can be sent again and again as another.
+    """A recorded trace, parsed once, which can be emitted many times with new ids and times.
 
-    Serialising one message of a dozen kilobytes costs some ten microseconds, so that setting
-    new ids and times in place is as fast as any surgery on bytes, and cannot go wrong.
+    Serialising a message of a dozen kilobytes takes about ten microseconds, so setting ids and
+    times in the message is as fast as changing its bytes would be, and simpler.
     """
 
     def __init__(self, request: ExportTraceServiceRequest) -> None:
@@ -138,7 +138,7 @@ def schedule(
     faulty: Mapping[str, Sequence[Template]],
     plan: Plan,
 ) -> Iterator[Arrival]:
-    """The traffic of a plan in order of time, the same per seed: a day's and a week's course."""
+    """The traffic of a plan in order of time, with daily and weekly swings; the same per seed."""
     dice = random.Random(plan.seed)
     routes = sorted(healthy)
     weights = [len(healthy[route]) for route in routes]
@@ -161,7 +161,7 @@ def schedule(
 
 
 def _deal(known: Sequence[Template], dice: random.Random) -> Iterator[Template]:
-    """Like cards: every recorded trace comes once before any comes again."""
+    """Deals traces like cards: each comes once before any comes again."""
     while True:
         yield from dice.sample(known, len(known))
 

@@ -1,4 +1,4 @@
-"""Sends request bodies while a bar on standard error shows how far it is."""
+"""Sends request bodies with a progress bar on standard error."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def send_with_bar(
     title: str = "sending",
     console: Console | None = None,
 ) -> ReplaySummary:
-    """Sends bodies while a bar on standard error shows how far it is."""
+    """Sends bodies with a progress bar; see `send_all`, of which it raises what that raises."""
     columns = (
         TextColumn("{task.description}"),
         BarColumn(),

@@ -1,4 +1,4 @@
-"""The golden set as it is committed, beside what the store knows of it."""
+"""Reads the committed golden set and brings the store up to date with it."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from ragvigil.store.issues.golden import CaseFilter
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GoldenSet:
-    """The set's file: its cases, what is broken in it, and why it cannot be read, or nothing."""
+    """The set's file: its cases and invalid lines; `problem` says why it cannot be read."""
 
     cases: Sequence[GoldenCase] = ()
     broken: Sequence[InvalidCase] = ()
@@ -35,7 +35,10 @@ class GoldenSet:
 
 
 def read_set(store: Store, settings: GoldenSettings, known: Knowledge, now: int) -> GoldenSet:
-    """The set now; the store learns of signatures that it does not know."""
+    """Reads the set, and stores signatures that the store does not have yet.
+
+    `now` is in nanoseconds. A set that cannot be read is returned empty, with its problem.
+    """
     try:
         with locked(repo := repository(settings)):
             written = reconciled(store, repo, clean_tree(repo), now)
@@ -47,7 +50,7 @@ def read_set(store: Store, settings: GoldenSettings, known: Knowledge, now: int)
 
 
 def reconciled(store: Store, repo: Repository, found: CleanTree, now: int) -> list[Line]:
-    """The lines of the file; what they say of signatures is in the store on return."""
+    """The lines of the file; their signatures are in the store on return. `now` in nanoseconds."""
     written = set_file.read(found.text)
     stored = {one.case_id: one for one in golden.find(store, CaseFilter())}
     learnt = [
@@ -78,7 +81,7 @@ def checks(
     case: GoldenCase,
     written: Sequence[GoldenCase],
 ) -> CaseChecks:
-    """What a person must know before signing a case; `written` are the cases of the file."""
+    """Checks a case before it is signed, against proposals and the file's cases in `written`."""
     proposals = golden.find(store, CaseFilter(state=CaseState.PROPOSED))
     named = [
         one if one.case_id else replace(one, case_id=f"line {place}")

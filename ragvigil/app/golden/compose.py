@@ -1,4 +1,4 @@
-"""The golden set's job, composed: redaction, local vectors and the judge behind one door each."""
+"""Composes the golden set's job from redaction, local vectors and the judge."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 log = structlog.get_logger()
 
 JUDGED = ("completeness", "groundedness", "answer_relevance")
-"""What a judge is asked of a fresh answer to a case."""
+"""The rubrics by which a judge grades a fresh answer to a case."""
 
 
 def golden_job(
@@ -43,7 +43,7 @@ def golden_job(
     inference: Inference,
     clock: Clock,
 ) -> GoldenJob:
-    """The job with everything that it knows by; says which text leaves for where."""
+    """The job with its parts; logs where the questions of cases are sent."""
     if settings.golden.target.url:
         log.info(
             "golden cases: their questions leave for the target", url=settings.golden.target.url

@@ -1,4 +1,4 @@
-"""The golden set at work: proposals in the store, signed cases in git, runs until they pass."""
+"""Golden cases: proposals in the store, signed cases in git, runs until they pass."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ CHANGE_DAYS = 30
 
 
 class GoldenJob:
-    """What people and the clock do to golden cases; one change at a time.
+    """Changes golden cases for people and runs them by the clock; one change at a time.
 
     Its verbs raise Refused, BadCase, NotStored, RepositoryRefuses and StoreError.
     """
@@ -56,15 +56,15 @@ class GoldenJob:
         self._lock = threading.RLock()
 
     def propose(self, trace_id: str, record_id: str, issue_id: str, actor: str) -> GoldenCase:
-        """Makes a failing record a proposed case; what the redactor knows is marked in it."""
+        """Makes a failing record a proposed case, with its question redacted."""
         case = case_of(record_form(self._store, trace_id, record_id), issue_id)
         return self.add(replace(case, question=self._marked(case.question)), actor)
 
     def add(self, case: GoldenCase, actor: str) -> GoldenCase:
-        """Stores a new proposal; one that was rejected may be proposed anew."""
+        """Stores a new proposal; a rejected case may be proposed again."""
         with self._lock:
             after = verbs.propose(replace(case, revision=0), actor, self._now())
-            before = golden.one(self._store, after.case_id)
+            before = golden.get(self._store, after.case_id)
             if before and before.state is not CaseState.REJECTED:
                 raise Refused(f"that is case {before.case_id} already, {before.state}")
             after = replace(after, revision=before.revision + 1 if before else 1)
@@ -73,7 +73,10 @@ class GoldenJob:
     def edit(
         self, case_id: str, changes: Mapping[str, Any], actor: str, revision: int | None = None
     ) -> GoldenCase:
-        """Changes values by the keys of a case's line; `revision` is the one that was seen."""
+        """Changes values by the keys of a case's line.
+
+        `revision` is the one that the person saw; another revision by now is refused.
+        """
         with self._lock:
             case = known_case(self._store, case_id)
             if revision is not None and revision != case.revision:
@@ -84,7 +87,7 @@ class GoldenJob:
     def sign(
         self, case_id: str, actor: str, seen_hash: str, *, despite_warnings: bool = False
     ) -> CaseRun:
-        """Commits a proposal as it was seen, then runs it, to show that it fails now."""
+        """Commits a proposal as the person saw it, then runs it: a new case should fail."""
         with self._lock, locked(repo := repository(self._settings)):
             found = clean_tree(repo)
             written = golden_set.reconciled(self._store, repo, found, self._now())
@@ -100,7 +103,7 @@ class GoldenJob:
         return self.run(case_id)
 
     def reject(self, case_id: str, actor: str, text: str) -> GoldenCase:
-        """Declines a proposal; where it would change a signed case, that one stands again."""
+        """Declines a proposal; a signed case that it would have changed is restored."""
         with self._lock:
             file = self.read_set()
             is_in_file = bool(file.problem) or case_id in {one.case_id for one in file.cases}
@@ -112,7 +115,10 @@ class GoldenJob:
             return known_case(self._store, case_id)
 
     def run(self, case_id: str, trial: Trial | None = None) -> CaseRun:
-        """Runs a case now; one that is signed and passes is watched no longer."""
+        """Runs a case now; a signed case that passes is no longer run by itself.
+
+        Without a `trial` no judge is asked.
+        """
         case = known_case(self._store, case_id)
         run = run_case(case, trial or replace(self._trial, judge=lambda _: ()), self._now())
         run = replace(run, why=self._marked(run.why), answer=self._marked(run.answer))
@@ -126,17 +132,17 @@ class GoldenJob:
         return run
 
     def checks(self, case: GoldenCase) -> CaseChecks:
-        """What a person must know before signing it."""
+        """Checks a case before it is signed."""
         written = self.read_set().cases
         return golden_set.checks(self._store, self._settings, self._known, case, written)
 
     def read_set(self) -> GoldenSet:
-        """The set as it is committed; what was signed elsewhere is known from then on."""
+        """The set as it is committed; signatures made elsewhere are stored."""
         with self._lock:
             return golden_set.read_set(self._store, self._settings, self._known, self._now())
 
     def watch(self) -> None:
-        """Finds what was signed elsewhere, and runs the cases that are due, asking the judge."""
+        """Stores signatures made elsewhere, then runs the due cases with the judge; a job."""
         if self._settings.repository is None:
             return
         if problem := self.read_set().problem:
@@ -157,7 +163,7 @@ class GoldenJob:
             raise Refused("; ".join(blocking))
         try:
             parse_case(as_json(case))
-        except ValueError as error:  # such a line would stop the daemon's next start
+        except ValueError as error:  # such a line in the file would stop the daemon's next start
             raise Refused(f"scorers could not read it: {error}") from error
         if found.warnings and not despite_warnings:
             raise Refused(f"to be signed despite warnings: {'; '.join(found.warnings)}")
@@ -181,7 +187,7 @@ class GoldenJob:
             raise Refused(f"holds what is redacted: {', '.join(sorted(found))}; take it out")
 
     def _marked(self, text: str) -> str:
-        """What a service answers here has not come through the intake, which redacts."""
+        """Redacts a text: what a service answers here did not pass the intake, which redacts."""
         return self._known.marked(text, Counter())
 
     def _changes(self) -> Iterator[Change]:
@@ -197,21 +203,21 @@ class GoldenJob:
 
 def known_case(store: Store, case_id: str) -> GoldenCase:
     """The newest revision of a case. Raises NotStored."""
-    found = golden.one(store, case_id)
+    found = golden.get(store, case_id)
     if found is None:
         raise NotStored(f"there is no case {case_id}")
     return found
 
 
 def _require_readable(written: Sequence[Line]) -> None:
-    """Raises Refused where a line is no case, as the marks of a conflict are none."""
+    """Raises Refused where a line is not a case; the marks of a merge conflict are not."""
     for one in written:
         if one.wrong:
             raise Refused(f"line {one.number} of the set's file is no case: {one.wrong}")
 
 
 def _clashes(case: GoldenCase, written: Sequence[GoldenCase], known: Knowledge) -> Iterator[str]:
-    """Where the file has this question already, or another case of this id that nobody replaced."""
+    """Says where the file has the same question, or this case at the same or a later revision."""
     for one in written:
         if one.case_id != case.case_id and known.asked(one.question) == known.asked(case.question):
             yield f"the set asks that already: {one.case_id or one.question}"

@@ -15,7 +15,7 @@ log = structlog.get_logger()
 
 
 def golden_questions(settings: Settings) -> Callable[[], Sequence[str] | None]:
-    """Reads them anew at each call: none where there is no file, None where it cannot be read."""
+    """A function that reads them: `()` where there is no file, None where it cannot be read."""
     return partial(_questions, _golden_file(settings))
 
 

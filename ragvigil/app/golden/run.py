@@ -24,12 +24,12 @@ TARGET, STORED = "target", "stored"
 MOST_ANSWER = 10_000
 
 Judge = Callable[[RagRecord], Sequence[Score]]
-"""What a judge says of a fresh answer; nothing where there is none."""
+"""Scores a fresh answer; no scores without a judge."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Trial:
-    """What a case is run with."""
+    """The store, service, scorers and judge that a case is run with."""
 
     store: Store
     target: TargetSettings
@@ -38,9 +38,9 @@ class Trial:
 
 
 def run_case(case: GoldenCase, trial: Trial, now: int) -> CaseRun:
-    """The run; one that could not be held tells nothing (`is_pass` None), and why.
+    """Runs a case; `now` is in nanoseconds. A run that failed has `is_pass` None and says why.
 
-    Raises StoreError where the stored trace is asked for and the store is away.
+    Raises StoreError where the stored trace is needed and the store does not answer.
     """
     run = CaseRun(
         case_id=case.case_id,
@@ -58,7 +58,7 @@ def run_case(case: GoldenCase, trial: Trial, now: int) -> CaseRun:
 
 
 def judged(case: GoldenCase, record: RagRecord, more: Sequence[Score], runner: Runner) -> Verdict:
-    """What code says of the record, with `more` scores of others."""
+    """The verdict on a record, from code's scores and `more` scores by judges."""
     recall = Runner([ContextRecall([parse_case(as_json(case))])]).score_all(record)
     own = [one for one in runner.score_all(record) if one.rubric != ContextRecall.rubric]
     return verdict(case, record, [*own, *recall, *more], runner.fails_below, question_key)
@@ -70,8 +70,8 @@ def _fresh(case: GoldenCase, trial: Trial) -> tuple[RagRecord, Sequence[Score]]:
 
 
 def _stored(case: GoldenCase, trial: Trial) -> tuple[RagRecord, Sequence[Score]]:
-    """The stored record as asked by the case: an edited question is still that trace's answer."""
+    """The stored record with the case's question: the question may have been edited since."""
     if not case.trace_id:
-        raise NotStored("it came from no trace, and [golden.target] url is not set")
+        raise NotStored("the case came from no trace, and [golden.target] url is not set")
     form = record_form(trial.store, case.trace_id, case.record_id)
     return replace(record_of(form), query=case.question), judged_scores(form)

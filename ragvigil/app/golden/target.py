@@ -14,16 +14,17 @@ from ragvigil.model.golden import GoldenCase
 from ragvigil.model.record import Absent, ContextSource, Document, RagRecord
 
 MOST_BYTES = 4 << 20
+"""Bytes of a reply."""
 MARK = "x-ragvigil-golden"
-"""Header that names the case, so that a service can tell it from a user's question."""
+"""Header that names the case, so that the service can tell it from a user's question."""
 
 
 class NoAnswer(Exception):
-    """The service did not answer in the form that is set; `str(error)` says what it did."""
+    """The service did not answer, or not in the configured form; `str(error)` says which."""
 
 
 def ask(case: GoldenCase, target: TargetSettings) -> RagRecord:
-    """The record of a fresh answer, as far as the reply shows it. Raises NoAnswer."""
+    """Sends the case's question; returns what the reply shows as a record. Raises NoAnswer."""
     reply = _reply(case, target)
     try:
         answer = find(reply, target.answer)
@@ -39,10 +40,10 @@ def ask(case: GoldenCase, target: TargetSettings) -> RagRecord:
 def record_of(
     case: GoldenCase, answer: str, ids: Sequence[str] | None, texts: Sequence[str] | None
 ) -> RagRecord:
-    """A record with this answer; None is what the reply does not show.
+    """A record with this answer; ids and texts of chunks are None where the reply lacks them.
 
-    Which chunks reached the prompt is known where the answer's text cites some: citations may come
-    beside the text, and an answer must not fail for those that we do not see.
+    Which chunks reached the prompt is known only where the answer's text cites some: citations may
+    come beside the text, and an answer must not fail for citations that the reply does not show.
     """
     from collector.record.citations import CitationSource, citations
 

@@ -1,4 +1,4 @@
-"""What the store knows of the trace that a golden case came from."""
+"""Reads the stored trace that a golden case came from."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class NotStored(LookupError):
 
 
 def record_form(store: Store, trace_id: str, record_id: str = "") -> Form:
-    """A stored record as the API shows it; without a `record_id` the only one of its trace.
+    """A stored record as the API shows it; without a `record_id`, the trace's only record.
 
     Raises NotStored, or Refused where the trace has several.
     """
@@ -42,9 +42,9 @@ def record_form(store: Store, trace_id: str, record_id: str = "") -> Form:
 
 
 def case_of(form: Form, issue_id: str = "") -> GoldenCase:
-    """The case that a failing record makes, for a person to complete.
+    """A case made of a failing record, for a person to complete.
 
-    Its failure mode is the label of what failed first. Raises Refused without a question.
+    Its failure mode is the label of the first failing score. Raises Refused without a question.
     """
     if not (form["query"] or "").strip():
         raise Refused(f"the spans of trace {form['trace_id']} carry no question")
@@ -64,7 +64,7 @@ def case_of(form: Form, issue_id: str = "") -> GoldenCase:
 
 
 def prompt_of(store: Store, trace_id: str) -> list[PromptMessage] | None:
-    """What the models of a trace were sent, call by call; None where no span shows it."""
+    """The messages sent to the models of a trace, call by call; None where no span has them."""
     rows = records.spans(store, trace_id) if trace_id else []
     readings = [read(_span(row), registered()) for row in rows]
     prompts = [one.get(Field.PROMPT) for one in readings if one.role is SpanRole.LLM]
@@ -75,7 +75,7 @@ def prompt_of(store: Store, trace_id: str) -> list[PromptMessage] | None:
 
 
 def judged_scores(form: Form) -> list[Score]:
-    """What judges and people said of a stored record."""
+    """The scores by judges and people of a stored record."""
     return [
         Score(
             rubric=one["rubric"],
