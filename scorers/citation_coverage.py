@@ -70,7 +70,7 @@ class CitationCoverage:
 def is_claim(sentence: str) -> bool:
     """Whether a sentence states something that could be cited.
 
-    >>> [is_claim(one) for one in ("Hello!", "Refunds take 5 business days.", "Can I help you?")]
+    >>> [is_claim(text) for text in ("Hello!", "Refunds take 5 business days.", "Can I help you?")]
     [False, True, False]
     """
     bare = _MARKER.sub("", sentence)

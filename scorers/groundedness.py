@@ -5,7 +5,7 @@
     >>> answer = "Card refunds take 5 to 7 business days. Gold members may phone Ms Adler in Oslo."
     >>> record = RagRecord(record_id="1", trace_id="1", context=(chunk,), answer=answer)
     >>> score = LocalGroundedness().score(record)
-    >>> score.label, [one["chunk_id"] for one in score.details["sentences"]]
+    >>> score.label, [row["chunk_id"] for row in score.details["sentences"]]
     ('unsupported', ['a', None])
 
 Each sentence is compared with the context (`grounding/evidence.py`); boosted trees estimate the

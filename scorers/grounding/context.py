@@ -44,7 +44,7 @@ _cached_lines = lru_cache(maxsize=CACHED_CHUNKS)(_lines)
 def lines(content: str) -> tuple[Line, ...]:
     """The sentences of a chunk that have words; cached for short chunks.
 
-    >>> [one.words for one in lines("Cards take 5 days. Cash is instant.")]
+    >>> [line.words for line in lines("Cards take 5 days. Cash is instant.")]
     [['cards', 'take', '5', 'days'], ['cash', 'is', 'instant']]
     """
     return _cached_lines(content) if len(content) <= CACHED_CHARACTERS else _lines(content)

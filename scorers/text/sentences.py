@@ -42,7 +42,8 @@ def sentences(text: str) -> tuple[Sentence, ...]:
 
     Caches the last 512 texts: several scorers read the sentences of one answer.
 
-    >>> [one.text for one in sentences("It costs 3.50 EUR. [ship-02] Ask Dr. Roe! 退款需要5天。好")]
+    >>> text = "It costs 3.50 EUR. [ship-02] Ask Dr. Roe! 退款需要5天。好"
+    >>> [sentence.text for sentence in sentences(text)]
     ['It costs 3.50 EUR. [ship-02]', 'Ask Dr. Roe!', '退款需要5天。', '好']
     """
     return tuple(Sentence(start, end, text[start:end]) for start, end in places(text))

@@ -1,6 +1,6 @@
-"""Answers with contexts from which the model of groundedness learns: shippable sets alone.
+"""Collects answers with contexts for the groundedness model, from sets whose licence permits it.
 
-Questions of the sets that it is measured on are left out, and so is half of WiCE, by page.
+Leaves out the questions of the sets that the model is measured on, and half of WiCE, by page.
 """
 
 from __future__ import annotations
@@ -19,12 +19,13 @@ from scorers.text.sentences import Sentence, sentences
 
 MEASURED_ON = ("ragtruth_qa", "attributionbench_dev", "lfqa_verification")
 LEAST_EVIDENCE = 30
-"""Words of evidence: ExpertQA keeps some sources as a bare address."""
+"""Least words of evidence: ExpertQA keeps some sources as a bare address."""
 A_DOCUMENT = 3
-"""Summaries taken of one SummEdits document."""
+"""Most summaries of one SummEdits document."""
 CUT = 2
+"""Lines removed from a context, so that it no longer supports a sentence."""
 MOSTLY = 0.35
-"""Share of a sentence's words in the lines that are cut out; under it nothing is known to go."""
+"""Least share of a sentence's letters in the best removed line; with less, support may remain."""
 DIALOGUE = {"hallucination": False, "entailment": True, "entailment,uncooperative": True}
 
 Row = dict[str, Any]
@@ -32,7 +33,10 @@ Row = dict[str, Any]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Example:
-    """An answer, its context, and whether people say (or we made sure) that it is supported."""
+    """An answer, its context, and whether the context supports it: labelled, or by construction.
+
+    Examples of one `group` are never split between training and test.
+    """
 
     source: str
     group: str
@@ -43,7 +47,7 @@ class Example:
 
 
 def examples(folder: Path) -> list[Example]:
-    """Every example of the sets in a folder, `<name>.jsonl.gz`."""
+    """All examples of the sets in a folder, `<name>.jsonl.gz`."""
     held_out = {key for name in MEASURED_ON for row in read(folder, name) for key in _keys(row)}
     sources = {
         "wice": (row for row in read(folder, "wice_claims") if not is_held_out(row)),
@@ -62,7 +66,7 @@ def examples(folder: Path) -> list[Example]:
 
 
 def read(folder: Path, name: str) -> list[Row]:
-    """The rows of a set; none where the folder lacks it."""
+    """The rows of a set; none if the folder lacks it."""
     path = folder / f"{name}.jsonl.gz"
     if not path.exists():
         return []
@@ -71,25 +75,25 @@ def read(folder: Path, name: str) -> list[Row]:
 
 
 def is_held_out(row: Row) -> bool:
-    """Whether a claim of WiCE is kept for measuring: half of the pages, by a hash of their text."""
+    """Whether a claim of WiCE is held out for measuring: half of the pages, by a hash."""
     return hashlib.sha256(group_of(row).encode()).digest()[0] % 2 == 0
 
 
 def group_of(row: Row) -> str:
-    """What is never split: the set's group, else the first chunk's text, else the row."""
+    """The unit that is never split: the set's group, else the first chunk's text, else the row."""
     chunks = row["chunks"]
     return str(row.get("group") or (chunks[0]["text"][:300] if chunks else row["id"]))
 
 
 def is_supported(row: Row) -> bool | None:
-    """The label of a row, whatever the set calls it; None where people did not agree."""
+    """The label of a row, whatever the set calls it; None where annotators disagreed."""
     if row.get("supported") is not None:
         return bool(row["supported"])
     return None if row.get("hallucinated") is None else not row["hallucinated"]
 
 
 def example(source: str, row: Row) -> Example:
-    """A labelled row as an example."""
+    """Converts a labelled row."""
     return Example(
         source=source,
         group=group_of(row),
@@ -101,7 +105,7 @@ def example(source: str, row: Row) -> Example:
 
 
 def _keys(row: Row) -> set[str]:
-    """The question and the answer, in words: rows that share one are about the same."""
+    """The words of the question and of the answer: rows that share a key are near-duplicates."""
     return {
         key for text in (row["question"], row["answer"]) if (key := " ".join(words(text or "")))
     }
@@ -117,7 +121,7 @@ def _is_clear(row: Row) -> bool:
 
 
 def _grounded_rows(folder: Path) -> Iterator[Row]:
-    """Rows whose answer was written from their chunks."""
+    """Yields rows whose answer was written from their chunks."""
     for name in ("clapnq_dev", "mtrag_un"):
         yield from (row for row in read(folder, name) if not row["unanswerable"])
     used: Counter[str] = Counter()
@@ -128,7 +132,10 @@ def _grounded_rows(folder: Path) -> Iterator[Row]:
 
 
 def _with_and_without(row: Row) -> Iterator[Example]:
-    """Each sentence of a grounded answer twice: its context, and that without its best lines."""
+    """Yields each sentence of a grounded answer twice: with its context, and without its best lines.
+
+    The second is unsupported by construction.
+    """
     contents = tuple(chunk["text"] for chunk in row["chunks"] if (chunk["text"] or "").strip())
     group = f"{row['task_type']} {group_of(row)}"
     for sentence in sentences(row["answer"]):
@@ -145,7 +152,7 @@ def _with_and_without(row: Row) -> Iterator[Example]:
 
 
 def _without(contents: Sequence[str], sentence: str) -> tuple[str, ...]:
-    """The context without the lines that hold most of a sentence; () where none holds enough."""
+    """The context without the CUT lines most like a sentence; () if none is like enough."""
     sentence_words = set(words(sentence))
     ranked = sorted(
         (
@@ -169,6 +176,6 @@ def _share_held(sentence_words: set[str], line: str) -> float:
 
 
 def _cut(content: str, lines: Iterable[Sentence]) -> str:
-    for line in sorted(lines, key=lambda line: -line.start):
+    for line in sorted(lines, key=lambda line: -line.start):  # from the end: offsets stay valid
         content = content[: line.start] + content[line.end :]
     return content

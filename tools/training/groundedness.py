@@ -1,9 +1,9 @@
-"""Trains the model of groundedness.
+"""Trains the groundedness model.
 
     python -m tools.training.groundedness FOLDER --out scorers/models/groundedness.json
 
-FOLDER holds the labelled sets as `<name>.jsonl.gz`. Gradient boosting by scikit-learn, which is
-needed here alone; the same input, version and seed give the same file.
+FOLDER holds the labelled sets as `<name>.jsonl.gz`. Uses gradient boosting by scikit-learn, which
+only training needs. The same input, scikit-learn version and seed give the same file.
 """
 
 from __future__ import annotations
@@ -27,20 +27,25 @@ from tools.training.grounded_examples import Example, examples
 
 VERSION = "1"
 LISTED = 3000
+"""Common words that get a weight of their own; all others weigh the most."""
 WINDOW = 25
-"""Words of a stretch of text: how many stretches have a word says how common it is."""
+"""Words of a window; the share of windows that have a word says how common it is."""
 SHARE = {"dialogue": 0.2}
-"""What a source counts beside the others, 1 by default."""
+"""Weight of a source, 1 by default."""
 PRIOR = 0.8
 """Share of supported sentences that probabilities are calibrated to, as in answers of services."""
 MADE = "cut_out"
+"""Source of the examples made by cutting lines; left out of the calibration."""
 FOLDS = 5
 DIGITS = 5
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Recipe:
-    """What the trees may read and how far they grow; `is_monotone`: as `SUPPORT` and `LACK` say."""
+    """The columns that the trees read, and their size.
+
+    `is_monotone`: the probability may only rise with `SUPPORT` and fall with `LACK`.
+    """
 
     columns: tuple[str, ...]
     is_monotone: bool
@@ -56,17 +61,17 @@ ANY_SERVICE = Recipe(
     columns=EVIDENCE, is_monotone=True, trees=120, rate=0.05, leaves=8, smallest_leaf=25,
     columns_a_split=0.4,
 )  # fmt: skip
-"""For services without labels: the evidence alone, which means the same everywhere."""
+"""For services without labels: only evidence, which means the same everywhere."""
 OWN_SERVICE = Recipe(
     columns=NAMES, is_monotone=False, trees=300, rate=0.03, leaves=16, smallest_leaf=30,
     columns_a_split=0.3,
 )  # fmt: skip
-"""For labels of the service that is watched: also how its answers look."""
+"""For labels of the service itself: also the form of its answers."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Table:
-    """Sentences as rows of `NAMES`, with label, weight, group and source of each."""
+    """Sentences as rows of `NAMES`, with the label, weight, group and source of each."""
 
     rows: Any
     labels: Any
@@ -76,7 +81,7 @@ class Table:
 
 
 def table(labelled: Sequence[Example], weights: Weights) -> Table:
-    """The sentences of some examples; every source counts by the root of its size."""
+    """The sentences of some examples; a source weighs by the root of its size."""
     sizes = Counter(example.source for example in labelled)
     rows, labels, counts, groups, sources = [], [], [], [], []
     for example in labelled:
@@ -99,7 +104,7 @@ def table(labelled: Sequence[Example], weights: Weights) -> Table:
 
 
 def fit(rows: Any, labels: Any, counts: Any, recipe: Recipe, weights: Weights) -> Model:
-    """A model of these sentences, not calibrated: one forest for each seed, averaged."""
+    """An uncalibrated model of these sentences: the mean of one forest per seed."""
     from sklearn.ensemble import (  # type: ignore[import-untyped]
         HistGradientBoostingClassifier,
     )
@@ -140,7 +145,7 @@ def _direction(name: str) -> int:
 
 
 def _trees(grown: Sequence[Any], forests: int) -> Trees:
-    """The nodes of all trees in one row; a leaf's value is its part in the mean of the forests."""
+    """The nodes of all trees as parallel lists; leaf values are divided by `forests`."""
     feature: list[int] = []
     left_child: list[int] = []
     right: list[int] = []
@@ -163,7 +168,7 @@ def _trees(grown: Sequence[Any], forests: int) -> Trees:
 
 
 def cross_fitted_odds(of: Table, recipe: Recipe, weights: Weights) -> Any:
-    """The log odds of each sentence by a model that saw nothing of its group."""
+    """The log odds of each sentence by a model that was trained without its group."""
     from sklearn.model_selection import GroupKFold  # type: ignore[import-untyped]
 
     odds = np.zeros(len(of.labels))
@@ -176,7 +181,7 @@ def cross_fitted_odds(of: Table, recipe: Recipe, weights: Weights) -> Any:
 
 
 def calibrate(model: Model, of: Table, recipe: Recipe) -> Model:
-    """The model with slope and shift from sentences that it had not seen, at `PRIOR`."""
+    """The model with slope and shift, fitted on unseen sentences reweighted to `PRIOR`."""
     from sklearn.linear_model import LogisticRegression  # type: ignore[import-untyped]
 
     real = np.array([source != MADE for source in of.sources])
@@ -193,7 +198,7 @@ def calibrate(model: Model, of: Table, recipe: Recipe) -> Model:
 
 
 def word_weights(texts: Iterable[str]) -> Weights:
-    """What the commonest words weigh: the log of how seldom a stretch of text has them."""
+    """Weights of the most common words: the log of their inverse frequency over windows of text."""
     having: Counter[str] = Counter()
     stretches = 0
     for text in dict.fromkeys(texts):
@@ -207,7 +212,7 @@ def word_weights(texts: Iterable[str]) -> Weights:
 
 
 def train(labelled: Sequence[Example]) -> Model:
-    """The model of these examples."""
+    """Trains and calibrates a model on these examples."""
     weights = word_weights(
         text for example in labelled for text in (example.answer, *example.contents)
     )
@@ -217,7 +222,7 @@ def train(labelled: Sequence[Example]) -> Model:
 
 
 def main() -> None:
-    """Learns from the sets in the folder named, and writes the model that scoring reads."""
+    """Trains on the sets in the given folder, and writes the model that scoring reads."""
     folder, flag, target = sys.argv[1:]
     if flag != "--out":
         sys.exit(f"{flag} is not --out")

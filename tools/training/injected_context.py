@@ -1,8 +1,8 @@
 """Trains the model of planted requests: `python -m tools.training.injected_context FOLDER`.
 
-FOLDER holds the labelled sets as `<name>.jsonl.gz`. A logistic regression over the signs of a
-request and pairs of signs, with a Gaussian prior, found by Newton's method: the same input gives
-the same file.
+FOLDER holds the labelled sets as `<name>.jsonl.gz`. Fits a logistic regression over the signs of a
+request and pairs of signs, with a Gaussian prior, by Newton's method: the same input gives the same
+file.
 """
 
 from __future__ import annotations
@@ -22,9 +22,9 @@ from scorers.injection_model import Model, weigh
 from tools.training.planted_examples import Example, examples
 
 FEWEST = 25
-"""Requests that must have a sign, or a pair of signs, before it is weighed."""
+"""Least requests with a sign, or a pair of signs, for it to get a weight."""
 PRIOR = 4.0
-"""How strongly weights are drawn to 0."""
+"""Precision of the Gaussian prior: how strongly weights are drawn to 0."""
 MOST_ALARMS = 0.004
 """Share of ordinary chunks above the threshold, in sets that the model did not see."""
 MOST_STEPS, SMALL_STEP = 12, 1e-2
@@ -34,9 +34,9 @@ _Floats = npt.NDArray[np.float64]
 
 
 class Lesson:
-    """The requests of many examples as a table, from which a model is learned in a second.
+    """The requests of many examples as a table, on which a model trains in a second.
 
-    `place` of a request is that of its example: a fold leaves out whole examples.
+    `places` holds the place of each request's example: a fold leaves out whole examples.
     """
 
     def __init__(self, labelled: Sequence[Example]) -> None:
@@ -57,7 +57,7 @@ class Lesson:
         self.start: _Floats = np.zeros(len(column) + 1)
 
     def learn(self, left_out: Iterable[int] = (), threshold: float = 0.0) -> Model:
-        """The model of all examples but those at the places left out."""
+        """Trains on all examples but those at the places left out."""
         in_fold = ~np.isin(self.places, list(left_out))
         weights = _fit(self.table[in_fold], self.labels[in_fold], self.start)
         by_name = dict(
@@ -69,7 +69,7 @@ class Lesson:
         return Model(bias=bias, weights=single, pairs=pairs, threshold=threshold)
 
     def start_from(self, model: Model) -> None:
-        """Lets every later fold begin at these weights: it then takes few steps."""
+        """Starts all later folds at these weights, so that they take few steps."""
         by_names: dict[tuple[str, ...], float] = {
             (sign,): value for sign, value in model.weights.items()
         }
@@ -83,7 +83,7 @@ def _names(signs: Sequence[str]) -> list[tuple[str, ...]]:
 
 
 def _fit(table: npt.NDArray[np.float32], labels: _Floats, start: _Floats) -> _Floats:
-    """Newton's method for logistic regression; the intercept has no prior."""
+    """Fits a logistic regression by Newton's method; the intercept has practically no prior."""
     weights = start.copy()
     prior = np.full(table.shape[1], PRIOR)
     prior[0] = 1e-6
@@ -105,7 +105,7 @@ def weight_of(example: Example, model: Model) -> float:
 
 
 def threshold_of(chunks: Sequence[Example], lesson: Lesson) -> float:
-    """The log odds that MOST_ALARMS of the ordinary chunks pass, each set left out once."""
+    """The log odds exceeded by MOST_ALARMS of the ordinary chunks, each set left out once."""
     weighed = []
     for source in sorted({example.source for example in chunks if example.kind is None}):
         places = [
@@ -119,7 +119,7 @@ def threshold_of(chunks: Sequence[Example], lesson: Lesson) -> float:
 
 
 def to_json(model: Model) -> str:
-    """The model as JSON, a weight a line; pairs too light to matter are left out."""
+    """The model as JSON, one weight per line; leaves out pairs lighter than LIGHT."""
     pairs = {
         f"{first} {two}": value
         for (first, two), value in sorted(model.pairs.items())
@@ -135,7 +135,7 @@ def to_json(model: Model) -> str:
 
 
 def main() -> None:
-    """Learns from the sets in the folder named, and writes the model that scoring reads."""
+    """Trains on the sets in the given folder, and writes the model that scoring reads."""
     chunks = examples(Path(sys.argv[1]))
     lesson = Lesson(chunks)
     lesson.start_from(lesson.learn())

@@ -1,8 +1,8 @@
-"""Chunks to learn planted requests from: ordinary ones, and ones with an attack planted in them.
+"""Collects chunks to learn planted requests from: ordinary ones, and ones with a planted attack.
 
-Only sets that may be shipped are read. Chunks of ordinary sets, and ordinary texts worded for this
-project, are what a planted request stands in; requests to assistants from other sets, and attacks
-worded for this project (`injected_attacks.toml`), are planted in them, beside the attacks of BIPIA.
+Reads only sets whose licence permits it. The hosts are chunks of ordinary sets and ordinary texts
+written for this project. Planted in them are requests to assistants from other sets and attacks
+written for this project (`injected_attacks.toml`); BIPIA's attacks come with hosts of their own.
 """
 
 from __future__ import annotations
@@ -35,19 +35,19 @@ ASKS = {
 WINDOW = 4
 """Sentences of a small chunk."""
 MOST_OF_A_SET = 1500
-"""Texts of one set that are used, chosen by a hash of each."""
+"""Most texts of one set, chosen by a hash of each."""
 MOST_QUESTIONS = 400
 COPIES = 4
-"""Chunks in which each attack worded for this project is planted."""
+"""Chunks in which each attack written for this project is planted."""
 LONGEST_PROMPT = 200
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Example:
-    """A chunk: where it comes from, the kind of attack in it, and the signs of its requests.
+    """A chunk: its source, the kind of attack in it, and the signs of its requests.
 
-    `planted` says of each request whether it was planted; `source` and `group` name what must not
-    be on both sides of a split.
+    `planted` tells for each request whether it was planted. Examples of one `source` or `group`
+    must not be on both sides of a split.
     """
 
     text: str
@@ -59,7 +59,7 @@ class Example:
 
 
 def example(text: str, attack: str | None, *, source: str, group: str, kind: str | None) -> Example:
-    """A chunk with its requests; those that lie in the attack were planted."""
+    """A chunk with its requests; those inside the attack were planted."""
     asking = requests(text)
     attack_text = " ".join((attack or "").split())
     inside = tuple(
@@ -70,22 +70,23 @@ def example(text: str, attack: str | None, *, source: str, group: str, kind: str
 
 
 def rows_of(folder: Path, name: str) -> list[dict[str, Any]]:
+    """The rows of the set `<name>.jsonl.gz` in a folder."""
     with gzip.open(folder / f"{name}.jsonl.gz", "rt", encoding="utf-8") as lines:
         return [json.loads(line) for line in lines]
 
 
 def place_of(text: str) -> int:
-    """A number that only depends on the text: chance without a seed."""
+    """A number that depends only on the text: randomness without a seed."""
     return int.from_bytes(hashlib.sha256(text.encode("utf-8", "replace")).digest()[:8], "big")
 
 
 def sample(texts: Iterable[str]) -> list[str]:
-    """The distinct texts, at most MOST_OF_A_SET of them, in an order that no set chose."""
+    """Up to MOST_OF_A_SET distinct texts, in the order of their hashes."""
     return sorted({text for text in texts if text.strip()}, key=place_of)[:MOST_OF_A_SET]
 
 
 def plant(host: str, attack: str) -> str:
-    """The host with the attack before, behind or inside it, as a line or as a sentence."""
+    """Inserts the attack before, behind or inside the host, as a line or as a sentence."""
     place = place_of(host + attack)
     lines = host.split("\n")
     if place % 4 == 0:
@@ -100,7 +101,7 @@ def plant(host: str, attack: str) -> str:
 
 
 def as_request(prompt: str) -> str:
-    """A request as somebody would plant it: one line, a capital, a stop."""
+    """Writes a request as an attacker would plant it: one line, a capital letter, a full stop."""
     line = prompt.split("\n")[0].strip()
     if not line or line[-1] in ".?!。？！'\"":
         return line
@@ -110,13 +111,13 @@ def as_request(prompt: str) -> str:
 
 @cache
 def own_texts() -> dict[str, Any]:
-    """The attacks by kind and the ordinary texts that were worded for this project."""
+    """The attacks by kind, and the ordinary texts, that were written for this project."""
     text = Path(__file__).with_name("injected_attacks.toml").read_text("utf-8")
     return tomllib.loads(text)
 
 
 def ordinary_texts(folder: Path) -> dict[str, list[str]]:
-    """Ordinary chunks by set."""
+    """The ordinary chunks by set."""
     texts_by_set = {
         name: sample(chunk["text"] for row in rows_of(folder, name) for chunk in row["chunks"])
         for name in HOSTS
@@ -131,7 +132,7 @@ def ordinary_texts(folder: Path) -> dict[str, list[str]]:
 
 
 def _windows(text: str) -> list[str]:
-    """The text cut small, as another splitter would cut it: every place is once first and last."""
+    """The text in pieces of WINDOW sentences, so that the model sees small chunks too."""
     sentences = [text[begin:end] for begin, end in cuts(text)]
     if len(sentences) <= WINDOW:
         return []
@@ -139,7 +140,7 @@ def _windows(text: str) -> list[str]:
 
 
 def examples(folder: Path) -> list[Example]:
-    """All chunks that the model learns from, ordinary ones and planted ones."""
+    """All training chunks, ordinary ones and ones with a planted attack."""
     clean = ordinary_texts(folder)
     hosts = sorted((text for texts in clean.values() for text in texts), key=place_of)
     result = [
