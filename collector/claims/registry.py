@@ -8,7 +8,7 @@ from types import ModuleType
 from typing import NamedTuple
 
 from collector.claims.claim import Convention
-from ragvigil.model.plugin import HOUSE, LeftOut, Plugged, own, plug_in
+from ragvigil.model.plugin import HOUSE, LeftOut, Plugins, own, plug_in
 
 GROUP = "ragvigil.conventions"
 
@@ -28,8 +28,8 @@ class Registered(NamedTuple):
 @cache
 def registered() -> tuple[Registered, ...]:
     """All conventions that load, sorted by name; raises if one of ragvigil's own does not load."""
-    house = (named(point.name, point.load()) for point in own(GROUP))
-    return tuple(sorted((*house, *_outside().found), key=lambda entry: entry.name))
+    house = (with_roots(point.name, point.load()) for point in own(GROUP))
+    return tuple(sorted((*house, *_outside().loaded), key=lambda entry: entry.name))
 
 
 def conventions_left_out() -> tuple[LeftOut, ...]:
@@ -37,13 +37,13 @@ def conventions_left_out() -> tuple[LeftOut, ...]:
     return _outside().left_out
 
 
-def named(name: str, convention: Convention | ModuleType) -> Registered:
+def with_roots(name: str, convention: Convention | ModuleType) -> Registered:
     """A convention with the roots that it declares; no roots means every span."""
     return Registered(name, convention, frozenset(getattr(convention, "ROOTS", ())))
 
 
 @cache
-def _outside() -> Plugged[Registered]:
+def _outside() -> Plugins[Registered]:
     return plug_in(GROUP, _made)
 
 
@@ -56,4 +56,4 @@ def _made(point: EntryPoint) -> Registered:
     roots: object = getattr(convention, "ROOTS", frozenset())
     if not isinstance(roots, set | frozenset | tuple | list):
         raise NotAConvention(f"{point.value}: ROOTS is not a set of names: {roots!r}")
-    return named(point.name, convention)
+    return with_roots(point.name, convention)

@@ -168,7 +168,7 @@ def _pipeline(
         fetcher=fetcher,
         assemblies=Assemblies(settings.collector.assembly),
         routes=RouteCap(routes.max_routes),
-        lookup=partial(traces.look_up, store),
+        lookup=partial(traces.lookup, store),
         scorer=TraceScorer(fetcher, runner, RouteRules.of(routes.rules)),
         pool=pool,
         sink=sink,

@@ -28,10 +28,10 @@ class LeftOut:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Plugged(Generic[Made]):
+class Plugins(Generic[Made]):
     """What the distributions of others bring under one group, in a fixed order."""
 
-    found: tuple[Made, ...] = ()
+    loaded: tuple[Made, ...] = ()
     left_out: tuple[LeftOut, ...] = ()
 
 
@@ -51,16 +51,16 @@ def others(group: str) -> list[EntryPoint]:
     )
 
 
-def plug_in(group: str, make: Callable[[EntryPoint], Made]) -> Plugged[Made]:
+def plug_in(group: str, make: Callable[[EntryPoint], Made]) -> Plugins[Made]:
     """What `make` gives for each entry point of others; never raises on what a plug-in does."""
-    found: list[Made] = []
+    loaded: list[Made] = []
     left_out: list[LeftOut] = []
     for point in others(group):
         try:
-            found.append(make(point))
+            loaded.append(make(point))
         except (Exception, SystemExit) as error:  # the border with plug-in code: told to the user
             left_out.append(refusal(point, f"{type(error).__name__}: {error}".removesuffix(": ")))
-    return Plugged(found=tuple(found), left_out=tuple(left_out))
+    return Plugins(loaded=tuple(loaded), left_out=tuple(left_out))
 
 
 def refusal(point: EntryPoint, reason: str) -> LeftOut:

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from ragvigil.store.engine.batch import Batch, Written
+from ragvigil.store.engine.batch import Batch, WriteResult
 from ragvigil.store.engine.errors import Unavailable
 from ragvigil.store.engine.store import Store
 from ragvigil.store.records import records
@@ -45,7 +45,7 @@ def stored(store: Store) -> dict[str, int]:
     return {str(row["table"]): int(row["rows"]) for row in counted}
 
 
-def wait(*futures: Future[Written]) -> None:
+def wait(*futures: Future[WriteResult]) -> None:
     for future in futures:
         future.result(60)
 

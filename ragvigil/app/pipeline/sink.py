@@ -20,7 +20,7 @@ from ragvigil.app.pipeline.ledger import Edge, FrameLedger, FrameRow
 from ragvigil.app.pipeline.score import Unscored
 from ragvigil.app.pipeline.summary import OutcomeSummary, Summarizer, gather
 from ragvigil.model.outcome import Outcome
-from ragvigil.store.engine.batch import Batch, Quarantined, Written
+from ragvigil.store.engine.batch import Batch, QuarantinedRow, WriteResult
 from ragvigil.store.engine.store import Store
 from ragvigil.store.records import ledger
 from ragvigil.store.records.traces import RubricFacts, TraceRows
@@ -89,7 +89,7 @@ class Sink:
         self._dirty_minutes = dirty_minutes
         self._pending = _Pending()
         self._frames_sent = 0.0
-        self._in_flight: deque[tuple[Future[Written], _Pending]] = deque()
+        self._in_flight: deque[tuple[Future[WriteResult], _Pending]] = deque()
         self._clock_unix = clock_unix
         self._sums = Counter({kind: sums[kind] for kind in KINDS})
         # Other threads read it without a lock: it is frozen, and replaced as a whole.
@@ -215,7 +215,7 @@ class Sink:
             settled = True
         return settled
 
-    def _durable(self, pending: _Pending, written: Written) -> None:
+    def _durable(self, pending: _Pending, written: WriteResult) -> None:
         self._dirty_minutes.add(written.minutes)
         # Before the spans are settled: the checkpoint must not pass outcomes that the judge was
         # not offered.
@@ -247,6 +247,6 @@ class Sink:
             metrics.STORED_AFTER.observe(max(0.0, now - received / 1e9))
 
 
-def _refused(quarantined: tuple[Quarantined, ...]) -> dict[str, int]:
+def _refused(quarantined: tuple[QuarantinedRow, ...]) -> dict[str, int]:
     """How many span rows the database refused, by trace id."""
     return Counter(row.trace_id for row in quarantined if row.table == "spans")

@@ -1,4 +1,4 @@
-"""What is written at once: rows per table, in the order in which the tables are filled."""
+"""What is written at once: rows by table, in the order in which the tables are filled."""
 
 from __future__ import annotations
 
@@ -26,8 +26,11 @@ class Rows:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Gone:
-    """Records that an earlier generation of a trace had; their rows get tombstones."""
+class Tombstones:
+    """Records that an earlier generation of a trace had and that its newest lacks.
+
+    Their rows are replaced by rows with `gone = 1`, which reads leave out.
+    """
 
     trace_id: str
     minute: int
@@ -47,13 +50,13 @@ class Batch:
     rows: Mapping[str, Rows]
     token: str
     minutes: frozenset[int] = frozenset()
-    gone: tuple[Gone, ...] = ()
+    gone: tuple[Tombstones, ...] = ()
     bytes: int = 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Quarantined:
-    """A row that the database refused; it lies in the table `quarantine`."""
+class QuarantinedRow:
+    """A row that the database refused; it is kept in the table `quarantine`."""
 
     table: str
     trace_id: str
@@ -62,16 +65,16 @@ class Quarantined:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Written:
+class WriteResult:
     """A batch that is durable: rows per table, and those that were refused instead."""
 
     rows: Mapping[str, int]
-    quarantined: tuple[Quarantined, ...] = ()
+    quarantined: tuple[QuarantinedRow, ...] = ()
     minutes: frozenset[int] = field(default=frozenset())
 
 
 def token_of(*parts: object) -> str:
-    """A short name of these values.
+    """A short name of these values: equal for equal values, another for any difference.
 
     >>> token_of("a", 1) == token_of("a", 1), token_of("a", 1) == token_of("a1")
     (True, False)

@@ -1,7 +1,7 @@
 """Clients of the embedded engine or a server: one that writes, and readers that cannot.
 
-A reader has its limits set first and `readonly` last, because after that nothing can be set; so
-each patience has a client of its own.
+A reader sets its limits first and `readonly` last, because nothing can be set after that. So each
+time limit has a client of its own.
 """
 
 from __future__ import annotations
@@ -30,13 +30,13 @@ class Clients:
     jobs: Client
 
     def close(self) -> None:
-        """Closes all connections; the embedded engine ends with the last one."""
+        """Closes all connections; closing the last one stops the embedded engine."""
         for client in (self.pages, self.jobs, self.writer):
             client.close()
 
 
 def connect(settings: StoreSettings, data_dir: Path) -> Clients:
-    """Opens the store. Raises what the driver raises: not reachable, directory locked, ..."""
+    """Opens the store. Raises what the driver raises: unreachable, directory locked, and so on."""
     from clickhouse_connect import common
     from clickhouse_connect.driver import options
 
@@ -57,10 +57,10 @@ def connect(settings: StoreSettings, data_dir: Path) -> Clients:
 
 
 def forget_answer(client: Client) -> None:
-    """To be called after every failure of the embedded engine.
+    """Clears the embedded engine's output after a failed query.
 
-    It keeps what a query had given before it failed and puts it in front of the next answer: a
-    query whose answer nobody reads takes it away.
+    The engine keeps the rows that a query gave before it failed and puts them in front of the next
+    answer. This query's answer takes them along, and nobody reads it.
     """
     client.raw_query("SELECT 1")
 

@@ -18,7 +18,7 @@ import structlog
 
 from ragvigil.model.backoff import Backoff, Pause
 from ragvigil.store import metrics
-from ragvigil.store.engine.batch import Batch, Written
+from ragvigil.store.engine.batch import Batch, WriteResult
 from ragvigil.store.engine.connection import JOB_FACTOR, Clients, connect, forget_answer
 from ragvigil.store.engine.errors import (
     SchemaMismatch,
@@ -54,7 +54,7 @@ class StoreStatus:
 @dataclass(frozen=True, slots=True)
 class _Write:
     attempt: Attempt
-    result: Future[Written]
+    result: Future[WriteResult]
 
 
 @dataclass(frozen=True, slots=True, order=True)
@@ -67,14 +67,18 @@ class _Job:
 
 
 class QueryTurn(Enum):
-    """What the thread does where it neither writes nor reads."""
+    """What the thread does when it neither writes nor reads."""
 
     CONNECT = "connect"
     END = "end"
 
 
 class Engine:
-    """Connects, migrates, then serves writes and jobs until stopped."""
+    """Connects, migrates, then serves writes and jobs until it is stopped.
+
+    One thread uses the connection: chDB runs one query at a time, so a second thread would only
+    wait. Callers put work into two queues under `_changed` and wait for its future.
+    """
 
     def __init__(
         self,
@@ -106,8 +110,8 @@ class Engine:
         if wait:
             self._opened.result()
 
-    def queue_write(self, batch: Batch) -> Future[Written]:
-        """Queues a batch behind those before it."""
+    def queue_write(self, batch: Batch) -> Future[WriteResult]:
+        """Queues a batch; batches are written in the order in which they come."""
         write = _Write(Attempt(batch), Future())
         with self._changed:
             if self._stopped:
@@ -121,7 +125,11 @@ class Engine:
         return write.result
 
     def queue_job(self, call: Callable[[Client], Any], priority: Priority, *, writes: bool) -> Any:
-        """Runs `call` on the engine's thread; raises TimeoutError if its turn never comes."""
+        """Runs `call` on the engine's thread and returns what it returns.
+
+        Raises TimeoutError if its turn does not come within three times the limit of a job, and
+        Unavailable once the store is closed.
+        """
         job = _Job(int(priority), next(self._numbers), call, writes, Future())
         with self._changed:
             if self._ends_at is not None:
@@ -134,7 +142,7 @@ class Engine:
             job.result.cancel()
 
     def status(self) -> StoreStatus:
-        """A look at the queues."""
+        """The state of connection and queues, without asking the database."""
         with self._changed:
             return StoreStatus(
                 is_ready=self._clients is not None,
@@ -163,7 +171,7 @@ class Engine:
             self._clients.close()
 
     def _next(self) -> _Write | _Job | QueryTurn:
-        """The next thing to do; waits for one."""
+        """Waits for the next thing to do: a write first, then the job of the highest priority."""
         with self._changed:
             while True:
                 now = time.monotonic()
@@ -172,19 +180,21 @@ class Engine:
                 if self._clients is None and self._pause.is_over(now):
                     return QueryTurn.CONNECT
                 if self._writes and self._clients is not None and self._pause.is_over(now):
+                    # It stays in the queue until it is stored: a failed attempt repeats it.
                     return self._writes[0]
                 if self._jobs:
                     return heapq.heappop(self._jobs)
-                self._changed.wait(self._patience(now))
+                self._changed.wait(self._timeout(now))
 
-    def _patience(self, now: float) -> float | None:
+    def _timeout(self, now: float) -> float | None:
+        """Seconds until a pause or the store's end is due; None waits for a caller."""
         waits = [self._pause.remaining(now)] if self._writes or self._clients is None else []
         if self._ends_at is not None:
             waits.append(max(0.0, self._ends_at - now))
         return min(waits, default=None)
 
     def _connect(self) -> None:
-        """Connects and migrates; what fails for now is tried again after a pause."""
+        """Connects and migrates; a server that is down is tried again after a pause."""
         clients = None
         try:
             clients = connect(self._settings, self._data_dir)
@@ -238,7 +248,7 @@ class Engine:
         write.result.set_result(written)
 
     def _stop_writing(self, error: Exception) -> None:
-        """Every write fails from here on; acknowledged data stays in the spool."""
+        """Fails all writes from here on; acknowledged data stays in the spool."""
         log.error("the writer has stopped", error=str(error))
         metrics.WRITER_STOPPED.set(1)
         with self._changed:
@@ -254,20 +264,20 @@ class Engine:
             return
         client = self._clients.writer if job.writes else self._reader(job)
         try:
-            found = job.call(client)
+            result = job.call(client)
         except Exception as error:  # the driver raises many kinds
             job.result.set_exception(read_failure(error))
             self._forget(client)
         else:
-            job.result.set_result(found)
+            job.result.set_result(result)
 
     def _forget(self, client: Client) -> None:
-        """Keeps what a failed query had already given out of the next answer."""
+        """Keeps the rows that a failed query had already given out of the next answer."""
         if self._settings.url:
             return
         try:
             forget_answer(client)
-        except Exception as error:  # the thread must outlive whatever the engine says
+        except Exception as error:  # the thread must outlive any failure of the engine
             log.error("the engine answers no query", error=str(error))
 
     def _reader(self, job: _Job) -> Client:
@@ -280,8 +290,8 @@ class Engine:
             self._writes.clear()
             self._jobs.clear()
         results: list[Future[Any]] = [
-            *(one.result for one in writes),
-            *(one.result for one in jobs),
+            *(write.result for write in writes),
+            *(job.result for job in jobs),
         ]
         for result in results:
             if result.set_running_or_notify_cancel():

@@ -1,26 +1,26 @@
-"""What can go wrong with the database, and which of it will pass.
+"""Failures of the database: which will pass, and which never succeed.
 
 StoreError
-├── Unavailable      down, slow, read-only, out of memory: the same again may succeed
-├── Refused          the data itself is refused: the same again never succeeds
-├── WriterStopped    too much was refused: nothing is written until a person looks
+├── Unavailable      down, slow, read-only, out of memory: a retry may succeed
+├── Refused          the data itself is refused: a retry never succeeds
+├── WriterStopped    too many rows were refused: nothing is written until a person looks
 ├── QueryFailed      a read that is wrong or over its limits
-└── SchemaMismatch   an applied migration is not the one of this version
+└── SchemaMismatch   an applied migration is not that of this version, or a column is missing
 """
 
 from __future__ import annotations
 
 
 class StoreError(Exception):
-    """Anything that the store raises."""
+    """The base of all errors that the store raises."""
 
 
 class Unavailable(StoreError):
-    """The database cannot do it now."""
+    """The database cannot answer now; a retry may succeed."""
 
 
 class Refused(StoreError):
-    """The database, or the encoding for it, refuses the rows for good."""
+    """The database, or the driver that encodes for it, refuses the rows for good."""
 
 
 class WriterStopped(StoreError):
@@ -32,7 +32,7 @@ class QueryFailed(StoreError):
 
 
 class SchemaMismatch(StoreError):
-    """The tables were made by migrations that differ from this version's."""
+    """The tables are not those that this version's migrations make."""
 
 
 # ClickHouse error codes that blame the rows: wrong types, sizes, encodings, constraints.
@@ -45,7 +45,7 @@ ENCODING_ERRORS = (TypeError, ValueError, OverflowError, AttributeError, KeyErro
 
 
 def write_failure(error: Exception) -> StoreError:
-    """Refused where the rows are to blame, else Unavailable, which is tried again."""
+    """Refused if the rows are to blame, else Unavailable, which is retried."""
     from clickhouse_connect.driver.exceptions import DatabaseError, DataError
 
     text = _short(error)
@@ -59,7 +59,7 @@ def write_failure(error: Exception) -> StoreError:
 
 
 def read_failure(error: Exception) -> StoreError:
-    """QueryFailed where the same query would fail again, else Unavailable."""
+    """QueryFailed if the same query would fail again, else Unavailable."""
     from clickhouse_connect.driver.exceptions import DatabaseError
 
     if isinstance(error, DatabaseError) and error.code and error.code not in PASSING_CODES:

@@ -1,8 +1,8 @@
 """Migrations: numbered .sql files, applied in order, never changed afterwards.
 
-The files hold two placeholders, `{on_cluster}` and `{replicated}`; one set of files serves the
-embedded engine, a server and a cluster. The checksum is that of the file, so it is the same for
-all three.
+The files hold two placeholders, `{on_cluster}` and `{replicated}`, so that one set of files serves
+the embedded engine, a server and a cluster. The checksum is taken over the unfilled file: it is the
+same for all three.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ class Migration:
 
     @property
     def checksum(self) -> str:
-        """Of the file's text, placeholders unfilled."""
+        """SHA-256 of the file's text with its placeholders unfilled."""
         return hashlib.sha256(self.text.encode()).hexdigest()
 
     def statements(self, cluster: str = "") -> list[str]:
@@ -49,19 +49,19 @@ class Migration:
 @cache
 def migrations() -> tuple[Migration, ...]:
     """All migrations of this version, in order."""
-    return tuple(sorted(_read(), key=lambda one: one.number))
+    return tuple(sorted(_read(), key=lambda migration: migration.number))
 
 
 def _read() -> Iterator[Migration]:
     for file in files("ragvigil.store").joinpath("schema").iterdir():
-        found = _FILE.fullmatch(file.name)
-        if found:
+        match = _FILE.fullmatch(file.name)
+        if match:
             text = file.read_text(encoding="utf-8").rstrip() + "\n"
-            yield Migration(number=int(found[1]), name=found[2], text=text)
+            yield Migration(number=int(match[1]), name=match[2], text=text)
 
 
 def applied(client: Client) -> dict[int, str]:
-    """Checksum by number of the migrations that this database has seen."""
+    """Checksums, by number, of the migrations that were applied to this database."""
     if not client.query("EXISTS TABLE migrations").result_rows[0][0]:
         return {}
     rows = client.query(query("migrations_applied")).result_rows
@@ -69,11 +69,11 @@ def applied(client: Client) -> dict[int, str]:
 
 
 def pending(known: dict[int, str]) -> list[Migration]:
-    """What is still to be applied.
+    """The migrations that are still to be applied; `known` as from `applied`.
 
-    Raises SchemaMismatch where an applied file has changed since, or is not of this version.
+    Raises SchemaMismatch if an applied file has changed since, or is unknown to this version.
     """
-    ours = {one.number: one for one in migrations()}
+    ours = {migration.number: migration for migration in migrations()}
     for number, checksum in known.items():
         if number not in ours:
             raise SchemaMismatch(
@@ -82,7 +82,7 @@ def pending(known: dict[int, str]) -> list[Migration]:
         if ours[number].checksum != checksum:
             name = ours[number].name
             raise SchemaMismatch(f"migration {number:04}_{name} has changed since it was applied")
-    return [one for number, one in ours.items() if number not in known]
+    return [migration for number, migration in ours.items() if number not in known]
 
 
 def migrate(client: Client, *, cluster: str = "", dry_run: bool = False) -> list[str]:

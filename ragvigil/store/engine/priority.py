@@ -1,4 +1,4 @@
-"""Who goes first at the engine."""
+"""The order in which reads get the engine."""
 
 from __future__ import annotations
 
@@ -6,10 +6,10 @@ from enum import IntEnum
 
 
 class Priority(IntEnum):
-    """Lower goes first; writes go before all of them."""
+    """Lower goes first; writes go before all of these."""
 
     TICK = 1
-    """Roll-ups and deltas: late ones are late alerts."""
+    """Roll-ups and deltas: if they are late, alerts are late."""
     PAGE = 2
     """A person waits."""
     SCAN = 3

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from ragvigil.store.engine.store import Store
     from ragvigil.store.settings import StoreSettings
 
-# Table -> the setting that says its days, and the day that its time to live counts from.
+# For each table: the setting that holds its days, and the day that its age counts from.
 KEPT = {
     "spans": ("spans_days", "toDate(Received)"),
     "documents": ("scores_days", "toDate(seen)"),
@@ -56,11 +56,11 @@ DROPPED_FIRST = (
     "failures",
     "memberships",
 )
-"""What goes when the store is too large, whole days of one table before the next table."""
+"""Tables whose oldest days are dropped when the store is too large, all of one before the next."""
 
 
 def apply_days(store: Store) -> list[str]:
-    """Brings the tables' time to live in line with the settings; returns the SQL that was run."""
+    """Sets the time to live of each table where it differs from the settings; returns the SQL."""
     rows = store.read("retention_now", priority=Priority.SCAN)
     now = {str(row["table"]): int(row["days"]) for row in rows}
     statements = [
@@ -81,32 +81,34 @@ def _statement(table: str, settings: StoreSettings) -> str:
 
 
 def enforce_max_bytes(store: Store) -> dict[str, int]:
-    """Drops the oldest days until the embedded store is under `max_bytes`; rows by table.
+    """Drops the oldest days until the embedded store is under `max_bytes`.
 
-    Spans go first. The newest day of a table is never dropped. A server is left alone.
+    Returns the rows dropped by table. Spans go first. The newest day of a table is never dropped.
+    On a server nothing is dropped.
     """
     rows = store.read("parts", priority=Priority.SCAN)
-    held = sum(int(row["bytes"]) for row in rows)
-    metrics.BYTES.set(held)
+    used = sum(int(row["bytes"]) for row in rows)
+    metrics.BYTES.set(used)
     limit = store.settings.max_bytes
     dropped: dict[str, int] = {}
     if limit is None or store.settings.url:
         return dropped
     for row in _oldest_first(rows):
-        if held <= limit:
+        if used <= limit:
             break
         table = str(row["table"])
         store.change(f"ALTER TABLE {table} DROP PARTITION ID '{row['partition_id']}'")
-        held -= int(row["bytes"])
+        used -= int(row["bytes"])
         dropped[table] = dropped.get(table, 0) + int(row["rows"])
         metrics.ROWS_DROPPED.labels(table).inc(int(row["rows"]))
     return dropped
 
 
 def _oldest_first(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Partitions that may go: table by table, oldest first, without each table's newest."""
-    found: list[dict[str, Any]] = []
+    """Partitions that may be dropped: table by table, oldest first, without each table's newest."""
+    droppable: list[dict[str, Any]] = []
     for table in DROPPED_FIRST:
+        # A partition is a day or a month, and its id sorts like its date.
         own = [row for row in rows if row["table"] == table]
-        found += sorted(own, key=lambda row: str(row["partition_id"]))[:-1]
-    return found
+        droppable += sorted(own, key=lambda row: str(row["partition_id"]))[:-1]
+    return droppable

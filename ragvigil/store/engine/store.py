@@ -1,8 +1,8 @@
 """The store: one thread owns the engine; writes go first, then ticks, pages and scans.
 
-The embedded engine runs one query at a time, so a long one holds up all others: reads have limits
-of time, rows and memory, and wait in a queue by priority. A write that fails for now goes back to
-the head of its queue with a pause, and reads run meanwhile.
+The embedded engine runs one query at a time, and a long one holds up all others. So reads have
+limits of time, rows and memory, and wait in a queue by priority. A write that fails is repeated
+after a pause, and reads run meanwhile.
 """
 
 from __future__ import annotations
@@ -14,9 +14,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ragvigil.store import metrics
-from ragvigil.store.engine.batch import Batch, Written
+from ragvigil.store.engine.batch import Batch, WriteResult
 from ragvigil.store.engine.engine import Engine, StoreStatus
-from ragvigil.store.engine.errors import Unavailable
+from ragvigil.store.engine.errors import QueryFailed, Unavailable
 from ragvigil.store.engine.priority import Priority
 from ragvigil.store.queries import query
 from ragvigil.store.settings import StoreSettings
@@ -36,7 +36,7 @@ TIMES_AS_NUMBERS = {"DateTime*": "int"}
 
 
 class Store:
-    """Batches in, rows out; safe to use from any thread.
+    """Writes batches and reads rows; safe to use from any thread.
 
     `replica` and `epoch` name this instance in every row that it writes; a newer epoch fences an
     older one.
@@ -59,31 +59,31 @@ class Store:
     ) -> Store:
         """Opens the store and brings its tables up to date.
 
-        The embedded engine is ready on return; raises StoreError where it cannot open. A server
-        may still be down: batches wait for it, and reads raise Unavailable.
+        The embedded engine is ready on return; raises StoreError if it cannot open. A server may
+        still be down: then batches wait for it, and reads raise Unavailable.
         """
         engine = Engine(settings, data_dir, replica=replica, epoch=epoch, clock=clock)
         engine.start(wait=not settings.url)
         return cls(engine, settings)
 
-    def submit(self, batch: Batch) -> Future[Written]:
-        """Queues a batch; the result comes when it is durable.
+    def submit(self, batch: Batch) -> Future[WriteResult]:
+        """Queues a batch; the future has its result once the batch is durable.
 
-        The future never fails because the database is away; it raises WriterStopped where more
-        than 1 % of the rows were refused, and Unavailable where the store closes first.
+        The future does not fail while the database is down. It raises WriterStopped if more than
+        1 % of the last rows were refused, and Unavailable if the store closes first.
         """
         return self._engine.queue_write(batch)
 
-    def write(self, batch: Batch) -> Written:
+    def write(self, batch: Batch) -> WriteResult:
         """Stores a batch and returns when it is durable."""
         return self.submit(batch).result()
 
     def read(
         self, name: str, parameters: Parameters | None = None, *, priority: Priority = Priority.PAGE
     ) -> list[dict[str, Any]]:
-        """Rows of the named query, a dict each.
+        """Rows of `queries/<name>.sql`, each a dict by column.
 
-        Raises QueryFailed (limits, a wrong query) or Unavailable (engine down, queue too long).
+        Raises QueryFailed (over its limits, or wrong) or Unavailable (engine down, queue too long).
         """
 
         def rows(client: Client) -> list[dict[str, Any]]:
@@ -91,8 +91,8 @@ class Store:
                 client.query(query(name), parameters=dict(parameters or {})).named_results()
             )
 
-        found: list[dict[str, Any]] = self._ask(name, rows, priority)
-        return found
+        result: list[dict[str, Any]] = self._ask(name, rows, priority)
+        return result
 
     def read_values(
         self,
@@ -114,12 +114,17 @@ class Store:
             return list(found.named_results())
 
         found: list[dict[str, Any]] = self._ask(name, rows, priority)
-        return [table.value(row) for row in found]
+        try:
+            return [table.value(row) for row in found]
+        except KeyError as error:
+            raise QueryFailed(
+                f"{name}.sql gives no column {error}, which {table.kind.__name__} has"
+            ) from error
 
     def arrays(
         self, name: str, parameters: Parameters | None = None, *, priority: Priority = Priority.TICK
     ) -> dict[str, NDArray[Any]]:
-        """Columns of the named query as numpy arrays; without rows, no columns.
+        """Columns of the named query as numpy arrays; empty if there are no rows.
 
         Raises as `read` does.
         """
@@ -128,17 +133,17 @@ class Store:
             context = client.create_query_context(
                 query(name), parameters=dict(parameters or {}), use_numpy=True
             )
-            # Not as a stream of the engine: what one leaves unread has come up in the next query.
-            found: Any = client.query(context=context)
-            table = found.np_result
+            # Not as a stream: rows that were left unread came up in the next query's answer.
+            result: Any = client.query(context=context)
+            table = result.np_result
             if table is None or not len(table):
                 return {}
             if table.dtype.names is None:  # columns of one type come as a matrix
-                return dict(zip(found.column_names, table.transpose(), strict=True))
+                return dict(zip(result.column_names, table.transpose(), strict=True))
             return {name: table[name] for name in table.dtype.names}
 
-        found: dict[str, NDArray[Any]] = self._ask(name, columns, priority)
-        return found
+        result: dict[str, NDArray[Any]] = self._ask(name, columns, priority)
+        return result
 
     def run(
         self, name: str, parameters: Parameters | None = None, *, priority: Priority = Priority.TICK
@@ -151,17 +156,18 @@ class Store:
         self._ask(name, command, priority, writes=True)
 
     def change(self, statement: str) -> None:
-        """Runs a schema change that `retention` has made. Raises as `read` does."""
+        """Runs a schema change that `retention` made. Raises as `read` does."""
         self._ask("change", lambda client: client.command(statement), Priority.SCAN, writes=True)
 
     def status(self) -> StoreStatus:
-        """What the writer is doing, without asking the database."""
+        """The state of the writer, without asking the database."""
         return self._engine.status()
 
     def close(self) -> None:
-        """Finishes the writes that are queued, within 20 seconds, and closes the engine.
+        """Finishes the queued writes, within 20 seconds, and closes the engine.
 
-        What could not be written raises Unavailable in its future: it is still in the spool.
+        The future of a batch that could not be written raises Unavailable; its spans are still in
+        the spool.
         """
         self._engine.stop(CLOSE_SECONDS)
 
@@ -174,7 +180,7 @@ class Store:
         except Exception as error:
             metrics.QUERY_FAILURES.labels(name, type(error).__name__).inc()
             if isinstance(error, TimeoutError):
-                raise Unavailable(f"{name}: the store had no time for it") from error
+                raise Unavailable(f"{name}: the store was too busy to run it") from error
             raise
         finally:
             metrics.QUERY_SECONDS.labels(name).observe(time.perf_counter() - started)

@@ -11,8 +11,9 @@ A dataclass says what its table holds; a migration makes the column. The rules:
     a dataclass                          the columns of its own fields
     any other                            of the same name, as it is
 
-What depends on types alone is worked out once, when the table is declared. The hot path (spans,
-records, scores) builds its tuples by hand, which is faster; it declares their columns here as well.
+What depends on types alone is worked out once, when the table is declared. Rows of the hot path
+(`records/record_rows.py`, `records/span_rows.py`) are built by hand and only declare their columns
+here: converting each value by its type takes five times as long (3.8 µs a score against 0.8).
 """
 
 from __future__ import annotations
@@ -76,13 +77,13 @@ class Table(Generic[Value]):
     ) -> None:
         self.name, self.kind = name, kind
         self._computed = dict(computed or {})
-        found = list(_fields(kind, columns or {}, set(parsed or {})))
-        self._get = attrgetter(*(field.path for field in found))
-        self._convert = [_writing(field.hint, field.path) for field in found]
-        self.columns = (*(field.column for field in found), *self._computed)
+        written = list(_fields(kind, columns or {}, set(parsed or {})))
+        self._get = attrgetter(*(field.path for field in written))
+        self._convert = [_writing(field.hint, field.path) for field in written]
+        self.columns = (*(field.column for field in written), *self._computed)
         self.value = _reader(kind, columns or {}, dict(parsed or {}))
         """Makes the value of a row that was read; raises KeyError where it lacks a column."""
-        self.sources = {field.column: f"{kind.__name__}.{field.path}" for field in found}
+        self.sources = {field.column: f"{kind.__name__}.{field.path}" for field in written}
         self.sources |= {column: f"{kind.__name__} ({column})" for column in self._computed}
 
     def rows(self, values: Iterable[Value], **stamps: object) -> Rows:
@@ -93,8 +94,8 @@ class Table(Generic[Value]):
         )
 
     def _values(self, value: Value) -> Iterator[object]:
-        for converted, convert in zip(self._get(value), self._convert, strict=True):
-            yield converted if convert is None else convert(converted)
+        for content, convert in zip(self._get(value), self._convert, strict=True):
+            yield content if convert is None else convert(content)
         for compute in self._computed.values():
             yield compute(value)
 
@@ -139,11 +140,11 @@ def _reader(
             plain.append((field.name, _column(field.name, columns), _reading(hint)))
 
     def value(row: Read) -> Value:
-        found = {
+        values = {
             name: row[column] if convert is None else convert(row[column])
             for name, column, convert in plain
         }
-        return kind(**found, **{name: read(row) for name, read in whole})
+        return kind(**values, **{name: read(row) for name, read in whole})
 
     return value
 

@@ -1,7 +1,7 @@
-"""One attempt to store a batch: table by table, with tokens; refused rows go to quarantine.
+"""Stores a batch, table by table; refused rows go to quarantine.
 
-An attempt may end anywhere and be repeated: what a table already has is known by its token, and
-what was inserted under another token is replaced by key.
+An attempt may fail anywhere and be repeated. The database knows by its token what a table already
+has, and rows that were inserted under another token are replaced by key.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from ragvigil.store import metrics
-from ragvigil.store.engine.batch import Batch, Gone, Quarantined, Row, Rows, Written
+from ragvigil.store.engine.batch import Batch, QuarantinedRow, Row, Rows, Tombstones, WriteResult
 from ragvigil.store.engine.columns import Columns
 from ragvigil.store.engine.errors import Refused, WriterStopped, write_failure
 from ragvigil.store.engine.table import declare
@@ -24,7 +24,9 @@ if TYPE_CHECKING:
 
 REFUSED_SHARE = 0.01
 REMEMBERED_ROWS = 10_000
-"""The share is taken over the last rows, so that one bad row of a quiet hour stops nothing."""
+"""The share is taken over this many rows, so that one bad row in a quiet hour stops nothing."""
+LEAST_ROWS = 2000
+"""A shorter history counts as this many rows, for the same reason."""
 MAX_ROW_CHARACTERS = 1 << 20
 _GONE_TABLES = ("records", "record_shapes", "scores")
 _QUARANTINE = declare(
@@ -35,14 +37,14 @@ _QUARANTINE = declare(
 
 @dataclass(slots=True)
 class RefusedShare:
-    """How many of the last rows were refused."""
+    """Counts which share of the last rows was refused."""
 
     recent: deque[tuple[int, int]] = field(default_factory=deque)
     rows: int = 0
     refused: int = 0
 
     def add(self, rows: int, refused: int) -> None:
-        """Counts an insert; the oldest ones are forgotten."""
+        """Counts an insert and forgets the oldest ones."""
         self.recent.append((rows, refused))
         self.rows += rows
         self.refused += refused
@@ -52,17 +54,17 @@ class RefusedShare:
             self.refused -= old_refused
 
     def is_too_high(self) -> bool:
-        """Whether more than 1 % of the last rows, of at least 2,000 taken as seen, were refused."""
-        return self.refused > REFUSED_SHARE * max(self.rows, 2000)
+        """Whether more than 1 % of the last rows were refused; fewer than 2,000 count as 2,000."""
+        return self.refused > REFUSED_SHARE * max(self.rows, LEAST_ROWS)
 
 
 @dataclass(slots=True)
 class Attempt:
-    """A batch on its way; keeps what is done, so that a repetition does the rest."""
+    """A batch that is being stored; remembers what is done, so that a retry does the rest."""
 
     batch: Batch
     done: dict[str, int] = field(default_factory=dict)
-    quarantined: list[Quarantined] = field(default_factory=list)
+    quarantined: list[QuarantinedRow] = field(default_factory=list)
 
 
 class Writer:
@@ -81,10 +83,11 @@ class Writer:
         self._clock = clock
         self._share = RefusedShare()
 
-    def write(self, attempt: Attempt) -> Written:
-        """Stores what is not stored yet, in order of the tables.
+    def write(self, attempt: Attempt) -> WriteResult:
+        """Stores the tables that are not stored yet, in their order.
 
-        Raises Unavailable where it is to be repeated, WriterStopped where too much is refused.
+        Raises Unavailable if the attempt is to be repeated, WriterStopped if too many rows were
+        refused.
         """
         batch = attempt.batch
         for table, rows in batch.rows.items():
@@ -92,11 +95,11 @@ class Writer:
                 attempt.done[table] = self._store(table, rows, batch.token, attempt.quarantined)
         for gone in batch.gone:
             self._bury(gone)
-        return Written(
+        return WriteResult(
             rows=dict(attempt.done), quarantined=tuple(attempt.quarantined), minutes=batch.minutes
         )
 
-    def _store(self, table: str, rows: Rows, token: str, quarantined: list[Quarantined]) -> int:
+    def _store(self, table: str, rows: Rows, token: str, quarantined: list[QuarantinedRow]) -> int:
         if not rows:
             return 0
         refused: list[tuple[Row, str]] = []
@@ -110,7 +113,7 @@ class Writer:
         return len(rows) - len(refused)
 
     def _halve(self, table: str, rows: Rows, token: str, refused: list[tuple[Row, str]]) -> None:
-        """Stores the rows; where they are refused, their halves, down to the row to blame."""
+        """Stores the rows; if they are refused, stores each half, down to the row to blame."""
         try:
             self._insert(table, rows, token)
         except Refused as reason:
@@ -121,6 +124,7 @@ class Writer:
                 return
             middle = len(rows) // 2
             for place, half in enumerate((rows.values[:middle], rows.values[middle:])):
+                # Halves have tokens of their own: a retry halves alike and stores none twice.
                 self._halve(table, Rows(rows.columns, half), f"{token}:{place}", refused)
 
     def _stop_if_too_many(self, table: str, reason: str) -> None:
@@ -145,7 +149,9 @@ class Writer:
         except Exception as error:  # the driver raises many kinds; each is retried or refused
             raise write_failure(error) from error
         finally:
-            columns.clear()  # the driver's context holds itself, and would hold them for long
+            # The driver's context refers to itself, so that it would hold the rows until the
+            # next garbage collection.
+            columns.clear()
 
     def _quarantine(
         self,
@@ -153,22 +159,22 @@ class Writer:
         columns: Sequence[str],
         refused: list[tuple[Row, str]],
         token: str,
-    ) -> list[Quarantined]:
+    ) -> list[QuarantinedRow]:
         now = int(self._clock() * 1e9)
         found, rows = [], []
         for values, reason in refused:
             row = dict(zip(columns, values, strict=False))
-            one = _named(table, row, reason)
-            found.append(one)
+            bad = _named(table, row, reason)
+            found.append(bad)
             rows.append(
-                (now, table, one.reason, one.trace_id, one.span_id, _shown(row), *self._writer)
+                (now, table, bad.reason, bad.trace_id, bad.span_id, _shown(row), *self._writer)
             )
         self._insert("quarantine", Rows(_QUARANTINE, rows), token)
         metrics.ROWS_QUARANTINED.labels(table).inc(len(rows))
         return found
 
-    def _bury(self, gone: Gone) -> None:
-        """Writes tombstones over the rows of records that the new generation no longer has."""
+    def _bury(self, gone: Tombstones) -> None:
+        """Writes tombstones over the rows of records that the new generation lacks."""
         parameters = {
             "minute": gone.minute,
             "trace_id": gone.trace_id,
@@ -182,11 +188,11 @@ class Writer:
             raise write_failure(error) from error
 
 
-def _named(table: str, row: Mapping[str, object], reason: str) -> Quarantined:
+def _named(table: str, row: Mapping[str, object], reason: str) -> QuarantinedRow:
     def text(*columns: str) -> str:
         return next((_clean(row[column]) for column in columns if column in row), "")
 
-    return Quarantined(
+    return QuarantinedRow(
         table=table,
         trace_id=text("TraceId", "trace_id"),
         span_id=text("SpanId", "record_id", "span_id"),
@@ -199,5 +205,5 @@ def _shown(row: Mapping[str, object]) -> str:
 
 
 def _clean(value: object) -> str:
-    """Text that UTF-8 can hold."""
+    """The value as text that UTF-8 can encode."""
     return str(value).encode("utf-8", "replace").decode("utf-8")

@@ -110,7 +110,7 @@ def changes(
     ]
 
 
-def usual(store: Store, since: int) -> dict[Route, dict[str, float]]:
+def usual_shares(store: Store, since: int) -> dict[Route, dict[str, float]]:
     """The share of records since then (seconds) that fail each rubric, by route."""
     found: dict[Route, dict[str, float]] = {}
     for row in store.read("failing_usual", {"since": since}, priority=Priority.TICK):

@@ -98,7 +98,7 @@ def find(
     return [load(GoldenCase, row["body"]) for row in rows]
 
 
-def one(store: Store, case_id: str) -> GoldenCase | None:
+def get(store: Store, case_id: str) -> GoldenCase | None:
     """The newest revision of a case, None where there is no such case."""
     found = find(store, CaseFilter(case_id=case_id, limit=1)) if case_id else []
     return found[0] if found else None

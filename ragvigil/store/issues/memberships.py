@@ -104,7 +104,7 @@ def membership_of(row: Read) -> Membership | None:
     return MEMBERSHIPS.value(row).membership if row["issue_id"] else None
 
 
-def counted(store: Store) -> dict[str, int]:
+def member_counts(store: Store) -> dict[str, int]:
     """Members that are kept, by issue. Raises as `Store.read` does."""
     rows = store.read("members_counted", priority=Priority.TICK)
     return {row["issue_id"]: int(row["members"]) for row in rows}

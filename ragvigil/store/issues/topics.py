@@ -36,7 +36,7 @@ class Question:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Asked:
+class AnsweredQuestion:
     """A question with its vector and what became of its answer; `is_down`: badly rated."""
 
     trace_id: str
@@ -73,10 +73,10 @@ QUESTIONS = table("questions", _QuestionRow)
 TOPICS = table("topics", _TopicRow)
 # What queries give; nothing is written from these.
 QUESTION = Table("questions_wanted", Question)
-ASKED = Table("questions_asked", Asked)
+ASKED = Table("questions_asked", AnsweredQuestion)
 
 
-def wanted(
+def questions_to_embed(
     store: Store, *, since: int, per_day: int, vector_model: str, limit: int
 ) -> tuple[list[Question], int]:
     """Questions without a vector of this model, the sample's first, and how many there are in all.
@@ -84,14 +84,14 @@ def wanted(
     The sample is, of each service and day since then (seconds), `per_day` records whatever the
     order of arrival; as many rated ones come to it. Raises StoreError.
     """
-    asked = {
+    answered_questions = {
         "since": since,
         "per_day": per_day,
         "vector_model": vector_model,
         "limit": limit,
         "characters": MOST_CHARACTERS,
     }
-    rows = store.read("questions_wanted", asked, priority=Priority.SCAN)
+    rows = store.read("questions_wanted", answered_questions, priority=Priority.SCAN)
     questions = [QUESTION.value({**row, "minute": row["minute_seconds"]}) for row in rows]
     return questions, int(rows[0]["waiting"]) if rows else 0
 
@@ -120,7 +120,7 @@ def question_batch(
     return Batch(rows={QUESTIONS.name: rows}, token=token_of("questions", written, *names))
 
 
-def counted(store: Store, *, since: int, vector_model: str) -> dict[Place, int]:
+def embedded_counts(store: Store, *, since: int, vector_model: str) -> dict[Place, int]:
     """How many questions of the sample have a vector of this model. Raises StoreError."""
     found = store.read(
         "questions_counted",
@@ -130,7 +130,9 @@ def counted(store: Store, *, since: int, vector_model: str) -> dict[Place, int]:
     return {(row["service"], row["environment"]): int(row["questions"]) for row in found}
 
 
-def asked(store: Store, place: Place, *, since: int, until: int, vector_model: str) -> list[Asked]:
+def answered_questions(
+    store: Store, place: Place, *, since: int, until: int, vector_model: str
+) -> list[AnsweredQuestion]:
     """The questions of a service from `since` until before `until` (seconds), by time.
 
     Raises StoreError.

@@ -16,7 +16,7 @@ DAYS = 14
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Looked:
+class SampledMembers:
     """Members of an issue that were looked at with one chance.
 
     `days` are those of the last 14 days (UTC), today last.
@@ -39,14 +39,14 @@ class Trait:
     last_unix_nano: int
 
 
-def looked(
+def sampled_members(
     store: Store, now: float, issues: Sequence[str], *, priority: Priority = Priority.PAGE
-) -> dict[str, list[Looked]]:
+) -> dict[str, list[SampledMembers]]:
     """Members by the issue they joined, of these issues; `now` in seconds since the epoch."""
     asked = {"issues": list(issues), "now": int(now), "days": DAYS}
-    found: dict[str, list[Looked]] = {}
+    found: dict[str, list[SampledMembers]] = {}
     for row in store.read("issue_looked", asked, priority=priority):
-        one = Looked(
+        one = SampledMembers(
             stream=Stream(row["stream"]),
             inclusion_probability=row["inclusion_probability"],
             members=int(row["members"]),

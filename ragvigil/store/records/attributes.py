@@ -1,4 +1,4 @@
-"""Attribute values as the Collector's exporter writes them: every value is a string."""
+"""Attribute values as strings, in the form that the Collector's ClickHouse exporter writes."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from ragvigil.model.span import AttributeValue
 def as_text(value: AttributeValue) -> str:
     """The value as a string: JSON for lists and maps, base64 for bytes.
 
-    >>> [as_text(one) for one in ("a", True, 0.5, 3, None, ["a", 1], {"b": b"x"})]
+    >>> [as_text(value) for value in ("a", True, 0.5, 3, None, ["a", 1], {"b": b"x"})]
     ['a', 'true', '0.5', '3', '', '["a",1]', '{"b":"eA=="}']
     """
     if isinstance(value, float):

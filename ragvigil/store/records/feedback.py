@@ -1,4 +1,4 @@
-"""What users said of answers; matched to records by trace, span, session or response id."""
+"""Feedback on answers, matched to records by trace, span, session or response id."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ FEEDBACK = table("feedback", FeedbackEvent)
 
 
 def batch(
-    told: Sequence[FeedbackEvent], received_unix_nano: int, *, replica: str = "", epoch: int = 0
+    feedback: Sequence[FeedbackEvent], received_unix_nano: int, *, replica: str = "", epoch: int = 0
 ) -> Batch:
     """A batch that stores this feedback."""
-    found = rows(told, received=received_unix_nano, replica=replica, epoch=epoch)
-    return Batch(rows={FEEDBACK.name: found}, token=token_of("feedback", found))
+    stored = rows(feedback, received=received_unix_nano, replica=replica, epoch=epoch)
+    return Batch(rows={FEEDBACK.name: stored}, token=token_of("feedback", stored))
 
 
 def rows(feedback: Sequence[FeedbackEvent], **stamps: object) -> Rows:
@@ -34,11 +34,11 @@ def rows(feedback: Sequence[FeedbackEvent], **stamps: object) -> Rows:
     return FEEDBACK.rows(lower, **stamps)
 
 
-def matches(store: Store, told: FeedbackEvent) -> bool:
-    """Whether an answer that it names is stored already."""
+def matches(store: Store, event: FeedbackEvent) -> bool:
+    """Whether an answer that the event names is stored already."""
     names = ("trace_id", "span_id", "session_id", "response_id")
-    found = store.read("feedback_matches", {name: getattr(told, name) for name in names})
-    return int(found[0]["records"]) > 0
+    rows = store.read("feedback_matches", {name: getattr(event, name) for name in names})
+    return int(rows[0]["records"]) > 0
 
 
 def of_records(
@@ -48,15 +48,17 @@ def of_records(
 
     A span id names the record whose root or retrieval it is; a trace id names all its records.
     """
-    asked = {
+    parameters = {
         "trace_ids": sorted({row["trace_id"] for row in records}),
-        "span_ids": sorted({one for row in records for one in _span_ids(row)}),
+        "span_ids": sorted({span_id for row in records for span_id in _span_ids(row)}),
         "session_ids": sorted({row["session_id"] for row in records} - {""}),
-        "response_ids": sorted({one for row in records for one in row["response_ids"]}),
+        "response_ids": sorted({name for row in records for name in row["response_ids"]}),
     }
-    said = store.read("feedback_of", asked)
+    events = store.read("feedback_of", parameters)
     return {
-        (row["trace_id"], row["record_id"]): [_form(one) for one in said if _is_of(one, row)]
+        (row["trace_id"], row["record_id"]): [
+            _form(event) for event in events if _is_of(event, row)
+        ]
         for row in records
     }
 
@@ -65,17 +67,17 @@ def _span_ids(row: Mapping[str, Any]) -> Iterable[str]:
     return (row["record_id"], *row["span_ids"])
 
 
-def _is_of(said: Mapping[str, Any], row: Mapping[str, Any]) -> bool:
-    """The narrowest id that was given decides."""
-    if said["response_id"]:
-        return said["response_id"] in row["response_ids"]
-    if said["span_id"] and said["span_id"] in _span_ids(row):
+def _is_of(event: Mapping[str, Any], row: Mapping[str, Any]) -> bool:
+    """Whether an event belongs to a record: the narrowest id that it has decides."""
+    if event["response_id"]:
+        return event["response_id"] in row["response_ids"]
+    if event["span_id"] and event["span_id"] in _span_ids(row):
         return True
-    if said["trace_id"]:
-        return bool(said["trace_id"] == row["trace_id"])
-    return bool(said["session_id"]) and said["session_id"] == row["session_id"]
+    if event["trace_id"]:
+        return bool(event["trace_id"] == row["trace_id"])
+    return bool(event["session_id"]) and event["session_id"] == row["session_id"]
 
 
-def _form(said: Mapping[str, Any]) -> dict[str, Any]:
+def _form(event: Mapping[str, Any]) -> dict[str, Any]:
     names = ("kind", "value", "comment", "source")
-    return {**{name: said[name] for name in names}, "time": time_of(said["time_nanos"])}
+    return {**{name: event[name] for name in names}, "time": time_of(event["time_nanos"])}

@@ -1,4 +1,4 @@
-"""The books: what became of the spans of every frame of the spool."""
+"""The ledger: what became of the spans of every frame of the spool."""
 
 from __future__ import annotations
 
@@ -12,10 +12,11 @@ if TYPE_CHECKING:
     from ragvigil.store.engine.store import Store
 
 END = 2**63
+"""After every frame."""
 
 
 class SettledFrame(Protocol):
-    """A frame whose every span is accounted for: spans = stored + duplicate + quarantined."""
+    """A frame of which every span is accounted for: spans = stored + duplicate + quarantined."""
 
     @property
     def seq(self) -> int: ...
@@ -56,15 +57,15 @@ def batch(frames: Sequence[SettledFrame], *, replica: str = "", epoch: int = 0) 
 
 
 def settled_after(store: Store, seq: int) -> frozenset[int]:
-    """Frames above `seq` that have their row: what a replay must not count again."""
+    """Frames after `seq` that have their row: a replay must not count them again."""
     columns = store.arrays("ledger_settled", {"replica": store.replica, "seq": seq})
-    return frozenset(int(one) for one in columns.get("seq", ()))
+    return frozenset(int(number) for number in columns.get("seq", ()))
 
 
 def spans_from(store: Store, seq: int, until: int = END) -> int:
-    """Spans of the frames from `seq` on, without `until` and what follows, that have their row."""
-    asked = {"replica": store.replica, "seq": seq, "until": until}
-    return int(store.read("ledger_spans_from", asked)[0]["spans"])
+    """Spans of the frames from `seq` until before `until` that have their row."""
+    parameters = {"replica": store.replica, "seq": seq, "until": until}
+    return int(store.read("ledger_spans_from", parameters)[0]["spans"])
 
 
 def sums(store: Store) -> dict[str, int]:

@@ -40,13 +40,13 @@ def read_otel_traces(url: str, after: int, page_rows: int = PAGE_ROWS) -> Iterat
 
 
 def _page(client: Any, table: str, after: int, page_rows: int) -> list[dict[str, Any]]:
-    asked = {"table": table, "after": after, "rows": page_rows}
-    return list(client.query(query("otel_traces_page"), parameters=asked).named_results())
+    parameters = {"table": table, "after": after, "rows": page_rows}
+    return list(client.query(query("otel_traces_page"), parameters=parameters).named_results())
 
 
 def _parts(url: str) -> tuple[str, str]:
     """The address without the table, and the table."""
     parts = urlsplit(url)
-    asked = dict(parse_qsl(parts.query))
-    table = asked.pop("table", TABLE)
-    return urlunsplit(parts._replace(query=urlencode(asked))), table
+    options = dict(parse_qsl(parts.query))
+    table = options.pop("table", TABLE)
+    return urlunsplit(parts._replace(query=urlencode(options))), table

@@ -1,4 +1,4 @@
-"""Whether anything is heard of a service at all."""
+"""How many live records came lately, and when the last one did."""
 
 from __future__ import annotations
 
@@ -10,18 +10,18 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Heard:
-    """Live records since a time: when the last one came (seconds, None without any), how many."""
+class Receipts:
+    """Live records since a time; `last` is when the last one came, seconds since the epoch."""
 
     last: int | None
     records: int
     routes: int
 
 
-def since(store: Store, seconds: int, *, service: str = "", route: str = "") -> Heard:
-    """What came since then, seconds since the epoch; an empty name is no filter."""
-    asked = {"since": seconds, "service": service, "route": route}
-    row = store.read("records_heard", asked)[0]
+def since(store: Store, seconds: int, *, service: str = "", route: str = "") -> Receipts:
+    """Counts live records since a time (seconds since the epoch); an empty name is no filter."""
+    parameters = {"since": seconds, "service": service, "route": route}
+    row = store.read("records_heard", parameters)[0]
     records = int(row["records"])
     last = int(row["last"]) if records else None
-    return Heard(last=last, records=records, routes=int(row["routes"]))
+    return Receipts(last=last, records=records, routes=int(row["routes"]))

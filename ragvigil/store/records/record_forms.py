@@ -49,7 +49,7 @@ _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 def texts_needed(rows: Iterable[Row]) -> set[str]:
     """Hashes of all texts of these records."""
-    return {name for row in rows for one in LISTS for name in row[f"{one}.hash"] if name}
+    return {name for row in rows for list_ in LISTS for name in row[f"{list_}.hash"] if name}
 
 
 def summary(row: Row, scores: Sequence[Form]) -> Form:
@@ -68,12 +68,12 @@ def full(
     feedback: Sequence[Form],
     texts: Mapping[str, str],
 ) -> Form:
-    """A record with everything that is stored of it."""
+    """A record with all that is stored of it; `texts` by hash."""
     return {
         **summary(row, scores),
         **{name: row[name] for name in (*_PLAIN, *_MORE)},
         **{name: _documents(row, name, texts) for name in LISTS},
-        "citations": [_citation(one) for one in _nested(row, "citations", CITATION)],
+        "citations": [_citation(values) for values in _nested(row, "citations", CITATION)],
         "absent": dict(row["absent"]),
         "usage": {name: row[name] for name in USAGE},
         "latencies": {name: row[f"latency_{name}"] for name in LATENCIES},
@@ -99,7 +99,7 @@ def score_form(row: Row) -> Form:
 
 
 def time_of(nanos: int) -> datetime:
-    """The time, to the microsecond."""
+    """The time of nanoseconds since the epoch, to the microsecond."""
     return _EPOCH + timedelta(microseconds=nanos // 1000)
 
 
@@ -108,28 +108,28 @@ def _nested(row: Row, name: str, fields: Sequence[str]) -> Iterable[dict[str, An
     return (dict(zip(fields, values, strict=True)) for values in zip(*columns, strict=True))
 
 
-def _citation(one: Form) -> Form:
-    """`document_id` is the `id` of the cited chunk, or what the answer wrote where none matches."""
-    return {**one, "document_id": one["chunk_id"] or one["target"]}
+def _citation(values: Form) -> Form:
+    """Sets `document_id`: the `id` of the cited chunk, or what the answer wrote if none matches."""
+    return {**values, "document_id": values["chunk_id"] or values["target"]}
 
 
 def _documents(row: Row, name: str, texts: Mapping[str, str]) -> list[Form]:
     fields = ("chunk_id", "document_id", "hash", "score", "rank", "metadata")
     return [
         {
-            "id": one["chunk_id"],
-            "document_id": one["document_id"],
-            "content": texts.get(one["hash"]),
-            "score": one["score"],
-            "rank": one["rank"],
-            "metadata": json.loads(one["metadata"]) if one["metadata"] else {},
+            "id": chunk["chunk_id"],
+            "document_id": chunk["document_id"],
+            "content": texts.get(chunk["hash"]),
+            "score": chunk["score"],
+            "rank": chunk["rank"],
+            "metadata": json.loads(chunk["metadata"]) if chunk["metadata"] else {},
         }
-        for one in _nested(row, name, fields)
+        for chunk in _nested(row, name, fields)
     ]
 
 
 def _own_feedback(row: Row) -> Iterable[Form]:
     """Feedback that came in the spans themselves."""
     fields = ("kind", "value", "comment", "source", "time")
-    for one in _nested(row, "feedback", fields):
-        yield {**one, "time": time_of(one["time"])}
+    for event in _nested(row, "feedback", fields):
+        yield {**event, "time": time_of(event["time"])}

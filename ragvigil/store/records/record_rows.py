@@ -1,4 +1,9 @@
-"""Rows of `records`, `record_shapes` and `scores`."""
+"""Rows of `records`, `record_shapes` and `scores`: part of the hot path.
+
+Each row is a tuple in the order of a list of columns that stands beside its function. Fields that
+are columns of the same name are read in one call (`attrgetter`) and need no line here: a new one
+takes the model and a migration.
+"""
 
 from __future__ import annotations
 
@@ -31,7 +36,7 @@ _MOST_INT = 2**63 - 1
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RubricFacts:
-    """What the store must know of a rubric: its version, and under which value a record fails."""
+    """What the store knows of a rubric: its version, and the value below which a record fails."""
 
     version: str = ""
     fails_below: float | None = None
@@ -42,7 +47,7 @@ _UNKNOWN = RubricFacts()
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Stamp:
-    """What all rows of a trace share."""
+    """What all rows of a trace share; `minute` and `received` in seconds, `time` in nanoseconds."""
 
     minute: int
     time: int
@@ -188,7 +193,7 @@ def score_rows(
 
 
 def segment(facts: RubricFacts, score: Score) -> str:
-    """The versions of rubric and scorer, within which values may be compared.
+    """The versions of rubric and scorer: values of different segments are never compared.
 
     >>> segment(RubricFacts(version="2"), Score(rubric="r", scorer="words", version="1.4"))
     'r2 words1.4'
@@ -197,7 +202,7 @@ def segment(facts: RubricFacts, score: Score) -> str:
 
 
 def as_json(value: Mapping[str, object]) -> str:
-    """Compact JSON; empty for nothing."""
+    """Compact JSON; an empty text for an empty mapping."""
     if not value:
         return ""
     try:
@@ -251,5 +256,5 @@ def _feedback(feedback: Sequence[Feedback]) -> tuple[list[Any], ...]:
 
 
 def _whole(value: int | None) -> int | None:
-    """A number that Int64 can hold, None where it cannot."""
+    """The number, None if Int64 cannot hold it: spans may carry any integer."""
     return value if value is not None and -_MOST_INT <= value <= _MOST_INT else None

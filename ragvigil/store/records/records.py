@@ -21,7 +21,7 @@ Key: TypeAlias = tuple[str, str]
 class RecordFilter:
     """Which records; an empty filter is none. `since` is in seconds since the epoch.
 
-    `rubric`, `below` and `label` ask for one score that is all of them.
+    `rubric`, `below` and `label` must hold of one and the same score.
     """
 
     service: str = ""
@@ -35,7 +35,7 @@ class RecordFilter:
 
     @property
     def asks_for_a_score(self) -> bool:
-        """Whether a score decides, not the record alone."""
+        """Whether a record is chosen by a score, not by its own fields alone."""
         return bool(self.rubric or self.label or self.below is not None)
 
 
@@ -44,7 +44,7 @@ def trace(store: Store, trace_id: str) -> Form | None:
 
     `{"trace_id", "records": [...]}`; a trace without a RAG answer has no records.
     """
-    stored = traces.look_up(store, [trace_id]).get(trace_id)
+    stored = traces.lookup(store, [trace_id]).get(trace_id)
     if stored is None:
         return None
     seconds = stored.time_unix_nano // 10**9
@@ -54,12 +54,14 @@ def trace(store: Store, trace_id: str) -> Form | None:
         return {"trace_id": trace_id, "records": []}
     scores = _by_record(place.read(store, "record_scores"))
     shapes = {_key(row): row["measures"] for row in place.read(store, "record_shapes")}
-    told = feedback.of_records(store, rows)
+    events = feedback.of_records(store, rows)
     texts = document_texts(store, texts_needed(rows))
     return {
         "trace_id": trace_id,
         "records": [
-            full(row, scores.get(_key(row), []), shapes.get(_key(row), {}), told[_key(row)], texts)
+            full(
+                row, scores.get(_key(row), []), shapes.get(_key(row), {}), events[_key(row)], texts
+            )
             for row in rows
         ],
     }
@@ -68,49 +70,56 @@ def trace(store: Store, trace_id: str) -> Form | None:
 def find(store: Store, wanted: RecordFilter) -> list[Form]:
     """Records that match, without their chunks: newest first, by score the lowest first."""
     name = "record_keys_by_score" if wanted.asks_for_a_score else "record_keys"
-    found = store.read(name, _parameters(wanted))
-    if not found:
+    keys = store.read(name, _parameters(wanted))
+    if not keys:
         return []
     place = _Places(
-        sorted({row["minute"] for row in found}),
-        sorted({row["trace_id"] for row in found}),
-        min(row["received"] for row in found),
+        sorted({row["minute"] for row in keys}),
+        sorted({row["trace_id"] for row in keys}),
+        min(row["received"] for row in keys),
     )
-    ids = sorted({row["record_id"] for row in found})
+    ids = sorted({row["record_id"] for row in keys})
     rows = {_key(row): row for row in place.read(store, "record_rows", record_ids=ids)}
     scores = _by_record(place.read(store, "record_scores"))
-    return [summary(rows[key], scores.get(key, [])) for key in map(_key, found) if key in rows]
+    return [summary(rows[key], scores.get(key, [])) for key in map(_key, keys) if key in rows]
 
 
 def absences(store: Store, since: int) -> list[Form]:
-    """`service, instrumentors, lacks (field, reason), truncated, records`: like ones counted."""
+    """Counts of records with the same origin and the same missing fields, since a time (seconds).
+
+    Each has `service, instrumentors, lacks (field, reason), truncated, records`.
+    """
     return store.read("record_absences", {"since": since})
 
 
 def spans(store: Store, trace_id: str) -> list[Form]:
-    """The spans of a trace, columns as in `otel_traces`, with the texts put back."""
-    stored = traces.look_up(store, [trace_id]).get(trace_id)
+    """The spans of a trace, columns as in `otel_traces`, with the document texts put back."""
+    stored = traces.lookup(store, [trace_id]).get(trace_id)
     if stored is None:
         return []
     received = stored.received_unix_nano // 10**9
     rows = store.read("trace_spans", {"trace_id": trace_id, "received": received})
-    wanted = {name for row in rows for value in _values(row) for name in hashes_in(value)}
-    texts = document_texts(store, wanted)
+    hashes = {name for row in rows for value in _values(row) for name in hashes_in(value)}
+    texts = document_texts(store, hashes)
     return [_restored(row, texts) for row in rows]
 
 
 def document_texts(store: Store, hashes: Iterable[str]) -> dict[str, str]:
     """Texts by hash; those that are past their retention are left out."""
-    wanted = sorted(set(hashes) - {""})
-    if not wanted:
+    known = sorted(set(hashes) - {""})
+    if not known:
         return {}
-    rows = store.read("document_texts", {"hashes": wanted})
+    rows = store.read("document_texts", {"hashes": known})
     return {str(row["hash"]): str(row["content"]) for row in rows}
 
 
 @dataclass(frozen=True, slots=True)
 class _Places:
-    """Where rows lie: their minutes, traces, and the earliest time of receipt."""
+    """Where rows lie: their minutes, their traces, and the earliest time of receipt (seconds).
+
+    Minutes and trace ids are a prefix of the tables' keys, and the time of receipt names their
+    partitions: a read touches few blocks.
+    """
 
     minutes: list[int]
     trace_ids: list[str]
@@ -140,10 +149,10 @@ def _key(row: Mapping[str, Any]) -> Key:
 
 
 def _by_record(rows: Iterable[Form]) -> dict[Key, list[Form]]:
-    found: dict[Key, list[Form]] = {}
+    by_record: dict[Key, list[Form]] = {}
     for row in rows:
-        found.setdefault(_key(row), []).append(score_form(row))
-    return found
+        by_record.setdefault(_key(row), []).append(score_form(row))
+    return by_record
 
 
 def _values(row: Form) -> Iterable[str]:
@@ -161,5 +170,5 @@ def _restored(row: Form, texts: Mapping[str, str]) -> Form:
         **row,
         "StatusMessage": restore(row["StatusMessage"], texts),
         "SpanAttributes": whole(row["SpanAttributes"]),
-        "Events.Attributes": [whole(one) for one in row["Events.Attributes"]],
+        "Events.Attributes": [whole(attributes) for attributes in row["Events.Attributes"]],
     }

@@ -1,4 +1,4 @@
-"""Rows of the table `spans`."""
+"""Rows of the table `spans`: the hottest path of the store, built by hand."""
 
 from __future__ import annotations
 
@@ -96,7 +96,8 @@ def _short_map(attributes: Attributes, shortener: Shortener) -> tuple[dict[str, 
     short, size, shorten = {}, 0, shortener.short
     for key, value in attributes.items():
         text = value if type(value) is str else as_text(value)
-        if len(text) >= SHORTEST or not text.isascii():  # else it holds neither text nor mark
+        # A shorter one holds no document text, and an ASCII one no mark (`⟦`): most stay as is.
+        if len(text) >= SHORTEST or not text.isascii():
             text = shorten(text)
         short[key] = text
         size += len(text) + len(key)
@@ -119,12 +120,12 @@ def _events(
     events: Iterable[Event], logs: Iterable[LogRecord], shortener: Shortener
 ) -> tuple[list[object], ...]:
     """Times, names and attributes; the log records of a span follow its events."""
-    found = [(one.time_unix_nano, one.name, one.attributes) for one in events]
-    found += [(one.time_unix_nano, one.event_name or "log", _log(one)) for one in logs]
+    entries = [(event.time_unix_nano, event.name, event.attributes) for event in events]
+    entries += [(log.time_unix_nano, log.event_name or "log", _log(log)) for log in logs]
     return (
-        [nanos(time) for time, _, _ in found],
-        [name for _, name, _ in found],
-        [_short_map(attributes, shortener)[0] for _, _, attributes in found],
+        [nanos(time) for time, _, _ in entries],
+        [name for _, name, _ in entries],
+        [_short_map(attributes, shortener)[0] for _, _, attributes in entries],
     )
 
 
@@ -134,10 +135,10 @@ def _log(log: LogRecord) -> Attributes:
 
 
 def _links(links: Iterable[Link]) -> tuple[list[object], ...]:
-    found = list(links)
+    listed = list(links)
     return (
-        [one.trace_id for one in found],
-        [one.span_id for one in found],
-        [one.trace_state for one in found],
-        [_strings(one.attributes) for one in found],
+        [link.trace_id for link in listed],
+        [link.span_id for link in listed],
+        [link.trace_state for link in listed],
+        [_strings(link.attributes) for link in listed],
     )

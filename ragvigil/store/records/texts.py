@@ -1,4 +1,4 @@
-"""Document texts are stored once: everywhere else a mark stands for them.
+"""Stores document texts once: everywhere else a mark stands for them.
 
 A mark is `⟦doc:HASH⟧`; `⟦doc:json:HASH⟧` and `⟦doc:ascii:HASH⟧` stand for the text as it looks
 inside a JSON string, without and with non-ASCII characters escaped. A `⟦doc` that was in the value
@@ -15,7 +15,7 @@ from functools import lru_cache
 from hashlib import blake2b
 
 SHORTEST = 64
-"""Texts of fewer characters stay where they are: a mark would not be shorter."""
+"""Characters. Shorter texts stay where they are: a mark (38 to 44) would save little."""
 _OPEN = "⟦doc"
 _LITERAL = "⟦doc:⟧"
 _MARK = re.compile(r"⟦doc:(?:(json|ascii):)?([0-9a-f]{32})?⟧")
@@ -30,7 +30,7 @@ def text_hash(text: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class _Form:
-    """A text as it may occur in a value; `head` is what is searched for first."""
+    """A text as it may occur in a value; `head`, its beginning, is searched for first."""
 
     text: str
     head: str
@@ -50,12 +50,12 @@ def _forms(text: str) -> tuple[_Form, ...]:
 
 
 def _is_markable(text: str) -> bool:
-    """Long enough; and without marks of its own, which could not be told from ours."""
+    """Whether it is long enough, and has no marks of its own, which would look like ours."""
     return len(text) >= SHORTEST and _OPEN not in text
 
 
 class Shortener:
-    """Replaces these texts by marks; longest first, so that a text within a text is no trouble."""
+    """Replaces these texts by marks; longest first, in case one text contains another."""
 
     def __init__(self, texts: Iterable[str]) -> None:
         ordered = sorted(set(texts), key=len, reverse=True)
@@ -87,7 +87,7 @@ class Shortener:
 
 
 def _replace(value: str, form: _Form, place: int) -> str:
-    """All occurrences from `place` on, where the form's head is; mostly there is one."""
+    """Replaces all occurrences from `place` on, where the form's head is; mostly there is one."""
     if not value.startswith(form.text, place):
         return value.replace(form.text, form.mark)
     rest = value[place + len(form.text) :]
@@ -100,24 +100,24 @@ def hashes_in(value: str) -> set[str]:
     """Hashes of the texts that `value` has marks for."""
     if _OPEN not in value:
         return set()
-    return {found[2] for found in _MARK.finditer(value) if found[2]}
+    return {match[2] for match in _MARK.finditer(value) if match[2]}
 
 
 def restore(value: str, texts: Mapping[str, str]) -> str:
-    """The value as it was sent; a mark whose text is not in `texts` stays."""
+    """Returns the value as it was sent; a mark whose text is not in `texts` stays."""
     if _OPEN not in value:
         return value
     return _MARK.sub(_put_back(texts), value)
 
 
 def _put_back(texts: Mapping[str, str]) -> Callable[[re.Match[str]], str]:
-    def text_of(found: re.Match[str]) -> str:
-        form, name = found.groups()
+    def text_of(match: re.Match[str]) -> str:
+        form, name = match.groups()
         if name is None:
-            return _OPEN if form is None else found[0]
+            return _OPEN if form is None else match[0]
         text = texts.get(name)
         if text is None:
-            return found[0]
+            return match[0]
         return text if form is None else json.dumps(text, ensure_ascii=form == "ascii")[1:-1]
 
     return text_of

@@ -1,4 +1,4 @@
-"""From outcomes to batches, and back to what is already stored."""
+"""Turns outcomes into batches, and looks up which traces are stored."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from ragvigil.model.feedback import FeedbackEvent
 from ragvigil.model.outcome import Outcome, ScoredRecord, TraceOutcome
-from ragvigil.store.engine.batch import Batch, Gone, Row, Rows, token_of
+from ragvigil.store.engine.batch import Batch, Row, Rows, Tombstones, token_of
 from ragvigil.store.engine.priority import Priority
 from ragvigil.store.engine.table import declare, nanos
 from ragvigil.store.records import feedback
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from ragvigil.store.settings import StoreSettings
 
 ORDER = ("documents", "spans", "records", "record_shapes", "scores", "feedback", "traces")
-"""Tables in the order in which they are filled; a row in `traces` proves the rest."""
+"""The order in which tables are filled: a row in `traces` proves that the rest is stored."""
 DAY = 86_400
 _COLUMNS = {
     "documents": declare("documents", ("hash", "content", "seen", "replica", "epoch")),
@@ -48,12 +48,12 @@ _COLUMNS = {
 }
 _REMEMBERED_TEXTS = 100_000
 _MOST_SECONDS = 2**32 - 1
-_LOOK_UP_AT_ONCE = 5_000
+_LOOKUP_AT_ONCE = 5_000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StoredTrace:
-    """The newest stored generation of a trace; `received_unix_nano` is that of its first."""
+    """The newest stored generation of a trace; `received_unix_nano` is when its first one came."""
 
     generation: int
     time_unix_nano: int
@@ -64,8 +64,8 @@ class StoredTrace:
 class TraceRows:
     """Gathers the rows of outcomes until a batch is full or old enough.
 
-    One instance per writer: it remembers which texts were written today, so that each is
-    written once a day. `rubrics` maps a rubric to its version and failing value.
+    One instance per writer: it remembers which texts it wrote today, so that each is written once
+    a day. `rubrics` maps a rubric to its version and failing value.
     """
 
     def __init__(
@@ -81,12 +81,12 @@ class TraceRows:
         self._rows: dict[str, list[Row]] = {table: [] for table in ORDER}
         self._names: list[str] = []
         self._minutes: set[int] = set()
-        self._gone: list[Gone] = []
+        self._gone: list[Tombstones] = []
         self._bytes = 0
         self._since: float | None = None
 
     def add(self, outcome: Outcome, now: float = 0.0) -> None:
-        """Adds the rows of an outcome; `now` is a monotonic time, for the linger."""
+        """Adds the rows of an outcome; `now` is a monotonic time, which the batch's age is from."""
         trace = outcome.trace
         stamp = stamp_of(outcome, self._writer)
         texts = {
@@ -109,7 +109,7 @@ class TraceRows:
             self._since = now
 
     def add_feedback(self, events: Sequence[FeedbackEvent], received_unix_nano: int) -> None:
-        """Adds the feedback that a trace brought, beside the rows of its outcome."""
+        """Adds feedback that a trace carries; `add` takes the rest of its outcome."""
         replica, epoch = self._writer
         rows = feedback.rows(events, received=received_unix_nano, replica=replica, epoch=epoch)
         self._rows["feedback"] += rows.values
@@ -117,7 +117,7 @@ class TraceRows:
         self._names += map(str, rows.values)
 
     def absorb(self, batch: Batch, now: float = 0.0) -> None:
-        """Adds the rows of a batch that another instance has gathered."""
+        """Adds the rows of a batch that another instance gathered."""
         for table, rows in batch.rows.items():
             self._rows[table] += rows.values
             self._columns[table] = rows.columns
@@ -134,24 +134,23 @@ class TraceRows:
         return sum(map(len, self._rows.values()))
 
     def is_due(self, now: float, settings: StoreSettings, times: int = 1) -> bool:
-        """Whether the batch is full, or its oldest row has waited long enough.
+        """Whether the batch is full, or its oldest row has waited `linger_seconds`.
 
-        With `times` it takes so many times as many rows, and they wait so many times as long; 0
-        is no wait.
+        `times` multiplies both limits; 0 makes any batch due.
         """
         if self._since is None:
             return False
         return now - self._since >= times * settings.linger_seconds or self.is_full(settings, times)
 
     def is_full(self, settings: StoreSettings, times: int = 1) -> bool:
-        """Whether the batch has so many times as many rows as usual, or as many bytes as ever."""
+        """Whether the batch has `times` as many rows as `batch_rows`, or `batch_bytes` of text."""
         return (
             self._bytes >= settings.batch_bytes
             or len(self._rows["spans"]) >= times * settings.batch_rows
         )
 
     def take(self) -> Batch:
-        """The batch gathered so far; a new one begins. Its token names what it holds."""
+        """Returns the batch gathered so far and begins a new one. Its token names what it holds."""
         batch = Batch(
             rows={
                 table: Rows(self._columns[table], rows)
@@ -208,7 +207,7 @@ class TraceRows:
             self._minutes.add(stamp.minute)
         if outcome.gone:
             self._gone.append(
-                Gone(
+                Tombstones(
                     trace_id=stamp.trace_id,
                     minute=stamp.minute,
                     generation=stamp.generation,
@@ -218,7 +217,7 @@ class TraceRows:
 
 
 def stamp_of(outcome: Outcome, writer: tuple[str, int]) -> Stamp:
-    """What all rows of this outcome share; `writer` is the replica and its epoch."""
+    """The values that all rows of an outcome share; `writer` is the replica and its epoch."""
     trace = outcome.trace
     seconds = min(max(outcome.time_unix_nano // 10**9, 0), _MOST_SECONDS)
     return Stamp(
@@ -233,13 +232,16 @@ def stamp_of(outcome: Outcome, writer: tuple[str, int]) -> Stamp:
 
 
 def _name_of(outcome: Outcome, generation: int) -> str:
-    """Tells apart what must not be taken for the same batch: rows scored otherwise, above all."""
-    told = [
+    """Names an outcome in the token of its batch.
+
+    Scores are part of it: the same trace with other scores must not count as stored already.
+    """
+    scores = [
         (score.rubric, score.version, score.value, score.label)
         for scored in outcome.records
         for score in scored.scores
     ]
-    return f"{outcome.trace.trace_id} {generation} {outcome.outcome} {told}"
+    return f"{outcome.trace.trace_id} {generation} {outcome.outcome} {scores}"
 
 
 def _service(outcome: Outcome) -> str:
@@ -250,28 +252,28 @@ def _service(outcome: Outcome) -> str:
     return name if isinstance(name, str) else ""
 
 
-def look_up(store: Store, trace_ids: Iterable[str]) -> dict[str, StoredTrace]:
-    """What is stored of these traces; those without a row are left out."""
-    wanted = sorted(set(trace_ids))
-    found: dict[str, StoredTrace] = {}
-    for first in range(0, len(wanted), _LOOK_UP_AT_ONCE):
-        some = wanted[first : first + _LOOK_UP_AT_ONCE]
+def lookup(store: Store, trace_ids: Iterable[str]) -> dict[str, StoredTrace]:
+    """The newest generation of each of these traces; those that are not stored are left out."""
+    ids = sorted(set(trace_ids))
+    stored: dict[str, StoredTrace] = {}
+    for first in range(0, len(ids), _LOOKUP_AT_ONCE):
+        some = ids[first : first + _LOOKUP_AT_ONCE]
         rows = store.read("traces_by_id", {"trace_ids": some}, priority=Priority.TICK)
-        found |= {str(row["trace_id"]): _stored(row) for row in rows}
-    return found
+        stored |= {str(row["trace_id"]): _stored(row) for row in rows}
+    return stored
 
 
 def stored_since(store: Store, received: float) -> dict[str, StoredTrace]:
-    """All traces first received since then, seconds since the epoch: what a replay may skip.
+    """All traces first received since a time (seconds since the epoch): a replay may skip them.
 
-    Raises QueryFailed where there are more than `store.query_rows`; use `look_up` then.
+    Raises QueryFailed if there are more than `store.query_rows`; use `lookup` then.
     """
     rows = store.read("traces_since", {"received": int(received)}, priority=Priority.TICK)
     return {str(row["trace_id"]): _stored(row) for row in rows}
 
 
 def counts(store: Store) -> dict[str, int]:
-    """Closed traces by outcome, of those still kept."""
+    """How many closed traces are kept, by outcome."""
     return {str(row["outcome"]): int(row["traces"]) for row in store.read("traces_by_outcome")}
 
 
@@ -286,4 +288,4 @@ def _stored(row: Mapping[str, object]) -> StoredTrace:
     )
 
 
-__all__ = ["RubricFacts", "StoredTrace", "TraceRows", "counts", "look_up", "stored_since"]
+__all__ = ["RubricFacts", "StoredTrace", "TraceRows", "counts", "lookup", "stored_since"]

@@ -1,4 +1,4 @@
-"""What the live traffic looks like: how many records, how long, at which hours."""
+"""The live traffic: how many records, how long, at which hours."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Traffic:
-    """The live records of one route since a time: their number, means of their sizes.
+    """The live records of one route since a time: their number, and the means of their sizes.
 
     Sizes are in characters; `chunks` reached the prompt, `retrieved` came from the retriever.
     `chunk_characters` is None where no chunk has a text. `hours` are 24 counts, by hour (UTC).
@@ -35,7 +35,7 @@ class Traffic:
 
 
 def since(store: Store, seconds: int, *, priority: Priority = Priority.PAGE) -> list[Traffic]:
-    """The traffic of every route since then (seconds since the epoch), the busiest first."""
+    """The traffic of every route since a time (seconds since the epoch), the busiest first."""
     return [
         Traffic(
             service=row["service"],
@@ -56,9 +56,9 @@ def since(store: Store, seconds: int, *, priority: Priority = Priority.PAGE) -> 
 
 def by_hour(traffic: Iterable[Traffic]) -> tuple[int, ...]:
     """Records of all routes by hour of the day (UTC), 24 counts."""
-    return tuple(map(sum, zip((0,) * 24, *(one.hours for one in traffic), strict=True)))
+    return tuple(map(sum, zip((0,) * 24, *(route.hours for route in traffic), strict=True)))
 
 
 def _known(mean: float | None) -> float | None:
-    """A mean over no rows comes as NaN."""
+    """None for the NaN that ClickHouse gives for a mean over no rows."""
     return None if mean is None or math.isnan(mean) else float(mean)

@@ -1,4 +1,4 @@
-"""Which releases and index versions a service was seen with, and since when."""
+"""The releases and index versions of a service, and when each was first seen."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ if TYPE_CHECKING:
 def first_seen(
     store: Store, service: str, environment: str, since: int
 ) -> dict[str, dict[str, int]]:
-    """First times in unix nanoseconds by name, of `service_version` and of `index_epoch`.
+    """When each `service_version` and each `index_epoch` was first seen, Unix nanoseconds.
 
-    Looks at records since a time, in seconds. Raises as `Store.read` does.
+    Reads records since a time, in seconds. Raises as `Store.read` does.
     """
-    asked = {"service": service, "environment": environment, "since": max(0, since)}
-    found: dict[str, dict[str, int]] = {"service_version": {}, "index_epoch": {}}
-    for row in store.read("versions_seen", asked, priority=Priority.TICK):
-        found[row["kind"]][row["name"]] = row["first_nanos"]
-    return found
+    parameters = {"service": service, "environment": environment, "since": max(0, since)}
+    times: dict[str, dict[str, int]] = {"service_version": {}, "index_epoch": {}}
+    for row in store.read("versions_seen", parameters, priority=Priority.TICK):
+        times[row["kind"]][row["name"]] = row["first_nanos"]
+    return times

@@ -110,7 +110,7 @@ def scores_batch(
     return Batch(rows={SCORES.name: rows}, token=token_of("canary_scores", rows))
 
 
-def scored(
+def scores_of_run(
     run_id: str,
     time_unix_nano: int,
     record: RagRecord,

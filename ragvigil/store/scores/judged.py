@@ -16,7 +16,7 @@ from ragvigil.model.record import (
     Usage,
 )
 from ragvigil.model.score import Score
-from ragvigil.store.engine.batch import Batch, Rows, Written, token_of
+from ragvigil.store.engine.batch import Batch, Rows, WriteResult, token_of
 from ragvigil.store.engine.priority import Priority
 from ragvigil.store.records import traces
 from ragvigil.store.records.record_forms import CITATION, DIMENSIONS, USAGE, full, texts_needed
@@ -40,7 +40,7 @@ class StoredRecord:
 
 def read(store: Store, keys: Collection[Key]) -> dict[Key, StoredRecord]:
     """The newest generation of these records; those that are gone are left out."""
-    stored = traces.look_up(store, [trace_id for trace_id, _ in keys])
+    stored = traces.lookup(store, [trace_id for trace_id, _ in keys])
     if not stored:
         return {}
     seconds = {one.time_unix_nano // 10**9 for one in stored.values()}
@@ -77,7 +77,7 @@ def write(
     store: Store,
     verdicts: Sequence[tuple[StoredRecord, Sequence[Score]]],
     rubrics: Mapping[str, RubricFacts],
-) -> Written:
+) -> WriteResult:
     """Stores scores of records that are stored already; returns when they are durable.
 
     A score that is written again replaces itself.

@@ -58,7 +58,7 @@ class Sums:
 
 def of_traces(store: Store, trace_ids: Collection[str], rubrics: Collection[str]) -> list[Verdict]:
     """The judges' verdicts on all records of these traces, by these rubrics."""
-    stored = traces.look_up(store, trace_ids)
+    stored = traces.lookup(store, trace_ids)
     ids = sorted(stored)
     found: list[Verdict] = []
     for first in range(0, len(ids), AT_ONCE):

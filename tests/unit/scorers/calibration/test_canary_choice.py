@@ -22,7 +22,7 @@ def run(
     scores = [
         score
         for place, member in enumerate(chosen.members)
-        for score in canary.scored(name, at, member.record, both(value(place)), RUBRICS)
+        for score in canary.scores_of_run(name, at, member.record, both(value(place)), RUBRICS)
     ]
     store.write(canary.scores_batch(chosen.set_id, scores, at))
 

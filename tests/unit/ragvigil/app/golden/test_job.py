@@ -38,7 +38,7 @@ def job(store: Store, folder: Path) -> GoldenJob:
 
 
 def state(store: Store, case_id: str) -> CaseState:
-    found = golden.one(store, case_id)
+    found = golden.get(store, case_id)
     assert found is not None
     return found.state
 
@@ -186,7 +186,7 @@ def test_a_line_that_was_edited_after_signing_is_told_and_not_believed(
     found = job.read_set()
     assert [(one.case_id, one.number) for one in found.broken] == [(case.case_id, 1)]
     assert "edited after it was signed" in found.broken[0].why
-    kept = golden.one(store, case.case_id)
+    kept = golden.get(store, case.case_id)
     assert kept is not None
     assert kept.expected_facts[0].text == "Refunds take 5 to 7 days."
 

@@ -77,8 +77,8 @@ def test_how_often_a_route_fails_a_rubric_is_known_and_a_few_records_say_little(
     rollups.recompute(store, {MINUTE}, version=1)
     record = outcome_of(1).records[0].record
     place = (record.service, record.environment, record.route)
-    assert failing.usual(store, MINUTE) == {place: {"citation_validity": 3 / 24}}
-    assert failing.usual(store, MINUTE + 60) == {}
+    assert failing.usual_shares(store, MINUTE) == {place: {"citation_validity": 3 / 24}}
+    assert failing.usual_shares(store, MINUTE + 60) == {}
 
 
 def test_a_record_that_is_scored_again_and_passes_leaves_its_issue(store: Store) -> None:

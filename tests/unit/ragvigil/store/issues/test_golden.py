@@ -38,16 +38,16 @@ CASE = GoldenCase(
 
 def test_a_case_comes_back_whole(store: Store) -> None:
     golden.write(store, NOW + 1, cases=[CASE])
-    assert golden.one(store, "c1") == CASE
-    assert golden.one(store, "c2") is None
-    assert golden.one(store, "") is None
+    assert golden.get(store, "c1") == CASE
+    assert golden.get(store, "c2") is None
+    assert golden.get(store, "") is None
 
 
 def test_the_newest_revision_decides_and_the_older_ones_stay(store: Store) -> None:
     later = replace(CASE, revision=2, state=CaseState.REJECTED)
     golden.write(store, NOW + 2, cases=[later])
     golden.write(store, NOW + 3, cases=[CASE])
-    assert golden.one(store, "c1") == later
+    assert golden.get(store, "c1") == later
     assert golden.find(store, CaseFilter(state="proposed")) == []
     assert golden.find(store, CaseFilter(state="rejected", service="desk", issue_id="i1")) == [
         later

@@ -96,7 +96,7 @@ def test_the_residue_is_what_no_lasting_issue_holds(store: Store) -> None:
     assert keys(store, placed=MemberOf.LOOSE) == [ids(3), ids(4)]
     assert keys(store, placed=MemberOf.RESIDUE) == [ids(1), ids(3), ids(4)]
     assert keys(store, issue_ids=("lasting",)) == [ids(2)]
-    assert memberships.counted(store) == {"provisional": 1, "lasting": 1, "never-stored": 1}
+    assert memberships.member_counts(store) == {"provisional": 1, "lasting": 1, "never-stored": 1}
 
 
 def test_a_membership_is_read_with_the_next_issues(store: Store) -> None:

@@ -48,7 +48,7 @@ def rate(store: Store, number: int, value: float) -> None:
 
 
 def wanted(store: Store, *, per_day: int = 2000, limit: int = 100) -> list[topics.Question]:
-    return topics.wanted(store, since=TODAY, per_day=per_day, vector_model="m1", limit=limit)[0]
+    return topics.questions_to_embed(store, since=TODAY, per_day=per_day, vector_model="m1", limit=limit)[0]
 
 
 def embed(store: Store, questions: Sequence[topics.Question], model: str = "m1") -> None:
@@ -56,8 +56,8 @@ def embed(store: Store, questions: Sequence[topics.Question], model: str = "m1")
     store.write(topics.question_batch(questions, vectors, model, NOW))
 
 
-def asked(store: Store, model: str = "m1") -> list[topics.Asked]:
-    return topics.asked(store, HELPDESK, since=TODAY, until=TODAY + DAY, vector_model=model)
+def asked(store: Store, model: str = "m1") -> list[topics.AnsweredQuestion]:
+    return topics.answered_questions(store, HELPDESK, since=TODAY, until=TODAY + DAY, vector_model=model)
 
 
 def test_of_a_day_the_same_records_are_chosen_whatever_the_order_of_arrival(store: Store) -> None:
@@ -74,16 +74,16 @@ def test_of_a_day_the_same_records_are_chosen_whatever_the_order_of_arrival(stor
 
 def test_what_has_a_vector_of_the_model_is_wanted_no_more(store: Store) -> None:
     write(store, [about(number, f"question {number}") for number in range(5)])
-    found, waiting = topics.wanted(store, since=TODAY, per_day=2000, vector_model="m1", limit=2)
+    found, waiting = topics.questions_to_embed(store, since=TODAY, per_day=2000, vector_model="m1", limit=2)
     assert (len(found), waiting) == (2, 5)
     embed(store, found)
     rest = wanted(store)
     assert len(rest) == 3
     assert not {one.trace_id for one in found} & {one.trace_id for one in rest}
-    others = topics.wanted(store, since=TODAY, per_day=2000, vector_model="m2", limit=9)[0]
+    others = topics.questions_to_embed(store, since=TODAY, per_day=2000, vector_model="m2", limit=9)[0]
     assert len(others) == 5
-    assert topics.counted(store, since=TODAY, vector_model="m1") == {HELPDESK: 2}
-    assert topics.counted(store, since=TODAY, vector_model="m2") == {}
+    assert topics.embedded_counts(store, since=TODAY, vector_model="m1") == {HELPDESK: 2}
+    assert topics.embedded_counts(store, since=TODAY, vector_model="m2") == {}
 
 
 def test_a_record_without_a_question_is_not_chosen(store: Store) -> None:

@@ -14,14 +14,14 @@ def test_members_are_counted_by_the_chance_they_were_looked_at_with_and_by_day(
     keep(store, [failure(n) for n in range(3)], issue("i1"))
     keep(store, [failure(9, ago=DAY, inclusion_probability=0.07)], issue("i1"))
     keep(store, [failure(10, ago=20 * DAY)], issue("i2"))
-    found = views.looked(store, NOW, ["i1", "i2"])
+    found = views.sampled_members(store, NOW, ["i1", "i2"])
     assert [(one.inclusion_probability, one.members) for one in found["i1"]] == [(0.07, 1), (1, 3)]
     sampled, exact = found["i1"]
     assert exact.stream is Stream.BASE
     assert exact.days == (0,) * 13 + (3,)
     assert sampled.days == (0,) * 12 + (1, 0)
     assert sum(found["i2"][0].days) == 0
-    assert list(views.looked(store, NOW, ["i2"])) == ["i2"]
+    assert list(views.sampled_members(store, NOW, ["i2"])) == ["i2"]
 
 
 def test_the_traits_of_an_issue_are_counted_the_commonest_first(store: Store) -> None:

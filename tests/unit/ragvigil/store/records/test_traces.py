@@ -85,7 +85,7 @@ def test_the_next_generation_replaces_scores_and_spans_and_buries_what_is_gone(
     assert count(store, "record_shapes") == 1
     found = rollups.counts(store, MINUTE, MINUTE + 60)
     assert found.n.sum() == 0
-    stored = traces.look_up(store, [f"{1:032x}"])[f"{1:032x}"]
+    stored = traces.lookup(store, [f"{1:032x}"])[f"{1:032x}"]
     assert (stored.generation, stored.record_ids) == (3, ("0000000100000000",))
 
 
@@ -109,7 +109,7 @@ def test_a_late_arrival_does_not_hide_what_is_stored(store: Store) -> None:
     write(store, outcome_of(1, spans=3))
     late = Outcome(trace=trace_of(1, spans=1), outcome=TraceOutcome.LATE, time_unix_nano=NOW)
     write(store, late)
-    assert traces.look_up(store, [f"{1:032x}"])[f"{1:032x}"].generation == 3
+    assert traces.lookup(store, [f"{1:032x}"])[f"{1:032x}"].generation == 3
     assert traces.counts(store) == {"late": 1, "scored": 1}
 
 

@@ -81,7 +81,7 @@ def test_runs_are_the_first_and_the_last_and_a_repeated_one_is_one(store: Store)
         scores = [
             score
             for member in chosen.members
-            for score in canary.scored(
+            for score in canary.scores_of_run(
                 f"run-{run}", at, member.record, [verdict(0.1 * run)], RUBRICS
             )
         ]
@@ -98,7 +98,7 @@ def test_runs_are_the_first_and_the_last_and_a_repeated_one_is_one(store: Store)
 
 def test_a_missing_verdict_stays_missing(store: Store) -> None:
     chosen = a_set(store, "a", 1)
-    scores = canary.scored("run", NOW, chosen.members[0].record, [verdict(None)], RUBRICS)
+    scores = canary.scores_of_run("run", NOW, chosen.members[0].record, [verdict(None)], RUBRICS)
     store.write(canary.scores_batch("a", scores, NOW))
     ((found,),) = canary.runs(store, "a")
     assert (found.value, found.absent) == (None, "judge")
