@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any
 
-from clustering.rca.reading import Change, ComparedRecord, Form, Hour
+from clustering.rca.reader import Change, ComparedRecord, Form, Hour
 from ragvigil.llm.client import Client, open_client
 from ragvigil.llm.conversation import Conversation, Turn
 from ragvigil.llm.outcome import Failure as NoTurn

@@ -20,9 +20,9 @@ import numpy as np
 
 from clustering.grouping.cluster import Clustering, clusters
 from clustering.grouping.vectors import Vectors
-from ragvigil.inference.process_priority import thread_limits, run_when_idle, lower_priority
 from ragvigil.inference.memory import resident_bytes
 from ragvigil.inference.outcome import Reason, Unavailable
+from ragvigil.inference.process_priority import lower_priority, run_when_idle, thread_limits
 
 LIBRARIES = {"umap": "umap-learn", "hdbscan": "hdbscan"}
 CHECK_SECONDS = 0.25

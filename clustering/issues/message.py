@@ -19,7 +19,7 @@ class Message:
     """The parts of a message: each at most 200 characters on one line."""
 
     name: str
-    seen: str
+    count_text: str
     since: str
     routes: str
     layer: str
@@ -33,7 +33,7 @@ def message(issue: Issue, count: Count, external_url: str = "") -> Message:
     what = ": ".join(filter(None, (issue.rubric, issue.label.replace("_", " "))))
     return Message(
         name=one_line(issue.name),
-        seen=seen(count),
+        seen=count_text(count),
         since=_since(issue),
         routes=one_line(_routes(issue)),
         layer=one_line(f"{issue.family} ({what})" if what else issue.family),
@@ -52,7 +52,7 @@ def lines(parts: Message) -> tuple[str, ...]:
     )
 
 
-def seen(count: Count) -> str:
+def count_text(count: Count) -> str:
     """How many, to two digits from 100 on, so that a label does not change with each member.
 
     >>> seen(Count(seen=22, about=22, low=22, high=22))

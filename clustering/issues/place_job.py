@@ -90,7 +90,7 @@ class PlaceJob:
         return grown
 
     def _with_vectors(self, fresh: FailureUpdates, now: float) -> list[KeptFailure]:
-        """The changed records, with vectors if the model answers, and older ones that got theirs."""
+        """Changed records, with vectors if the model answers, and older ones that got theirs."""
         filter_ = failed.FailureFilter(
             without_vectors_of=self._vectors.model or self._model_of_issues(),
             since=self._since(now),
@@ -151,7 +151,7 @@ class PlaceJob:
         return loose
 
     def _left_over(self, now: float) -> dict[RecordKey, KeptFailure]:
-        """The newest records in no issue, with their vectors: a turn failed before it placed them."""
+        """The newest records in no issue, with vectors: a turn failed before it placed them."""
         filter_ = failed.FailureFilter(
             placed=Where.LOOSE, since=self._since(now), newest_first=True, limit=MOST_LOOSE
         )

@@ -1,1 +1,1 @@
-"""Why an issue happens: what code can tell of it, and an agent that reads its traces."""
+"""Finds why an issue happens: a report by code, and an agent that reads the issue's traces."""

@@ -1,4 +1,4 @@
-"""Which values of dimensions failing records have more often than passing ones."""
+"""Finds values of dimensions that failing records have more often than passing ones."""
 
 from __future__ import annotations
 
@@ -7,19 +7,19 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from clustering.rca.reading import ComparedRecord
+from clustering.rca.reader import ComparedRecord
 from ragvigil.model.wilson import wilson
 
 Z = 2.58
-"""Of 99 % intervals: a dozen dimensions are looked at, and chance must not name one."""
+"""For 99 % intervals: a dozen dimensions are compared, and chance must not name one of them."""
 WORD = re.compile(r"\w{3,}")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Contrast:
-    """A value that `failing` of `of_failing` members have and `passing` of `of_passing` others.
+    """A value that `failing` of `of_failing` members and `passing` of `of_passing` others have.
 
-    Records that do not say the dimension are not counted.
+    Records without the dimension are not counted.
     """
 
     dimension: str
@@ -31,7 +31,7 @@ class Contrast:
 
     @property
     def apart(self) -> float:
-        """What surely lies between the two shares; not above 0 where they may be equal."""
+        """The gap between the intervals of both shares; 0 or less if the shares may be equal."""
         low, _ = wilson(self.failing, self.of_failing, Z)
         _, high = wilson(self.passing, self.of_passing, Z)
         return low - high
@@ -40,9 +40,9 @@ class Contrast:
 def contrasts(
     failing: Sequence[ComparedRecord], passing: Sequence[ComparedRecord]
 ) -> list[Contrast]:
-    """The values whose share is surely higher among the failing ones, the clearest first.
+    """Values with a higher share among failing records, the clearest first.
 
-    Surely: the Wilson intervals (99 %) of both shares do not meet.
+    Higher: the Wilson intervals (99 %) of the two shares do not overlap.
     """
     ours, others = _counted(failing), _counted(passing)
     totals, other_totals = _totals(ours), _totals(others)
@@ -57,16 +57,14 @@ def contrasts(
         )
         for (name, value), count in ours.items()
     ]
-    surely = [contrast for contrast in found if contrast.apart > 0]
-    return sorted(
-        surely, key=lambda contrast: (-contrast.apart, contrast.dimension, contrast.value)
-    )
+    clear = [contrast for contrast in found if contrast.apart > 0]
+    return sorted(clear, key=lambda contrast: (-contrast.apart, contrast.dimension, contrast.value))
 
 
 def alike(
     question: str | None, passing: Iterable[ComparedRecord], most: int = 3
 ) -> list[ComparedRecord]:
-    """Those that were asked most alike, by the share of words in common (Jaccard)."""
+    """Up to `most` passing records with the most similar question, by words in common (Jaccard)."""
     asked = _words(question)
     known = [(_jaccard(asked, _words(record.question)), record) for record in passing]
     near = sorted(known, key=lambda pair: (-pair[0], pair[1].trace_id, pair[1].record_id))

@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from clustering.rca.finding import GRADES, Finding, QuoteForm
-from clustering.rca.reading import Form
+from clustering.rca.reader import Form
 from clustering.rca.tools import Case, Refused
 from clustering.rca.untrusted_text import plain
 from ragvigil.model.issue import Quote

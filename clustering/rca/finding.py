@@ -1,4 +1,4 @@
-"""What the agent submits at the end, and what is kept of it."""
+"""The form of a finding, which the agent fills in to end its run."""
 
 from __future__ import annotations
 

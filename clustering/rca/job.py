@@ -1,7 +1,7 @@
-"""Root causes at work: new and worsening issues are explained unasked, others when somebody asks.
+"""Explains new and worsening issues unasked, and any issue on request.
 
-A run asks the judge's model and takes minutes, so that of the duty is made in a thread of its own;
-one run at a time. The store tells what was explained already: a crash repeats at most one run.
+A run asks the judge's model and takes minutes, so the periodic job starts a thread for it; one run
+at a time. The store knows what was explained: a crash repeats at most one run.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ import structlog
 from clustering.issues.redirects import IssueRedirects
 from clustering.rca.explain import NO_MODEL, explain
 from clustering.rca.settings import RootCauseSettings
-from clustering.rca.store_reading import StoredReading, terms_of
+from clustering.rca.store_reader import StoreIssueReader, terms_of
 from ragvigil.llm.judge import JudgeAccess
 from ragvigil.llm.outcome import Failure, FailureKind, Purpose, Usage
 from ragvigil.llm.settings import LlmSettings, price_of
@@ -39,11 +39,11 @@ NANOS = 10**9
 DAY = 86_400
 MOST_ISSUES = 10_000
 SETTLE_SECONDS = 600
-"""An issue is explained so long after it became new or worse: its first members say little."""
+"""An issue is explained this long after it became new or worse: its first members say little."""
 AGAIN_SECONDS = 3600
-"""A run whose report was lost, because the store was away, is not repeated before: it has cost."""
+"""A run whose report could not be stored is repeated only after this: it has cost money."""
 WORSENING = (IssueState.ESCALATING, IssueState.REGRESSED, IssueState.NEW)
-"""The states that are explained unasked, the most urgent first."""
+"""States that are explained unasked, the most urgent first."""
 STOPPED = Failure(kind=FailureKind.UNAVAILABLE, detail="the judge is stopped")
 SPENT = "written by code: the model has made its runs of the day"
 
@@ -53,11 +53,11 @@ class NoSuchIssue(LookupError):
 
 
 class Busy(RuntimeError):
-    """Another issue is being explained."""
+    """Another issue is being explained; try again in some minutes."""
 
 
 class JudgeAsker:
-    """The judge's model as the agent asks it; its calls are paid from the reserve."""
+    """Lets the agent use the judge's model; its calls are paid from the reserve of the budget."""
 
     def __init__(self, judging: JudgeAccess, settings: LlmSettings, today: date) -> None:
         self._judging = judging
@@ -71,9 +71,9 @@ class JudgeAsker:
         patience_seconds: float,
         fits: Callable[[Usage], bool],
     ) -> Turn | Failure:
-        """The model's next turn; a failure where the judge stops meanwhile."""
+        """The model's next turn, or a failure if the judge stops meanwhile."""
         try:
-            said = self._judging.with_client(
+            turn = self._judging.with_client(
                 lambda client: client.turn(
                     conversation,
                     Purpose.ROOT_CAUSE,
@@ -83,11 +83,11 @@ class JudgeAsker:
             )
         except CancelledError:
             return STOPPED
-        return STOPPED if said is None else said
+        return STOPPED if turn is None else turn
 
 
 class RootCauseJob:
-    """One duty: `run` begins at most one explanation and returns; `explain_now` waits for one."""
+    """`run` starts at most one explanation and returns; `explain_now` waits for its own."""
 
     def __init__(
         self,
@@ -111,12 +111,12 @@ class RootCauseJob:
             )
 
     def run(self) -> None:
-        """Begins with the most urgent issue that waits, if none is under way. Raises StoreError."""
+        """Starts with the most urgent issue that waits, unless a run is on. Raises StoreError."""
         if self._thread is not None and self._thread.is_alive():
             return
         now = self._clock()
         last, runs = causes.explained(self._store, int(now - now % DAY) * NANOS)
-        worse = self._parts().find(
+        worse = self._redirects().find(
             issues.IssueFilter(states=tuple(state.value for state in WORSENING))
         )
         due = [
@@ -136,41 +136,42 @@ class RootCauseJob:
 
         Raises NoSuchIssue, Busy, StoreError.
         """
-        issue = self._parts().home(issue_id)
+        issue = self._redirects().home(issue_id)
         if issue is None:
             raise NoSuchIssue(issue_id)
         return self._explained(issue, actor, is_spent=False)
 
     def stop(self) -> None:
-        """From now on no report is kept: a run that ends with the daemon is made anew."""
+        """From now on no report is stored: a run that the shutdown cuts short is repeated."""
         self._is_stopping.set()
 
     def wait(self, seconds: float) -> None:
-        """Waits for the run under way, at most so long."""
+        """Waits for the current run, at most this long."""
         if self._thread is not None:
             self._thread.join(seconds)
 
-    def _parts(self) -> IssueRedirects:
-        wanted = issues.IssueFilter(with_merged=True, limit=MOST_ISSUES)
-        return IssueRedirects(issues.find(self._store, wanted, priority=Priority.TICK))
+    def _redirects(self) -> IssueRedirects:
+        filter_ = issues.IssueFilter(with_merged=True, limit=MOST_ISSUES)
+        return IssueRedirects(issues.find(self._store, filter_, priority=Priority.TICK))
 
     def _unasked(self, issue: Issue, is_spent: bool) -> None:
         try:
             self._explained(issue, "", is_spent=is_spent)
         except Busy:
-            return  # it waits for the next turn
+            return  # the next turn tries again
         except StoreError as error:
             log.warning("an issue was not explained", issue=issue.issue_id, reason=str(error))
 
     def _explained(self, issue: Issue, actor: str, *, is_spent: bool) -> RootCause:
+        # Refused rather than queued: the run before it may take minutes.
         if not self._running.acquire(blocking=False):
             raise Busy("another issue is being explained; try again in some minutes")
         try:
             asker, reason = self._asker(is_spent)
-            ids = self._parts().ids([issue])
+            ids = self._redirects().ids([issue])
             report = explain(
                 issue,
-                StoredReading(self._store, issue, ids),
+                StoreIssueReader(self._store, issue, ids),
                 asker,
                 int(self._clock() * NANOS),
                 settings=self._settings,

@@ -1,4 +1,4 @@
-"""What the agent is told: its task, its tools, and the issue."""
+"""The agent's prompt: its task, its tools, and the issue."""
 
 from __future__ import annotations
 
@@ -38,12 +38,12 @@ better than a guess.
 
 
 def instructions(delimiter: str) -> str:
-    """The task, which no data precedes."""
+    """The task. It comes before all data of traces."""
     return INSTRUCTIONS.format(delimiter=delimiter)
 
 
 def opening(issue: Issue, report: Sequence[str], delimiter: str, turns: int) -> str:
-    """The issue and what code can tell of it."""
+    """The issue and the report by code, as fenced data."""
     known = {
         "name": issue.name,
         "layer": issue.family,
@@ -59,7 +59,7 @@ def opening(issue: Issue, report: Sequence[str], delimiter: str, turns: int) -> 
 
 
 def tools(*, is_last_turn: bool) -> tuple[Tool, ...]:
-    """The tools as the model is told of them; in the last turn only the one that ends the run."""
+    """The tools for the provider; in the last turn only submit_finding, which ends the run."""
     offered: dict[str, type[BaseModel]] = {} if is_last_turn else {**TOOLS}
     offered[SUBMIT] = Finding
     return tuple(

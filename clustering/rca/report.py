@@ -1,4 +1,4 @@
-"""What code can tell of an issue without a model: where, since when, and what is special there."""
+"""The report by code, without a model: where an issue fails, since when, what is special there."""
 
 from __future__ import annotations
 
@@ -8,23 +8,23 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 
 from clustering.rca.contrasts import Contrast, contrasts
-from clustering.rca.reading import Change, Reading
+from clustering.rca.reader import Change, IssueReader
 from clustering.rca.untrusted_text import plain
 from ragvigil.model.issue import Failure, Issue
 
 NANOS = 10**9
 HOUR = 3600 * NANOS
 NEAR = 24 * HOUR
-"""A change so long before the first member may explain it."""
+"""A change up to this long before the first member may explain the issue."""
 EARLY = HOUR // 2
-"""A change may be noticed a little after the first member."""
+"""A change may be noticed up to this long after the first member."""
 MOST_SUSPECTS, MOST_CHANGES, MOST_EXAMPLES, MOST_TERMS = 5, 3, 4, 8
 LINE = 160
-"""Characters of a line; texts of strangers are cut to it."""
+"""Characters of a line; longer texts from traces are cut."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class HourOf:
+class HourCounts:
     """Members and requests in one hour."""
 
     start_unix_nano: int
@@ -34,18 +34,18 @@ class HourOf:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Facts:
-    """Everything that the report says; `nearby` are changes shortly before the first member."""
+    """The contents of the report; `nearby` are changes around the first member."""
 
     suspects: tuple[Contrast, ...]
     compared: tuple[int, int]
     terms: tuple[str, ...]
-    hours: tuple[HourOf, ...]
+    hours: tuple[HourCounts, ...]
     nearby: tuple[Change, ...]
     examples: tuple[Failure, ...]
 
 
-def facts_of(issue: Issue, reading: Reading, terms: Sequence[str]) -> Facts:
-    """Reads and counts. Raises StoreError."""
+def facts_of(issue: Issue, reading: IssueReader, terms: Sequence[str]) -> Facts:
+    """Reads and compares what the report needs. Raises StoreError."""
     members, failing, passing = reading.members(), reading.failing(), reading.passing()
     return Facts(
         suspects=tuple(contrasts(failing, passing)),
@@ -57,18 +57,18 @@ def facts_of(issue: Issue, reading: Reading, terms: Sequence[str]) -> Facts:
     )
 
 
-def hours_of(reading: Reading, members: Sequence[Failure]) -> tuple[HourOf, ...]:
+def hours_of(reading: IssueReader, members: Sequence[Failure]) -> tuple[HourCounts, ...]:
     """Members and requests by hour, oldest first; hours without either are left out."""
     ours = Counter(member.time_unix_nano // HOUR * HOUR for member in members)
     requests = {hour.start_unix_nano: hour.requests for hour in reading.hours()}
     return tuple(
-        HourOf(start_unix_nano=start, members=ours[start], requests=requests.get(start, 0))
+        HourCounts(start_unix_nano=start, members=ours[start], requests=requests.get(start, 0))
         for start in sorted({*ours, *requests})
     )
 
 
 def lines(issue: Issue, facts: Facts) -> list[str]:
-    """The report: at most 17 lines for who is woken at night."""
+    """The report: at most 17 lines for the person on call."""
     texts = [*_since(issue, facts), *_suspects(facts), *_changes(issue, facts), *_words(facts)]
     return [_cut(text) for text in (*texts, *_where_to_look(facts))]
 
@@ -95,8 +95,8 @@ def _since(issue: Issue, facts: Facts) -> Iterator[str]:
 def _suspects(facts: Facts) -> Iterator[str]:
     failing, passing = facts.compared
     if not facts.suspects:
-        told = f"No dimension tells its {failing} members from {passing} passing records."
-        yield told if passing else "No passing record of its routes is known to compare with."
+        text = f"No dimension tells its {failing} members from {passing} passing records."
+        yield text if passing else "No passing record of its routes is known to compare with."
         return
     yield "More often in members than in passing records of the same routes:"
     for contrast in facts.suspects[:MOST_SUSPECTS]:
@@ -131,7 +131,7 @@ def _nearby(issue: Issue, changes: Sequence[Change]) -> tuple[Change, ...]:
 
 
 def _examples(members: Sequence[Failure]) -> tuple[Failure, ...]:
-    """The newest member of each route and version, then the newest of all."""
+    """The newest member of each route and version, then further new ones."""
     each = {(member.route, member.service_version): member for member in reversed(members)}
     chosen = sorted(each.values(), key=lambda member: -member.time_unix_nano)
     more = [member for member in members if member not in chosen]

@@ -1,4 +1,4 @@
-"""What one run may cost: dollars where the model has a price, else tokens."""
+"""Bounds the cost of one run: in dollars if the model has a price, else in tokens."""
 
 from __future__ import annotations
 
@@ -7,13 +7,13 @@ from ragvigil.llm.outcome import Usage
 from ragvigil.llm.prices import Price
 
 SPARE = 2.5
-"""Turns that must still fit for the next one not to be the last: answers make them longer."""
+"""The next turn is the last unless this many still fit: a conversation grows with its answers."""
 
 
 class RunBudget:
-    """Says before a turn whether it may be made, and keeps count.
+    """Decides before each turn whether it may be made, and sums up what turns cost.
 
-    A turn is measured by the most that it can cost, so the cap is never passed.
+    A turn counts beforehand as the most that it can cost, so the cap is never exceeded.
     """
 
     def __init__(self, settings: RootCauseSettings, price: Price | None) -> None:
@@ -23,12 +23,12 @@ class RunBudget:
         self._most = 0.0
 
     def fits(self, usage: Usage) -> bool:
-        """Whether the run may still cost so much."""
+        """Whether the budget still covers a turn of this usage."""
         self._most = self._cost(usage)
         return self._spent + self._most <= self._cap
 
     def pay(self, usage: Usage) -> None:
-        """Takes out what a turn has cost."""
+        """Deducts what a turn has cost."""
         self._spent += self._cost(usage)
 
     @property
@@ -38,7 +38,7 @@ class RunBudget:
 
     @property
     def dollars(self) -> float | None:
-        """What the run has cost; None where the model has no price."""
+        """The dollars spent; None if the model has no price."""
         return None if self._price is None else self._spent
 
     def _cost(self, usage: Usage) -> float:

@@ -1,4 +1,7 @@
-"""The seven tools that read; they change nothing and see the issue's own service only."""
+"""The agent's seven tools: they only read, and only the issue's own service.
+
+A tool's docstring and field descriptions are what the model reads of it.
+"""
 
 from __future__ import annotations
 
@@ -10,7 +13,7 @@ from typing import Annotated
 from pydantic import BaseModel, ConfigDict, Field
 
 from clustering.rca.contrasts import alike, contrasts
-from clustering.rca.reading import ComparedRecord, Form, Reading
+from clustering.rca.reader import ComparedRecord, Form, IssueReader
 from clustering.rca.report import hours_of, time_text
 from ragvigil.model.issue import Failure, Issue
 
@@ -18,7 +21,7 @@ Id = Annotated[str, Field(max_length=64)]
 Word = Annotated[str, Field(max_length=200)]
 PAGE = 15
 SHOWN = 3_000
-"""Characters of a value that `read_span` reads on."""
+"""Characters of a long value that one `read_span` call returns."""
 MOST_CONTRASTS, MOST_HOURS = 20, 48
 
 
@@ -28,10 +31,10 @@ class Refused(ValueError):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Case:
-    """The issue, and what may be read of it."""
+    """The issue and its reader; refuses traces of other services."""
 
     issue: Issue
-    reading: Reading
+    reading: IssueReader
 
     def records(self, trace_id: str) -> Sequence[Form]:
         """The records of a trace that belong to the issue's service. Raises Refused."""
@@ -43,12 +46,12 @@ class Case:
         return own
 
     def spans(self, trace_id: str) -> Sequence[Form]:
-        """The spans of such a trace. Raises Refused."""
-        self.records(trace_id)
+        """The spans of a trace of the issue's service. Raises Refused."""
+        self.records(trace_id)  # raises if the trace is not of the service
         return self.reading.spans(trace_id.lower())
 
     def span(self, trace_id: str, span_id: str) -> Form:
-        """One of them. Raises Refused."""
+        """A span of such a trace. Raises Refused."""
         spans = self.spans(trace_id)
         for span in spans:
             if span["SpanId"] == span_id.lower():
@@ -56,17 +59,17 @@ class Case:
         raise Refused("the trace has no span with this id" if spans else "its spans are gone")
 
 
-class Reads(BaseModel, ABC):
-    """A tool: its fields are its arguments, its text is what the model is told of it."""
+class ReadTool(BaseModel, ABC):
+    """A tool: its fields are the arguments, its docstring is the description for the model."""
 
     model_config = ConfigDict(extra="forbid")
 
     @abstractmethod
     def read(self, case: Case) -> object:
-        """What it found, JSON-able. Raises Refused, StoreError."""
+        """The result, to be written as JSON. Raises Refused, StoreError."""
 
 
-class ListMembers(Reads):
+class ListMembers(ReadTool):
     """Lists failing records of the issue, newest first: ids, route, question, why it fails."""
 
     offset: int = Field(default=0, ge=0, le=100_000)
@@ -78,7 +81,7 @@ class ListMembers(Reads):
         return {"members": [*map(_member, shown)], "known": len(wanted)}
 
 
-class ReadTrace(Reads):
+class ReadTrace(ReadTool):
     """Reads a trace: its records with scores, chunks and answer, and the tree of its spans."""
 
     trace_id: Id
@@ -90,7 +93,7 @@ class ReadTrace(Reads):
         return {"records": records, "spans": [*map(_span, case.spans(self.trace_id))]}
 
 
-class ReadSpan(Reads):
+class ReadSpan(ReadTool):
     """Reads a span: status, attributes, events. A long value is read on by name and offset."""
 
     trace_id: Id
@@ -110,7 +113,7 @@ class ReadSpan(Reads):
         return {"value": part, "from": self.offset, "characters": len(value)}
 
 
-class GetChildren(Reads):
+class GetChildren(ReadTool):
     """Lists the spans directly under a span; without a span id, those without a parent."""
 
     trace_id: Id
@@ -130,7 +133,7 @@ class GetChildren(Reads):
         return {"spans": [*map(_span, children)]}
 
 
-class SearchTraces(Reads):
+class SearchTraces(ReadTool):
     """Searches records of the service, newest first; `words` must stand in question or answer."""
 
     route: Word = ""
@@ -148,7 +151,7 @@ class SearchTraces(Reads):
         return {"records": [{name: record.get(name) for name in FOUND} for record in shown]}
 
 
-class CompareWithPassing(Reads):
+class CompareWithPassing(ReadTool):
     """Tells what failing records have more often than passing ones of the same routes.
 
     With the trace id of a member also passing records that were asked alike.
@@ -173,7 +176,7 @@ class CompareWithPassing(Reads):
         return {**compared, "asked_alike": [*map(_seen, alike(question, passing))]}
 
 
-class Timeline(Reads):
+class Timeline(ReadTool):
     """Tells members and requests by hour, and what changed of the service in that time."""
 
     def read(self, case: Case) -> object:
@@ -194,7 +197,7 @@ class Timeline(Reads):
         }
 
 
-TOOLS: Mapping[str, type[Reads]] = {
+TOOLS: Mapping[str, type[ReadTool]] = {
     "list_members": ListMembers,
     "read_trace": ReadTrace,
     "read_span": ReadSpan,

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from clustering.issues.counts import Count
-from clustering.issues.message import MOST_CHARACTERS, Message, lines, message, seen
+from clustering.issues.message import MOST_CHARACTERS, Message, count_text, lines, message
 from ragvigil.model.issue import IssueState
 from tests.issues import DAY, NANOS, issue
 
@@ -61,4 +61,4 @@ def test_whatever_a_service_sends_is_one_bounded_line(
 
 def test_a_growing_number_is_seldom_a_new_label() -> None:
     counts = (Count(seen=n, about=n, low=n, high=n) for n in range(1000, 10_000))
-    assert len(set(map(seen, counts))) == 180
+    assert len(set(map(count_text, counts))) == 180

@@ -14,7 +14,7 @@ import pytest
 
 from clustering.rca.job import SETTLE_SECONDS, Busy, NoSuchIssue, RootCauseJob
 from clustering.rca.settings import RootCauseSettings
-from clustering.rca.store_reading import StoredReading, terms_of
+from clustering.rca.store_reader import StoreIssueReader, terms_of
 from ragvigil.model.deploy import Deploy
 from ragvigil.model.issue import Issue, IssueState, IssueVerb, Quote
 from ragvigil.model.outcome import Outcome
@@ -138,7 +138,7 @@ def events(store: Store, issue_id: str = "i1") -> Sequence[tuple[str, str, str]]
 
 def test_what_is_read_is_of_the_issue_and_its_routes(store: Store) -> None:
     keep_all(store)
-    reading = StoredReading(store, ISSUE, ["i1"])
+    reading = StoreIssueReader(store, ISSUE, ["i1"])
     assert {member.trace_id for member in reading.members()} == {trace_id(n) for n in MEMBERS}
     assert {record.trace_id for record in reading.failing()} == {trace_id(n) for n in MEMBERS}
     assert {record.trace_id for record in reading.passing()} == {trace_id(n) for n in OTHERS}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from clustering.rca.reading import Change, ComparedRecord
+from clustering.rca.reader import Change, ComparedRecord
 from clustering.rca.report import LINE, facts_of, lines
 from tests.issues import NANOS, NOW, failure
 from tests.root_causes import ISSUE, MEMBERS, Shelf

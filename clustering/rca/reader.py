@@ -1,4 +1,4 @@
-"""What a search for a root cause may read: the records of one issue's service, and nothing else."""
+"""What the root-cause agent may read: records of one issue's service, and nothing else."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from typing import Any, Protocol, TypeAlias
 from ragvigil.model.issue import Failure
 
 Form: TypeAlias = Mapping[str, Any]
-"""A record or span as the store's API shows it."""
+"""A record or span as the store returns it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ComparedRecord:
-    """A record as far as it is compared with others; `dimensions` holds those that are known."""
+    """The part of a record that is compared with others; `dimensions` has the known ones."""
 
     trace_id: str
     record_id: str
@@ -34,7 +34,7 @@ class Hour:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Change:
-    """A deploy that somebody marked, or a change that was noticed."""
+    """A deploy that somebody marked, or a change that the daemon noticed."""
 
     time_unix_nano: int
     kind: str
@@ -42,7 +42,7 @@ class Change:
     route: str = ""
 
 
-class Reading(Protocol):
+class IssueReader(Protocol):
     """Reads what belongs to one issue; every answer is bounded. Raises StoreError."""
 
     def members(self) -> Sequence[Failure]:

@@ -1,4 +1,4 @@
-"""What a search for a root cause reads, from the store."""
+"""Reads from the store what the root-cause agent may see."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Callable, Collection, Sequence
 from typing import Any, TypeVar
 
 from clustering.issues.names import telling
-from clustering.rca.reading import Change, ComparedRecord, Form, Hour
+from clustering.rca.reader import Change, ComparedRecord, Form, Hour
 from ragvigil.model.issue import Failure, Issue
 from ragvigil.store.engine.store import Store
 from ragvigil.store.issues import causes, memberships
@@ -20,10 +20,10 @@ MOST_FOUND = 200
 NANOS = 10**9
 
 
-class StoredReading:
-    """The records of one issue's service; `issue_ids` are those that its members may have.
+class StoreIssueReader:
+    """Reads records of one issue's service; `issue_ids` are its own and those merged into it.
 
-    What was read once is not read again: a run is short.
+    Each query runs once and its rows are kept: a run is short.
     """
 
     def __init__(self, store: Store, issue: Issue, issue_ids: Collection[str]) -> None:
@@ -44,27 +44,27 @@ class StoredReading:
         )
 
     def failing(self) -> Sequence[ComparedRecord]:
-        """A sample by chance of at most 500."""
+        """A random sample of at most 500."""
         return self._once(
             "failing", lambda: [*map(_seen, causes.failing(self._store, self._issue, self._ids))]
         )
 
     def passing(self) -> Sequence[ComparedRecord]:
-        """Likewise; those that the issue's rubric has looked at before others."""
+        """A random sample of at most 500; records that the issue's rubric has scored come first."""
         return self._once(
             "passing", lambda: [*map(_seen, causes.passing(self._store, self._issue))]
         )
 
     def hours(self) -> Sequence[Hour]:
-        """By hour, of all routes of the issue together."""
+        """By hour, summed over the issue's routes."""
         return self._once("hours", self._hours)
 
     def changes(self) -> Sequence[Change]:
-        """Marks and noticed changes of the issue's environment, or of none."""
+        """Marked deploys and noticed changes of the issue's environment, or of any."""
         return self._once("changes", self._changes)
 
     def trace(self, trace_id: str) -> Sequence[Form]:
-        """Its records, of whatever service."""
+        """The trace's records, of any service: the caller filters them."""
         found = self._once(("trace", trace_id), lambda: records.trace(self._store, trace_id))
         return found["records"] if found else []
 
@@ -98,7 +98,7 @@ class StoredReading:
 
     def _changes(self) -> list[Change]:
         marks = deploys.marks(self._store, since=self._since)
-        told = [
+        marked = [
             Change(
                 time_unix_nano=mark.time_unix_nano,
                 kind=mark.kind,
@@ -118,13 +118,15 @@ class StoredReading:
             if self._is_here(notice.environment)
         ]
         return sorted(
-            [*told, *noticed], key=lambda change: (change.time_unix_nano, change.kind, change.route)
+            [*marked, *noticed],
+            key=lambda change: (change.time_unix_nano, change.kind, change.route),
         )
 
     def _is_here(self, environment: str) -> bool:
         return environment in ("", self._issue.environment)
 
     def _once(self, name: object, read: Callable[[], Read]) -> Read:
+        """The result of `read`, kept under this name."""
         if name not in self._read:
             self._read[name] = read()
         found: Read = self._read[name]
@@ -132,7 +134,7 @@ class StoredReading:
 
 
 def terms_of(store: Store, issue: Issue, issue_ids: Collection[str]) -> tuple[str, ...]:
-    """Phrases of the reasons of its members that other failing records of its layer have not."""
+    """Phrases that the reasons of its members use and other failing records of its layer do not."""
     found = failed.find(
         store,
         failed.FailureFilter(
