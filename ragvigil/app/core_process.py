@@ -11,7 +11,7 @@ import sys
 
 if __name__ == "__main__":
     from ragvigil.app.core import main
-    from ragvigil.inference.courtesy import let_the_intake_first
+    from ragvigil.inference.process_priority import yield_to_intake
 
-    let_the_intake_first()
+    yield_to_intake()
     main(socket.socket(fileno=int(sys.argv[1])))

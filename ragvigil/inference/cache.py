@@ -1,4 +1,4 @@
-"""Vectors of texts that come again: bounded, the longest unused goes first."""
+"""Vectors of texts that come again: a bounded cache, least recently used first out."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from collections.abc import Iterable, Mapping
 
 
 def text_hash(text: str) -> bytes:
-    """16 bytes that stand for a text; texts that differ differ in them."""
+    """A hash of 16 bytes: collisions are too unlikely to matter."""
     return hashlib.blake2b(text.encode(), digest_size=16).digest()
 
 
 class VectorCache:
-    """Up to `entries` vectors, as the bytes of their numbers; for any number of threads."""
+    """At most `entries` vectors, as bytes; for any number of threads."""
 
     def __init__(self, entries: int) -> None:
         self._most = entries
@@ -25,15 +25,15 @@ class VectorCache:
         return len(self._kept)
 
     def find(self, keys: Iterable[bytes]) -> dict[bytes, bytes]:
-        """The vectors that are known."""
+        """The vectors of these keys that are in the cache."""
         with self._lock:
-            found = {key: self._kept[key] for key in keys if key in self._kept}
-            for key in found:
+            vectors = {key: self._kept[key] for key in keys if key in self._kept}
+            for key in vectors:
                 self._kept.move_to_end(key)
-        return found
+        return vectors
 
     def keep(self, vectors: Mapping[bytes, bytes]) -> None:
-        """Adds vectors and forgets what has not been asked for longest."""
+        """Adds vectors; the least recently used go."""
         with self._lock:
             for key, vector in vectors.items():
                 self._kept[key] = vector

@@ -1,4 +1,4 @@
-"""The child process: reads texts from its parent, answers with numbers, ends when it is left alone.
+"""The child process: reads texts from its parent, answers with numbers, ends with its parent.
 
 Started as `python -m ragvigil.inference.child FD`, where FD is its end of a socket pair.
 """
@@ -14,9 +14,9 @@ import threading
 import time
 from typing import TYPE_CHECKING, Any
 
-from ragvigil.inference.courtesy import step_back
 from ragvigil.inference.memory import give_back, resident_bytes
-from ragvigil.inference.models import WRONG, Model, load
+from ragvigil.inference.models import MODEL_ERRORS, Model, load
+from ragvigil.inference.process_priority import lower_priority
 from ragvigil.inference.weights import NoModel
 from ragvigil.model.wire import BadFrame, pack, reader_of, unpack
 
@@ -31,32 +31,33 @@ QUIET = {
     "TOKENIZERS_PARALLELISM": "false",
     "TQDM_DISABLE": "1",
 }
-"""No downloads and no progress bars, unless the environment says otherwise."""
+"""No downloads and no progress bars, unless the environment sets these."""
 
 HOLES_BYTES = 64 << 20
-"""How far the process grows before it looks for memory to give back (10 ms)."""
+"""Growth after which the process returns free memory to the system, which takes 10 ms."""
 
 Request = dict[str, Any]
 
 
 def main() -> None:
-    """Answers requests one after the other, until the parent hangs up or is gone."""
+    """Answers requests one after the other, until the parent closes the socket or ends."""
     channel = socket.socket(fileno=int(sys.argv[1]))
-    step_back()
+    lower_priority()
     os.environ.update({key: value for key, value in QUIET.items() if key not in os.environ})
     requests: queue.SimpleQueue[Request] = queue.SimpleQueue()
+    # A thread reads, so that the end of the parent is seen while a model computes.
     threading.Thread(target=_listen, args=(channel, requests), daemon=True).start()
     models: dict[tuple[str, str], Model | NoModel] = {}
-    kept = 0
+    trimmed = 0
     while True:
         channel.sendall(_answer(requests.get(), models))
-        if resident_bytes(os.getpid()) > kept + HOLES_BYTES:
+        if resident_bytes(os.getpid()) > trimmed + HOLES_BYTES:
             give_back()
-            kept = resident_bytes(os.getpid())
+            trimmed = resident_bytes(os.getpid())
 
 
 def _listen(channel: socket.socket, requests: queue.SimpleQueue[Request]) -> None:
-    """Passes requests on; when the parent is gone nobody waits, so what is under way is left."""
+    """Queues requests; ends the process with the parent, in the middle of a request if need be."""
     read = reader_of(channel.makefile("rb"))
     try:
         while True:
@@ -73,10 +74,9 @@ def _answer(request: Request, models: dict[tuple[str, str], Model | NoModel]) ->
     model = models[key]
     if isinstance(model, NoModel):
         return pack({"missing": str(model), **_used()})
-    texts = request["texts"]
     try:
-        numbers = model.run(texts)
-    except WRONG as error:
+        numbers = model.run(request["texts"])
+    except MODEL_ERRORS as error:
         return pack({"failed": f"{type(error).__name__}: {error}", **_used()})
     if not math.isfinite(numbers.sum()):
         return pack({"failed": "its numbers are not finite", **_used()})
@@ -84,7 +84,7 @@ def _answer(request: Request, models: dict[tuple[str, str], Model | NoModel]) ->
 
 
 def _loaded(task: str, name: str) -> Model | NoModel:
-    """The model, or why it does not load: that stays so until the process starts anew."""
+    """The model, or why it does not load; not tried again until the process is restarted."""
     try:
         return load(task, name)
     except NoModel as error:
@@ -97,7 +97,7 @@ def _packed(numbers: Numbers, version: str) -> bytes:
 
 
 def _used() -> dict[str, object]:
-    """What the process has taken since it started."""
+    """CPU time since the start, and resident memory now."""
     return {"cpu_seconds": time.process_time(), "memory_bytes": resident_bytes(os.getpid())}
 
 

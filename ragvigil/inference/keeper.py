@@ -1,4 +1,4 @@
-"""Keeps the child: starts it when it is needed, ends it when it must, says why it cannot answer."""
+"""Keeps the child process: starts it when needed, ends it when it must, explains failures."""
 
 from __future__ import annotations
 
@@ -19,17 +19,17 @@ from ragvigil.model.backoff import Backoff, Pause
 log = structlog.get_logger()
 
 LOADING_SECONDS = 120.0
-"""Patience with a model that is loading, beside that with its answer."""
+"""Added to the timeout of a request while its model is loading."""
 RESTART_BACKOFF = Backoff(first_seconds=1.0, longest_seconds=60.0)
 HEALTHY_SECONDS = 60.0
 """A child that lived this long after its pause starts again after the shortest one."""
 CLOSE_SECONDS = 0.1
-"""How long a call may still take by itself when everything is being closed."""
+"""How long a call under way may still take at `close` before the child is ended."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Answer:
-    """Numbers of a model, `width` for each text, as they lie in memory; and its version."""
+    """A model's numbers, `width` 32-bit floats a text, little-endian; and its version."""
 
     body: bytes
     width: int
@@ -37,7 +37,7 @@ class Answer:
 
 
 class Keeper:
-    """One child at a time; callers take turns."""
+    """Runs at most one child; callers take turns. For any number of threads."""
 
     def __init__(
         self, settings: InferenceSettings, share: CpuShare, clock: Callable[[], float]
@@ -46,6 +46,7 @@ class Keeper:
         self._share = share
         self._clock = clock
         self._pause = Pause(RESTART_BACKOFF, healthy_seconds=HEALTHY_SECONDS)
+        # Held for a whole call: the child answers one request after the other.
         self._turn = threading.Lock()
         self._link: Link | None = None
         self._loaded: set[str] = set()
@@ -59,7 +60,7 @@ class Keeper:
         return link.pid if link else None
 
     def ask(self, task: str, model: str, texts: Sequence[object]) -> Answer | Unavailable:
-        """What the model of a task, `embed` or `classify`, says of these texts."""
+        """The numbers of the model of a task (`embed`, `classify`) for these texts, or why not."""
         if not self._turn.acquire(timeout=self._settings.timeout_seconds):
             return Unavailable(reason=Reason.BUSY, detail="the model process is busy")
         try:
@@ -72,10 +73,11 @@ class Keeper:
             self._turn.release()
 
     def close(self) -> None:
-        """Ends the child, also in the middle of a call, which is then told CLOSED."""
+        """Ends the child, even in the middle of a call, which then returns CLOSED."""
         self._closed = True
         while not self._turn.acquire(timeout=CLOSE_SECONDS):
-            if (link := self._link) is not None:  # again, for one that was just being started
+            # Repeated: the call under way may just have started another child.
+            if (link := self._link) is not None:
                 link.end()
         try:
             self._drop()
@@ -86,7 +88,8 @@ class Keeper:
         if self._closed:
             return Unavailable(reason=Reason.CLOSED, detail="local models are being stopped")
         if self._link is None:
-            locate(model)  # says what is missing before a process is started for it
+            locate(model)  # raises NoModel before a process is started in vain
+            # A child that keeps ending must not be started for every call.
             if not self._pause.is_over(self._clock()):
                 detail = "the model process ended and starts anew after a pause"
                 return Unavailable(reason=Reason.RESTING, detail=detail)
@@ -114,9 +117,9 @@ class Keeper:
         return Link(self._settings.threads, self._clock)
 
     def _account(self, cpu_seconds: float, memory_bytes: int) -> None:
-        """Books what the child has taken; one that has grown too large answered for the last time.
+        """Counts what the child has used, and ends one that has grown too large.
 
-        Its answer still holds: only the next call finds it gone.
+        Its last answer is still used; the next call starts another child.
         """
         spent = max(0.0, cpu_seconds - self._cpu_seconds)
         self._cpu_seconds = cpu_seconds

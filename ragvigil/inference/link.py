@@ -1,4 +1,4 @@
-"""One child process and the socket to it: asked one thing at a time, within a time and a memory."""
+"""A child process and the socket to it: one request at a time, with limits of time and memory."""
 
 from __future__ import annotations
 
@@ -11,18 +11,18 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from ragvigil.inference.courtesy import alone
 from ragvigil.inference.memory import resident_bytes
 from ragvigil.inference.outcome import Reason
+from ragvigil.inference.process_priority import thread_limits
 from ragvigil.model.wire import BadFrame, pack, unpack
 
-LOOK_SECONDS = 0.25
-"""How often the memory of a child that computes is looked at."""
+CHECK_SECONDS = 0.25
+"""How often the memory of a computing child is checked."""
 REAP_SECONDS = 5.0
 
 
 class Lost(Exception):
-    """The child can be asked no more; `reason` is CRASHED, TIMED_OUT or TOO_LARGE."""
+    """The child is gone or must be ended; `reason` is CRASHED, TIMED_OUT or TOO_LARGE."""
 
     def __init__(self, reason: Reason, detail: str) -> None:
         super().__init__(detail)
@@ -31,16 +31,16 @@ class Lost(Exception):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Limits:
-    """How long one answer may take, and how much memory the child."""
+    """The timeout of one answer, and the most memory that the child may use."""
 
     patience_seconds: float
     memory_bytes: int
 
 
 class Link:
-    """A child that was started; `end` ends it. Only `end` may be called by another thread.
+    """A running child. Only `end` may be called from another thread.
 
-    Raises Lost where the system starts no process.
+    Raises Lost if the system does not start a process.
     """
 
     def __init__(self, threads: int, clock: Callable[[], float]) -> None:
@@ -58,7 +58,7 @@ class Link:
         return self._process.pid
 
     def ask(self, request: Mapping[str, object], limits: Limits) -> tuple[dict[str, Any], bytes]:
-        """The child's answer. Raises Lost; then there is nothing left to ask."""
+        """The child's answer. Raises Lost, after which the link cannot be used any more."""
         deadline = self._clock() + limits.patience_seconds
         try:
             self._channel.settimeout(limits.patience_seconds)
@@ -73,13 +73,13 @@ class Link:
             ) from error
 
     def end(self) -> None:
-        """Ends the child at once; whoever waits for its answer is told that it is lost."""
+        """Kills the child; a call that waits for its answer raises Lost."""
         self._process.kill()
-        with contextlib.suppress(subprocess.TimeoutExpired):  # in the kernel's hands; reaped later
+        with contextlib.suppress(subprocess.TimeoutExpired):  # killed, not yet reaped
             self._process.wait(REAP_SECONDS)
 
     def hang_up(self) -> None:
-        """Closes the socket of a child that has been ended."""
+        """Closes the socket; call it after `end`."""
         self._channel.close()
 
     def _spawned(self, theirs: socket.socket, threads: int) -> subprocess.Popen[bytes]:
@@ -87,7 +87,7 @@ class Link:
             return subprocess.Popen(
                 (sys.executable, "-m", "ragvigil.inference.child", str(theirs.fileno())),
                 pass_fds=(theirs.fileno(),),
-                env=os.environ | alone(threads),
+                env=os.environ | thread_limits(threads),
                 stdin=subprocess.DEVNULL,
                 stdout=subprocess.DEVNULL,
                 start_new_session=True,
@@ -97,29 +97,29 @@ class Link:
             raise _not_started(error) from error
 
     def _read(self, count: int, deadline: float, memory_bytes: int) -> bytes:
-        read = bytearray()
-        while len(read) < count:
+        received = bytearray()
+        while len(received) < count:
             left = deadline - self._clock()
             if left <= 0:
                 raise TimeoutError
-            self._channel.settimeout(min(left, LOOK_SECONDS))
+            self._channel.settimeout(min(left, CHECK_SECONDS))
             try:
-                block = self._channel.recv(min(count - len(read), 1 << 20))
+                block = self._channel.recv(min(count - len(received), 1 << 20))
             except TimeoutError:
-                self._look(memory_bytes)
+                self._check_memory(memory_bytes)
                 continue
             if not block:
                 raise EOFError
-            read += block
-        return bytes(read)
+            received += block
+        return bytes(received)
 
-    def _look(self, memory_bytes: int) -> None:
-        taken = resident_bytes(self.pid)
-        if taken > memory_bytes:
-            raise too_large(taken, memory_bytes)
+    def _check_memory(self, memory_bytes: int) -> None:
+        used = resident_bytes(self.pid)
+        if used > memory_bytes:
+            raise too_large(used, memory_bytes)
 
     def _how_it_ended(self) -> str:
-        """How the child ended, for people."""
+        """How the child ended, as text for people."""
         try:
             status = self._process.wait(REAP_SECONDS)
         except subprocess.TimeoutExpired:
@@ -131,8 +131,8 @@ def _not_started(error: OSError) -> Lost:
     return Lost(Reason.CRASHED, f"the model process does not start: {error}")
 
 
-def too_large(taken: int, memory_bytes: int) -> Lost:
-    """What is raised of a child that takes more memory than it may."""
-    taken_mb, most_mb = taken >> 20, memory_bytes >> 20
-    detail = f"the model process took {taken_mb} MB, more than the {most_mb} MB it may"
+def too_large(used: int, memory_bytes: int) -> Lost:
+    """The error of a child that uses more memory than it may; both in bytes."""
+    used_mb, most_mb = used >> 20, memory_bytes >> 20
+    detail = f"the model process took {used_mb} MB, more than the {most_mb} MB it may"
     return Lost(Reason.TOO_LARGE, detail)

@@ -1,4 +1,4 @@
-"""How much memory a process takes, and how it gives back what it no longer uses."""
+"""Resident memory of a process, and how to return free memory to the system."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from pathlib import Path
 
 
 def resident_bytes(pid: int) -> int:
-    """Resident memory of a process; 0 where it is gone or the system does not say."""
+    """Resident memory of a process in bytes; 0 if it has ended, or without a /proc."""
     try:
         pages = int(Path(f"/proc/{pid}/statm").read_text("ascii").split()[1])
     except OSError:
@@ -17,9 +17,9 @@ def resident_bytes(pid: int) -> int:
 
 
 def give_back() -> None:
-    """Returns memory that is free within this process to the system, where the C library can.
+    """Returns free memory of this process to the system, if the C library can (glibc).
 
-    Texts of ever other lengths leave holes: without this a child grew from 600 to 1100 MB.
+    Texts of varying lengths leave holes: without this a child grew from 600 to 1100 MB.
     """
     trim = getattr(ctypes.CDLL(None), "malloc_trim", None)
     if trim is not None:

@@ -1,4 +1,4 @@
-"""The models themselves; runs in the child alone, which is where the heavy libraries are loaded."""
+"""The models. Imported by the child alone, which is the process that loads heavy libraries."""
 
 from __future__ import annotations
 
@@ -15,15 +15,23 @@ if TYPE_CHECKING:
 
     Numbers = NDArray[np.float32]
 
-BROKEN = (ArithmeticError, AttributeError, ImportError, LookupError, OSError, RuntimeError)
-WRONG = (*BROKEN, TypeError, ValueError)
-"""What the libraries raise on a folder that is no model, and models on texts they cannot take."""
+MODEL_ERRORS = (
+    ArithmeticError,
+    AttributeError,
+    ImportError,
+    LookupError,
+    OSError,
+    RuntimeError,
+    TypeError,
+    ValueError,
+)
+"""Raised by the libraries for a folder that is not a model, and for texts a model cannot read."""
 
 Run = Callable[[Sequence[Any]], "Numbers"]
 
 
 class Model:
-    """A model that is loaded: `run` gives a row of numbers for each text or pair."""
+    """A loaded model; `run` returns a row of numbers for each text or pair."""
 
     def __init__(self, run: Run, version: str) -> None:
         self.run = run
@@ -31,11 +39,11 @@ class Model:
 
 
 def load(task: str, name: str) -> Model:
-    """The model of a task, `embed` or `classify`. Raises NoModel with the reason."""
+    """Loads the model of a task, `embed` or `classify`. Raises NoModel with the reason."""
     place = locate(name)
     try:
         return LOADERS[task](place)
-    except WRONG as error:
+    except MODEL_ERRORS as error:
         first = str(error).strip().partition("\n")[0]
         raise NoModel(f"{name} does not load: {type(error).__name__}: {first}") from error
 
@@ -72,7 +80,7 @@ def _classify(model: Any, pairs: Sequence[Sequence[str]]) -> Numbers:
 
 
 def _version(place: str, model: Any) -> str:
-    """Of a folder the hash of its files; of a name the commit that its files were loaded from."""
+    """For a folder the hash of its files, for a name the commit of the loaded files."""
     if Path(place).is_dir():
         return version_of(Path(place))
     commit = getattr(model[0].auto_model.config, "_commit_hash", None)

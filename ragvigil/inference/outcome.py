@@ -1,4 +1,4 @@
-"""Why there is no vector: a value that callers pass on, never an exception."""
+"""Why there is no vector: a value that callers pass on, not an exception."""
 
 from __future__ import annotations
 
@@ -7,31 +7,31 @@ from enum import StrEnum
 
 
 class Reason(StrEnum):
-    """What keeps the model from answering; the metrics count by it."""
+    """Why a model did not answer; a label of metrics."""
 
     OFF = "off"
-    """The settings switch it off, or name no model for this."""
+    """Local models are switched off, or none is set for this task."""
     NO_MODEL = "no_model"
-    """The model or the libraries that run it are not there, or do not load."""
+    """The model or its libraries are missing, or do not load."""
     FAILED = "failed"
-    """The model raised on these texts, or gave numbers that are none."""
+    """The model raised an error for these texts, or its numbers are not finite."""
     CRASHED = "crashed"
-    """The child ended in the middle of a call, or could not be started."""
+    """The child ended in the middle of a call, or did not start."""
     TIMED_OUT = "timed_out"
     """The child did not answer in time and was ended."""
     TOO_LARGE = "too_large"
-    """The child took more memory than it may and was ended."""
+    """The child used more memory than it may and was ended."""
     RESTING = "resting"
-    """A child ended lately; the next starts after a pause."""
+    """A child has just ended; the next starts after a pause."""
     BUSY = "busy"
-    """Other callers kept the child busy for as long as a caller waits."""
+    """Other callers kept the child busy for the whole timeout."""
     CLOSED = "closed"
     """The daemon is stopping."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Unavailable:
-    """No answer, and why: `detail` is a sentence for people."""
+    """No answer, and why; `detail` is a sentence for people."""
 
     reason: Reason
     detail: str

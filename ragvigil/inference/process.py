@@ -1,4 +1,4 @@
-"""The local models, as the rest of the daemon sees them: texts in, numbers or a reason out."""
+"""Local models for the rest of the daemon: texts in, numbers or a reason out."""
 
 from __future__ import annotations
 
@@ -21,19 +21,19 @@ if TYPE_CHECKING:
     Numbers = NDArray[np.float32]
 
 BATCH = 8
-"""Texts in one request: more take memory and no less time on a CPU, and keep others waiting."""
+"""Texts in one request: more take more memory and no less time on a CPU, and delay others."""
 MOST_CHARACTERS = 1 << 17
-"""What is sent of one text: beyond what models of 32,000 tokens read."""
+"""The most that is sent of a text: more than models of 32,000 tokens read."""
 SHORT = {PACKAGED: "MiniLM"}
 
-One = TypeVar("One")
+Item = TypeVar("Item")
 
 
 class Inference:
     """One child process that runs the local models; safe to call from any number of threads.
 
-    The child starts when it is first needed, and again after it ended, with pauses that grow.
-    Calls wait for it, so an event loop makes them in a thread. `clock` does not run backwards.
+    The child starts when it is first needed, and again after it ended, with growing pauses. Calls
+    block, so an event loop makes them in a thread. `clock` must not run backwards.
     """
 
     def __init__(
@@ -48,57 +48,59 @@ class Inference:
 
     @property
     def embedding_name(self) -> str:
-        """Name of the model that `embed` uses, short enough for a page."""
+        """A short name of the model that `embed` uses, for pages."""
         model = self._settings.embedding_model
         return SHORT.get(model) or PurePath(model).name
 
     @property
     def embedding_version(self) -> str:
-        """Version of the model that `embed` used last: a hash of its files, else its commit."""
+        """Version of the model that `embed` last used: a hash of its files, else its commit."""
         return self._version
 
     @property
     def child_pid(self) -> int | None:
-        """Process id of the child, None where none runs."""
+        """Process id of the child; None if none runs."""
         return self._keeper.child_pid
 
     def has_time(self) -> bool:
-        """Whether optional work fits into the share of the CPU; a no is counted as work shed."""
+        """Whether optional work fits into the share of the CPU; a False is counted as shed."""
         may_run = self._share.may_run(self._clock())
         if not may_run:
             SHED.inc()
         return may_run
 
     def embed(self, texts: Sequence[str]) -> Numbers | Unavailable:
-        """A row of length 1 for each text, in its order: shape (texts, dimensions).
+        """A vector of length 1 for each text, in order: shape (texts, dimensions).
 
-        A text in which the model knows nothing has a row of zeros. Texts longer than the model
-        reads are cut by it (256 tokens for the default).
+        A text without a token that the model knows has a row of zeros. The model cuts long texts
+        (the default after 256 tokens).
         """
         if (refused := self._refused(self._settings.embedding_model)) is not None:
             return refused
         texts = [_readable(text) for text in texts]
         keys = [text_hash(text) for text in texts]
-        found = self._cache.find(keys)
-        CACHE_HITS.inc(sum(key in found for key in keys))
-        new = {key: text for key, text in zip(keys, texts, strict=True) if key not in found}
-        for batch in _batches(sorted(new.items(), key=lambda one: len(one[1]))):
+        vectors = self._cache.find(keys)
+        CACHE_HITS.inc(sum(key in vectors for key in keys))
+        new = {key: text for key, text in zip(keys, texts, strict=True) if key not in vectors}
+        # By length: a batch is padded to its longest text.
+        for batch in _batches(sorted(new.items(), key=lambda item: len(item[1]))):
             answer = self._ask("embed", self._settings.embedding_model, [text for _, text in batch])
             if isinstance(answer, Unavailable):
                 return answer
-            if self._is_another(answer.version):
-                return self.embed(texts)  # vectors of two models cannot be compared
+            if self._has_changed(answer.version):
+                # Vectors of two models cannot be compared: all are computed by the new one.
+                return self.embed(texts)
             computed = dict(zip((key for key, _ in batch), _rows(answer), strict=True))
-            found |= computed
+            vectors |= computed
             self._cache.keep(computed)
-        return _table([found[key] for key in keys])
+        return _table([vectors[key] for key in keys])
 
     def classify(self, pairs: Sequence[tuple[str, str]]) -> Numbers | Unavailable:
-        """What the cross-encoder says of each pair: shape (pairs, labels), values in 0..1."""
+        """The cross-encoder's scores of each pair: shape (pairs, labels), values in 0..1."""
         if (refused := self._refused(self._settings.cross_encoder)) is not None:
             return refused
         rows: list[bytes] = []
-        pairs = [(_readable(one), _readable(other)) for one, other in pairs]
+        pairs = [(_readable(first), _readable(second)) for first, second in pairs]
         for batch in _batches(pairs):
             answer = self._ask("classify", self._settings.cross_encoder, batch)
             if isinstance(answer, Unavailable):
@@ -107,7 +109,7 @@ class Inference:
         return _table(rows)
 
     def close(self) -> None:
-        """Ends the child, also in the middle of a call; every later call is told CLOSED."""
+        """Ends the child, even in the middle of a call; every later call returns CLOSED."""
         self._keeper.close()
 
     def _refused(self, model: str) -> Unavailable | None:
@@ -121,8 +123,8 @@ class Inference:
         answer = self._keeper.ask(task, model, texts)
         return _counted(answer) if isinstance(answer, Unavailable) else answer
 
-    def _is_another(self, version: str) -> bool:
-        """Whether the model is no longer the one whose vectors are kept; they are forgotten."""
+    def _has_changed(self, version: str) -> bool:
+        """Whether the model's version has changed; then the cache is cleared."""
         before, self._version = self._version, version
         if before in ("", version):
             return False
@@ -136,11 +138,11 @@ def _counted(unavailable: Unavailable) -> Unavailable:
 
 
 def _readable(text: str) -> str:
-    """What a model can read of a text: no halves of surrogate pairs, and not without end."""
+    """The text as a model can read it: cut, and without halves of surrogate pairs."""
     return text[:MOST_CHARACTERS].encode("utf-8", "replace").decode()
 
 
-def _batches(items: Sequence[One]) -> Iterator[Sequence[One]]:
+def _batches(items: Sequence[Item]) -> Iterator[Sequence[Item]]:
     return (items[start : start + BATCH] for start in range(0, len(items), BATCH))
 
 

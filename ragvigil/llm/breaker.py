@@ -1,4 +1,4 @@
-"""A circuit breaker: an endpoint that keeps failing is left alone for a while."""
+"""A circuit breaker: an endpoint that keeps failing gets no calls for a while."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from ragvigil.model.backoff import Backoff
 
 
 class BreakerState(StrEnum):
-    """Closed lets calls through, open none, half open one at a time."""
+    """Closed lets every call through, open none, half open one at a time."""
 
     CLOSED = "closed"
     HALF_OPEN = "half_open"
@@ -58,7 +58,7 @@ class Breaker:
 
     @property
     def state(self) -> BreakerState:
-        """What the next `enter` will find."""
+        """The state that the next `enter` meets."""
         if self._open_until is None:
             return BreakerState.CLOSED
         if self._is_probing or self._clock() < self._open_until:
@@ -66,17 +66,17 @@ class Breaker:
         return BreakerState.HALF_OPEN
 
     def enter(self) -> bool:
-        """Whether a call may be made now; of a half-open breaker it takes the one place."""
+        """Whether a call may be made now; a half-open breaker lets one through as its probe."""
         state = self.state
         self._is_probing |= state is BreakerState.HALF_OPEN
         return state is not BreakerState.OPEN
 
     def succeeded(self) -> None:
-        """The endpoint answered; a call that began before the breaker opened closes it too."""
+        """The endpoint answered; closes the breaker, even if the call began before it opened."""
         self._close()
 
     def failed(self) -> None:
-        """The endpoint did not answer as an endpoint should."""
+        """The call failed in a way that speaks against the endpoint."""
         self._in_a_row += 1
         if self._open_until is None:
             if self._in_a_row >= self._most_failures:
@@ -86,7 +86,7 @@ class Breaker:
             self._open()
 
     def left(self) -> None:
-        """The call was given up before it said anything about the endpoint."""
+        """The call was cancelled before it could show whether the endpoint works."""
         self._is_probing = False
 
     def _open(self) -> None:

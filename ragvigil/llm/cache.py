@@ -1,8 +1,8 @@
 """Replies to questions that come again, in a SQLite file (in memory without a path).
 
-The file outlives restarts. It holds replies and hashes, never a prompt. Bounded by a number of
-entries: the ones that were not asked for the longest go first. A file that is no cache, or one of
-another version, is begun anew: it can only cost calls.
+The file outlives restarts. It holds replies and hashes, never a prompt. The number of entries is
+bounded: the least recently used go first. A damaged file, or one of another version, is replaced:
+that only costs calls.
 """
 
 from __future__ import annotations
@@ -32,16 +32,16 @@ def cache_key(
     answer: str,
     chunk_hashes: Sequence[str],
 ) -> str:
-    """sha256 of everything that a verdict depends on; the chunks count in their order.
+    """sha256 of everything that a verdict depends on; the order of the chunks counts.
 
-    Questions that differ in nothing but white space and the Unicode form of their letters are one.
+    Questions that differ only in white space and Unicode normalization have the same key.
 
     >>> parts = dict(model="m", prompt_version="1", rubric="r", answer="a", chunk_hashes=["x"])
     >>> cache_key(question="How much?", **parts) == cache_key(question=" How  much? ", **parts)
     True
     """
-    one_form = " ".join(unicodedata.normalize("NFC", question).split())
-    parts = [model, prompt_version, rubric, one_form, answer, list(chunk_hashes)]
+    normalized = " ".join(unicodedata.normalize("NFC", question).split())
+    parts = [model, prompt_version, rubric, normalized, answer, list(chunk_hashes)]
     return hashlib.sha256(json.dumps(parts).encode()).hexdigest()
 
 
@@ -60,14 +60,14 @@ class Cache:
         return int(self._count)
 
     def get(self, key: str) -> tuple[str, str] | None:
-        """The reply and the model that gave it; None where it is not known."""
+        """The reply and the model that gave it; None if the key is unknown."""
         query = "UPDATE replies SET used = ? WHERE key = ? RETURNING reply, model"
         self._turn += 1
         rows = self._database.execute(query, (self._turn, key)).fetchall()
         return (rows[0][0], rows[0][1]) if rows else None
 
     def put(self, key: str, reply: str, model: str) -> None:
-        """Keeps a reply, and lets the one go that was not asked for the longest."""
+        """Keeps a reply; the least recently used goes where there are too many."""
         self._turn += 1
         changed = self._database.execute(
             "INSERT INTO replies VALUES (?, ?, ?, ?) ON CONFLICT (key) DO NOTHING",
@@ -77,7 +77,7 @@ class Cache:
         self._evict()
 
     def close(self) -> None:
-        """Gives the file back."""
+        """Closes the file."""
         self._database.close()
 
     def _evict(self) -> None:
@@ -105,15 +105,16 @@ def _connected(path: Path | None) -> sqlite3.Connection:
     database = sqlite3.connect(
         path or ":memory:",
         isolation_level=None,
-        check_same_thread=False,  # opened before its loop
+        check_same_thread=False,  # opened in another thread than that of its loop
     )
     try:
         database.execute("PRAGMA journal_mode = WAL")
-        # Nothing here is worth a wait for the disk: a reply that is lost is asked for again.
+        # A reply that a crash loses is asked for again: that costs less than waits for the disk.
         database.execute("PRAGMA synchronous = OFF")
         if database.execute("PRAGMA user_version").fetchone()[0] != VERSION:
             database.execute("DROP TABLE IF EXISTS replies")
         database.executescript(f"{SCHEMA} PRAGMA user_version = {VERSION}")
+        # Reads every column, so that a damaged file fails here and not at a first lookup.
         database.execute("SELECT count(reply), max(model), max(used) FROM replies").fetchone()
     except sqlite3.DatabaseError:
         database.close()

@@ -1,10 +1,10 @@
-"""Asking a language model: one question, one answer in the asked form, or the reason why not.
+"""Asks a language model a question: an answer in the asked form, or the reason why there is none.
 
     client = open_client(settings, folder)
     outcome = await client.ask(prompt, Verdicts, Purpose.SAMPLE, key=cache_key(...))
 
 Temperature 0, the provider's strict schema, one repair of a reply that is not in the asked form.
-What a provider does never raises: it is a Failure, counted by its kind.
+Nothing that a provider does raises: it becomes a Failure, counted by its kind.
 """
 
 from __future__ import annotations
@@ -20,17 +20,23 @@ from pathlib import Path
 from pydantic import BaseModel
 
 from ragvigil.llm import metrics
-from ragvigil.llm.attempts import BREAKER_OPEN, NO_BUDGET, Attempt, Attempts, Got
-from ragvigil.llm.book import Book
+from ragvigil.llm.attempts import (
+    BREAKER_OPEN,
+    NO_BUDGET,
+    Attempt,
+    Attempts,
+    Progress,
+    Response,
+)
 from ragvigil.llm.breaker import Breaker
 from ragvigil.llm.budget import Budget, Limits
 from ragvigil.llm.cache import Cache
-from ragvigil.llm.conversation import Conversation, Said, Turn
-from ragvigil.llm.course import Course
+from ragvigil.llm.conversation import AssistantMessage, Conversation, Turn
 from ragvigil.llm.outcome import Answer, Failure, FailureKind, Purpose, Reply, Setback, Usage
 from ragvigil.llm.provider import Endpoint, Sent
 from ragvigil.llm.reading import read_reply
 from ragvigil.llm.settings import LlmSettings, price_of
+from ragvigil.llm.spending import SpendingLog
 from ragvigil.model.backoff import Backoff
 
 FIRST_RETRY_SECONDS = 0.5
@@ -44,7 +50,7 @@ BY_ENDING = {
         kind=FailureKind.UNPARSEABLE, detail="the reply was cut off at max_output_tokens"
     ),
 }
-"""By the provider's reason, replies that are none whatever their text says."""
+"""By the reason with which a provider ended a reply: setbacks whatever the text of the reply."""
 RUN_SPENT = Setback(kind=FailureKind.BUDGET, detail="the run may cost no further turn")
 TOO_LATE = Setback(kind=FailureKind.TIMEOUT, detail="no time was left for a further attempt")
 
@@ -52,7 +58,7 @@ TOO_LATE = Setback(kind=FailureKind.TIMEOUT, detail="no time was left for a furt
 class Client:
     """Asks one model; at most `settings.concurrency` questions at a time, the others wait.
 
-    Belongs to one event loop. `budget` may be told the traffic of a day and asked what is left.
+    Belongs to one event loop. Callers may pace `budget` by the traffic, and read what is left.
     """
 
     def __init__(
@@ -80,25 +86,25 @@ class Client:
 
     @property
     def address(self) -> str:
-        """Where the texts go."""
+        """The address that texts are sent to."""
         return self._endpoint.address
 
     async def ask(
         self, prompt: str, form: type[Answer], purpose: Purpose, *, key: str | None = None
     ) -> Reply[Answer] | Failure:
-        """The answer in `form`, or why there is none; never raises for what a provider does.
+        """The answer in `form`, or a failure; never raises for what a provider does.
 
-        `form` is a pydantic model, its ranges included. With a `key` (see `cache_key`) a reply
-        that is known costs no call. The deadline begins when one of the places is free.
+        `form` is a pydantic model, whose ranges are checked too. With a `key` (see `cache_key`) a
+        known reply costs no call. The deadline counts from the moment a slot is free.
         """
         metrics.CALLS.labels(purpose=purpose).inc()
-        known = self._known(key, form) if key is not None else None
-        if known is not None:
+        reply = self._cached(key, form) if key is not None else None
+        if reply is not None:
             metrics.CACHE_HITS.labels(purpose=purpose).inc()
-            return known
+            return reply
         async with self._slots:
             with metrics.SECONDS.time():
-                outcome = await self._answered(prompt, form, purpose)
+                outcome = await self._answer(prompt, form, purpose)
         if isinstance(outcome, Failure):
             metrics.FAILURES.labels(purpose=purpose, kind=outcome.kind).inc()
         elif key is not None:
@@ -113,137 +119,138 @@ class Client:
         patience_seconds: float,
         fits: Callable[[Usage], bool],
     ) -> Turn | Failure:
-        """What the model says next, or why nothing came; never raises for what a provider does.
+        """The model's next message, or a failure; never raises for what a provider does.
 
-        An attempt is made only where `fits` says that the turn may cost so much, the attempts
-        before it included.
+        An attempt is only made if `fits` allows what the turn may then have cost at most, earlier
+        attempts included.
         """
         metrics.CALLS.labels(purpose=purpose).inc()
         async with self._slots:
             with metrics.SECONDS.time():
                 patience = min(self._settings.deadline_seconds, patience_seconds)
-                course = Course(ends=_now() + patience)
-                outcome = await self._turn(conversation, purpose, course, fits)
+                progress = Progress(ends=_now() + patience)
+                outcome = await self._turn(conversation, purpose, progress, fits)
         if isinstance(outcome, Failure):
             metrics.FAILURES.labels(purpose=purpose, kind=outcome.kind).inc()
         return outcome
 
     async def close(self) -> None:
-        """Closes the connections and the files."""
+        """Closes connections and files."""
         await self._endpoint.close()
         self._cache.close()
         self.budget.close()
 
-    async def _answered(
+    async def _answer(
         self, prompt: str, form: type[Answer], purpose: Purpose
     ) -> Reply[Answer] | Failure:
-        course = Course(ends=_now() + self._settings.deadline_seconds)
+        progress = Progress(ends=_now() + self._settings.deadline_seconds)
         while True:
-            asked = prompt + (REPAIR.format(problem=course.problem) if course.problem else "")
-            got = await self._attempt(asked, form, purpose, course)
-            read = _read(got, form) if isinstance(got, Sent) else got
-            if isinstance(got, Sent) and not isinstance(read, Setback):
+            repair = REPAIR.format(problem=progress.problem) if progress.problem else ""
+            sent = await self._attempt(prompt + repair, form, purpose, progress)
+            answer = _read(sent, form) if isinstance(sent, Sent) else sent
+            if isinstance(sent, Sent) and not isinstance(answer, Setback):
                 return Reply(
-                    answer=read,
-                    text=got.text,
-                    model=got.model,
-                    usage=course.usage,
-                    attempts=course.attempts,
+                    answer=answer,
+                    text=sent.text,
+                    model=sent.model,
+                    usage=progress.usage,
+                    attempts=progress.attempts,
                 )
-            assert isinstance(read, Setback)
-            if not await self._goes_on(read, course):
-                return course.failed(read)
+            assert isinstance(answer, Setback)
+            if not await self._goes_on(answer, progress):
+                return progress.failure(answer)
 
     async def _attempt(
-        self, prompt: str, form: type[BaseModel], purpose: Purpose, course: Course
+        self, prompt: str, form: type[BaseModel], purpose: Purpose, progress: Progress
     ) -> Sent | Setback:
-        if _now() >= course.ends:
+        if _now() >= progress.ends:
             return TOO_LATE
-        asked_in = course.asked_in or self._endpoint.forms.first
-        got = await self._paid(
-            partial(self._endpoint.send, prompt, form, asked_in),
+        reply_form = progress.reply_form or self._endpoint.forms.first
+        result = await self._paid(
+            partial(self._endpoint.send, prompt, form, reply_form),
             self._endpoint.most_usage(prompt, form),
             purpose,
-            course,
+            progress,
         )
-        if isinstance(got, Setback) and got.refuses_form:
-            metrics.FORMS_REFUSED.labels(form=asked_in).inc()
-            course.asked_in = self._endpoint.forms.looser(asked_in)
-        return got
+        if isinstance(result, Setback) and result.refuses_form:
+            metrics.FORMS_REFUSED.labels(form=reply_form).inc()
+            progress.reply_form = self._endpoint.forms.looser(reply_form)
+        return result
 
     async def _paid(
         self,
-        send: Callable[[], Awaitable[Got | Setback]],
+        send: Callable[[], Awaitable[Response | Setback]],
         most: Usage,
         purpose: Purpose,
-        course: Course,
-    ) -> Got | Setback:
-        """One attempt of the course."""
+        progress: Progress,
+    ) -> Response | Setback:
+        """Makes an attempt, and adds it and its usage to the progress."""
         attempt = Attempt(
             send=send,
             most=most,
             purpose=purpose,
             timeout_seconds=self._settings.timeout_seconds,
-            ends=course.ends,
+            ends=progress.ends,
         )
-        got, used = await self._attempts.make(attempt)
-        course.attempts += got not in (NO_BUDGET, BREAKER_OPEN)
-        course.usage += used
-        return got
+        result, used = await self._attempts.make(attempt)
+        progress.attempts += result not in (NO_BUDGET, BREAKER_OPEN)
+        progress.usage += used
+        return result
 
     async def _turn(
         self,
         conversation: Conversation,
         purpose: Purpose,
-        course: Course,
+        progress: Progress,
         fits: Callable[[Usage], bool],
     ) -> Turn | Failure:
         most = self._endpoint.most_of(conversation)
         while True:
-            if not fits(course.usage + most):
-                return course.failed(RUN_SPENT)
-            if _now() >= course.ends:
-                return course.failed(TOO_LATE)
+            if not fits(progress.usage + most):
+                return progress.failure(RUN_SPENT)
+            if _now() >= progress.ends:
+                return progress.failure(TOO_LATE)
             send = partial(self._endpoint.exchange, conversation)
-            got = await self._paid(send, most, purpose, course)
-            if isinstance(got, Said):
-                got = BY_ENDING["content_filter"] if got.ended == "content_filter" else got
-            if not isinstance(got, Setback):
-                return Turn(said=got, usage=course.usage, attempts=course.attempts)
-            if not await self._goes_on(got, course):
-                return course.failed(got)
+            result = await self._paid(send, most, purpose, progress)
+            if isinstance(result, AssistantMessage) and result.ended == "content_filter":
+                result = BY_ENDING["content_filter"]
+            if not isinstance(result, Setback):
+                return Turn(message=result, usage=progress.usage, attempts=progress.attempts)
+            if not await self._goes_on(result, progress):
+                return progress.failure(result)
 
-    async def _goes_on(self, setback: Setback, course: Course) -> bool:
-        """Whether to ask again, after the pause that it takes."""
+    async def _goes_on(self, setback: Setback, progress: Progress) -> bool:
+        """Waits for the pause before the next attempt; returns whether there is one."""
         if setback.refuses_form:
-            return course.asked_in is not None
+            return progress.reply_form is not None
         if not setback.passes:
             return False
         if setback.kind is FailureKind.UNPARSEABLE:
-            is_first, course.problem = not course.problem, setback.detail
+            is_first, progress.problem = not progress.problem, setback.detail
             metrics.REPAIRS.inc(is_first)
             return is_first
-        course.retries += 1
+        progress.retries += 1
         pause = self._backoff.jittered_seconds(
-            course.retries, requested=setback.requested_pause, chance=self._chance
+            progress.retries, requested=setback.requested_pause, chance=self._chance
         )
-        if course.retries > self._settings.retries or _now() + pause >= course.ends:
+        if progress.retries > self._settings.retries or _now() + pause >= progress.ends:
             return False
         await self._sleep(pause)
         return True
 
-    def _known(self, key: str, form: type[Answer]) -> Reply[Answer] | None:
+    def _cached(self, key: str, form: type[Answer]) -> Reply[Answer] | None:
         try:
-            found = self._cache.get(key)
+            cached = self._cache.get(key)
         except sqlite3.Error:
             metrics.CACHE_ERRORS.inc()
             return None
-        if found is None:
+        if cached is None:
             return None
-        answer = read_reply(found[0], form)
-        if isinstance(answer, Setback):  # kept when another form was asked for
+        text, model = cached
+        answer = read_reply(text, form)
+        if isinstance(answer, Setback):  # it was cached when another form was asked for
             return None
-        return Reply(answer=answer, text=found[0], model=found[1], attempts=0, is_cached=True)
+        return Reply(answer=answer, text=text, model=model, attempts=0, is_cached=True)
 
     def _keep(self, key: str, reply: Reply[Answer]) -> None:
         try:
@@ -260,10 +267,10 @@ def open_client(
     chance: random.Random | None = None,
     sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
 ) -> Client:
-    """A client of the configured model; cache and spending lie in `folder`, else in memory.
+    """A client of the configured model; cache and spending are files in `folder`, else in memory.
 
-    Raises NotConfigured without a model, its key or its SDK, Unpriced where money is limited and
-    the price unknown, sqlite3.Error where the folder cannot be written.
+    Raises NotConfigured without a model, its key or its SDK, Unpriced if money is limited and the
+    price unknown, sqlite3.Error if the folder cannot be written.
     """
     chance = chance or random.Random()
     endpoint = Endpoint(settings, clock=clock, chance=chance)
@@ -275,7 +282,7 @@ def open_client(
         ),
         price_on=lambda day: price_of(settings, day),
         clock=clock,
-        book=Book(folder / "llm_spending.sqlite" if folder else None),
+        log=SpendingLog(folder / "llm_spending.sqlite" if folder else None),
     )
     breaker = Breaker(
         failures=settings.breaker_failures,

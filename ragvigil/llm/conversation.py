@@ -1,4 +1,4 @@
-"""A conversation with a model that may call tools: what was said, asked and answered so far."""
+"""A conversation with a model that may call tools: its messages and their answers so far."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Any
 from ragvigil.llm.outcome import Usage
 
 EACH_TOKENS = 64
-"""What a protocol adds to a call, an answer or a tool: ids, names of fields."""
+"""What a protocol adds to a call, an answer or a tool: ids and field names."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -23,8 +23,8 @@ class Tool:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Call:
-    """A tool that the model calls; `arguments` is None where they are not one JSON object."""
+class ToolCall:
+    """The model's call of a tool; `arguments` is None if they are not one JSON object."""
 
     call_id: str
     tool: str
@@ -32,11 +32,11 @@ class Call:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Said:
-    """One turn of the model; `usage` is None where the provider did not say."""
+class AssistantMessage:
+    """A message of the model; `usage` is None if the provider did not report it."""
 
     text: str
-    calls: tuple[Call, ...]
+    calls: tuple[ToolCall, ...]
     model: str
     usage: Usage | None
     ended: str
@@ -44,15 +44,15 @@ class Said:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Exchange:
-    """A turn and what it was answered: one text a call, or a remark where it called nothing."""
+    """A message and its answers: one text a call, or a remark if it called nothing."""
 
-    said: Said
+    message: AssistantMessage
     answers: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Conversation:
-    """Everything that a request holds."""
+    """Everything that a request sends."""
 
     instructions: str
     opening: str
@@ -61,22 +61,25 @@ class Conversation:
 
     @property
     def most_input_tokens(self) -> int:
-        """The most tokens that it can be, its protocol left out: none is shorter than a byte."""
-        said = [part for one in self.exchanges for part in _parts(one)]
-        tools = [f"{one.name}{one.description}{json.dumps(one.schema)}" * 2 for one in self.tools]
-        texts = (self.instructions, self.opening, *said, *tools)
+        """An upper bound of its tokens without the protocol's: no token is shorter than a byte."""
+        parts = [part for exchange in self.exchanges for part in _parts(exchange)]
+        tools = [
+            f"{tool.name}{tool.description}{json.dumps(tool.schema)}" * 2 for tool in self.tools
+        ]
+        texts = (self.instructions, self.opening, *parts, *tools)
         return sum(len(text.encode("utf-8", "replace")) + EACH_TOKENS for text in texts)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Turn:
-    """What the model said next; `usage` covers every attempt."""
+    """The model's next message; `usage` covers every attempt at it."""
 
-    said: Said
+    message: AssistantMessage
     usage: Usage
     attempts: int = 1
 
 
-def _parts(one: Exchange) -> Sequence[str]:
-    calls = (f"{call.call_id}{call.tool}{json.dumps(call.arguments)}" for call in one.said.calls)
-    return (one.said.text, *calls, *one.answers)
+def _parts(exchange: Exchange) -> Sequence[str]:
+    message = exchange.message
+    calls = (f"{call.call_id}{call.tool}{json.dumps(call.arguments)}" for call in message.calls)
+    return (message.text, *calls, *exchange.answers)

@@ -1,8 +1,8 @@
-"""The loop guard: the calls of this daemon are never traced into it and judged again.
+"""The loop guard: the daemon never judges traces of its own calls.
 
-Within this process instrumentation is switched off around a call. To the provider goes a W3C
+Within this process instrumentation is switched off around a call. The provider gets a W3C
 `traceparent` that is not sampled, so that an instrumented proxy (LiteLLM, vLLM) exports nothing;
-where one exports all the same, the trace id begins with our mark.
+if one exports all the same, the trace id begins with our mark.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ MARK = b"ragvigil".hex()
 
 
 def marked_trace(chance: random.Random) -> str:
-    """A `traceparent` header of a trace of our own, not sampled.
+    """The `traceparent` header of a new trace of ours, not sampled.
 
     >>> marked_trace(random.Random(1))
     '00-726167766967696c91b7584a2265b1f5-cd613e30d8f16adf-00'
@@ -24,7 +24,7 @@ def marked_trace(chance: random.Random) -> str:
 
 
 def is_own(trace_id: str) -> bool:
-    """Whether a trace is that of a call which this house has made.
+    """Whether a trace is that of one of our own calls.
 
     >>> is_own("726167766967696c91b7584a2265b1f5"), is_own("4bf92f3577b34da6a3ce929d0e0e4736")
     (True, False)
@@ -34,7 +34,7 @@ def is_own(trace_id: str) -> bool:
 
 @contextmanager
 def untraced() -> Iterator[None]:
-    """Switches instrumentation off, as OpenTelemetry's and OpenInference's instrumentors ask."""
+    """Switches instrumentation off by the key that OpenTelemetry and OpenInference read."""
     from opentelemetry import context
 
     token = context.attach(context.set_value("suppress_instrumentation", True))

@@ -1,4 +1,4 @@
-"""The judge's model as other stages may ask it: protocols that the scorers' judge fills."""
+"""The judge's model for other stages: a protocol that the scorers' judge implements."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ Reply = TypeVar("Reply")
 
 
 class JudgeAccess(Protocol):
-    """A judge that is asked outside its sample; safe to use from any thread."""
+    """A judge that may be asked outside its sample; safe to use from any thread."""
 
     @property
     def reason(self) -> str:
-        """Why no model can be asked; empty where one can."""
+        """Why no model can be asked; empty if one can."""
         ...
 
     @property
@@ -32,7 +32,7 @@ class JudgeAccess(Protocol):
     def judge_now(
         self, records: Sequence[RagRecord], purpose: Purpose, rubrics: Sequence[str] = ()
     ) -> list[tuple[Score, ...]] | None:
-        """The scores of each record, asked anew; None while there is no judge. Blocks.
+        """New scores of each record, asked now; None while there is no judge. Blocks.
 
         `rubrics` names the configured rubrics to ask; empty asks all of them.
         """
@@ -41,6 +41,6 @@ class JudgeAccess(Protocol):
     def with_client(self, asks: Callable[[Client], Coroutine[Any, Any, Reply]]) -> Reply | None:
         """Runs a request on the judge's own loop; None without a model. Blocks.
 
-        Raises CancelledError where the judge stops meanwhile.
+        Raises CancelledError if the judge stops meanwhile.
         """
         ...

@@ -1,4 +1,4 @@
-"""What became of a call to a language model: a reply, or the reason why there is none."""
+"""The outcome of a call to a language model: a reply, or the reason why there is none."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ class FailureKind(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Usage:
-    """Tokens that were paid for; `assumed` where the provider never said how many."""
+    """Tokens paid for; `assumed` if the provider did not report how many."""
 
     input_tokens: int = 0
     output_tokens: int = 0
@@ -78,9 +78,9 @@ class Failure:
 class Setback:
     """An attempt without an answer.
 
-    `passes`: asking again may help. `is_outage`: it speaks against the endpoint, not against the
-    question. `is_paid`: the provider may have done the work. `refuses_form`: the server does not
-    know the form that was asked for. `requested_pause`: seconds that the server asks its
+    `passes`: another attempt may succeed. `is_outage`: the endpoint is at fault, not the question.
+    `is_paid`: the provider may charge for it. `refuses_form`: the server does not know the form
+    of reply. `requested_pause`: seconds that the server asks its
     clients to wait.
     """
 

@@ -1,4 +1,4 @@
-"""What a call costs: the prices of prices.toml, or those of the settings.
+"""What a call costs, by the prices of prices.toml.
 
 A model is found by its exact name, or by its name without the date that pins it. Nothing else is
 guessed: a model without a price is unpriced, not free.
@@ -23,7 +23,7 @@ MILLION = 1_000_000
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Price:
-    """US dollars per million tokens; beyond `long_from` input tokens a call costs the long ones.
+    """US dollars per million tokens; a call of more than `long_from` input tokens pays `long_*`.
 
     >>> Price(input=1.0, output=5.0).cost(Usage(input_tokens=1_000_000, output_tokens=100_000))
     1.5
@@ -45,7 +45,7 @@ class Price:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DatedPrice:
-    """A price and the day from which it holds."""
+    """A price and the first day on which it is valid."""
 
     model: str
     since: date
@@ -56,9 +56,9 @@ def find_price(model: str, day: date, table: Iterable[DatedPrice] | None = None)
     """The price of `openai:gpt-…` on a day; None where the table (default: ours) has none."""
     listed = tuple(published() if table is None else table)
     for name in (model, PIN.sub("", model)):
-        known = [one for one in listed if one.model == name and one.since <= day]
-        if known:
-            return max(known, key=lambda one: one.since).price
+        valid = [dated for dated in listed if dated.model == name and dated.since <= day]
+        if valid:
+            return max(valid, key=lambda dated: dated.since).price
     return None
 
 

@@ -1,9 +1,9 @@
 """One request to a provider: OpenAI and what speaks its protocol, Anthropic, Amazon Bedrock.
 
-pydantic-ai speaks the protocols. Its own retries, and those of the SDKs, are off: the client
-retries, so that every attempt is counted, paid for and bounded. Bedrock's SDK is synchronous: an
-attempt that is given up ends in its thread by the same timeout, and its replies are bounded by
-the tokens that were asked for, not by bytes.
+pydantic-ai implements the protocols. Its own retries, and those of the SDKs, are off: the client
+retries, so that every attempt is counted, paid for and bounded. Bedrock's SDK is synchronous: a
+cancelled attempt ends in its thread by the same timeout, and its replies are bounded by
+`max_output_tokens`, not by bytes.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 from pydantic import BaseModel
 
-from ragvigil.llm.conversation import Conversation, Said
+from ragvigil.llm.conversation import AssistantMessage, Conversation
 from ragvigil.llm.guard import untraced
 from ragvigil.llm.outcome import Setback, Usage
 from ragvigil.llm.reply_form import ReplyForm, ReplyForms
@@ -29,21 +29,21 @@ if TYPE_CHECKING:
     from pydantic_ai.models import Model, ModelRequestParameters
 
 OVERHEAD_TOKENS = 1024
-"""What a protocol adds to a prompt: roles, the tool or the form around the schema."""
+"""An allowance for what a protocol adds to a prompt: roles, the tool or form around a schema."""
 WITH_SCHEMA = "\n\nReply with one JSON object that fits this JSON schema, and with nothing else:\n"
 MOST_TOKENS = 1_000_000_000
-"""More than this no call uses, whatever a provider says."""
+"""No call uses more: a provider that reports more is not believed."""
 
 
 class NotConfigured(ValueError):
-    """The settings name no model that can be asked; the text says what is missing."""
+    """The settings name no usable model; the text says what is missing."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Sent:
-    """The text that came back; `usage` is None where the provider did not say.
+    """The text of a response; `usage` is None if the provider did not report it.
 
-    `ended` is the provider's reason: stop, length, content_filter, ...
+    `ended` is the provider's reason for its end: stop, length, content_filter, ...
     """
 
     text: str
@@ -53,7 +53,7 @@ class Sent:
 
 
 class Endpoint:
-    """A model that can be asked; `close` gives its connections back."""
+    """The configured model at its provider; `close` closes its connections."""
 
     def __init__(
         self, settings: LlmSettings, *, clock: Callable[[], float], chance: random.Random
@@ -66,11 +66,11 @@ class Endpoint:
 
     @property
     def address(self) -> str:
-        """Where the texts go."""
+        """The address that texts are sent to."""
         return str(self._model.base_url or "")
 
     def most_usage(self, prompt: str, form: type[BaseModel]) -> Usage:
-        """The most that a request can cost: no token is shorter than one byte."""
+        """An upper bound of what a request can use: no token is shorter than one byte."""
         schema = len(json.dumps(_schema(form)).encode())
         text = len(prompt.encode("utf-8", "replace"))
         return Usage(
@@ -81,21 +81,21 @@ class Endpoint:
     async def send(
         self, prompt: str, form: type[BaseModel], reply_form: ReplyForm
     ) -> Sent | Setback:
-        """Asks once. Never raises for what the provider does; only cancelling ends it early."""
+        """Sends one request; never raises for what the provider does."""
         from pydantic_ai.messages import ModelRequest
         from pydantic_ai.settings import ModelSettings
 
         from ragvigil.llm.setback import may_be_the_form, setback_of
 
-        wanted = _asking_for(form, self._model, reply_form)
-        asked = ModelSettings(temperature=0.0, max_tokens=self._settings.max_output_tokens)
-        said = prompt if reply_form is ReplyForm.JSON_SCHEMA else prompt + _in_words(form)
-        messages = [ModelRequest.user_text_prompt(said)]
-        # The border with the SDKs: what they raise for a body of the wrong form is any exception.
+        parameters = _parameters(form, self._model, reply_form)
+        options = ModelSettings(temperature=0.0, max_tokens=self._settings.max_output_tokens)
+        text = prompt if reply_form is ReplyForm.JSON_SCHEMA else prompt + _schema_prompt(form)
+        messages = [ModelRequest.user_text_prompt(text)]
+        # The border with the SDKs: for a malformed body they raise any exception.
         try:
             with untraced():
-                got = await self._model.request([*messages], asked, wanted)
-            sent = _sent(got)
+                response = await self._model.request([*messages], options, parameters)
+            sent = _sent(response)
         except Exception as error:
             setback = setback_of(error, self._clock(), prompt)
             if may_be_the_form(error):
@@ -105,26 +105,26 @@ class Endpoint:
         return sent
 
     def most_of(self, conversation: Conversation) -> Usage:
-        """The most that a turn of a conversation can cost."""
+        """An upper bound of what a turn of a conversation can use."""
         return Usage(
             input_tokens=conversation.most_input_tokens + OVERHEAD_TOKENS,
             output_tokens=self._settings.max_output_tokens,
         )
 
-    async def exchange(self, conversation: Conversation) -> Said | Setback:
-        """Asks once for the next turn. Never raises for what the provider does."""
+    async def exchange(self, conversation: Conversation) -> AssistantMessage | Setback:
+        """Sends one request for the next turn; never raises for what the provider does."""
         from pydantic_ai.settings import ModelSettings
 
-        from ragvigil.llm.exchange import messages, parameters, said
+        from ragvigil.llm.exchange import message_of, messages, parameters
         from ragvigil.llm.setback import setback_of
 
-        asked = ModelSettings(temperature=0.0, max_tokens=self._settings.max_output_tokens)
+        options = ModelSettings(temperature=0.0, max_tokens=self._settings.max_output_tokens)
         try:  # the border with the SDKs, as in `send`
             with untraced():
-                got = await self._model.request(
-                    messages(conversation), asked, parameters(conversation)
+                response = await self._model.request(
+                    messages(conversation), options, parameters(conversation)
                 )
-            return said(got, _known(got.usage.input_tokens, got.usage.output_tokens))
+            return message_of(response, _usage(response))
         except Exception as error:
             return setback_of(error, self._clock())
 
@@ -133,20 +133,21 @@ class Endpoint:
         await self._http.aclose()
 
 
-def _sent(got: ModelResponse) -> Sent:
+def _sent(response: ModelResponse) -> Sent:
     from pydantic_ai.messages import ToolCallPart
 
-    calls = [part.args_as_json_str() for part in got.parts if isinstance(part, ToolCallPart)]
+    calls = [part.args_as_json_str() for part in response.parts if isinstance(part, ToolCallPart)]
     return Sent(
-        text="".join(calls) or got.text or "",
-        model=got.model_name or "",
-        usage=_known(got.usage.input_tokens, got.usage.output_tokens),
-        ended=str(got.finish_reason or ""),
+        text="".join(calls) or response.text or "",
+        model=response.model_name or "",
+        usage=_usage(response),
+        ended=str(response.finish_reason or ""),
     )
 
 
-def _known(input_tokens: int, output_tokens: int) -> Usage | None:
-    """The usage as the provider tells it; None where that cannot be true."""
+def _usage(response: ModelResponse) -> Usage | None:
+    """The usage that the provider reports; None if it cannot be true."""
+    input_tokens, output_tokens = response.usage.input_tokens, response.usage.output_tokens
     if 0 < input_tokens <= MOST_TOKENS and 0 <= output_tokens <= MOST_TOKENS:
         return Usage(input_tokens=input_tokens, output_tokens=output_tokens)
     return None
@@ -157,16 +158,16 @@ def _schema(form: type[BaseModel]) -> dict[str, Any]:
     return form.model_json_schema()
 
 
-def _in_words(form: type[BaseModel]) -> str:
+def _schema_prompt(form: type[BaseModel]) -> str:
     return WITH_SCHEMA + json.dumps(_schema(form))
 
 
-def _asking_for(
+def _parameters(
     form: type[BaseModel], model: Model, reply_form: ReplyForm
 ) -> ModelRequestParameters:
-    """The form as the provider's own strict schema, else as a tool that must be called.
+    """Asks for the form by the provider's strict schema, else by a tool that must be called.
 
-    Where the schema stands in the prompt, as any JSON object, or as text.
+    JSON_OBJECT asks for any JSON object and TEXT for text: then the schema is in the prompt.
     """
     from pydantic_ai.models import ModelRequestParameters
     from pydantic_ai.output import OutputObjectDefinition
@@ -194,7 +195,7 @@ def _asking_for(
 
 
 def _opened(settings: LlmSettings, http: AsyncClient) -> Model:
-    """The model, with the provider's SDK imported. Raises NotConfigured."""
+    """The model; imports the provider's SDK. Raises NotConfigured."""
     provider, _, name = settings.model.partition(":")
     if provider == "openai":
         return _openai(settings, name, http)
@@ -255,7 +256,7 @@ def _bedrock(settings: LlmSettings, name: str) -> Model:
 
 
 def _key(settings: LlmSettings) -> str:
-    """The key; an endpoint of one's own may need none, but the SDKs need a word in its place."""
+    """The key; a server with a `base_url` may need none, but the SDKs refuse an empty one."""
     key = api_key(settings)
     if not key and not settings.base_url:
         variable = PROVIDERS[settings.model.partition(":")[0]]

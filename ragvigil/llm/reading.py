@@ -1,4 +1,4 @@
-"""From the text of a reply to an answer in the asked form, strictly, or why it is none."""
+"""Reads the text of a reply strictly: an answer in the form that was asked for, or a setback."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ OUT_OF_RANGE = {
     "multiple_of",
 }  # fmt: skip
 MOST_PROBLEMS = 5
-"""Problems that a repair names; the others usually follow from the first."""
+"""Problems that a repair prompt names; the others usually follow from the first."""
 
 
 class _NotFinite(ValueError):
@@ -30,7 +30,7 @@ class _Twice(ValueError):
 
 
 def unfenced(text: str) -> str:
-    r"""The reply without the code block around it, where it is one.
+    r"""The reply without the code block around it, if there is one.
 
     >>> unfenced("```json\n{}\n```")
     '{}'
@@ -40,10 +40,11 @@ def unfenced(text: str) -> str:
 
 
 def read_reply(text: str, form: type[Answer]) -> Answer | Setback:
-    """The answer in `form`; a number that is out of range or not finite is invalid, not repaired.
+    """The answer in `form`, or a setback: UNPARSEABLE asks for a repair, INVALID does not.
 
-    One JSON value, each key once, no coercion of types. The detail of a setback names places
-    and rules, never what stood there.
+    The reply must be one JSON value with each key once; types are not coerced. A number that is
+    out of range or not finite is INVALID. The detail of a setback names places and rules, never
+    values of the reply.
     """
     bare = unfenced(text)
     try:
@@ -76,10 +77,10 @@ def _unparseable(detail: str) -> Setback:
 
 
 def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    made = dict(pairs)
-    if len(made) < len(pairs):
+    mapping = dict(pairs)
+    if len(mapping) < len(pairs):
         raise _Twice
-    return made
+    return mapping
 
 
 def _refused(_: str) -> NoReturn:

@@ -1,8 +1,8 @@
-"""How a reply's form is asked for, and which way a server understands.
+"""How a reply's form is asked for: chosen by what the server has refused.
 
-Not every server that speaks OpenAI's protocol knows the strict schema: some refuse it, some know
-JSON without a schema, some only text. Which one a server is, its refusals tell. However a reply
-was asked for, it is read by the same strict rules.
+Not every server of OpenAI's protocol knows the strict schema: some refuse it, some know JSON
+without a schema, some only text. Whatever form was asked for, the reply is read by the same strict
+rules.
 """
 
 from __future__ import annotations
@@ -12,15 +12,15 @@ from collections.abc import Sequence
 from enum import StrEnum
 
 ENOUGH = 3
-"""Failures in a row after which a form is left, where one does not tell enough."""
+"""Failures in a row after which a form is dropped, where a single one proves too little."""
 FIRST_REST = 100
-"""Replies in a looser form until a form that was left is tried again; doubled at each failure."""
+"""Replies in a looser form until a dropped form is tried again; doubled at each failure."""
 FORM_WORDS = re.compile(
     r"response_format|json_schema|json_object|structured[ _]outputs?|output_config|output_format"
     r"|guided_\w+|grammar|tool_choice",
     re.IGNORECASE,
 )
-"""What OpenAI, Anthropic, vLLM, llama.cpp, LM Studio and DeepSeek name when they refuse a form."""
+"""Words in the refusals of OpenAI, Anthropic, vLLM, llama.cpp, LM Studio and DeepSeek."""
 
 
 class ReplyForm(StrEnum):
@@ -35,7 +35,7 @@ class ReplyForm(StrEnum):
 
 
 FORMS_OF = {"openai": tuple(ReplyForm)}
-"""By provider, the forms that it has."""
+"""The forms of a provider's protocol, where they differ from COMMON."""
 COMMON = (ReplyForm.JSON_SCHEMA, ReplyForm.TEXT)
 
 
@@ -45,25 +45,25 @@ def forms_of(provider: str) -> tuple[ReplyForm, ...]:
 
 
 def names_the_form(error: str, prompt: str) -> bool:
-    """Whether an error speaks of the form of the reply, in words that the prompt does not hold.
+    """Whether an error names the form of the reply, in words that are not in the prompt.
 
-    Servers repeat prompts in errors, and prompts hold what strangers wrote.
+    Servers repeat prompts in errors, and prompts hold text of strangers.
 
     >>> names_the_form("response_format.type must be 'text'", prompt="Is it so?")
     True
     >>> names_the_form("cannot read: what is a grammar?", prompt="what is a grammar?")
     False
     """
-    held = prompt.lower()
-    return any(word.lower() not in held for word in FORM_WORDS.findall(error))
+    lowered = prompt.lower()
+    return any(word.lower() not in lowered for word in FORM_WORDS.findall(error))
 
 
 class ReplyForms:
-    """Chooses among `forms` (strictest first) by what became of earlier attempts.
+    """Chooses among `forms` (strictest first) by the outcome of earlier attempts.
 
-    A form that never worked is left at the first refusal that names it, and after ENOUGH failures
-    in a row without a reason; one that has worked, after ENOUGH refusals in a row that name it.
-    Forms that all fail are all taken up again: that is an outage.
+    A form that never worked is dropped at the first refusal that names it, and after ENOUGH
+    failures in a row without a reason; one that has worked, after ENOUGH refusals in a row that
+    name it. When every form has failed, that is an outage, and all are taken up again.
 
     >>> forms = ReplyForms([ReplyForm.JSON_SCHEMA, ReplyForm.TEXT])
     >>> forms.failed(ReplyForm.JSON_SCHEMA, is_named=True)
@@ -74,40 +74,40 @@ class ReplyForms:
     def __init__(self, forms: Sequence[ReplyForm]) -> None:
         self._forms = tuple(forms)
         self._failures = dict.fromkeys(self._forms, 0)
-        self._known: set[ReplyForm] = set()
+        self._worked: set[ReplyForm] = set()
         self._rest = dict.fromkeys(self._forms, FIRST_REST)
-        self._left: dict[ReplyForm, int] = {}
+        self._dropped: dict[ReplyForm, int] = {}
 
     @property
     def first(self) -> ReplyForm:
-        """The form to begin with: the strictest that is not left."""
-        return next(form for form in self._forms if form not in self._left)
+        """The form to begin with: the strictest that is not dropped."""
+        return next(form for form in self._forms if form not in self._dropped)
 
     def looser(self, form: ReplyForm) -> ReplyForm | None:
-        """The next looser form; None behind the last."""
-        behind = self._forms[self._forms.index(form) + 1 :]
-        return behind[0] if behind else None
+        """The next looser form; None after the last."""
+        looser = self._forms[self._forms.index(form) + 1 :]
+        return looser[0] if looser else None
 
     def worked(self, form: ReplyForm) -> None:
-        """A reply came; forms that were left come nearer to their next trial."""
+        """Counts a reply; dropped forms come nearer to their next trial."""
         self._failures[form] = 0
         self._rest[form] = FIRST_REST
-        self._known.add(form)
-        self._left.pop(form, None)
-        self._left = {left: rest - 1 for left, rest in self._left.items() if rest > 1}
+        self._worked.add(form)
+        self._dropped.pop(form, None)
+        self._dropped = {dropped: rest - 1 for dropped, rest in self._dropped.items() if rest > 1}
 
     def failed(self, form: ReplyForm, *, is_named: bool) -> None:
-        """The server refused the form (`is_named`), or failed in a way that may be due to it."""
-        is_known = form in self._known
-        if is_known and not is_named:
+        """Counts a refusal that names the form (`is_named`), or a failure that may be due to it."""
+        has_worked = form in self._worked
+        if has_worked and not is_named:
             return
         self._failures[form] += 1
-        enough = ENOUGH if is_known or not is_named else 1
-        if form in self._left or self._failures[form] < enough:
+        enough = ENOUGH if has_worked or not is_named else 1
+        if form in self._dropped or self._failures[form] < enough:
             return
-        self._left[form] = self._rest[form]
+        self._dropped[form] = self._rest[form]
         self._rest[form] *= 2
-        if len(self._left) == len(self._forms):
-            self._left.clear()
+        if len(self._dropped) == len(self._forms):
+            self._dropped.clear()
             self._failures = dict.fromkeys(self._forms, 0)
             self._rest = dict.fromkeys(self._forms, FIRST_REST)

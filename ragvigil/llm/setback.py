@@ -1,4 +1,4 @@
-"""What an error of a provider means: its class, and whether asking again may help.
+"""From an error of a provider to a setback: its kind, and whether another attempt may succeed.
 
 Imports pydantic_ai; only what opens a client imports this module.
 """
@@ -23,17 +23,17 @@ OUT_OF_ORDER = Setback(
     is_paid=True,
 )
 FLAGGED = {"content_filter", "content_policy_violation", "ResponsibleAIPolicyViolation"}
-"""Codes of errors that mean a refusal: OpenAI, Azure."""
+"""Error codes of OpenAI and Azure that mean a refusal."""
 FORM_STATUS = {400, 422, 500, 501}
-"""A form that is not known should be a 400; llama_cpp.server makes it a 500."""
+"""A server that does not know a form should answer 400; llama_cpp.server answers 500."""
 REFUSED_FORM = "the server refuses this form of reply (reply_form)"
 CODE = re.compile(r"[A-Za-z][\w.-]{0,59}", re.ASCII)
-"""A code that is a name; anything else may hold what nobody should read in a log."""
+"""A code that is a name; anything else may hold text that must not be logged."""
 
 
 def setback_of(error: Exception, now: float, prompt: str = "") -> Setback:
-    """The setback that an exception of the SDKs stands for; `now` is Unix time."""
-    if any(isinstance(one, ReplyTooLarge) for one in _chain(error)):
+    """The setback for an exception of the SDKs; `now` is Unix time."""
+    if any(isinstance(cause, ReplyTooLarge) for cause in _chain(error)):
         return Setback(
             kind=FailureKind.TOO_LARGE, detail="the reply is too large to be read", is_paid=True
         )
@@ -61,7 +61,7 @@ def setback_of(error: Exception, now: float, prompt: str = "") -> Setback:
 
 
 def may_be_the_form(error: Exception) -> bool:
-    """Whether a server may say this because of the form of reply that it was asked for."""
+    """Whether the form of reply may be the reason for the error."""
     return isinstance(error, errors.ModelHTTPError) and error.status_code in FORM_STATUS
 
 
@@ -80,7 +80,7 @@ def _of_status(error: errors.ModelHTTPError, now: float, prompt: str) -> Setback
 
 
 def _class_of(error: errors.ModelHTTPError) -> tuple[FailureKind, bool, bool]:
-    """Kind, whether asking again may help, whether it speaks against the endpoint."""
+    """Kind, whether another attempt may succeed, whether the endpoint is at fault."""
     if isinstance(error, errors.ModelContextWindowExceededError) or error.status_code == 413:
         return FailureKind.TOO_LARGE, False, False
     if {error.provider_error_code, error.provider_error_type} & FLAGGED:
@@ -96,7 +96,7 @@ def _class_of(error: errors.ModelHTTPError) -> tuple[FailureKind, bool, bool]:
 
 
 def _detail(error: errors.ModelAPIError) -> str:
-    """Status and code; the provider's message may repeat the prompt or a part of the key."""
+    """Status and code; not the message, which may repeat the prompt or a part of the key."""
     status = getattr(error, "status_code", None)
     code = error.provider_error_code or error.provider_error_type or ""
     shown = code if CODE.fullmatch(code) else ""

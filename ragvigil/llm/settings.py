@@ -1,4 +1,4 @@
-"""Settings of a language model that is asked questions; the descriptions are the documentation."""
+"""Settings of a language model; the descriptions are the documentation."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ from ragvigil.llm.reply_form import ReplyForm, forms_of
 from ragvigil.model.endpoint import require_file
 
 PROVIDERS = {"openai": "OPENAI_API_KEY", "anthropic": "ANTHROPIC_API_KEY", "bedrock": None}
-"""By provider, the environment variable of its key; Bedrock finds its own credentials."""
+"""The environment variable of each provider's key; Bedrock finds its own credentials."""
 MODEL = re.compile(rf"({'|'.join(PROVIDERS)}):\S+")
 
 
 class PriceSettings(BaseModel):
-    """`[….prices."openai:my-model"]`: what a model costs where prices.toml does not know it."""
+    """`[….prices."openai:my-model"]`: the price of a model that prices.toml does not list."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
@@ -33,42 +33,45 @@ class PriceSettings(BaseModel):
 
 
 class LlmSettings(BaseModel):
-    """Which model is asked, how patiently, and what it may cost a day; no model by default."""
+    """Which model is asked, its timeouts, and what it may cost a day; no model by default."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
     model: str = Field(
         default="",
-        description="model that is asked: `openai:NAME` (and whatever speaks that protocol: vLLM, "
+        description="model: `openai:NAME` (and every server of that protocol: vLLM, "
         "Ollama, LiteLLM, Azure), `anthropic:NAME`, `bedrock:NAME`; empty is none. A name with a "
-        "date in it stays the same model",
+        "date stays the same model",
     )
     base_url: str = Field(
-        default="", description="address of the API where it is not the provider's own"
+        default="", description="address of the API if it is not the provider's own"
     )
     key: SecretStr | None = Field(
         default=None,
-        description="key of the API; else that of OPENAI_API_KEY or ANTHROPIC_API_KEY",
+        description="key of the API; else OPENAI_API_KEY or ANTHROPIC_API_KEY of the environment",
     )
     key_file: Path | None = Field(default=None, description="file that holds the key instead")
     reply_form: Literal["auto", "json_schema", "json_object", "text"] = Field(
         default="auto",
         description="how the form of a reply is asked for: the provider's strict schema, any JSON "
         "object (of OpenAI's protocol only), or text; the last two put the schema into the prompt. "
-        "`auto` begins with the first and takes the next where a server refuses one. Replies are "
-        "read by the same strict rules whatever it is",
+        "`auto` begins with the first and takes the next if a server refuses one. Replies are "
+        "read by the same strict rules in every form",
     )
     timeout_seconds: float = Field(
-        default=30.0, gt=0, le=600, description="patience with one reply, down to its last byte"
+        default=30.0, gt=0, le=600, description="timeout of one reply, to its last byte"
     )
     deadline_seconds: float = Field(
-        default=120.0, gt=0, le=3600, description="patience with a question, retries included"
+        default=120.0, gt=0, le=3600, description="timeout of a question, retries included"
     )
     retries: int = Field(
-        default=3, ge=0, le=20, description="attempts after one that failed for the moment"
+        default=3, ge=0, le=20, description="further attempts after a failure that may pass"
     )
     retry_seconds: float = Field(
-        default=30.0, gt=0, le=600, description="longest pause, even where a server asks for more"
+        default=30.0,
+        gt=0,
+        le=600,
+        description="longest pause before a retry, even if a server asks for more",
     )
     concurrency: int = Field(default=32, ge=1, le=1024, description="calls at a time")
     max_output_tokens: int = Field(
@@ -78,16 +81,21 @@ class LlmSettings(BaseModel):
         default=1 << 20, ge=1024, le=64 << 20, description="longest reply that is read"
     )
     breaker_failures: int = Field(
-        default=10, ge=1, description="failed attempts in a row after which the API is left alone"
+        default=10, ge=1, description="failed attempts in a row after which the API gets no calls"
     )
     breaker_seconds: float = Field(
-        default=30.0, gt=0, le=3600, description="how long at first; each failed trial doubles it"
+        default=30.0,
+        gt=0,
+        le=3600,
+        description="first pause of such an API; each failed probe doubles it",
     )
     prices: dict[str, PriceSettings] = Field(
         default={}, description="prices of models that are not in the published list, by name"
     )
     daily_tokens: int | None = Field(
-        default=None, ge=0, description="most tokens a day (UTC), input and output; none is no end"
+        default=None,
+        ge=0,
+        description="most tokens a day (UTC), input and output; none is no limit",
     )
     daily_money: float | None = Field(
         default=None,
@@ -96,10 +104,10 @@ class LlmSettings(BaseModel):
         description="most US dollars a day (UTC); the model must have a price",
     )
     reserved_share: float = Field(
-        default=0.2, ge=0, le=1, description="part of both that is kept for boosts and audits"
+        default=0.2, ge=0, le=1, description="share of both that is kept for boosts and audits"
     )
     cache_entries: int = Field(
-        default=50_000, ge=0, description="replies kept for questions that come again; 0 is none"
+        default=50_000, ge=0, description="replies kept for repeated questions; 0 is none"
     )
 
     @field_validator("model")
@@ -157,7 +165,7 @@ def reply_forms(settings: LlmSettings) -> tuple[ReplyForm, ...]:
 
 
 def price_of(settings: LlmSettings, day: date) -> Price | None:
-    """What the model costs on a day: as the settings say, else as published, else unknown."""
+    """The model's price on a day: that of the settings, else the published one, else None."""
     return _price(settings.model, settings.prices, day)
 
 
@@ -168,7 +176,7 @@ def _price(model: str, prices: Mapping[str, PriceSettings], day: date) -> Price 
 
 
 def api_key(settings: LlmSettings, environment: Mapping[str, str] = os.environ) -> str | None:
-    """The key: as written, else from its file, else from the environment; None where nowhere."""
+    """The key: the setting, else its file, else the environment variable, else None."""
     if settings.key is not None:
         return settings.key.get_secret_value()
     if settings.key_file is not None:

@@ -1,4 +1,4 @@
-"""HTTP to a provider that reads no more of a reply than it was told to.
+"""An HTTP client that reads at most so many bytes of a reply.
 
 Imports httpx2; only what opens a client imports this module.
 """
@@ -14,7 +14,7 @@ from ragvigil.llm.guard import marked_trace
 
 
 class ReplyTooLarge(Exception):
-    """A reply has more bytes than are read, or hides how many it has."""
+    """A reply has more bytes than the limit, or is compressed and hides how many it has."""
 
 
 def bounded_client(
@@ -22,9 +22,9 @@ def bounded_client(
 ) -> httpx2.AsyncClient:
     """A client whose replies end with ReplyTooLarge at the first byte over `most_bytes`.
 
-    Compression is neither asked for nor read: a few of its bytes can stand for any number.
+    Compression is neither requested nor read: a few compressed bytes can stand for any number.
     Redirects are not followed: they would carry the key along. Proxies of the environment are
-    used; every request carries the mark of our own calls.
+    used. Every request carries the mark of our own calls (`guard`).
     """
 
     async def mark(request: httpx2.Request) -> None:

@@ -21,7 +21,7 @@ from ragvigil.app.pipeline.worker_counters import Increases, increases
 from ragvigil.app.process import memory
 from ragvigil.app.process.logs import configure_logs
 from ragvigil.app.settings import Settings
-from ragvigil.inference.courtesy import step_back
+from ragvigil.inference.process_priority import lower_priority
 from ragvigil.model.outcome import Outcome
 from ragvigil.store.engine.batch import Batch
 from ragvigil.store.records.record_rows import RubricFacts
@@ -105,7 +105,7 @@ _workers: list[Worker] = []
 def begin(settings: Settings, facts: Mapping[str, RubricFacts], writer: tuple[str, int]) -> None:
     """Prepares this process, which ends with the core, however the core ends."""
     threading.Thread(target=_end_with_the_core, daemon=True).start()
-    step_back()
+    lower_priority()
     configure_logs()
     use_own_files(settings.scorers.rubrics)
     _workers[:] = [Worker(settings, facts, writer)]

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ragvigil.llm.book import Book, Pot, Spending
+from ragvigil.llm.spending import SpendingLog, Pot, Spending
 from ragvigil.llm.budget import EVEN, Budget, Limits, Reservation, Unpriced, traffic_by
 from ragvigil.llm.outcome import Purpose, Usage
 from ragvigil.llm.prices import Price
@@ -31,7 +31,7 @@ class Clock:
 
 def budget(
     clock: Clock, *, tokens: int | None = None, money: float | None = None, share: float = 0.0,
-    book: Book | None = None, price: Price | None = PRICE,
+    book: SpendingLog | None = None, price: Price | None = PRICE,
 ) -> Budget:  # fmt: skip
     limits = Limits(tokens=tokens, money=money, reserved_share=share)
     return Budget(limits, price_on=lambda _: price, clock=clock, book=book)
@@ -175,10 +175,10 @@ def test_boosts_and_audits_have_a_part_of_their_own_at_any_time() -> None:
 
 def test_a_restart_does_not_begin_the_day_anew(tmp_path: Path) -> None:
     clock, path = Clock(23.9), tmp_path / "book.sqlite"
-    first = Book(path)
+    first = SpendingLog(path)
     assert budget(clock, tokens=100, book=first).reserve(tokens(80), Purpose.SAMPLE)
     first.close()  # and the call under way never settles: the process was killed
-    second = Book(path)
+    second = SpendingLog(path)
     again = budget(clock, tokens=100, book=second)
     assert again.spent(Pot.SAMPLE).tokens == 80
     assert again.reserve(tokens(30), Purpose.SAMPLE) is None

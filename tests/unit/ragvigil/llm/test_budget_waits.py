@@ -9,7 +9,7 @@ from collections.abc import AsyncIterator
 
 import pytest
 
-from ragvigil.llm.book import Pot
+from ragvigil.llm.spending import Pot
 from ragvigil.llm.client import Client
 from ragvigil.llm.outcome import Failure, Purpose, Reply
 from tests.llm_server import Fault, LlmServer

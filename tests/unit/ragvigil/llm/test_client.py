@@ -18,7 +18,7 @@ from opentelemetry import context
 from prometheus_client import REGISTRY
 from pydantic import BaseModel, ConfigDict, Field
 
-from ragvigil.llm.book import Pot
+from ragvigil.llm.spending import Pot
 from ragvigil.llm.client import Client, open_client
 from ragvigil.llm.guard import is_own
 from ragvigil.llm.outcome import Failure, FailureKind, Purpose, Reply

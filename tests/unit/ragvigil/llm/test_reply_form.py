@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ragvigil.llm.book import Pot
+from ragvigil.llm.spending import Pot
 from ragvigil.llm.client import Client
 from ragvigil.llm.outcome import Failure, FailureKind, Purpose, Reply
 from ragvigil.llm.reply_form import ENOUGH, FIRST_REST, ReplyForm, ReplyForms, names_the_form

@@ -8,9 +8,9 @@ from dataclasses import replace
 
 import pytest
 
-from ragvigil.llm.book import Pot
+from ragvigil.llm.spending import Pot
 from ragvigil.llm.client import Client
-from ragvigil.llm.conversation import Call, Conversation, Exchange, Said, Tool, Turn
+from ragvigil.llm.conversation import ToolCall, Conversation, Exchange, AssistantMessage, Tool, Turn
 from ragvigil.llm.guard import is_own
 from ragvigil.llm.outcome import Failure, FailureKind, Purpose, Usage
 from tests.llm_server import Fault, LlmServer
@@ -63,10 +63,12 @@ async def test_what_a_tool_answered_goes_back_under_the_id_of_its_call(
     server.faults += [FIRST[model], FIRST[model]]
     async with asking(server, model=model) as client:
         first = await turn(client)
-        told = Exchange(said=first.said, answers=("not there",))
+        told = Exchange(message=first.message, answers=("not there",))
         await turn(client, replace(START, exchanges=(told,)))
         spent = client.budget.spent(Pot.RESERVED).tokens
-    assert first.said.calls == (Call(call_id="call-0", tool="look", arguments={"at": "home"}),)
+    assert first.message.calls == (
+        ToolCall(call_id="call-0", tool="look", arguments={"at": "home"}),
+    )
     assert (first.usage, spent) == (Usage(input_tokens=99, output_tokens=1), 200)
     body = json.dumps(server.calls[1].body)
     for part in ("Find it.", "It is lost.", "not there", "call-0", "home"):
@@ -80,10 +82,10 @@ async def test_a_turn_without_a_call_is_a_turn(server: LlmServer) -> None:
     async with asking(server) as client:
         first = await turn(client)
         empty = await turn(client)
-        told = tuple(Exchange(said=one.said, answers=("Go on.",)) for one in (first, empty))
+        told = tuple(Exchange(message=one.message, answers=("Go on.",)) for one in (first, empty))
         server.faults.append(calling(text="ok"))
         await turn(client, replace(START, exchanges=told))
-    assert (first.said.text, first.said.calls) == ("I think so.", ())
+    assert (first.message.text, first.message.calls) == ("I think so.", ())
     roles = [one["role"] for one in server.calls[2].body["messages"]]
     assert roles == ["system", "user", "assistant", "user", "assistant", "user"]
 
@@ -95,9 +97,9 @@ async def test_arguments_that_are_no_object_are_none_and_go_back_as_an_empty_one
     server.faults += [calling(("look", arguments)), calling(text="ok")]
     async with asking(server) as client:
         first = await turn(client)
-        told = Exchange(said=first.said, answers=("Call it again.",))
+        told = Exchange(message=first.message, answers=("Call it again.",))
         await turn(client, replace(START, exchanges=(told,)))
-    assert first.said.calls[0].arguments is None
+    assert first.message.calls[0].arguments is None
     (call,) = server.calls[1].body["messages"][2]["tool_calls"]
     assert json.loads(call["function"]["arguments"]) == {}
 
@@ -108,7 +110,7 @@ async def test_a_name_that_no_server_takes_back_goes_back_as_one_that_it_does(
     server.faults += [calling(("functions.look é" + "x" * 99, {})), calling(text="ok")]
     async with asking(server) as client:
         first = await turn(client)
-        told = Exchange(said=first.said, answers=("No such tool.",))
+        told = Exchange(message=first.message, answers=("No such tool.",))
         await turn(client, replace(START, exchanges=(told,)))
     (call,) = server.calls[1].body["messages"][2]["tool_calls"]
     assert call["function"]["name"] == ("functions_look__" + "x" * 99)[:64]
@@ -170,6 +172,6 @@ async def test_a_fault_is_a_failure_of_its_kind(
 
 
 def test_no_conversation_has_more_tokens_than_it_is_taken_for() -> None:
-    said = Said(text="é" * 100, calls=(), model="m", usage=None, ended="stop")
-    full = replace(START, exchanges=(Exchange(said=said, answers=("ü" * 1000,)),))
+    said = AssistantMessage(text="é" * 100, calls=(), model="m", usage=None, ended="stop")
+    full = replace(START, exchanges=(Exchange(message=said, answers=("ü" * 1000,)),))
     assert full.most_input_tokens > START.most_input_tokens + 2 * 1100

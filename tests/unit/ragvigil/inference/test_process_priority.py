@@ -11,7 +11,9 @@ import pytest
 
 @pytest.mark.skipif(not hasattr(os, "SCHED_IDLE"), reason="Linux only")
 def test_a_process_can_take_idle_cpu_only() -> None:
-    code = "import os; from ragvigil.inference.courtesy import only_idle, step_back; "
-    code += "step_back(); only_idle(); print(os.sched_getscheduler(0) == os.SCHED_IDLE, os.nice(0))"
+    code = "import os; from ragvigil.inference.process_priority import "
+    code += "lower_priority, run_when_idle; "
+    code += "lower_priority(); run_when_idle(); "
+    code += "print(os.sched_getscheduler(0) == os.SCHED_IDLE, os.nice(0))"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.split() == ["True", "10"]

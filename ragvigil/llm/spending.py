@@ -1,7 +1,7 @@
 """The day's spending on disk, so that a restart does not begin the day anew.
 
-A SQLite file of a few rows. A call is written down as its reservation before it is made, so that
-after a crash its tokens count as spent: the budget errs on the side of spending less.
+A SQLite file of a few rows. The reservation of a call is written before the call is made: after a
+crash its tokens count as spent, so that the budget spends too little rather than too much.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ CREATE TABLE IF NOT EXISTS spending (
 
 
 class Pot(StrEnum):
-    """The two parts of a budget: one is paced over the day, one kept for boosts and audits."""
+    """The two parts of a budget: one paced over the day, one kept for boosts and audits."""
 
     SAMPLE = "sample"
     RESERVED = "reserved"
@@ -41,14 +41,14 @@ class Spending:
         return Spending(tokens=self.tokens - other.tokens, money=self.money - other.money)
 
 
-class Book:
-    """Reads and writes what each pot has spent on a day; without a path it lives in memory."""
+class SpendingLog:
+    """Reads and writes what each pot has spent on a day; in memory without a path."""
 
     def __init__(self, path: Path | None = None) -> None:
         self._database = sqlite3.connect(
             path or ":memory:",
             isolation_level=None,
-            check_same_thread=False,  # opened before its loop
+            check_same_thread=False,  # opened in another thread than that of its loop
         )
         self._database.execute("PRAGMA journal_mode = WAL")
         # A crash of the process loses nothing; one of the machine may lose the last seconds.
@@ -69,5 +69,5 @@ class Book:
         )
 
     def close(self) -> None:
-        """Gives the file back."""
+        """Closes the file."""
         self._database.close()
