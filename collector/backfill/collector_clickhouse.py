@@ -1,8 +1,8 @@
 """The `otel_traces` table of the Collector's ClickHouse exporter, over HTTP.
 
-How far it is read is a time: what a Collector adds later, with later times, is read by the next
-run. Values are texts in a table of maps, and stay so; in a table of JSON (`json: true`) they have
-their types, and dotted names lie there as a tree.
+The position of an import is a time: the next run reads what a Collector added since, with later
+times. In a table of maps all values are texts, and stay texts. In a table of JSON (`json: true`)
+values have types, and dotted names are stored as a tree.
 Source: opentelemetry-collector-contrib `exporter/clickhouseexporter`, `internal/sqltemplates`.
 """
 
@@ -29,7 +29,7 @@ STATUSES = {"Ok": Status.STATUS_CODE_OK, "Error": Status.STATUS_CODE_ERROR}
 
 
 def pieces(url: str, start: int, page_rows: int = PAGE_ROWS) -> Iterator[Piece]:
-    """The table's spans later than `start` (ns since 1970). Raises NotImportable."""
+    """Reads the table's spans later than `start` (ns since 1970). Raises NotImportable."""
     try:
         yield from batched(_found(row) for row in read_otel_traces(url, start, page_rows))
     except NotReadable as error:
@@ -76,11 +76,11 @@ def span_of(row: dict[str, Any]) -> Span:
 
 
 class _Object(list[tuple[str, Any]]):
-    """An object of JSON as its pairs: ClickHouse writes a name that is leaf and branch twice."""
+    """A JSON object as pairs: ClickHouse writes a name twice if it is both a leaf and a branch."""
 
 
-def attributes_of(written: str) -> dict[str, object]:
-    """Attributes of a column of maps or of JSON, under the names that they were sent with.
+def attributes_of(column: str) -> dict[str, object]:
+    """Attributes in a column of maps or of JSON, under their original names.
 
     >>> attributes_of('{"prompt":"x","prompt":{"id":1,"tags":["a"]}}')
     {'prompt': 'x', 'prompt.id': 1, 'prompt.tags': ['a']}
@@ -88,19 +88,19 @@ def attributes_of(written: str) -> dict[str, object]:
     Raises BadRow.
     """
     try:
-        held = json.loads(written, object_pairs_hook=_Object)
-        if isinstance(held, _Object):
-            return dict(_flat(held, ""))
+        pairs = json.loads(column, object_pairs_hook=_Object)
+        if isinstance(pairs, _Object):
+            return dict(_flat(pairs, ""))
     except (ValueError, RecursionError) as error:
         raise BadRow("its attributes cannot be read") from error
     raise BadRow("its attributes are no object")
 
 
-def _flat(held: _Object, prefix: str) -> Iterator[tuple[str, object]]:
-    for key, value in held:
+def _flat(pairs: _Object, prefix: str) -> Iterator[tuple[str, object]]:
+    for key, value in pairs:
         if isinstance(value, _Object):
             yield from _flat(value, f"{prefix}{key}.")
-        elif isinstance(value, list) and any(isinstance(one, list) for one in value):
+        elif isinstance(value, list) and any(isinstance(member, list) for member in value):
             yield prefix + key, dumps(_plain(value))
         else:
             yield prefix + key, value
@@ -108,12 +108,12 @@ def _flat(held: _Object, prefix: str) -> Iterator[tuple[str, object]]:
 
 def _plain(value: object) -> object:
     if isinstance(value, _Object):
-        return {key: _plain(one) for key, one in value}
-    return [_plain(one) for one in value] if isinstance(value, list) else value
+        return {key: _plain(member) for key, member in value}
+    return [_plain(member) for member in value] if isinstance(value, list) else value
 
 
 def _last(word: str) -> str:
-    """`Server` of both `Server` and the older `SPAN_KIND_SERVER`."""
+    """`Server` for both `Server` and the older `SPAN_KIND_SERVER`."""
     return word.rpartition("_")[2].capitalize()
 
 

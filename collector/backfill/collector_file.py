@@ -1,9 +1,9 @@
-"""What the OpenTelemetry Collector's file exporter wrote: OTLP requests, one after the other.
+"""Files of the OpenTelemetry Collector's file exporter: a sequence of OTLP requests.
 
-Format `json` is a request a line, format `proto` a request behind its length in four bytes, big
-endian. With `compression: zstd` every request is packed by itself and lies behind its length in
-both formats, or the whole file is packed (feature gate `exporter.file.nativeCompression`); a file
-that was packed later, with gzip or zstd, is read too.
+Format `json` has a request per line; in format `proto` each request follows its length in four
+bytes, big endian. With `compression: zstd` every request is compressed alone and follows its length
+in both formats, or the whole file is compressed (feature gate `exporter.file.nativeCompression`).
+Files that were compressed later, with gzip or zstd, are read too.
 Source: opentelemetry-collector-contrib `exporter/fileexporter`, `file_writer.go`.
 """
 
@@ -28,14 +28,14 @@ GZIP, ZSTD = b"\x1f\x8b", b"\x28\xb5\x2f\xfd"
 IS_IN_PYTHON = sys.version_info >= (3, 14)
 LENGTH_BYTES = 4
 LONGEST = 256 << 20
-"""Bytes of one request; a larger length is a damaged file."""
+"""Bytes of a request; a larger length means a damaged file."""
 NAMED = re.compile(rb'"resource(Spans|Logs|Metrics|Profiles)"')
 SIGNALS = {b"Spans": Signal.TRACES, b"Logs": Signal.LOGS}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Request:
-    """A request as it was written, and where the next one begins; `where` is its line or byte."""
+    """A request as it was written; `end` is where the next begins, `where` its place in words."""
 
     body: bytes
     encoding: Encoding
@@ -44,24 +44,26 @@ class Request:
 
 
 def pieces(path: Path, start: int) -> Iterator[Piece]:
-    """The file from byte `start` on (of its contents, where it is compressed), in batches.
+    """Reads the file from byte `start` on, in batches; of a compressed file, of its contents.
 
-    Raises NotImportable, also where the file ends in the middle of a request.
+    Raises NotImportable, also if the file ends within a request.
     """
     waiting: list[bytes] = []
     refused: list[str] = []
     signal, items, size, end = Signal.TRACES, 0, 0, start
     for request in requests(path, start):
-        found = _signal(request)
-        if waiting and (found is not signal or items >= BATCH_ITEMS or size >= BATCH_BYTES):
+        request_signal = _signal(request)
+        if waiting and (
+            request_signal is not signal or items >= BATCH_ITEMS or size >= BATCH_BYTES
+        ):
             yield _piece(waiting, signal, items, end, refused)
             waiting, refused, items, size = [], [], 0, 0
         end = request.end
-        if found is None:
-            continue  # metrics and profiles are of no use here
-        signal = found
+        if request_signal is None:
+            continue  # metrics and profiles are not imported
+        signal = request_signal
         try:
-            decoded = decode(request.body, request.encoding, found, LimitSettings())
+            decoded = decode(request.body, request.encoding, request_signal, LimitSettings())
         except Refused as error:
             refused.append(f"{request.where}: {error}")
             continue
@@ -77,28 +79,28 @@ def pieces(path: Path, start: int) -> Iterator[Piece]:
 
 
 def _piece(waiting: list[bytes], signal: Signal, items: int, end: int, refused: list[str]) -> Piece:
-    # Requests one behind the other are one request: repeated fields add up.
+    # Concatenated protobuf requests are one request: repeated fields add up.
     payload = b"".join(waiting)
     return Piece(payload=payload, signal=signal, items=items, end=end, refused=tuple(refused))
 
 
 def _signal(request: Request) -> Signal | None:
-    """The signal that a request names; protobuf names none and is taken for traces."""
+    """The signal that a request names; protobuf names none and is read as traces."""
     if request.encoding is Encoding.PROTOBUF:
         return Signal.TRACES
-    named = NAMED.search(request.body)
-    return SIGNALS.get(named[1]) if named else Signal.TRACES
+    match = NAMED.search(request.body)
+    return SIGNALS.get(match[1]) if match else Signal.TRACES
 
 
 def _is_request(request: Request) -> bool:
-    """Whether a body is of OTLP: other JSON would be read as a request that holds nothing."""
+    """Whether a body is OTLP: other JSON would be read as an empty request."""
     if request.encoding is Encoding.PROTOBUF or request.body.strip() == b"{}":
         return True
     return NAMED.search(request.body) is not None
 
 
 def requests(path: Path, start: int) -> Iterator[Request]:
-    """Every request of the file from byte `start` on. Raises NotImportable."""
+    """Reads the requests of the file from byte `start` on. Raises NotImportable."""
     try:
         with _opened(path) as file:
             is_json = file.read(1) in (b"{", b"")
@@ -109,7 +111,7 @@ def requests(path: Path, start: int) -> Iterator[Request]:
 
 
 def _zstd() -> Any:
-    """Python's own since 3.14; before that the one that the client of ClickHouse needs too."""
+    """Python's own module since 3.14, before that a package that ClickHouse's client needs too."""
     return importlib.import_module("compression.zstd" if IS_IN_PYTHON else "backports.zstd")
 
 
@@ -149,7 +151,7 @@ def _framed(file: BinaryIO, start: int) -> Iterator[Request]:
 
 
 def _unpacked(body: bytes, where: str) -> bytes:
-    """A request without its compression. No protobuf request begins as zstd does."""
+    """A decompressed request. No protobuf request begins like zstd."""
     if not body.startswith(ZSTD):
         return body
     unpacking = _zstd().ZstdDecompressor()

@@ -1,9 +1,9 @@
-"""What Langfuse exports: observations and traces, one row each, or traces that hold theirs.
+"""Langfuse's exports: observations and traces, a row each, or traces with their observations.
 
-Snake and camel case both: the blob storage export (v3: `traces/`, `observations/`; v4:
-`observations_v2/`), the export of its pages, the download of a trace's page, and the answers of its
-public API. Attributes get the names under which Langfuse's own SDK sends them. Scores become
-feedback, those that lie within a trace too.
+In snake and in camel case: the blob storage export (v3: `traces/`, `observations/`; v4:
+`observations_v2/`), the export of its pages, the download of a trace's page, and responses of its
+public API. Attributes get the names that Langfuse's own SDK sends. Scores become feedback, also
+those inside a trace.
 Source: langfuse.com, Blob Storage Export Field Reference.
 """
 
@@ -59,7 +59,7 @@ USAGES = ("input", "output", "total")
 
 
 def pieces(path: Path, start: int) -> Iterator[Piece]:
-    """The file's traces behind place `start`, in batches. Raises NotImportable."""
+    """Reads the file's traces behind place `start`, in batches. Raises NotImportable."""
     return batched(by_trace(_found(path), start))
 
 
@@ -101,20 +101,22 @@ def _sort_in(
         raise BadRow("is neither an observation, a trace nor a score")
     plain = {HUMP.sub("_", key).lower(): value for key, value in _of_page(row).items()}
     if is_score(plain):
-        found = carried(plain)
-        scores[found.span.span_id.hex() if found.span else where] = found  # in a trace and alone
+        carrier_ = carried(plain)
+        scores[carrier_.span.span_id.hex() if carrier_.span else where] = (
+            carrier_  # it may be both in a trace and alone
+        )
     elif plain.get("trace_id"):
         observed.append((where, plain))
     elif isinstance(plain.get("id"), str) and ("timestamp" in plain or "observations" in plain):
         traces[plain["id"]] = plain
-        for one in (*_held(plain, "observations"), *_held(plain, "scores")):
-            _sort_in(where, {"traceId": plain["id"], **one}, traces, observed, scores)
+        for child in (*_held(plain, "observations"), *_held(plain, "scores")):
+            _sort_in(where, {"traceId": plain["id"], **child}, traces, observed, scores)
     else:
         raise BadRow("is neither an observation, a trace nor a score")
 
 
 def _of_page(row: Row) -> Row:
-    """A trace that holds what belongs to it; the download of a page puts that beside the trace."""
+    """A trace with its observations; the download of a page puts them beside the trace."""
     trace, observations = row.get("trace"), row.get("observations")
     if isinstance(trace, dict) and isinstance(observations, list) and "id" not in row:
         return {**trace, "observations": observations}
@@ -122,9 +124,13 @@ def _of_page(row: Row) -> Row:
 
 
 def _held(trace: Row, what: str) -> list[Row]:
-    """What lies within a trace; a list of traces names only ids."""
-    held = _opened(trace.get(what))
-    return [one for one in held if isinstance(one, dict)] if isinstance(held, list) else []
+    """The rows inside a trace; a list of traces has only their ids."""
+    children = _opened(trace.get(what))
+    return (
+        [child for child in children if isinstance(child, dict)]
+        if isinstance(children, list)
+        else []
+    )
 
 
 def span_of(row: Row, trace: Row) -> tuple[Span, Mapping[str, object]]:
@@ -135,7 +141,7 @@ def span_of(row: Row, trace: Row) -> tuple[Span, Mapping[str, object]]:
         name=clean(str(row.get("name") or "")),
     )
     parent = row.get("parent_observation_id")
-    # What Langfuse took in over OTLP may name its trace as the parent of the root.
+    # A root that Langfuse received over OTLP may have its trace as parent.
     if isinstance(parent, str) and parent and parent != row["trace_id"]:
         span.parent_span_id = identity(parent, 8)
     started, ended = nanoseconds(row.get("start_time")), nanoseconds(row.get("end_time"))
@@ -160,30 +166,30 @@ def span_of(row: Row, trace: Row) -> tuple[Span, Mapping[str, object]]:
 
 
 def _named(row: Row, names: Mapping[str, str]) -> dict[str, object]:
-    found = {}
+    attributes = {}
     for key, name in names.items():
         value = row.get(key)
         if not is_absent(value) and value not in ("", {}, []):
-            found[name] = _written(value)
-    return found
+            attributes[name] = _written(value)
+    return attributes
 
 
 def _usage(row: Row) -> dict[str, object]:
-    """Counts of an older export, which has no details: `usage`, or a column each."""
+    """Token counts of an older export without details: `usage`, or a column each."""
     if _opened(row.get("usage_details")):
         return {}
     usage = _opened(row.get("usage"))
     counts = usage if isinstance(usage, dict) else {}
-    counts = {one: counts.get(one, row.get(f"{one}_usage")) for one in USAGES}
-    known = {one: count for one, count in counts.items() if isinstance(count, int) and count > 0}
+    counts = {name: counts.get(name, row.get(f"{name}_usage")) for name in USAGES}
+    known = {name: count for name, count in counts.items() if isinstance(count, int) and count > 0}
     return {f"{OBSERVED}usage_details": _written(known)} if known else {}
 
 
 def _sent(row: Row) -> tuple[dict[str, object], dict[str, object]]:
-    """Attributes of the span and its resource, which Langfuse keeps where it took OTLP in."""
+    """Attributes of span and resource, which Langfuse keeps for spans received over OTLP."""
     metadata = _opened(row.get("metadata"))
-    kept = metadata if isinstance(metadata, dict) else {}
-    parts = (_opened(kept.get("attributes")), _opened(kept.get("resourceAttributes")))
+    fields = metadata if isinstance(metadata, dict) else {}
+    parts = (_opened(fields.get("attributes")), _opened(fields.get("resourceAttributes")))
     sent, resource = (_flat(part) if isinstance(part, dict) else {} for part in parts)
     return sent, resource
 
@@ -207,21 +213,21 @@ def _metadata(row: Row, prefix: str) -> dict[str, object]:
 
 
 def _opened(value: object) -> object:
-    """A cell that holds JSON as text, opened; a map of parquet, which is a list of pairs, too."""
+    """Decodes a cell: JSON text, or a parquet map, which is a list of pairs; others unchanged."""
     if isinstance(value, str) and value[:1] in ("{", "["):
         try:
             return loads(value)
         except ValueError:
             return value
-    if isinstance(value, list) and value and all(isinstance(one, tuple) for one in value):
+    if isinstance(value, list) and value and all(isinstance(pair, tuple) for pair in value):
         return dict(value)
     return value
 
 
 def _written(value: object) -> object:
-    """Texts and numbers as they are, lists of texts too; all else is JSON, as the SDK sends it."""
+    """Texts, numbers and lists of texts unchanged; anything else as JSON, as the SDK sends it."""
     opened = value if isinstance(value, str) else _opened(value)
-    if isinstance(opened, list) and all(isinstance(one, str) for one in opened):
+    if isinstance(opened, list) and all(isinstance(member, str) for member in opened):
         return opened
     if isinstance(opened, str | bool | int | float):
         return opened

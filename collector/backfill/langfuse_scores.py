@@ -1,7 +1,7 @@
-"""Scores of Langfuse's exports: each becomes a span that links to what was scored.
+"""Scores in Langfuse's exports: each becomes a carrier span that links to what was scored.
 
-Such a carrier is what OpenInference sends for an annotation made later; so a score finds its
-answer whether that came before, with or after it. Source: langfuse.com, Blob Storage Export Field
+OpenInference sends such a carrier for a later annotation, so a score finds its answer whether that
+was imported before, with or after it. Source: langfuse.com, Blob Storage Export Field
 Reference, and the score objects of its public API.
 """
 
@@ -15,7 +15,7 @@ from collector.backfill.values import clean, is_absent, nanoseconds, put
 from ragvigil.model.feedback import LANGFUSE_SCORES
 
 ANNOTATORS = {"ANNOTATION": "HUMAN", "EVAL": "LLM"}
-"""Who scored; what came over the API may be a user's click or code."""
+"""Who scored, by source; a score of source API may be from a user or from code."""
 MEASURED = frozenset({"NUMERIC", "BOOLEAN"})
 TOLD = "annotations.0.annotation."
 
@@ -26,9 +26,9 @@ def is_score(row: Row) -> bool:
 
 
 def carried(row: Row) -> Found:
-    """The span that carries a score, in a trace of its own. Raises BadRow."""
-    at = next((found for name in ("timestamp", "created_at", "updated_at")
-               if (found := nanoseconds(row.get(name))) is not None), None)  # fmt: skip
+    """A carrier span for a score, in a trace of its own. Raises BadRow."""
+    at = next((moment for name in ("timestamp", "created_at", "updated_at")
+               if (moment := nanoseconds(row.get(name))) is not None), None)  # fmt: skip
     name = row.get("name")
     if at is None or not isinstance(name, str) or not name:
         raise BadRow("is a score without a time or a name")
@@ -41,9 +41,9 @@ def carried(row: Row) -> Found:
         end_time_unix_nano=at,
     )
     scope = _aim(span, row)
-    told = {"name": name, "identifier": row.get("id"), "explanation": row.get("comment")}
-    told |= {"annotator_kind": ANNOTATORS.get(str(row.get("source")).upper()), **_said(row)}
-    put(span.attributes, {f"{scope}{TOLD}{key}": _held(value) for key, value in told.items()})
+    annotation = {"name": name, "identifier": row.get("id"), "explanation": row.get("comment")}
+    annotation |= {"annotator_kind": ANNOTATORS.get(str(row.get("source")).upper()), **_said(row)}
+    put(span.attributes, {f"{scope}{TOLD}{key}": _held(value) for key, value in annotation.items()})
     return Found(place=0, span=span, scope=(LANGFUSE_SCORES, ""))
 
 
@@ -52,7 +52,7 @@ def _aim(span: Span, row: Row) -> str:
     trace, observation = row.get("trace_id"), row.get("observation_id")
     session = row.get("session_id")
     if trace:
-        # Of a trace only the trace id of the link counts; a link needs a span id all the same.
+        # For a score of a trace only the trace id counts, but a link needs a span id too.
         linked = identity(observation or trace, 8)
         span.links.add(trace_id=identity(trace, 16), span_id=linked)
         return "" if observation else "trace."
@@ -63,7 +63,7 @@ def _aim(span: Span, row: Row) -> str:
 
 
 def _said(row: Row) -> dict[str, object]:
-    """A number where the score is one: the number of a category has no scale."""
+    """The score as a number if it is numeric, else as a label: a category's number has no scale."""
     value = row.get("value")
     worded = row.get("string_value") or row.get("long_string_value")
     kind = str(row.get("data_type") or "NUMERIC").upper()
@@ -82,7 +82,7 @@ def _number(value: object) -> float | None:
 
 
 def _held(value: object) -> object:
-    """A value that an attribute can hold: a cell may hold anything."""
+    """A cell as a value that an attribute can have: a cell may have anything."""
     if is_absent(value) or isinstance(value, str | float):
         return clean(value) if isinstance(value, str) else value
     return clean(str(value))

@@ -1,7 +1,7 @@
-"""What Phoenix exports: its table of spans, and the spans that its REST interface lists.
+"""Phoenix' exports: its table of spans, and the spans that its REST API lists.
 
 `get_spans_dataframe()` written as parquet, CSV or JSON, and `/v1/projects/{id}/spans`. Attributes
-get their OpenInference names back. Phoenix keeps no resource: the service is not known.
+get their OpenInference names back. Phoenix keeps no resource: the service is unknown.
 Source: Phoenix 20.26 and the table of phoenix.client.
 """
 
@@ -26,11 +26,11 @@ NESTED = (
     "metadata", "documents", "messages", "embeddings", "tools", "events", "variables",
     "token_count", "contents", "attributes", "tags",
 )  # fmt: skip
-"""Last names of columns that hold lists and objects, which CSV writes as text."""
+"""Last parts of names of columns with lists or objects, which CSV writes as text."""
 
 
 def pieces(path: Path, start: int) -> Iterator[Piece]:
-    """The file's traces behind place `start`, in batches. Raises NotImportable."""
+    """Reads the file's traces behind place `start`, in batches. Raises NotImportable."""
     return batched(by_trace(_found(path), start))
 
 
@@ -69,10 +69,10 @@ def span_of(row: Row | None) -> Span:
 
 
 def attributes_of(row: Row) -> dict[str, object]:
-    """Attributes by their flat OpenInference names."""
+    """Attributes under their flat OpenInference names."""
     flat: dict[str, object] = {}
-    given = parsed("attributes", row.get("attributes"))
-    _flatten("", given if isinstance(given, dict) else {}, flat)
+    tree = parsed("attributes", row.get("attributes"))
+    _flatten("", tree if isinstance(tree, dict) else {}, flat)
     for key, value in row.items():
         if key.startswith(PREFIX):
             name = key.removeprefix(PREFIX)
@@ -87,34 +87,34 @@ def attributes_of(row: Row) -> dict[str, object]:
 
 
 def parsed(name: str, value: object) -> object:
-    """A cell that CSV made a text of, as what it was; any other as it is."""
+    """Restores a list or object that CSV wrote as text; any other cell unchanged."""
     if not isinstance(value, str) or name.rpartition(".")[2] not in NESTED:
         return value
-    for read in (loads, ast.literal_eval):  # the table writes Python's own form
+    for read in (loads, ast.literal_eval):  # the table has Python's repr
         with suppress(ValueError, SyntaxError, MemoryError, RecursionError):
             return read(value)
     return value
 
 
 def _flatten(name: str, value: object, into: dict[str, object]) -> None:
-    """`{"a": [{"b": 1}]}` is `a.0.b`; metadata is one JSON text, as OpenInference sends it."""
+    """Flattens `{"a": [{"b": 1}]}` to `a.0.b`; metadata becomes JSON text, as sent originally."""
     if is_absent(value):
         return
     dotted = f"{name}." if name else ""
     if isinstance(value, dict) and name.rpartition(".")[2] == "metadata":
         into[name] = dumps({k: v for k, v in value.items() if not is_absent(v)})
     elif isinstance(value, dict):
-        for key, one in value.items():
-            _flatten(f"{dotted}{key}", one, into)
-    elif isinstance(value, list | tuple) and any(isinstance(one, dict) for one in value):
-        for place, one in enumerate(value):
-            _flatten(f"{dotted}{place}", one, into)
+        for key, member in value.items():
+            _flatten(f"{dotted}{key}", member, into)
+    elif isinstance(value, list | tuple) and any(isinstance(member, dict) for member in value):
+        for place, member in enumerate(value):
+            _flatten(f"{dotted}{place}", member, into)
     else:
         into[name] = _whole(name, value)
 
 
 def _whole(name: str, value: object) -> object:
-    """Counts are whole: a column with missing cells makes 3 into 3.0."""
+    """Restores counts as integers: a column with missing cells turns 3 into 3.0."""
     is_count = ".token_count." in name and isinstance(value, float) and value.is_integer()
     return int(value) if is_count and isinstance(value, float) else value
 

@@ -1,4 +1,4 @@
-"""What every import hands on: OTLP requests, and how far the source is read with each."""
+"""What every import yields: OTLP requests, each with the position reached in the source."""
 
 from __future__ import annotations
 
@@ -17,18 +17,18 @@ BATCH_BYTES = 4 << 20
 
 
 class NotImportable(Exception):
-    """The source is none that can be imported; one line says why and what helps."""
+    """The source cannot be imported; the message says why and what helps."""
 
 
 class BadRow(Exception):
-    """A row of the source is no span; the text says why. It is counted and left out."""
+    """A row of the source is no span; the message says why. The row is counted and left out."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Piece:
-    """Some requests of one signal as one, in protobuf; `end` is how far the source is read with it.
+    """A protobuf request of a signal; `end` is the position that the source is read up to with it.
 
-    `refused` says of what lies before `end` and is not in `payload`, why.
+    `refused` has a reason for each part of the source before `end` that is not in `payload`.
     """
 
     payload: bytes
@@ -40,9 +40,9 @@ class Piece:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Found:
-    """A span of a source, and its `place` there: a run goes on behind a place, never within it.
+    """A span of a source and its `place` there. A run resumes behind a place, never within one.
 
-    `span` is None where `refused` says why a row became none.
+    `span` is None if `refused` says why the row is no span.
     """
 
     place: int
@@ -52,51 +52,53 @@ class Found:
     refused: str = ""
 
 
-def batched(found: Iterable[Found]) -> Iterator[Piece]:
-    """Pieces of about `BATCH_ITEMS` spans, never cut between two of the same place."""
+def batched(spans: Iterable[Found]) -> Iterator[Piece]:
+    """Pieces of about `BATCH_ITEMS` spans; spans of the same place are never separated."""
     waiting: list[Found] = []
     size = 0
-    for one in found:
+    for span in spans:
         is_full = len(waiting) >= BATCH_ITEMS or size >= BATCH_BYTES
-        if is_full and waiting[-1].place != one.place:
+        if is_full and waiting[-1].place != span.place:
             yield _piece(waiting)
             waiting, size = [], 0
-        waiting.append(one)
-        size += one.span.ByteSize() if one.span is not None else 0
+        waiting.append(span)
+        size += span.span.ByteSize() if span.span is not None else 0
     if waiting:
         yield _piece(waiting)
 
 
-def by_trace(found: Iterable[Found], start: int) -> Iterator[Found]:
-    """The spans trace by trace, in the order in which the traces ended, behind place `start`.
+def by_trace(sources: Iterable[Found], start: int) -> Iterator[Found]:
+    """The spans trace by trace, by end of trace, behind place `start`.
 
-    A backfill closes traces by the times it is sent: so none is cut in two.
+    A backfill closes traces by event time: in this order none is split.
     """
     traces: dict[bytes, list[Found]] = {}
     refused: list[Found] = []
-    for one in found:
-        if one.span is None:
-            refused.append(one)
+    for source in sources:
+        if source.span is None:
+            refused.append(source)
         else:
-            traces.setdefault(one.span.trace_id, []).append(one)
+            traces.setdefault(source.span.trace_id, []).append(source)
     if start == 0:
-        yield from (Found(place=1, refused=one.refused) for one in refused)
+        yield from (Found(place=1, refused=row.refused) for row in refused)
     ordered = sorted(traces.items(), key=lambda item: (_end(item[1]), item[0]))
     for place, (_, spans) in enumerate(ordered, start=2):
         if place > start:
-            for one in spans:
-                yield Found(place=place, span=one.span, resource=one.resource, scope=one.scope)
+            for source in spans:
+                yield Found(
+                    place=place, span=source.span, resource=source.resource, scope=source.scope
+                )
 
 
 def identity(text: object, size: int) -> bytes:
-    """An id of `size` bytes: the hex that it is, or a hash of what is no such id.
+    """An id of `size` bytes: decoded if it is hex of that size, else a hash of the text.
 
     >>> identity("00f067aa0ba902b7", 8).hex()
     '00f067aa0ba902b7'
     >>> len(identity("my-own-trace", 16))
     16
 
-    Raises BadRow where there is none.
+    Raises BadRow if there is no id.
     """
     if not isinstance(text, str) or not text:
         raise BadRow("has no id" if size == 8 else "has no trace id")
@@ -111,33 +113,33 @@ def identity(text: object, size: int) -> bytes:
 
 def _end(spans: list[Found]) -> int:
     return max(
-        max(one.span.start_time_unix_nano, one.span.end_time_unix_nano)
-        for one in spans
-        if one.span is not None
+        max(source.span.start_time_unix_nano, source.span.end_time_unix_nano)
+        for source in spans
+        if source.span is not None
     )
 
 
 def _piece(waiting: list[Found]) -> Piece:
     request = ExportTraceServiceRequest()
     scopes: dict[tuple[str, tuple[str, str]], ScopeSpans] = {}
-    kept = [one for one in waiting if one.span is not None]
-    for one in kept:
-        key = (repr(one.resource), one.scope)
+    sources = [source for source in waiting if source.span is not None]
+    for source in sources:
+        key = (repr(source.resource), source.scope)
         if key not in scopes:
-            scopes[key] = _scope(request, one)
-        scopes[key].spans.append(one.span)
+            scopes[key] = _scope(request, source)
+        scopes[key].spans.append(source.span)
     return Piece(
         payload=request.SerializeToString(),
         signal=Signal.TRACES,
-        items=len(kept),
+        items=len(sources),
         end=waiting[-1].place,
-        refused=tuple(one.refused for one in waiting if one.span is None),
+        refused=tuple(source.refused for source in waiting if source.span is None),
     )
 
 
-def _scope(request: ExportTraceServiceRequest, one: Found) -> ScopeSpans:
+def _scope(request: ExportTraceServiceRequest, source: Found) -> ScopeSpans:
     resource = request.resource_spans.add()
-    put(resource.resource.attributes, one.resource or {})
+    put(resource.resource.attributes, source.resource or {})
     scope: ScopeSpans = resource.scope_spans.add()
-    scope.scope.name, scope.scope.version = one.scope
+    scope.scope.name, scope.scope.version = source.scope
     return scope

@@ -1,4 +1,4 @@
-"""Rows of an exported file: JSON, JSON lines, CSV or parquet, plain or with gzip."""
+"""Reads rows of an exported file: JSON, JSON lines, CSV or parquet, plain or gzipped."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ Row = dict[str, Any]
 
 
 def rows(path: Path) -> Iterator[tuple[str, Row | None]]:
-    """Every row with its place in words; None where it is no row. Raises NotImportable."""
+    """Every row with its place in words; None for what is no row. Raises NotImportable."""
     body = _read(path)
     if body.startswith(b"PAR1"):
         yield from _numbered(_parquet(path, body))
@@ -40,8 +40,8 @@ def _is_csv(path: Path) -> bool:
     return path.name.lower().removesuffix(".gz").endswith(".csv")
 
 
-def _numbered(found: list[Any]) -> Iterator[tuple[str, Row | None]]:
-    for number, row in enumerate(found, start=1):
+def _numbered(values: list[Any]) -> Iterator[tuple[str, Row | None]]:
+    for number, row in enumerate(values, start=1):
         yield f"row {number}", row if isinstance(row, dict) else None
 
 
@@ -49,10 +49,10 @@ def _parquet(path: Path, body: bytes) -> list[Any]:
     reader = importlib.import_module("pyarrow.parquet")
     errors = importlib.import_module("pyarrow").ArrowException
     try:
-        found: list[Any] = reader.read_table(io.BytesIO(body)).to_pylist()
+        values: list[Any] = reader.read_table(io.BytesIO(body)).to_pylist()
     except (errors, OSError, ValueError) as error:
         raise NotImportable(f"{path}: is no parquet that can be read: {error}") from error
-    return found
+    return values
 
 
 def _csv(path: Path, body: bytes) -> list[Any]:
@@ -89,7 +89,7 @@ def _lines(path: Path, body: bytes) -> Iterator[tuple[str, Row | None]]:
 
 
 def _listed(tree: Any) -> list[Any]:
-    """Rows of a list, of an answer that wraps one, or of a table that is written by columns."""
+    """Rows of a list, of a response around a list, or of a table written by columns."""
     if isinstance(tree, list):
         return tree
     if not isinstance(tree, dict):
@@ -97,7 +97,7 @@ def _listed(tree: Any) -> list[Any]:
     if isinstance(tree.get("data"), list):
         return list(tree["data"])
     columns = list(tree.values())
-    if columns and all(isinstance(one, dict) for one in columns):
-        names = dict.fromkeys(name for one in columns for name in one)
-        return [{key: one.get(name) for key, one in tree.items()} for name in names]
+    if columns and all(isinstance(column, dict) for column in columns):
+        names = dict.fromkeys(name for column in columns for name in column)
+        return [{key: column.get(name) for key, column in tree.items()} for name in names]
     return [tree]

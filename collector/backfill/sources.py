@@ -1,4 +1,4 @@
-"""The formats that can be imported: how each is read, and how a source is told from another."""
+"""The formats that can be imported: how each is read, and how a source is recognised."""
 
 from __future__ import annotations
 
@@ -27,9 +27,9 @@ FORMATS = (*FILES, TABLE)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Source:
-    """`pieces(start)` reads it; `head` are the bytes that it is known by, `note` where its state
+    """A source: `pieces(start)` reads it, `head` are the bytes that identify it.
 
-    lies unless said otherwise, and `total` the end of its last piece where that is known.
+    `note` is the default path of its state, `total` the end of its last piece if known.
     """
 
     pieces: Callable[[int], Iterator[Piece]]
@@ -38,17 +38,18 @@ class Source:
     total: int | None = None
 
 
-def source_of(form: str, named: str) -> Source:
-    """The source of this name, in this format. Raises NotImportable."""
+def source_of(form: str, name: str) -> Source:
+    """The source with this path or URL, in this format. Raises NotImportable."""
     if form == TABLE:
-        return _table(named)
+        return _table(name)
     if form not in FILES:
         raise NotImportable(f"{form}: is none of the formats {', '.join(FORMATS)}")
-    path, read = Path(named), FILES[form]
+    path, read = Path(name), FILES[form]
     can_grow = form == "collector_file"
     try:
         with path.open("rb") as file:
-            # An export is read by trace, which a longer one puts in another order.
+            # An export is read by trace, and a longer export has another order of traces: it is
+            # another source. A Collector's file only grows at its end.
             head = file.read(HEAD_BYTES) if can_grow else file.read()
         total = path.stat().st_size if can_grow else None
     except OSError as error:
@@ -65,7 +66,7 @@ def _table(url: str) -> Source:
     parts = urlsplit(url)
     if parts.scheme not in ("http", "https") or not parts.hostname:
         raise NotImportable(f"{TABLE} reads http(s)://user:password@host:8123/database?table=NAME")
-    host = parts.netloc.rpartition("@")[2]  # a changed password is no other table
+    host = parts.netloc.rpartition("@")[2]  # the same table, even if the password changes
     head = f"{host}{parts.path}?{parts.query}".encode()
     name = hashlib.blake2b(head, digest_size=4).hexdigest()
     return Source(

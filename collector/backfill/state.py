@@ -1,4 +1,4 @@
-"""The note of an import: how far its source was acknowledged, where the next run goes on."""
+"""The note of an import: how far its source was acknowledged, for the next run to resume."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from collector.backfill.window import Window
 
 @dataclass(slots=True, kw_only=True)
 class Imported:
-    """How far a source was taken: `offset` of it, acknowledged; counts over all runs.
+    """How far a source was imported: acknowledged up to `offset`; counts are over all runs.
 
-    `head` names its first `head_bytes`: the rest of some may grow between two runs.
+    `head` is a hash of its first `head_bytes`: some sources grow between two runs.
     """
 
     head: str
@@ -27,33 +27,35 @@ class Imported:
     until: int = 0
 
 
-def load(head: bytes, wanted: Window, kept: Path) -> Imported:
-    """How far this source was taken before. Raises NotImportable where the note is of another."""
-    if not kept.exists():
+def load(head: bytes, window: Window, note: Path) -> Imported:
+    """Loads how far the source was imported. Raises NotImportable if the note is of another."""
+    if not note.exists():
         return Imported(
-            head=_name_of(head), head_bytes=len(head), since=wanted.since, until=wanted.until
+            head=_name_of(head), head_bytes=len(head), since=window.since, until=window.until
         )
     try:
-        done = Imported(**json.loads(kept.read_text(encoding="utf-8")))
+        done = Imported(**json.loads(note.read_text(encoding="utf-8")))
         is_same = done.head == _name_of(head[: done.head_bytes])
     except (OSError, ValueError, TypeError) as error:
-        raise NotImportable(f"{kept}: is no note of an import; remove it to begin anew") from error
+        raise NotImportable(f"{note}: is no note of an import; remove it to begin anew") from error
     if not is_same:
-        raise NotImportable(f"{kept}: is of another file; remove it to begin anew")
-    if Window(since=done.since, until=done.until) != wanted:
-        raise NotImportable(f"{kept}: is of other times; say them again, or remove it")
+        raise NotImportable(f"{note}: is of another file; remove it to begin anew")
+    if Window(since=done.since, until=done.until) != window:
+        raise NotImportable(
+            f"{note}: was made with other --since/--until; repeat them, or remove it"
+        )
     return done
 
 
-def keep(done: Imported, kept: Path) -> None:
-    """Writes the note as a whole or not at all. Raises NotImportable where it cannot be."""
-    fresh = kept.with_name(kept.name + ".new")
+def keep(done: Imported, note: Path) -> None:
+    """Writes the note atomically. Raises NotImportable if it cannot."""
+    fresh = note.with_name(note.name + ".new")
     try:
         fresh.write_text(json.dumps(asdict(done)), encoding="utf-8")
-        fresh.replace(kept)
+        fresh.replace(note)
     except OSError as error:
         raise NotImportable(
-            f"{kept}: cannot be written: {error}; name another by --state"
+            f"{note}: cannot be written: {error}; name another by --state"
         ) from error
 
 

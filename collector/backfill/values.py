@@ -1,4 +1,4 @@
-"""Values of exported rows as OTLP holds them: attributes, and times in nanoseconds."""
+"""Converts values of exported rows to OTLP: attributes, and times in nanoseconds."""
 
 from __future__ import annotations
 
@@ -14,18 +14,18 @@ Values = Mapping[str, object]
 INT64 = 1 << 63
 UINT64 = 1 << 64
 SCALES = ((10**17, 1), (10**14, 10**3), (10**11, 10**6))
-"""Least number of a unit since 1970, and its nanoseconds: ns, µs, ms; less is seconds."""
+"""The least number read as ns, µs or ms since 1970, and its nanoseconds; less is seconds."""
 
 
 def put(attributes: Any, values: Values) -> None:
-    """Adds values to a repeated field of attributes; None and not-a-number are absent."""
+    """Adds values to a repeated field of attributes, except None and NaN."""
     for key, value in values.items():
         if not is_absent(value):
             fill(attributes.add(key=clean(key)).value, value)
 
 
 def fill(into: Any, value: object) -> None:
-    """One value into an AnyValue, with its type."""
+    """Writes a value into an AnyValue, with its type."""
     if isinstance(value, bool):
         into.bool_value = value
     elif isinstance(value, int) and -INT64 <= value < INT64:
@@ -34,27 +34,27 @@ def fill(into: Any, value: object) -> None:
         into.double_value = value
     elif isinstance(value, list | tuple):
         into.array_value.SetInParent()
-        for one in value:
-            if not is_absent(one):
-                fill(into.array_value.values.add(), one)
+        for member in value:
+            if not is_absent(member):
+                fill(into.array_value.values.add(), member)
     else:
         into.string_value = clean(str(value))
 
 
 def is_absent(value: object) -> bool:
-    """Whether a cell holds nothing: tables write a missing value as null or as no number."""
+    """Whether a cell is empty: tables write a missing value as null or NaN."""
     return value is None or (isinstance(value, float) and math.isnan(value))
 
 
 def clean(text: str) -> str:
-    """A text that can be UTF-8: half a surrogate pair, as JSON may hold it, becomes `?`."""
+    """A text that UTF-8 can encode: half a surrogate pair, which JSON allows, becomes `?`."""
     return text.encode("utf-8", "replace").decode()
 
 
 def loads(text: bytes | str) -> Any:
-    """What a JSON text holds, also with the `NaN` and half surrogate pairs that Python writes.
+    """Parses JSON text, also with the `NaN` and half surrogate pairs that Python writes.
 
-    Raises ValueError, also for what is nested too deeply.
+    Raises ValueError, also if it is nested too deeply.
     """
     try:
         return orjson.loads(text)
@@ -66,12 +66,12 @@ def loads(text: bytes | str) -> Any:
 
 
 def dumps(value: object) -> str:
-    """A value as JSON, whatever it holds. Raises RecursionError where it is nested too deeply."""
+    """Any value as JSON. Raises RecursionError if it is nested too deeply."""
     return clean(json.dumps(value, default=str, ensure_ascii=False))
 
 
 def nanoseconds(moment: object) -> int | None:
-    """Nanoseconds since 1970 of a date, an ISO 8601 text or a number; None of anything else.
+    """Nanoseconds since 1970 of a date, an ISO 8601 text or a number; None for anything else.
 
     A number is in seconds, ms, µs or ns by its size; a time without a zone is UTC.
 
@@ -92,7 +92,7 @@ def _of_date(moment: datetime) -> int | None:
     at = moment if moment.tzinfo is not None else moment.replace(tzinfo=UTC)
     since = at - datetime(1970, 1, 1, tzinfo=UTC)
     nanos = (since.days * 86_400 + since.seconds) * 10**9 + since.microseconds * 1_000
-    nanos += getattr(moment, "nanosecond", 0)  # what tables add to a date
+    nanos += getattr(moment, "nanosecond", 0)  # pandas timestamps have this
     return nanos if 0 < nanos < UINT64 else None
 
 

@@ -1,4 +1,4 @@
-"""What an import holds and between which times it is wanted: spans by their start."""
+"""The time window of an import, and counts of what it reads; spans count by start time."""
 
 from __future__ import annotations
 
@@ -16,18 +16,18 @@ from ragvigil.model.span import Signal
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Window:
-    """Times in ns since 1970: `since` is within, `until` no longer; 0 is no bound."""
+    """Times in ns since 1970: `since` is inclusive, `until` exclusive; 0 means no bound."""
 
     since: int = 0
     until: int = 0
 
     def holds(self, moment: int) -> bool:
-        """Whether a time lies within."""
+        """Whether a time is in the window."""
         return self.since <= moment and (not self.until or moment < self.until)
 
 
 def window(since: str | None, until: str | None) -> Window:
-    """A window of what was typed. Raises NotImportable."""
+    """The window of the options as typed. Raises NotImportable."""
     return Window(since=_moment("--since", since), until=_moment("--until", until))
 
 
@@ -39,26 +39,26 @@ class Contents:
         self.traces: set[bytes] = set()
 
     def told(self) -> dict[str, object]:
-        """The counts of what lies within the window, and its time range."""
+        """The counts of what is in the window, and its time range."""
         times = {"first": _written(self.first), "last": _written(self.last)}
         counts = {"traces": len(self.traces), "spans": self.spans, "logs": self.logs}
         return {**counts, "outside": self.outside, **times}
 
-    def narrowed(self, piece: Piece, wanted: Window) -> Piece:
-        """The piece without what lies outside of the window, counted."""
+    def narrowed(self, piece: Piece, window: Window) -> Piece:
+        """The piece without spans outside of the window; counts what it reads."""
         if piece.signal is not Signal.TRACES:
             self.logs += piece.items
             return piece
         request = ExportTraceServiceRequest.FromString(piece.payload)
-        left = 0
+        outside = 0
         for scope in _scopes(request):
-            if wanted != Window():
-                left += _keep(scope.spans, wanted)
+            if window != Window():
+                outside += _keep(scope.spans, window)
             self._count(scope.spans)
-        self.outside += left
-        if not left:
+        self.outside += outside
+        if not outside:
             return piece
-        return replace(piece, payload=request.SerializeToString(), items=piece.items - left)
+        return replace(piece, payload=request.SerializeToString(), items=piece.items - outside)
 
     def _count(self, spans: Any) -> None:
         self.spans += len(spans)
@@ -74,23 +74,23 @@ def _scopes(request: Any) -> Iterator[Any]:
         yield from resource.scope_spans
 
 
-def _keep(spans: Any, wanted: Window) -> int:
-    """Leaves only the spans within; returns how many went."""
-    kept = [span for span in spans if wanted.holds(span.start_time_unix_nano)]
-    left = len(spans) - len(kept)
-    if left:
+def _keep(spans: Any, window: Window) -> int:
+    """Removes the spans outside of the window; returns how many."""
+    inside = [span for span in spans if window.holds(span.start_time_unix_nano)]
+    outside = len(spans) - len(inside)
+    if outside:
         del spans[:]
-        spans.extend(kept)
-    return left
+        spans.extend(inside)
+    return outside
 
 
 def _moment(option: str, typed: str | None) -> int:
     if typed is None:
         return 0
-    found = nanoseconds(typed)
-    if found is None:
+    moment = nanoseconds(typed)
+    if moment is None:
         raise NotImportable(f"{option}: {typed!r} is no time like 2026-01-31 or 2026-01-31T08:00Z")
-    return found
+    return moment
 
 
 def _written(nanos: int) -> str | None:

@@ -68,7 +68,7 @@ def find(answer: str, targets: Targets) -> list[Mark]:
 
 
 def _code(answer: str) -> list[tuple[int, int]]:
-    """The ranges of code. A fence around the whole answer is no code, `[1]` in backticks a marker."""
+    """The ranges of code. A fence around the whole answer is none, nor is `[1]` in backticks."""
     spans = [match.span() for match in CODE.finditer(answer)]
     return [
         (start, end)

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from functools import cached_property
 from pathlib import PurePosixPath
 
-from collector.claims.prompt_chunks import blocks, named
+from collector.claims.prompt_chunks import as_id, context_blocks
 from collector.claims.prompt_match import SPACES, positions
 from ragvigil.model.record import Document
 
@@ -89,7 +89,9 @@ class Targets:
         """Labels and texts of the prompt's blocks; empty if all chunks have ids."""
         if not self._unnamed or not self._prompt:
             return []
-        return [(named(block.label), _squeezed(block.text)) for block in blocks((self._prompt,))]
+        return [
+            (as_id(block.label), _squeezed(block.text)) for block in context_blocks((self._prompt,))
+        ]
 
     @cached_property
     def _labelled(self) -> dict[str, Document]:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from enum import Enum, StrEnum
-from types import ModuleType
 from typing import NamedTuple, Protocol
 
 from ragvigil.model.record import Document
@@ -145,6 +144,3 @@ class Convention(Protocol):
     def claims(self, span: Span) -> Iterable[Claim]:
         """Reads claims from the span. Total: never raises, whatever the span."""
         ...
-
-
-Named = tuple[str, "Convention | ModuleType"]

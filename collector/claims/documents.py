@@ -157,7 +157,7 @@ def listing(drafts: list[Draft], *, complete: bool = True) -> Listing | Withheld
     return Listing(documents, complete)
 
 
-def loose(entry: object) -> Draft | None:
+def draft_of(entry: object) -> Draft | None:
     """A draft from an entry of a document list in any framework's shape; None if it is no document.
 
     Parses LangChain (plain and serialised), LlamaIndex nodes with score, Haystack's flattened
@@ -217,10 +217,10 @@ def _metadata(entry: Mapping[str, object]) -> Mapping[str, object]:
     return {key: value for key, value in entry.items() if key not in skipped}
 
 
-def find(value: object, *, depth: int = 4) -> Listing | Withheld | None:
+def find_documents(value: object, *, depth: int = 4) -> Listing | Withheld | None:
     """The first list of documents in a payload; None if there is none.
 
-    >>> listing = find('{"documents": [{"page_content": "a", "metadata": {"id": "x"}}]}')
+    >>> listing = find_documents('{"documents": [{"page_content": "a", "metadata": {"id": "x"}}]}')
     >>> [(d.chunk_id, d.content) for d in listing.documents]
     [('x', 'a')]
     """
@@ -237,7 +237,7 @@ def find(value: object, *, depth: int = 4) -> Listing | Withheld | None:
     if depth:
         for key in ("outputs", "output", "result", "response", "data", "kwargs", "inputs"):
             if isinstance(container.get(key), (dict, list)):
-                documents = find(container[key], depth=depth - 1)
+                documents = find_documents(container[key], depth=depth - 1)
                 if documents is not None:
                     return documents
     return None if complete else Withheld.TRUNCATED
@@ -246,7 +246,7 @@ def find(value: object, *, depth: int = 4) -> Listing | Withheld | None:
 def _from_list(entries: list[object], complete: bool, depth: int) -> Listing | Withheld | None:
     if not entries:
         return Listing((), complete)
-    drafts = [draft_ for draft_ in map(loose, entries) if draft_ is not None]
+    drafts = [draft_ for draft_ in map(draft_of, entries) if draft_ is not None]
     if len(drafts) == len(entries) or (drafts and not complete):
         return listing(drafts, complete=complete)
     if depth and isinstance(entries[0], list):

@@ -53,7 +53,7 @@ def _calls_tool(message: Mapping[str, object], parts: object) -> bool:
     )
 
 
-def one(message: object, default_role: str = "") -> Message | None:
+def message_of(message: object, default_role: str = "") -> Message | None:
     """A message from a mapping or a text; None for anything else."""
     if isinstance(message, str):
         return Message(default_role, message)
@@ -83,10 +83,10 @@ def _unwrapped(message: dict[str, object]) -> tuple[str, Mapping[str, object]]:
     return "", inner if isinstance(inner, dict) else message
 
 
-def several(value: object, default_role: str = "") -> tuple[Message, ...] | Withheld | None:
+def messages_of(value: object, default_role: str = "") -> tuple[Message, ...] | Withheld | None:
     """Messages from a list, a mapping, or JSON text of either; None if there are none.
 
-    >>> several('[{"role": "user", "parts": [{"type": "text", "content": "hi"}]}]')
+    >>> messages_of('[{"role": "user", "parts": [{"type": "text", "content": "hi"}]}]')
     (Message(role='user', text='hi', calls_tool=False),)
     """
     if value == REDACTED:
@@ -102,7 +102,9 @@ def several(value: object, default_role: str = "") -> tuple[Message, ...] | With
         container = container[0]  # LangChain batches: a list of conversations; we read the first
     if not isinstance(container, list):
         return None
-    messages = tuple(m for m in (one(entry, default_role) for entry in container) if m is not None)
+    messages = tuple(
+        m for m in (message_of(entry, default_role) for entry in container) if m is not None
+    )
     if not complete and not any(message.text for message in messages):
         return Withheld.TRUNCATED
     return messages or None
@@ -121,7 +123,7 @@ def _inside(container: Mapping[str, object]) -> object:
     return [container]
 
 
-def from_rows(rows: Rows) -> tuple[Message, ...] | Withheld | None:
+def messages_of_rows(rows: Rows) -> tuple[Message, ...] | Withheld | None:
     """Messages from the flattened names `N.message.role`, `N.message.content`, …"""
     messages = []
     hidden = False

@@ -6,7 +6,7 @@ import re
 from collections.abc import Mapping
 
 from collector.claims.documents import REDACTED
-from collector.claims.messages import several
+from collector.claims.messages import messages_of
 from collector.claims.recover import looks_structured, parse
 
 DEPTH = 5
@@ -98,7 +98,7 @@ def _question_in_list(value: list[object], depth: int) -> str | None:
 
 def last_user_text(value: object) -> str | None:
     """The text of the last message of a user; None if there is no such message."""
-    messages = several(value)
+    messages = messages_of(value)
     if not isinstance(messages, tuple):
         return None
     texts = [m.text for m in messages if m.role in ("user", "human") and m.text.strip()]

@@ -93,12 +93,12 @@ def question_in(prompt: str) -> str | None:
     return str(questions[-1]).strip() if questions else None
 
 
-def named(label: str) -> str | None:
+def as_id(label: str) -> str | None:
     """A label as an id; None for a running number or a long heading, which identify no chunk."""
     return None if label.isdigit() or len(label) > LABEL_LENGTH or not label else label
 
 
-def blocks(texts: Sequence[str]) -> tuple[Block, ...]:
+def context_blocks(texts: Sequence[str]) -> tuple[Block, ...]:
     """The chunks of the last text that shows a context; empty if none does."""
     for text in reversed(texts):
         region = _region(text)

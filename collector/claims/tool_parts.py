@@ -9,9 +9,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from collector.claims.claim import Listing, Message, Withheld
-from collector.claims.messages import one, several
+from collector.claims.messages import message_of, messages_of
 from collector.claims.recover import as_container, as_json, parse
-from collector.claims.tool_results import documents_of
+from collector.claims.tool_results import tool_documents
 
 RESULT_TYPES = frozenset(
     {"tool_call_response", "tool_result", "function_response", "server_tool_call_response"}
@@ -22,21 +22,22 @@ PART_KEYS = frozenset({"type", "text", "content", "annotations", "citations", "_
 DEPTH = 4
 
 
-def spoken(value: object, role: str) -> tuple[Message, ...] | Withheld | None:
+def messages_with_tools(value: object, role: str) -> tuple[Message, ...] | Withheld | None:
     """Messages with a text or a tool call; tool results become messages of their own.
 
     >>> result = {"type": "tool_call_response", "response": "[a-1] First."}
-    >>> spoken([{"role": "user", "parts": [result, {"type": "text", "content": "Why?"}]}], "user")
+    >>> question = {"type": "text", "content": "Why?"}
+    >>> messages_with_tools([{"role": "user", "parts": [result, question]}], "user")
     (Message(role='tool', text='[a-1] First.', calls_tool=False), \
 Message(role='user', text='Why?', calls_tool=False))
-    >>> spoken('[{"role": "user", "parts": [{"type": "text"}]}]', "user") is None
+    >>> messages_with_tools('[{"role": "user", "parts": [{"type": "text"}]}]', "user") is None
     True
     """
-    messages = several(value, role)
+    messages = messages_of(value, role)
     if not isinstance(messages, tuple):
         return messages
     entries = as_container(value).value
-    if isinstance(entries, list) and any(_results(entry) for entry in entries):
+    if isinstance(entries, list) and any(_result_parts(entry) for entry in entries):
         messages = tuple(message for entry in entries for message in _split(entry, role))
     return messages if any(m.text or m.calls_tool for m in messages) else None
 
@@ -50,7 +51,7 @@ def _parts(entry: object) -> tuple[str, list[object]]:
     return "", []
 
 
-def _results(entry: object) -> list[object]:
+def _result_parts(entry: object) -> list[object]:
     return [part for part in _parts(entry)[1] if _is_result(part)]
 
 
@@ -63,33 +64,33 @@ def _is_result(part: object) -> bool:
 def _split(entry: object, role: str) -> list[Message]:
     """A message's tool results, each as a message, then its other parts as a message."""
     name, parts = _parts(entry)
-    results = [Message("tool", words(part)) for part in parts if _is_result(part)]
+    results = [Message("tool", result_text(part)) for part in parts if _is_result(part)]
     rest = [part for part in parts if not _is_result(part)]
     if isinstance(entry, dict) and results:
         entry = {**entry, name: rest} if rest else None
-    message = one(entry, role)
+    message = message_of(entry, role)
     return [*results, message] if message is not None else results
 
 
-def words(part: object) -> str:
+def result_text(part: object) -> str:
     """The text of a part that holds a tool's result; structures become JSON text.
 
-    >>> words({"toolResult": {"content": [{"json": {"chunks": [{"id": "a"}]}}]}})
+    >>> result_text({"toolResult": {"content": [{"json": {"chunks": [{"id": "a"}]}}]}})
     '{"chunks": [{"id": "a"}]}'
     """
     if isinstance(part, dict):
         inner = next((part[key] for key in RESULT_KEYS if isinstance(part.get(key), dict)), part)
         part = next((inner[key] for key in RETURNED_KEYS if inner.get(key) is not None), None)
-    result = unwrapped(part)
+    result = unwrap(part)
     if isinstance(result, str) or result is None:
         return result or ""
     return as_json(result)
 
 
-def unwrapped(result: object, depth: int = DEPTH) -> object:
+def unwrap(result: object, depth: int = DEPTH) -> object:
     """A tool's result without the parts and envelopes around it.
 
-    >>> unwrapped({"content": [{"type": "text", "text": "[a-1] First."}], "isError": False})
+    >>> unwrap({"content": [{"type": "text", "text": "[a-1] First."}], "isError": False})
     '[a-1] First.'
     """
     if isinstance(result, str) and result[:1] == '"':
@@ -103,13 +104,13 @@ def unwrapped(result: object, depth: int = DEPTH) -> object:
     if set(container) <= {*RETURNED_KEYS, "isError", "is_error", "status", "structuredContent"}:
         for key in RETURNED_KEYS:
             if container.get(key) is not None:
-                return unwrapped(container[key], depth - 1)
+                return unwrap(container[key], depth - 1)
     return result
 
 
 def _joined(parts: list[object], depth: int) -> object:
     if len(parts) == 1 and isinstance(parts[0], dict) and set(parts[0]) <= {"json", "type"}:
-        return unwrapped(parts[0].get("json"), depth - 1)
+        return unwrap(parts[0].get("json"), depth - 1)
     texts = [_text(part, alone=len(parts) == 1) for part in parts]
     if not texts or None in texts:
         return parts
@@ -126,13 +127,13 @@ def _text(part: object, *, alone: bool) -> str | None:
     return text if isinstance(text, str) else None
 
 
-def returned_by_tool(result: object) -> Listing | None:
+def tool_result_documents(result: object) -> Listing | None:
     """The documents in a tool's result; None if it is no retrieval.
 
-    >>> listing = returned_by_tool('[{"text": "[a-1] First.\\\\n[b-2] Second."}]')
+    >>> listing = tool_result_documents('[{"text": "[a-1] First.\\\\n[b-2] Second."}]')
     >>> [document.chunk_id for document in listing.documents]
     ['a-1', 'b-2']
-    >>> returned_by_tool('[{"text": "It is 20 degrees in Lisbon."}]') is None
+    >>> tool_result_documents('[{"text": "It is 20 degrees in Lisbon."}]') is None
     True
     """
-    return documents_of(unwrapped(result))
+    return tool_documents(unwrap(result))

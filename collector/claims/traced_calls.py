@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from collector.claims.claim import Listing, Message, Withheld
-from collector.claims.documents import LIST_KEYS, Draft, draft, find, listing, loose
-from collector.claims.messages import several, text_of
+from collector.claims.documents import LIST_KEYS, Draft, draft, draft_of, find_documents, listing
+from collector.claims.messages import messages_of, text_of
 from collector.claims.payload import answer_of, question_of
 from collector.claims.recover import as_container, looks_structured, number, parse, text
-from collector.claims.tool_results import documents_of
+from collector.claims.tool_results import tool_documents
 
 CONTAINER_STARTS = ('{"', '[{"', "{'", "[{'")
 COLUMNS = ("ids", "documents", "distances", "metadatas")
@@ -21,10 +21,10 @@ RESULT_KEYS = ("artifact", "output", "result", "content")
 PROMPT_KEYS = ("messages", "prompt", "prompts", "input", "text", "content", "query", "question")
 
 
-def decoded(value: object) -> object:
+def decode(value: object) -> object:
     """The value that JSON text encodes, else the text itself; TRUNCATED if it was cut.
 
-    >>> decoded('"how?"'), decoded("how?"), decoded('"how long do refu')
+    >>> decode('"how?"'), decode("how?"), decode('"how long do refu')
     ('how?', 'how?', <Withheld.TRUNCATED: 'truncated'>)
     """
     if not isinstance(value, str):
@@ -58,13 +58,15 @@ def arguments(value: object) -> dict[str, object]:
     return {**result, **keywords} if isinstance(keywords, dict) else result
 
 
-def asked(value: object) -> str | None:
+def question_in_arguments(value: object) -> str | None:
     """The question among the arguments: by its name, else the only text.
 
-    >>> asked('{"frage": "Wie lange?", "k": 4}'), asked('{"args": ["how?"], "kwargs": {}}')
-    ('Wie lange?', 'how?')
+    >>> question_in_arguments('{"frage": "Wie lange?", "k": 4}')
+    'Wie lange?'
+    >>> question_in_arguments('{"args": ["how?"], "kwargs": {}}')
+    'how?'
     """
-    value = decoded(value)
+    value = decode(value)
     if isinstance(value, Withheld):
         return None
     question = question_of(value)
@@ -78,39 +80,40 @@ def asked(value: object) -> str | None:
     return texts.pop() if len(texts) == 1 else None
 
 
-def given(value: object) -> Listing | Withheld | None:
+def documents_in_arguments(value: object) -> Listing | Withheld | None:
     """The documents among the arguments of a call.
 
-    >>> [d.content for d in given('{"args": ["q", [{"id": "a", "text": "A."}]]}').documents]
+    >>> listing = documents_in_arguments('{"args": ["q", [{"id": "a", "text": "A."}]]}')
+    >>> [document.content for document in listing.documents]
     ['A.']
     """
-    documents = find(value)
+    documents = find_documents(value)
     if documents is not None:
         return documents
     complete = as_container(value).complete
     for argument in arguments(value).values():
         if isinstance(argument, (list, dict)) and argument:
-            inner = returned(argument)
+            inner = returned_documents(argument)
             if isinstance(inner, Listing):
                 return inner._replace(complete=inner.complete and complete)
     return None
 
 
-def returned(value: object) -> Listing | Withheld | None:
+def returned_documents(value: object) -> Listing | Withheld | None:
     """The documents that a call returned: any framework's, pairs with scores, or plain texts.
 
-    >>> [d.score for d in returned('[[{"page_content": "A."}, 0.5]]').documents]
+    >>> [d.score for d in returned_documents('[[{"page_content": "A."}, 0.5]]').documents]
     [0.5]
-    >>> returned('["an-id", "another-id"]') is None
+    >>> returned_documents('["an-id", "another-id"]') is None
     True
     """
-    value = decoded(value)
+    value = decode(value)
     if isinstance(value, Withheld):
         return value
     container, complete = as_container(value)
     if isinstance(container, dict) and isinstance(container.get("ids"), list):
-        return _from_columns(container, complete) or find(value)
-    documents = find(value)
+        return _from_columns(container, complete) or find_documents(value)
+    documents = find_documents(value)
     if documents is not None:
         return documents
     for entries in _lists(container):
@@ -133,9 +136,9 @@ def _entry(entry: object) -> Draft | None:
         is_text = len(entry.split()) > 1 or not entry.isascii()
         return draft(None, entry) if is_text and not looks_structured(entry) else None
     if isinstance(entry, list) and len(entry) == 2 and number(entry[1]) is not None:
-        document = loose(entry[0]) or _entry(entry[0])
+        document = draft_of(entry[0]) or _entry(entry[0])
         return document._replace(score=number(entry[1])) if document is not None else None
-    return loose(entry)
+    return draft_of(entry)
 
 
 def _from_columns(container: Mapping[str, object], complete: bool) -> Listing | Withheld | None:
@@ -158,15 +161,16 @@ def _at(column: list[object], index: int) -> object:
     return column[index] if index < len(column) else None
 
 
-def tool_returned(value: object) -> Listing | None:
+def tool_message_documents(value: object) -> Listing | None:
     """The documents in a tool's result or tool message; None if it is no retrieval.
 
-    >>> [d.chunk_id for d in tool_returned('{"content": "[a-1] First.\\\\n[b-2] Two."}').documents]
+    >>> listing = tool_message_documents('{"content": "[a-1] First.\\\\n[b-2] Two."}')
+    >>> [document.chunk_id for document in listing.documents]
     ['a-1', 'b-2']
-    >>> tool_returned('{"documents": []}'), tool_returned('{"results": []}')
+    >>> tool_message_documents('{"documents": []}'), tool_message_documents('{"results": []}')
     (Listing(documents=(), complete=True, slots=(), total=0), None)
     """
-    value = decoded(value)
+    value = decode(value)
     if isinstance(value, dict):
         for key in RESULT_KEYS:
             inner = value.get(key)
@@ -181,69 +185,69 @@ def tool_returned(value: object) -> Listing | None:
 def _in_result(value: object) -> Listing | None:
     """Documents in a result. Parts of a message together are one text, not documents."""
     if isinstance(value, list) and value and all(_is_part(part) for part in value):
-        return documents_of(text_of(value))
-    return documents_of(value)
+        return tool_documents(text_of(value))
+    return tool_documents(value)
 
 
 def _is_part(part: object) -> bool:
     return isinstance(part, dict) and part.get("type") in ("text", "output_text", "input_text")
 
 
-def prompt(value: object) -> tuple[Message, ...] | Withheld | None:
+def prompt_messages(value: object) -> tuple[Message, ...] | Withheld | None:
     """The messages to a model, also from the arguments of a function around the call.
 
-    >>> prompt('{"args": ["Say hi."], "kwargs": {}}')
+    >>> prompt_messages('{"args": ["Say hi."], "kwargs": {}}')
     (Message(role='user', text='Say hi.', calls_tool=False),)
     """
-    value = decoded(value)
+    value = decode(value)
     if isinstance(value, Withheld):
         return value
-    messages = _spoken(value, "user")
+    messages = _with_content(value, "user")
     if messages is not None:
         return messages
     named_arguments = arguments(value)
     for key in PROMPT_KEYS:
         if isinstance(named_arguments.get(key), (str, list)):
-            messages = _spoken(named_arguments[key], "user")
+            messages = _with_content(named_arguments[key], "user")
             if messages is not None:
                 return messages
     unnamed = [argument for name, argument in named_arguments.items() if name.isdecimal()]
     for values in (unnamed, named_arguments.values()):
         texts = [each for each in values if isinstance(each, (str, list)) and each]
         if len(texts) == 1:
-            return _spoken(texts[0], "user")
+            return _with_content(texts[0], "user")
     return None
 
 
-def reply(value: object) -> tuple[Message, ...] | Withheld | None:
+def reply_messages(value: object) -> tuple[Message, ...] | Withheld | None:
     """The messages from a model, also from the result of a function around the call.
 
-    >>> reply('{"choices": [{"message": {"role": "assistant", "content": "Hi."}}]}')
+    >>> reply_messages('{"choices": [{"message": {"role": "assistant", "content": "Hi."}}]}')
     (Message(role='assistant', text='Hi.', calls_tool=False),)
-    >>> reply("[a-1] says so.")
+    >>> reply_messages("[a-1] says so.")
     (Message(role='assistant', text='[a-1] says so.', calls_tool=False),)
     """
-    value = decoded(value)
+    value = decode(value)
     if isinstance(value, Withheld):
         return value
-    messages = _spoken(value, "assistant")
+    messages = _with_content(value, "assistant")
     if messages is not None:
         return messages
     answer = answer_of(value)
     return (Message("assistant", answer),) if answer else None
 
 
-def _spoken(value: object, role: str) -> tuple[Message, ...] | Withheld | None:
+def _with_content(value: object, role: str) -> tuple[Message, ...] | Withheld | None:
     """Messages with texts or tool calls; a text that only begins like JSON is a text."""
     if isinstance(value, str) and not value.lstrip().startswith(CONTAINER_STARTS):
         return (Message(role, value),) if value.strip() else None
-    messages = several(value, role)
+    messages = messages_of(value, role)
     if not isinstance(messages, tuple):
         return messages
     return messages if any(message.text or message.calls_tool for message in messages) else None
 
 
-def field(value: object, *names: str) -> object:
+def first_member(value: object, *names: str) -> object:
     """The first of these members of a mapping or its JSON text; None if it has none of them."""
     container = as_container(value).value
     if not isinstance(container, dict):
@@ -251,11 +255,11 @@ def field(value: object, *names: str) -> object:
     return next((container[name] for name in names if container.get(name) is not None), None)
 
 
-def plain(value: object) -> str:
+def plain_text(value: object) -> str:
     """A short text, which may be encoded as JSON text.
 
-    >>> plain('"RETRIEVER"'), plain("RETRIEVER"), plain(None)
+    >>> plain_text('"RETRIEVER"'), plain_text("RETRIEVER"), plain_text(None)
     ('RETRIEVER', 'RETRIEVER', '')
     """
-    inner = decoded(value)
+    inner = decode(value)
     return text(inner)

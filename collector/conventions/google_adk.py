@@ -1,7 +1,7 @@
 """Google's Agent Development Kit: requests, responses and tool calls under `gcp.vertex.agent.*`.
 
-Bodies are JSON text in Gemini's shape, `{}` where content is switched off. A model's call stays
-open while the tools that it asked for run inside of it. Newer versions can write OTel's names.
+Bodies are JSON text in Gemini's shape, or `{}` if content is switched off. The span of a model call
+stays open while the requested tools run inside it. Newer versions can write OTel's names.
 Source: google/adk-python 1 and 2, `telemetry/tracing.py`.
 """
 
@@ -13,7 +13,7 @@ from functools import partial
 from collector.claims.claim import Claim, Field, Message, SpanRole, Withheld
 from collector.claims.messages import text_of
 from collector.claims.recover import as_container, number, text, whole
-from collector.claims.tool_parts import returned_by_tool, spoken
+from collector.claims.tool_parts import messages_with_tools, tool_result_documents
 from ragvigil.model.span import Attributes, Span
 
 ROOTS = frozenset({"gcp"})
@@ -31,7 +31,10 @@ SPENT = (
 
 
 def claims(span: Span) -> Iterator[Claim]:
-    """What a span of the kit says; a tool's span has an empty request and response as well."""
+    """Reads the claims of a span of the kit.
+
+    A tool's span also has an empty request and response, so it is recognised first.
+    """
     attributes = span.attributes
     if PREFIX + "session_id" in attributes:
         yield Claim(Field.SESSION, text(attributes[PREFIX + "session_id"]), 6)
@@ -44,15 +47,15 @@ def claims(span: Span) -> Iterator[Claim]:
 
 
 def _tool(attributes: Attributes) -> Iterator[Claim]:
-    """A tool's call. What it was asked is the model's wording, never the user's: not claimed."""
+    """A tool call. Its arguments are the model's text, never the user's: no query is claimed."""
     if text(attributes.get("gen_ai.tool.name")) == MERGED:
-        yield Claim(Field.ROLE, SpanRole.CHAIN, 4)  # it repeats what other spans returned
+        yield Claim(Field.ROLE, SpanRole.CHAIN, 4)  # it repeats the results of other spans
         return
     yield Claim(Field.ROLE, SpanRole.TOOL, 8)
     result = attributes[TOOL_RESPONSE]
     if result != HIDDEN:
         yield Claim(Field.OUTPUT, result, 7)
-        yield Claim(Field.RETRIEVED, partial(returned_by_tool, result), 7)
+        yield Claim(Field.RETRIEVED, partial(tool_result_documents, result), 7)
 
 
 def _request(value: object) -> Iterator[Claim]:
@@ -81,8 +84,8 @@ def _response(value: object) -> Iterator[Claim]:
 
 
 def _part(body: object, name: str) -> Mapping[str, object]:
-    found = body.get(name) if isinstance(body, dict) else None
-    return found if isinstance(found, dict) else {}
+    part = body.get(name) if isinstance(body, dict) else None
+    return part if isinstance(part, dict) else {}
 
 
 def _prompt(value: object) -> tuple[Message, ...] | Withheld | None:
@@ -91,27 +94,31 @@ def _prompt(value: object) -> tuple[Message, ...] | Withheld | None:
     if not isinstance(body, dict):
         return None if complete else Withheld.TRUNCATED
     contents = body.get("contents")
-    listed = [_typed(one) for one in contents] if isinstance(contents, list) else []
-    found = spoken(listed, "user") if listed else None
+    contents_ = [_typed(content) for content in contents] if isinstance(contents, list) else []
+    messages = messages_with_tools(contents_, "user") if contents_ else None
     system = text_of(_part(body, "config").get("system_instruction"))
-    said = found if isinstance(found, tuple) else ()
-    return (*((Message("system", system),) if system else ()), *said) or None
+    visible = messages if isinstance(messages, tuple) else ()
+    return (*((Message("system", system),) if system else ()), *visible) or None
 
 
 def _reply(value: object) -> tuple[Message, ...] | Withheld | None:
     body, complete = as_container(value)
     if not isinstance(body, dict):
         return None if complete else Withheld.TRUNCATED
-    found = spoken([_typed(body.get("content"))], "assistant")
-    if not isinstance(found, tuple):
-        return found
-    return tuple(message._replace(role="assistant") for message in found)
+    messages = messages_with_tools([_typed(body.get("content"))], "assistant")
+    if not isinstance(messages, tuple):
+        return messages
+    return tuple(message._replace(role="assistant") for message in messages)
 
 
 def _typed(content: object) -> object:
-    """A content of Gemini's with its parts by type: calls are calls, thoughts are none of it."""
+    """A Gemini content with typed calls and without thoughts."""
     if not isinstance(content, dict) or not isinstance(content.get("parts"), list):
         return content
-    parts = [one for one in content["parts"] if isinstance(one, dict) and not one.get("thought")]
-    calls = [{**one, "type": "function_call"} if "function_call" in one else one for one in parts]
+    parts = [
+        part for part in content["parts"] if isinstance(part, dict) and not part.get("thought")
+    ]
+    calls = [
+        {**part, "type": "function_call"} if "function_call" in part else part for part in parts
+    ]
     return {**content, "parts": calls}

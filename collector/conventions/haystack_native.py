@@ -1,6 +1,6 @@
 """Haystack's own tracer: `haystack.component.*`, `haystack.pipeline.*`, `haystack.agent.*`.
 
-What a component does is told by its type alone; what it took and returned is there only with
+Only the type of a component says what it does. Its inputs and outputs are there only with
 HAYSTACK_CONTENT_TRACING_ENABLED=true, the input of a pipeline always. Documents have their
 metadata at the top level.
 Sources: deepset-ai/haystack 2.0 to 3.2, `core/pipeline`, `components/agents`, `dataclasses`.
@@ -12,11 +12,11 @@ from collections.abc import Iterator, Mapping
 from functools import partial
 
 from collector.claims.claim import Claim, Field, Listing, Message, SpanRole, Withheld
-from collector.claims.documents import find
+from collector.claims.documents import find_documents
 from collector.claims.messages import text_of
 from collector.claims.payload import question_of
 from collector.claims.recover import as_container, text, whole
-from collector.claims.traced_calls import field, plain, tool_returned
+from collector.claims.traced_calls import first_member, plain_text, tool_message_documents
 from ragvigil.model.span import Span
 
 ROOTS = frozenset({"haystack"})
@@ -27,7 +27,7 @@ ROLES = (
     ("ImageGenerator", SpanRole.CHAIN), ("Generator", SpanRole.LLM),
     ("Embedder", SpanRole.EMBEDDING), ("Agent", SpanRole.AGENT), ("ToolInvoker", SpanRole.TOOL),
 )  # fmt: skip
-"""Roles by the end of a component's type, the first that fits."""
+"""Roles by the end of a component's type; the first match counts."""
 SPAN_ROLES = {
     "haystack.agent.run": SpanRole.AGENT, "haystack.agent.step.llm": SpanRole.LLM,
     "haystack.agent.step.tool": SpanRole.TOOL,
@@ -45,7 +45,7 @@ CALLS, RESULTS = ("tool_call", "tool_calls"), ("tool_call_result",)
 
 
 def claims(span: Span) -> Iterator[Claim]:
-    """What a span of Haystack's tracer says."""
+    """Reads the claims of a span of Haystack's tracer."""
     attributes = span.attributes
     if not any(name.startswith("haystack.") for name in attributes):
         return
@@ -54,111 +54,113 @@ def claims(span: Span) -> Iterator[Claim]:
     names = next(
         (pair for pair in PAYLOADS if pair[0] in attributes or pair[1] in attributes), None
     )
-    taken, result = (attributes.get(name) for name in names) if names else (None, None)
-    if taken == "":
-        taken = None  # Haystack writes None as an empty text
+    inputs, result = (attributes.get(name) for name in names) if names else (None, None)
+    if inputs == "":
+        inputs = None  # Haystack writes None as an empty text
     if result == "":
         result = None
     if role is SpanRole.LLM:
-        yield from _generator(taken, result)
+        yield from _generator(inputs, result)
     elif role in (SpanRole.RETRIEVER, SpanRole.RERANKER, SpanRole.EMBEDDING):
-        yield from _search(role, taken, result)
+        yield from _search(role, inputs, result)
     elif role is SpanRole.TOOL:
-        yield from _tool(taken, result)
-    elif taken is not None or result is not None:
-        yield from _chain(span, taken, result)
+        yield from _tool(inputs, result)
+    elif inputs is not None or result is not None:
+        yield from _chain(span, inputs, result)
 
 
 def _role(span: Span) -> SpanRole:
-    kind = plain(span.attributes.get("haystack.component.type"))
-    found = next((role for end, role in ROLES if kind.endswith(end)), None)
-    if found is SpanRole.RETRIEVER and _takes_documents(span):
+    kind = plain_text(span.attributes.get("haystack.component.type"))
+    role = next((role for end, role in ROLES if kind.endswith(end)), None)
+    if role is SpanRole.RETRIEVER and _takes_documents(span):
         return SpanRole.RERANKER  # AutoMergingRetriever, SentenceWindowRetriever
     if "haystack.agent.step.llm_output" in span.attributes:
-        return SpanRole.LLM  # 2.2x had no span of its own for the model's call
-    return found or SPAN_ROLES.get(span.name, SpanRole.CHAIN)
+        return SpanRole.LLM  # 2.2x had no separate span for the model call
+    return role or SPAN_ROLES.get(span.name, SpanRole.CHAIN)
 
 
 def _takes_documents(span: Span) -> bool:
-    types = field(span.attributes.get("haystack.component.input_types"), *DOCUMENT_KEYS)
-    return plain(types).startswith("list")
+    types = first_member(span.attributes.get("haystack.component.input_types"), *DOCUMENT_KEYS)
+    return plain_text(types).startswith("list")
 
 
 def _documents(value: object) -> Listing | Withheld | None:
     container, complete = as_container(value)
     if isinstance(container, dict):
-        listed = next((container[key] for key in DOCUMENT_KEYS if key in container), None)
-        found = find(listed) if isinstance(listed, list) else None
-        if isinstance(found, Listing):
-            return found._replace(complete=complete)
+        documents = next((container[key] for key in DOCUMENT_KEYS if key in container), None)
+        listing = find_documents(documents) if isinstance(documents, list) else None
+        if isinstance(listing, Listing):
+            return listing._replace(complete=complete)
     return None if complete else Withheld.TRUNCATED
 
 
-def _search(role: SpanRole, taken: object, result: object) -> Iterator[Claim]:
-    yield Claim(Field.QUERY, partial(_query, taken), 5)
-    yield Claim(Field.TOP_K, partial(_top_k, taken), 6)
+def _search(role: SpanRole, inputs: object, result: object) -> Iterator[Claim]:
+    yield Claim(Field.QUERY, partial(_query, inputs), 5)
+    yield Claim(Field.TOP_K, partial(_top_k, inputs), 6)
     if role is SpanRole.RETRIEVER:
         yield Claim(Field.RETRIEVED, partial(_documents, result), 5)
         yield Claim(Field.RETRIEVED, Withheld.HIDDEN if result is None else None, 90)
     elif role is SpanRole.RERANKER:
-        yield Claim(Field.RERANK_INPUT, partial(_documents, taken), 5)
+        yield Claim(Field.RERANK_INPUT, partial(_documents, inputs), 5)
         yield Claim(Field.RERANKED, partial(_documents, result), 5)
         yield Claim(Field.RERANKED, Withheld.HIDDEN if result is None else None, 90)
     elif role is SpanRole.EMBEDDING and result is not None:
         yield Claim(Field.MODEL, partial(_embedding_model, result), 7)
 
 
-def _query(taken: object) -> str | None:
-    """The words that were searched for; what a filter is made of is no query."""
-    return text(field(taken, "query", "text", "question")) or None
+def _query(inputs: object) -> str | None:
+    """The text of a search; a filter is no query."""
+    return text(first_member(inputs, "query", "text", "question")) or None
 
 
-def _top_k(taken: object) -> int | None:
-    return whole(field(taken, "top_k"))
+def _top_k(inputs: object) -> int | None:
+    return whole(first_member(inputs, "top_k"))
 
 
 def _embedding_model(result: object) -> str | None:
-    return text(field(field(result, "meta"), "model", "embedding_model")) or None
+    return text(first_member(first_member(result, "meta"), "model", "embedding_model")) or None
 
 
-def _tool(taken: object, result: object) -> Iterator[Claim]:
-    yield Claim(Field.QUERY, partial(question_of, taken), 6)
+def _tool(inputs: object, result: object) -> Iterator[Claim]:
+    yield Claim(Field.QUERY, partial(question_of, inputs), 6)
     if result is not None:
         yield Claim(Field.RETRIEVED, partial(_tool_documents, result), 6)
 
 
 def _tool_documents(result: object) -> Listing | None:
-    """A tool's result, or those in the messages that the invoker of the tools returned."""
-    listed = field(result, "tool_messages")
-    if not isinstance(listed, list):
-        inner = field(result, "tool_call_result", "result", "output")
-        return tool_returned(inner if inner is not None else result)
-    messages = [one for entry in listed for one in _messages_of(entry, "tool")]
-    return next((found for one in messages if (found := tool_returned(one.text))), None)
+    """The documents of a tool's result, or of the messages from the tool invoker."""
+    tool_messages = first_member(result, "tool_messages")
+    if not isinstance(tool_messages, list):
+        inner = first_member(result, "tool_call_result", "result", "output")
+        return tool_message_documents(inner if inner is not None else result)
+    messages = [message for entry in tool_messages for message in _messages_of(entry, "tool")]
+    return next(
+        (listing for message in messages if (listing := tool_message_documents(message.text))), None
+    )
 
 
-def _chain(span: Span, taken: object, result: object) -> Iterator[Claim]:
-    yield Claim(Field.INPUT, taken, 5)
+def _chain(span: Span, inputs: object, result: object) -> Iterator[Claim]:
+    yield Claim(Field.INPUT, inputs, 5)
     yield Claim(Field.OUTPUT, partial(_answer, result), 5)
-    if plain(span.attributes.get("haystack.component.type")).endswith("Joiner"):
+    if plain_text(span.attributes.get("haystack.component.type")).endswith("Joiner"):
         yield Claim(Field.RERANK_INPUT, partial(_documents, result), 6)
 
 
 def _answer(result: object) -> str | None:
-    """What was answered: by an answer builder, else by the only generator that replied."""
+    """The answer of an answer builder, else of the only generator that replied."""
     container = as_container(result).value
     if not isinstance(container, dict):
         return None
-    outputs = [container, *(one for one in container.values() if isinstance(one, dict))]
+    outputs = [container, *(output for output in container.values() if isinstance(output, dict))]
     for read in (_built, _replied, _last_message):
-        found = {one for output in outputs if (one := read(output))}
-        if found:
-            return found.pop() if len(found) == 1 else None
+        answers = {answer for output in outputs if (answer := read(output))}
+        if answers:
+            return answers.pop() if len(answers) == 1 else None
     return None
 
 
 def _built(output: Mapping[str, object]) -> str:
-    """The first answer: a generated one, or the best of those that were cut out of documents."""
+    """The first answer: a generated one, or the best that was extracted from documents."""
     answers = output.get("answers")
     first = answers[0] if isinstance(answers, list) and answers else None
     if isinstance(first, dict):
@@ -173,17 +175,17 @@ def _replied(output: Mapping[str, object]) -> str:
 
 
 def _last_message(output: Mapping[str, object]) -> str:
-    """The last message of an agent, where the agent wrote it."""
+    """The last message of an agent, if the agent wrote it."""
     last = output.get("last_message")
-    listed = output.get("messages")
-    last = listed[-1] if last is None and isinstance(listed, list) and listed else last
-    found = list(_messages_of(last, "assistant"))
-    return found[-1].text if found and found[-1].role == "assistant" else ""
+    messages = output.get("messages")
+    last = messages[-1] if last is None and isinstance(messages, list) and messages else last
+    last_messages = list(_messages_of(last, "assistant"))
+    return last_messages[-1].text if last_messages and last_messages[-1].role == "assistant" else ""
 
 
-def _generator(taken: object, result: object) -> Iterator[Claim]:
-    yield Claim(Field.PROMPT, partial(_prompt, taken), 5)
-    yield Claim(Field.PROMPT, Withheld.HIDDEN if taken is None else None, 90)
+def _generator(inputs: object, result: object) -> Iterator[Claim]:
+    yield Claim(Field.PROMPT, partial(_prompt, inputs), 5)
+    yield Claim(Field.PROMPT, Withheld.HIDDEN if inputs is None else None, 90)
     yield Claim(Field.REPLY, partial(_reply, result), 5)
     yield Claim(Field.REPLY, Withheld.HIDDEN if result is None else None, 90)
     if result is None:
@@ -191,25 +193,27 @@ def _generator(taken: object, result: object) -> Iterator[Claim]:
     meta = _meta(result)
     usage = meta.get("usage")
     yield Claim(Field.MODEL, text(meta.get("model")), 6)
-    yield Claim(Field.FINISH_REASON, text(field(meta, "finish_reason", "stop_reason")), 5)
-    yield Claim(Field.INPUT_TOKENS, whole(field(usage, "prompt_tokens", "input_tokens")), 6)
-    yield Claim(Field.OUTPUT_TOKENS, whole(field(usage, "completion_tokens", "output_tokens")), 6)
-    details = field(usage, "prompt_tokens_details")
-    yield Claim(Field.CACHE_READ_TOKENS, whole(field(details, "cached_tokens")), 6)
-    details = field(usage, "completion_tokens_details")
-    yield Claim(Field.REASONING_TOKENS, whole(field(details, "reasoning_tokens")), 6)
+    yield Claim(Field.FINISH_REASON, text(first_member(meta, "finish_reason", "stop_reason")), 5)
+    yield Claim(Field.INPUT_TOKENS, whole(first_member(usage, "prompt_tokens", "input_tokens")), 6)
+    yield Claim(
+        Field.OUTPUT_TOKENS, whole(first_member(usage, "completion_tokens", "output_tokens")), 6
+    )
+    details = first_member(usage, "prompt_tokens_details")
+    yield Claim(Field.CACHE_READ_TOKENS, whole(first_member(details, "cached_tokens")), 6)
+    details = first_member(usage, "completion_tokens_details")
+    yield Claim(Field.REASONING_TOKENS, whole(first_member(details, "reasoning_tokens")), 6)
 
 
 def _meta(result: object) -> Mapping[str, object]:
-    """The metadata of the first reply: on the message, or beside the texts in a list."""
+    """The metadata of the first reply: in the message, or in a list beside the texts."""
     container = as_container(result).value
     if isinstance(container, list):
         container = {"replies": container}
     if not isinstance(container, dict):
         return {}
     for name in ("meta", "replies"):
-        listed = container.get(name)
-        first = listed[0] if isinstance(listed, list) and listed else None
+        values = container.get(name)
+        first = values[0] if isinstance(values, list) and values else None
         if isinstance(first, dict):
             inner = first if name == "meta" else first.get("meta", first.get("_meta"))
             if isinstance(inner, dict):
@@ -217,33 +221,33 @@ def _meta(result: object) -> Mapping[str, object]:
     return {}
 
 
-def _prompt(taken: object) -> tuple[Message, ...] | Withheld | None:
-    container, complete = as_container(taken)
+def _prompt(inputs: object) -> tuple[Message, ...] | Withheld | None:
+    container, complete = as_container(inputs)
     if isinstance(container, list):
         return _messages(container, "user")
     if not isinstance(container, dict):
         return None if complete else Withheld.TRUNCATED
-    found = _messages(field(container, "messages", "prompt"), "user") or ()
+    messages = _messages(first_member(container, "messages", "prompt"), "user") or ()
     system = text(container.get("system_prompt"))
-    return ((Message("system", system), *found) if system else found) or None
+    return ((Message("system", system), *messages) if system else messages) or None
 
 
 def _reply(result: object) -> tuple[Message, ...] | Withheld | None:
     container, complete = as_container(result)
     if not complete:
         return Withheld.TRUNCATED
-    replies = container if isinstance(container, list) else field(container, "replies")
+    replies = container if isinstance(container, list) else first_member(container, "replies")
     return _messages(replies, "assistant")
 
 
 def _messages(value: object, role: str) -> tuple[Message, ...] | None:
-    """Texts or chat messages, as Haystack's generators take and return them."""
-    listed = value if isinstance(value, list) else [value]
-    return tuple(one for entry in listed for one in _messages_of(entry, role)) or None
+    """Messages from the texts or chat messages that go into and come out of generators."""
+    entries = value if isinstance(value, list) else [value]
+    return tuple(message for entry in entries for message in _messages_of(entry, role)) or None
 
 
 def _messages_of(entry: object, role: str) -> Iterator[Message]:
-    """One chat message, its tool results one by one; `_role` and `_content` up to 2.9."""
+    """A chat message, and each tool result as a message; `_role` and `_content` up to 2.9."""
     if isinstance(entry, str) and entry:
         yield Message(role, entry)
     if not isinstance(entry, dict):
@@ -254,7 +258,7 @@ def _messages_of(entry: object, role: str) -> Iterator[Message]:
     parts = content if isinstance(content, list) else []
     dicts = [part for part in parts if isinstance(part, dict)]
     for result in (part[name] for part in dicts for name in RESULTS if name in part):
-        yield Message("tool", text_of(field(result, "result")))
+        yield Message("tool", text_of(first_member(result, "result")))
     calls = any(name in part for part in dicts for name in CALLS)
     body = text_of(parts or content)
     if body or calls:

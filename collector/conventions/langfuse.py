@@ -1,7 +1,7 @@
 """Langfuse: `langfuse.observation.*` and `langfuse.trace.*`, its SDKs for Python and JavaScript.
 
-Inputs and outputs are texts or JSON text of whatever the user's code took and returned. There is
-no type for rerankers: only the name of the observation tells.
+Inputs and outputs are texts, or JSON text of the arguments and results of the user's code. There is
+no type for rerankers: only the name of the observation reveals them.
 Sources: langfuse/langfuse-python `_client/attributes.py` and `langchain/CallbackHandler.py` 3 to
 5, langfuse/langfuse `packages/shared/src/server/otel`.
 """
@@ -16,14 +16,14 @@ from functools import partial
 from collector.claims.claim import UNNAMED, Claim, Field, Listing, SpanRole, Withheld
 from collector.claims.recover import as_container, number, text, whole
 from collector.claims.traced_calls import (
-    asked,
-    field,
-    given,
-    plain,
-    prompt,
-    reply,
-    returned,
-    tool_returned,
+    documents_in_arguments,
+    first_member,
+    plain_text,
+    prompt_messages,
+    question_in_arguments,
+    reply_messages,
+    returned_documents,
+    tool_message_documents,
 )
 from ragvigil.model.span import Attributes, Span
 
@@ -38,32 +38,32 @@ ROLES = {
 SCALARS = {
     "session.id": (Field.SESSION, text, 1),
     "langfuse.session.id": (Field.SESSION, text, 3),
-    "langfuse.trace.metadata.langfuse_session_id": (Field.SESSION, plain, 6),
-    "langfuse.observation.metadata.langfuse_session_id": (Field.SESSION, plain, 7),
+    "langfuse.trace.metadata.langfuse_session_id": (Field.SESSION, plain_text, 6),
+    "langfuse.observation.metadata.langfuse_session_id": (Field.SESSION, plain_text, 7),
     "user.id": (Field.USER, text, 1),
     "langfuse.user.id": (Field.USER, text, 3),
-    "langfuse.trace.metadata.langfuse_user_id": (Field.USER, plain, 6),
-    "langfuse.observation.metadata.langfuse_user_id": (Field.USER, plain, 7),
+    "langfuse.trace.metadata.langfuse_user_id": (Field.USER, plain_text, 6),
+    "langfuse.observation.metadata.langfuse_user_id": (Field.USER, plain_text, 7),
     "langfuse.environment": (Field.ENVIRONMENT, text, 2),
     "langfuse.trace.name": (Field.WORKFLOW, text, 4),
     "langfuse.observation.model.name": (Field.MODEL, text, 7),
     "langfuse.observation.prompt.version": (Field.PROMPT_VERSION, text, 1),
     "langfuse.observation.prompt.name": (Field.PROMPT_VERSION, text, 7),
     "langfuse.version": (Field.PROMPT_VERSION, text, 9),
-    "langfuse.trace.metadata.tenant": (Field.TENANT, plain, 5),
-    "langfuse.trace.metadata.tenant_id": (Field.TENANT, plain, 6),
-    "langfuse.trace.metadata.locale": (Field.LOCALE, plain, 5),
+    "langfuse.trace.metadata.tenant": (Field.TENANT, plain_text, 5),
+    "langfuse.trace.metadata.tenant_id": (Field.TENANT, plain_text, 6),
+    "langfuse.trace.metadata.locale": (Field.LOCALE, plain_text, 5),
 }
 OBSERVED_IN, OBSERVED_OUT = "langfuse.observation.input", "langfuse.observation.output"
 MASKED = "<fully masked due to failed mask function>"
 CACHED = ("input_cache_read", "cache_read_input_tokens", "input_cached_tokens", "cache_read")
 THOUGHT = ("output_reasoning", "output_reasoning_tokens", "reasoning_tokens", "reasoning")
 UNTYPED = frozenset({"", "span", "chain", "tool", "retriever"})
-"""Types that say too little to overrule the name of an observation."""
+"""Types that are too general to overrule the name of an observation."""
 
 
 def claims(span: Span) -> Iterator[Claim]:
-    """What an observation of Langfuse says."""
+    """Reads the claims of a Langfuse observation."""
     attributes = span.attributes
     role = _role(span)
     if role is not None:
@@ -74,7 +74,7 @@ def claims(span: Span) -> Iterator[Claim]:
         claimed, read, precedence = SCALARS[key]
         yield Claim(claimed, read(attributes[key]), precedence)
     if text(attributes.get("langfuse.observation.level")).upper() == "ERROR":
-        why = plain(attributes.get("langfuse.observation.status_message"))
+        why = plain_text(attributes.get("langfuse.observation.status_message"))
         yield Claim(Field.ERROR, why or UNNAMED, 5)
     if role is SpanRole.LLM:
         yield from _generation(span)
@@ -85,17 +85,17 @@ def claims(span: Span) -> Iterator[Claim]:
 
 
 def _role(span: Span) -> SpanRole | None:
-    """The type; a reranker is told by its name, but only where it returned documents."""
+    """The role by type; a reranker by its name, but only if it returned documents."""
     kind = text(span.attributes.get("langfuse.observation.type")).lower()
     if kind in UNTYPED and "rerank" in span.name.lower():
-        ranked = returned(span.attributes.get(OBSERVED_OUT))
+        ranked = returned_documents(span.attributes.get(OBSERVED_OUT))
         if isinstance(ranked, Listing) and ranked.documents:
             return SpanRole.RERANKER
     return ROLES.get(kind)
 
 
 def _given(attributes: Attributes, role: SpanRole | None) -> Iterator[Claim]:
-    """The input of an observation; of the trace where the user's code set it on this span."""
+    """The input of an observation, and of the trace if the user's code set it on this span."""
     for name, precedence in ((OBSERVED_IN, 5), ("langfuse.trace.input", 4)):
         value = attributes.get(name)
         if value is None:
@@ -104,15 +104,19 @@ def _given(attributes: Attributes, role: SpanRole | None) -> Iterator[Claim]:
             yield Claim(Field.INPUT, Withheld.HIDDEN, precedence)
         elif role in (SpanRole.LLM, SpanRole.EMBEDDING) and name == OBSERVED_IN:
             claimed = Field.PROMPT if role is SpanRole.LLM else Field.QUERY
-            yield Claim(claimed, partial(prompt if role is SpanRole.LLM else asked, value), 5)
+            yield Claim(
+                claimed,
+                partial(prompt_messages if role is SpanRole.LLM else question_in_arguments, value),
+                5,
+            )
         else:
             yield Claim(Field.INPUT, partial(_asked_or_all, value), precedence)
     if role is SpanRole.RERANKER and OBSERVED_IN in attributes:
-        yield Claim(Field.RERANK_INPUT, partial(given, attributes[OBSERVED_IN]), 5)
+        yield Claim(Field.RERANK_INPUT, partial(documents_in_arguments, attributes[OBSERVED_IN]), 5)
 
 
 def _asked_or_all(value: object) -> object:
-    return asked(value) or value
+    return question_in_arguments(value) or value
 
 
 def _returned(span: Span, role: SpanRole | None) -> Iterator[Claim]:
@@ -128,15 +132,15 @@ def _returned(span: Span, role: SpanRole | None) -> Iterator[Claim]:
             yield Claim(claimed, Withheld.HIDDEN, 5)
     elif value is not None:
         if role is SpanRole.RERANKER:
-            yield Claim(Field.RERANKED, partial(returned, value), 5)
+            yield Claim(Field.RERANKED, partial(returned_documents, value), 5)
         elif role is SpanRole.TOOL:
-            yield Claim(Field.RETRIEVED, partial(tool_returned, value), 5)
+            yield Claim(Field.RETRIEVED, partial(tool_message_documents, value), 5)
         elif role is SpanRole.RETRIEVER or _is_named_retrieval(span, role):
-            yield Claim(Field.RETRIEVED, partial(returned, value), 5)
+            yield Claim(Field.RETRIEVED, partial(returned_documents, value), 5)
 
 
 def _is_named_retrieval(span: Span, role: SpanRole | None) -> bool:
-    """A function that the user traced without a type, but named for what it does."""
+    """Whether it is a function without a type whose name says that it retrieves."""
     return role in (None, SpanRole.CHAIN) and "retriev" in span.name.lower()
 
 
@@ -146,7 +150,7 @@ def _generation(span: Span) -> Iterator[Claim]:
     if replied == MASKED:
         yield Claim(Field.REPLY, Withheld.HIDDEN, 5)
     elif replied is not None:
-        yield Claim(Field.REPLY, partial(reply, replied), 5)
+        yield Claim(Field.REPLY, partial(reply_messages, replied), 5)
         yield Claim(Field.RAW_REPLY, replied, 5)
     if attributes.get(OBSERVED_IN) == MASKED:
         yield Claim(Field.PROMPT, Withheld.HIDDEN, 5)
@@ -156,20 +160,22 @@ def _generation(span: Span) -> Iterator[Claim]:
         yield Claim(Field.MAX_TOKENS, partial(_max_tokens, parameters), 5)
     started = attributes.get("langfuse.observation.completion_start_time")
     if started is not None:
-        yield Claim(Field.FIRST_TOKEN_SECONDS, _seconds_since(span, plain(started)), 4)
+        yield Claim(Field.FIRST_TOKEN_SECONDS, _seconds_since(span, plain_text(started)), 4)
 
 
 def _parameter(parameters: object, name: str) -> float | None:
-    return number(field(parameters, name))
+    return number(first_member(parameters, name))
 
 
 def _max_tokens(parameters: object) -> int | None:
-    return whole(field(parameters, "max_tokens", "max_completion_tokens", "max_output_tokens"))
+    return whole(
+        first_member(parameters, "max_tokens", "max_completion_tokens", "max_output_tokens")
+    )
 
 
 def _seconds_since(span: Span, moment: str) -> float | None:
-    """Seconds from the start of a span to a moment in ISO 8601, None where that lies outside."""
-    with suppress(ValueError):  # no date: no claim
+    """Seconds from the start of a span to a moment in ISO 8601; None if outside of the span."""
+    with suppress(ValueError):  # not a date: no claim
         at = datetime.fromisoformat(moment)
         at = at if at.tzinfo is not None else at.replace(tzinfo=UTC)
         seconds = at.timestamp() - span.start_unix_nano / 1e9
@@ -184,8 +190,8 @@ def _length(span: Span) -> float:
 def _spent(attributes: Attributes) -> Iterator[Claim]:
     usage = as_container(attributes.get("langfuse.observation.usage_details")).value
     if isinstance(usage, dict):
-        names = {str(name): one for name, count in usage.items()
-                 if (one := whole(count)) is not None}  # fmt: skip
+        names = {str(name): tokens for name, count in usage.items()
+                 if (tokens := whole(count)) is not None}  # fmt: skip
         yield Claim(Field.INPUT_TOKENS, _side(names, "input", "prompt_tokens"), 6)
         yield Claim(Field.OUTPUT_TOKENS, _side(names, "output", "completion_tokens"), 6)
         yield Claim(Field.CACHE_READ_TOKENS, _first(names, CACHED), 6)
@@ -198,12 +204,14 @@ def _spent(attributes: Attributes) -> Iterator[Claim]:
 
 
 def _first(names: dict[str, int], known: tuple[str, ...]) -> int | None:
-    return next((names[one] for one in known if one in names), None)
+    return next((names[name] for name in known if name in names), None)
 
 
 def _side(names: dict[str, int], side: str, older: str) -> int | None:
-    """All tokens of one side. LangChain's details were taken out of `input` and `output`;
-    where a total says that they are in it still, they are not added again.
+    """All tokens of a side (input or output).
+
+    LangChain subtracts the details from `input` and `output`, so they are added again, unless the
+    total shows that they were not subtracted.
     """
     for name in (older, f"{side}_tokens"):
         if name in names:
@@ -212,4 +220,4 @@ def _side(names: dict[str, int], side: str, older: str) -> int | None:
         return None
     if names.get("total") == names.get("input", 0) + names.get("output", 0):
         return names[side]
-    return names[side] + sum(one for name, one in names.items() if name.startswith(f"{side}_"))
+    return names[side] + sum(count for name, count in names.items() if name.startswith(f"{side}_"))

@@ -1,8 +1,7 @@
-"""LangSmith's SDKs over OTLP: `langsmith.*`, inputs and outputs as JSON in `gen_ai.prompt` and
-`gen_ai.completion` of every run, whatever it is.
+"""LangSmith's SDKs over OTLP: `langsmith.*`; every run has JSON in `gen_ai.prompt`/`completion`.
 
-`gen_ai.operation.name` is no help there: retrievers are called `embeddings`. There is no type for
-rerankers: only the name of the run tells.
+`gen_ai.operation.name` is of no use here: retrievers have `embeddings`. There is no type for
+rerankers: only the name of the run reveals them.
 Source: langchain-ai/langsmith-sdk 0.11, `_internal/otel/_otel_exporter.py`, `js/src/experimental`.
 """
 
@@ -13,18 +12,18 @@ from functools import partial
 
 from collector.claims.claim import Claim, Field, Message, SpanRole, Withheld
 from collector.claims.documents import REDACTED
-from collector.claims.messages import several
+from collector.claims.messages import messages_of
 from collector.claims.payload import answer_of
 from collector.claims.recover import as_container, number, text, whole
 from collector.claims.traced_calls import (
-    asked,
-    decoded,
-    field,
-    given,
-    prompt,
-    reply,
-    returned,
-    tool_returned,
+    decode,
+    documents_in_arguments,
+    first_member,
+    prompt_messages,
+    question_in_arguments,
+    reply_messages,
+    returned_documents,
+    tool_message_documents,
 )
 from ragvigil.model.span import Attributes, Span
 
@@ -51,7 +50,7 @@ SCALARS = {
 }
 INPUTS, OUTPUTS = "gen_ai.prompt", "gen_ai.completion"
 HIDDEN = (REDACTED, "{}")
-"""Inputs or outputs that are switched off are sent as an empty mapping."""
+"""Inputs or outputs that are switched off arrive as an empty mapping."""
 RERANKING = ("rerank", "contextualcompression", "crossencoder")
 RERANKED_BY_NAME = frozenset({"chain", "tool", "retriever"})
 DETAILS = (
@@ -61,7 +60,7 @@ DETAILS = (
 
 
 def claims(span: Span) -> Iterator[Claim]:
-    """What a run of LangSmith says; others that set its kind alone write no inputs or outputs."""
+    """Reads the claims of a LangSmith run."""
     attributes = span.attributes
     role = _role(span)
     if role is not None:
@@ -92,7 +91,7 @@ def _role(span: Span) -> SpanRole | None:
 def _spent(attributes: Attributes) -> Iterator[Claim]:
     for name, key, claimed in DETAILS:
         if name in attributes:
-            yield Claim(claimed, whole(field(attributes[name], key)), 5)
+            yield Claim(claimed, whole(first_member(attributes[name], key)), 5)
 
 
 def _given(value: object, role: SpanRole | None) -> Iterator[Claim]:
@@ -101,21 +100,21 @@ def _given(value: object, role: SpanRole | None) -> Iterator[Claim]:
         claimed = {SpanRole.LLM: Field.PROMPT, SpanRole.EMBEDDING: Field.QUERY}
         yield Claim(claimed.get(role, Field.INPUT) if role else Field.INPUT, Withheld.HIDDEN, 5)
     elif role is SpanRole.LLM:
-        yield Claim(Field.PROMPT, partial(prompt, value), 5)
+        yield Claim(Field.PROMPT, partial(prompt_messages, value), 5)
     elif role in (SpanRole.RETRIEVER, SpanRole.EMBEDDING, SpanRole.RERANKER):
-        yield Claim(Field.QUERY, partial(asked, value), 8)
+        yield Claim(Field.QUERY, partial(question_in_arguments, value), 8)
     elif role is not None:
         yield Claim(Field.INPUT, partial(_asked_or_all, value), 5)
     if role is SpanRole.RERANKER:
-        yield Claim(Field.RERANK_INPUT, partial(given, value), 5)
+        yield Claim(Field.RERANK_INPUT, partial(documents_in_arguments, value), 5)
 
 
 def _asked_or_all(value: object) -> object:
-    return asked(value) or value
+    return question_in_arguments(value) or value
 
 
 def _returned(value: object, role: SpanRole | None) -> Iterator[Claim]:
-    """The outputs of a run: a mapping, `output` in it where the run returned something else."""
+    """The outputs of a run: a mapping; any other result is its member `output`."""
     hidden = value in HIDDEN
     if role is SpanRole.LLM:
         yield Claim(Field.REPLY, Withheld.HIDDEN if hidden else partial(_reply, value), 5)
@@ -133,40 +132,42 @@ def _returned(value: object, role: SpanRole | None) -> Iterator[Claim]:
 
 
 def _listed(value: object) -> object:
-    inner = field(value, "output", "outputs")
-    return returned(inner if isinstance(inner, (list, str)) else value)
+    inner = first_member(value, "output", "outputs")
+    return returned_documents(inner if isinstance(inner, (list, str)) else value)
 
 
 def _from_chain(value: object) -> object:
-    """What a function or a graph's node returned that is named for retrieving, and no more."""
+    """Documents from a function or graph node named for retrieving; None if it also answers."""
     return None if value in HIDDEN or answer_of(value) else _listed(value)
 
 
 def _from_tool(value: object) -> object:
-    inner = field(value, "output", "outputs")
-    return tool_returned(inner if inner is not None else value)
+    inner = first_member(value, "output", "outputs")
+    return tool_message_documents(inner if inner is not None else value)
 
 
 def _generation(value: object) -> dict[str, object]:
-    """LangChain's first generation, empty where a model call returned something else."""
-    listed = field(value, "generations")
-    while isinstance(listed, list) and listed:
-        listed = listed[0]
-    return listed if isinstance(listed, dict) else {}
+    """LangChain's first generation; empty if the call returned something else."""
+    generations = first_member(value, "generations")
+    while isinstance(generations, list) and generations:
+        generations = generations[0]
+    return generations if isinstance(generations, dict) else {}
 
 
 def _reply(value: object) -> tuple[Message, ...] | Withheld | None:
-    """LangChain's message, which may only call tools, or what any other model call returned."""
+    """LangChain's message, which may only call tools, else the result of another model call."""
     message = _generation(value).get("message")
     if isinstance(message, dict):
-        found = several([message], "assistant")
-        if isinstance(found, tuple) and any(one.text or one.calls_tool for one in found):
-            return found
-    inner = field(value, "output") if isinstance(as_container(value).value, dict) else None
-    return reply(inner if isinstance(inner, (str, list, dict)) else decoded(value))
+        messages = messages_of([message], "assistant")
+        if isinstance(messages, tuple) and any(
+            message.text or message.calls_tool for message in messages
+        ):
+            return messages
+    inner = first_member(value, "output") if isinstance(as_container(value).value, dict) else None
+    return reply_messages(inner if isinstance(inner, (str, list, dict)) else decode(value))
 
 
 def _finish_reason(value: object) -> str:
     information = _generation(value).get("generation_info")
-    named = information.get("finish_reason") if isinstance(information, dict) else None
-    return text(named)
+    reason = information.get("finish_reason") if isinstance(information, dict) else None
+    return text(reason)

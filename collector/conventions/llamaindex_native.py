@@ -1,8 +1,8 @@
 """LlamaIndex's own tracer: its instrumentation events as span events, each field an attribute.
 
-The spans themselves carry nothing. Every event lists its fields with nested mappings flattened
-(`response.message.blocks`) and lists as JSON text. The events' own times are those of their
-span's end; when they happened stands in `timestamp`. Its GenAI mode writes OTel's names.
+The spans themselves have no content. Every event lists its fields, with nested mappings flattened
+(`response.message.blocks`) and lists as JSON text. The events' own times are the end of their span;
+the real time is in `timestamp`. Its GenAI mode writes OTel's names.
 Source: llama-index-observability-otel 0.7, llama-index-core 0.14 `instrumentation/events`.
 """
 
@@ -14,10 +14,10 @@ from datetime import datetime
 from functools import partial
 
 from collector.claims.claim import Claim, Field, Listing, Message, SpanRole, Withheld
-from collector.claims.documents import find
-from collector.claims.messages import several
+from collector.claims.documents import find_documents
+from collector.claims.messages import messages_of
 from collector.claims.recover import as_container, number, text, whole
-from collector.claims.traced_calls import plain
+from collector.claims.traced_calls import plain_text
 from ragvigil.model.span import Attributes, Span
 
 ROLES = (
@@ -52,14 +52,16 @@ ABSENT = frozenset({"", "null"})
 
 
 def claims(span: Span) -> Iterator[Claim]:
-    """What LlamaIndex's events on a span say."""
-    said = _said(span)
-    name, role = next(((one, role) for one, role in ROLES if one in said), ("", None))
+    """Reads the claims of LlamaIndex's events on a span."""
+    events_by_subject = _said(span)
+    name, role = next(
+        ((subject, role) for subject, role in ROLES if subject in events_by_subject), ("", None)
+    )
     if role is None:
         return
     yield Claim(Field.ROLE, role, 9)
-    events = said[name]
-    merged = {key: value for one in events for key, value in one.items()}
+    events = events_by_subject[name]
+    merged = {key: value for event in events for key, value in event.items()}
     if role in (SpanRole.LLM, SpanRole.EMBEDDING, SpanRole.RERANKER):
         for key in merged.keys() & MODEL_CALL.keys():
             field, read, precedence = MODEL_CALL[key]
@@ -79,29 +81,31 @@ def claims(span: Span) -> Iterator[Claim]:
 
 
 def _said(span: Span) -> dict[str, list[Attributes]]:
-    """The events by what they are about, start before end, as they stand on the span."""
-    found: dict[str, list[Attributes]] = {}
+    """The events by subject (`LLMChat`), in the order of the span: start before end."""
+    events_by_subject: dict[str, list[Attributes]] = {}
     for event in span.events:
         if event.name in ROOTS:
             about = event.name.removesuffix("Event")
             for ending in ("Start", "InProgress", "End"):
                 about = about.removesuffix(ending)
-            found.setdefault(about, []).append({**event.attributes, "class_name": event.name})
-    return found
+            events_by_subject.setdefault(about, []).append(
+                {**event.attributes, "class_name": event.name}
+            )
+    return events_by_subject
 
 
 def _first(merged: Attributes, names: tuple[str, ...]) -> str | None:
-    found = (text(merged[name]) for name in names if name in merged)
-    return next((one for one in found if one not in ABSENT), None)
+    texts = (text(merged[name]) for name in names if name in merged)
+    return next((value for value in texts if value not in ABSENT), None)
 
 
 def _nodes(events: list[Attributes], role: SpanRole) -> Iterator[Claim]:
-    """The nodes of the last end; a reranker's start lists what it was given."""
-    for one in events:
-        if "nodes" not in one:
+    """The nodes of the end events; a reranker's start event lists its input."""
+    for event in events:
+        if "nodes" not in event:
             continue
-        is_end = text(one["class_name"]).endswith("EndEvent")
-        nodes = partial(_listed, one["nodes"])
+        is_end = text(event["class_name"]).endswith("EndEvent")
+        nodes = partial(_listed, event["nodes"])
         if role is SpanRole.RERANKER:
             yield Claim(Field.RERANKED if is_end else Field.RERANK_INPUT, nodes, 6)
         elif is_end:
@@ -109,43 +113,47 @@ def _nodes(events: list[Attributes], role: SpanRole) -> Iterator[Claim]:
 
 
 def _listed(nodes: object) -> Listing | Withheld | None:
-    """A list of nodes; OTLP has no empty list apart from one without a type."""
-    return Listing(()) if nodes == [] else find(nodes)
+    """A list of nodes. An empty list means that nothing was found: OTLP keeps no type for it."""
+    return Listing(()) if nodes == [] else find_documents(nodes)
 
 
 def _prompt(merged: Attributes) -> tuple[Message, ...] | Withheld | None:
     if "messages" in merged:
         return _messages(merged["messages"], "user")
-    asked = _first(merged, ("prompt",))
-    return (Message("user", asked),) if asked else None
+    prompt = _first(merged, ("prompt",))
+    return (Message("user", prompt),) if prompt else None
 
 
 def _messages(value: object, role: str) -> tuple[Message, ...] | Withheld | None:
     container, complete = as_container(value)
     if not isinstance(container, list):
-        return several(value, role)
-    found = [_message(one, role) for one in container if isinstance(one, dict)]
-    if not complete and not any(one.text for one in found):
+        return messages_of(value, role)
+    messages = [_message(message, role) for message in container if isinstance(message, dict)]
+    if not complete and not any(message.text for message in messages):
         return Withheld.TRUNCATED
-    return tuple(found) if any(one.text or one.calls_tool for one in found) else None
+    return (
+        tuple(messages) if any(message.text or message.calls_tool for message in messages) else None
+    )
 
 
 def _message(message: Mapping[str, object], role: str) -> Message:
-    """A message of typed blocks; the type of a block is called `block_type` here."""
+    """A message of typed blocks; LlamaIndex calls the type `block_type`."""
     blocks = as_container(message.get("blocks")).value
     extra = message.get("additional_kwargs")
     calls = isinstance(extra, dict) and bool(extra.get("tool_calls"))
-    named = text(message.get("role")) or role
+    own_role = text(message.get("role")) or role
     if not isinstance(blocks, list):
-        return Message(named, text(message.get("content")), calls)
-    typed = [{**one, "type": one.get("block_type")} for one in blocks if isinstance(one, dict)]
-    found = several([{"role": named, "blocks": typed}], named)
-    words = found[0] if isinstance(found, tuple) else Message(named, "")
-    return words._replace(role=named, calls_tool=calls or words.calls_tool)
+        return Message(own_role, text(message.get("content")), calls)
+    typed = [
+        {**block, "type": block.get("block_type")} for block in blocks if isinstance(block, dict)
+    ]
+    messages = messages_of([{"role": own_role, "blocks": typed}], own_role)
+    words = messages[0] if isinstance(messages, tuple) else Message(own_role, "")
+    return words._replace(role=own_role, calls_tool=calls or words.calls_tool)
 
 
 def _reply(merged: Attributes) -> tuple[Message, ...] | Withheld | None:
-    """The last response; while streaming every event holds all that was said so far."""
+    """The last response; while streaming, every event has the whole text up to then."""
     blocks = merged.get("response.message.blocks")
     if blocks is not None:
         container, complete = as_container(blocks)
@@ -159,7 +167,7 @@ def _reply(merged: Attributes) -> tuple[Message, ...] | Withheld | None:
 
 
 def _embedded(merged: Attributes) -> str | None:
-    """The text that was embedded; a batch of several is no query."""
+    """The embedded text; None for a batch of several, which is no query."""
     chunks = as_container(merged.get("chunks")).value
     if not isinstance(chunks, list) or len(chunks) != 1:
         return None
@@ -168,15 +176,19 @@ def _embedded(merged: Attributes) -> str | None:
 
 def _first_token(events: list[Attributes]) -> float | None:
     """Seconds from the start of a streamed call to its first event in progress."""
-    started = [at for one in events if "Start" in text(one["class_name"]) and (at := _at(one))]
-    spoken = [at for one in events if "Progress" in text(one["class_name"]) and (at := _at(one))]
-    if not started or not spoken:
+    started = [
+        at for event in events if "Start" in text(event["class_name"]) and (at := _at(event))
+    ]
+    progressed = [
+        at for event in events if "Progress" in text(event["class_name"]) and (at := _at(event))
+    ]
+    if not started or not progressed:
         return None
-    seconds = (min(spoken) - min(started)).total_seconds()
+    seconds = (min(progressed) - min(started)).total_seconds()
     return seconds if seconds >= 0 else None
 
 
 def _at(event: Attributes) -> datetime | None:
-    with suppress(ValueError):  # no date: no time
-        return datetime.fromisoformat(plain(event.get("timestamp"))).replace(tzinfo=None)
+    with suppress(ValueError):  # not a date
+        return datetime.fromisoformat(plain_text(event.get("timestamp"))).replace(tzinfo=None)
     return None

@@ -1,7 +1,7 @@
 """MLflow Tracing over OTLP: `mlflow.spanType`, `mlflow.spanInputs`, `mlflow.spanOutputs`.
 
-Every value is encoded as JSON, texts too: the type of a retriever arrives as `"RETRIEVER"` with
-its quotes. Inputs and outputs are what a function or a client took and returned.
+Every value is encoded as JSON, even texts: the type of a retriever arrives as `"RETRIEVER"` with
+quotes. Inputs and outputs are the arguments and the result of a function or a client.
 Source: mlflow/mlflow `mlflow/tracing/constant.py`, 2.14 to 3.
 """
 
@@ -11,18 +11,18 @@ from collections.abc import Iterator
 from functools import partial
 
 from collector.claims.claim import Claim, Field, Listing, Message, SpanRole, Withheld
-from collector.claims.messages import several
+from collector.claims.messages import messages_of
 from collector.claims.recover import as_container, number, text, whole
 from collector.claims.traced_calls import (
-    asked,
-    decoded,
-    field,
-    given,
-    plain,
-    prompt,
-    reply,
-    returned,
-    tool_returned,
+    decode,
+    documents_in_arguments,
+    first_member,
+    plain_text,
+    prompt_messages,
+    question_in_arguments,
+    reply_messages,
+    returned_documents,
+    tool_message_documents,
 )
 from ragvigil.model.span import Attributes, Span
 
@@ -36,25 +36,25 @@ ROLES = {
     "GUARDRAIL": SpanRole.GUARDRAIL, "EVALUATOR": SpanRole.EVALUATOR,
 }  # fmt: skip
 SCALARS = {
-    "mlflow.llm.model": (Field.MODEL, plain, 6),
-    "session.id": (Field.SESSION, plain, 1),
-    "user.id": (Field.USER, plain, 1),
-    "mlflow.trace.session": (Field.SESSION, plain, 4),
-    "mlflow.trace.user": (Field.USER, plain, 4),
-    "mlflow.traceName": (Field.WORKFLOW, plain, 5),
-    "mlflow.traceTag.tenant": (Field.TENANT, plain, 5),
-    "mlflow.traceTag.locale": (Field.LOCALE, plain, 5),
+    "mlflow.llm.model": (Field.MODEL, plain_text, 6),
+    "session.id": (Field.SESSION, plain_text, 1),
+    "user.id": (Field.USER, plain_text, 1),
+    "mlflow.trace.session": (Field.SESSION, plain_text, 4),
+    "mlflow.trace.user": (Field.USER, plain_text, 4),
+    "mlflow.traceName": (Field.WORKFLOW, plain_text, 5),
+    "mlflow.traceTag.tenant": (Field.TENANT, plain_text, 5),
+    "mlflow.traceTag.locale": (Field.LOCALE, plain_text, 5),
 }
 INPUTS, OUTPUTS = "mlflow.spanInputs", "mlflow.spanOutputs"
 SPENDING = (SpanRole.LLM, SpanRole.EMBEDDING, SpanRole.RERANKER)
 INVOCATION = ("invocation_params", "params", "model_parameters")
-"""Attributes in which integrations keep the parameters of a call."""
+"""Attributes in which integrations put the parameters of a call."""
 
 
 def claims(span: Span) -> Iterator[Claim]:
-    """What a span of MLflow says."""
+    """Reads the claims of an MLflow span."""
     attributes = span.attributes
-    kind = plain(attributes.get("mlflow.spanType")).upper()
+    kind = plain_text(attributes.get("mlflow.spanType")).upper()
     role = _role(span, kind)
     if role is not None:
         yield Claim(Field.ROLE, role, 4 if kind in ROLES else 12)
@@ -72,45 +72,45 @@ def claims(span: Span) -> Iterator[Claim]:
 
 
 def _role(span: Span, kind: str) -> SpanRole | None:
-    """The type; of a span without one its name, where it returned documents."""
+    """The role by type; without a type by name, if the span returned documents."""
     if kind in ROLES:
         return ROLES[kind]
     name = span.name.lower()
-    if "rerank" in name and isinstance(returned(span.attributes.get(OUTPUTS)), Listing):
+    if "rerank" in name and isinstance(returned_documents(span.attributes.get(OUTPUTS)), Listing):
         return SpanRole.RERANKER
     return SpanRole.CHAIN if kind else None
 
 
 def _called(span: Span, role: SpanRole | None) -> Iterator[Claim]:
-    taken, result = span.attributes.get(INPUTS), span.attributes.get(OUTPUTS)
-    if taken is not None:
+    inputs, result = span.attributes.get(INPUTS), span.attributes.get(OUTPUTS)
+    if inputs is not None:
         claimed = Field.QUERY if role is SpanRole.EMBEDDING else Field.INPUT
-        yield Claim(claimed, partial(_asked_or_all, taken), 5)
+        yield Claim(claimed, partial(_asked_or_all, inputs), 5)
         if role is SpanRole.RERANKER:
-            yield Claim(Field.RERANK_INPUT, partial(given, taken), 5)
+            yield Claim(Field.RERANK_INPUT, partial(documents_in_arguments, inputs), 5)
     if result is None or role is SpanRole.EMBEDDING:
         return
-    yield Claim(Field.OUTPUT, partial(decoded, result), 5)
+    yield Claim(Field.OUTPUT, partial(decode, result), 5)
     if role is SpanRole.RERANKER:
-        yield Claim(Field.RERANKED, partial(returned, result), 5)
+        yield Claim(Field.RERANKED, partial(returned_documents, result), 5)
     elif role is SpanRole.TOOL:
-        yield Claim(Field.RETRIEVED, partial(tool_returned, result), 5)
+        yield Claim(Field.RETRIEVED, partial(tool_message_documents, result), 5)
     elif role is SpanRole.RETRIEVER or (
         role in (None, SpanRole.CHAIN) and "retriev" in span.name.lower()
     ):
-        yield Claim(Field.RETRIEVED, partial(returned, result), 5)
+        yield Claim(Field.RETRIEVED, partial(returned_documents, result), 5)
 
 
 def _asked_or_all(value: object) -> object:
-    return asked(value) or decoded(value)
+    return question_in_arguments(value) or decode(value)
 
 
 def _model_call(attributes: Attributes) -> Iterator[Claim]:
     """A call of a model. `mlflow.chat.messages` (2.20 to 3.1) ends with the reply."""
     if INPUTS in attributes:
-        yield Claim(Field.PROMPT, partial(prompt, attributes[INPUTS]), 5)
+        yield Claim(Field.PROMPT, partial(prompt_messages, attributes[INPUTS]), 5)
     if OUTPUTS in attributes:
-        yield Claim(Field.REPLY, partial(reply, attributes[OUTPUTS]), 5)
+        yield Claim(Field.REPLY, partial(reply_messages, attributes[OUTPUTS]), 5)
         yield Claim(Field.RAW_REPLY, attributes[OUTPUTS], 5)
         yield Claim(Field.FINISH_REASON, partial(_finish_reason, attributes[OUTPUTS]), 5)
     if "mlflow.chat.messages" in attributes:
@@ -124,48 +124,53 @@ def _model_call(attributes: Attributes) -> Iterator[Claim]:
 
 
 def _conversation(value: object, *, replies: bool) -> tuple[Message, ...] | Withheld | None:
-    """The messages of a conversation, without its last reply or only that."""
-    found = several(value)
-    if not isinstance(found, tuple):
-        return found
-    is_answered = found[-1].role in ("assistant", "ai", "model")
+    """The messages of a conversation without its final reply, or (`replies`) only that."""
+    messages = messages_of(value)
+    if not isinstance(messages, tuple):
+        return messages
+    is_answered = messages[-1].role in ("assistant", "ai", "model")
     if replies:
-        return found[-1:] if is_answered else None
-    return (found[:-1] if is_answered else found) or None
+        return messages[-1:] if is_answered else None
+    return (messages[:-1] if is_answered else messages) or None
 
 
 def _finish_reason(output: object) -> str | None:
-    choices = field(output, "choices", "candidates")
+    choices = first_member(output, "choices", "candidates")
     first = choices[0] if isinstance(choices, list) and choices else output
-    found = field(first, "finish_reason", "finishReason", "stop_reason", "stopReason")
-    return text(found) or None
+    reason = first_member(first, "finish_reason", "finishReason", "stop_reason", "stopReason")
+    return text(reason) or None
 
 
 def _temperature(parameters: object) -> float | None:
-    return number(field(parameters, "temperature"))
+    return number(first_member(parameters, "temperature"))
 
 
 def _max_tokens(parameters: object) -> int | None:
-    return whole(field(parameters, "max_tokens", "max_completion_tokens", "max_output_tokens"))
+    return whole(
+        first_member(parameters, "max_tokens", "max_completion_tokens", "max_output_tokens")
+    )
 
 
 def _spent(attributes: Attributes) -> Iterator[Claim]:
     usage = attributes.get("mlflow.chat.tokenUsage")
     if usage is not None:
-        yield Claim(Field.INPUT_TOKENS, whole(field(usage, "input_tokens")), 6)
-        yield Claim(Field.OUTPUT_TOKENS, whole(field(usage, "output_tokens")), 6)
-        cached = field(usage, "cache_read_input_tokens")
+        yield Claim(Field.INPUT_TOKENS, whole(first_member(usage, "input_tokens")), 6)
+        yield Claim(Field.OUTPUT_TOKENS, whole(first_member(usage, "output_tokens")), 6)
+        cached = first_member(usage, "cache_read_input_tokens")
         yield Claim(Field.CACHE_READ_TOKENS, whole(cached), 6)
     cost = attributes.get("mlflow.llm.cost")
     if cost is not None:
-        yield Claim(Field.COST_USD, number(field(cost, "total_cost")), 5)
+        yield Claim(Field.COST_USD, number(first_member(cost, "total_cost")), 5)
 
 
 def _linked(value: object) -> str | None:
-    """The version of the only prompt that is linked; of several, all with their names."""
+    """The version of the linked prompt; of several, names and versions of all."""
     container = as_container(value).value
-    listed = [one for one in container if isinstance(one, dict)] if isinstance(
+    prompts = [entry for entry in container if isinstance(entry, dict)] if isinstance(
         container, list) else []  # fmt: skip
-    if len(listed) == 1:
-        return text(listed[0].get("version")) or None
-    return ",".join(f"{text(one.get('name'))}:{text(one.get('version'))}" for one in listed) or None
+    if len(prompts) == 1:
+        return text(prompts[0].get("version")) or None
+    return (
+        ",".join(f"{text(linked.get('name'))}:{text(linked.get('version'))}" for linked in prompts)
+        or None
+    )

@@ -1,7 +1,7 @@
 """OpenInference (Arize): `openinference.span.kind`, flattened documents and messages.
 
-Source: Arize-ai/openinference `spec/*.md`. Deviations read as well: `retrieval.documents` set as
-one attribute, names without the `document.` infix, documents in `output.value` only.
+Source: Arize-ai/openinference `spec/*.md`. It also reads these deviations: `retrieval.documents` as
+a single attribute, names without the `document.` infix, documents in `output.value` only.
 """
 
 from __future__ import annotations
@@ -11,11 +11,11 @@ from collections.abc import Iterator, Mapping
 from functools import partial
 
 from collector.claims.claim import Claim, Field, Listing, Message, SpanRole, Withheld
-from collector.claims.documents import REDACTED, Draft, draft, find, listing
+from collector.claims.documents import REDACTED, Draft, draft, find_documents, listing
 from collector.claims.flat import Rows, columns, gather
-from collector.claims.messages import from_rows, several
+from collector.claims.messages import messages_of, messages_of_rows
 from collector.claims.recover import as_container, number, text, whole
-from collector.claims.tool_results import documents_of
+from collector.claims.tool_results import tool_documents
 from ragvigil.model.span import AttributeValue, Span
 
 ROOTS = frozenset({"openinference", "llm", "retrieval", "reranker", "embedding", "input", "output"})
@@ -53,7 +53,7 @@ FIRST_TOKEN = "First Token Stream Event"
 
 
 def claims(span: Span) -> Iterator[Claim]:
-    """What an OpenInference span says."""
+    """Reads the claims of an OpenInference span."""
     attributes = span.attributes
     role = ROLES.get(text(attributes.get("openinference.span.kind")).upper())
     if role is not None:
@@ -78,23 +78,23 @@ def claims(span: Span) -> Iterator[Claim]:
 
 
 def _role(span: Span, role: SpanRole) -> SpanRole:
-    """The declared role, but for those that only their name gives away."""
+    """The declared role, except for rerankers and generators that only their name reveals."""
     name = span.name.lower()
     if role is SpanRole.RETRIEVER or (role is SpanRole.CHAIN and "postprocess" in name):
         if any(part in name for part in RERANKING):
             return SpanRole.RERANKER
         if "generate" in name:
-            return SpanRole.CHAIN  # Bedrock's RetrieveAndGenerate answers as well
+            return SpanRole.CHAIN  # Bedrock's RetrieveAndGenerate also answers
     return role
 
 
 def _model_call(span: Span, role: SpanRole | None, families: dict[str, Rows]) -> Iterator[Claim]:
     attributes = span.attributes
-    asked, replied = families.get("llm.input_messages"), families.get("llm.output_messages")
-    if asked:
-        yield Claim(Field.PROMPT, partial(from_rows, asked), 1)
+    prompt_rows, replied = families.get("llm.input_messages"), families.get("llm.output_messages")
+    if prompt_rows:
+        yield Claim(Field.PROMPT, partial(messages_of_rows, prompt_rows), 1)
     if replied:
-        yield Claim(Field.REPLY, partial(from_rows, replied), 1)
+        yield Claim(Field.REPLY, partial(messages_of_rows, replied), 1)
     if "llm.prompts" in families or "llm.prompts" in attributes:
         yield Claim(Field.PROMPT, partial(_prompts, attributes, families.get("llm.prompts")), 6)
     if "llm.choices" in families:
@@ -120,21 +120,21 @@ def _documents(span: Span, role: SpanRole | None, families: dict[str, Rows]) -> 
     cut = span.dropped_attributes_count > 0
     returned = families.get("retrieval.documents")
     if returned:
-        found = Field.RERANKED if role is SpanRole.RERANKER else Field.RETRIEVED
-        yield Claim(found, partial(_identified, returned, cut, attributes.get("output.value")), 1)
+        field = Field.RERANKED if role is SpanRole.RERANKER else Field.RETRIEVED
+        yield Claim(field, partial(_identified, returned, cut, attributes.get("output.value")), 1)
     elif "retrieval.documents" in attributes:
         yield Claim(Field.RETRIEVED, partial(_whole, attributes["retrieval.documents"]), 2)
     ranked = families.get("reranker.output_documents")
     if ranked:
         yield Claim(Field.RERANKED, _listing(ranked, cut), 1)
-    given = families.get("reranker.input_documents")
-    if given:
-        yield Claim(Field.RERANK_INPUT, _listing(given, cut), 1)
+    inputs = families.get("reranker.input_documents")
+    if inputs:
+        yield Claim(Field.RERANK_INPUT, _listing(inputs, cut), 1)
     if "output.value" in attributes:
         if role is SpanRole.TOOL:
-            yield Claim(Field.RETRIEVED, partial(documents_of, attributes["output.value"]), 4)
+            yield Claim(Field.RETRIEVED, partial(tool_documents, attributes["output.value"]), 4)
         elif role is SpanRole.RETRIEVER:
-            yield Claim(Field.RETRIEVED, partial(find, attributes["output.value"]), 4)
+            yield Claim(Field.RETRIEVED, partial(find_documents, attributes["output.value"]), 4)
         elif role is SpanRole.RERANKER:
             yield Claim(Field.RERANKED, partial(_ranking, attributes["output.value"]), 4)
         elif "joiner" in span.name.lower():
@@ -142,45 +142,49 @@ def _documents(span: Span, role: SpanRole | None, families: dict[str, Rows]) -> 
 
 
 def _listing(rows: Rows, cut: bool) -> Listing | Withheld:
-    """Flattened documents in order; where attributes were dropped, with their positions."""
+    """Flattened documents in order; with their positions if attributes were dropped."""
     indices = sorted(rows)
     drafts = [_draft(rows[index]) for index in indices]
-    found = listing(drafts, complete=not cut)
-    if isinstance(found, Listing) and cut:
-        return found._replace(slots=tuple(indices))
-    return found
+    listed = listing(drafts, complete=not cut)
+    if isinstance(listed, Listing) and cut:
+        return listed._replace(slots=tuple(indices))
+    return listed
 
 
 def _identified(rows: Rows, cut: bool, output: object) -> Listing | Withheld:
-    """Flattened documents. LangChain's lack the id that `output.value` may hold, and where
-    attributes were dropped `output.value` may still have the whole list.
+    """Flattened documents, or those of `output.value` if they are the same and more complete.
+
+    LangChain's flattened documents lack the id that `output.value` may have. If attributes were
+    dropped, `output.value` may still have the whole list.
     """
-    found = _listing(rows, cut)
-    if output is None or not isinstance(found, Listing):
-        return found
-    if not cut and not any(one.chunk_id == one.text_hash for one in found.documents):
-        return found
-    whole_list = find(output)
+    flattened = _listing(rows, cut)
+    if output is None or not isinstance(flattened, Listing):
+        return flattened
+    if not cut and not any(
+        document.chunk_id == document.text_hash for document in flattened.documents
+    ):
+        return flattened
+    whole_list = find_documents(output)
     if not isinstance(whole_list, Listing) or not whole_list.complete:
-        return found
-    texts = [one.text_hash for one in whole_list.documents]
-    positions = found.slots or tuple(range(len(found.documents)))
+        return flattened
+    texts = [document.text_hash for document in whole_list.documents]
+    positions = flattened.slots or tuple(range(len(flattened.documents)))
     same = all(
-        slot < len(texts) and texts[slot] == one.text_hash
-        for slot, one in zip(positions, found.documents, strict=True)
+        slot < len(texts) and texts[slot] == document.text_hash
+        for slot, document in zip(positions, flattened.documents, strict=True)
     )
-    return whole_list if same and (cut or len(texts) == len(found.documents)) else found
+    return whole_list if same and (cut or len(texts) == len(flattened.documents)) else flattened
 
 
 def _joined(output: object) -> Listing | Withheld | None:
-    """Haystack's joiners return documents whose texts their repr cuts short: ids in order."""
+    """The ids in a Haystack joiner's output, in order; its repr cuts the texts short."""
     container = as_container(output).value
-    listed = container.get("documents") if isinstance(container, dict) else None
-    found = [HAYSTACK_DOCUMENT.match(one) if isinstance(one, str) else None
-             for one in (listed if isinstance(listed, list) else ())]  # fmt: skip
-    if not found or not all(found):
+    entries = container.get("documents") if isinstance(container, dict) else None
+    matches = [HAYSTACK_DOCUMENT.match(entry) if isinstance(entry, str) else None
+             for entry in (entries if isinstance(entries, list) else ())]  # fmt: skip
+    if not matches or not all(matches):
         return None
-    return listing([draft(one[1]) for one in found if one])
+    return listing([draft(match[1]) for match in matches if match])
 
 
 def _draft(row: Mapping[str, AttributeValue]) -> Draft:
@@ -199,15 +203,17 @@ def _draft(row: Mapping[str, AttributeValue]) -> Draft:
 
 
 def _whole(value: object) -> Listing | Withheld | None:
-    """`retrieval.documents` set as one attribute: a list, JSON text, or a list of texts."""
+    """`retrieval.documents` as a single attribute: a list, JSON text, or a list of texts."""
     container, complete = as_container(value)
     if not isinstance(container, list):
-        return find(value)
+        return find_documents(value)
     drafts = []
     for entry in container:
-        found = as_container(entry).value if isinstance(entry, str) else entry
-        if isinstance(found, dict):
-            plain = {str(key).removeprefix("document."): one for key, one in found.items()}
+        structure = as_container(entry).value if isinstance(entry, str) else entry
+        if isinstance(structure, dict):
+            plain = {
+                str(key).removeprefix("document."): member for key, member in structure.items()
+            }
             drafts.append(draft(*(plain.get(k) for k in ("id", "content", "score", "metadata"))))
         elif isinstance(entry, str):
             drafts.append(draft(None, entry))
@@ -215,12 +221,12 @@ def _whole(value: object) -> Listing | Withheld | None:
 
 
 def _ranking(value: object) -> Listing | Withheld | None:
-    """A reranker's output: documents, or LlamaIndex' nodes by id and score only."""
-    found = find(value)
-    if isinstance(found, Listing) and found.documents:
-        return found
+    """A reranker's output: documents, or LlamaIndex' nodes with only id and score."""
+    documents = find_documents(value)
+    if isinstance(documents, Listing) and documents.documents:
+        return documents
     container = as_container(value).value
-    nodes = [NODE_ID.search(one) for one in container if isinstance(one, str)] if isinstance(
+    nodes = [NODE_ID.search(entry) for entry in container if isinstance(entry, str)] if isinstance(
         container, list) else []  # fmt: skip
     if not nodes or not all(nodes):
         return None
@@ -236,18 +242,20 @@ def _prompts(attributes: Mapping[str, AttributeValue], rows: Rows | None) -> obj
     if rows:
         texts = [text(rows[i].get("prompt.text", rows[i].get("text"))) for i in sorted(rows)]
     else:
-        listed = attributes.get("llm.prompts")
-        texts = [text(one) for one in listed] if isinstance(listed, list) else [text(listed)]
-    return tuple(Message("user", one) for one in texts if one) or None
+        prompts = attributes.get("llm.prompts")
+        texts = (
+            [text(prompt) for prompt in prompts] if isinstance(prompts, list) else [text(prompts)]
+        )
+    return tuple(Message("user", prompt) for prompt in texts if prompt) or None
 
 
 def _choices(rows: Rows) -> object:
     texts = (rows[index].get("completion.text") for index in sorted(rows))
-    return tuple(Message("assistant", one) for one in texts if isinstance(one, str)) or None
+    return tuple(Message("assistant", reply) for reply in texts if isinstance(reply, str)) or None
 
 
 def _raw_messages(value: object, role: str) -> object:
-    return several(value, role) if value is not None else None
+    return messages_of(value, role) if value is not None else None
 
 
 def _parameter(parameters: object, name: str) -> float | None:
@@ -260,9 +268,9 @@ def _max_tokens(parameters: object) -> int | None:
     if not isinstance(container, dict):
         return None
     for name in ("max_tokens", "max_completion_tokens", "max_output_tokens", "maxOutputTokens"):
-        found = whole(container.get(name))
-        if found is not None:
-            return found
+        tokens = whole(container.get(name))
+        if tokens is not None:
+            return tokens
     return None
 
 

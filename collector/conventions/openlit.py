@@ -1,8 +1,8 @@
-"""OpenLIT: OTel's names, but for what it cuts short and what it calls a retrieval.
+"""OpenLIT: OTel's names, except for what it cuts short and what it calls a retrieval.
 
-Of a LangChain retriever's documents it lists the first three, and texts up to a length that the
-user sets; `gen_ai.retrieval.document_count` tells how many there were. A LlamaIndex query engine
-is a `retrieval` and its response synthesizer a `chat`, though others do both inside of them.
+It lists the first three documents of a LangChain retriever, with texts up to a configured length;
+`gen_ai.retrieval.document_count` is their real number. It calls a LlamaIndex query engine a
+`retrieval` and its response synthesizer a `chat`, although spans inside do the real work.
 Source: openlit 1.45, `instrumentation/langchain`, `instrumentation/llamaindex`, `semcov`.
 """
 
@@ -15,9 +15,9 @@ from contextlib import suppress
 from functools import partial
 
 from collector.claims.claim import Claim, Field, Listing, Message, SpanRole, Withheld
-from collector.claims.documents import Draft, listing, loose
+from collector.claims.documents import Draft, draft_of, listing
 from collector.claims.recover import as_container, text, whole
-from collector.claims.tool_parts import returned_by_tool
+from collector.claims.tool_parts import tool_result_documents
 from ragvigil.model.span import Span
 
 ROOTS = frozenset({"gen_ai"})
@@ -34,7 +34,7 @@ TOOL_MESSAGE = re.compile(r"""content=('(?:[^'\\]|\\.)*+'|"(?:[^"\\]|\\.)*+") ""
 
 
 def claims(span: Span) -> Iterator[Claim]:
-    """What OpenLIT says otherwise than the conventions that it follows."""
+    """Reads the claims in which OpenLIT deviates from the conventions that it follows."""
     attributes = span.attributes
     endpoint = text(attributes.get("gen_ai.operation.endpoint")) or span.name.rpartition(" ")[2]
     role = ENDPOINTS.get(endpoint)
@@ -42,8 +42,8 @@ def claims(span: Span) -> Iterator[Claim]:
         yield Claim(Field.ROLE, role, 4)
     if "gen_ai.retrieval.document_count" in attributes:
         count = whole(attributes["gen_ai.retrieval.document_count"])
-        listed = attributes.get("gen_ai.retrieval.documents")
-        yield Claim(Field.RETRIEVED, partial(_documents, listed, count), 1)
+        documents = attributes.get("gen_ai.retrieval.documents")
+        yield Claim(Field.RETRIEVED, partial(_documents, documents, count), 1)
     result = attributes.get("gen_ai.tool.call.result")
     if isinstance(result, str) and result.startswith("content="):
         yield Claim(Field.RETRIEVED, partial(_from_tool_message, result), 5)
@@ -52,44 +52,44 @@ def claims(span: Span) -> Iterator[Claim]:
         yield Claim(Field.PROMPT, (Message("user", prompt),) if prompt else None, 8)
 
 
-def _documents(listed: object, count: int | None) -> Listing | Withheld | None:
-    """The documents, complete only where none was left out and no text was cut."""
-    if listed is None:
+def _documents(value: object, count: int | None) -> Listing | Withheld | None:
+    """The documents; complete only if none was left out and no text was cut."""
+    if value is None:
         return Listing(()) if count == 0 else None
-    container, complete = as_container(listed)
+    container, complete = as_container(value)
     entries = container if isinstance(container, list) else []
-    drafts = [one for one in map(loose, entries) if one is not None]
+    drafts = [draft_ for draft_ in map(draft_of, entries) if draft_ is not None]
     if not drafts:
         return None
     whole_list = complete and count == len(drafts) and not _is_cut(drafts)
-    found = listing(_apart(drafts), complete=whole_list)
-    return found._replace(total=count or 0) if isinstance(found, Listing) else found
+    documents = listing(_apart(drafts), complete=whole_list)
+    return documents._replace(total=count or 0) if isinstance(documents, Listing) else documents
 
 
 def _is_cut(drafts: list[Draft]) -> bool:
-    """Whether the longest text ends as cut ones do: all are cut at the same length."""
-    longest = max((one.content or "" for one in drafts), key=len)
+    """Whether texts were cut: all are cut at the same length, so the longest would be."""
+    longest = max((draft_.content or "" for draft_ in drafts), key=len)
     return longest.endswith(ELLIPSIS)
 
 
 def _apart(drafts: list[Draft]) -> list[Draft]:
-    """An id may be the name of the file that a chunk is from: one that several have is none."""
+    """Drops ids that several texts share: these are names of files that chunks come from."""
     texts: dict[str, set[str | None]] = {}
-    for one in drafts:
-        texts.setdefault(one.id, set()).add(one.content)
+    for draft_ in drafts:
+        texts.setdefault(draft_.id, set()).add(draft_.content)
     return [
-        one._replace(id="", metadata={**one.metadata, "source": one.id})
-        if one.id and len(texts[one.id]) > 1
-        else one
-        for one in drafts
+        draft_._replace(id="", metadata={**draft_.metadata, "source": draft_.id})
+        if draft_.id and len(texts[draft_.id]) > 1
+        else draft_
+        for draft_ in drafts
     ]
 
 
 def _from_tool_message(result: str) -> Listing | None:
-    """The documents in a LangChain tool message that was written as Python's repr."""
-    found = TOOL_MESSAGE.match(result + " ")
+    """The documents in a LangChain tool message in the form of Python's repr."""
+    match = TOOL_MESSAGE.match(result + " ")
     content: object = None
-    if found is not None:
-        with suppress(ValueError, SyntaxError):  # no literal: nothing can be read
-            content = ast.literal_eval(found[1])
-    return returned_by_tool(content) if isinstance(content, str) else None
+    if match is not None:
+        with suppress(ValueError, SyntaxError):  # not a literal: nothing can be read
+            content = ast.literal_eval(match[1])
+    return tool_result_documents(content) if isinstance(content, str) else None

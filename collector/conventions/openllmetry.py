@@ -1,6 +1,6 @@
 """OpenLLMetry (Traceloop): `traceloop.*`, `gen_ai.prompt.N.*`, vector stores' span events.
 
-Its newer packages write OTel GenAI messages as well; those are read by `otel_genai`.
+Its newer packages also write OTel GenAI messages, which `otel_genai` reads.
 Source: traceloop/openllmetry, semantic-conventions-ai 0.4 to 0.5.
 """
 
@@ -10,12 +10,12 @@ from collections.abc import Iterator
 from functools import partial
 
 from collector.claims.claim import Claim, Field, Listing, Message, SpanRole, Withheld
-from collector.claims.documents import Draft, draft, find, listing, loose
+from collector.claims.documents import Draft, draft, draft_of, find_documents, listing
 from collector.claims.flat import Rows, gather
 from collector.claims.messages import text_of
 from collector.claims.payload import answer_of
 from collector.claims.recover import as_container, number, text, whole
-from collector.claims.tool_results import documents_of
+from collector.claims.tool_results import tool_documents
 from ragvigil.model.span import Attributes, Event, Span
 
 ROOTS = frozenset({"traceloop", "gen_ai", "db"})
@@ -53,7 +53,7 @@ CHUNK_EVENT = "gen_ai.content.completion.chunk"
 
 
 def claims(span: Span) -> Iterator[Claim]:
-    """What an OpenLLMetry span says."""
+    """Reads the claims of an OpenLLMetry span."""
     attributes = span.attributes
     yield from _roles(span)
     for key in attributes.keys() & SCALARS.keys():
@@ -69,7 +69,7 @@ def claims(span: Span) -> Iterator[Claim]:
         yield Claim(Field.QUERY, text(attributes["db.vector.query.content"]), 3)
     if "db.vector.query.response.documents" in attributes:
         responded = attributes["db.vector.query.response.documents"]
-        yield Claim(Field.RETRIEVED, partial(find, responded), 4)
+        yield Claim(Field.RETRIEVED, partial(find_documents, responded), 4)
 
 
 def _roles(span: Span) -> Iterator[Claim]:
@@ -85,7 +85,7 @@ def _roles(span: Span) -> Iterator[Claim]:
 
 
 def _entity_role(span: Span, kind: SpanRole) -> SpanRole:
-    """LlamaIndex' retrievers and rerankers are tasks: their class name says what they are."""
+    """The role of an entity. LlamaIndex' retrievers and rerankers are tasks: the class says."""
     if kind is SpanRole.CHAIN and text(span.attributes.get("traceloop.span.kind")) == "task":
         name = text(span.attributes.get("traceloop.entity.name")) or span.name
         class_name = name.partition(".")[0]
@@ -110,36 +110,36 @@ def _is_vector_search(span: Span) -> bool:
 def _entity(span: Span) -> Iterator[Claim]:
     """`traceloop.entity.input` and `.output`: arbitrary JSON, cut by the value length limit."""
     attributes = span.attributes
-    given = attributes.get("traceloop.entity.input", attributes.get("gen_ai.task.input"))
+    inputs = attributes.get("traceloop.entity.input", attributes.get("gen_ai.task.input"))
     returned = attributes.get("traceloop.entity.output", attributes.get("gen_ai.task.output"))
     name = f"{span.name} {text(attributes.get('traceloop.entity.name'))}".lower()
     retrieves = "retriev" in name or "vector_db" in name
-    if given is not None:
-        yield Claim(Field.INPUT, given, 6)
+    if inputs is not None:
+        yield Claim(Field.INPUT, inputs, 6)
         if retrieves or "rerank" in name:
-            yield Claim(Field.QUERY, partial(_queried, given), 6)
-        if '"nodes"' in text(given)[:65_536] and not retrieves and "rerank" not in name:
-            yield Claim(Field.CONTEXT, partial(_nodes, given), 6)
+            yield Claim(Field.QUERY, partial(_queried, inputs), 6)
+        if '"nodes"' in text(inputs)[:65_536] and not retrieves and "rerank" not in name:
+            yield Claim(Field.CONTEXT, partial(_nodes, inputs), 6)
     if returned is not None:
         yield Claim(Field.OUTPUT, returned, 6)
         if "rerank" in name:
-            yield Claim(Field.RERANKED, partial(find, returned), 6)
+            yield Claim(Field.RERANKED, partial(find_documents, returned), 6)
         elif retrieves:
-            yield Claim(Field.RETRIEVED, partial(find, returned), 6)
+            yield Claim(Field.RETRIEVED, partial(find_documents, returned), 6)
         elif text(attributes.get("traceloop.span.kind")) == "tool":
             yield Claim(Field.RETRIEVED, partial(_tool_result, returned), 6)
 
 
 def _tool_result(returned: object) -> Listing | None:
-    """A tool's output is wrapped: `{"output": …}` or JSON text of a text."""
+    """Documents in a tool's output, which is wrapped: `{"output": …}` or an encoded text."""
     container = as_container(returned).value
     if isinstance(container, dict) and isinstance(container.get("output"), (str, list, dict)):
-        return documents_of(container["output"])
-    return documents_of(answer_of(returned) or returned)
+        return tool_documents(container["output"])
+    return tool_documents(answer_of(returned) or returned)
 
 
-def _queried(given: object) -> str | None:
-    container = as_container(given).value
+def _queried(inputs: object) -> str | None:
+    container = as_container(inputs).value
     for _ in range(3):
         if isinstance(container, dict):
             names = ("query", "query_str", "str_or_query_bundle", "query_bundle", "inputs", "input")
@@ -147,26 +147,26 @@ def _queried(given: object) -> str | None:
     return container if isinstance(container, str) else None
 
 
-def _nodes(given: object) -> Listing | Withheld | None:
-    """LlamaIndex' synthesizer input: the nodes that go into the prompt."""
-    container, complete = as_container(given)
+def _nodes(inputs: object) -> Listing | Withheld | None:
+    """The input of LlamaIndex' synthesizer: the nodes that go into the prompt."""
+    container, complete = as_container(inputs)
     nodes = container.get("nodes") if isinstance(container, dict) else None
     if not isinstance(nodes, list):
         return None
-    drafts = [one for one in map(loose, nodes) if one is not None]
+    drafts = [draft_ for draft_ in map(draft_of, nodes) if draft_ is not None]
     return listing(drafts, complete=complete) if len(drafts) == len(nodes) else None
 
 
 def _numbered(span: Span) -> Iterator[Claim]:
     """`gen_ai.prompt.N.content` and `gen_ai.completion.N.content`, still sent by many packages."""
     families = gather(span.attributes)
-    asked = families.get("gen_ai.prompt")
+    prompt_rows = families.get("gen_ai.prompt")
     replied = families.get("gen_ai.completion")
     rerank = text(span.attributes.get("llm.request.type")) == "rerank"
-    if asked and rerank:
-        yield from _cohere_input(asked)
-    elif asked:
-        yield Claim(Field.PROMPT, partial(_messages, asked, "user"), 3)
+    if prompt_rows and rerank:
+        yield from _cohere_input(prompt_rows)
+    elif prompt_rows:
+        yield Claim(Field.PROMPT, partial(_messages, prompt_rows, "user"), 3)
     if replied and rerank:
         yield Claim(Field.RERANKED, partial(_cohere_output, replied), 5)
     elif replied:
@@ -181,7 +181,7 @@ def _numbered(span: Span) -> Iterator[Claim]:
 
 
 def _messages(rows: Rows, default_role: str) -> tuple[Message, ...] | None:
-    found = []
+    messages = []
     for index in sorted(rows):
         row = rows[index]
         content = row.get("content")
@@ -189,20 +189,22 @@ def _messages(rows: Rows, default_role: str) -> tuple[Message, ...] | None:
         body = text_of(container) if isinstance(container, list) else ""
         calls = any(key.startswith("tool_calls") for key in row) and "content" not in row
         role = text(row.get("role")) or default_role
-        found.append(Message(role, body or text(content), calls))
-    return tuple(found) if any(m.text or m.calls_tool for m in found) else None
+        messages.append(Message(role, body or text(content), calls))
+    return tuple(messages) if any(m.text or m.calls_tool for m in messages) else None
 
 
 def _cohere_input(rows: Rows) -> Iterator[Claim]:
-    """Cohere's reranker: its documents as system messages, then the query as the user's."""
+    """Cohere's reranker: documents are system messages, the query is the last message."""
     texts = [text(rows[index].get("content")) for index in sorted(rows)]
     if len(texts) > 1:
         yield Claim(Field.QUERY, texts[-1], 5)
-        yield Claim(Field.RERANK_INPUT, listing([draft(None, one) for one in texts[:-1]]), 5)
+        yield Claim(
+            Field.RERANK_INPUT, listing([draft(None, document) for document in texts[:-1]]), 5
+        )
 
 
 def _cohere_output(rows: Rows) -> Listing | Withheld | None:
-    """`Doc {index}, Score: {score}` on the first line, the text below."""
+    """The output of Cohere's reranker: `Doc {index}, Score: {score}` in a line, then the text."""
     drafts = []
     for index in sorted(rows):
         head, _, body = text(rows[index].get("content")).partition("\n")
@@ -220,11 +222,11 @@ def _hits(span: Span) -> Iterator[Claim]:
 
 
 def _hit(event: Event) -> Draft:
-    """One hit of a vector store: `db.query.result.*`, Milvus' `db.search.result.*`."""
+    """A hit of a vector store: `db.query.result.*`, Milvus' `db.search.result.*`."""
     attributes: Attributes = event.attributes
     prefix = event.name + "."
     entity = as_container(attributes.get(prefix + "entity")).value
-    inner = loose(entity) if isinstance(entity, dict) else None
+    inner = draft_of(entity) if isinstance(entity, dict) else None
     score = number(attributes.get(prefix + "score"))
     return draft(
         attributes.get(prefix + "id", inner.id if inner else None),

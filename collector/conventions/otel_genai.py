@@ -1,9 +1,9 @@
 """OpenTelemetry GenAI semantic conventions, v1.26 to today.
 
-Content is read from span attributes, span events and log records alike: `gen_ai.content.prompt`
+It reads content from span attributes, span events and log records alike: `gen_ai.content.prompt`
 (up to v1.27), `gen_ai.{system,user,assistant,tool}.message` and `gen_ai.choice` (v1.28 to v1.36),
 `gen_ai.input.messages`, `gen_ai.output.messages`, `gen_ai.system_instructions` (since v1.37), on
-the span or on one event `gen_ai.client.inference.operation.details`; retrieval since v1.40.
+the span or on an event `gen_ai.client.inference.operation.details`; retrieval since v1.40.
 Sources: open-telemetry/semantic-conventions v1.26.0 to v1.41.0, semantic-conventions-genai.
 """
 
@@ -13,10 +13,10 @@ from collections.abc import Iterator, Mapping
 from functools import partial
 
 from collector.claims.claim import Claim, Field, Message, SpanRole, Withheld
-from collector.claims.documents import find
-from collector.claims.messages import one, several, text_of
+from collector.claims.documents import find_documents
+from collector.claims.messages import message_of, messages_of, text_of
 from collector.claims.recover import as_container, number, text, whole
-from collector.claims.tool_parts import returned_by_tool, spoken
+from collector.claims.tool_parts import messages_with_tools, tool_result_documents
 from ragvigil.model.span import Attributes, AttributeValue, Span
 
 ROOTS = frozenset({"gen_ai", "aws", "error"})
@@ -29,11 +29,11 @@ ROLES = {
     "retrieve": SpanRole.RETRIEVER, "retrieve_documents": SpanRole.RETRIEVER,
     "rerank": SpanRole.RERANKER, "execute_tool": SpanRole.TOOL,
     "invoke_agent": SpanRole.AGENT, "create_agent": SpanRole.AGENT,
-    "agent_step": SpanRole.CHAIN, "plan": SpanRole.CHAIN,  # a turn begins with its agent
+    "agent_step": SpanRole.CHAIN, "plan": SpanRole.CHAIN,  # the agent's own span begins a turn
     "invoke_workflow": SpanRole.CHAIN, "execute_task": SpanRole.CHAIN,
     "framework": SpanRole.CHAIN,
 }  # fmt: skip
-# A cost of 0 is what price lists say of models that they do not know.
+# A cost of 0 means that the price list does not know the model.
 SCALARS = {
     "gen_ai.response.model": (Field.MODEL, text, 2),
     "gen_ai.request.model": (Field.MODEL, text, 5),
@@ -75,7 +75,7 @@ DATA_SOURCE_ID = "gen_ai.data_source.id"
 
 
 def claims(span: Span) -> Iterator[Claim]:
-    """What a span says by the GenAI conventions, old and new."""
+    """Reads the claims of a span by the GenAI conventions, old and new."""
     attributes = span.attributes
     operation = text(attributes.get("gen_ai.operation.name"))
     role = ROLES.get(operation) or _role_by_model(attributes)
@@ -94,6 +94,7 @@ def claims(span: Span) -> Iterator[Claim]:
     if span.events or span.logs:
         yield from _events(span, role)
     if role is SpanRole.LLM:
+        # Last resort, behind every claim of content: capturing content is off by default.
         yield Claim(Field.PROMPT, Withheld.HIDDEN, 90)
         yield Claim(Field.REPLY, Withheld.HIDDEN, 90)
     elif role is SpanRole.RETRIEVER:
@@ -113,17 +114,17 @@ def _role_by_model(attributes: Attributes) -> SpanRole | None:
 def _documents(attributes: Attributes, role: SpanRole | None) -> Iterator[Claim]:
     if "gen_ai.retrieval.documents" in attributes:
         value = attributes["gen_ai.retrieval.documents"]
-        yield Claim(Field.RETRIEVED, partial(find, value), 2)
+        yield Claim(Field.RETRIEVED, partial(find_documents, value), 2)
     for name, field in (
         ("gen_ai.reranker.input_documents", Field.RERANK_INPUT),
         ("gen_ai.reranker.output_documents", Field.RERANKED),
     ):
         if name in attributes:
-            yield Claim(field, partial(find, attributes[name]), 2)
+            yield Claim(field, partial(find_documents, attributes[name]), 2)
     if role is SpanRole.TOOL and "gen_ai.tool.call.result" in attributes:
         result = attributes["gen_ai.tool.call.result"]
         yield Claim(Field.OUTPUT, result, 2)
-        yield Claim(Field.RETRIEVED, partial(returned_by_tool, result), 6)
+        yield Claim(Field.RETRIEVED, partial(tool_result_documents, result), 6)
         if "gen_ai.tool.call.arguments" in attributes:
             yield Claim(Field.QUERY, partial(_asked, attributes["gen_ai.tool.call.arguments"]), 6)
     if DATA_SOURCE_ID in attributes:
@@ -134,74 +135,74 @@ def _asked(arguments: object) -> str | None:
     container = as_container(arguments).value
     if not isinstance(container, dict):
         return None
-    texts = [one_text for one_text in container.values() if isinstance(one_text, str)]
-    named = [container[key] for key in ("query", "question", "q") if key in container]
-    found = text(named[0]) if named else (texts[0] if len(texts) == 1 else "")
-    return found or None
+    texts = [value for value in container.values() if isinstance(value, str)]
+    queries = [container[key] for key in ("query", "question", "q") if key in container]
+    query = text(queries[0]) if queries else (texts[0] if len(texts) == 1 else "")
+    return query or None
 
 
 def _content(attributes: Attributes, role: SpanRole | None) -> Iterator[Claim]:
-    asked = attributes.get("gen_ai.input.messages")
+    inputs = attributes.get("gen_ai.input.messages")
     system = attributes.get("gen_ai.system_instructions")
     replied = attributes.get("gen_ai.output.messages")
     if role is SpanRole.EMBEDDING:
-        if asked is not None:
-            yield Claim(Field.QUERY, partial(_last_asked, asked), 5)
+        if inputs is not None:
+            yield Claim(Field.QUERY, partial(_last_asked, inputs), 5)
         return
-    if role in (SpanRole.RERANKER, SpanRole.RETRIEVER) and asked is not None:
-        yield Claim(Field.QUERY, partial(_last_asked, asked), 8)
+    if role in (SpanRole.RERANKER, SpanRole.RETRIEVER) and inputs is not None:
+        yield Claim(Field.QUERY, partial(_last_asked, inputs), 8)
         return
-    if asked is not None or system is not None:
-        yield Claim(Field.PROMPT, partial(_prompt, asked, system), 2)
+    if inputs is not None or system is not None:
+        yield Claim(Field.PROMPT, partial(_prompt, inputs, system), 2)
     if replied is not None:
-        yield Claim(Field.REPLY, partial(spoken, replied, "assistant"), 2)
+        yield Claim(Field.REPLY, partial(messages_with_tools, replied, "assistant"), 2)
         if role is SpanRole.LLM:
             yield Claim(Field.FINISH_REASON, partial(_stated_reason, replied), 4)
     if role is not SpanRole.LLM:
-        if asked is not None:
-            yield Claim(Field.INPUT, partial(_last_asked, asked), 6)
+        if inputs is not None:
+            yield Claim(Field.INPUT, partial(_last_asked, inputs), 6)
         if replied is not None:
             yield Claim(Field.OUTPUT, partial(_last_reply, replied), 6)
 
 
-def _prompt(asked: object, system: object) -> tuple[Message, ...] | Withheld | None:
+def _prompt(inputs: object, system: object) -> tuple[Message, ...] | Withheld | None:
     """System instructions first, then the input messages."""
-    found = spoken(asked, "user") if asked is not None else None
+    messages = messages_with_tools(inputs, "user") if inputs is not None else None
     if system is None:
-        return found
+        return messages
     container = as_container(system).value
     instructions = text_of(container if container is not None else system)
     if not instructions:
-        return found
-    rest = found if isinstance(found, tuple) else ()
+        return messages
+    rest = messages if isinstance(messages, tuple) else ()
     return (Message("system", instructions), *rest)
 
 
-def _last_asked(asked: object) -> str | None:
-    """The text of the last message that the user sent; a tool's result is none."""
-    found = spoken(asked, "")
-    if not isinstance(found, tuple):
+def _last_asked(inputs: object) -> str | None:
+    """The text of the last message of the user, tool results excluded."""
+    messages = messages_with_tools(inputs, "")
+    if not isinstance(messages, tuple):
         return None
-    texts = [m.text for m in found if m.role in ("user", "human") and m.text.strip()]
+    texts = [m.text for m in messages if m.role in ("user", "human") and m.text.strip()]
     return texts[-1] if texts else None
 
 
 def _last_reply(replied: object) -> str | None:
-    found = spoken(replied, "assistant")
-    if not isinstance(found, tuple):
+    messages = messages_with_tools(replied, "assistant")
+    if not isinstance(messages, tuple):
         return None
-    return next((m.text for m in reversed(found) if m.text and m.role != "tool"), None)
+    return next((m.text for m in reversed(messages) if m.text and m.role != "tool"), None)
 
 
 def _stated_reason(replied: object) -> str:
-    """The finish reason of the last output message, where the messages have one."""
+    """The finish reason of the last output message; empty if it has none."""
     container = as_container(replied).value
     last = container[-1] if isinstance(container, list) and container else None
     return text(last.get("finish_reason")) if isinstance(last, dict) else ""
 
 
 def _last_reason(reasons: object) -> str:
-    """The last of the reasons: a list, JSON text, or names joined by commas."""
+    """The last of the reasons in a list, JSON text, or names joined by commas."""
     container = as_container(reasons).value
     if isinstance(container, list):
         return text(container[-1]) if container else ""
@@ -209,40 +210,42 @@ def _last_reason(reasons: object) -> str:
 
 
 def _events(span: Span, role: SpanRole | None) -> Iterator[Claim]:
-    """Content in span events and in log records that were joined to the span, in order of time."""
+    """Content in span events and in the span's log records, by time."""
     happened: list[tuple[int, str, Attributes, AttributeValue]] = [
         (event.time_unix_nano, event.name, event.attributes, None) for event in span.events
     ]
     happened += [(r.time_unix_nano, r.event_name, r.attributes, r.body) for r in span.logs]
     happened.sort(key=lambda event: event[0])
-    asked: list[Message] = []
+    prompt: list[Message] = []
     replied: list[Message] = []
-    details: dict[str, AttributeValue] = {}  # Strands writes an event for each of them
+    details: dict[str, AttributeValue] = {}  # merged: Strands writes an event per detail
     for _, name, attributes, body in happened:
         if name == DETAILS:
             details = {**_details(attributes, body), **details}
         elif name in ROLE_EVENTS:
-            message = one(_body(attributes, body), ROLE_EVENTS[name])
+            message = message_of(_body(attributes, body), ROLE_EVENTS[name])
             if message is not None:
                 role_name = message.role if message.role in ROLE_EVENTS.values() else ""
-                asked.append(message._replace(role=role_name or ROLE_EVENTS[name]))
+                prompt.append(message._replace(role=role_name or ROLE_EVENTS[name]))
         elif name == "gen_ai.choice":
             yield from _choice(_body(attributes, body), replied)
         elif name == "gen_ai.content.prompt":
-            yield Claim(Field.PROMPT, partial(several, attributes.get("gen_ai.prompt"), "user"), 7)
+            yield Claim(
+                Field.PROMPT, partial(messages_of, attributes.get("gen_ai.prompt"), "user"), 7
+            )
         elif name == "gen_ai.content.completion":
             completion = attributes.get("gen_ai.completion")
-            yield Claim(Field.REPLY, partial(several, completion, "assistant"), 7)
+            yield Claim(Field.REPLY, partial(messages_of, completion, "assistant"), 7)
     if details:
         yield from _content(details, role)
-    if asked:
-        yield Claim(Field.PROMPT, tuple(asked) if any(m.text for m in asked) else None, 5)
+    if prompt:
+        yield Claim(Field.PROMPT, tuple(prompt) if any(m.text for m in prompt) else None, 5)
     if any(message.text or message.calls_tool for message in replied):
         yield Claim(Field.REPLY, tuple(replied), 5)
 
 
 def _body(attributes: Attributes, body: AttributeValue) -> Mapping[str, object]:
-    """An event's body, wherever it is: the log body, `gen_ai.event.content`, or attributes."""
+    """An event's body: the log body, `gen_ai.event.content`, or the attributes."""
     for carrier in (body, attributes.get("gen_ai.event.content")):
         container = as_container(carrier).value
         if isinstance(container, dict):
@@ -266,7 +269,7 @@ def _details(attributes: Attributes, body: AttributeValue) -> Attributes:
 
 
 def _choice(body: Mapping[str, object], replied: list[Message]) -> Iterator[Claim]:
-    message = one(body, "assistant")
+    message = message_of(body, "assistant")
     if message is not None:
         replied.append(message._replace(role="assistant"))
     reason = text(body.get("finish_reason"))

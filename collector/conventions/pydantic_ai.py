@@ -1,8 +1,8 @@
-"""Pydantic AI as it wrote before OTel's names fitted: attributes of its own, formats 1 and 2.
+"""Pydantic AI before it used OTel's names: its own attributes, formats 1 and 2.
 
-Agent runs hold the conversation and its result, tool spans `tool_arguments` and `tool_response`,
-model calls of format 1 a list of events. Format 3 and later write `gen_ai.*` for all but the
-conversation. Logfire's spans of OpenAI and Anthropic clients hold request and response bodies.
+Agent runs have the conversation and its result, tool spans `tool_arguments` and `tool_response`,
+model calls of format 1 a list of events. Formats 3 and later write `gen_ai.*` for everything except
+the conversation. Logfire's spans of OpenAI and Anthropic clients have request and response bodies.
 Source: pydantic/pydantic-ai 0.8 and 2, `models/instrumented.py` and `_instrumentation.py`;
 pydantic/logfire, `_internal/integrations/llm_providers`.
 """
@@ -13,10 +13,10 @@ from collections.abc import Iterator, Mapping
 from functools import partial
 
 from collector.claims.claim import Claim, Field, Message, SpanRole, Withheld
-from collector.claims.messages import one
+from collector.claims.messages import message_of
 from collector.claims.recover import as_container, number, text
-from collector.claims.tool_parts import returned_by_tool, spoken
-from collector.claims.traced_calls import asked, prompt, reply
+from collector.claims.tool_parts import messages_with_tools, tool_result_documents
+from collector.claims.traced_calls import prompt_messages, question_in_arguments, reply_messages
 from ragvigil.model.span import Attributes, Span
 
 ROOTS = frozenset(
@@ -34,7 +34,7 @@ TOOL_SPANS = frozenset({"running tool", "running output function"})
 
 
 def claims(span: Span) -> Iterator[Claim]:
-    """What Pydantic AI and Logfire say by names of their own."""
+    """Reads the claims under Pydantic AI's and Logfire's own names."""
     attributes = span.attributes
     if "operation.cost" in attributes:
         yield Claim(Field.COST_USD, number(attributes["operation.cost"]), 4)
@@ -50,22 +50,22 @@ def claims(span: Span) -> Iterator[Claim]:
 
 
 def _run(attributes: Attributes) -> Iterator[Claim]:
-    """An agent's run: the conversation so far, of which this run's question is the last."""
+    """An agent's run. It has the whole conversation; the last question is this run's."""
     yield Claim(Field.ROLE, SpanRole.AGENT, 8)
     yield Claim(Field.AGENT_NAME, text(attributes.get("agent_name")), 4)
     yield Claim(Field.INPUT, partial(_question, attributes), 7)
     result = attributes.get("final_result")
     if result is not None and not isinstance(as_container(result).value, list):
-        yield Claim(Field.OUTPUT, result, 5)  # of a list nothing tells which part is the answer
+        yield Claim(Field.OUTPUT, result, 5)  # in a list it is unknown which part is the answer
 
 
 def _question(attributes: Attributes) -> str | None:
     for name in RUN:
         if name in attributes:
-            read = spoken if name == RUN[0] else _events
-            found = read(attributes[name], "user")
-            said = found if isinstance(found, tuple) else ()
-            texts = [m.text for m in said if m.role == "user" and m.text.strip()]
+            read = messages_with_tools if name == RUN[0] else _events
+            conversation = read(attributes[name], "user")
+            messages = conversation if isinstance(conversation, tuple) else ()
+            texts = [m.text for m in messages if m.role == "user" and m.text.strip()]
             if texts:
                 return texts[-1]
     return None
@@ -81,38 +81,38 @@ def _is_tool(span: Span) -> bool:
 def _tool(attributes: Attributes) -> Iterator[Claim]:
     yield Claim(Field.ROLE, SpanRole.TOOL, 8)
     if "tool_arguments" in attributes:
-        yield Claim(Field.QUERY, partial(asked, attributes["tool_arguments"]), 7)
+        yield Claim(Field.QUERY, partial(question_in_arguments, attributes["tool_arguments"]), 7)
     if "tool_response" in attributes:
         yield Claim(Field.OUTPUT, attributes["tool_response"], 7)
-        yield Claim(Field.RETRIEVED, partial(returned_by_tool, attributes["tool_response"]), 7)
+        yield Claim(Field.RETRIEVED, partial(tool_result_documents, attributes["tool_response"]), 7)
 
 
 def _events(
     value: object, role: str = "user", *, is_choice: bool | None = None
 ) -> tuple[Message, ...] | Withheld | None:
-    """Messages out of a list of events, of one sort alone where asked for."""
+    """Messages in a list of events; `is_choice` selects replies or everything else."""
     container, complete = as_container(value)
-    listed = container if isinstance(container, list) else []
-    found = [
+    events = container if isinstance(container, list) else []
+    messages = [
         message
-        for event in listed
+        for event in events
         if isinstance(event, Mapping) and text(event.get("event.name")) in ROLES
         if is_choice is None or is_choice == (event.get("event.name") == "gen_ai.choice")
         if (message := _message(event, role)) is not None
     ]
-    if any(message.text or message.calls_tool for message in found):
-        return tuple(found)
+    if any(message.text or message.calls_tool for message in messages):
+        return tuple(messages)
     return None if complete else Withheld.TRUNCATED
 
 
 def _message(event: Mapping[str, object], role: str) -> Message | None:
-    named = ROLES[text(event.get("event.name"))]
-    message = one(dict(event), role)
-    return message._replace(role=named) if message is not None else None
+    own_role = ROLES[text(event.get("event.name"))]
+    message = message_of(dict(event), role)
+    return message._replace(role=own_role) if message is not None else None
 
 
 def _bodies(attributes: Attributes) -> Iterator[Claim]:
-    """A client's request and response as Logfire records them."""
+    """The request and response of a client, as Logfire records them."""
     asked_for = as_container(attributes["request_data"]).value
     answered = as_container(attributes["response_data"]).value
     if not isinstance(asked_for, dict) or not isinstance(answered, dict):
@@ -121,6 +121,6 @@ def _bodies(attributes: Attributes) -> Iterator[Claim]:
                                          in answered)):  # fmt: skip
         return
     yield Claim(Field.ROLE, SpanRole.LLM, 11)
-    yield Claim(Field.PROMPT, partial(prompt, asked_for), 9)
+    yield Claim(Field.PROMPT, partial(prompt_messages, asked_for), 9)
     replied = answered.get("message", answered.get("combined_chunk_content"))
-    yield Claim(Field.REPLY, partial(reply, replied), 9)
+    yield Claim(Field.REPLY, partial(reply_messages, replied), 9)

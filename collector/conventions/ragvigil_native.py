@@ -1,12 +1,12 @@
-"""ragvigil's own attributes: what a service may say outright, read before anything is inferred.
+"""ragvigil's own attributes: what a service declares takes precedence over everything inferred.
 
 Set them on the span that answers, or on any span above or beside it within the same answer.
 Lists and mappings are attribute values or JSON text.
 
 | attribute | type | meaning |
 |---|---|---|
-| `ragvigil.query` | text | what the user asked |
-| `ragvigil.answer` | text | what the user was told |
+| `ragvigil.query` | text | the user's question |
+| `ragvigil.answer` | text | the answer to the user |
 | `ragvigil.retrieved` | list of `{id, content, score?, metadata?}` | what retrieval returned |
 | `ragvigil.reranked` | the same | what the reranker returned |
 | `ragvigil.context` | the same | what went into the prompt |
@@ -24,7 +24,7 @@ from collections.abc import Iterator
 from functools import partial
 
 from collector.claims.claim import Claim, Field
-from collector.claims.documents import find
+from collector.claims.documents import find_documents
 from collector.claims.recover import as_container, text
 from ragvigil.model.span import Span
 
@@ -51,12 +51,12 @@ LISTS = {
 
 
 def claims(span: Span) -> Iterator[Claim]:
-    """What the service's own code declares; precedence 0, so that it wins."""
+    """Reads what the service's own code declares, with precedence 0, so that it wins."""
     attributes = span.attributes
     for name in attributes.keys() & TEXTS.keys():
         yield Claim(TEXTS[name], text(attributes[name]), 0)
     for name in attributes.keys() & LISTS.keys():
-        yield Claim(LISTS[name], partial(find, attributes[name]), 0)
+        yield Claim(LISTS[name], partial(find_documents, attributes[name]), 0)
     if "ragvigil.citations" in attributes:
         yield Claim(Field.CITATIONS, partial(_citations, attributes["ragvigil.citations"]), 0)
 

@@ -1,7 +1,7 @@
-"""Semantic Kernel: OTel's events, but for its text completions and its finish reasons.
+"""Semantic Kernel: OTel's events, except for its text completions and finish reasons.
 
 Python writes content as log records whose body is JSON text, .NET as span events with
-`gen_ai.event.content`; both are read by `otel_genai`, and so is Microsoft.Extensions.AI.
+`gen_ai.event.content`; `otel_genai` reads both, and Microsoft.Extensions.AI.
 Source: microsoft/semantic-kernel, `model_diagnostics/decorators.py`, `ModelDiagnostics.cs`.
 """
 
@@ -22,7 +22,7 @@ PROMPT = "gen_ai.prompt"
 
 
 def claims(span: Span) -> Iterator[Claim]:
-    """What a span of Semantic Kernel says by names that only it has."""
+    """Reads the claims under the names that only Semantic Kernel has."""
     attributes = span.attributes
     if text(attributes.get("gen_ai.operation.name")) == TEXT_COMPLETIONS:
         yield Claim(Field.ROLE, SpanRole.LLM, 5)
@@ -33,11 +33,11 @@ def claims(span: Span) -> Iterator[Claim]:
     for record in span.logs:
         if record.event_name == PROMPT and isinstance(record.body, str) and record.body:
             hidden = record.body == REDACTED
-            said = Withheld.HIDDEN if hidden else (Message("user", record.body),)
-            yield Claim(Field.PROMPT, said, 7)
+            prompt = Withheld.HIDDEN if hidden else (Message("user", record.body),)
+            yield Claim(Field.PROMPT, prompt, 7)
 
 
 def _last_reason(reasons: object) -> str:
-    """The last of the reasons, which are joined by commas; Python adds the name of its enum."""
+    """The last of the reasons, joined by commas; Python prefixes the name of its enum."""
     last = text(reasons).rpartition(",")[2].strip()
     return last.removeprefix("FinishReason.").lower()

@@ -1,8 +1,8 @@
-"""Spring AI: `spring.ai.*`, its vector stores' responses, prompts and completions as lists of text.
+"""Spring AI: `spring.ai.*`, responses of vector stores, prompts and completions as lists of text.
 
-Micrometer's values are all texts, `none` where there is no value. A list of texts is written with
-quotation marks around each and without escapes. Since 1.0 content goes to the application's log
-only; users put it back under the same names.
+Micrometer's values are all texts, `none` stands for no value. A list of texts has quotation marks
+around each text, but no escapes. Since 1.0 content only goes to the application's log; users add it
+to spans under the same names.
 Source: spring-projects/spring-ai 1.0.0-M to 2.0, the `observation` packages and the reference.
 """
 
@@ -14,8 +14,8 @@ from functools import partial
 from collector.claims.claim import Claim, Field, Listing, Message, SpanRole, Withheld
 from collector.claims.documents import REDACTED, draft, listing
 from collector.claims.recover import as_container, text, whole
-from collector.claims.tool_parts import returned_by_tool
-from collector.claims.traced_calls import asked, prompt, reply
+from collector.claims.tool_parts import tool_result_documents
+from collector.claims.traced_calls import prompt_messages, question_in_arguments, reply_messages
 from ragvigil.model.span import Attributes, AttributeValue, Span
 
 ROOTS = frozenset({"spring", "gen_ai", "db"})
@@ -29,7 +29,7 @@ SEPARATOR = '", "'
 
 
 def claims(span: Span) -> Iterator[Claim]:
-    """What Spring AI says by names of its own, or in a shape of its own."""
+    """Reads the claims under Spring AI's own names or in its own shapes."""
     attributes = span.attributes
     kind = text(attributes.get("spring.ai.kind"))
     if kind in KINDS:
@@ -51,15 +51,22 @@ def claims(span: Span) -> Iterator[Claim]:
 
 def _tool(attributes: Attributes) -> Iterator[Claim]:
     if "spring.ai.tool.call.arguments" in attributes:
-        yield Claim(Field.QUERY, partial(asked, attributes["spring.ai.tool.call.arguments"]), 7)
+        yield Claim(
+            Field.QUERY,
+            partial(question_in_arguments, attributes["spring.ai.tool.call.arguments"]),
+            7,
+        )
     if "spring.ai.tool.call.result" in attributes:
         result = attributes["spring.ai.tool.call.result"]
         yield Claim(Field.OUTPUT, result, 7)
-        yield Claim(Field.RETRIEVED, partial(returned_by_tool, result), 7)
+        yield Claim(Field.RETRIEVED, partial(tool_result_documents, result), 7)
 
 
 def _said(attributes: Attributes) -> Iterator[Claim]:
-    """Prompt and completion of a model call, in one attribute each."""
+    """Prompt and completion of a model call, each in an attribute.
+
+    LangSmith's spans use the same names in another form; `langsmith` reads them.
+    """
     if "langsmith.span.kind" in attributes:
         return
     if "gen_ai.prompt" in attributes:
@@ -74,27 +81,30 @@ def _messages(value: object, role: str) -> tuple[Message, ...] | Withheld | None
         return Withheld.HIDDEN
     texts = _texts(value)
     if texts is None:
-        return prompt(value) if role == "user" else reply(value)
-    return tuple(Message(role, one) for one in texts if one.strip()) or None
+        return prompt_messages(value) if role == "user" else reply_messages(value)
+    return tuple(Message(role, body) for body in texts if body.strip()) or None
 
 
 def _documents(value: AttributeValue, top_k: int | None) -> Listing | Withheld | None:
-    """The texts of the documents; none where there seem to be more than were asked for."""
+    """The texts of the documents; None if there seem to be more than `top_k`.
+
+    Then a text contains the separator and was split.
+    """
     texts = _texts(value)
     if texts is None or (top_k and len(texts) > top_k):
         return None
-    return listing([draft(None, one) for one in texts])
+    return listing([draft(None, body) for body in texts])
 
 
 def _texts(value: object) -> list[str] | None:
-    """A list of texts, as one or written as one; None where it is another shape.
+    """A list of texts, or its form as text; None for another shape.
 
     >>> _texts('["He said "no".", "Two\\nlines."]')
     ['He said "no".', 'Two\\nlines.']
     """
     container, complete = as_container(value)
     if complete and isinstance(container, list):
-        texts = [one for one in container if isinstance(one, str)]
+        texts = [entry for entry in container if isinstance(entry, str)]
         return texts if texts and len(texts) == len(container) else None
     if isinstance(value, str) and value.startswith('["') and value.endswith('"]'):
         return value[2:-2].split(SEPARATOR)

@@ -1,8 +1,8 @@
-"""Strands Agents: OTel's events with Bedrock's blocks in them, on tools and agents as well.
+"""Strands Agents: OTel's events with Bedrock's blocks in them, also on tools and agents.
 
-By default a block stands in `content`, or in `message` of a choice, as JSON text; a tool's span
-has its arguments in `gen_ai.tool.message` and its result in `gen_ai.choice`. With the newer
-conventions it writes `gen_ai.client.inference.operation.details`, read by `otel_genai`.
+By default blocks are JSON text in `content`, or in `message` of a choice; a tool's span has its
+arguments in `gen_ai.tool.message` and its result in `gen_ai.choice`. With the newer conventions it
+writes `gen_ai.client.inference.operation.details`, which `otel_genai` reads.
 Source: strands-agents/sdk-python 1.62, `telemetry/tracer.py`.
 """
 
@@ -14,8 +14,8 @@ from functools import partial
 from collector.claims.claim import Claim, Field, Message, SpanRole
 from collector.claims.messages import text_of
 from collector.claims.recover import as_container, text
-from collector.claims.tool_parts import returned_by_tool, spoken
-from collector.claims.traced_calls import asked
+from collector.claims.tool_parts import messages_with_tools, tool_result_documents
+from collector.claims.traced_calls import question_in_arguments
 from ragvigil.model.span import Attributes, Span
 
 ROOTS = frozenset({"gen_ai"})
@@ -23,7 +23,7 @@ ROOTS = frozenset({"gen_ai"})
 SYSTEM = "strands-agents"
 SYSTEM_NAMES = ("gen_ai.system", "gen_ai.provider.name")
 ADDED = "\n"
-"""An agent's answer is its result as text, which ends each of its blocks with a new line."""
+"""An agent's answer is its result as text, in which each block ends with a new line."""
 SPOKEN = {
     "gen_ai.system.message": "system", "gen_ai.user.message": "user",
     "gen_ai.assistant.message": "assistant", "gen_ai.tool.message": "tool",
@@ -31,7 +31,7 @@ SPOKEN = {
 
 
 def claims(span: Span) -> Iterator[Claim]:
-    """What the events of a Strands span say."""
+    """Reads the claims of a Strands span from its events."""
     attributes = span.attributes
     if not any(attributes.get(name) == SYSTEM for name in SYSTEM_NAMES):
         return
@@ -52,49 +52,51 @@ def claims(span: Span) -> Iterator[Claim]:
 def _tool(span: Span) -> Iterator[Claim]:
     for event in span.events:
         if event.name == "gen_ai.tool.message" and "content" in event.attributes:
-            yield Claim(Field.QUERY, partial(asked, event.attributes["content"]), 5)
+            yield Claim(Field.QUERY, partial(question_in_arguments, event.attributes["content"]), 5)
         elif event.name == "gen_ai.choice" and "message" in event.attributes:
             result = event.attributes["message"]
             yield Claim(Field.OUTPUT, result, 5)
-            yield Claim(Field.RETRIEVED, partial(returned_by_tool, result), 5)
+            yield Claim(Field.RETRIEVED, partial(tool_result_documents, result), 5)
 
 
 def _prompt(span: Span) -> tuple[Message, ...] | None:
-    """All messages in their order, tool results apart."""
-    found: list[Message] = []
+    """All messages in order; tool results become messages of their own."""
+    messages: list[Message] = []
     for event in span.events:
         if event.name in SPOKEN and "content" in event.attributes:
-            found += _said(event.attributes, "content", SPOKEN[event.name])
-    return tuple(found) if any(m.text or m.calls_tool for m in found) else None
+            messages += _said(event.attributes, "content", SPOKEN[event.name])
+    return tuple(messages) if any(m.text or m.calls_tool for m in messages) else None
 
 
 def _reply(span: Span) -> tuple[Message, ...] | None:
-    found: list[Message] = []
+    messages: list[Message] = []
     for event in span.events:
         if event.name == "gen_ai.choice" and "message" in event.attributes:
-            found += _said(event.attributes, "message", "assistant")
-    return tuple(found) if any(m.text or m.calls_tool for m in found) else None
+            messages += _said(event.attributes, "message", "assistant")
+    return tuple(messages) if any(m.text or m.calls_tool for m in messages) else None
 
 
 def _said(attributes: Attributes, name: str, role: str) -> list[Message]:
-    """What the blocks of one message say."""
+    """The messages in the blocks of an event."""
     value = attributes[name]
     blocks = as_container(value).value
     if not isinstance(blocks, list):
         return [Message(role, text(value))]
-    found = spoken([{"role": role, "content": [_cited(one) for one in blocks]}], role)
-    return list(found) if isinstance(found, tuple) else []
+    messages = messages_with_tools(
+        [{"role": role, "content": [_cited(block) for block in blocks]}], role
+    )
+    return list(messages) if isinstance(messages, tuple) else []
 
 
 def _cited(block: object) -> object:
-    """A block of text; one with citations holds the text that they are for."""
+    """A block unchanged; a block with citations becomes the text that they support."""
     if isinstance(block, dict) and isinstance(block.get("citationsContent"), dict):
         return {"text": text_of(block["citationsContent"].get("content"))}
     return block
 
 
 def _agent(span: Span) -> Iterator[Claim]:
-    """An agent's run or a cycle of it: the user's last message, and what was answered."""
+    """An agent's run or a cycle of it: the user's last message, and the answer."""
     for event in span.events:
         attributes = event.attributes
         if event.name == "gen_ai.user.message" and "content" in attributes:
@@ -106,12 +108,12 @@ def _agent(span: Span) -> Iterator[Claim]:
 
 
 def _words(attributes: Attributes, name: str, role: str) -> str | None:
-    said = [m for m in _said(attributes, name, role) if m.role == role and not m.calls_tool]
-    return said[-1].text.removesuffix(ADDED) or None if said else None
+    messages = [m for m in _said(attributes, name, role) if m.role == role and not m.calls_tool]
+    return messages[-1].text.removesuffix(ADDED) or None if messages else None
 
 
 def _answer(messages: object) -> str | None:
-    found = spoken(messages, "assistant")
-    if not isinstance(found, tuple) or found[-1].calls_tool:
+    messages_ = messages_with_tools(messages, "assistant")
+    if not isinstance(messages_, tuple) or messages_[-1].calls_tool:
         return None
-    return found[-1].text.removesuffix(ADDED) or None
+    return messages_[-1].text.removesuffix(ADDED) or None

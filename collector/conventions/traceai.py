@@ -1,9 +1,9 @@
 """traceAI (Future AGI): `gen_ai.span.kind` or `fi.span.kind`, else OpenInference's own names.
 
-It began as a copy of OpenInference and renamed the kind and the messages, which are flattened
-under OTel's names; the rest is read as OpenInference. Others that write `gen_ai.span.kind` mean
-the same kinds. Source: future-agi/traceAI, `fi_instrumentation/fi_types.py` 1.0,
-`java/traceai-java-core` and `traceai_cohere`.
+It began as a copy of OpenInference; it renamed the kind, and flattens messages under OTel's names.
+The rest is read as OpenInference. Others that write `gen_ai.span.kind` mean the same kinds.
+Source: future-agi/traceAI, `fi_instrumentation/fi_types.py` 1.0, `java/traceai-java-core`,
+`traceai_cohere`.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from functools import partial
 
 from collector.claims.claim import Claim, Field, SpanRole
 from collector.claims.flat import columns
-from collector.claims.messages import from_rows
+from collector.claims.messages import messages_of_rows
 from collector.claims.recover import text, whole
 from collector.conventions import openinference
 from ragvigil.model.span import Attributes, AttributeValue, Span
@@ -42,7 +42,7 @@ SCALARS = {
 
 
 def claims(span: Span) -> Iterator[Claim]:
-    """What a traceAI span says; nothing of spans that name no kind of theirs."""
+    """Reads the claims of a traceAI span; none if the span has no kind of traceAI."""
     attributes = span.attributes
     kind = next((text(attributes[name]).upper() for name in KINDS if name in attributes), "")
     if kind not in ROLES:
@@ -59,14 +59,14 @@ def _messages(attributes: Attributes) -> Iterator[Claim]:
     for prefix, field in MESSAGES:
         rows = columns(attributes, prefix)
         if rows:
-            yield Claim(field, partial(from_rows, rows), 1)
+            yield Claim(field, partial(messages_of_rows, rows), 1)
 
 
 def _translated(attributes: Attributes, kind: str) -> dict[str, AttributeValue]:
-    """The span as OpenInference would have written it."""
-    found = dict(attributes)
-    found["openinference.span.kind"] = ROLES[kind].value
+    """The attributes as OpenInference would have written them."""
+    translated = dict(attributes)
+    translated["openinference.span.kind"] = ROLES[kind].value
     for name, other in RENAMED.items():
         if name in attributes:
-            found.setdefault(other, attributes[name])
-    return found
+            translated.setdefault(other, attributes[name])
+    return translated

@@ -1,8 +1,8 @@
 """Vector stores by OTel's database names: a search is a retrieval, even if it shows no text.
 
-Whose names are of a vector search (`db.vector.query.*`), whose store is one for vectors, or whose
-statement compares vectors; reading by id, counting and writing are no retrievals. Hits in span
-events are read by `openllmetry`.
+A span is a search if it has attributes of a vector search (`db.vector.query.*`), if its store is a
+vector store, or if its statement compares vectors. Reading by id, counting and writing are no
+retrievals. `openllmetry` reads hits in span events.
 Sources: OTel's database conventions, openlit 1.45 and traceAI's instrumentors of vector stores.
 """
 
@@ -49,13 +49,13 @@ STATEMENTS = {
     "mongodb": re.compile(r"\$vectorSearch\b"),
 }
 STATEMENT_LENGTH = 20_000
-"""Longer statements are not searched for operators: they hold a vector's numbers."""
+"""Characters of a statement that are searched for operators; more are a vector's numbers."""
 COLLECTIONS = ("db.collection.name", "db.vector.collection.name", "db.vector.index.name")
 QUERY_TEXTS = re.compile(r"texts=(\[.*\])", re.DOTALL)
 
 
 def claims(span: Span) -> Iterator[Claim]:
-    """What the span of a search in a vector store says."""
+    """Reads the claims of a search in a vector store."""
     attributes = span.attributes
     if not _is_search(span):
         return
@@ -64,7 +64,7 @@ def claims(span: Span) -> Iterator[Claim]:
     for name in ("db.vector.query.top_k", "db.n_results", "db.limit"):
         if name in attributes:
             yield Claim(Field.TOP_K, whole(attributes[name]) or None, 6)
-    collection = next((text(attributes[one]) for one in COLLECTIONS if one in attributes), "")
+    collection = next((text(attributes[name]) for name in COLLECTIONS if name in attributes), "")
     yield Claim(Field.INDEX_EPOCH, collection, 9)
     yield Claim(Field.RETRIEVED, partial(_results, attributes), 9)
 
@@ -87,7 +87,9 @@ def _is_search(span: Span) -> bool:
 
 
 def _compares_vectors(system: str, statement: str) -> bool:
-    pattern = next((one for name, one in STATEMENTS.items() if system.startswith(name)), None)
+    pattern = next(
+        (expression for name, expression in STATEMENTS.items() if system.startswith(name)), None
+    )
     if pattern is None:
         return False
     if system.startswith("postgres") and "<->" in statement:  # PostGIS has this operator as well
@@ -96,19 +98,19 @@ def _compares_vectors(system: str, statement: str) -> bool:
 
 
 def _asked(statement: object) -> str | None:
-    """The one text that was searched for, as OpenLIT writes it for Chroma."""
-    found = QUERY_TEXTS.fullmatch(text(statement)[: STATEMENT_LENGTH + 1])
+    """The query text as OpenLIT writes it for Chroma; None if there are several."""
+    match = QUERY_TEXTS.fullmatch(text(statement)[: STATEMENT_LENGTH + 1])
     texts: object = None
-    if found is not None:
+    if match is not None:
         with suppress(ValueError, SyntaxError, RecursionError, MemoryError):  # no list of texts
-            texts = ast.literal_eval(found[1])
+            texts = ast.literal_eval(match[1])
     if isinstance(texts, list) and len(texts) == 1 and isinstance(texts[0], str):
         return texts[0] or None
     return None
 
 
 def _results(attributes: Attributes) -> Listing | None:
-    """The ids of the hits and their scores, of which only the first may be listed."""
+    """The ids and scores of the hits; incomplete if there were more than are listed."""
     count = whole(attributes.get("db.vector.results.count"))
     returned = whole(attributes.get("db.response.returned_rows"))
     if count == 0 or (count is None and returned == 0):
@@ -118,9 +120,11 @@ def _results(attributes: Attributes) -> Listing | None:
         return None
     scores = _column(attributes.get("db.vector.results.scores"))
     same = len(scores) == len(ids)
-    drafts = [draft(one, None, scores[i] if same else None) for i, one in enumerate(ids)]
-    found = listing(drafts, complete=count is None or count == len(ids))
-    return found if isinstance(found, Listing) else None
+    drafts = [
+        draft(identifier, None, scores[i] if same else None) for i, identifier in enumerate(ids)
+    ]
+    documents = listing(drafts, complete=count is None or count == len(ids))
+    return documents if isinstance(documents, Listing) else None
 
 
 def _column(value: object) -> list[object]:

@@ -1,7 +1,7 @@
-"""Vercel AI SDK 3 to 7: `ai.*` attributes, tool calls and reranking among them.
+"""Vercel AI SDK 3 to 7: `ai.*` attributes, including tool calls and reranking.
 
-The wrapper of a call (`ai.generateText`) and each call of a model below it (`….doGenerate`) both
-carry the text and the usage: only the inner one is a call. SDK 7 writes `gen_ai.*` as well, which
+The wrapper of a call (`ai.generateText`) and each model call below it (`….doGenerate`) both have
+the text and the usage: only the inner span counts as a call. SDK 7 also writes `gen_ai.*`, which
 `otel_genai` reads.
 Source: vercel/ai `packages/ai/src`, `packages/otel`; docs of AI SDK telemetry.
 """
@@ -12,12 +12,18 @@ from collections.abc import Iterator, Mapping
 from functools import partial
 
 from collector.claims.claim import Claim, Field, Listing, Message, SpanRole, Withheld
-from collector.claims.documents import Draft, draft, listing, loose
+from collector.claims.documents import Draft, draft, draft_of, listing
 from collector.claims.messages import text_of
 from collector.claims.payload import question_of
-from collector.claims.prompt_chunks import blocks, question_in
+from collector.claims.prompt_chunks import context_blocks, question_in
 from collector.claims.recover import as_container, as_json, number, text, whole
-from collector.claims.traced_calls import asked, decoded, field, plain, tool_returned
+from collector.claims.traced_calls import (
+    decode,
+    first_member,
+    plain_text,
+    question_in_arguments,
+    tool_message_documents,
+)
 from ragvigil.model.span import Attributes, AttributeValue, Span
 
 ROOTS = frozenset({"ai"})
@@ -55,13 +61,13 @@ METADATA_FIELDS = {
 }  # fmt: skip
 CALLS, RESULTS = frozenset({"tool-call", "tool_call"}), frozenset({"tool-result", "tool_result"})
 COMPACT = (",", ":")
-"""Separators of `JSON.stringify`, by which the SDK writes a result for the model."""
+"""Separators of `JSON.stringify`, which the SDK uses to write a result for the model."""
 OLDER = "ai.result."
 """Names of results before SDK 4: `ai.result.text` for `ai.response.text`."""
 
 
 def claims(span: Span) -> Iterator[Claim]:
-    """What a span of the AI SDK says."""
+    """Reads the claims of a span of the AI SDK."""
     attributes = span.attributes
     role = _role(attributes)
     if role is not None:
@@ -84,7 +90,7 @@ def claims(span: Span) -> Iterator[Claim]:
 
 
 def _role(attributes: Attributes) -> SpanRole | None:
-    """By the operation; SDK 7 has none of its own on its spans: there `gen_ai.*` tells."""
+    """The role by operation. SDK 7 has no operation of its own: there `gen_ai.*` has the role."""
     operation = text(attributes.get("ai.operationId"))
     if not operation:
         operation = text(attributes.get("operation.name")).partition(" ")[0]
@@ -109,11 +115,11 @@ def _metadata(attributes: Attributes) -> Iterator[Claim]:
             claimed, precedence = METADATA_FIELDS[name]
             yield Claim(claimed, text(value), precedence)
         elif name == "langfusePrompt":
-            yield Claim(Field.PROMPT_VERSION, text(field(value, "version")), 5)
+            yield Claim(Field.PROMPT_VERSION, text(first_member(value, "version")), 5)
 
 
 def _result(attributes: Attributes, name: str) -> AttributeValue:
-    """A result under its name, or under that of the older SDKs."""
+    """A result under its name, or under its name in older SDKs."""
     return attributes.get("ai.response." + name, attributes.get(OLDER + name))
 
 
@@ -132,30 +138,32 @@ def _model_call(attributes: Attributes) -> Iterator[Claim]:
 
 
 def _wrapper(attributes: Attributes) -> Iterator[Claim]:
-    """`ai.generateText` and its like: the whole turn, with the user's words and the last reply."""
+    """`ai.generateText` and its like: the whole turn, with the user's text and the last reply."""
     if "ai.prompt" in attributes:
         yield Claim(Field.INPUT, partial(_question, attributes["ai.prompt"]), 5)
     elif "ai.value" in attributes:
-        yield Claim(Field.INPUT, partial(asked, attributes["ai.value"]), 5)
+        yield Claim(Field.INPUT, partial(question_in_arguments, attributes["ai.value"]), 5)
     for name in ("text", "object"):
         if _result(attributes, name):
             yield Claim(Field.OUTPUT, _result(attributes, name), 5)
 
 
 def _question(value: object) -> str | None:
-    """What the user wrote: the prompt beside the system's, or the last message of a chat.
+    """The user's text: the prompt beside the system prompt, or the last message of a chat.
 
-    Of a prompt with the context in it only the question that its template names.
+    If the prompt contains the context, only the question that its template labels.
     """
-    found = field(value, "messages", "prompt")
-    said = question_of(found if found is not None else value)
-    return question_in(said) if said and blocks([said]) else said
+    prompt = first_member(value, "messages", "prompt")
+    words = question_of(prompt if prompt is not None else value)
+    return question_in(words) if words and context_blocks([words]) else words
 
 
 def _embedded(values: object) -> str | None:
-    """The only text that was embedded: of several none is the question."""
-    listed = values if isinstance(values, list) else [values]
-    return asked(listed[0]) if len(listed) == 1 and listed[0] is not None else None
+    """The embedded text; None if there are several, because none is the question then."""
+    entries = values if isinstance(values, list) else [values]
+    return (
+        question_in_arguments(entries[0]) if len(entries) == 1 and entries[0] is not None else None
+    )
 
 
 def _prompt(value: object) -> tuple[Message, ...] | Withheld | None:
@@ -164,32 +172,32 @@ def _prompt(value: object) -> tuple[Message, ...] | Withheld | None:
     system = ""
     if isinstance(container, dict):
         system = text(container.get("system"))
-        container = field(container, "messages", "prompt")
+        container = first_member(container, "messages", "prompt")
     if isinstance(container, str):
-        found = [Message("user", container)]
+        messages = [Message("user", container)]
     else:
         entries = container if isinstance(container, list) else []
-        found = [message for entry in entries for message in _messages(entry)]
+        messages = [message for entry in entries for message in _messages(entry)]
     if system:
-        found.insert(0, Message("system", system))
-    if found:
-        return tuple(found)
+        messages.insert(0, Message("system", system))
+    if messages:
+        return tuple(messages)
     return None if complete else Withheld.TRUNCATED
 
 
 def _messages(entry: object) -> Iterator[Message]:
-    """One message of the SDK: its text and calls together, each tool's result by itself."""
+    """A message of the SDK: text and calls as one message, each tool result as another."""
     if not isinstance(entry, dict):
         return
     role, content = text(entry.get("role")) or "user", entry.get("content")
     parts = content if isinstance(content, list) else [content]
     results = [part for part in parts if _kind(part) in RESULTS]
-    spoken = text_of([part for part in parts if _kind(part) not in RESULTS | CALLS])
+    body = text_of([part for part in parts if _kind(part) not in RESULTS | CALLS])
     calls = any(_kind(part) in CALLS for part in parts)
-    if spoken or calls or not results:
-        yield Message(role, spoken, calls)
+    if body or calls or not results:
+        yield Message(role, body, calls)
     for part in results:
-        yield Message("tool", _as_text(field(part, "output", "result")))
+        yield Message("tool", _as_text(first_member(part, "output", "result")))
 
 
 def _kind(part: object) -> str:
@@ -209,25 +217,25 @@ def _as_text(output: object) -> str:
 
 def _reply(attributes: Attributes) -> tuple[Message, ...] | None:
     calls = as_container(_result(attributes, "toolCalls")).value
-    said = text(_result(attributes, "text")) or text(_result(attributes, "object"))
-    if not said and not calls:
+    body = text(_result(attributes, "text")) or text(_result(attributes, "object"))
+    if not body and not calls:
         return None
-    return (Message("assistant", said, bool(calls)),)
+    return (Message("assistant", body, bool(calls)),)
 
 
 def _tool_call(attributes: Attributes) -> Iterator[Claim]:
-    taken, result = attributes.get("ai.toolCall.args"), attributes.get("ai.toolCall.result")
-    if taken is not None:
-        yield Claim(Field.QUERY, partial(asked, taken), 6)
+    arguments, result = attributes.get("ai.toolCall.args"), attributes.get("ai.toolCall.result")
+    if arguments is not None:
+        yield Claim(Field.QUERY, partial(question_in_arguments, arguments), 6)
     if result is not None:
-        yield Claim(Field.OUTPUT, partial(decoded, result), 6)
-        yield Claim(Field.RETRIEVED, partial(tool_returned, result), 6)
+        yield Claim(Field.OUTPUT, partial(decode, result), 6)
+        yield Claim(Field.RETRIEVED, partial(tool_message_documents, result), 6)
 
 
 def _ranking(attributes: Attributes) -> Iterator[Claim]:
     """`ai.documents`, each as JSON text, and their order with scores in `ai.ranking`."""
     entries = attributes.get("ai.documents")
-    drafts = [_document(one) for one in entries] if isinstance(entries, list) else []
+    drafts = [_document(entry) for entry in entries] if isinstance(entries, list) else []
     if not drafts:
         return
     yield Claim(Field.RERANK_INPUT, listing(drafts), 4)
@@ -237,18 +245,18 @@ def _ranking(attributes: Attributes) -> Iterator[Claim]:
 
 
 def _document(entry: object) -> Draft:
-    value = decoded(entry)
+    value = decode(entry)
     if isinstance(value, Mapping):
-        return loose(value) or draft(None, as_json(value, COMPACT))
-    return draft(None, value if isinstance(value, str) else plain(entry))
+        return draft_of(value) or draft(None, as_json(value, COMPACT))
+    return draft(None, value if isinstance(value, str) else plain_text(entry))
 
 
 def _ranked(drafts: list[Draft], ranking: list[AttributeValue]) -> Listing | Withheld | None:
-    found = []
+    ranked = []
     for entry in ranking:
-        index = whole(field(entry, "index", "originalIndex"))
+        index = whole(first_member(entry, "index", "originalIndex"))
         if index is None or index >= len(drafts):
             return None
-        score = number(field(entry, "relevanceScore", "score"))
-        found.append(drafts[index]._replace(score=score))
-    return listing(found)
+        score = number(first_member(entry, "relevanceScore", "score"))
+        ranked.append(drafts[index]._replace(score=score))
+    return listing(ranked)

@@ -56,7 +56,7 @@ def _retrievals_inside(nodes: Sequence[Node]) -> dict[str, int]:
 
 
 def _answering_leaves(nodes: Sequence[Node]) -> list[Node]:
-    """LLM spans with no LLM span below, outside of retrieval; in tools only if there are no others."""
+    """LLM spans with no LLM span below, outside of retrieval; in tools only for lack of others."""
     wrappers = {
         ancestor.id
         for node in nodes

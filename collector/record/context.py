@@ -7,9 +7,9 @@ from dataclasses import dataclass, replace
 
 from collector.claims.claim import Field, Listing, Message
 from collector.claims.documents import build, draft
-from collector.claims.prompt_chunks import Block, blocks, named
+from collector.claims.prompt_chunks import Block, as_id, context_blocks
 from collector.claims.prompt_match import positions
-from collector.claims.tool_results import documents_of
+from collector.claims.tool_results import tool_documents
 from collector.record.evidence import Evidence
 from collector.record.tree import Node
 from ragvigil.model.record import ContextSource, Document
@@ -56,7 +56,7 @@ def choose(evidence: Evidence, answering: Node | None, others: Sequence[Node]) -
         return Context(documents=ranked, source=source if ranked else ContextSource.NONE,
                        prompt=prompt, starts=(None,) * len(ranked))  # fmt: skip
     if any(document.content is None for document in ranked):
-        ranked = with_texts(ranked, blocks(texts))
+        ranked = with_texts(ranked, context_blocks(texts))
     shown = _shown(ranked, source, prompt)
     if shown is None:  # an answering model that refines or summarises: other calls got them
         for other in others:
@@ -124,7 +124,7 @@ def _from_tools(model: Node | None, prompt: str) -> Context | None:
     if not isinstance(messages, tuple):
         return None
     results = [m.text for m in messages if isinstance(m, Message) and m.role == "tool"]
-    listings = [listing for result in results if (listing := documents_of(result)) is not None]
+    listings = [listing for result in results if (listing := tool_documents(result)) is not None]
     documents = [document for listing in listings for document in listing.documents]
     if not documents or not all(listing.complete for listing in listings):
         return None
@@ -137,10 +137,10 @@ def _from_tools(model: Node | None, prompt: str) -> Context | None:
 
 def _from_prompt(texts: Sequence[str], prompt: str, partial: Listing | None) -> Context:
     """Chunks by the prompt's structure. The rest of a cut-off list must agree with them."""
-    shown = blocks(texts)
+    shown = context_blocks(texts)
     if not shown:
         return Context(prompt=prompt)
-    documents = build([draft(named(block.label), block.text) for block in shown])
+    documents = build([draft(as_id(block.label), block.text) for block in shown])
     if partial is not None:
         agreed = _agreed(documents, partial)
         if agreed is None:

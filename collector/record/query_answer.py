@@ -13,7 +13,7 @@ from collector.claims.payload import (
     question_of,
     unfenced,
 )
-from collector.claims.prompt_chunks import blocks, question_in
+from collector.claims.prompt_chunks import context_blocks, question_in
 from collector.claims.recover import as_container, text
 from collector.record.boundaries import Extent, has_failed, reply_text
 from collector.record.context import prompt_texts
@@ -143,7 +143,7 @@ def _without_context(text_: str | None) -> str | None:
     """A question unchanged; of a whole prompt only the question that its template labels."""
     if text_ is None or "\n" not in text_:
         return text_
-    return question_in(text_) or (None if blocks([text_]) else text_)
+    return question_in(text_) or (None if context_blocks([text_]) else text_)
 
 
 def answer(extent: Extent) -> Answer:

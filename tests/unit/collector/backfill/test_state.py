@@ -23,7 +23,7 @@ def test_a_note_is_read_as_it_was_kept_also_when_the_source_has_grown(tmp_path: 
 @pytest.mark.parametrize(
     ("written", "wanted", "message"),
     [
-        (None, Window(until=9), "is of other times"),
+        (None, Window(until=9), "was made with other --since/--until"),
         (b"[]", Window(), "is no note of an import"),
         (b"\xff", Window(), "is no note of an import"),
         (b'{"head": 1}', Window(), "is no note of an import"),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from collector.claims.prompt_chunks import blocks, question_in
+from collector.claims.prompt_chunks import context_blocks, question_in
 
 A, B = "First chunk, with 1. a number.", "Second chunk.\nIt has two lines."
 ONE_LINE = "Second chunk in one line."
@@ -34,7 +34,7 @@ ONE_LINE = "Second chunk in one line."
     ],
 )  # fmt: skip
 def test_blocks_are_found_in_the_template(prompt: str, labels: list[str]) -> None:
-    found = blocks([prompt])
+    found = context_blocks([prompt])
     assert [one.label for one in found] == labels
     assert [one.text for one in found] == [A, B]
 
@@ -45,7 +45,7 @@ def test_header_lines_of_a_node_are_not_its_text() -> None:
         f"title: One\nfile: a.md\n\n{A}\n\ntitle: Two\nfile: b.md\n\n{ONE_LINE}\n"
         "---------------------\nQuery: q?"
     )
-    assert [one.text for one in blocks([prompt])] == [A, ONE_LINE]
+    assert [one.text for one in context_blocks([prompt])] == [A, ONE_LINE]
 
 
 @pytest.mark.parametrize(
@@ -58,7 +58,7 @@ def test_header_lines_of_a_node_are_not_its_text() -> None:
     ],
 )
 def test_a_prompt_without_context_has_no_blocks(prompt: str) -> None:
-    assert blocks([prompt]) == ()
+    assert context_blocks([prompt]) == ()
 
 
 def test_the_templates_question_is_the_last_one_named() -> None:

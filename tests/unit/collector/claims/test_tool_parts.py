@@ -8,7 +8,12 @@ import pytest
 from hypothesis import given
 
 from collector.claims.claim import Message, Withheld
-from collector.claims.tool_parts import returned_by_tool, spoken, unwrapped, words
+from collector.claims.tool_parts import (
+    messages_with_tools,
+    result_text,
+    tool_result_documents,
+    unwrap,
+)
 from tests.generated_traces import values
 from tests.traces import DOCUMENTS
 
@@ -32,13 +37,13 @@ def test_a_result_in_a_users_message_is_a_message_of_the_tool(part: object) -> N
     question = {"type": "text", "content": "Why?"}
     asked = [{"role": "user", "parts": [part, question]}, {"role": "user", "parts": [part]}]
     expected = (Message("tool", SHOWN), Message("user", "Why?"), Message("tool", SHOWN))
-    assert spoken(asked, "user") == expected
-    assert spoken(json.dumps(asked), "user") == expected
+    assert messages_with_tools(asked, "user") == expected
+    assert messages_with_tools(json.dumps(asked), "user") == expected
 
 
 def test_a_structured_result_stays_data() -> None:
     part = {"toolResult": {"content": [{"json": LISTED}], "status": "success"}}
-    assert json.loads(words(part)) == LISTED
+    assert json.loads(result_text(part)) == LISTED
 
 
 @pytest.mark.parametrize(
@@ -57,7 +62,7 @@ def test_a_structured_result_stays_data() -> None:
 )
 def test_documents_are_found_whatever_is_around_them(result: object) -> None:
     for sent in (result, json.dumps(result)):
-        found = returned_by_tool(sent)
+        found = tool_result_documents(sent)
         assert found is not None
         assert [one.chunk_id for one in found.documents] == NAMES
 
@@ -67,25 +72,26 @@ def test_documents_are_found_whatever_is_around_them(result: object) -> None:
     lambda text: {"content": [{"type": "text", "text": text}]}, lambda text: {"result": text},
 ])  # fmt: skip
 def test_an_answer_of_another_tool_is_no_document(envelope: object) -> None:
-    assert returned_by_tool(envelope("It is 20 degrees in Lisbon.")) is None  # type: ignore[operator]
+    assert tool_result_documents(envelope("It is 20 degrees in Lisbon.")) is None  # type: ignore[operator]
 
 
 def test_several_texts_without_a_type_are_documents() -> None:
-    found = returned_by_tool([{"text": text} for _, text in DOCUMENTS])
+    found = tool_result_documents([{"text": text} for _, text in DOCUMENTS])
     assert found is not None
     assert [one.content for one in found.documents] == [text for _, text in DOCUMENTS]
 
 
 def test_messages_without_any_content_say_nothing() -> None:
-    assert spoken([{"role": "user", "parts": [{"type": "text"}]}], "user") is None
-    assert spoken("__REDACTED__", "user") is Withheld.HIDDEN
-    calls = spoken([{"role": "assistant", "parts": [{"type": "tool_call", "name": "f"}]}], "")
+    assert messages_with_tools([{"role": "user", "parts": [{"type": "text"}]}], "user") is None
+    assert messages_with_tools("__REDACTED__", "user") is Withheld.HIDDEN
+    call = {"type": "tool_call", "name": "f"}
+    calls = messages_with_tools([{"role": "assistant", "parts": [call]}], "")
     assert calls == (Message("assistant", "", calls_tool=True),)
 
 
 @given(values)
 def test_any_value_can_be_read(value: object) -> None:
-    spoken(value, "user")
-    words(value)
-    unwrapped(value)
-    returned_by_tool(value)
+    messages_with_tools(value, "user")
+    result_text(value)
+    unwrap(value)
+    tool_result_documents(value)
