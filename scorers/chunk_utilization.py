@@ -59,7 +59,7 @@ class AnswerSentences:
         for place, sentence in enumerate(self.sentences):
             for word in sentence.words:
                 places = self._by_word.setdefault(word, [])
-                if len(places) < PROBES:
+                if len(places) < PROBES:  # bounds the work for a word that is in every sentence
                     places.append(place)
 
     def nearest(self, shared: frozenset[str]) -> Sequence[SentenceWords]:

@@ -55,6 +55,7 @@ class CitationValidity:
                 return Score.not_applicable(self.rubric, f"{field} is unknown", absent=field)
         cited = CitationChecks(record)
         checks = [(citation, cited.check(citation)) for citation in record.citations]
+        # Citations of unknown texts leave the denominator: unknown is not invalid.
         checkable = [finding for _, finding in checks if finding.checked != "nothing"]
         if not checkable:
             reason = "the texts of the cited chunks are unknown"
@@ -94,6 +95,7 @@ class CitationChecks:
         if quote:
             findings = [check_quote(quote, name, self._texts) for name in named]
             finding = next((finding for finding in findings if not finding.label), findings[0])
+            # Words of the question are no quotation of a chunk: check the sentence instead.
             if not finding.label or not self._is_asked(quote):
                 return finding
         claimed = self._claim(citation)
@@ -119,6 +121,7 @@ class CitationChecks:
         retrieved = {chunk.chunk_id for chunk in (*record.retrieved, *record.reranked)}
         if citation.chunk_id is not None and citation.chunk_id in retrieved:
             return Finding(checked="marker_only", label="not_in_context")
+        # Chunks or ids are missing from the spans: the cited chunk may have been retrieved.
         if "retrieved" in record.truncated or (
             "document_ids" in record.absent and citation.index is None
         ):
@@ -140,7 +143,7 @@ class CitationChecks:
         answer, start, end = self._record.answer, citation.claim_start, citation.claim_end
         if answer is None or start is None or end is None or not 0 <= start < end:
             return None
-        known_claim = self._claims.get((start, end))
+        known_claim = self._claims.get((start, end))  # markers of one sentence share its claim
         if known_claim is None:
             beside = [
                 citation for citation in self._record.citations if _is_beside(citation, start, end)

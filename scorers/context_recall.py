@@ -155,6 +155,7 @@ def covering_place(gold: Sequence[str], texts: Sequence[Sequence[str]]) -> list[
     >>> covering_place(gold, [begin, words("Vouchers are never paid out in cash, by any shop.")])
     [1]
     """
+    # In a text of mostly unspaced script, a word is one character: runs are twice as long.
     run = RUN if length(gold) > 0.75 * len(gold) else 2 * RUN
     starts: dict[tuple[str, ...], list[int]] = {}
     for start, words_there in enumerate(_runs(gold, run)):

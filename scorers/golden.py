@@ -68,6 +68,7 @@ def read_golden(path: Path) -> Mapping[str, Case]:
     """Reads the cases of a JSONL file, by `question_key`; skips empty lines. Raises BadGolden."""
     cases: dict[str, Case] = {}
     lines: dict[str, int] = {}
+    # Not `splitlines`: a JSON string may contain U+2028, which is no end of a line here.
     for number, line in enumerate(_text(path).split("\n"), start=1):
         if not line.strip():
             continue
@@ -103,7 +104,7 @@ def parse_case(row: object) -> Case:
 
 def _text(path: Path) -> str:
     try:
-        return path.read_text(encoding="utf-8-sig")
+        return path.read_text(encoding="utf-8-sig")  # some editors write a byte order mark
     except UnicodeDecodeError as error:
         line = error.object[: error.start].count(b"\n") + 1
         raise BadGolden(f"{path}:{line}: is not UTF-8") from error

@@ -109,6 +109,7 @@ def findings(text: str) -> tuple[Finding, ...]:
     bare = _INVISIBLE.sub("", encodable)
     if bare == encodable:
         return matches
+    # Invisible characters may split the words of an instruction: search again without them.
     kinds = {finding.kind for finding in matches}
     return matches + tuple(finding for finding in _search(bare) if finding.kind not in kinds)
 

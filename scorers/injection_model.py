@@ -42,7 +42,7 @@ def most_planted(text: str) -> str | None:
 
 def weigh(signs: Iterable[str], model: Model) -> float:
     """The log odds that a request with these signs was planted."""
-    ordered = sorted(signs)
+    ordered = sorted(signs)  # pairs are named in this order, and it fixes the rounding of the sum
     single = sum(model.weights.get(sign, 0.0) for sign in ordered)
     return model.bias + single + sum(model.pairs.get(two, 0.0) for two in combinations(ordered, 2))
 

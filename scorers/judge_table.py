@@ -197,7 +197,7 @@ def _flag(value: object) -> str | None:
 
 
 def _share(value: object) -> str | None:
-    is_number = isinstance(value, int | float) and not isinstance(value, bool)
+    is_number = isinstance(value, int | float) and not isinstance(value, bool)  # bool is an int
     return None if is_number and 0 <= value <= 1 else "is not between 0 and 1"  # type: ignore[operator]
 
 

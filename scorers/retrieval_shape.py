@@ -135,6 +135,7 @@ def outline(content: str) -> Outline:
     if len(sentences) >= FEWEST:
         return Outline(sentences, sentences)
     words = sorted(frozenset[str]().union(*sentences))
+    # 1e-9: (1 - 0.9) * 10 must not be rounded down to 0.
     first = words[: int((1 - NEAR_WORDS) * len(words) + 1e-9) + 1]
     return Outline(sentences, frozenset(first), frozenset(words))
 
@@ -156,6 +157,7 @@ def _are_alike(first: Outline, other: Outline) -> bool:
 def is_collapsed(retrieval: Retrieval) -> bool:
     """Whether all chunks of a list have practically the same score, placeholders aside."""
     scores = [chunk.score for chunk in retrieval.documents if chunk.score is not None]
+    # Some chunk has no score, or there are too few of them for equality to mean anything.
     if len(scores) < max(FEWEST, len(retrieval.documents)) or not all(map(isfinite, scores)):
         return False
     low, high = min(scores), max(scores)

@@ -229,6 +229,7 @@ def _plugin_rubrics() -> tuple[dict[str, Rubric], tuple[LeftOut, ...]]:
                 points[rubric.name] = point
             except (BadRubric, OSError) as error:
                 left_out.append(refusal(point, str(error)))
+    # Only now that all are known: a derived rubric may be read before its source.
     for name in list(rubrics):
         problem = derivation_problem(rubrics[name], house_rubrics() | rubrics)
         if problem:

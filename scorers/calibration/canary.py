@@ -158,6 +158,7 @@ def compare(
         return Shift(rubric=rubric, n=n, change=None, p=None, crossed=0, moved=None, why=why)
     changes = np.array([again[key] - first[key] for key in pairs])
     crossed = 0 if bar is None else sum((first[key] < bar) != (again[key] < bar) for key in pairs)
+    # Two tests for each rubric share ALPHA (Bonferroni).
     p, alpha = _sign_flip_p(changes, seed), ALPHA / max(rubrics, 1) / 2
     moved = p < alpha or _binomial_tail(crossed, n, USUAL_CROSSINGS) < alpha
     change = float(changes.mean())
@@ -171,7 +172,7 @@ def compare(
 def _sign_flip_p(changes: np.ndarray[tuple[int], np.dtype[np.float64]], seed: int) -> float:
     """The two-sided p-value of the mean under random signs: exact for up to 14 changes, else by
     resampling with FLIPS draws."""
-    some = changes[np.abs(changes) > 1e-9]
+    some = changes[np.abs(changes) > 1e-9]  # pairs without a change are the same under any sign
     observed = abs(float(some.sum()))
     if not len(some):
         return 1.0
@@ -180,6 +181,7 @@ def _sign_flip_p(changes: np.ndarray[tuple[int], np.dtype[np.float64]], seed: in
         sums = np.abs((2 * bits - 1) @ some)
         return float((sums >= observed - 1e-9).mean())
     signs = np.random.default_rng(seed).integers(0, 2, (FLIPS, len(some))) * 2 - 1
+    # The observed signs are one more draw, so that a resampled p-value is never 0.
     sums = np.abs(signs @ some)
     return float(((sums >= observed - 1e-9).sum() + 1) / (FLIPS + 1))
 

@@ -125,6 +125,7 @@ def choose_canary(store: Store, now: float, bars: Mapping[str, float]) -> Canary
         bars,
     )
     records = judged.read(store, [member.key for member in picked])
+    # In the order of keys: the same records make the same set id.
     members = tuple(
         CanaryRecord(record=records[member.key].record, kind=member.group.value)
         for member in sorted(picked, key=lambda member: member.key)

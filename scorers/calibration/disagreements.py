@@ -84,6 +84,7 @@ def disagreements(
     result = [
         disagreement for record in records.values() for disagreement in _in_record(record, bars)
     ]
+    # Ids break ties, so that the same values always make the same list.
     order = list(Dispute)
     result.sort(
         key=lambda disagreement: (

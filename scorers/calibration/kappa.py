@@ -78,6 +78,7 @@ def kappa_with_interval(
     if value is None:
         return Kappa(n=n)
     chance = np.random.default_rng(seed)
+    # Resampling pairs is the same as drawing how often each of them counts.
     counts = chance.multinomial(n, np.full(n, 1 / n), size=RESAMPLES).astype(np.float64)
     kappas = _Table(first, second, weighting).kappas(counts)
     kappas = kappas[~np.isnan(kappas)]
@@ -108,6 +109,7 @@ class _Table:
         shares = (counts @ self._one / total[:, None], counts @ self._other / total[:, None])
         expected = ((shares[0] @ self._distance) * shares[1]).sum(axis=1)
         ratio = np.full(len(counts), np.nan)
+        # Without expected disagreement kappa is undefined: NaN stays.
         np.divide(observed, expected, out=ratio, where=expected > 1e-12)
         return np.asarray(np.clip(1 - ratio, -1.0, 1.0))
 

@@ -92,10 +92,10 @@ def debiased_level(
     weight = _tune_weight(truth, predicted, unlabelled)
     gap = predicted.mean() - unlabelled.mean if weight else 0.0
     mean = float(truth.mean() - weight * gap)
-    freedom = n - 2 if weight else n - 1
+    freedom = n - 2 if weight else n - 1  # λ is estimated as well
     squares = float((truth - weight * predicted).var()) * n
     variance = max(squares / freedom / n, LEAST_SQUARES / (n * (n + 2)))
-    if weight:
+    if weight:  # the judge's mean over the unlabelled records has an error too
         variance += weight**2 * unlabelled.variance / (unlabelled.n - 1)
     half = student(freedom) * math.sqrt(variance)
     inside = min(max(mean, 0.0), 1.0)

@@ -65,6 +65,7 @@ class ExportQueue:
         self._settings, self._open_sender = settings, open_sender
         self._clock, self._monotonic = clock, monotonic
         self._facts = facts_of(load_rubrics()) if settings.endpoint else {}
+        # Appended to by any thread, popped by the sending one: both are atomic.
         self._waiting: deque[AnswerResults] = deque()
         self._known: OrderedDict[int, None] = OrderedDict()
         self._batch: list[AnswerResults] = []
@@ -124,6 +125,7 @@ class ExportQueue:
         self._deadline = self._monotonic() + seconds
         self._stop.set()
         self._thread.join(seconds)
+        # Aborts a request that outlasts the deadline, then waits for the thread to notice.
         self._sender.close()
         self._thread.join(1.0)
         unsent = [*self._batch, *self._waiting]

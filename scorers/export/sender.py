@@ -58,7 +58,7 @@ class OtlpSender:
         self._heard = _FirstLogLine()
         self._log = logging.getLogger(EXPORTERS)
         self._log.addHandler(self._heard)
-        self._log.propagate = False
+        self._log.propagate = False  # the exporters log every retry: those lines end here
 
     def send(self, batch: Sequence[AnswerResults]) -> SendResult:
         """Sends the results of some answers; blocks for up to the timeout."""

@@ -20,6 +20,7 @@ class ExportSettings(BaseModel):
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
+    # Before `endpoint`, since pydantic validates in this order and its check reads it.
     protocol: Literal["grpc", "http/protobuf"] = Field(
         default="grpc", description="protocol of the receiver: `grpc` or `http/protobuf`"
     )

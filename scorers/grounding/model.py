@@ -48,7 +48,7 @@ class Trees:
         return (
             np.array(self.feature, dtype=np.intp),
             np.array(self.threshold, dtype=np.float64),
-            np.array([self.right, self.left], dtype=np.intp),
+            np.array([self.right, self.left], dtype=np.intp),  # indexed by `is_left`
             np.array(self.value, dtype=np.float64),
         )
 
@@ -66,6 +66,7 @@ class Trees:
         feature, threshold, children, value = self.arrays
         nodes = np.tile(np.array(self.roots, dtype=np.intp), (len(table), 1))
         rows = np.arange(len(table))[:, None]
+        # Walks all trees of all rows at once; a path that ended early stays at its leaf.
         for _ in range(self.depth):
             is_left = table[rows, feature[nodes]] <= threshold[nodes]
             nodes = children[is_left.astype(np.intp), nodes]

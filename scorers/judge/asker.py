@@ -99,6 +99,7 @@ class Asker:
             *(self._ask_one(question, purpose) for question in questions)
         )
         answers = [outcome.answer for outcome in outcomes if isinstance(outcome, Reply)]
+        # A rubric without all of its parts has no score: a part does not stand for the whole.
         failed = next((outcome for outcome in outcomes if isinstance(outcome, Failure)), None)
         if failed is not None:
             result = self._missing(family, failed.kind, failed.detail)

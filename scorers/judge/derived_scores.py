@@ -58,6 +58,7 @@ def derive(
 def _derived_value(
     rubric: Rubric, table: JudgeTable, record: RagRecord, chunks: Sequence[GradedChunk]
 ) -> Score:
+    # An ungraded chunk may be relevant: nothing is computed from the others alone.
     unknown = len(
         {chunk.chunk_id for chunk in record.retrieved} - {chunk.chunk_id for chunk in chunks}
     )

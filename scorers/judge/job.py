@@ -149,6 +149,7 @@ class JudgeJob:
         """
         if self._loop is None or self._client is None or self._stop.is_set():
             return None
+        # The caller is on another thread, and the client belongs to the judge's loop.
         return asyncio.run_coroutine_threadsafe(asks(self._client), self._loop).result()
 
     def pace(self, hours: Sequence[int]) -> None:
@@ -185,6 +186,7 @@ class JudgeJob:
 
     def _open(self, folder: Path) -> str:
         """Opens queue and client; returns why that failed, or "": the daemon runs all the same."""
+        # Imported here: without a judge, the daemon loads none of it.
         from ragvigil.llm.budget import Unpriced
         from ragvigil.llm.client import open_client
         from ragvigil.llm.provider import NotConfigured

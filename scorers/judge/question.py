@@ -111,6 +111,7 @@ def ask_about(
     if not subject.items and not (table.about is About.NUGGETS and subject.passages):
         return _no_items(rubric, record, NOTHING[table.about])
     fixed = tuple(_fixed_sections(record, table, reference))
+    # The prompt without items and passages; the rest of the limit is the room for them.
     frame = len(render(table, (), fixed, delimiter)) + len(delimiter)
     if frame >= most_characters:
         return _partial(rubric, f"the judge reads {most_characters} characters at a time")
@@ -120,6 +121,7 @@ def ask_about(
     questions = [
         _question(record, rubric, reference, subject, part, fixed, delimiter) for part in parts
     ]
+    # `parts_of` estimates sizes; the bound holds for the prompts themselves.
     longest = max(len(question.prompt) for question in questions)
     if longest > most_characters:
         return _partial(rubric, f"the judge reads {most_characters} characters at a time")
@@ -170,7 +172,7 @@ def _inapplicable(
     is_about_answer = table.about is not About.CHUNKS or Shown.ANSWER in shows
     if is_about_answer and not (record.answer or "").strip():
         return not_judged(rubric, "there is no answer")
-    if table.about is About.NUGGETS and reference.facts:
+    if table.about is About.NUGGETS and reference.facts:  # known facts need no chunks
         return None
     if Shown.REFERENCE in shows and not reference and table.about is not About.NUGGETS:
         return not_judged(rubric, "no reference is known: neither a golden answer nor a source")

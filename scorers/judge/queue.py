@@ -17,6 +17,8 @@ from threading import Lock
 from ragvigil.model.record import RagRecord
 from ragvigil.model.score import Stream
 
+# `started`: taken by a worker, and not finished if the process ends. `judged` remembers finished
+# records for a day, so that a replay of the spool does not queue them again.
 SCHEMA = """
 CREATE TABLE IF NOT EXISTS waiting (
     trace_id TEXT, record_id TEXT, content TEXT NOT NULL, stream TEXT NOT NULL,
@@ -30,6 +32,7 @@ CREATE TABLE IF NOT EXISTS judged (
 ) WITHOUT ROWID;
 CREATE INDEX IF NOT EXISTS judged_at ON judged (at);
 """
+# A waiting record is replaced only if its content changed; it then starts with no rounds tried.
 _ADD = """
 INSERT INTO waiting (trace_id, record_id, content, stream, probability, due)
 SELECT :trace_id, :record_id, :content, :stream, :probability, :due
@@ -81,6 +84,7 @@ class JudgeQueue:
             path or ":memory:", isolation_level=None, check_same_thread=False
         )
         self._database.execute("PRAGMA journal_mode = WAL")
+        # Commits do not wait for the disk; those of `add` must, see `_on_disk`.
         self._database.execute("PRAGMA synchronous = NORMAL")
         self._database.executescript(SCHEMA)
         self.repeated = self._count("SELECT count(*) FROM waiting WHERE started")
@@ -95,7 +99,7 @@ class JudgeQueue:
         Skips a record that waits or was judged with the same content.
         """
         candidates = list(records)
-        room = self._limit - len(self)
+        room = self._limit - len(self)  # read before the lock is held: the bound is a soft one
         with self._lock, self._on_disk(), self._database as database:
             database.execute("BEGIN IMMEDIATE")
             for record in candidates[:room]:
@@ -104,6 +108,7 @@ class JudgeQueue:
 
     def due(self, now: float, limit: int) -> list[QueuedRecord]:
         """Takes up to `limit` records that are due at `now` (seconds, epoch), the longest first."""
+        # One statement: two threads cannot take the same record.
         rows = self._run(
             "UPDATE waiting SET started = 1 WHERE (trace_id, record_id) IN ("
             "SELECT trace_id, record_id FROM waiting WHERE due <= ? AND NOT started "
@@ -122,6 +127,7 @@ class JudgeQueue:
                 database.execute(
                     "DELETE FROM waiting WHERE (trace_id, record_id, content) = (?, ?, ?)", key
                 )
+                # Also for a record that changed: what was judged is not to be judged again.
                 database.execute("INSERT OR REPLACE INTO judged VALUES (?, ?, ?, ?)", (*key, now))
 
     def put_back(self, record: QueuedRecord, due: float) -> None:

@@ -50,6 +50,7 @@ class Sources:
 
     def about(self, text: str, *, most: int) -> tuple[str, ...]:
         """Up to `most` passages that share words with a text, the best match first."""
+        # Without a known word there is nothing to rank.
         words = (
             [word for word in tokens(text) if word in self._index.vocab_dict] if len(self) else []
         )

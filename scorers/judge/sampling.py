@@ -55,6 +55,7 @@ def choose_stream(
     rate = settings.rate_of(record.route) * thinning
     if is_sampled(record.trace_id, rate, settings.salt):
         return SampleChoice(stream=Stream.BASE, probability=rate)
+    # A salt of its own: by the same hash, this sample would lie inside the base sample.
     rate = settings.suspicious_rate * thinning
     is_next = is_sampled(record.trace_id, rate, f"{settings.salt} suspicious")
     if is_next and _is_suspicious(record, scores, fails_below):
@@ -108,6 +109,7 @@ def _is_suspicious(
 
 def _place(trace_id: str, salt: str) -> float:
     """The place of a trace in 0..1: uniform, and independent for each salt."""
+    # Lower case: the same trace id may arrive in either case.
     digest = hashlib.blake2b(
         trace_id.lower().encode("utf-8", "surrogatepass"),
         digest_size=8,

@@ -16,6 +16,7 @@ LEAST_RATE, MOST_RATE = 0.05, 0.10
 class JudgeSettings(LlmSettings):
     """Which records a language model judges, and by which rubrics; none without `model`."""
 
+    # First, since pydantic validates in this order and the checks of rates read it.
     allow: bool = Field(
         default=False, description="allow base rates outside 5-10 % (0 is always allowed)"
     )

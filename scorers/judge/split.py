@@ -111,6 +111,7 @@ def pack(
     used = 0
     for unit in units:
         called, more = name(unit) if name else "", cost(unit)
+        # Pieces of one chunk have its name; in one question the model could not tell them apart.
         is_full = not groups or used + more > room or len(groups[-1]) >= most
         if is_full or called in names:
             groups.append([])

@@ -86,6 +86,7 @@ def read_scores(
         if isinstance(verdicts, Incomplete):
             return verdicts
         for verdict in verdicts:
+            # A claim is asked with every part of the context: support anywhere is support.
             before = verdicts_by_item.get(verdict.item.name)
             verdicts_by_item[verdict.item.name] = (
                 verdict if before is None else _better_verdict(before, verdict, first.table)
@@ -206,7 +207,7 @@ def _score(
     counts = Counter(verdict.grade.name for verdict in verdicts)
     suspicions = _suspicions(question)
     labels = [grade.name for grade in table.grades if grade.label and counts[grade.name]]
-    labels = [LABEL] if suspicions else labels
+    labels = [LABEL] if suspicions else labels  # withheld: no verdict counts, not even as a label
     failure, mode = _failure(replies)
     details: dict[str, object] = {
         "grades": dict(counts),

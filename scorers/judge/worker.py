@@ -174,6 +174,7 @@ class Judge:
         results = await asyncio.gather(
             *(self._asker.ask(stored.record, family, Purpose.SAMPLE) for family in self._families)
         )
+        # Repeats all families: replies that came are in the cache, so that they cost nothing again.
         if any(result.is_passing for result in results) and waiting.rounds + 1 < self._rounds:
             self._put_back([waiting])
             return
@@ -190,10 +191,11 @@ class Judge:
         is_due = len(done) >= BATCH_RECORDS or self._clock() - self._since >= LINGER_SECONDS
         if not done or (self._tasks and not is_due):
             return False
+        # Written before they leave the queue: a crash in between repeats them, and loses none.
         await asyncio.to_thread(
             self._write, [(verdicts.stored, verdicts.scores) for verdicts in done]
         )
-        self._done = self._done[len(done) :]
+        self._done = self._done[len(done) :]  # others were appended while the write waited
         now = self._clock()
         self._queue.finish([verdicts.waiting for verdicts in done], now)
         self._queue.forget(now - FORGET_SECONDS)

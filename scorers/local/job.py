@@ -68,6 +68,7 @@ class LocalScoring:
         self._least = max(LEAST_RATE, least_rate)
         self._clock = clock
         self.rate, self._left_over, self._adapted = 1.0, 0, clock()
+        # Appended to by the pipeline's thread, popped by ours: both are atomic.
         self._waiting: deque[tuple[StoredRecord, float]] = deque()
         self._stop = Event()
         self._thread: Thread | None = None

@@ -85,6 +85,7 @@ def context_relevance(record: RagRecord, embedder: Embedder) -> Score:
     rubric = "context_relevance"
     if (missing := _missing(record, rubric)) is not None:
         return missing
+    # A chunk that several retrievals returned counts once.
     texts = dict.fromkeys((chunk.chunk_id, chunk.content or "") for chunk in record.retrieved)
     chunks = [(chunk_id, text) for chunk_id, text in texts if text.strip()]
     if not chunks:
@@ -153,6 +154,7 @@ def _steps(text: str) -> list[tuple[int, int]]:
 def _near(question: str, texts: Sequence[str], embedder: Embedder) -> list[Nearness] | Unavailable:
     """The similarity of each text to the question, from one call of the model."""
     parts = [pieces(text[:MOST_CHARACTERS]) or [text[:MOST_CHARACTERS]] for text in texts]
+    # One call for question and pieces: the model runs in a process of its own.
     vectors = embedder.embed([question, *(piece for text_pieces in parts for piece in text_pieces)])
     if isinstance(vectors, Unavailable):
         return vectors

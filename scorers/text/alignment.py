@@ -73,10 +73,11 @@ def align(quote: Sequence[str], chunk: ChunkText) -> Alignment | None:
     """Aligns a quotation with the most similar place of a chunk; None if they share no word."""
     from rapidfuzz.distance import Indel
 
-    quote = quote[:LONGEST]
+    quote = quote[:LONGEST]  # bounds the aligner; `is_found` accepts no longer quotation anyway
     shift = _most_voted_offset(quote, chunk)
     if shift is None:
         return None
+    # Words added or left out shift the rest, so the window grows with the quotation.
     slack = SLACK + len(quote) // 8
     start = max(0, shift - slack)
     window = chunk.words[start : shift + len(quote) + slack]
@@ -181,6 +182,7 @@ def _most_voted_offset(quote: Sequence[str], chunk: ChunkText) -> int | None:
                 votes[place - index] = votes.get(place - index, 0) + 1
     if not votes:
         return None
+    # A word added or left out splits the votes of one place over neighbouring offsets: add them up.
     return max(
         most_voted(votes, CANDIDATES),
         key=lambda shift: sum([votes.get(shift + near, 0) for near in range(-3, 4)]),
@@ -200,7 +202,7 @@ def most_voted(votes: Mapping[int, int], count: int) -> list[int]:
 
 def is_harmless(change: Change, chunk: ChunkText) -> bool:
     """Whether both sides are the same words, split or hyphenated differently, or with a typo."""
-    if change.is_number:
+    if change.is_number:  # a wrong digit is never a typo
         return False
     if "".join(change.ours) == "".join(change.theirs):
         return True

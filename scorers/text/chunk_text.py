@@ -62,7 +62,7 @@ class ChunkTextCache:
         chunk_text = ChunkText(content)
         self._kept[content] = chunk_text
         self._bytes += _weight(content)
-        while self._bytes > self._max_bytes and len(self._kept) > 1:
+        while self._bytes > self._max_bytes and len(self._kept) > 1:  # the newest always stays
             oldest, _ = self._kept.popitem(last=False)
             self._bytes -= _weight(oldest)
         return chunk_text

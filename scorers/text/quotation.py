@@ -84,7 +84,7 @@ def check_quote(quote: str, chunk_id: str, texts: ContextTexts) -> Finding:
     chunk = texts[chunk_id]
     if not quoted:
         return Finding(checked="marker_only")
-    if key(quoted) in chunk.key:
+    if key(quoted) in chunk.key:  # verbatim: one substring search settles it
         return Finding(checked="quote", similarity=1.0)
     segments = [segment for part in parts(quote) if (segment := words(part))]
     alignment = align(quoted, chunk)
@@ -94,7 +94,7 @@ def check_quote(quote: str, chunk_id: str, texts: ContextTexts) -> Finding:
     similarity = alignment.similarity if alignment else 0.0
     other_chunks = [(name, text) for name, text in texts.all if name != chunk_id]
     distinct = frozenset(quoted)
-    for name, text in other_chunks:
+    for name, text in other_chunks:  # cheap filters come before the search and the alignment
         if len(distinct & text.distinct) < ALIKE * len(distinct):
             continue
         if all(_may_lie(segment, text) for segment in segments) and holds(segments, text):
@@ -188,6 +188,7 @@ def is_stitched(quoted: Sequence[str], chunks: Sequence[ChunkText]) -> bool:
     covered = sum(run.words for run in runs)
     if len(runs) < 2 or covered < STITCHED_SHARE * len(checked):
         return False
+    # Close runs of one chunk, in order, are one place with an edit between them.
     return any(
         before.chunk is not after.chunk or not 0 <= after.start - before.end <= NEAR
         for before, after in pairwise(runs)
@@ -215,7 +216,7 @@ def _runs(quoted: Sequence[str], chunks: Sequence[ChunkText], spare: int) -> Ite
         searched = key(quoted[index : index + size])
         best = None
         if length(quoted[index : index + size]) >= RUN:
-            for chunk in (last, *chunks):
+            for chunk in (last, *chunks):  # the chunk of the run before comes first and wins ties
                 if quoted[index] not in chunk.distinct or (best is not None and chunk is last):
                     continue  # most chunks lack the word: a set lookup is cheaper than a search
                 if searched in chunk.key:
@@ -227,6 +228,7 @@ def _runs(quoted: Sequence[str], chunks: Sequence[ChunkText], spare: int) -> Ite
             continue
         count, last = best
         searched = key(quoted[index : index + count])
+        # Prefers the place behind the run before: only a jump counts as a stitch.
         start = last.key.find(searched, end)
         start = start if start >= 0 else last.key.find(searched)
         end = start + len(searched)

@@ -77,6 +77,7 @@ def check_sentence(of: Claim, chunk_id: str, texts: ContextTexts) -> Finding:
     similarity = best[0].similarity if best else 0.0
     if any(is_found(of.words, place, chunk) for place, chunk in places):
         return Finding(checked="sentence", similarity=similarity)
+    # The other chunks are compared only now that no cited chunk holds the sentence.
     rivals = _rivals(of, own, texts)
     copied = next((name for name, text in rivals if _is_copy(of, similarity, text)), None)
     if copied is not None:
@@ -135,6 +136,7 @@ def is_altered(sentence: Sequence[str], place: Alignment, chunk: ChunkText) -> b
     if place.similarity < NEAR_COPY:
         return False
     begin = place.start - len(place.changes[0].theirs) if place.changes else place.start
+    # The answer may have replaced the beginning of a sentence: that first change is skipped.
     is_joined = sentence[0] != chunk.words[place.start] and begin not in chunk.starts
     rewordings = [
         change

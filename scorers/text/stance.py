@@ -34,8 +34,10 @@ class Stance:
 @lru_cache(maxsize=512)
 def classify(answer: str) -> Stance:
     """Classifies an answer. Caches the last 512: several scorers and rubrics need the stance."""
+    # Quotations and code are blanked, not removed: offsets stay those of the answer.
     own = _FOREIGN.sub(lambda match: " " * len(match[0]), answer)
     patterns = _patterns()
+    # One search of the whole text spares most answers the search sentence by sentence.
     if not patterns.refusing.search(_normalised(own.replace("\n", " "))):
         return Stance(label="answered")
     parts = sentences(own)

@@ -29,6 +29,7 @@ def weights(claim: Sequence[str], text: str, chunks: Sequence[ChunkText]) -> dic
     weighed = {}
     for word in dict.fromkeys(claim):
         having = sum(word in chunk.distinct for chunk in chunks)
+        # Inverse document frequency as in BM25, over the chunks of this record.
         weight = log(1 + (len(chunks) + 0.5 - having) / (having + 0.5))
         if is_number(word):
             weight *= NUMBER_WEIGHT

@@ -132,7 +132,7 @@ def _grounded_rows(folder: Path) -> Iterator[Row]:
 
 
 def _with_and_without(row: Row) -> Iterator[Example]:
-    """Yields each sentence of a grounded answer twice: with its context, and without its best lines.
+    """Yields each sentence of a grounded answer with its context, then without its best lines.
 
     The second is unsupported by construction.
     """

@@ -90,7 +90,7 @@ def table(labelled: Sequence[Example], weights: Weights) -> Table:
         for row in measured.rows:
             rows.append(row)
             labels.append(example.is_supported)
-            counts.append(count / len(measured.rows))
+            counts.append(count / len(measured.rows))  # an example counts once, however long
             groups.append(example.group)
             sources.append(example.source)
     counted = np.array(counts)

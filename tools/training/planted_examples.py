@@ -162,6 +162,7 @@ def examples(folder: Path) -> list[Example]:
     for name in PROMPTS:
         prompts = sample(as_request(str(row["question"])) for row in rows_of(folder, name))
         attacks += [("prompts", prompt, name) for prompt in prompts if len(prompt) < LONGEST_PROMPT]
+    # The number is hashed too, so that the copies of an attack get different hosts.
     for number, (kind, attack, source) in enumerate(attacks):
         host = hosts[place_of(f"{number} {attack}") % len(hosts)]
         result.append(example(plant(host, attack), attack, source=source, group=host, kind=kind))
