@@ -1,7 +1,7 @@
-"""What an incident can be pinned to: retrieval, generation or the corpus; None where undetermined.
+"""The cause of an incident: retrieval, generation or the corpus; None if it is undetermined.
 
-Two witnesses: the findings, by the rubrics that dropped, and the changes that precede them. Where
-they contradict each other, nobody knows, and that is what is said.
+There are two witnesses: the findings, by the rubrics that dropped, and the changes that precede
+them. Where these contradict each other, the cause is undetermined.
 """
 
 from __future__ import annotations
@@ -25,13 +25,13 @@ BY_RUBRIC = {
     "citation_validity": frozenset({Cause.GENERATION}),
     "answer_complete_text": frozenset({Cause.GENERATION}),
 }
-"""Rubrics that say another thing than their layer does."""
+"""Rubrics whose possible causes differ from those of their layer."""
 
 
 def possible(finding: Finding) -> frozenset[Cause]:
-    """What can be behind one finding; every cause where it tells nothing.
+    """The possible causes of one finding; every cause where it does not narrow them.
 
-    A drop of a generation rubric alone tells nothing: whether retrieval stood must be tested.
+    A drop of a generation rubric alone narrows nothing: whether retrieval is steady must be tested.
 
     >>> low = Finding(finding_id="1", kind=FindingKind.DRIFT, service="desk", environment="",
     ...               routes=(), signal="context_relevance", layer=Layer.RETRIEVAL)
@@ -47,35 +47,37 @@ def possible(finding: Finding) -> frozenset[Cause]:
 
 
 def cause(findings: Collection[Finding], changes: Sequence[Notice]) -> Cause | None:
-    """What is behind these findings, after these changes (one rollout: the likeliest one's).
+    """The cause of these findings, after these changes (those of the likeliest rollout).
 
     A finding that is itself a change is no witness beside others.
     """
-    found = _by_findings([one for one in findings if one.kind is not CHANGED] or findings)
+    by_findings = _by_findings([one for one in findings if one.kind is not CHANGED] or findings)
     changed = _union(frozenset(CAUSES[one.kind]) for one in changes)
-    left = found & changed if changed else found
-    if left == FOUND and Cause.CORPUS not in _certain(changes):
+    causes = by_findings & changed if changed else by_findings
+    # Corpus needs a change that can be nothing else; otherwise the drop is one of retrieval.
+    if causes == FOUND and Cause.CORPUS not in _certain(changes):
         return Cause.RETRIEVAL
-    return next(iter(left)) if len(left) == 1 else None
+    return next(iter(causes)) if len(causes) == 1 else None
 
 
 def _by_findings(findings: Collection[Finding]) -> frozenset[Cause]:
-    """Empty where findings contradict each other."""
+    """The causes that all findings share; empty where findings contradict each other."""
     confirmed = [one for one in findings if one.kind is FindingKind.AUDIT and one.causes]
     sets = [possible(one) for one in confirmed or findings]
     told = _common(sets)
-    # What was found worse makes answers worse too: generation follows later.
+    # Worse context makes worse answers: where all contradict, findings of generation may only
+    # follow from those of retrieval, so these decide.
     return told or _common(one for one in sets if one <= FOUND)
 
 
 def _certain(changes: Iterable[Notice]) -> frozenset[Cause]:
-    """Causes of changes that can be one thing only."""
+    """The causes of those changes that have only one."""
     return _union(frozenset(CAUSES[one.kind]) for one in changes if len(CAUSES[one.kind]) == 1)
 
 
 def _common(sets: Iterable[frozenset[Cause]]) -> frozenset[Cause]:
-    found = list(sets)
-    return reduce(frozenset.__and__, found, ANY) if found else frozenset()
+    rest = list(sets)
+    return reduce(frozenset.__and__, rest, ANY) if rest else frozenset()
 
 
 def _union(sets: Iterable[frozenset[Cause]]) -> frozenset[Cause]:

@@ -1,7 +1,7 @@
-"""Incidents: findings of one cause, folded together, from the first to the last. Pure.
+"""Folds findings of one cause into incidents, from the first finding to the last. Pure.
 
-Findings of one service and environment are one incident where their onsets lie close together or
-where they follow one change, whatever the number of rubrics and routes.
+Findings of one service and environment are one incident if their onsets lie close together or
+follow one change, whatever the number of rubrics and routes.
 """
 
 from __future__ import annotations
@@ -9,9 +9,9 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import replace
 
-from alerts.incidents.lasting import confirmed, is_stale_audit, is_way_back, refreshed
+from alerts.incidents.lasting import confirm, is_stale_audit, is_way_back, refresh
 from alerts.incidents.settings import IncidentSettings
-from alerts.incidents.settling import Moment, is_judged_none, named, settled
+from alerts.incidents.settling import Moment, finding_line, is_judged_none, settle
 from alerts.incidents.suspects import MINUTE, Changes, is_one_change, share_a_route
 from ragvigil.model.finding import Finding, FindingKind
 from ragvigil.model.identity import identity
@@ -29,23 +29,24 @@ def fold(
     now: float,
     settings: IncidentSettings,
 ) -> Folded:
-    """All incidents after these findings, and what happened to them; `now` in seconds.
+    """Returns all incidents after these findings, and the events; `now` is in seconds.
 
-    `findings` are all that last now, and those that have just cleared; `notices` the changes of
-    the last hours. The same call again with its own result changes nothing and tells nothing, and
-    the order of findings and notices does not matter.
+    `findings` are all that last now, and those that have just cleared; `notices` are the changes of
+    the last hours. A fold of its own result changes nothing and has no events (so a fold may be
+    repeated after a crash), and the order of findings and notices does not matter.
     """
-    turn = FoldPass(incidents, notices, int(now * NANOS), settings)
-    turn.take(findings)
-    turn.settle()
+    fold_pass = FoldPass(incidents, notices, int(now * NANOS), settings)
+    fold_pass.place(findings)
+    fold_pass.settle()
     ordered = sorted(
-        turn.incidents.values(), key=lambda one: (one.opened_unix_nano, one.incident_id)
+        fold_pass.incidents.values(),
+        key=lambda incident: (incident.opened_unix_nano, incident.incident_id),
     )
-    return tuple(ordered), tuple(turn.events)
+    return tuple(ordered), tuple(fold_pass.events)
 
 
 class FoldPass:
-    """One call of `fold`."""
+    """One call of `fold`: the incidents and events so far."""
 
     def __init__(
         self,
@@ -54,124 +55,139 @@ class FoldPass:
         now: int,
         settings: IncidentSettings,
     ) -> None:
-        self.incidents = {one.incident_id: one for one in incidents}
+        self.incidents = {incident.incident_id: incident for incident in incidents}
         self.events: list[IncidentEvent] = []
         self._before = frozenset(self.incidents)
-        known = [*notices, *(one for held in self.incidents.values() for one in held.suspects)]
-        known.sort(key=lambda one: (one.noticed_unix_nano, repr(one)))
-        unique = {one.notice_id: one for one in known}
+        changes_known = [
+            *notices,
+            *(suspect for incident in self.incidents.values() for suspect in incident.suspects),
+        ]
+        changes_known.sort(key=lambda change: (change.noticed_unix_nano, repr(change)))
+        unique = {change.notice_id: change for change in changes_known}
         changes = Changes([unique[name] for name in sorted(unique)], settings)
         self._moment = Moment(now=now, changes=changes, settings=settings)
 
-    def take(self, findings: Iterable[Finding]) -> None:
-        """Puts every finding into the incident it belongs to; opens those that are missing."""
-        seen = _newest(findings)
-        held = self._held(seen)
-        loose = [one for name, one in seen.items() if one.is_open and name not in held]
-        fresh = [confirmed(one, self._moment.now) for one in loose if not self._is_stale(one)]
+    def place(self, findings: Iterable[Finding]) -> None:
+        """Puts every finding into the incident it belongs to; opens incidents for the others."""
+        news = _newest(findings)
+        assigned = self._assign(news)
+        loose = [
+            finding for name, finding in news.items() if finding.is_open and name not in assigned
+        ]
+        fresh = [
+            confirm(finding, self._moment.now) for finding in loose if not self._is_stale(finding)
+        ]
         waiting = sorted(fresh, key=_onset)
+        # A finding that joins may pull in others by its onset or change: repeat until none joins,
+        # then open an incident for the earliest that is left.
         while waiting:
-            left = [one for one in waiting if not self._join(one)]
-            if len(left) == len(waiting):
-                self._open(left.pop(0))
-            waiting = left
+            unjoined = [finding for finding in waiting if not self._join(finding)]
+            if len(unjoined) == len(waiting):
+                self._open(unjoined.pop(0))
+            waiting = unjoined
 
     def settle(self) -> None:
-        """Names causes and suspects, ends what is over, wakes what must not sleep."""
+        """Settles every incident: names its cause and suspects, ends it, or wakes it."""
         for name, incident in sorted(self.incidents.items()):
             is_new = name not in self._before
-            self.incidents[name] = settled(incident, self._moment, self._tell, is_new=is_new)
+            self.incidents[name] = settle(incident, self._moment, self._record, is_new=is_new)
 
-    def _held(self, seen: dict[str, Finding]) -> set[str]:
-        """Brings the findings of incidents up to date; the ids of those that belong somewhere."""
-        held: set[str] = set()
+    def _assign(self, news: dict[str, Finding]) -> set[str]:
+        """Brings the incidents' findings up to date; returns the ids that belong to an incident."""
+        assigned: set[str] = set()
         newest_first = sorted(self.incidents.values(), key=_opened, reverse=True)
         for incident in newest_first:
-            mine = {
-                one.finding_id
-                for one in incident.findings
-                if one.finding_id not in held and self._keeps(incident, one, seen)
+            own_ids = {
+                finding.finding_id
+                for finding in incident.findings
+                if finding.finding_id not in assigned and self._keeps(incident, finding, news)
             }
-            held |= mine
-            own = {name: seen[name] for name in mine if name in seen}
+            assigned |= own_ids
+            own = {name: news[name] for name in own_ids if name in news}
             self._update(incident, own)
-        return held
+        return assigned
 
-    def _keeps(self, incident: Incident, one: Finding, seen: dict[str, Finding]) -> bool:
-        """Whether a finding that comes again is still this incident's."""
-        newer = seen.get(one.finding_id)
-        if newer is None or incident.state is not IncidentState.RESOLVED or one.is_open:
+    def _keeps(self, incident: Incident, finding: Finding, news: dict[str, Finding]) -> bool:
+        """Whether a finding that comes again still belongs to this incident."""
+        newer = news.get(finding.finding_id)
+        if newer is None or incident.state is not IncidentState.RESOLVED or finding.is_open:
             return True
-        return one.kind is FindingKind.AUDIT or self._moment.may_reopen(incident)
+        return finding.kind is FindingKind.AUDIT or self._moment.may_reopen(incident)
 
-    def _update(self, incident: Incident, seen: dict[str, Finding]) -> None:
-        findings = refreshed(incident, seen, self._moment.now, self._moment.settings)
+    def _update(self, incident: Incident, news: dict[str, Finding]) -> None:
+        findings = refresh(incident, news, self._moment.now, self._moment.settings)
         changed = replace(incident, findings=findings)
         was = self._moment.lasting(incident)
         self.incidents[incident.incident_id] = changed
-        left = self._moment.lasting(changed)
-        if left and not was:
-            self._reopen(changed, left[0])
+        open_findings = self._moment.lasting(changed)
+        if open_findings and not was:
+            self._reopen(changed, open_findings[0])
 
     def _is_stale(self, finding: Finding) -> bool:
         return is_stale_audit(finding, self._moment.now, self._moment.settings)
 
     def _reopen(self, incident: Incident, finding: Finding) -> None:
-        """Opens a resolved incident again, unless a person said that it is none."""
+        """Opens a resolved incident again, unless a person called it expected or a false page."""
         if incident.state is not IncidentState.RESOLVED or is_judged_none(incident):
             return
         self.incidents[incident.incident_id] = replace(
             incident, state=IncidentState.OPEN, resolved_unix_nano=0
         )
-        self._tell(incident, Verb.OPENED, f"again: {named(finding)}")
+        self._record(incident, Verb.OPENED, f"again: {finding_line(finding)}")
 
     def _join(self, finding: Finding) -> bool:
-        """Whether there is an incident for it, which then has it."""
+        """Adds the finding to the incident that fits best; returns False if none fits."""
         fits = [
-            (rank, _opened(one), one)
-            for one in self.incidents.values()
-            if (rank := self._fit(finding, one)) is not None
+            (rank, _opened(candidate), candidate)
+            for candidate in self.incidents.values()
+            if (rank := self._fit(finding, candidate)) is not None
         ]
         if not fits:
             return False
         incident = min(fits, key=lambda fit: fit[:2])[2]
-        kept = [one for one in incident.findings if one.finding_id != finding.finding_id]
-        joined = replace(incident, findings=tuple(sorted((*kept, finding), key=_onset)))
+        others = [other for other in incident.findings if other.finding_id != finding.finding_id]
+        joined = replace(incident, findings=tuple(sorted((*others, finding), key=_onset)))
         self.incidents[incident.incident_id] = joined
-        self._tell(joined, Verb.JOINED, named(finding))
+        self._record(joined, Verb.JOINED, finding_line(finding))
         if not is_way_back(finding, joined, self._moment.changes):
             self._reopen(joined, finding)
         return True
 
     def _fit(self, finding: Finding, incident: Incident) -> tuple[int, int] | None:
-        """How well it fits: 0 for one change, 1 for one time, 2 for the way back; then the gap."""
+        """Ranks the fit: 0 same change, 1 same time, 2 way back; then the gap. None if it fits not.
+
+        The rank decides first, so that a finding joins the incident of its change even where
+        another began at the same time.
+        """
         place = (finding.service, finding.environment)
         if place != (incident.service, incident.environment):
             return None
-        apart = min(abs(one.since_unix_nano - finding.since_unix_nano) for one in incident.findings)
+        apart = min(
+            abs(other.since_unix_nano - finding.since_unix_nano) for other in incident.findings
+        )
         if is_way_back(finding, incident, self._moment.changes):
             return (2, apart)
         if incident.state is IncidentState.RESOLVED and not self._moment.may_reopen(incident):
             return None
-        if any(_is_same_signal(one, finding) for one in incident.findings):
+        if any(_is_same_signal(other, finding) for other in incident.findings):
             return (0, apart)
         if is_judged_none(incident):
             return None
         if self._shares_change(finding, incident):
             return (0, apart)
         own = [
-            abs(one.since_unix_nano - finding.since_unix_nano)
-            for one in self._moment.worse(incident)
+            abs(other.since_unix_nano - finding.since_unix_nano)
+            for other in self._moment.worse(incident)
         ]
         near = min(own, default=apart)
         return (1, near) if near <= self._moment.settings.within_minutes * MINUTE else None
 
     def _shares_change(self, finding: Finding, incident: Incident) -> bool:
-        mine = self._moment.changes.anchor(finding)
-        return mine is not None and any(
-            theirs is not None and is_one_change(mine, theirs, self._moment.settings)
-            for one in self._moment.worse(incident)
-            for theirs in [self._moment.changes.anchor(one)]
+        change = self._moment.changes.anchor(finding)
+        return change is not None and any(
+            theirs is not None and is_one_change(change, theirs, self._moment.settings)
+            for other in self._moment.worse(incident)
+            for theirs in [self._moment.changes.anchor(other)]
         )
 
     def _open(self, finding: Finding) -> None:
@@ -189,9 +205,9 @@ class FoldPass:
             findings=(finding,),
         )
         self.incidents[incident.incident_id] = incident
-        self._tell(incident, Verb.OPENED, named(finding))
+        self._record(incident, Verb.OPENED, finding_line(finding))
 
-    def _tell(self, incident: Incident, verb: Verb, text: str) -> None:
+    def _record(self, incident: Incident, verb: Verb, text: str) -> None:
         self.events.append(
             IncidentEvent(
                 incident_id=incident.incident_id,
@@ -203,9 +219,11 @@ class FoldPass:
 
 
 def _newest(findings: Iterable[Finding]) -> dict[str, Finding]:
-    """One of each id: the newest numbers, the open one where a tie is cleared too."""
-    ordered = sorted(findings, key=lambda one: (one.seen_unix_nano, one.is_open, repr(one)))
-    return {one.finding_id: one for one in ordered}
+    """One finding of each id: the newest; of equal times the open one."""
+    ordered = sorted(
+        findings, key=lambda finding: (finding.seen_unix_nano, finding.is_open, repr(finding))
+    )
+    return {finding.finding_id: finding for finding in ordered}
 
 
 def _is_same_signal(first: Finding, second: Finding) -> bool:
@@ -222,6 +240,6 @@ def _opened(incident: Incident) -> tuple[int, str]:
 
 
 def _incident_id(finding: Finding, again: int = 0) -> str:
-    """The same for the same first finding, so that a fold after a crash finds the same incident."""
+    """A stable id: same first finding, same id, so that a fold after a crash is the same again."""
     place = (finding.service, finding.environment)
     return identity(*place, finding.finding_id, finding.since_unix_nano, again, size=6)

@@ -1,4 +1,4 @@
-"""Which findings of an incident still last, and which are only the way back. Pure."""
+"""Decides which findings of an incident still last, and which only show recovery. Pure."""
 
 from __future__ import annotations
 
@@ -19,28 +19,34 @@ from ragvigil.model.finding import PAGES, Finding, FindingKind
 from ragvigil.model.incident import Incident
 
 SIGNALS = frozenset({FindingKind.BROKEN, FindingKind.MOVED, FindingKind.DRIFT})
-"""What is measured again and again, and so tells when it is over."""
+"""Kinds that are measured again and again, so that their end is seen."""
 
 
 def lasting(
     incident: Incident, settings: IncidentSettings, changes: Changes | None = None
 ) -> list[Finding]:
-    """What is worse and open. A change alone lasts only where nothing else was ever found."""
-    found = worse(incident, settings, changes)
-    kept = [one for one in found if one.kind is not FindingKind.CHANGED] or found
-    return [one for one in kept if one.is_open]
+    """The findings that are worse and open; changes count only where there is nothing else."""
+    findings = worse(incident, settings, changes)
+    witnesses = [
+        finding for finding in findings if finding.kind is not FindingKind.CHANGED
+    ] or findings
+    return [finding for finding in witnesses if finding.is_open]
 
 
 def worse(
     incident: Incident, settings: IncidentSettings, changes: Changes | None = None
 ) -> list[Finding]:
     """The findings without those that only show numbers on their way back."""
-    known = changes or Changes(incident.suspects, settings)
-    return [one for one in incident.findings if not is_way_back(one, incident, known)]
+    known_changes = changes or Changes(incident.suspects, settings)
+    return [
+        finding
+        for finding in incident.findings
+        if not is_way_back(finding, incident, known_changes)
+    ]
 
 
 def pages(finding: Finding, settings: IncidentSettings) -> bool:
-    """Whether a finding is of a kind that pages; a drop that an audit confirmed, if it is large."""
+    """Whether a finding pages by its kind; an audit's drop pages only if it is not small."""
     is_ticket = finding.kind is FindingKind.AUDIT and is_small(
         finding.reference, finding.value, settings.page_drop
     )
@@ -48,10 +54,10 @@ def pages(finding: Finding, settings: IncidentSettings) -> bool:
 
 
 def is_way_back(finding: Finding, incident: Incident, changes: Changes) -> bool:
-    """Whether a finding shows that what the incident is about goes back, or was put back.
+    """Whether a finding shows that the incident's trouble recedes, or its change was put back.
 
-    A move the other way, or one that is not for the worse and follows the fix of a suspect.
-    `changes` hold the incident's suspects.
+    That is a move in the opposite direction, or one that is not for the worse and follows the fix
+    of a suspect. `changes` includes the incident's suspects.
     """
     if finding.kind is not FindingKind.MOVED:
         return False
@@ -62,70 +68,74 @@ def is_way_back(finding: Finding, incident: Incident, changes: Changes) -> bool:
     return is_after_fix and is_good_or_neutral(finding)
 
 
-def refreshed(
-    incident: Incident, seen: Mapping[str, Finding], now: int, settings: IncidentSettings
+def refresh(
+    incident: Incident, news: Mapping[str, Finding], now: int, settings: IncidentSettings
 ) -> tuple[Finding, ...]:
-    """The incident's findings with the news of this moment (nanoseconds), by id."""
+    """Updates the incident's findings by `news`, by id; `now` is in nanoseconds."""
     return tuple(
-        _newer(one, seen[one.finding_id], now)
-        if one.finding_id in seen
-        else _aged(one, now, settings)
-        for one in incident.findings
+        _newer(finding, news[finding.finding_id], now)
+        if finding.finding_id in news
+        else _aged(finding, now, settings)
+        for finding in incident.findings
     )
 
 
-def confirmed(news: Finding, now: int) -> Finding:
-    """A finding that stands now. An audit speaks once, of the time when it ended."""
+def confirm(news: Finding, now: int) -> Finding:
+    """Marks a finding as seen now. An audit is seen once, at the time when it ended."""
     if news.kind is FindingKind.AUDIT:
         return news
     return replace(news, seen_unix_nano=max(news.seen_unix_nano, now))
 
 
-def _newer(held: Finding, news: Finding, now: int) -> Finding:
-    """A finding that cleared keeps what it said while it lasted; an audit's stays cleared."""
+def _newer(stored: Finding, news: Finding, now: int) -> Finding:
+    """A finding that cleared keeps its last open numbers; an audit's finding stays cleared."""
     if not news.is_open:
-        return replace(held, cleared_unix_nano=held.cleared_unix_nano or news.cleared_unix_nano)
-    if held.kind is FindingKind.AUDIT and not held.is_open:
-        return held
-    return confirmed(news, now)
+        return replace(stored, cleared_unix_nano=stored.cleared_unix_nano or news.cleared_unix_nano)
+    if stored.kind is FindingKind.AUDIT and not stored.is_open:
+        return stored
+    return confirm(news, now)
 
 
-def _aged(held: Finding, now: int, settings: IncidentSettings) -> Finding:
-    """A signal that nothing confirms any more is over."""
-    is_stale = now - held.seen_unix_nano > settings.unseen_minutes * MINUTE
-    if held.is_open and held.kind is not FindingKind.AUDIT and is_stale:
-        return replace(held, cleared_unix_nano=now)
-    return held
+def _aged(stored: Finding, now: int, settings: IncidentSettings) -> Finding:
+    """Clears a signal that nothing has confirmed for `unseen_minutes`."""
+    is_stale = now - stored.seen_unix_nano > settings.unseen_minutes * MINUTE
+    if stored.is_open and stored.kind is not FindingKind.AUDIT and is_stale:
+        return replace(stored, cleared_unix_nano=now)
+    return stored
 
 
 def without_past_audits(incident: Incident, now: int, settings: IncidentSettings) -> Incident:
-    """Audits are over with the signals beside them, with the fix, or after a day."""
-    findings = tuple(_unless_over(one, incident, now, settings) for one in incident.findings)
+    """Clears findings of audits with the signals beside them, with the fix, or by age."""
+    findings = tuple(
+        _unless_over(finding, incident, now, settings) for finding in incident.findings
+    )
     return replace(incident, findings=findings)
 
 
-def _unless_over(one: Finding, incident: Incident, now: int, settings: IncidentSettings) -> Finding:
-    if one.kind is not FindingKind.AUDIT or not one.is_open:
-        return one
+def _unless_over(
+    finding: Finding, incident: Incident, now: int, settings: IncidentSettings
+) -> Finding:
+    if finding.kind is not FindingKind.AUDIT or not finding.is_open:
+        return finding
     signals = [other for other in incident.findings if other.kind in SIGNALS]
     ends = [other.cleared_unix_nano for other in signals]
-    if ends and all(ends) and max(ends) > one.seen_unix_nano:
-        return replace(one, cleared_unix_nano=max(ends))
-    if is_stale_audit(one, now, settings) or _is_put_back(one, incident):
-        return replace(one, cleared_unix_nano=now)
-    return one
+    if ends and all(ends) and max(ends) > finding.seen_unix_nano:
+        return replace(finding, cleared_unix_nano=max(ends))
+    if is_stale_audit(finding, now, settings) or _is_put_back(finding, incident):
+        return replace(finding, cleared_unix_nano=now)
+    return finding
 
 
-def is_stale_audit(one: Finding, now: int, settings: IncidentSettings) -> bool:
-    """Whether an audit is so old that it says nothing of now."""
-    is_old = now - one.seen_unix_nano > settings.audit_hours * 60 * MINUTE
-    return one.kind is FindingKind.AUDIT and is_old
+def is_stale_audit(finding: Finding, now: int, settings: IncidentSettings) -> bool:
+    """Whether a finding of an audit is older than `audit_hours`."""
+    is_old = now - finding.seen_unix_nano > settings.audit_hours * 60 * MINUTE
+    return finding.kind is FindingKind.AUDIT and is_old
 
 
-def _is_put_back(one: Finding, incident: Incident) -> bool:
+def _is_put_back(finding: Finding, incident: Incident) -> bool:
     return any(
-        fix.since_unix_nano > one.since_unix_nano
+        fix.since_unix_nano > finding.since_unix_nano
         and is_fix(fix, incident.suspects)
-        and (not fix.route or share_a_route(one, replace(one, routes=(fix.route,))))
+        and (not fix.route or share_a_route(finding, replace(finding, routes=(fix.route,))))
         for fix in incident.suspects
     )

@@ -1,6 +1,7 @@
-"""An incident in at most six lines, and as values of labels. Pure.
+"""Writes an incident in at most six lines, and as label values. Pure.
 
-What is worse and by how much; since when and where; what changed then; which layer; traces; link.
+The lines: what is worse and by how much; since when and where; what changed then; which layer;
+traces; link.
 """
 
 from __future__ import annotations
@@ -38,7 +39,7 @@ LOOK_AT: Mapping[Cause, str] = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Message:
-    """The parts of a message: each at most 200 characters on one line; empty where nothing is."""
+    """The parts of a message: each at most 200 characters on one line, empty if unknown."""
 
     worse: str
     since: str
@@ -50,24 +51,26 @@ class Message:
 
 
 def message(incident: Incident, settings: IncidentSettings, external_url: str = "") -> Message:
-    """The message of an incident; without an address of the daemon the link is a command."""
-    told = lasting(incident, settings) or worse(incident, settings) or list(incident.findings)
-    told = sorted(told, key=_weight)
+    """The message of an incident; without an `external_url` the link is a command."""
+    findings = lasting(incident, settings) or worse(incident, settings) or list(incident.findings)
+    findings = sorted(findings, key=_weight)
     parts = Message(
-        worse=_worse(told),
+        worse=_worse(findings),
         since=_time(incident.since_unix_nano),
-        routes=_routes(incident, told),
+        routes=_routes(incident, findings),
         changed=_changed(incident, settings),
-        cause=_cause(incident, told),
-        traces=_traces(told),
+        cause=_cause(incident, findings),
+        traces=_traces(findings),
         link=_link(incident, external_url),
     )
-    return Message(**{one.name: _clipped(getattr(parts, one.name)) for one in fields(Message)})
+    return Message(
+        **{field.name: _clipped(getattr(parts, field.name)) for field in fields(Message)}
+    )
 
 
 def lines(parts: Message) -> tuple[str, ...]:
     """At most six lines of text."""
-    found = (
+    all_lines = (
         parts.worse,
         f"Since {parts.since} on {parts.routes}",
         f"Changed: {parts.changed}",
@@ -75,11 +78,11 @@ def lines(parts: Message) -> tuple[str, ...]:
         f"Traces: {parts.traces}" if parts.traces else "",
         parts.link,
     )
-    return tuple(line for line in found if line)
+    return tuple(line for line in all_lines if line)
 
 
 def figures(finding: Finding) -> str:
-    """The change with its interval and n, as far as they are known.
+    """The change with its interval and n, if these are known.
 
     >>> from ragvigil.model.score import Layer
     >>> low = Finding(finding_id="1", kind=FindingKind.DRIFT, service="desk", environment="",
@@ -102,17 +105,17 @@ def figures(finding: Finding) -> str:
     return f"{finding.signal} {moved} by {by}{interval} to {value:.3g}{n}"
 
 
-def _worse(told: Sequence[Finding]) -> str:
-    first, *rest = told
+def _worse(findings: Sequence[Finding]) -> str:
+    first, *rest = findings
     text = _with_interval(first)
-    others = [one.signal for one in rest if one.kind is not FindingKind.CHANGED]
-    names = [one for one in dict.fromkeys(others) if one != first.signal]
+    signals = [finding.signal for finding in rest if finding.kind is not FindingKind.CHANGED]
+    names = [signal for signal in dict.fromkeys(signals) if signal != first.signal]
     more = f" and {len(names) - 3} more" if len(names) > 3 else ""
     return f"{text}; also worse: {', '.join(names[:3])}{more}" if names else text
 
 
 def _with_interval(finding: Finding) -> str:
-    """The words of whoever found it, with the interval where they lack one."""
+    """The finding's own words, with the interval if they have none."""
     if not finding.words:
         return figures(finding)
     interval = "" if "[" in finding.words else _interval(finding)
@@ -124,7 +127,7 @@ def _with_interval(finding: Finding) -> str:
 
 
 def _interval(finding: Finding) -> str:
-    """Bounds of the change; of a drop as what it is worse by, the smaller first."""
+    """The bounds of the change; those of a drop without their sign, the smaller first."""
     if finding.low is None or finding.high is None:
         return ""
     low, high = finding.low, finding.high
@@ -148,7 +151,7 @@ def _level(value: float) -> str:
 
 def _is_share(finding: Finding) -> bool:
     levels = (finding.value, finding.reference)
-    return all(one is not None and 0 <= one <= 1 for one in levels)
+    return all(level is not None and 0 <= level <= 1 for level in levels)
 
 
 def _weight(finding: Finding) -> tuple[int, int, str]:
@@ -159,13 +162,13 @@ def _time(unix_nano: int) -> str:
     return f"{datetime.fromtimestamp(unix_nano / 1e9, UTC):%a %d %b %H:%M} UTC"
 
 
-def _routes(incident: Incident, told: Sequence[Finding]) -> str:
-    """The routes, the service, and whether one route or several together spoke."""
-    routes = list(dict.fromkeys(route for one in told for route in one.routes if route))
+def _routes(incident: Incident, findings: Sequence[Finding]) -> str:
+    """The routes and the service, and whether the first finding pools several routes."""
+    routes = list(dict.fromkeys(route for finding in findings for route in finding.routes if route))
     more = f" and {len(routes) - NAMED_ROUTES} more" if len(routes) > NAMED_ROUTES else ""
-    named = ", ".join(_short(one) for one in routes[:NAMED_ROUTES]) + more or "all routes"
-    service = " ".join(_short(one) for one in (incident.service, incident.environment) if one)
-    pooled = f", {len(told[0].routes)} routes together" if len(told[0].routes) > 1 else ""
+    named = ", ".join(_short(route) for route in routes[:NAMED_ROUTES]) + more or "all routes"
+    service = " ".join(_short(name) for name in (incident.service, incident.environment) if name)
+    pooled = f", {len(findings[0].routes)} routes together" if len(findings[0].routes) > 1 else ""
     return f"{named} ({service or 'a service without a name'}{pooled})"
 
 
@@ -173,40 +176,42 @@ def _changed(incident: Incident, settings: IncidentSettings) -> str:
     behind = changes_behind(incident, settings)
     if not behind:
         return f"nothing was noticed in the {settings.follows_minutes} minutes before"
-    kinds = list(dict.fromkeys(one.kind for one in behind))
+    kinds = list(dict.fromkeys(change.kind for change in behind))
     rest = f"; with it {', '.join(kinds[1:4])}" if len(kinds) > 1 else ""
-    fixes = [one for one in incident.suspects if is_fix(one, incident.suspects)]
+    fixes = [change for change in incident.suspects if is_fix(change, incident.suspects)]
     fixed = f"; put back {_time(fixes[0].since_unix_nano)}" if fixes else ""
     return f"{_change(behind, incident)}{rest}{fixed}"
 
 
 def _change(behind: Sequence[Notice], incident: Incident) -> str:
     first = behind[0]
-    alike = [one for one in behind if one.kind is first.kind]
+    alike = [change for change in behind if change.kind is first.kind]
     where = f"{len(alike)} routes" if len(alike) > 1 else _short(first.route) or "all routes"
-    values = " → ".join(_short(one) for one in (first.before, first.after) if one)
+    values = " → ".join(_short(value) for value in (first.before, first.after) if value)
     lag = round((incident.since_unix_nano - first.since_unix_nano) / 60e9)
     when = f"{lag} min before" if lag > 0 else "at the same time"
     return f"{first.kind} on {where}{', ' if values else ''}{values}; coincides, {when}"
 
 
-def _cause(incident: Incident, told: Sequence[Finding]) -> str:
+def _cause(incident: Incident, findings: Sequence[Finding]) -> str:
     if incident.cause is not None:
         return f"{incident.cause}; look at {LOOK_AT[incident.cause]}"
-    likely = [one.value for one in Cause if all(one in possible(held) for held in told)]
+    likely = [
+        cause.value for cause in Cause if all(cause in possible(finding) for finding in findings)
+    ]
     if len(likely) in (1, 2):
-        return f"undetermined; the findings speak for {' or '.join(likely)}"
-    return "undetermined; what was found and what changed do not name one layer"
+        return f"undetermined: {' or '.join(likely)}"
+    return "undetermined; what is worse and what changed do not point to one layer"
 
 
-def _traces(told: Sequence[Finding]) -> str:
-    """Up to five, of the weightiest finding first; whole ids only."""
-    found = list(dict.fromkeys(trace for one in told for trace in one.traces if trace))
-    kept: list[str] = []
-    for trace in found[:MOST_TRACES]:
-        if len(", ".join([*kept, trace])) <= MOST_CHARACTERS:
-            kept.append(trace)
-    return ", ".join(kept)
+def _traces(findings: Sequence[Finding]) -> str:
+    """Up to five trace ids, those of the weightiest finding first; ids are never cut."""
+    traces = list(dict.fromkeys(trace for finding in findings for trace in finding.traces if trace))
+    whole: list[str] = []
+    for trace in traces[:MOST_TRACES]:
+        if len(", ".join([*whole, trace])) <= MOST_CHARACTERS:
+            whole.append(trace)
+    return ", ".join(whole)
 
 
 def _link(incident: Incident, external_url: str) -> str:
@@ -222,5 +227,5 @@ def _short(text: str, most: int = 40) -> str:
 
 def _clipped(text: str) -> str:
     """One line of printable characters."""
-    printable = "".join(one if one.isprintable() else " " for one in text)
+    printable = "".join(character if character.isprintable() else " " for character in text)
     return _short(printable, MOST_CHARACTERS)

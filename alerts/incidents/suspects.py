@@ -1,7 +1,7 @@
-"""Which changes may explain findings: those shortly before the onset, the likeliest first.
+"""Suspects: the changes that may explain findings, those shortly before the onset.
 
-A full switch has no control group, so a suspect coincides with what it precedes; whether it caused
-that, nobody can tell from here.
+A full switch has no control group, so a suspect only coincides with a finding; whether it caused
+the finding cannot be told from here.
 """
 
 from __future__ import annotations
@@ -19,16 +19,16 @@ from ragvigil.model.notice import CAUSES, ChangeKind, Notice
 
 MINUTE = 60 * 10**9
 EARLY = 10 * MINUTE
-"""A change may be seen a little after the onset, which is an estimate."""
+"""A change may be seen this long after the onset, as the onset is an estimate."""
 MOST_SUSPECTS = 40
 LAST = 3
 NUMBER = re.compile(r"(?<![\w.])\d+(?:\.\d+)?(?![\w.-])")
 """A number that stands alone: none in the name of a model."""
 CITATIONS = "citations"
 COSTLY = frozenset({"seconds_total", "cost_usd"})
-"""Numbers of which less is better."""
+"""Numbers that are better when they are lower."""
 MEASURES = frozenset(MovedSettings().measures) - {CITATIONS} - COSTLY
-"""Numbers of which neither more nor less is better."""
+"""Numbers without a good direction."""
 
 
 def suspects(
@@ -38,39 +38,39 @@ def suspects(
     *,
     earlier: Collection[Notice] = (),
 ) -> tuple[Notice, ...]:
-    """The changes that precede any of the findings on its routes, the likeliest first.
+    """Returns the changes that precede any of the findings on its routes, the likeliest first.
 
-    A suspect of earlier stays one, after the others. What put one back stands at the end.
+    Earlier suspects stay suspects, after the others. Fixes, which put a change back, come last.
     """
-    known = {one.notice_id: one for one in changes}
-    ranks = {one.notice_id: (LAST, 0, one.notice_id) for one in earlier}
+    by_id = {change.notice_id: change for change in changes}
+    ranks = {change.notice_id: (LAST, 0, change.notice_id) for change in earlier}
     for finding in findings:
-        for name, change in known.items():
+        for name, change in by_id.items():
             if follows(finding, change, settings):
                 rank = _rank(finding, change)
                 ranks[name] = min(rank, ranks.get(name, rank))
-    found = _with_swaps([known[name] for name in ranks if name in known], known.values())
-    fixes = {one.notice_id for one in found if is_fix(one, found)}
-    named = [one for one in found if one.notice_id not in fixes]
-    named.sort(key=lambda one: ranks.get(one.notice_id, (LAST, 0, one.notice_id)))
-    put_back = [one for one in found if one.notice_id in fixes]
-    put_back.sort(key=lambda one: (one.since_unix_nano, one.notice_id))
+    chain = _with_swaps([by_id[name] for name in ranks if name in by_id], by_id.values())
+    fixes = {change.notice_id for change in chain if is_fix(change, chain)}
+    named = [change for change in chain if change.notice_id not in fixes]
+    named.sort(key=lambda change: ranks.get(change.notice_id, (LAST, 0, change.notice_id)))
+    put_back = [change for change in chain if change.notice_id in fixes]
+    put_back.sort(key=lambda change: (change.since_unix_nano, change.notice_id))
     return (*named[:MOST_SUSPECTS], *put_back[:MOST_SUSPECTS])
 
 
-def _with_swaps(found: Sequence[Notice], known: Iterable[Notice]) -> list[Notice]:
-    """These changes, what put them back, what was put in place again, and so on."""
-    chosen, rest = list(found), [one for one in known if one not in found]
+def _with_swaps(first: Sequence[Notice], changes: Iterable[Notice]) -> list[Notice]:
+    """Returns these changes, those that put them back, those that undo these, and so on."""
+    chosen, rest = list(first), [change for change in changes if change not in first]
     while True:
-        more = [one for one in rest if any(_is_swap(one, other) for other in chosen)]
+        more = [change for change in rest if any(_is_swap(change, other) for other in chosen)]
         if not more:
             return chosen
         chosen += more
-        rest = [one for one in rest if one not in more]
+        rest = [change for change in rest if change not in more]
 
 
 class Changes:
-    """The changes of the last hours; tells the likeliest before a finding, and remembers it."""
+    """The changes of the last hours; caches the likeliest one before each finding."""
 
     def __init__(self, changes: Iterable[Notice], settings: IncidentSettings) -> None:
         self.all = tuple(changes)
@@ -78,18 +78,18 @@ class Changes:
         self._anchors: dict[tuple[object, ...], Notice | None] = {}
 
     def anchor(self, finding: Finding) -> Notice | None:
-        """The likeliest change before one finding, a fix included; None where nothing changed."""
+        """The likeliest change before one finding, fixes included; None if nothing changed."""
         key = (finding.finding_id, finding.since_unix_nano, finding.routes, finding.causes)
         if key not in self._anchors:
-            near = [one for one in self.all if follows(finding, one, self._settings)]
-            self._anchors[key] = min(near, key=lambda one: _rank(finding, one), default=None)
+            near = [change for change in self.all if follows(finding, change, self._settings)]
+            self._anchors[key] = min(near, key=lambda change: _rank(finding, change), default=None)
         return self._anchors[key]
 
 
 def follows(finding: Finding, change: Notice, settings: IncidentSettings) -> bool:
-    """Whether the onset lies shortly after the change, on a route of it.
+    """Whether the onset lies shortly after the change, on one of its routes.
 
-    A change without a route or an environment is one of all of them.
+    A change without a route or an environment concerns all of them.
     """
     lag = finding.since_unix_nano - change.since_unix_nano
     return (
@@ -101,22 +101,24 @@ def follows(finding: Finding, change: Notice, settings: IncidentSettings) -> boo
 
 
 def is_one_change(first: Notice, second: Notice, settings: IncidentSettings) -> bool:
-    """Whether two notices of a service are one rollout: together in time, whatever the route."""
+    """Whether two notices of a service are one rollout: close in time, whatever the route."""
     apart = abs(first.since_unix_nano - second.since_unix_nano)
     return first.notice_id == second.notice_id or apart <= settings.within_minutes * MINUTE
 
 
 def is_fix(change: Notice, others: Iterable[Notice]) -> bool:
-    """Whether `change` puts back what one of the others, earlier, had changed.
+    """Whether `change` undoes an earlier one of the others.
 
-    What puts a fix back is no fix, it is the change again.
+    A change that undoes a fix is not a fix: it is the change again.
     """
     place = (change.kind, change.service, change.route)
-    alike = [one for one in others if (one.kind, one.service, one.route) == place]
+    alike = [other for other in others if (other.kind, other.service, other.route) == place]
     fixes: set[str] = set()
-    for one in sorted((*alike, change), key=lambda one: (one.since_unix_nano, one.notice_id)):
-        if any(_is_swap(one, other) for other in alike if other.notice_id not in fixes):
-            fixes.add(one.notice_id)
+    for candidate in sorted(
+        (*alike, change), key=lambda candidate: (candidate.since_unix_nano, candidate.notice_id)
+    ):
+        if any(_is_swap(candidate, other) for other in alike if other.notice_id not in fixes):
+            fixes.add(candidate.notice_id)
     return change.notice_id in fixes
 
 
@@ -138,7 +140,7 @@ def _swaps(fix: Notice, change: Notice) -> bool:
 
 
 def _is_alike(first: str, second: str) -> bool:
-    """The same words, and measured numbers that differ by a tenth at most.
+    """Whether the words are the same, and measured numbers differ by a tenth at most.
 
     >>> _is_alike("chunks of 118 characters", "chunks of 120 characters")
     True
@@ -152,50 +154,50 @@ def _is_alike(first: str, second: str) -> bool:
 
 
 def goes_back(finding: Finding, others: Iterable[Finding]) -> bool:
-    """Whether a move is the way back: the first move of its signal and route went the other way."""
+    """Whether a move is a recovery: the first move of its signal and route was opposite."""
     moves = [
-        one
-        for one in others
-        if (one.kind, one.signal) == (finding.kind, finding.signal)
-        and one.since_unix_nano < finding.since_unix_nano
-        and share_a_route(one, finding)
+        other
+        for other in others
+        if (other.kind, other.signal) == (finding.kind, finding.signal)
+        and other.since_unix_nano < finding.since_unix_nano
+        and share_a_route(other, finding)
     ]
     if finding.kind is not FindingKind.MOVED or not moves:
         return False
-    first = min(moves, key=lambda one: (one.since_unix_nano, one.finding_id))
+    first = min(moves, key=lambda move: (move.since_unix_nano, move.finding_id))
     return direction(first) * direction(finding) < 0
 
 
 def is_good(finding: Finding) -> bool:
-    """Whether a move is for the better: that alone is nobody's incident."""
+    """Whether a move is for the better, which opens no incident."""
     return finding.kind is FindingKind.MOVED and direction(finding) * _worse_side(finding) < 0
 
 
 def is_good_or_neutral(finding: Finding) -> bool:
-    """Whether a move is not for the worse: a rubric that rose, or a number without a good side."""
+    """Whether a move is not for the worse: it is good, or its number has no good direction."""
     return finding.kind is FindingKind.MOVED and direction(finding) * _worse_side(finding) <= 0
 
 
 def _worse_side(finding: Finding) -> int:
-    """-1 where less is worse, 1 where more is, 0 where neither."""
+    """-1 if less is worse, 1 if more is worse, 0 if neither is."""
     if finding.signal == CITATIONS:
         return -1
     if finding.signal in COSTLY:
         return 1
-    levels = [one for one in (finding.value, finding.reference) if one is not None]
-    is_score = all(0 <= one <= 1 for one in levels) and finding.signal not in MEASURES
+    levels = [level for level in (finding.value, finding.reference) if level is not None]
+    is_score = all(0 <= level <= 1 for level in levels) and finding.signal not in MEASURES
     return worsening(finding.signal) if is_score else 0
 
 
 def direction(finding: Finding) -> int:
-    """1 where the value stands over the reference, -1 under it, 0 where that is unknown."""
+    """1 if the value is over the reference, -1 if under it, 0 if that is unknown."""
     if finding.value is None or finding.reference is None:
         return 0
     return (finding.value > finding.reference) - (finding.value < finding.reference)
 
 
 def share_a_route(first: Finding, second: Finding) -> bool:
-    """Whether both speak of one route; a finding without routes speaks of all."""
+    """Whether both concern a common route; a finding without routes concerns all."""
     if not any(first.routes) or not any(second.routes):
         return True
     return not set(first.routes).isdisjoint(second.routes)
@@ -203,7 +205,7 @@ def share_a_route(first: Finding, second: Finding) -> bool:
 
 def _rank(finding: Finding, change: Notice) -> tuple[int, int, str]:
     causes = CAUSES[change.kind]
-    told = possible(finding)
-    fits = bool(told & set(causes)) and told != ANY
-    fit = 0 if fits else 1 if not causes or told == ANY else 2
+    causes_of_finding = possible(finding)
+    fits = bool(causes_of_finding & set(causes)) and causes_of_finding != ANY
+    fit = 0 if fits else 1 if not causes or causes_of_finding == ANY else 2
     return (fit, abs(finding.since_unix_nano - change.since_unix_nano), change.notice_id)

@@ -1,7 +1,8 @@
-"""Changes that nobody declared are tickets: somebody should know, nobody is woken. Pure.
+"""Makes tickets of changes that nobody declared: they should be known, but wake nobody. Pure.
 
-A release says of itself that it changes things, and a mark of `POST /api/v1/deploys` too. What
-changes without either, in production, is looked into until it is put back, declared, or audited.
+A release declares its changes, and so does a mark of `POST /api/v1/deploys`. A change without
+either is a ticket until it is put back, declared, audited, or the usual state
+(docs/adr/0011-undeclared-changes-are-tickets.md).
 """
 
 from __future__ import annotations
@@ -19,8 +20,8 @@ LAYERS = {Cause.RETRIEVAL: Layer.RETRIEVAL, Cause.GENERATION: Layer.GENERATION}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Seen:
-    """An audit that has ended: which service and routes it spoke of, from which change on."""
+class EndedAudit:
+    """An audit that has ended: its service and routes, and the time of its change."""
 
     service: str
     environment: str
@@ -31,50 +32,50 @@ class Seen:
 
 def undeclared(
     notices: Collection[Notice],
-    audits: Iterable[Seen],
+    audits: Iterable[EndedAudit],
     now: int,
     settings: IncidentSettings,
 ) -> tuple[Finding, ...]:
-    """A finding for each change that is not declared, nor beside one that is; `now` in nanoseconds.
+    """Returns a finding for each change that is neither declared nor close to a declared one.
 
-    `notices` are those of the last day, marks of deploys among them.
+    `notices` are those of the last day, deploy marks included; `now` is in nanoseconds.
     """
     ended = list(audits)
     return tuple(
-        _finding(one, _over(one, notices, ended, now, settings), now)
-        for one in notices
-        if not one.is_declared
-        and not is_fix(one, notices)
-        and not _is_declared(one, notices, settings)
+        _finding(change, _over(change, notices, ended, now, settings), now)
+        for change in notices
+        if not change.is_declared
+        and not is_fix(change, notices)
+        and not _is_declared(change, notices, settings)
     )
 
 
 def _is_declared(change: Notice, notices: Iterable[Notice], settings: IncidentSettings) -> bool:
     return any(
-        one.is_declared
-        and one.service == change.service
-        and one.environment in ("", change.environment)
-        and one.route in ("", change.route)
-        and abs(one.since_unix_nano - change.since_unix_nano) <= settings.within_minutes * MINUTE
-        for one in notices
+        other.is_declared
+        and other.service == change.service
+        and other.environment in ("", change.environment)
+        and other.route in ("", change.route)
+        and abs(other.since_unix_nano - change.since_unix_nano) <= settings.within_minutes * MINUTE
+        for other in notices
     )
 
 
 def _over(
     change: Notice,
     notices: Iterable[Notice],
-    audits: Iterable[Seen],
+    audits: Iterable[EndedAudit],
     now: int,
     settings: IncidentSettings,
 ) -> int:
-    """When it was over, 0 while it is not: put back, audited, or simply the new state."""
-    put_back = [one.noticed_unix_nano for one in notices if is_fix(one, (change,))]
-    audited = [one.ended_unix_nano for one in audits if _speaks_of(one, change, settings)]
+    """When the ticket ended: put back, audited, or the usual state by now; 0 while it lasts."""
+    put_back = [other.noticed_unix_nano for other in notices if is_fix(other, (change,))]
+    audited = [audit.ended_unix_nano for audit in audits if _speaks_of(audit, change, settings)]
     usual = change.since_unix_nano + settings.undeclared_hours * 60 * MINUTE
     return min((*put_back, *audited, *((usual,) if usual <= now else ())), default=0)
 
 
-def _speaks_of(audit: Seen, change: Notice, settings: IncidentSettings) -> bool:
+def _speaks_of(audit: EndedAudit, change: Notice, settings: IncidentSettings) -> bool:
     apart = abs(audit.anchor_unix_nano - change.since_unix_nano)
     return (
         (audit.service, audit.environment) == (change.service, change.environment)
@@ -103,5 +104,5 @@ def _finding(change: Notice, cleared: int, now: int) -> Finding:
 
 
 def _words(change: Notice) -> str:
-    said = f"{change.kind.replace('_', ' ')} without a release"
-    return f"{said}: {change.before or 'nothing'} -> {change.after or 'nothing'}"
+    kind = f"{change.kind.replace('_', ' ')} without a release"
+    return f"{kind}: {change.before or 'nothing'} -> {change.after or 'nothing'}"

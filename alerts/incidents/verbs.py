@@ -1,4 +1,4 @@
-"""What people do to incidents. Pure."""
+"""The verbs by which people change incidents. Pure."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ NANOS = 10**9
 
 
 class VerbDoesNotFit(ValueError):
-    """An incident in this state does not take this verb; `str(error)` says why."""
+    """The incident's state does not allow the verb; `str(error)` says why."""
 
 
 class UnknownIncident(LookupError):
@@ -19,8 +19,8 @@ class UnknownIncident(LookupError):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Act:
-    """One act of a person; times in seconds since the epoch, `until` of a snooze only."""
+class Action:
+    """One action of a person; times in seconds since the epoch, `until` for a snooze only."""
 
     verb: Verb
     now: float
@@ -29,77 +29,77 @@ class Act:
     until: float = 0.0
 
 
-def act(incident: Incident, done: Act) -> tuple[Incident, IncidentEvent]:
-    """The incident afterwards, and what is written of it. Raises VerbDoesNotFit."""
-    change = _CHANGES.get(done.verb)
+def act(incident: Incident, action: Action) -> tuple[Incident, IncidentEvent]:
+    """Returns the changed incident and the event. Raises VerbDoesNotFit."""
+    change = _CHANGES.get(action.verb)
     if change is None:
-        raise VerbDoesNotFit(f"{done.verb} is the daemon's own; people say {', '.join(_CHANGES)}")
-    changed = change(incident, done)
+        raise VerbDoesNotFit(f"only the daemon can say {action.verb}; use {', '.join(_CHANGES)}")
+    changed = change(incident, action)
     event = IncidentEvent(
         incident_id=incident.incident_id,
-        time_unix_nano=int(done.now * NANOS),
-        verb=done.verb,
-        actor=done.actor,
-        text=done.text,
+        time_unix_nano=int(action.now * NANOS),
+        verb=action.verb,
+        actor=action.actor,
+        text=action.text,
     )
     return changed, event
 
 
-def _acknowledge(incident: Incident, done: Act) -> Incident:
-    _must_last(incident, done)
+def _acknowledge(incident: Incident, action: Action) -> Incident:
+    _must_last(incident, action)
     return replace(
         incident,
         state=IncidentState.ACKNOWLEDGED,
-        assignee=done.actor or incident.assignee,
+        assignee=action.actor or incident.assignee,
         snoozed_until_unix_nano=0,
     )
 
 
-def _snooze(incident: Incident, done: Act) -> Incident:
-    _must_last(incident, done)
-    if done.until <= done.now:
+def _snooze(incident: Incident, action: Action) -> Incident:
+    _must_last(incident, action)
+    if action.until <= action.now:
         raise VerbDoesNotFit("snooze needs a time in the future: until")
     return replace(
         incident,
         state=IncidentState.SNOOZED,
-        assignee=done.actor or incident.assignee,
-        snoozed_until_unix_nano=int(done.until * NANOS),
+        assignee=action.actor or incident.assignee,
+        snoozed_until_unix_nano=int(action.until * NANOS),
     )
 
 
-def _expected(incident: Incident, done: Act) -> Incident:
-    return replace(_resolved(incident, done), is_expected=True, is_false_page=False)
+def _expected(incident: Incident, action: Action) -> Incident:
+    return replace(_resolved(incident, action), is_expected=True, is_false_page=False)
 
 
-def _false_page(incident: Incident, done: Act) -> Incident:
-    return replace(_resolved(incident, done), is_false_page=True, is_expected=False)
+def _false_page(incident: Incident, action: Action) -> Incident:
+    return replace(_resolved(incident, action), is_false_page=True, is_expected=False)
 
 
-def _resolve(incident: Incident, done: Act) -> Incident:
-    _must_last(incident, done)
-    return _resolved(incident, done)
+def _resolve(incident: Incident, action: Action) -> Incident:
+    _must_last(incident, action)
+    return _resolved(incident, action)
 
 
-def _resolved(incident: Incident, done: Act) -> Incident:
-    """What was over already keeps the time at which it was."""
+def _resolved(incident: Incident, action: Action) -> Incident:
+    """Resolves the incident; one that was resolved before keeps its time."""
     return replace(
         incident,
         state=IncidentState.RESOLVED,
-        assignee=incident.assignee or done.actor,
-        resolved_unix_nano=incident.resolved_unix_nano or int(done.now * NANOS),
+        assignee=incident.assignee or action.actor,
+        resolved_unix_nano=incident.resolved_unix_nano or int(action.now * NANOS),
         snoozed_until_unix_nano=0,
     )
 
 
-def _must_last(incident: Incident, done: Act) -> None:
+def _must_last(incident: Incident, action: Action) -> None:
     if incident.state is IncidentState.RESOLVED:
         raise VerbDoesNotFit(
             f"incident {incident.incident_id} is resolved: it takes expected and false_page, "
-            f"not {done.verb}"
+            f"not {action.verb}"
         )
 
 
-_CHANGES: Mapping[Verb, Callable[[Incident, Act], Incident]] = {
+_CHANGES: Mapping[Verb, Callable[[Incident, Action], Incident]] = {
     Verb.ACKNOWLEDGE: _acknowledge,
     Verb.SNOOZE: _snooze,
     Verb.EXPECTED: _expected,

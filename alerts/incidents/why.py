@@ -1,4 +1,4 @@
-"""What is wrong and why, or what is watched and how well, in ten lines. Pure."""
+"""Says what is wrong and why, or what is watched and how well, in ten lines. Pure."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ WINDOWS = ("6h", "24h")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Known:
-    """What is known of a service or route now.
+class Situation:
+    """The present state of a service or route.
 
     `incidents` are open, the weightiest first, each with its message; `changes` and `audits` are
-    the newest first. `last_record` is in seconds since the epoch, None where there is none in a
-    day; `waiting` counts spans in the spool.
+    the newest first. `last_record` is in seconds since the epoch, None if a day had none;
+    `waiting` counts spans in the spool.
     """
 
     now: float
@@ -38,92 +38,107 @@ class Known:
     waiting: int = 0
 
 
-def why(known: Known) -> tuple[str, ...]:
-    """At most ten lines, the weightiest first."""
-    if known.incidents:
-        told = [*_not_watching(known), *lines(known.incidents[0][1]), *_others(known)]
-    else:
-        told = [
-            *_not_watching(known),
-            "nothing is known to be wrong",
-            *_changed(known),
-            *_audits(known),
-            *_limits(known.deltas),
-            *_watching(known),
+def why(situation: Situation) -> tuple[str, ...]:
+    """Writes at most ten lines, the weightiest first."""
+    if situation.incidents:
+        found_lines = [
+            *_not_watching(situation),
+            *lines(situation.incidents[0][1]),
+            *_others(situation),
         ]
-    return tuple(told[:MOST_LINES])
+    else:
+        found_lines = [
+            *_not_watching(situation),
+            "nothing is known to be wrong",
+            *_changed(situation),
+            *_audits(situation),
+            *_limits(situation.deltas),
+            *_watching(situation),
+        ]
+    return tuple(found_lines[:MOST_LINES])
 
 
-def _others(known: Known) -> list[str]:
+def _others(situation: Situation) -> list[str]:
     return [
-        f"also open: {one.severity} {one.incident_id}, {told.worse} (since {told.since})"
-        for one, told in known.incidents[1:]
+        f"also open: {incident.severity} {incident.incident_id}, {text.worse} (since {text.since})"
+        for incident, text in situation.incidents[1:]
     ]
 
 
-def _not_watching(known: Known) -> list[str]:
-    """What makes everything else doubtful; nothing where all is well."""
-    told = []
-    if known.last_record is None:
-        told.append("not watching: no record came in 24 h; `ragvigil doctor` tells what is missing")
-    elif known.now - known.last_record > QUIET_SECONDS:
-        told.append(f"not watching: the last record came {_ago(known.now - known.last_record)} ago")
-    if known.waiting > max(1000, known.records):
-        told.append(f"behind: {known.waiting} spans wait in the spool; what follows is not new")
-    return told
+def _not_watching(situation: Situation) -> list[str]:
+    """Warnings that put the other lines in doubt; empty while data comes in."""
+    warnings = []
+    if situation.last_record is None:
+        warnings.append(
+            "not watching: no answers came in 24 h; `ragvigil doctor` says what is missing"
+        )
+    elif situation.now - situation.last_record > QUIET_SECONDS:
+        warnings.append(
+            f"not watching: the last answer came {_ago(situation.now - situation.last_record)} ago"
+        )
+    if situation.waiting > max(1000, situation.records):
+        warnings.append(
+            f"behind: {situation.waiting} spans wait in the spool; the lines below are old"
+        )
+    return warnings
 
 
-def _watching(known: Known) -> list[str]:
-    if known.last_record is None:
+def _watching(situation: Situation) -> list[str]:
+    if situation.last_record is None:
         return []
-    ago = _ago(known.now - known.last_record)
-    routes = f"{known.routes} route{'' if known.routes == 1 else 's'}"
+    ago = _ago(situation.now - situation.last_record)
+    answers = f"{situation.records} answer{'' if situation.records == 1 else 's'}"
+    routes = f"{situation.routes} route{'' if situation.routes == 1 else 's'}"
     return [
-        f"watching: {known.records} records of {routes} in 24 h, the last {ago} ago; "
-        f"{known.waiting} spans wait in the spool"
+        f"watching: {answers} on {routes} in 24 h, the last {ago} ago; "
+        f"{situation.waiting} spans wait in the spool"
     ]
 
 
-def _changed(known: Known) -> list[str]:
-    if not known.changes:
+def _changed(situation: Situation) -> list[str]:
+    if not situation.changes:
         return ["no change was noticed in 48 h"]
-    return [f"noticed: {_change(one)}" for one in known.changes[:2]]
+    return [f"noticed: {_change(change)}" for change in situation.changes[:2]]
 
 
-def _change(one: Notice) -> str:
-    at = datetime.fromtimestamp(one.since_unix_nano / 1e9, UTC)
-    values = " → ".join(value for value in (one.before, one.after) if value)
-    share = f", {one.share:.0%} of requests" if one.share < 1 else ""
-    where = one.route or "all routes"
-    return f"{one.kind} on {where} {at:%a %H:%M} UTC{share}{': ' if values else ''}{values[:120]}"
+def _change(change: Notice) -> str:
+    at = datetime.fromtimestamp(change.since_unix_nano / 1e9, UTC)
+    values = " → ".join(value for value in (change.before, change.after) if value)
+    share = f", {change.share:.0%} of requests" if change.share < 1 else ""
+    where = change.route or "all routes"
+    return (
+        f"{change.kind} on {where} {at:%a %H:%M} UTC{share}{': ' if values else ''}{values[:120]}"
+    )
 
 
-def _audits(known: Known) -> list[str]:
+def _audits(situation: Situation) -> list[str]:
     return [
-        f"audit of {one.reason or 'a change'}: {one.progress or f'{one.pairs} pairs judged'}"
-        for one in known.audits
-        if one.is_running
+        f"audit of {audit.reason or 'a change'}: {audit.progress or f'{audit.pairs} pairs judged'}"
+        for audit in situation.audits
+        if audit.is_running
     ][:2]
 
 
 def _limits(deltas: Sequence[Delta]) -> list[str]:
-    """What a drop must measure to be seen, by window: the best route of each rubric."""
-    told = []
+    """The smallest drop that would show, by window: on the best route of each rubric."""
+    found_lines = []
     for window in WINDOWS:
-        best = _best({}, [one for one in deltas if one.window == window])
+        best = _best({}, [delta for delta in deltas if delta.window == window])
         if best:
             named = sorted(best.items(), key=lambda pair: (pair[1], pair[0]))[:NAMED]
             points = ", ".join(f"{rubric} {100 * limit:.0f}" for rubric, limit in named)
-            told.append(f"drops that would show in {window[:-1]} h, in points: {points} or more")
-    return told or ["no rubric has scores enough yet to say what drop would show"]
+            found_lines.append(
+                f"drops that would show in {window[:-1]} h, in points: {points} or more"
+            )
+    return found_lines or ["not enough scores yet to say which drop would show"]
 
 
-def _best(found: dict[str, float], deltas: Sequence[Delta]) -> Mapping[str, float]:
-    for one in deltas:
-        limit = one.detection_limit
-        if limit is not None and limit < 1 and ":" not in one.series.rubric:
-            found[one.series.rubric] = min(limit, found.get(one.series.rubric, 1.0))
-    return found
+def _best(best: dict[str, float], deltas: Sequence[Delta]) -> Mapping[str, float]:
+    for delta in deltas:
+        limit = delta.detection_limit
+        if limit is not None and limit < 1 and ":" not in delta.series.rubric:
+            best[delta.series.rubric] = min(limit, best.get(delta.series.rubric, 1.0))
+    return best
 
 
 def _ago(seconds: float) -> str:

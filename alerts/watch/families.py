@@ -1,4 +1,4 @@
-"""The metrics of the watch, as the exposition and the README name them."""
+"""The metric families of the watch, as the exposition and the README name them."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
-"""What Prometheus reads of the watch: open incidents with their message, notices, signals, audits.
+"""The Prometheus metrics of the watch: open incidents with their message, notices, signals, audits.
 
 Counters live as long as the process: after a restart they begin at 0 again, as `rate()` expects.
 Incidents stay exposed until another list is shown: an alert must not clear because the watch
-itself stands still, which `ragvigil_job_failures_total` tells. Signals vanish when they are old.
+itself has stopped, which `ragvigil_job_failures_total` shows. Signals vanish when they are old.
 No label is a trace id; the message of an open incident holds up to five of them as text.
 """
 
@@ -50,9 +50,10 @@ Samples = Mapping[Family, Mapping[Key, float]]
 
 
 class WatchMetrics(Collector):
-    """The collector to register in the core; other threads feed it.
+    """The collector to register in the core; other threads call its verbs.
 
-    `clock` tells seconds since the epoch.
+    `clock` returns seconds since the epoch. The lock guards all fields: a scrape reads them while
+    the job of the watch and the API's threads write.
     """
 
     def __init__(self, settings: LabelLimits, clock: Callable[[], float]) -> None:
@@ -79,80 +80,80 @@ class WatchMetrics(Collector):
     def show_incidents(
         self, incidents: Sequence[Incident], messages: Mapping[str, Message]
     ) -> None:
-        """Takes all open incidents and their messages by incident id; they replace those before.
+        """Replaces the open incidents and their messages, by incident id.
 
-        Those that the first list holds from before the process started are not counted.
-        Resolved ones may be among them: only what people said of them counts.
+        Incidents of the first list that opened before the process started are not counted: the
+        earlier process counted them. Resolved ones may be in the list and count as false pages.
         """
         with self._lock:
-            for one in incidents:
-                is_old = self._is_first and one.opened_unix_nano < self._started * 1e9
-                self._count_incident(one, by=0.0 if is_old else 1.0)
+            for incident in incidents:
+                is_old = self._is_first and incident.opened_unix_nano < self._started * 1e9
+                self._count_incident(incident, by=0.0 if is_old else 1.0)
             self._incidents, self._messages = tuple(incidents), dict(messages)
             self._is_first = False
 
     def add_false_page(self, incident_id: str) -> None:
-        """Counts what a person said; the same incident again changes nothing."""
+        """Counts a false page; the same incident counts once."""
         with self._lock:
             self._count_once(FALSE_PAGES, (), incident_id, by=1.0)
 
     def add_notices(self, notices: Iterable[Notice]) -> None:
-        """Counts changes that were not told before."""
+        """Counts new change notices."""
         with self._lock:
-            for one in notices:
-                place = self._cap.labels(one.service, one.environment, one.route)
-                self._increase(NOTICES, (*place, one.kind.value))
+            for notice in notices:
+                place = self._cap.labels(notice.service, notice.environment, notice.route)
+                self._increase(NOTICES, (*place, notice.kind.value))
 
     def show_signals(
         self, readings: Iterable[Reading], ceilings: Mapping[str, float] = NONE_KNOWN
     ) -> None:
-        """Takes the newest values, and the values over which signals count as broken.
+        """Replaces the newest values, and the ceilings over which signals count as broken.
 
-        They replace the ones before, and vanish after ten minutes.
+        They vanish after STALE_SECONDS.
         """
         with self._lock:
             self._readings, self._read_at = tuple(readings), self._clock()
             self._ceilings = dict(ceilings)
 
     def show_audits(self, audits: Iterable[Audit]) -> None:
-        """Takes the newest audits; those that ended since the process started count once."""
+        """Replaces the running audits; those that ended since the process started count once."""
         running: Counter[Key] = Counter()
         with self._lock:
-            for one in audits:
-                if one.is_running:
-                    running[one.service, one.environment] += 1
-                elif one.ended_unix_nano >= self._started * 1e9:
-                    self._count_once(AUDITS, (one.state.value,), one.audit_id, by=1.0)
+            for audit in audits:
+                if audit.is_running:
+                    running[audit.service, audit.environment] += 1
+                elif audit.ended_unix_nano >= self._started * 1e9:
+                    self._count_once(AUDITS, (audit.state.value,), audit.audit_id, by=1.0)
             self._audits = {key: float(count) for key, count in running.items()}
 
     def test_alert(self, until: float) -> None:
-        """Raises the test alert until a time, seconds since the epoch."""
+        """Sets the test alert until a time, seconds since the epoch."""
         with self._lock:
             self._test_until = until
 
     def collect(self) -> Iterator[Metric]:
-        """All families with the samples that there are."""
+        """Yields every family with its samples."""
         with self._lock:
             samples = {**{key: dict(of) for key, of in self._counts.items()}, **self._now()}
         for family in FAMILIES:
-            made = CounterMetricFamily if family.kind == "counter" else GaugeMetricFamily
-            metric = made(family.name, family.help, labels=family.labels)
+            metric_class = CounterMetricFamily if family.kind == "counter" else GaugeMetricFamily
+            metric = metric_class(family.name, family.help, labels=family.labels)
             for key, value in samples[family].items():
                 metric.add_metric([_line(text) for text in key], value)
             yield metric
 
     def _now(self) -> Samples:
         now = self._clock()
-        shown = [one for one in self._incidents if _is_told(one, now)]
-        told = sorted(shown, key=_urgency)[:MAX_INCIDENTS]
+        visible = [incident for incident in self._incidents if _is_exposed(incident, now)]
+        exposed = sorted(visible, key=_urgency)[:MAX_INCIDENTS]
         return {
-            INCIDENT_OPEN: {_open_key(one): 1.0 for one in told},
+            INCIDENT_OPEN: {_open_key(incident): 1.0 for incident in exposed},
             INCIDENT_MESSAGE: {
-                _message_key(one.incident_id, self._messages[one.incident_id]): 1.0
-                for one in told
-                if one.incident_id in self._messages
+                _message_key(incident.incident_id, self._messages[incident.incident_id]): 1.0
+                for incident in exposed
+                if incident.incident_id in self._messages
             },
-            INCIDENTS_HIDDEN: {(): float(len(shown) - len(told))},
+            INCIDENTS_HIDDEN: {(): float(len(visible) - len(exposed))},
             **self._signals(now),
             AUDIT_OPEN: self._audits,
             ALERT_TEST: {(): float(now < self._test_until)},
@@ -162,18 +163,21 @@ class WatchMetrics(Collector):
         if now - self._read_at > STALE_SECONDS:
             return {SIGNAL: {}, CEILING: {}}
         highest: dict[Key, float] = {}
-        for one in self._readings:
-            key = (*self._cap.labels(one.service, one.environment, one.route), one.signal)
-            highest[key] = max(one.value, highest.get(key, one.value))
+        for reading in self._readings:
+            key = (
+                *self._cap.labels(reading.service, reading.environment, reading.route),
+                reading.signal,
+            )
+            highest[key] = max(reading.value, highest.get(key, reading.value))
         return {SIGNAL: highest, CEILING: {(name,): of for name, of in self._ceilings.items()}}
 
-    def _count_incident(self, one: Incident, by: float) -> None:
-        if one.severity is Severity.PAGE or one.paged_unix_nano:
-            self._count_once(INCIDENTS, (Severity.PAGE.value,), one.incident_id, by)
-        if one.severity is Severity.TICKET:
-            self._count_once(INCIDENTS, (Severity.TICKET.value,), one.incident_id, by)
-        if one.is_false_page:
-            self._count_once(FALSE_PAGES, (), one.incident_id, by)
+    def _count_incident(self, incident: Incident, by: float) -> None:
+        if incident.severity is Severity.PAGE or incident.paged_unix_nano:
+            self._count_once(INCIDENTS, (Severity.PAGE.value,), incident.incident_id, by)
+        if incident.severity is Severity.TICKET:
+            self._count_once(INCIDENTS, (Severity.TICKET.value,), incident.incident_id, by)
+        if incident.is_false_page:
+            self._count_once(FALSE_PAGES, (), incident.incident_id, by)
 
     def _count_once(self, family: Family, key: Key, name: str, by: float) -> None:
         mark = (family, "".join(key), name)
@@ -186,20 +190,26 @@ class WatchMetrics(Collector):
         counts[key] = counts.get(key, 0.0) + by
 
 
-def _is_told(one: Incident, now: float) -> bool:
-    if one.state is IncidentState.SNOOZED:
-        return one.snoozed_until_unix_nano <= now * 1e9
-    return one.state is not IncidentState.RESOLVED
+def _is_exposed(incident: Incident, now: float) -> bool:
+    if incident.state is IncidentState.SNOOZED:
+        return incident.snoozed_until_unix_nano <= now * 1e9
+    return incident.state is not IncidentState.RESOLVED
 
 
-def _urgency(one: Incident) -> tuple[bool, int, str]:
-    """Pages first, then what has lasted longest: what is exposed must not change by itself."""
-    return (one.severity is not Severity.PAGE, one.opened_unix_nano, one.incident_id)
+def _urgency(incident: Incident) -> tuple[bool, int, str]:
+    """Pages first, then the oldest: a new ticket must not push out an incident that is exposed."""
+    return (incident.severity is not Severity.PAGE, incident.opened_unix_nano, incident.incident_id)
 
 
-def _open_key(one: Incident) -> Key:
-    layer = one.cause.value if one.cause else UNDETERMINED
-    return (one.incident_id, one.service, one.environment, one.severity.value, layer)
+def _open_key(incident: Incident) -> Key:
+    layer = incident.cause.value if incident.cause else UNDETERMINED
+    return (
+        incident.incident_id,
+        incident.service,
+        incident.environment,
+        incident.severity.value,
+        layer,
+    )
 
 
 def _message_key(incident_id: str, message: Message) -> Key:
@@ -207,7 +217,7 @@ def _message_key(incident_id: str, message: Message) -> Key:
 
 
 def _line(text: str) -> str:
-    """One line that every reader of the exposition takes, of bounded length.
+    """Makes a label value one line of bounded length, in valid UTF-8.
 
     >>> _line("two\\nlines\\ud800")
     'two lines?'

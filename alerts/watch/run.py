@@ -1,4 +1,4 @@
-"""The watch at work: changes, signals, audits and incidents, one turn after another."""
+"""The job of the watch: changes, signals, audits and incidents, one run after another."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from alerts.audits.job import AuditJob
 from alerts.incidents.job import IncidentJob
 from alerts.incidents.message import Message
 from alerts.incidents.suspects import is_good
-from alerts.incidents.undeclared import Seen, undeclared
+from alerts.incidents.undeclared import EndedAudit, undeclared
 from alerts.notices.job import NoticeJob
 from alerts.settings import AlertsSettings, MetricsSettings
 from alerts.signals.ceilings import by_signal
@@ -30,7 +30,7 @@ NANOS = 10**9
 
 
 class Watch:
-    """One duty: `run` takes a turn."""
+    """Runs the jobs of notices, signals, audits and incidents in this order, in one thread."""
 
     def __init__(
         self,
@@ -45,7 +45,9 @@ class Watch:
         self._alerts, self._judging, self._clock = alerts, judging, clock
         self._fresh: list[Notice] = []
         self.noticing = NoticeJob(store, alerts.notices, clock)
-        self.incidents = IncidentJob(store, alerts.incidents, external_url, clock, told=self._told)
+        self.incidents = IncidentJob(
+            store, alerts.incidents, external_url, clock, on_change=self._on_incident
+        )
         self.metrics = WatchMetrics(metrics, clock)
         self._signals = SignalJob(store, alerts, self.incidents.open_findings())
         self._auditing = AuditJob(
@@ -53,23 +55,24 @@ class Watch:
         )
 
     def run(self) -> None:
-        """Looks at everything once. Raises StoreError; the next turn goes on from the store."""
+        """Runs every job once. Raises StoreError; the next run goes on from the store."""
         now = self._clock()
-        # Kept until the incidents have them: what fails below must not lose a notice.
+        # Kept until the incidents have them: a failure below must not lose a notice.
         self._fresh += self.noticing.run()
         signals = self._signals.run(now, self.incidents.accepted())
-        moved = [one for one in signals if one.kind is FindingKind.MOVED]
-        changes = {one.notice_id: one for one in (*self.incidents.changes(), *self._fresh)}
-        # The recent ones again: one that waited for an audit when the core stopped is not lost.
-        noticed = [one for one in changes.values() if not one.is_marked]
+        moved = [finding for finding in signals if finding.kind is FindingKind.MOVED]
+        changes = {notice.notice_id: notice for notice in (*self.incidents.changes(), *self._fresh)}
+        # Recent notices are offered again: one that waited for an audit when the core stopped
+        # would otherwise be lost.
+        noticed = [notice for notice in changes.values() if not notice.is_marked]
         audited = self._auditing.run(now, noticed, self.incidents.deploys, moved)
         changed = undeclared(
             tuple(changes.values()),
-            (_seen(one) for one in self._auditing.audits if not one.is_running),
+            (_ended_audit(audit) for audit in self._auditing.audits if not audit.is_running),
             int(now * NANOS),
             self._alerts.incidents,
         )
-        worse = [one for one in signals if not is_good(one)]
+        worse = [finding for finding in signals if not is_good(finding)]
         opened = self.incidents.run(now, (*worse, *audited, *changed), self._fresh)
         self.metrics.add_notices(self._fresh)
         self._fresh = []
@@ -78,17 +81,17 @@ class Watch:
         self._show(opened)
 
     def stop(self, seconds: float = 5.0) -> None:
-        """Waits for the look of an audit that is under way."""
+        """Waits at most `seconds` for the audit steps under way."""
         self._auditing.wait(seconds)
 
-    def _told(self, incident: Incident) -> None:
+    def _on_incident(self, incident: Incident) -> None:
         if incident.is_false_page:
             self.metrics.add_false_page(incident.incident_id)
         self._show(self.incidents.open_incidents())
 
     def _show(self, opened: Sequence[Incident]) -> None:
         messages: dict[str, Message] = {
-            one.incident_id: self.incidents.message(one) for one in opened
+            incident.incident_id: self.incidents.message(incident) for incident in opened
         }
         self.metrics.show_incidents(opened, messages)
 
@@ -98,8 +101,8 @@ class Watch:
         return self._judging.judge_now(records, Purpose.AUDIT, rubrics)
 
 
-def _seen(audit: Audit) -> Seen:
-    return Seen(
+def _ended_audit(audit: Audit) -> EndedAudit:
+    return EndedAudit(
         service=audit.service,
         environment=audit.environment,
         routes=audit.routes,

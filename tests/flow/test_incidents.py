@@ -101,11 +101,11 @@ async def test_an_incident_is_listed_with_its_message_and_told_with_its_events(
     opened = watched.job.run(NOW, [finding("a")], [change()])[0]
     listed = (await watched.client.get("/incidents")).json()
     assert listed["pages"] == {"pages": 1, "judged": 0, "false_pages": 0, "precision": None}
-    one = listed["incidents"][0]
-    assert one["incident_id"] == opened.incident_id
-    assert one["message"][0].startswith("38 of 41 answers")
-    assert one["suspects"][0]["kind"] == "prompt"
-    assert one["resolved"] is None
+    incident = listed["incidents"][0]
+    assert incident["incident_id"] == opened.incident_id
+    assert incident["message"][0].startswith("38 of 41 answers")
+    assert incident["suspects"][0]["kind"] == "prompt"
+    assert incident["resolved"] is None
     story = (await watched.client.get(f"/incidents/{opened.incident_id}")).json()
     assert [event["verb"] for event in story["events"]] == ["opened"]
 
@@ -184,9 +184,9 @@ async def test_why_tells_what_changed_and_what_could_be_seen(store: Store) -> No
     assert told[0] == "nothing is known to be wrong"
     assert any(line.startswith("noticed: prompt on /refunds") for line in told)
     assert "drops that would show in 24 h, in points: groundedness 12 or more" in told
-    assert any(line.startswith("watching: 1 records of 1 route in 24 h") for line in told)
+    assert any(line.startswith("watching: 1 answer on 1 route in 24 h") for line in told)
 
 
 async def test_why_says_that_nothing_is_watched(store: Store) -> None:
-    assert (await Watched(store).why())[0].startswith("not watching: no record came in 24 h")
+    assert (await Watched(store).why())[0].startswith("not watching: no answers came in 24 h")
     assert any("12000 spans wait" in line for line in await Watched(store, 12_000).why())

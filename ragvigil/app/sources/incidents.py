@@ -9,7 +9,7 @@ from typing import Protocol
 from alerts.incidents.job import IncidentJob
 from alerts.incidents.message import lines
 from alerts.incidents.verbs import UnknownIncident, VerbDoesNotFit
-from alerts.incidents.why import Known, why
+from alerts.incidents.why import Situation, why
 from ragvigil.model.incident import Incident, Severity, Verb
 from ragvigil.store.engine.store import Store
 from ragvigil.store.records import received
@@ -59,7 +59,7 @@ class Incidents:
         since = max(0, int(now - DAY))
         records = received.since(self._store, since, service=service, route=route)
         filter_ = rubric_deltas.DeltaFilter(service=service, route=route, since=since)
-        known = Known(
+        known = Situation(
             now=now,
             incidents=[
                 (incident, self._job.message(incident))

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from alerts.incidents.fold import fold
 from alerts.incidents.settings import IncidentSettings
-from alerts.incidents.verbs import Act, act
+from alerts.incidents.verbs import Action, act
 from ragvigil.model.finding import PAGES, Finding, FindingKind
 from ragvigil.model.incident import Incident, IncidentState, Severity, Verb
 from ragvigil.model.notice import Cause, ChangeKind, Notice
@@ -220,7 +220,7 @@ def test_a_finding_that_nobody_confirms_any_more_is_over() -> None:
 
 def test_a_snooze_ends_and_a_page_ends_it_early() -> None:
     opened, _ = folded((), [moved("m")], 1)
-    snoozed, _ = act(the_one(opened), Act(verb=Verb.SNOOZE, now=START + 120, until=START + 3600))
+    snoozed, _ = act(the_one(opened), Action(verb=Verb.SNOOZE, now=START + 120, until=START + 3600))
     asleep, events = folded((snoozed,), [moved("m")], 30)
     assert the_one(asleep).state is IncidentState.SNOOZED
     assert not events
@@ -234,7 +234,7 @@ def test_a_snooze_ends_and_a_page_ends_it_early() -> None:
 def test_what_people_call_expected_or_false_stays_shut_while_it_lasts() -> None:
     opened, _ = folded((), [finding("a")], 5)
     for verb in (Verb.EXPECTED, Verb.FALSE_PAGE):
-        shut, _ = act(the_one(opened), Act(verb=verb, now=START + 600))
+        shut, _ = act(the_one(opened), Action(verb=verb, now=START + 600))
         later, events = folded((shut,), [finding("a")], 300)
         assert the_one(later).state is IncidentState.RESOLVED
         assert not events
@@ -242,7 +242,7 @@ def test_what_people_call_expected_or_false_stays_shut_while_it_lasts() -> None:
 
 def test_what_was_resolved_but_lasts_opens_again_after_an_hour() -> None:
     opened, _ = folded((), [finding("a")], 5)
-    shut, _ = act(the_one(opened), Act(verb=Verb.RESOLVE, now=START + 600))
+    shut, _ = act(the_one(opened), Action(verb=Verb.RESOLVE, now=START + 600))
     quiet, _ = folded((shut,), [finding("a")], 60)
     assert the_one(quiet).state is IncidentState.RESOLVED
     open_again, events = folded(quiet, [finding("a")], 71)
@@ -379,7 +379,7 @@ def test_a_resolved_ticket_of_a_change_stays_shut() -> None:
     told = finding("c", 0, kind=FindingKind.CHANGED, signal="prompt")
     opened, _ = folded((), [told], 2)
     assert the_one(opened).state is IncidentState.OPEN
-    shut, _ = act(the_one(opened), Act(verb=Verb.RESOLVE, now=START + 600))
+    shut, _ = act(the_one(opened), Action(verb=Verb.RESOLVE, now=START + 600))
     later, events = folded((shut,), [told], 300)
     assert the_one(later).state is IncidentState.RESOLVED
     assert not events

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from alerts.incidents.settings import IncidentSettings
-from alerts.incidents.undeclared import Seen, undeclared
+from alerts.incidents.undeclared import EndedAudit, undeclared
 from ragvigil.model.finding import PAGES, Finding, FindingKind
 from ragvigil.model.notice import ChangeKind, Notice
 from ragvigil.model.score import Layer
@@ -39,7 +39,7 @@ RELEASE = replace(
 SOON = NOON + 10 * MINUTE
 
 
-def only(*notices: Notice, audits: tuple[Seen, ...] = (), now: int = SOON) -> Finding:
+def only(*notices: Notice, audits: tuple[EndedAudit, ...] = (), now: int = SOON) -> Finding:
     (found,) = undeclared(notices, audits, now, SETTINGS)
     return found
 
@@ -83,7 +83,7 @@ def test_what_is_put_back_is_over_and_putting_it_back_is_no_other_ticket() -> No
 
 
 def test_an_audit_of_the_change_ends_the_ticket() -> None:
-    audit = Seen(
+    audit = EndedAudit(
         service="desk",
         environment="production",
         routes=("/ask", "/chat"),

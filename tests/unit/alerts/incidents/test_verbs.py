@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from alerts.incidents.verbs import Act, VerbDoesNotFit, act
+from alerts.incidents.verbs import Action, VerbDoesNotFit, act
 from ragvigil.model.incident import Incident, IncidentState, Verb
 from tests.unit.alerts.incident_values import START, at, finding, folded
 
@@ -14,7 +14,7 @@ def opened() -> Incident:
 
 
 def done(verb: Verb, incident: Incident | None = None, **more: object) -> Incident:
-    asked = Act(verb=verb, now=START + 600, actor="ada", **more)  # type: ignore[arg-type]
+    asked = Action(verb=verb, now=START + 600, actor="ada", **more)  # type: ignore[arg-type]
     return act(incident or opened(), asked)[0]
 
 
@@ -45,5 +45,5 @@ def test_what_is_resolved_takes_a_judgement_only(verb: Verb) -> None:
 
 @pytest.mark.parametrize("verb", [Verb.OPENED, Verb.JOINED, Verb.ESCALATED, Verb.CLEARED])
 def test_the_daemons_own_verbs_are_nobody_elses(verb: Verb) -> None:
-    with pytest.raises(VerbDoesNotFit, match="people say acknowledge, snooze"):
+    with pytest.raises(VerbDoesNotFit, match="only the daemon can say .*; use acknowledge, snooze"):
         done(verb)
