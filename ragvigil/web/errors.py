@@ -1,4 +1,4 @@
-"""The one form of an error: `{"error": {"status", "reason", "message", "details"}}`."""
+"""The form of every error: `{"error": {"status", "reason", "message", "details"}}`."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class ErrorBody(BaseModel):
 
 
 class Error(BaseModel):
-    """Every answer that is not a success."""
+    """Every reply that is not a success."""
 
     error: ErrorBody
 
@@ -66,7 +66,7 @@ def error_response(
 
 
 def handle_errors(app: FastAPI) -> None:
-    """Makes every error of `app` an answer of the one form."""
+    """Makes every error of `app` a reply of this form."""
     app.add_exception_handler(HTTPException, _on_http)
     app.add_exception_handler(RequestValidationError, _on_invalid)
     app.add_exception_handler(StoreError, _on_store)
@@ -82,10 +82,10 @@ async def _on_http(_: Request, error: Exception) -> JSONResponse:
 async def _on_invalid(_: Request, error: Exception) -> JSONResponse:
     assert isinstance(error, RequestValidationError)
     details = [
-        Problem(where=".".join(str(step) for step in one["loc"]), message=one["msg"])
-        for one in error.errors()
+        Problem(where=".".join(str(step) for step in problem["loc"]), message=problem["msg"])
+        for problem in error.errors()
     ]
-    sentence = "; ".join(f"{one.where}: {one.message}" for one in details)
+    sentence = "; ".join(f"{detail.where}: {detail.message}" for detail in details)
     return error_response(422, sentence, details)
 
 

@@ -1,4 +1,4 @@
-"""What every request passes first: Host allow-list, cross-site refusal, size limit, headers."""
+"""Checks every request first: Host allow-list, cross-site refusal, size limit, headers."""
 
 from __future__ import annotations
 
@@ -31,8 +31,8 @@ READING = {"GET", "HEAD", "OPTIONS"}
 class Guard:
     """ASGI middleware. `hosts` are names without port; `max_body_bytes` bounds a request body.
 
-    A page of another site may send a plain form to this address, so a request that changes
-    something must be JSON and must not say that it comes from elsewhere.
+    A browser lets a page of another site post a plain form to this address. So a request that
+    changes something must be JSON, and its `Sec-Fetch-Site` must not name another site.
     """
 
     def __init__(
@@ -67,7 +67,7 @@ class Guard:
             )
         if scope["method"] in READING:
             return None
-        # The routes ask again, for their permission; this is before any body is read.
+        # The routes check the permission themselves; this comes before any body is read.
         if self._access.role(headers.get("authorization", "")) is None:
             return error_response(401, TOKEN_NEEDED, headers={"www-authenticate": "Bearer"})
         if headers.get("sec-fetch-site", "none") not in {"none", "same-origin"}:

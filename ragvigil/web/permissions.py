@@ -16,16 +16,16 @@ TOKEN_NEEDED = "a token is needed: Authorization: Bearer TOKEN"
 
 
 class Permission(StrEnum):
-    """What a route asks for."""
+    """What a route needs."""
 
     NONE = "none"
-    """Nothing: the page that says what is where."""
+    """Nothing: the home page."""
     READ = "read"
     """Traces with their texts, means, states."""
     POST = "post"
     """Feedback and deploys."""
     LABEL = "label"
-    """Labels: they decide which judge is believed."""
+    """Labels, which decide whether a judge is trusted."""
     TRIAGE = "triage"
     APPROVE = "approve"
     ADMINISTER = "administer"
@@ -44,22 +44,22 @@ ROLES: Mapping[Role, frozenset[Permission]] = {
 
 
 class Access:
-    """Tells the role of a request by its bearer token; without tokens everybody is admin."""
+    """Finds the role of a request by its bearer token; without tokens everybody is admin."""
 
     def __init__(self, tokens: Mapping[str, Role]) -> None:
         self._roles = [(_digest(token), role) for token, role in tokens.items()]
 
     def role(self, authorization: str) -> Role | None:
-        """The role of an `Authorization` header, None where it holds no known token.
+        """The role of an `Authorization` header, None where it has no known token.
 
-        All tokens are compared, each in constant time.
+        All tokens are compared, each in constant time, so that timing reveals none of them.
         """
         if not self._roles:
             return Role.ADMIN
-        scheme, _, token = authorization.partition(" ")
-        sent = _digest(token.strip())
-        found = [role for known, role in self._roles if hmac.compare_digest(known, sent)]
-        return found[0] if found and scheme.lower() == "bearer" else None
+        scheme, _, secret = authorization.partition(" ")
+        sent = _digest(secret.strip())
+        matches = [role for token, role in self._roles if hmac.compare_digest(token, sent)]
+        return matches[0] if matches and scheme.lower() == "bearer" else None
 
 
 def _digest(token: str) -> bytes:
@@ -73,7 +73,7 @@ class Requires:
     permission: Permission
 
     def __call__(self, request: Request) -> None:
-        """Raises HTTPException where the request may not."""
+        """Raises HTTPException where the request has no such permission."""
         access: Access = request.app.state.access
         role = access.role(request.headers.get("authorization", ""))
         if self.permission is Permission.NONE:
@@ -81,7 +81,7 @@ class Requires:
         if role is None:
             raise HTTPException(
                 401,
-                "a token is needed: Authorization: Bearer TOKEN",
+                TOKEN_NEEDED,
                 {"www-authenticate": "Bearer"},
             )
         if self.permission not in ROLES[role]:

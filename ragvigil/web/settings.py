@@ -12,7 +12,7 @@ from ragvigil.model.endpoint import require_file, require_guarded, require_pair
 
 
 class Role(StrEnum):
-    """Who may ask; what each may do is the table in `permissions.py`."""
+    """A role of a token; `permissions.py` says what each may do."""
 
     INGEST = "ingest"
     READER = "reader"
@@ -34,7 +34,8 @@ class WebSettings(BaseModel):
     )
     runbook_url: str = Field(
         default="",
-        description="address of the runbook that alerts link to; without it `/runbook` of the daemon",
+        description="address of the runbook that alerts link to; "
+        "without it `/runbook` of the daemon",
     )
     allowed_hosts: tuple[str, ...] = Field(
         default=(),
@@ -106,10 +107,10 @@ class WebSettings(BaseModel):
         return {token.get_secret_value(): role for role, token in written.items() if token}
 
     def tokens(self) -> dict[str, Role]:
-        """Every token and its role; empty where none is asked for.
+        """Every token and its role; empty where no token is needed.
 
-        Raises ValueError on a line of `tokens_file` that is not `role token` (the line's number
-        is named, its text is not), OSError on an unreadable file.
+        Raises ValueError on a line of `tokens_file` that is not `role token`; it names the line by
+        its number, never by its text, which may be a token. Raises OSError on an unreadable file.
         """
         tokens = self._written()
         if self.tokens_file is None:
@@ -122,12 +123,12 @@ class WebSettings(BaseModel):
         return tokens
 
     def secret(self, role: str) -> str | None:
-        """A token whose role is `role`, else a stronger one, None where none is set."""
-        wanted = Role(role)
+        """A token of this role, else of a stronger one; None where no such token is set."""
+        least = Role(role)
         ranks = (Role.READER, Role.TRIAGER, Role.APPROVER, Role.ADMIN)
-        stronger = ranks[ranks.index(wanted) :] if wanted in ranks else ranks[1:]
-        by_role = {known: token for token, known in self.tokens().items()}
-        return next((by_role[one] for one in (wanted, *stronger) if one in by_role), None)
+        stronger = ranks[ranks.index(least) :] if least in ranks else ranks[1:]
+        by_role = {each: token for token, each in self.tokens().items()}
+        return next((by_role[each] for each in (least, *stronger) if each in by_role), None)
 
 
 def _role_and_token(line: str, where: str) -> tuple[Role, str]:

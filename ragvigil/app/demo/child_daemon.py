@@ -85,8 +85,8 @@ def start(
     variables and win. Returns at once: see `wait_ready`.
     """
     data_dir.mkdir(parents=True, exist_ok=True)
-    wanted = DEFAULT_PORTS if usual_ports else dict.fromkeys(DEFAULT_PORTS, 0)
-    ports = {name: f"127.0.0.1:{free_port(port)}" for name, port in wanted.items()}
+    usual = DEFAULT_PORTS if usual_ports else dict.fromkeys(DEFAULT_PORTS, 0)
+    ports = {name: f"127.0.0.1:{free_port(port)}" for name, port in usual.items()}
     variables = {VARIABLES[name]: endpoint for name, endpoint in ports.items()}
     environment = (
         os.environ | variables | {"RAGVIGIL_DATA_DIR": str(data_dir)} | dict(settings or {})
@@ -103,13 +103,13 @@ def _spawn(environment: Mapping[str, str], log: IO[bytes]) -> subprocess.Popen[b
     )
 
 
-def free_port(wanted: int = 0) -> int:
-    """`wanted` where nothing listens on it, else a random free port. Raises DidNotStart.
+def free_port(usual: int = 0) -> int:
+    """`usual` where nothing listens on it, else a random free port. Raises DidNotStart.
 
     Random ports lie below the range that systems use for outgoing connections. They are random
     because daemons that start at the same moment would all find the same next port free.
     """
-    for port in (wanted or _random_port(), *(_random_port() for _ in range(100))):
+    for port in (usual or _random_port(), *(_random_port() for _ in range(100))):
         with socket.socket() as probe, contextlib.suppress(OSError):
             probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
             probe.bind(("127.0.0.1", port))

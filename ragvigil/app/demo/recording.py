@@ -29,7 +29,7 @@ class Kind(Enum):
 
 
 class NotARecording(Exception):
-    """A folder holds no recorded bodies, or its `meta.jsonl` cannot be read; one line says which."""
+    """A folder holds no recorded bodies, or `meta.jsonl` is wrong; one sentence says which."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

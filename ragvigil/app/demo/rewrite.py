@@ -70,9 +70,9 @@ def contents(recorded: Recorded) -> Contents:
         times = list(_tree_times(_load(recorded)))
         items = sum(1 for key, _ in times if key in ("endTimeUnixNano", "observedTimeUnixNano"))
         return Contents(items=items, latest_unix_nano=max((t for _, t in times), default=0))
-    found = list(_items(_parse(recorded)))
-    latest = max((_item_end(item) for item in found), default=0)
-    return Contents(items=len(found), latest_unix_nano=latest)
+    spans = list(_items(_parse(recorded)))
+    latest = max((_item_end(item) for item in spans), default=0)
+    return Contents(items=len(spans), latest_unix_nano=latest)
 
 
 def new_id(old: bytes, salt: bytes) -> bytes:

@@ -143,9 +143,9 @@ def schedule(
     routes = sorted(healthy)
     weights = [len(healthy[route]) for route in routes]
     decks = {
-        (is_faulty, route): _deal(known[route], dice)
-        for is_faulty, known in ((False, healthy), (True, faulty))
-        for route in known
+        (is_faulty, route): _deal(by_route[route], dice)
+        for is_faulty, by_route in ((False, healthy), (True, faulty))
+        for route in by_route
     }
     peak = plan.traces_per_hour * (1 + SWING)
     at = plan.starts_unix_nano
@@ -160,10 +160,10 @@ def schedule(
         yield Arrival(start_unix_nano=at, template=next(decks[is_faulty, route]))
 
 
-def _deal(known: Sequence[Template], dice: random.Random) -> Iterator[Template]:
+def _deal(traces: Sequence[Template], dice: random.Random) -> Iterator[Template]:
     """Deals traces like cards: each comes once before any comes again."""
     while True:
-        yield from dice.sample(known, len(known))
+        yield from dice.sample(traces, len(traces))
 
 
 def day_factor(unix_nano: int) -> float:

@@ -44,33 +44,33 @@ def read_set(store: Store, settings: GoldenSettings, known: Knowledge, now: int)
             written = reconciled(store, repo, clean_tree(repo), now)
     except RepositoryRefuses as error:
         return GoldenSet(problem=str(error))
-    stored = {one.case_id: one for one in golden.find(store, CaseFilter())}
-    wrong = [*set_file.invalid_cases(written, known.asked), *set_file.differing(written, stored)]
-    return GoldenSet(cases=set_file.cases_of(written), broken=wrong)
+    stored = {case.case_id: case for case in golden.find(store, CaseFilter())}
+    broken = [*set_file.invalid_cases(written, known.asked), *set_file.differing(written, stored)]
+    return GoldenSet(cases=set_file.cases_of(written), broken=broken)
 
 
 def reconciled(store: Store, repo: Repository, found: CleanTree, now: int) -> list[Line]:
     """The lines of the file; their signatures are in the store on return. `now` in nanoseconds."""
     written = set_file.read(found.text)
-    stored = {one.case_id: one for one in golden.find(store, CaseFilter())}
-    learnt = [
+    stored = {case.case_id: case for case in golden.find(store, CaseFilter())}
+    adopted = [
         after
         for case in set_file.cases_of(written)
         if (after := set_file.adopted(stored.get(case.case_id), case)) is not None
     ]
     events = [
         CaseEvent(
-            case_id=one.case_id,
+            case_id=case.case_id,
             time_unix_nano=now,
             verb=CaseVerb.FOUND,
-            revision=one.revision,
-            actor=one.approved_by,
-            text=commit_of(repo, one.case_id, one.content_hash),
+            revision=case.revision,
+            actor=case.approved_by,
+            text=commit_of(repo, case.case_id, case.content_hash),
         )
-        for one in learnt
+        for case in adopted
     ]
-    if learnt:
-        golden.write(store, now, cases=learnt, events=events)
+    if adopted:
+        golden.write(store, now, cases=adopted, events=events)
     return written
 
 
@@ -84,10 +84,10 @@ def checks(
     """Checks a case before it is signed, against proposals and the file's cases in `written`."""
     proposals = golden.find(store, CaseFilter(state=CaseState.PROPOSED))
     named = [
-        one if one.case_id else replace(one, case_id=f"line {place}")
-        for place, one in enumerate(written, start=1)
+        other if other.case_id else replace(other, case_id=f"line {number}")
+        for number, other in enumerate(written, start=1)
     ]
-    others = {one.case_id: one for one in (*proposals, *named)}
+    others = {other.case_id: other for other in (*proposals, *named)}
     prompt = prompt_of(store, case.trace_id)
     chunks = chunks_of(store, case.trace_id) if prompt else ()
     return check(case, others.values(), prompt, chunks, known, settings)

@@ -64,23 +64,23 @@ def _marking(settings: Settings) -> Callable[[str, Counter[str]], str]:
         key = installation_key(settings.data_dir)
         return Redactor(settings.collector.redact, key=key).redact_text
 
-    def marked(text: str, found: Counter[str]) -> str:
-        return redact()(text.encode("utf-8", "replace"), found).decode("utf-8", "replace")
+    def marked(text: str, counts: Counter[str]) -> str:
+        return redact()(text.encode("utf-8", "replace"), counts).decode("utf-8", "replace")
 
     return marked
 
 
 def _embedding(inference: Inference) -> Embed:
     def embed(texts: Sequence[str]) -> NDArray[np.float32] | None:
-        found = inference.embed(texts)
-        return None if isinstance(found, Unavailable) else found
+        vectors = inference.embed(texts)
+        return None if isinstance(vectors, Unavailable) else vectors
 
     return embed
 
 
 def _judging(judging: JudgeJob) -> Judge:
     def judge(record: RagRecord) -> Sequence[Score]:
-        found = judging.judge_now([record], Purpose.AUDIT, JUDGED)
-        return found[0] if found else ()
+        scores = judging.judge_now([record], Purpose.AUDIT, JUDGED)
+        return scores[0] if scores else ()
 
     return judge

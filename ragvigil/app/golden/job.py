@@ -75,7 +75,7 @@ class GoldenJob:
     ) -> GoldenCase:
         """Changes values by the keys of a case's line.
 
-        `revision` is the one that the person saw; another revision by now is refused.
+        `revision` is what the person saw; a case with another revision by now is refused.
         """
         with self._lock:
             case = known_case(self._store, case_id)
@@ -89,8 +89,8 @@ class GoldenJob:
     ) -> CaseRun:
         """Commits a proposal as the person saw it, then runs it: a new case should fail."""
         with self._lock, locked(repo := repository(self._settings)):
-            found = clean_tree(repo)
-            written = golden_set.reconciled(self._store, repo, found, self._now())
+            tree = clean_tree(repo)
+            written = golden_set.reconciled(self._store, repo, tree, self._now())
             _require_readable(written)
             case = known_case(self._store, case_id)
             two_people = self._settings.two_people
@@ -98,15 +98,15 @@ class GoldenJob:
             self._require_ready(
                 after, set_file.cases_of(written), despite_warnings=despite_warnings
             )
-            made = commit(repo, found, set_file.put(found.text, after), message(after))
-            self._write(after, CaseVerb.SIGN, after.approved_by, made)
+            commit_id = commit(repo, tree, set_file.put(tree.text, after), message(after))
+            self._write(after, CaseVerb.SIGN, after.approved_by, commit_id)
         return self.run(case_id)
 
     def reject(self, case_id: str, actor: str, text: str) -> GoldenCase:
         """Declines a proposal; a signed case that it would have changed is restored."""
         with self._lock:
             file = self.read_set()
-            is_in_file = bool(file.problem) or case_id in {one.case_id for one in file.cases}
+            is_in_file = bool(file.problem) or case_id in {case.case_id for case in file.cases}
             case = known_case(self._store, case_id)
             self._write(
                 verbs.reject(case, actor, is_in_file=is_in_file), CaseVerb.REJECT, actor, text
@@ -157,16 +157,16 @@ class GoldenJob:
         self, case: GoldenCase, written: Sequence[GoldenCase], *, despite_warnings: bool
     ) -> None:
         """Raises Refused where the case may not enter the set as it is."""
-        found = golden_set.checks(self._store, self._settings, self._known, case, written)
-        blocking = [*found.blocking, *_clashes(case, written, self._known)]
+        checks = golden_set.checks(self._store, self._settings, self._known, case, written)
+        blocking = [*checks.blocking, *_clashes(case, written, self._known)]
         if blocking:
             raise Refused("; ".join(blocking))
         try:
             parse_case(as_json(case))
         except ValueError as error:  # such a line in the file would stop the daemon's next start
             raise Refused(f"scorers could not read it: {error}") from error
-        if found.warnings and not despite_warnings:
-            raise Refused(f"to be signed despite warnings: {'; '.join(found.warnings)}")
+        if checks.warnings and not despite_warnings:
+            raise Refused(f"to be signed despite warnings: {'; '.join(checks.warnings)}")
 
     def _write(self, case: GoldenCase, verb: CaseVerb, actor: str, text: str = "") -> GoldenCase:
         if verb in (CaseVerb.PROPOSE, CaseVerb.EDIT):
@@ -183,8 +183,9 @@ class GoldenJob:
         return case
 
     def _require_clean(self, case: GoldenCase) -> None:
-        if found := secrets(case, self._known):
-            raise Refused(f"holds what is redacted: {', '.join(sorted(found))}; take it out")
+        if secret_kinds := secrets(case, self._known):
+            kinds = ", ".join(sorted(secret_kinds))
+            raise Refused(f"holds what is redacted: {kinds}; take it out")
 
     def _marked(self, text: str) -> str:
         """Redacts a text: what a service answers here did not pass the intake, which redacts."""
@@ -203,23 +204,24 @@ class GoldenJob:
 
 def known_case(store: Store, case_id: str) -> GoldenCase:
     """The newest revision of a case. Raises NotStored."""
-    found = golden.get(store, case_id)
-    if found is None:
+    case = golden.get(store, case_id)
+    if case is None:
         raise NotStored(f"there is no case {case_id}")
-    return found
+    return case
 
 
 def _require_readable(written: Sequence[Line]) -> None:
     """Raises Refused where a line is not a case; the marks of a merge conflict are not."""
-    for one in written:
-        if one.wrong:
-            raise Refused(f"line {one.number} of the set's file is no case: {one.wrong}")
+    for line in written:
+        if line.wrong:
+            raise Refused(f"line {line.number} of the set's file is no case: {line.wrong}")
 
 
 def _clashes(case: GoldenCase, written: Sequence[GoldenCase], known: Knowledge) -> Iterator[str]:
     """Says where the file has the same question, or this case at the same or a later revision."""
-    for one in written:
-        if one.case_id != case.case_id and known.asked(one.question) == known.asked(case.question):
-            yield f"the set asks that already: {one.case_id or one.question}"
-        if one.case_id == case.case_id and one.revision >= case.revision:
-            yield f"the set has {one.case_id} at revision {one.revision}: edit that one"
+    key = known.asked(case.question)
+    for other in written:
+        if other.case_id != case.case_id and known.asked(other.question) == key:
+            yield f"the set asks that already: {other.case_id or other.question}"
+        if other.case_id == case.case_id and other.revision >= case.revision:
+            yield f"the set has {other.case_id} at revision {other.revision}: edit that one"

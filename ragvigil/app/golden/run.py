@@ -1,4 +1,4 @@
-"""Runs a golden case: against the service where one is set, else on its stored trace."""
+"""Runs a golden case: against the service if its URL is set, else on its stored trace."""
 
 from __future__ import annotations
 
@@ -52,15 +52,15 @@ def run_case(case: GoldenCase, trial: Trial, now: int) -> CaseRun:
         record, more = _fresh(case, trial) if trial.target.url else _stored(case, trial)
     except (NoAnswer, NotStored, Refused) as error:
         return replace(run, why=str(error))
-    found = judged(case, record, more, trial.runner)
+    result = judged(case, record, more, trial.runner)
     answer = (record.answer or "")[:MOST_ANSWER]
-    return replace(run, is_pass=found.is_pass, why=found.why, answer=answer)
+    return replace(run, is_pass=result.is_pass, why=result.why, answer=answer)
 
 
 def judged(case: GoldenCase, record: RagRecord, more: Sequence[Score], runner: Runner) -> Verdict:
     """The verdict on a record, from code's scores and `more` scores by judges."""
     recall = Runner([ContextRecall([parse_case(as_json(case))])]).score_all(record)
-    own = [one for one in runner.score_all(record) if one.rubric != ContextRecall.rubric]
+    own = [score for score in runner.score_all(record) if score.rubric != ContextRecall.rubric]
     return verdict(case, record, [*own, *recall, *more], runner.fails_below, question_key)
 
 

@@ -114,9 +114,9 @@ def _reply(case: GoldenCase, target: TargetSettings) -> object:
         raise NoAnswer("the reply is not JSON") from error
 
 
-def _listed(found: object, key: str) -> list[str] | None:
-    if found is None:
+def _listed(value: object, key: str) -> list[str] | None:
+    if value is None:
         return None
-    if not isinstance(found, list) or not all(isinstance(one, str | int) for one in found):
+    if not isinstance(value, list) or not all(isinstance(item, str | int) for item in value):
         raise NoAnswer(f"{key}: the reply has no list of texts there")
-    return [str(one) for one in found]
+    return [str(item) for item in value]

@@ -29,14 +29,16 @@ def record_form(store: Store, trace_id: str, record_id: str = "") -> Form:
 
     Raises NotStored, or Refused where the trace has several.
     """
-    found = records.trace(store, trace_id.lower())
-    if found is None:
+    trace = records.trace(store, trace_id.lower())
+    if trace is None:
         raise NotStored(f"there is no trace {trace_id}")
-    listed = [one for one in found["records"] if record_id.lower() in ("", one["record_id"])]
+    listed = [
+        record for record in trace["records"] if record_id.lower() in ("", record["record_id"])
+    ]
     if not listed:
         raise NotStored(f"trace {trace_id} has no record {record_id}".rstrip())
     if len(listed) > 1:
-        names = ", ".join(one["record_id"] for one in listed)
+        names = ", ".join(record["record_id"] for record in listed)
         raise Refused(f"trace {trace_id} has several records: name one of {names}")
     return dict(listed[0])
 
@@ -48,7 +50,7 @@ def case_of(form: Form, issue_id: str = "") -> GoldenCase:
     """
     if not (form["query"] or "").strip():
         raise Refused(f"the spans of trace {form['trace_id']} carry no question")
-    failed = next((one for one in form["scores"] if one["failed"]), None)
+    failed = next((score for score in form["scores"] if score["failed"]), None)
     return GoldenCase(
         case_id="",
         question=form["query"],
@@ -67,34 +69,36 @@ def prompt_of(store: Store, trace_id: str) -> list[PromptMessage] | None:
     """The messages sent to the models of a trace, call by call; None where no span has them."""
     rows = records.spans(store, trace_id) if trace_id else []
     readings = [read(_span(row), registered()) for row in rows]
-    prompts = [one.get(Field.PROMPT) for one in readings if one.role is SpanRole.LLM]
-    found = [
-        PromptMessage(role=one.role, text=one.text) for prompt in prompts for one in prompt or ()
+    prompts = [claims.get(Field.PROMPT) for claims in readings if claims.role is SpanRole.LLM]
+    messages = [
+        PromptMessage(role=message.role, text=message.text)
+        for prompt in prompts
+        for message in prompt or ()
     ]
-    return found or None
+    return messages or None
 
 
 def judged_scores(form: Form) -> list[Score]:
     """The scores by judges and people of a stored record."""
     return [
         Score(
-            rubric=one["rubric"],
-            value=one["value"],
-            label=one["label"],
-            explanation=one["explanation"],
-            layer=Layer(one["layer"]),
-            kind=Kind(one["kind"]),
-            stream=Stream(one["stream"]),
+            rubric=score["rubric"],
+            value=score["value"],
+            label=score["label"],
+            explanation=score["explanation"],
+            layer=Layer(score["layer"]),
+            kind=Kind(score["kind"]),
+            stream=Stream(score["stream"]),
         )
-        for one in form["scores"]
-        if one["kind"] in (Kind.JUDGE, Kind.HUMAN)
+        for score in form["scores"]
+        if score["kind"] in (Kind.JUDGE, Kind.HUMAN)
     ]
 
 
 def chunks_of(store: Store, trace_id: str) -> list[str]:
     """The texts of every chunk of a trace, retrieved or in a prompt."""
-    found = records.trace(store, trace_id) or {"records": []}
-    lists = (one[name] for one in found["records"] for name in LISTS)
+    trace = records.trace(store, trace_id) or {"records": []}
+    lists = (record[name] for record in trace["records"] for name in LISTS)
     return [chunk["content"] for listed in lists for chunk in listed if chunk["content"]]
 
 

@@ -16,16 +16,16 @@ from ragvigil.store.issues.issues import IssueFilter
 
 
 def show(
-    store: Store, known: Iterable[Issue], place: Place, now: float, external_url: str = ""
+    store: Store, issues: Iterable[Issue], place: Place, now: float, external_url: str = ""
 ) -> None:
     """Sets the gauges from all issues, merged ones included; `place` bounds their labels.
 
     `now` is in seconds since the epoch. Raises StoreError.
     """
-    redirects = IssueRedirects(known)
-    found = redirects.find(IssueFilter())
-    issue_metrics.show(found, place)
-    urgent = [issue for issue in found if issue.state in URGENT]
+    redirects = IssueRedirects(issues)
+    heads = redirects.find(IssueFilter())
+    issue_metrics.show(heads, place)
+    urgent = [issue for issue in heads if issue.state in URGENT]
     issue_metrics.show_open(
         ExposedIssue(
             issue=issue, days=days(samples), message=message(issue, count(samples), external_url)

@@ -106,10 +106,13 @@ def representatives(store: Store, issue: Issue, ids: Sequence[str]) -> list[Kept
     """
     filter_ = failed.FailureFilter(issue_ids=tuple(ids), newest_first=True, limit=MOST_COMPARED)
     newest = failed.find(store, filter_)
-    known = failed.with_vectors(store, newest, issue.vector_model) if issue.vector_model else []
-    if not known:
+    model = issue.vector_model
+    members = failed.with_vectors(store, newest, model) if model else []
+    if not members:
         return newest[:MOST_SHOWN]
     from clustering.issues.representatives import representatives as positions
 
-    places = positions([member.failure for member in known], joint_vectors(known), count=MOST_SHOWN)
-    return [known[place] for place in places]
+    places = positions(
+        [member.failure for member in members], joint_vectors(members), count=MOST_SHOWN
+    )
+    return [members[place] for place in places]

@@ -64,18 +64,18 @@ LOOPBACK = ("localhost", "127.0.0.1", "::1")
 
 
 class StatusSource(Protocol):
-    """What only the daemon knows of itself; the composition root provides it."""
+    """The daemon about itself; the composition root provides it."""
 
     def status(self) -> Mapping[str, object]:
         """What is received, scored and stored right now, a mapping a section."""
         ...
 
     def ledger(self) -> Mapping[str, Mapping[str, int]]:
-        """The books: `spans` and `records`, with the keys of `LedgerForm`."""
+        """The ledger: `spans` and `records`, with the keys of `LedgerForm`."""
         ...
 
     def doctor(self) -> list[dict[str, object]]:
-        """One entry per service and instrumentor: what arrives, what is missing, what mends it."""
+        """One entry per service and instrumentor: what arrives, what is missing, what fixes it."""
         ...
 
 
@@ -93,7 +93,7 @@ def api(
     keeping: golden.GoldenSource | None = None,
     clock: Callable[[], datetime] = lambda: datetime.now(UTC),
 ) -> ASGIApp:
-    """The application behind its guard, to be served by any ASGI server.
+    """The application behind its guard, for any ASGI server.
 
     Raises ValueError or OSError where `tokens_file` cannot be read.
     """
@@ -163,7 +163,7 @@ def _route(app: FastAPI) -> None:
 
 
 def hosts(settings: WebSettings) -> set[str]:
-    """The Host names that are answered to."""
+    """The Host names that are served."""
     named = {*LOOPBACK, *settings.allowed_hosts, split_endpoint(settings.endpoint)[0]}
     if settings.external_url:
         named.add(urlsplit(settings.external_url).hostname or "")

@@ -52,8 +52,8 @@ def one_audit(
 ) -> AuditDetailForm:
     """404 for an unknown id."""
     store = request.app.state.store
-    found = audits.find(store, audit_id=audit_id, limit=1)
-    if not found:
+    matches = audits.find(store, audit_id=audit_id, limit=1)
+    if not matches:
         raise HTTPException(404, f"there is no audit {audit_id}")
     pairs = audits.pairs_of(store, audit_id)
-    return AuditDetailForm(audit=audit_form(found[0]), pairs=pair_forms(pairs))
+    return AuditDetailForm(audit=audit_form(matches[0]), pairs=pair_forms(pairs))

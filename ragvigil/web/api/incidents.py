@@ -100,11 +100,11 @@ def incidents(
 def incident(request: Request, incident_id: str) -> IncidentStoryForm:
     """Events are ordered by time."""
     source, store = _source(request), request.app.state.store
-    found = stored.find(store, stored.IncidentFilter(incident_id=incident_id))
-    if not found:
+    matches = stored.find(store, stored.IncidentFilter(incident_id=incident_id))
+    if not matches:
         raise HTTPException(404, f"there is no incident {incident_id}")
     events = stored.events(store, incident_id)
-    return incident_story(incident_form(found[0], source.lines(found[0])), events)
+    return incident_story(incident_form(matches[0], source.lines(matches[0])), events)
 
 
 @router.post(

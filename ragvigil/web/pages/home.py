@@ -1,4 +1,4 @@
-"""The page that says what is where."""
+"""The home page: every address with what it answers."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ class Route:
     dependencies=[Depends(Requires(Permission.NONE))],
 )
 def home(request: Request) -> HTMLResponse:
-    """Every address with what it answers and the permission that it needs."""
+    """Every address with what it answers and the permission it needs."""
     routes = [
         Route(
             method=", ".join(sorted(route.methods or ())),
@@ -70,12 +70,12 @@ def openapi(request: Request) -> dict[str, Any]:
 def every_route(app: Any) -> list[APIRoute]:
     """The routes of the application; static files are not among them."""
     routers: list[APIRouter] = app.state.routers
-    return [route for one in routers for route in one.routes if isinstance(route, APIRoute)]
+    return [route for router in routers for route in router.routes if isinstance(route, APIRoute)]
 
 
 def permission_of(route: APIRoute) -> Permission | None:
-    """The permission that a route declares, None where it forgot to."""
-    for one in route.dependencies:
-        if isinstance(one.dependency, Requires):
-            return one.dependency.permission
+    """The permission that a route declares, None where it declares none."""
+    for dependency in route.dependencies:
+        if isinstance(dependency.dependency, Requires):
+            return dependency.dependency.permission
     return None

@@ -35,7 +35,7 @@ def _storable(time: datetime) -> datetime:
 
 
 def _direction(value: object) -> object:
-    """Thumbs come as words, booleans or numbers: 1 good, 0 bad."""
+    """Accepts thumbs as words, booleans or numbers: 1 good, 0 bad."""
     words = {"up": 1.0, "down": 0.0, True: 1.0, False: 0.0}
     return words.get(value, value) if isinstance(value, str | bool) else value
 
@@ -89,7 +89,7 @@ class DeployPost(BaseModel):
 
 
 def _passed(value: object) -> object:
-    """Pass and fail come as words, booleans or numbers."""
+    """Accepts pass and fail as words, booleans or numbers."""
     return PASS_WORDS.get(str(value).lower(), value) if isinstance(value, str | bool) else value
 
 
