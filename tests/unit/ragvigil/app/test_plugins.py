@@ -25,7 +25,7 @@ BROKEN = {
 LEFT_OUT = """
 import json
 from ragvigil.app.plugins import left_out
-print(json.dumps([str(one) for one in left_out()]))
+print(json.dumps([str(plugin) for plugin in left_out()]))
 """
 
 
@@ -83,7 +83,7 @@ def test_a_convention_of_others_reads_spans_beside_one_that_does_not_load(tmp_pa
     )
     code = (
         "import json; from collector.claims.registry import registered;"
-        "print(json.dumps({one.name: sorted(one.roots) for one in registered()}))"
+        "print(json.dumps({item.name: sorted(item.roots) for item in registered()}))"
     )
     found = printed_with(tmp_path, code)
     assert found["acme"] == ["acme"]
@@ -118,7 +118,7 @@ def test_check_warns_of_what_is_left_out_and_loads_none_of_ours(tmp_path: Path) 
     loaded = printed_with(
         tmp_path,
         "import json, sys; from ragvigil.app.plugins import left_out; left_out();"
-        "print(json.dumps([one for one in sys.modules if one.startswith('scorers.')]))",
+        "print(json.dumps([name for name in sys.modules if name.startswith('scorers.')]))",
     )
     assert "scorers.refusal" not in loaded
 

@@ -31,9 +31,9 @@ def test_it_keeps_the_most_recently_used_and_no_more(
     assert cache.find(naive) == naive
 
 
-@given(one=st.text(), other=st.text())
-def test_only_equal_texts_share_a_hash(one: str, other: str) -> None:
-    assert (text_hash(one) == text_hash(other)) == (one == other)
+@given(first=st.text(), second=st.text())
+def test_only_equal_texts_share_a_hash(first: str, second: str) -> None:
+    assert (text_hash(first) == text_hash(second)) == (first == second)
 
 
 def test_a_cleared_cache_knows_nothing() -> None:

@@ -10,10 +10,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ragvigil.llm.spending import SpendingLog, Pot, Spending
 from ragvigil.llm.budget import EVEN, Budget, Limits, Reservation, Unpriced, traffic_by
 from ragvigil.llm.outcome import Purpose, Usage
 from ragvigil.llm.prices import Price
+from ragvigil.llm.spending import Pot, Spending, SpendingLog
 
 DAY = datetime(2026, 3, 1, tzinfo=UTC).timestamp()
 PRICE = Price(input=1.0, output=4.0)
@@ -31,10 +31,10 @@ class Clock:
 
 def budget(
     clock: Clock, *, tokens: int | None = None, money: float | None = None, share: float = 0.0,
-    book: SpendingLog | None = None, price: Price | None = PRICE,
+    log: SpendingLog | None = None, price: Price | None = PRICE,
 ) -> Budget:  # fmt: skip
     limits = Limits(tokens=tokens, money=money, reserved_share=share)
-    return Budget(limits, price_on=lambda _: price, clock=clock, book=book)
+    return Budget(limits, price_on=lambda _: price, clock=clock, log=log)
 
 
 def tokens(count: int) -> Usage:
@@ -174,12 +174,12 @@ def test_boosts_and_audits_have_a_part_of_their_own_at_any_time() -> None:
 
 
 def test_a_restart_does_not_begin_the_day_anew(tmp_path: Path) -> None:
-    clock, path = Clock(23.9), tmp_path / "book.sqlite"
+    clock, path = Clock(23.9), tmp_path / "spending.sqlite"
     first = SpendingLog(path)
-    assert budget(clock, tokens=100, book=first).reserve(tokens(80), Purpose.SAMPLE)
+    assert budget(clock, tokens=100, log=first).reserve(tokens(80), Purpose.SAMPLE)
     first.close()  # and the call under way never settles: the process was killed
     second = SpendingLog(path)
-    again = budget(clock, tokens=100, book=second)
+    again = budget(clock, tokens=100, log=second)
     assert again.spent(Pot.SAMPLE).tokens == 80
     assert again.reserve(tokens(30), Purpose.SAMPLE) is None
     second.close()
@@ -214,9 +214,9 @@ HOURS = st.lists(st.floats(0, 1e6), min_size=24, max_size=24).filter(lambda hour
 
 @given(HOURS, st.floats(0, 90_000), st.floats(0, 90_000))
 def test_traffic_grows_over_the_day_from_nothing_to_all(
-    hours: list[float], one: float, other: float
+    hours: list[float], first: float, second: float
 ) -> None:
-    early, late = sorted((one, other))
+    early, late = sorted((first, second))
     assert traffic_by(early, hours) <= traffic_by(late, hours) + 1e-12
     assert traffic_by(0, hours) == 0
     assert traffic_by(86_400, hours) == pytest.approx(1)

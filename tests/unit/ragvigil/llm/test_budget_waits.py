@@ -9,9 +9,9 @@ from collections.abc import AsyncIterator
 
 import pytest
 
-from ragvigil.llm.spending import Pot
 from ragvigil.llm.client import Client
 from ragvigil.llm.outcome import Failure, Purpose, Reply
+from ragvigil.llm.spending import Pot
 from tests.llm_server import Fault, LlmServer
 from tests.unit.ragvigil.llm.test_client import GOOD, Grades, asking
 
@@ -48,7 +48,9 @@ async def ask(client: Client, purpose: Purpose = Purpose.AUDIT) -> Reply[Grades]
 
 
 def kinds(outcomes: list[Reply[Grades] | Failure]) -> Counter[str]:
-    return Counter(one.kind if isinstance(one, Failure) else "reply" for one in outcomes)
+    return Counter(
+        outcome.kind if isinstance(outcome, Failure) else "reply" for outcome in outcomes
+    )
 
 
 async def test_every_verdict_that_the_budget_can_pay_comes_though_each_call_holds_twice_its_cost(

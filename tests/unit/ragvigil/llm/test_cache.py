@@ -52,14 +52,14 @@ def test_white_space_and_unicode_form_of_the_question_do_not_change_the_key() ->
 
 
 @given(st.lists(st.text(), min_size=5, max_size=5), st.lists(st.text(), min_size=5, max_size=5))
-def test_no_two_sets_of_parts_share_a_key(one: list[str], other: list[str]) -> None:
+def test_no_two_sets_of_parts_share_a_key(first: list[str], second: list[str]) -> None:
     def of(parts: list[str]) -> str:
         model, version, rubric, answer, chunk = parts
         return key(
             model=model, prompt_version=version, rubric=rubric, answer=answer, chunk_hashes=[chunk]
         )
 
-    assert (of(one) == of(other)) == (one == other)
+    assert (of(first) == of(second)) == (first == second)
 
 
 def test_a_lone_surrogate_in_a_text_has_a_key_too() -> None:

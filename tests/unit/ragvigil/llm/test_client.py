@@ -18,12 +18,12 @@ from opentelemetry import context
 from prometheus_client import REGISTRY
 from pydantic import BaseModel, ConfigDict, Field
 
-from ragvigil.llm.spending import Pot
 from ragvigil.llm.client import Client, open_client
 from ragvigil.llm.guard import is_own
 from ragvigil.llm.outcome import Failure, FailureKind, Purpose, Reply
 from ragvigil.llm.provider import NotConfigured
 from ragvigil.llm.settings import LlmSettings
+from ragvigil.llm.spending import Pot
 from tests.llm_server import Fault, LlmServer
 
 NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
@@ -457,9 +457,11 @@ async def test_the_provider_never_sees_more_tokens_than_the_budget(
         )
         spent = client.budget.spent(Pot.SAMPLE).tokens
     assert server.tokens <= spent <= budget
-    refused = [one for one in outcomes if isinstance(one, Failure) and one.kind == "budget"]
+    refused = [
+        outcome for outcome in outcomes if isinstance(outcome, Failure) and outcome.kind == "budget"
+    ]
     assert refused or fault == Fault(status=500)
-    assert all(one.attempts <= 1 for one in refused)
+    assert all(failure.attempts <= 1 for failure in refused)
 
 
 async def test_money_is_spent_by_the_price_of_the_model(server: LlmServer) -> None:

@@ -49,7 +49,7 @@ def test_a_long_call_costs_the_long_price_as_a_whole() -> None:
 
 @given(st.integers(0, 10**6), st.integers(0, 10**6), st.integers(0, 10**6))
 def test_more_tokens_never_cost_less(input_tokens: int, output_tokens: int, more: int) -> None:
-    for price in {one.price for one in published()}:
+    for price in {dated.price for dated in published()}:
         fewer = price.cost(Usage(input_tokens=input_tokens, output_tokens=output_tokens))
         assert fewer <= price.cost(
             Usage(input_tokens=input_tokens + more, output_tokens=output_tokens + more)
@@ -58,12 +58,12 @@ def test_more_tokens_never_cost_less(input_tokens: int, output_tokens: int, more
 
 def test_every_published_price_is_a_price_of_a_known_provider() -> None:
     assert len(published()) > 20
-    for one in published():
-        provider, _, name = one.model.partition(":")
+    for dated in published():
+        provider, _, name = dated.model.partition(":")
         assert provider in PROVIDERS
         assert name
-        assert 0 < one.price.input <= one.price.output, one.model
-        if one.price.long_from is not None:
-            assert one.price.long_input > one.price.input
-            assert one.price.long_output > one.price.output
-    assert len({(one.model, one.since) for one in published()}) == len(published())
+        assert 0 < dated.price.input <= dated.price.output, dated.model
+        if dated.price.long_from is not None:
+            assert dated.price.long_input > dated.price.input
+            assert dated.price.long_output > dated.price.output
+    assert len({(dated.model, dated.since) for dated in published()}) == len(published())

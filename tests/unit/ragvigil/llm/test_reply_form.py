@@ -9,10 +9,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ragvigil.llm.spending import Pot
 from ragvigil.llm.client import Client
 from ragvigil.llm.outcome import Failure, FailureKind, Purpose, Reply
 from ragvigil.llm.reply_form import ENOUGH, FIRST_REST, ReplyForm, ReplyForms, names_the_form
+from ragvigil.llm.spending import Pot
 from tests.llm_server import Fault, LlmServer
 from tests.unit.ragvigil.llm.test_client import GOOD, MODELS, Grades, asking, failure
 

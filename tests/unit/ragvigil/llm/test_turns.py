@@ -8,11 +8,11 @@ from dataclasses import replace
 
 import pytest
 
-from ragvigil.llm.spending import Pot
 from ragvigil.llm.client import Client
-from ragvigil.llm.conversation import ToolCall, Conversation, Exchange, AssistantMessage, Tool, Turn
+from ragvigil.llm.conversation import AssistantMessage, Conversation, Exchange, Tool, ToolCall, Turn
 from ragvigil.llm.guard import is_own
 from ragvigil.llm.outcome import Failure, FailureKind, Purpose, Usage
+from ragvigil.llm.spending import Pot
 from tests.llm_server import Fault, LlmServer
 from tests.tool_turns import calling, calling_anthropic, calling_bedrock
 from tests.unit.ragvigil.llm.test_client import Pauses, asking
@@ -82,11 +82,11 @@ async def test_a_turn_without_a_call_is_a_turn(server: LlmServer) -> None:
     async with asking(server) as client:
         first = await turn(client)
         empty = await turn(client)
-        told = tuple(Exchange(message=one.message, answers=("Go on.",)) for one in (first, empty))
+        told = tuple(Exchange(message=turn.message, answers=("Go on.",)) for turn in (first, empty))
         server.faults.append(calling(text="ok"))
         await turn(client, replace(START, exchanges=told))
     assert (first.message.text, first.message.calls) == ("I think so.", ())
-    roles = [one["role"] for one in server.calls[2].body["messages"]]
+    roles = [message["role"] for message in server.calls[2].body["messages"]]
     assert roles == ["system", "user", "assistant", "user", "assistant", "user"]
 
 

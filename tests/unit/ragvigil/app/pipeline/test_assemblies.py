@@ -30,86 +30,86 @@ def arrival(number: int, *, seq: int, ended: float = 0, is_root: bool = True) ->
     )
 
 
-def closed(runs: Assemblies, now: float) -> list[tuple[int, Closed]]:
-    return [(int(one.trace_id, 16), one.reason) for one in runs.close_due(now)]
+def closed(assemblies: Assemblies, now: float) -> list[tuple[int, Closed]]:
+    return [(int(closing.trace_id, 16), closing.reason) for closing in assemblies.close_due(now)]
 
 
 def test_a_live_trace_closes_by_the_clock_whatever_its_spans_say() -> None:
-    runs = Assemblies(LIMITS)
-    runs.add(frame(1), [arrival(1, seq=1, ended=9e8)], now=10)
-    assert closed(runs, 11.9) == []
-    assert closed(runs, 12) == [(1, Closed.ROOT_ENDED)]
+    assemblies = Assemblies(LIMITS)
+    assemblies.add(frame(1), [arrival(1, seq=1, ended=9e8)], now=10)
+    assert closed(assemblies, 11.9) == []
+    assert closed(assemblies, 12) == [(1, Closed.ROOT_ENDED)]
 
 
 def test_a_backfill_closes_in_the_order_in_which_things_happened() -> None:
-    runs = Assemblies(LIMITS)
+    assemblies = Assemblies(LIMITS)
     for seq, ended in ((1, 100.0), (2, 101.0), (3, 200.0)):
-        runs.add(frame(seq, "march"), [arrival(seq, seq=seq, ended=ended)], now=10)
-    assert closed(runs, 10) == [(1, Closed.ROOT_ENDED), (2, Closed.ROOT_ENDED)]
-    assert runs.open_traces() == 1
+        assemblies.add(frame(seq, "march"), [arrival(seq, seq=seq, ended=ended)], now=10)
+    assert closed(assemblies, 10) == [(1, Closed.ROOT_ENDED), (2, Closed.ROOT_ENDED)]
+    assert assemblies.open_traces() == 1
 
 
 def test_a_backfill_that_falls_silent_ends_and_gives_everything_up() -> None:
-    runs = Assemblies(LIMITS)
-    runs.add(frame(1, "march"), [arrival(1, seq=1, ended=100, is_root=False)], now=10)
-    assert closed(runs, 10 + BACKFILL_IDLE_SECONDS) == []
-    assert closed(runs, 10.1 + BACKFILL_IDLE_SECONDS) == [(1, Closed.BACKFILL_END)]
-    assert runs.oldest_seq(20) is None
+    assemblies = Assemblies(LIMITS)
+    assemblies.add(frame(1, "march"), [arrival(1, seq=1, ended=100, is_root=False)], now=10)
+    assert closed(assemblies, 10 + BACKFILL_IDLE_SECONDS) == []
+    assert closed(assemblies, 10.1 + BACKFILL_IDLE_SECONDS) == [(1, Closed.BACKFILL_END)]
+    assert assemblies.oldest_seq(20) is None
 
 
 def test_two_backfills_and_the_live_traffic_have_clocks_of_their_own() -> None:
-    runs = Assemblies(LIMITS)
-    runs.add(frame(1), [arrival(1, seq=1)], now=10)
-    runs.add(frame(2, "march"), [arrival(2, seq=2, ended=100)], now=10)
-    runs.add(frame(3, "april"), [arrival(3, seq=3, ended=1e6)], now=10)
-    assert closed(runs, 10) == []
-    assert runs.open_traces() == 3
-    assert runs.oldest_seq(10) == 1
+    assemblies = Assemblies(LIMITS)
+    assemblies.add(frame(1), [arrival(1, seq=1)], now=10)
+    assemblies.add(frame(2, "march"), [arrival(2, seq=2, ended=100)], now=10)
+    assemblies.add(frame(3, "april"), [arrival(3, seq=3, ended=1e6)], now=10)
+    assert closed(assemblies, 10) == []
+    assert assemblies.open_traces() == 3
+    assert assemblies.oldest_seq(10) == 1
 
 
 def test_a_span_that_comes_again_is_a_duplicate_of_its_own_run_only() -> None:
-    runs = Assemblies(LIMITS)
-    runs.add(frame(1), [arrival(1, seq=1)], now=10)
-    assert closed(runs, 12) == [(1, Closed.ROOT_ENDED)]
+    assemblies = Assemblies(LIMITS)
+    assemblies.add(frame(1), [arrival(1, seq=1)], now=10)
+    assert closed(assemblies, 12) == [(1, Closed.ROOT_ENDED)]
     again = Arrival(
         trace_id=(1).to_bytes(16, "big"),
         ref=SpanRef(seq=2, index=0, span_id=(1).to_bytes(8, "big")),
         is_root=True,
     )
-    runs.add(frame(2), [again], now=13)
-    assert runs.drain_duplicates() == [2]
-    assert runs.drain_duplicates() == []
-    runs.add(frame(3, "march"), [again], now=13)
-    assert runs.drain_duplicates() == []
-    assert runs.open_traces() == 1
+    assemblies.add(frame(2), [again], now=13)
+    assert assemblies.drain_duplicates() == [2]
+    assert assemblies.drain_duplicates() == []
+    assemblies.add(frame(3, "march"), [again], now=13)
+    assert assemblies.drain_duplicates() == []
+    assert assemblies.open_traces() == 1
 
 
 def test_for_memory_the_older_half_of_every_run_closes_and_one_at_least() -> None:
-    runs = Assemblies(LIMITS)
+    assemblies = Assemblies(LIMITS)
     for seq in range(1, 5):
-        runs.add(frame(seq), [arrival(seq, seq=seq)], now=10)
-    runs.add(frame(9, "march"), [arrival(9, seq=9, ended=100)], now=10)
-    found = [(int(one.trace_id, 16), one.reason) for one in runs.close_oldest(10)]
+        assemblies.add(frame(seq), [arrival(seq, seq=seq)], now=10)
+    assemblies.add(frame(9, "march"), [arrival(9, seq=9, ended=100)], now=10)
+    found = [(int(closing.trace_id, 16), closing.reason) for closing in assemblies.close_oldest(10)]
     assert found == [(1, Closed.MEMORY), (2, Closed.MEMORY), (9, Closed.MEMORY)]
-    assert runs.open_traces() == 2
+    assert assemblies.open_traces() == 2
 
 
 def test_a_closed_live_trace_is_needed_while_late_spans_may_come() -> None:
-    runs = Assemblies(LIMITS)
-    runs.add(frame(7), [arrival(1, seq=7)], now=10)
-    assert closed(runs, 12) == [(1, Closed.ROOT_ENDED)]
-    assert runs.oldest_seq(12) == 7
+    assemblies = Assemblies(LIMITS)
+    assemblies.add(frame(7), [arrival(1, seq=7)], now=10)
+    assert closed(assemblies, 12) == [(1, Closed.ROOT_ENDED)]
+    assert assemblies.oldest_seq(12) == 7
     later = 12 + LIMITS.late_seconds + 60  # it is forgotten together with others of its time
-    assert closed(runs, later) == []
-    assert runs.oldest_seq(later) is None
+    assert closed(assemblies, later) == []
+    assert assemblies.oldest_seq(later) is None
 
 
 def test_a_backfill_that_has_ended_begins_anew_under_its_name() -> None:
-    runs = Assemblies(LIMITS)
+    assemblies = Assemblies(LIMITS)
     for now in (10.0, 20.0):
-        runs.add(frame(1, "march"), [arrival(1, seq=1, ended=100)], now)
-        assert closed(runs, now + BACKFILL_IDLE_SECONDS + 1) == [(1, Closed.BACKFILL_END)]
-    assert runs.drain_duplicates() == []
+        assemblies.add(frame(1, "march"), [arrival(1, seq=1, ended=100)], now)
+        assert closed(assemblies, now + BACKFILL_IDLE_SECONDS + 1) == [(1, Closed.BACKFILL_END)]
+    assert assemblies.drain_duplicates() == []
 
 
 @given(
@@ -121,12 +121,12 @@ def test_a_backfill_that_has_ended_begins_anew_under_its_name() -> None:
 def test_every_span_closes_once_however_runs_are_mixed(
     sent: list[tuple[int, str, float]],
 ) -> None:
-    runs = Assemblies(LIMITS)
+    assemblies = Assemblies(LIMITS)
     found: list[int] = []
     for seq, (number, run, ended) in enumerate(sent, start=1):
         now = 10 + seq * 0.01
-        runs.add(frame(seq, run), [arrival(number, seq=seq, ended=ended)], now)
-        found += [ref for one in runs.close_due(now) for ref in one.stored]
-    found += [ref for one in runs.close_due(1e6) for ref in one.stored]
+        assemblies.add(frame(seq, run), [arrival(number, seq=seq, ended=ended)], now)
+        found += [ref for closing in assemblies.close_due(now) for ref in closing.stored]
+    found += [ref for closing in assemblies.close_due(1e6) for ref in closing.stored]
     assert sorted(found) == list(range(1, len(sent) + 1))
-    assert runs.open_traces() == 0
+    assert assemblies.open_traces() == 0

@@ -122,7 +122,7 @@ async def test_others_make_the_same_rows_and_counts_as_the_core(core: Core) -> N
         by_record.setdefault(row["trace_id"], set()).add(
             f"{row['rubric']} {row['value']} {row['label']} {row['segment']} {row['failed']}"
         )
-    same = {tuple(sorted(one)) for one in by_record.values()}
+    same = {tuple(sorted(scores)) for scores in by_record.values()}
     assert len(same) == 1, "traces that differ in a number only are scored alike, whoever does it"
 
 

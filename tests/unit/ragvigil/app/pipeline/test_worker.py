@@ -6,7 +6,7 @@ import multiprocessing
 from concurrent.futures import ProcessPoolExecutor
 from pathlib import Path
 
-from ragvigil.app.pipeline import worker as scoring_child
+from ragvigil.app.pipeline import worker
 from ragvigil.app.settings import Settings
 from scorers.settings import ScorersSettings
 from tests.rubric_files import JUDGED, written
@@ -19,7 +19,7 @@ def test_it_knows_the_rubrics_of_the_settings(tmp_path: Path) -> None:
     with ProcessPoolExecutor(
         1,
         mp_context=multiprocessing.get_context("spawn"),
-        initializer=scoring_child.begin,
+        initializer=worker.begin,
         initargs=(settings, {}, ("here", 1)),
-    ) as one:
-        assert one.submit(scoring_child.is_ready).result(60)
+    ) as executor:
+        assert executor.submit(worker.is_ready).result(60)
