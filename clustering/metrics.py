@@ -47,7 +47,7 @@ SECONDS = Histogram(
 
 
 def show_ungrouped(loose: Iterable[Tally]) -> None:
-    """Replaces the numbers of failing records that are in no issue."""
+    """Replaces the gauge of failing records in no issue, by rubric family."""
     counts = Counts[str]()
     for tally in loose:
         counts[tally.family] += tally.records

@@ -10,14 +10,14 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any
 
-from clustering.rca.reader import Change, ComparedRecord, Form, Hour
+from clustering.rca.reader import Change, Form, Hour
 from ragvigil.llm.client import Client, open_client
 from ragvigil.llm.conversation import Conversation, Turn
 from ragvigil.llm.outcome import Failure as NoTurn
 from ragvigil.llm.outcome import Purpose, Usage
 from ragvigil.llm.prices import Price
 from ragvigil.llm.settings import LlmSettings, price_of
-from ragvigil.model.issue import Failure
+from ragvigil.model.issue import ComparedRecord, Failure
 from tests.issues import NANOS, NOW, failure, issue
 from tests.llm_server import LlmServer, serving
 

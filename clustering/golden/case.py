@@ -5,8 +5,8 @@
     >>> parse({"question": "How long?", "expected_facts": ["5 days"], "owner": "ada"}).more
     {'owner': 'ada'}
 
-`slice` is the first tag. What is empty is left out; keys that are not ours are kept as they came. A
-case that names no `query_type` was written by hand: it is canonical.
+`slice` is the first tag. Empty values are left out; unknown keys are kept as they came. A case
+without `query_type` was written by hand and counts as canonical.
 """
 
 from __future__ import annotations
@@ -25,15 +25,14 @@ LISTS = ("gold_chunk_ids", "gold_texts", "tags", "edited_by")
 OURS = {*TEXTS, *SOURCES, *SIGNATURE, *TIMES, *LISTS} | {
     "slice", "query_type", "expected_facts", "revision", "state"
 }  # fmt: skip
-MOST_DEEP = 20
 
 
 class BadCase(ValueError):
-    """What was given is no golden case; `str(error)` names the key and what is wrong."""
+    """The input is not a golden case; `str(error)` names the key and what is wrong."""
 
 
 def as_json(case: GoldenCase) -> dict[str, Any]:
-    """The object of a case's line. It does not tell the state: a line of the file is signed."""
+    """The object of a case's line. It has no state: a line of the file is signed."""
     written: dict[str, Any] = {
         "case_id": case.case_id,
         "question": case.question,
@@ -56,12 +55,12 @@ def as_json(case: GoldenCase) -> dict[str, Any]:
 
 
 def line(case: GoldenCase) -> str:
-    """The case as one line, without its end."""
+    """The case as one line of JSON, without the line break."""
     return json.dumps(as_json(case), ensure_ascii=False)
 
 
 def parse(written: object) -> GoldenCase:
-    """The case of a line's object; its state is proposed. Raises BadCase."""
+    """Reads the object of a line; the case's state is PROPOSED. Raises BadCase."""
     if not isinstance(written, Mapping):
         raise BadCase("is not a JSON object")
     tags = _texts(written, "tags")
@@ -106,7 +105,7 @@ def _query_type(name: str) -> QueryType:
 
 
 def _ids(written: Mapping[str, Any]) -> tuple[str, ...]:
-    """Ids as texts: those that are whole numbers in an imported file are ids all the same."""
+    """Chunk ids as texts; whole numbers, which imported files have, are accepted."""
     found = _listed(written, "gold_chunk_ids")
     for item in found:
         if isinstance(item, bool) or not isinstance(item, str | int) or not str(item).strip():
@@ -148,7 +147,7 @@ def _whole(written: Mapping[str, Any], key: str) -> int:
 
 
 def _kept(key: object, value: object) -> object:
-    """A value of somebody else's key, which must come back from JSON as it is."""
+    """The value of an unknown key; it must come back from JSON unchanged."""
     try:
         if json.loads(json.dumps(value, allow_nan=False)) == value:
             return value

@@ -1,4 +1,4 @@
-"""What is looked at before a case is signed."""
+"""Checks a case before it is signed: near-duplicates, leaks, secrets, and what it lacks."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ from ragvigil.model.golden import GoldenCase
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Knowledge:
-    """How texts are compared and searched; the composition root fills it.
+    """How texts are compared and searched; the app fills it with functions of other stages.
 
-    `asked` is the form in which scorers look a question up; `marked` adds to its counter what it
-    takes out of a text, by kind, and returns the text with marks.
+    `asked` normalises a question as scorers do. `marked` redacts a text: it returns the text with
+    marks and adds to its counter what it removed, by kind.
     """
 
     asked: Normalise
@@ -28,7 +28,7 @@ class Knowledge:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CaseChecks:
-    """What was found; `unseen` says why the prompt could not be searched for leaks, or nothing."""
+    """The results; `unseen` says why the prompt was not searched for leaks, or is empty."""
 
     near: tuple[NearDuplicate, ...] = ()
     leaks: tuple[Leak, ...] = ()
@@ -38,13 +38,13 @@ class CaseChecks:
 
     @property
     def blocking(self) -> list[str]:
-        """What keeps the case from being signed, a sentence each."""
+        """The reasons why the case cannot be signed, a sentence each."""
         secrets = ", ".join(sorted(self.marks))
         return [*self.lacks, *([f"holds what is redacted: {secrets}"] if secrets else [])]
 
     @property
     def warnings(self) -> list[str]:
-        """What a person must have seen before signing, a sentence each."""
+        """What a person must see before signing, a sentence each."""
         doubles = [
             f"asks nearly what {duplicate.case_id} asks: {duplicate.question}"
             for duplicate in self.near
@@ -61,8 +61,8 @@ def check(
     known: Knowledge,
     settings: GoldenSettings,
 ) -> CaseChecks:
-    """Everything about one case; `prompt` is None where no stored span shows it."""
-    found = near_duplicates(
+    """Runs every check of a case; `prompt` is None if no stored span shows it."""
+    duplicates = near_duplicates(
         case,
         others,
         known.asked,
@@ -71,7 +71,7 @@ def check(
         embed=known.embed,
     )
     return CaseChecks(
-        near=tuple(found),
+        near=tuple(duplicates),
         leaks=tuple(leaks(case, prompt or (), chunks, known.asked)),
         marks=secrets(case, known),
         lacks=tuple(lacks(case, known.asked)),
@@ -80,7 +80,7 @@ def check(
 
 
 def secrets(case: GoldenCase, known: Knowledge) -> Mapping[str, int]:
-    """How many texts of the case the redactor would mark, by kind."""
+    """How many secrets the redactor finds in the case's texts, by kind."""
     found: Counter[str] = Counter()
     for text in texts_of(case):
         known.marked(text, found)

@@ -1,4 +1,4 @@
-"""What a golden set is made of, against what it should be made of."""
+"""Compares the composition of a golden set with the mix that it should have."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ AIM: Mapping[QueryType, float] = {
     QueryType.FAILURE: 0.3,
 }
 FLOOR, ENOUGH = 50, 200
-"""Cases under which a set proves little, and from which on it is enough for most services."""
+"""Fewer cases than FLOOR prove little; ENOUGH are enough for most services."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TypeShare:
-    """One type of query: how many cases, their share, and how many more the aim asks for."""
+    """A type of query: its cases, their share, the share aimed at, and how many are missing."""
 
     query_type: QueryType
     cases: int
@@ -31,9 +31,9 @@ class TypeShare:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Composition:
-    """The composition of a set; a share is None in an empty one.
+    """The composition of a set; shares are None in an empty set.
 
-    `from_production` is the share of cases that broke in production: half should have.
+    `from_production` is the share of cases that failed in production; it should be half.
     """
 
     cases: int
@@ -46,10 +46,11 @@ class Composition:
 def composition(cases: Sequence[GoldenCase]) -> Composition:
     """The composition of these cases.
 
-    `missing` completes the mix without taking a case away: the smallest set of at least `FLOOR`
-    cases in which every type that there is too much of has its share.
+    `missing` completes the mix without removing a case: it aims at the smallest set of at least
+    `FLOOR` cases in which no type exceeds its share.
     """
     counts = Counter(case.query_type for case in cases)
+    # 1e-9: a rounding error of the division must not ask for a further case.
     whole = max(FLOOR, *(ceil(counts[name] / aim - 1e-9) for name, aim in AIM.items()))
     broke = sum(bool(case.trace_id or case.issue_id) for case in cases)
     return Composition(

@@ -1,4 +1,4 @@
-"""What a signature covers: the content of a case, its hash, and what it still lacks."""
+"""The content of a case that a signature covers: its hash, its texts, and what it lacks."""
 
 from __future__ import annotations
 
@@ -11,15 +11,15 @@ from clustering.golden.case import SIGNATURE, TIMES, as_json
 from ragvigil.model.golden import GoldenCase
 
 Normalise: TypeAlias = Callable[[str], str]
-"""A question without case, spacing and punctuation, as scorers look cases up by it."""
+"""Removes case, spacing and punctuation of a question, as scorers do to look cases up."""
 NO_ANSWER = "no_answer"
-"""The failure mode of a question that the corpus does not answer: it needs no gold."""
+"""The failure mode of a question that the corpus does not answer; it needs no gold."""
 MOST_CHARACTERS = 20_000
 NOT_CONTENT = {*SIGNATURE, *TIMES, "edited_by", "revision"}
 
 
 def content_of(case: GoldenCase) -> dict[str, Any]:
-    """The case's line without who stands for it and when."""
+    """The case's line without authors, signatures and times."""
     return {name: value for name, value in as_json(case).items() if name not in NOT_CONTENT}
 
 
@@ -30,7 +30,7 @@ def content_hash(case: GoldenCase) -> str:
 
 
 def texts_of(case: GoldenCase) -> Iterator[str]:
-    """Every text that people or services wrote into the case; ids of traces are left out."""
+    """Every text that people or services wrote into the case; ids are left out."""
     names = {"trace_id", "record_id", "issue_id", "case_id"}
     yield from _strings({key: value for key, value in content_of(case).items() if key not in names})
 
@@ -53,7 +53,7 @@ def one_line(text: str) -> str:
 
 
 def lacks(case: GoldenCase, asked: Normalise) -> Iterator[str]:
-    """What keeps the case from being signed, a sentence each."""
+    """Yields the reasons why the case cannot be signed, a sentence each."""
     if not asked(case.question):
         yield "question: is missing or has no words"
     has_gold = case.gold_chunk_ids or case.gold_texts or case.gold_answer or case.expected_facts

@@ -1,7 +1,7 @@
 """Golden cases as CSV in open-rag-eval's layout: `query_id,query,expected_answer`.
 
 Source: https://github.com/vectara/open-rag-eval, `config_examples/eval_config_golden_answer.yaml`.
-It holds less than a case: facts, chunks, tags and signatures stay behind.
+The layout has no columns for facts, chunks, tags and signatures.
 """
 
 from __future__ import annotations
@@ -14,11 +14,13 @@ from typing import Any
 from clustering.golden.case import BadCase
 from ragvigil.model.golden import GoldenCase
 
+# A byte order mark, which spreadsheets write, would be part of the first column's name.
+BOM = "\ufeff"
 COLUMNS = {"query_id": "case_id", "query": "question", "expected_answer": "gold_answer"}
 
 
 def to_csv(cases: Iterable[GoldenCase]) -> str:
-    """The cases as a table with a heading; a case without an answer has an empty cell."""
+    """Writes the cases as CSV with a heading; a case without an answer has an empty cell."""
     sheet = io.StringIO()
     writer = csv.writer(sheet, lineterminator="\n")
     writer.writerow(COLUMNS)
@@ -27,11 +29,11 @@ def to_csv(cases: Iterable[GoldenCase]) -> str:
 
 
 def from_csv(text: str) -> Iterator[tuple[int, dict[str, Any]]]:
-    """Line number and object of every row, with the keys of a case; other columns as they came.
+    """Yields line number and object of every row, with a case's keys; other columns stay as is.
 
-    A row that spans several lines is named by its last. Raises BadCase where it is no such table.
+    The number of a row of several lines is that of its last. Raises BadCase for any other table.
     """
-    reader = csv.DictReader(io.StringIO(text.removeprefix("\ufeff"), newline=""), strict=True)
+    reader = csv.DictReader(io.StringIO(text.removeprefix(BOM), newline=""), strict=True)
     try:
         names = [name.strip() for name in reader.fieldnames or ()]
         if "query" not in names:

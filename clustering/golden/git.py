@@ -1,4 +1,4 @@
-"""The `git` program, with nothing of the environment or of hooks between it and us."""
+"""Runs the `git` program without hooks and without the caller's GIT_* variables."""
 
 from __future__ import annotations
 
@@ -29,9 +29,9 @@ def git(
     environment: Mapping[str, str] | None = None,
     may_fail: bool = False,
 ) -> bytes:
-    """What `git ARGUMENTS` prints in that folder; empty where it fails and may.
+    """The output of `git ARGUMENTS` in that folder; empty if it fails and `may_fail`.
 
-    Raises RepositoryRefuses with git's own first line where it fails, or is not there.
+    Raises RepositoryRefuses with git's first line of error, or if git is not installed.
     """
     configured = [part for setting in CONFIG for part in ("-c", setting)]
     try:
@@ -51,17 +51,17 @@ def git(
     except (OSError, subprocess.TimeoutExpired) as error:
         raise RepositoryRefuses(f"git does not run in {root}: {error}") from error
     if done.returncode and not may_fail:
-        said = done.stderr.decode("utf-8", "replace").strip().splitlines() or ["no reason given"]
-        raise RepositoryRefuses(f"git {arguments[0]} in {root}: {said[0]}")
+        lines = done.stderr.decode("utf-8", "replace").strip().splitlines() or ["no reason given"]
+        raise RepositoryRefuses(f"git {arguments[0]} in {root}: {lines[0]}")
     return b"" if done.returncode else done.stdout
 
 
 def line(root: Path, *arguments: str) -> str:
-    """The one line that `git ARGUMENTS` prints; empty where it fails."""
+    """The line that `git ARGUMENTS` prints; empty if it fails."""
     return git(root, *arguments, may_fail=True).decode("utf-8", "surrogateescape").strip()
 
 
 def _environment() -> dict[str, str]:
-    """Ours without `GIT_*`: a caller's GIT_DIR or GIT_INDEX_FILE would lead elsewhere."""
-    kept = {key: value for key, value in os.environ.items() if not key.startswith("GIT_")}
-    return kept | {"GIT_TERMINAL_PROMPT": "0", "GIT_LITERAL_PATHSPECS": "1", "LC_ALL": "C"}
+    """The environment without `GIT_*`: a caller's GIT_DIR or GIT_INDEX_FILE would mislead git."""
+    clean = {key: value for key, value in os.environ.items() if not key.startswith("GIT_")}
+    return clean | {"GIT_TERMINAL_PROMPT": "0", "GIT_LITERAL_PATHSPECS": "1", "LC_ALL": "C"}

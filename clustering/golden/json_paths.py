@@ -1,4 +1,4 @@
-"""Places within JSON: `answer`, `data.text`, `messages[0].content`, `chunks[*].id`.
+"""Paths into JSON: `answer`, `data.text`, `messages[0].content`, `chunks[*].id`.
 
 >>> find({"chunks": [{"id": "a"}, {"id": "b"}]}, "chunks[*].id")
 ['a', 'b']
@@ -14,6 +14,7 @@ from typing import Any
 
 STEP = re.compile(r"\[(\d+|\*)\]|([^.\[\]]+)")
 MOST_PLACES = 100
+"""Longest list in a body."""
 
 
 class NotThere(LookupError):
@@ -21,7 +22,7 @@ class NotThere(LookupError):
 
 
 def find(value: object, path: str) -> Any:
-    """What stands there; with `[*]` a list of what stands in every element. Raises NotThere."""
+    """The value at a path; with `[*]` a list of every element's value. Raises NotThere."""
     return _found(value, _steps(path), path)
 
 
@@ -37,9 +38,9 @@ def _found(value: object, steps: list[str | int], path: str) -> Any:
 
 
 def built(values: Mapping[str, object]) -> dict[str, Any]:
-    """A JSON object with these values at their paths; lists are as long as their places ask.
+    """A JSON object with these values at their paths; lists are as long as their indexes need.
 
-    Raises ValueError where two paths exclude each other, or one names a list's every element.
+    Raises ValueError if two paths exclude each other, or a path has `[*]`.
     """
     whole: dict[str, Any] = {}
     for path, value in values.items():
@@ -58,15 +59,15 @@ def _place(container: Any, steps: list[str | int], value: object) -> None:
         if first >= MOST_PLACES:
             raise IndexError(first)
         container.extend([None] * (first + 1 - len(container)))
-        held = container[first]
+        child = container[first]
     else:
-        held = container.get(first)
+        child = container.get(first)
     if not rest:
         container[first] = value
         return
-    if held is None:
-        held = container[first] = [] if isinstance(rest[0], int) else {}
-    _place(held, rest, value)
+    if child is None:
+        child = container[first] = [] if isinstance(rest[0], int) else {}
+    _place(child, rest, value)
 
 
 def _steps(path: str) -> list[str | int]:

@@ -1,8 +1,8 @@
-"""Leakage: a case whose question or answer the service already carries in its prompt.
+"""Finds leakage: a case whose question or answer already stands in the service's prompt.
 
-A model that is shown the answer passes the case whatever its retrieval does. Looked at are system
-instructions and the turns before the last question (few-shot examples), and the last message as far
-as it is neither the question nor a retrieved chunk.
+A model that is shown the answer passes the case whatever its retrieval does. Searched are system
+instructions, the turns before the last question (few-shot examples), and the last message except
+the question itself and retrieved chunks.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ SYSTEM = ("system", "developer")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PromptMessage:
-    """One message that a model was sent: who spoke, and the words."""
+    """A message of a prompt: role and text."""
 
     role: str
     text: str
@@ -28,7 +28,7 @@ class PromptMessage:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Leak:
-    """What stands word for word in which part of the prompt."""
+    """A text of the case that stands word for word in a part of the prompt."""
 
     what: str
     """`question`, `answer` or `fact`."""
@@ -40,27 +40,30 @@ class Leak:
 def leaks(
     case: GoldenCase, prompt: Sequence[PromptMessage], chunks: Iterable[str], asked: Normalise
 ) -> list[Leak]:
-    """What of the case stands in this prompt, word for word; `chunks` are what was retrieved."""
-    held = sorted((f" {words} " for text in chunks if (words := asked(text))), key=len)[::-1]
-    found = dict.fromkeys(
+    """Texts of the case that stand in the prompt word for word; `chunks` were retrieved."""
+    # Longest first: a chunk may contain another, which must not break it apart.
+    padded = (f" {words} " for text in chunks if (words := asked(text)))
+    known_chunks = sorted(padded, key=len)[::-1]
+    unique = dict.fromkeys(
         Leak(what=what, where=where, text=text)
-        for where, words in _parts(prompt, held, asked)
+        for where, words in _parts(prompt, known_chunks, asked)
         for what, text in _secrets(case)
+        # The last message asks the question once: only a second time is a leak.
         if _occurs(asked(text), words, 2 if (what, where) == ("question", "prompt") else 1)
     )
-    return list(found)
+    return list(unique)
 
 
 def _parts(
-    prompt: Sequence[PromptMessage], held: Sequence[str], asked: Normalise
+    prompt: Sequence[PromptMessage], chunks: Sequence[str], asked: Normalise
 ) -> Iterator[tuple[str, str]]:
-    """Where, and the words there without the retrieved chunks."""
+    """Each part of the prompt: where, and its words without the retrieved chunks."""
     turns = [place for place, message in enumerate(prompt) if message.role not in SYSTEM]
-    for place, said in enumerate(prompt):
-        words = f" {asked(said.text)} "
-        for chunk in held:
+    for place, message in enumerate(prompt):
+        words = f" {asked(message.text)} "
+        for chunk in chunks:
             words = words.replace(chunk, " … ")
-        if said.role in SYSTEM:
+        if message.role in SYSTEM:
             yield "system prompt", words
         else:
             yield ("prompt" if place == turns[-1] else "example"), words

@@ -1,4 +1,4 @@
-"""Cases whose questions are nearly the same as another's: by their letters, or by their meaning."""
+"""Finds cases with nearly the same question, by its letters or by its meaning."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 Embed = Callable[[Sequence[str]], "NDArray[np.float32] | None"]
-"""Vectors of length 1, a row a text; None where no model runs."""
+"""Vectors of length 1, a row for each text; None if no model runs."""
 MOST = 10
 
 
@@ -37,24 +37,24 @@ def near_duplicates(
     meaning: float,
     embed: Embed = lambda _: None,
 ) -> list[NearDuplicate]:
-    """The nearest others first, at most ten; `same` ask what this one asks, word for word.
+    """At most ten other cases, the nearest first; those by `same` ask it word for word.
 
-    Letters: the larger of the normalised indel similarity of the words as they stand and sorted
-    (rapidfuzz `ratio`, `token_sort_ratio`), from `letters` on; meaning: the cosine, from `meaning`.
+    `letters` is the least likeness (0..1), the larger of the normalised indel similarities of the
+    words in order and sorted (rapidfuzz `ratio`, `token_sort_ratio`); `meaning` the least cosine.
     """
     own = asked(case.question)
     rest = [other for other in others if other.case_id != case.case_id]
     found = [_by_letters(own, other, asked(other.question)) for other in rest]
-    near_ones = {
+    duplicates = {
         duplicate.case_id: duplicate for duplicate in found if duplicate.likeness >= letters
     }
     vectors = embed([case.question, *(other.question for other in rest)]) if rest else None
     if vectors is not None:
         for other, cosine in zip(rest, vectors[1:] @ vectors[0], strict=True):
-            if cosine >= meaning and other.case_id not in near_ones:
-                near_ones[other.case_id] = _near(other, float(cosine), "meaning")
+            if cosine >= meaning and other.case_id not in duplicates:
+                duplicates[other.case_id] = _near(other, float(cosine), "meaning")
     return sorted(
-        near_ones.values(), key=lambda duplicate: (-duplicate.likeness, duplicate.case_id)
+        duplicates.values(), key=lambda duplicate: (-duplicate.likeness, duplicate.case_id)
     )[:MOST]
 
 

@@ -1,9 +1,9 @@
-"""The set's file in a git work tree: one commit a signed case, and no other file touched.
+"""Commits the set's file in a git work tree: one commit for each signed case, no other file.
 
 A commit is made beside the work tree (blob, tree, commit) and becomes the branch's head by one
 compare-and-swap of the reference: before that nothing has happened, after it the case is signed.
-Then the file and its entry in the index follow. What the crash between the two leaves, a file that
-is exactly that of the commit before, is finished at the next look. Hooks are not run.
+Then the file and its index entry are updated. A crash in between leaves the file of the commit
+before, and the next call finishes the update. Hooks are not run.
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ class Repository:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CleanTree:
-    """The work tree as it was found clean: its branch, its head and the file's text at it."""
+    """A clean work tree: its branch, its head, and the file's text at that head."""
 
     branch: str
     head: str
@@ -67,7 +67,7 @@ class CleanTree:
 
 
 def repository(settings: GoldenSettings) -> Repository:
-    """The repository of the settings. Raises RepositoryRefuses where they name none."""
+    """The repository of the settings. Raises RepositoryRefuses if they name none."""
     if settings.repository is None:
         raise RepositoryRefuses(
             "[golden] repository is not set: name the git work tree that the set lies in"
@@ -82,17 +82,17 @@ def repository(settings: GoldenSettings) -> Repository:
 
 @contextmanager
 def locked(repo: Repository) -> Iterator[None]:
-    """One writer at a time, in this process and beside it; waits for the other."""
+    """Lets one writer in at a time, of any process; waits for the other."""
     with (_git_folder(repo) / LOCK).open("a") as file:
         fcntl.flock(file, fcntl.LOCK_EX)
         yield
 
 
 def clean_tree(repo: Repository) -> CleanTree:
-    """The set as it is committed, finishing what a crash left half done; to be called `locked`.
+    """The committed set; finishes what a crash left half done. Call it within `locked`.
 
-    Raises RepositoryRefuses in one sentence: no work tree, no branch, a merge under way, a file
-    that differs from the last commit.
+    Raises RepositoryRefuses if there is no work tree or branch, a merge is under way, or the file
+    differs from the last commit.
     """
     _require_work_tree(repo)
     branch = line(repo.root, "symbolic-ref", "--quiet", "HEAD")
@@ -113,9 +113,9 @@ def clean_tree(repo: Repository) -> CleanTree:
 
 
 def commit(repo: Repository, found: CleanTree, text: str, message: str) -> str:
-    """Makes `text` the file's content by one commit upon what was `found`, and returns its id.
+    """Commits `text` as the file's content on top of `found`, and returns the commit's id.
 
-    Raises RepositoryRefuses where the branch has moved since; nothing is changed then.
+    Raises RepositoryRefuses if the branch has moved since; nothing is changed then.
     """
     environment = _identity(repo)
     blob, before = _hash(repo, text.encode(), write=True), _in_index(repo)
@@ -123,9 +123,9 @@ def commit(repo: Repository, found: CleanTree, text: str, message: str) -> str:
         environment["GIT_INDEX_FILE"] = str(Path(folder) / "index")
         git(repo.root, "read-tree", found.head or "--empty", environment=environment)
         _enter(repo, found.mode, blob, environment)
-        tree = _said(repo, "write-tree", environment=environment)
+        tree = _printed(repo, "write-tree", environment=environment)
     parents = ("-p", found.head) if found.head else ()
-    made = _said(
+    made = _printed(
         repo, "commit-tree", tree, *parents, sent=message.encode(), environment=environment
     )
     # The empty old value says that the branch must not exist yet.
@@ -144,7 +144,7 @@ def commit(repo: Repository, found: CleanTree, text: str, message: str) -> str:
 
 
 def commit_of(repo: Repository, case_id: str, content_hash: str) -> str:
-    """The newest commit that signed this content of this case; empty where there is none."""
+    """The newest commit that signed this content of this case; empty if there is none."""
     return line(
         repo.root, "log", "-1", "--format=%H", "--fixed-strings", "--all-match",
         f"--grep={TRAILER}: {case_id}", f"--grep=Content-hash: {content_hash}",
@@ -186,18 +186,17 @@ def _require_work_tree(repo: Repository) -> None:
 
 
 def _git_folder(repo: Repository) -> Path:
-    said = _said(repo, "rev-parse", "--absolute-git-dir")
-    return Path(said)
+    return Path(_printed(repo, "rev-parse", "--absolute-git-dir"))
 
 
 def _at(repo: Repository, revision: str) -> tuple[str, str]:
-    """Mode and blob of the file in a commit; empty where it has none."""
+    """Mode and blob of the file in a commit; empty if it is not there."""
     found = line(repo.root, "ls-tree", revision, "--", repo.file).split()
     return (found[0], found[2]) if len(found) > 2 else ("", "")
 
 
 def _in_index(repo: Repository) -> str:
-    """The blob that is staged, empty for none; several stages are a conflict."""
+    """The staged blob, empty for none; several stages are a conflict. Raises RepositoryRefuses."""
     found = line(repo.root, "ls-files", "--stage", "--", repo.file).splitlines()
     if len(found) > 1:
         raise RepositoryRefuses(f"{repo.file} has a conflict: resolve and commit it")
@@ -211,15 +210,15 @@ def _in_work_tree(repo: Repository) -> str:
 
 
 def _hash(repo: Repository, content: bytes, *, write: bool) -> str:
-    """Its id as a blob of that path, with the line ends that the repository asks for."""
+    """The content's blob id for that path, with the line ends that the repository asks for."""
     how = ("-w",) if write else ()
-    return _said(repo, "hash-object", *how, f"--path={repo.file}", "--stdin", sent=content)
+    return _printed(repo, "hash-object", *how, f"--path={repo.file}", "--stdin", sent=content)
 
 
 def _finish(repo: Repository, blob: str, mode: str) -> None:
-    """Lets file and index follow a commit of ours that a crash cut short.
+    """Updates file and index after a commit of ours that a crash cut short.
 
-    Only where they are exactly as the commit before left them: nobody's work is overwritten.
+    Only if they are exactly as the commit before left them: nobody's work is overwritten.
     """
     message = git(repo.root, "log", "-1", "--format=%B", "HEAD", may_fail=True)
     parent = line(repo.root, "rev-parse", "--quiet", "--verify", "HEAD^")
@@ -234,7 +233,7 @@ def _finish(repo: Repository, blob: str, mode: str) -> None:
 
 
 def _follow(repo: Repository, mode: str, blob: str) -> None:
-    """Writes the blob as git would check it out, whole or not at all, and stages it."""
+    """Writes the blob as git would check it out, atomically, and stages it."""
     content = git(repo.root, "cat-file", "--filters", f"--path={repo.file}", blob)
     repo.path.parent.mkdir(parents=True, exist_ok=True)
     permissions = repo.path.stat().st_mode & 0o777 if repo.path.exists() else 0o644
@@ -261,7 +260,7 @@ def _identity(repo: Repository) -> dict[str, str]:
     }
 
 
-def _said(
+def _printed(
     repo: Repository,
     *arguments: str,
     sent: bytes = b"",

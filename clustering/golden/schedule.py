@@ -1,4 +1,4 @@
-"""When a signed case is run: at once, then every so often until it passes, or after a change."""
+"""Decides when a signed case is run: at once, then regularly until it passes, or after a change."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ HOUR = 3600 * 10**9
 
 
 class Change(NamedTuple):
-    """A deploy, or a change that was noticed; an empty service or environment is any."""
+    """A deploy or a noticed change; an empty service or environment stands for any."""
 
     service: str
     environment: str
@@ -25,9 +25,9 @@ def cases_due(
     now: int,
     hours: float,
 ) -> Iterator[GoldenCase]:
-    """The signed cases to be run now; times in nanoseconds since the epoch.
+    """The signed cases to run now. `now` is in nanoseconds since the epoch; `hours` between runs.
 
-    A run from before the signature is one of an earlier revision: it does not count.
+    A run from before the signature was of an earlier revision and does not count.
     """
     known = list(changes)
     for case in cases:

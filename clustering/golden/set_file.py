@@ -1,4 +1,4 @@
-"""The set's file as text: cases are added or replaced line by line, all other lines stay as is."""
+"""Reads and edits the set's file line by line; lines of other cases stay byte for byte."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from ragvigil.model.golden import CaseState, GoldenCase
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Line:
-    """A line that is not empty, by its number: its case, or why it is none."""
+    """A line that is not empty, with its number: its case, or what is wrong with it."""
 
     number: int
     case: GoldenCase | None = None
@@ -23,16 +23,16 @@ class Line:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class InvalidCase:
-    """A case of the file that nobody signed as it is, or one that is signed and not there."""
+    """A case of the file that nobody signed as it stands, or a signed one that is not there."""
 
     case_id: str
     number: int
-    """Its line, 0 where it has none."""
+    """Its line, 0 if it is not in the file."""
     why: str
 
 
 def read(text: str) -> list[Line]:
-    """What the lines of a file say, in their order."""
+    """The lines of a file in order, without empty ones."""
     return list(_read(text))
 
 
@@ -47,7 +47,7 @@ def _read(text: str) -> Iterator[Line]:
 
 
 def put(text: str, case: GoldenCase) -> str:
-    """The file's text with this case: in place of the line with its id, else behind the last."""
+    """The file's text with this case: in place of the line with its id, else at the end."""
     found = [row.number for row in read(text) if row.case and row.case.case_id == case.case_id]
     if found:
         rows = text.split("\n")
@@ -68,10 +68,10 @@ def is_as_signed(case: GoldenCase) -> bool:
 
 
 def adopted(stored: GoldenCase | None, case: GoldenCase) -> GoldenCase | None:
-    """What the store must learn of a case of the file; None where it knows enough.
+    """What the store must take over of a case of the file; None if it is up to date.
 
-    So comes back what was signed when a crash cut in between commit and store, what others signed,
-    and what the store has forgotten. A proposal to change a signed case stays one.
+    This restores what was signed when a crash came between commit and store, what others signed,
+    and what the store has lost. A proposal to change a signed case stays a proposal.
     """
     if not is_as_signed(case):
         return None
@@ -86,9 +86,10 @@ def adopted(stored: GoldenCase | None, case: GoldenCase) -> GoldenCase | None:
 
 
 def invalid_cases(lines: Sequence[Line], asked: Normalise) -> list[InvalidCase]:
-    """What a file alone shows: lines that are no case, edited ones, and two that ask the same.
+    """Finds what is wrong in a file alone: lines that are no case, edited or unsigned cases, and
+    cases with one question or one id.
 
-    A line without a hash was written by hand; it is shown as unsigned.
+    A line without a hash was written by hand and counts as unsigned.
     """
     seen: dict[str, int] = {}
     found: list[InvalidCase] = []
@@ -117,7 +118,7 @@ def _unsigned(case: GoldenCase) -> str:
 
 
 def differing(lines: Sequence[Line], stored: Mapping[str, GoldenCase]) -> list[InvalidCase]:
-    """Where file and store disagree: signed cases that the file lacks, or has with another hash.
+    """Finds signed cases of the store that the file lacks or has with another hash.
 
     A case that is a proposal again is not compared: the file keeps its signed revision.
     """

@@ -1,7 +1,7 @@
-"""What people do to a case: propose, edit, sign, reject. Pure; each returns the case as it then is.
+"""Applies people's verbs to a case: propose, edit, sign, reject; each returns the new case. Pure.
 
-A signed case that is edited is a proposal again, a revision later; the set keeps the signed one
-until the new one is signed.
+A signed case that is edited becomes a proposal of the next revision; the set keeps the signed
+revision until the new one is signed.
 """
 
 from __future__ import annotations
@@ -19,19 +19,19 @@ from ragvigil.model.identity import identity
 EDITED = {*TEXTS, *LISTS, *SOURCES, "query_type", "expected_facts"} - {
     "case_id", "edited_by", "trace_id", "record_id"
 }  # fmt: skip
-"""Keys that an edit may change; where a case came from stays."""
+"""Keys that an edit may change; the trace and record a case came from stay."""
 CASE_ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
 IN_SET = frozenset({CaseState.SIGNED, CaseState.PASSING})
 
 
 class Refused(ValueError):
-    """The case does not take this as it is; `str(error)` says why, and the way out."""
+    """The verb does not fit the case's state; `str(error)` says why, and the way out."""
 
 
 def propose(case: GoldenCase, actor: str, now: int) -> GoldenCase:
-    """A new proposal of `actor`, `now` in nanoseconds; it has an id of its own where it has none.
+    """A new proposal of `actor`; `now` is in nanoseconds. A case without an id gets one.
 
-    Raises Refused without an actor, BadCase where its id cannot be one.
+    Raises Refused without an actor, BadCase if the id is not allowed.
     """
     named = _named(actor, "proposes")
     if case.case_id and CASE_ID.fullmatch(case.case_id) is None:
@@ -55,9 +55,9 @@ def propose(case: GoldenCase, actor: str, now: int) -> GoldenCase:
 
 
 def edit(case: GoldenCase, changes: Mapping[str, Any], actor: str, now: int) -> GoldenCase:
-    """The case with other values by the keys of its line; the next revision of it.
+    """The next revision of a case; `changes` maps keys of its line to new values.
 
-    Raises Refused where it was rejected or nothing changes, BadCase where a value is wrong.
+    Raises Refused if the case was rejected or nothing changes, BadCase if a value is wrong.
     """
     named = _named(actor, "edits")
     if case.state is CaseState.REJECTED:
@@ -80,9 +80,9 @@ def edit(case: GoldenCase, changes: Mapping[str, Any], actor: str, now: int) -> 
 
 
 def sign(case: GoldenCase, actor: str, seen_hash: str, now: int, *, two_people: bool) -> GoldenCase:
-    """The case with the approval of `actor`, who saw the content with the hash `seen_hash`.
+    """The case signed by `actor`, who saw the content with the hash `seen_hash`.
 
-    Raises Refused: not a proposal, changed since it was seen, or approved by who wrote it.
+    Raises Refused if the case is not a proposal, has changed since, or `actor` wrote it.
     """
     named = _named(actor, "signs")
     if case.state is not CaseState.PROPOSED:
@@ -105,9 +105,9 @@ def sign(case: GoldenCase, actor: str, seen_hash: str, now: int, *, two_people: 
 
 
 def reject(case: GoldenCase, actor: str, *, is_in_file: bool) -> GoldenCase:
-    """The proposal, declined, or a signed case that people took out of the set's file.
+    """Rejects a proposal, or a signed case whose line people took out of the set's file.
 
-    Raises Refused where it is neither.
+    Raises Refused otherwise.
     """
     _named(actor, "rejects")
     if case.state is CaseState.REJECTED:
@@ -123,7 +123,7 @@ def is_same_person(name: str, other: str) -> bool:
 
 
 def _named(actor: str, does: str) -> str:
-    """The name on one line, as it goes into a commit."""
+    """The actor's name on one line, as it goes into a commit. Raises Refused without one."""
     name = one_line(actor)
     if not name:
         raise Refused(f"who {does} it? a name is needed")

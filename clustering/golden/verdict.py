@@ -1,10 +1,9 @@
-"""Whether a case passes: what code can say of an answer to its question.
+"""Decides whether a case passes, as far as code can judge an answer to its question.
 
-A run fails where the request fails, a rubric lies under its bar, a vital fact is clearly not
-stated, or the question has no answer in the corpus and is answered. It passes where nothing fails
-and something was proved: every vital fact stated, the right refusal, or a rubric that knows the
-case's gold (`PROOF`) at its bar. Otherwise nothing can be told, and `why` says so: an answer in
-other words is not called wrong.
+A run fails if the request fails, a rubric is under its bar, a vital fact is clearly missing, or a
+question without an answer in the corpus is answered. It passes if nothing fails and something is
+proved: every vital fact stated, the right refusal, or a rubric that knows the case's gold (`PROOF`)
+at its bar. Otherwise the verdict is None and `why` says so: an answer in other words is not wrong.
 """
 
 from __future__ import annotations
@@ -19,13 +18,13 @@ from ragvigil.model.score import Score
 
 PROOF = frozenset({"context_recall", "completeness", "factual_accuracy"})
 LEAST_SHARE = 0.5
-"""Share of a fact's words in the answer under which it is not stated, not even in other words."""
+"""With a smaller share of its words in the answer a fact is not stated, not even paraphrased."""
 MOST_WORDS = 400
 """Characters of the reason."""
 
 
 class Verdict(NamedTuple):
-    """Passed, failed or None for neither; and why."""
+    """True for passed, False for failed, None for undecided; and why."""
 
     is_pass: bool | None
     why: str
@@ -38,20 +37,20 @@ def verdict(
     fails_below: Mapping[str, float],
     asked: Normalise,
 ) -> Verdict:
-    """What a record that answers the case's question says of it; `scores` are that record's."""
+    """The verdict on a record that answers the case's question; `scores` are that record's."""
     if record.error is not None:
         return Verdict(False, f"the request failed: {record.error}"[:MOST_WORDS])
     if record.answer is None:
         return Verdict(None, "the answer is not known")
-    said = asked(record.answer).split()
+    words = asked(record.answer).split()
     vital = [fact.text for fact in case.expected_facts if fact.is_vital]
-    shares = {text: _share(asked(text).split(), said) for text in vital}
-    wrong = [*_failing(scores, fails_below), *_missing(shares), *_refusals(case, scores)]
-    if wrong:
-        return Verdict(False, "; ".join(wrong)[:MOST_WORDS])
-    proved = list(_proved(case, shares, scores, fails_below))
-    if proved:
-        return Verdict(True, "; ".join(proved)[:MOST_WORDS])
+    shares = {text: _share(asked(text).split(), words) for text in vital}
+    problems = [*_failing(scores, fails_below), *_missing(shares), *_refusals(case, scores)]
+    if problems:
+        return Verdict(False, "; ".join(problems)[:MOST_WORDS])
+    proofs = list(_proofs(case, shares, scores, fails_below))
+    if proofs:
+        return Verdict(True, "; ".join(proofs)[:MOST_WORDS])
     return Verdict(None, "nothing fails, and words alone do not prove that the answer is right")
 
 
@@ -61,9 +60,9 @@ def _failing(scores: Sequence[Score], fails_below: Mapping[str, float]) -> Itera
             yield f"{score.rubric} {score.value:.2f}: {score.explanation or score.label}"
 
 
-def _share(fact: Sequence[str], said: Sequence[str]) -> float:
-    """Share of the fact's words that were said; 0 where a number of it was not."""
-    words, known = set(fact), set(said)
+def _share(fact: Sequence[str], answer: Sequence[str]) -> float:
+    """Share of the fact's words that the answer has; 0 if a number of the fact is missing."""
+    words, known = set(fact), set(answer)
     if any(word[-1].isdigit() and word not in known for word in words):
         return 0.0
     return len(words & known) / len(words) if words else 1.0
@@ -76,7 +75,7 @@ def _missing(shares: Mapping[str, float]) -> Iterator[str]:
 
 
 def _refusals(case: GoldenCase, scores: Sequence[Score]) -> Iterator[str]:
-    """What is wrong with answering, or with refusing."""
+    """Yields a wrong answer to an unanswerable question, or a wrong refusal."""
     labels = {score.label for score in scores if score.rubric == "refusal"}
     if case.failure_mode == NO_ANSWER and "answered" in labels:
         yield "answers what the corpus has no answer to"
@@ -84,7 +83,7 @@ def _refusals(case: GoldenCase, scores: Sequence[Score]) -> Iterator[str]:
         yield "refuses to answer"
 
 
-def _proved(
+def _proofs(
     case: GoldenCase,
     shares: Mapping[str, float],
     scores: Sequence[Score],

@@ -19,7 +19,7 @@ class Message:
     """The parts of a message: each at most 200 characters on one line."""
 
     name: str
-    count_text: str
+    seen: str
     since: str
     routes: str
     layer: str

@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from clustering.rca.reader import ComparedRecord
+from ragvigil.model.issue import ComparedRecord
 from ragvigil.model.wilson import wilson
 
 Z = 2.58

@@ -3,25 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any, Protocol, TypeAlias
 
-from ragvigil.model.issue import Failure
+from ragvigil.model.issue import ComparedRecord, Failure
 
 Form: TypeAlias = Mapping[str, Any]
 """A record or span as the store returns it."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ComparedRecord:
-    """The part of a record that is compared with others; `dimensions` has the known ones."""
-
-    trace_id: str
-    record_id: str
-    time_unix_nano: int
-    route: str
-    question: str | None = None
-    dimensions: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

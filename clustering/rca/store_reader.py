@@ -6,8 +6,8 @@ from collections.abc import Callable, Collection, Sequence
 from typing import Any, TypeVar
 
 from clustering.issues.names import telling
-from clustering.rca.reader import Change, ComparedRecord, Form, Hour
-from ragvigil.model.issue import Failure, Issue
+from clustering.rca.reader import Change, Form, Hour
+from ragvigil.model.issue import ComparedRecord, Failure, Issue
 from ragvigil.store.engine.store import Store
 from ragvigil.store.issues import causes, memberships
 from ragvigil.store.issues import failing_rows as failed
@@ -46,13 +46,13 @@ class StoreIssueReader:
     def failing(self) -> Sequence[ComparedRecord]:
         """A random sample of at most 500."""
         return self._once(
-            "failing", lambda: [*map(_seen, causes.failing(self._store, self._issue, self._ids))]
+            "failing", lambda: causes.failing(self._store, self._issue, self._ids)
         )
 
     def passing(self) -> Sequence[ComparedRecord]:
         """A random sample of at most 500; records that the issue's rubric has scored come first."""
         return self._once(
-            "passing", lambda: [*map(_seen, causes.passing(self._store, self._issue))]
+            "passing", lambda: causes.passing(self._store, self._issue)
         )
 
     def hours(self) -> Sequence[Hour]:
@@ -151,14 +151,3 @@ def terms_of(store: Store, issue: Issue, issue_ids: Collection[str]) -> tuple[st
         is_ours = row.membership is not None and row.membership.issue_id in issue_ids
         reasons[is_ours].append(row.masked)
     return telling(reasons[True], reasons[False])
-
-
-def _seen(row: Form) -> ComparedRecord:
-    return ComparedRecord(
-        trace_id=row["trace_id"],
-        record_id=row["record_id"],
-        time_unix_nano=row["time_nanos"],
-        route=row["route"],
-        question=row["query"],
-        dimensions=row["dimensions"],
-    )

@@ -13,9 +13,9 @@ from typing import Annotated
 from pydantic import BaseModel, ConfigDict, Field
 
 from clustering.rca.contrasts import alike, contrasts
-from clustering.rca.reader import ComparedRecord, Form, IssueReader
+from clustering.rca.reader import Form, IssueReader
 from clustering.rca.report import hours_of, time_text
-from ragvigil.model.issue import Failure, Issue
+from ragvigil.model.issue import ComparedRecord, Failure, Issue
 
 Id = Annotated[str, Field(max_length=64)]
 Word = Annotated[str, Field(max_length=200)]

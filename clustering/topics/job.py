@@ -1,4 +1,4 @@
-"""Topics of all traffic: embeds a sample of what is asked, and draws a map of it every week."""
+"""Topics of all traffic: embeds a sample of the questions and builds a map of them each week."""
 
 from __future__ import annotations
 
@@ -24,10 +24,11 @@ log = structlog.get_logger()
 
 DAY, WEEK = 86_400, 7 * 86_400
 AT_ONCE, A_TURN = 256, 2048
-"""Questions embedded between two looks at the share of the CPU, and in one turn."""
+"""Questions embedded between two checks of the CPU share, and in one turn."""
 GROWTH = 2
-"""A map that rests on so many times fewer questions than there are now is drawn again."""
+"""In a service's first week a map is built again whenever its questions have grown so far."""
 RETRY_SECONDS = 3600.0
+"""After a failure a service's map is not tried again before this."""
 NANOS = 10**9
 
 Cluster = Callable[[Vectors], Clustering | Unavailable]
@@ -35,9 +36,9 @@ Golden = Callable[[], Sequence[str] | None]
 
 
 class TopicJob:
-    """One duty: `run` takes a turn; what it knows lies in the store.
+    """`run` is called by one thread; all state is in the store.
 
-    `cluster` may take minutes. `golden` gives the questions of the golden cases, None where they
+    `cluster` may take minutes. `golden` returns the questions of the golden cases, or None if they
     cannot be read at the moment: coverage then stays as it was.
     """
 
@@ -58,10 +59,10 @@ class TopicJob:
         self.collected: Mapping[stored.Place, int] = {}
         """Questions of the last week with a vector, by service and environment."""
         self.why = ""
-        """Why there are no vectors at the moment, empty where there are."""
+        """Why there are no vectors at the moment, empty if there are."""
 
     def run(self) -> None:
-        """Embeds what is new, and draws every map that is due. Raises StoreError."""
+        """Embeds new questions and builds the maps that are due. Raises StoreError."""
         if not self._settings.questions_per_day:
             self.why = "topics are switched off: [clustering.topics] questions_per_day is 0"
             return
@@ -73,25 +74,27 @@ class TopicJob:
             self._cover(model, now)
 
     def _collect(self, now: float) -> None:
-        """Embeds this turn's questions, as far as the share of the CPU goes."""
+        """Embeds this turn's questions, as far as the share of the CPU allows."""
         model = self._inference.embedding_version
-        found, waiting = self._wanted(model, now)
-        for start in range(0, len(found), AT_ONCE):
-            several = found[start : start + AT_ONCE]
+        questions, waiting = self._without_vectors(model, now)
+        for start in range(0, len(questions), AT_ONCE):
+            several = questions[start : start + AT_ONCE]
             vectors = self._embedded([question.question for question in several])
             if vectors is None:
                 break
             if self._inference.embedding_version != model:
                 self._is_behind = True
-                self._collect(now)  # which model it is, and so what lacks its vectors, is known now
+                # Only the first embedding tells the model: now the questions without its vectors
+                # can be read.
+                self._collect(now)
                 return
             self._keep(several, vectors, model, now)
             waiting -= len(several)
         WAITING.set(waiting)
         self._is_behind = waiting > 0
 
-    def _wanted(self, model: str, now: float) -> tuple[list[stored.Question], int]:
-        """Of the week while something waits, else what may still come for yesterday."""
+    def _without_vectors(self, model: str, now: float) -> tuple[list[stored.Question], int]:
+        """Questions to embed, and how many wait: of a week after a start, else since yesterday."""
         return stored.questions_to_embed(
             self._store,
             since=_midnight(now - (WEEK if self._is_behind else DAY)),
@@ -101,7 +104,7 @@ class TopicJob:
         )
 
     def _embedded(self, questions: Sequence[str]) -> Vectors | None:
-        """None where there is no time for it, or no model."""
+        """None if there is no CPU time left, or no model."""
         if not self._inference.has_time():
             return None
         vectors = self._inference.embed(questions)
@@ -134,7 +137,7 @@ class TopicJob:
     def _is_due(
         self, place: stored.Place, before: TopicMap | None, questions: int, now: float
     ) -> bool:
-        """Each week; while there is less than a week, whenever the questions have doubled."""
+        """Weekly; before a week of data is complete, whenever the questions have doubled."""
         if questions < self._settings.least_questions:
             return False
         if now - self._failed.get(place, float("-inf")) < RETRY_SECONDS:
@@ -146,22 +149,22 @@ class TopicJob:
 
     def _draw(self, place: stored.Place, before: TopicMap | None, model: str, now: float) -> None:
         since = _midnight(now - WEEK)
-        asked = gather(
+        questions = gather(
             stored.answered_questions(
                 self._store, place, since=day, until=day + DAY, vector_model=model
             )
             for day in range(since, int(now) + 1, DAY)
         )
         known = self._known(before, model)
-        found = self._cluster(asked.vectors[asked.is_sampled])
-        if known is None or isinstance(found, Unavailable):
+        clustering = self._cluster(questions.vectors[questions.is_sampled])
+        if known is None or isinstance(clustering, Unavailable):
             self._failed[place] = now
-            reason = found.reason if isinstance(found, Unavailable) else "no_vectors"
+            reason = clustering.reason if isinstance(clustering, Unavailable) else "no_vectors"
             FAILURES.labels(reason).inc()
             log.warning("no topics could be drawn", service=place[0], reason=str(reason))
             return
-        drawn, rest = topics(asked, found.labels, known, identity(*place, now))
-        made = TopicMap(
+        drawn, rest = topics(questions, clustering.labels, known, identity(*place, now))
+        topic_map = TopicMap(
             service=place[0],
             environment=place[1],
             built_unix_nano=int(now * NANOS),
@@ -170,11 +173,16 @@ class TopicJob:
             topics=drawn,
             rest=rest,
         )
-        self._write(made, now)
-        log.info("topics drawn", service=place[0], topics=len(drawn), questions=made.questions)
+        self._write(topic_map, now)
+        log.info(
+            "topics drawn",
+            service=place[0],
+            topics=len(drawn),
+            questions=topic_map.questions,
+        )
 
     def _known(self, before: TopicMap | None, model: str) -> Sequence[Topic] | None:
-        """The topics so far, with centroids of this model; None where they cannot be had now."""
+        """The topics of the map before, with centroids of this model; None if it fails to embed."""
         if before is None or before.vector_model == model:
             return before.topics if before else ()
         vectors = self._inference.embed(
@@ -183,7 +191,7 @@ class TopicJob:
         return None if isinstance(vectors, Unavailable) else moved_to(before.topics, vectors)
 
     def _cover(self, model: str, now: float) -> None:
-        """Counts the golden cases of each topic anew where cases or maps have changed."""
+        """Counts the golden cases of each topic again if cases or maps have changed."""
         maps = [map_ for map_ in stored.newest(self._store) if map_.vector_model == model]
         cases = self._golden()
         state = (cases, [(map_.place, map_.built_unix_nano) for map_ in maps])
@@ -210,5 +218,5 @@ class TopicJob:
 
 
 def _midnight(time: float) -> int:
-    """The start of a UTC day, seconds: the sample is one of whole days."""
+    """The start of a UTC day, in seconds: samples are of whole days."""
     return int(time) // DAY * DAY

@@ -1,10 +1,10 @@
-"""A map of what a service is asked: topics out of question vectors, the same ones week after week.
+"""Builds the map of a service's questions: topics that keep their ids from week to week.
 
-Clusters of the sampled questions give the centroids; from then on one rule says what lies in a
-topic, be it a sampled question, a rated one, or a golden case: the nearest centroid, at a cosine of
-at least `LIES_IN`. Of 6,000 questions on 77 intents it places 98 % in 81 topics of purity 0.70; of
-as many on 150 intents 89 % in 106 of purity 0.72, and 9 % of those that were made to fit none.
-Fewer questions show fewer topics: half as many 46 and 47, of purity 0.53 and 0.44.
+Clusters of the sampled questions give the centroids. Then one rule decides what lies in a topic, be
+it a sampled question, a rated one, or a golden case: the nearest centroid, at a cosine of at least
+`LIES_IN`. Of 6,000 questions on 77 intents it places 98 % in 81 topics of purity 0.70; of as many
+on 150 intents 89 % in 106 topics of purity 0.72, and 9 % of those that were made to fit none. Fewer
+questions show fewer topics: half as many give 46 and 47, of purity 0.53 and 0.44.
 """
 
 from __future__ import annotations
@@ -23,8 +23,8 @@ from ragvigil.store.issues.topics import AnsweredQuestion
 
 LIES_IN = 0.5
 SAME = 0.75
-"""Cosine of centroids from which a topic is one of the map before: nine in ten of the questions of
-such pairs, where a seventh is new, lie in the same topic by both maps."""
+"""Cosine of centroids from which a topic continues one of the map before. With a seventh of the
+questions new, nine in ten questions of such pairs lie in the same topic by both maps."""
 EXAMPLES = 5
 NAMED_BY = 3
 
@@ -33,9 +33,9 @@ Flags = NDArray[np.bool_]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AskedQuestions:
-    """Questions of one service: `vectors` (n, d) of length 1, and n of everything else.
+    """n questions of one service; `vectors` (n, d) have length 1.
 
-    `is_sampled` is whether a question is in the sample of all, or only here because it was rated.
+    `is_sampled` is False for a question outside the random sample, here because users rated it.
     """
 
     questions: Sequence[str]
@@ -47,7 +47,7 @@ class AskedQuestions:
 
 
 def gather(pages: Iterable[Sequence[AnsweredQuestion]]) -> AskedQuestions:
-    """Questions as the store has them, page by page, so that few vectors are numbers of Python."""
+    """Joins pages of rows; page by page, so that few vectors at a time are Python numbers."""
     rows, vectors = list[tuple[str, bool, bool, bool, bool]](), list[Vectors]()
     for page in pages:
         vectors += [np.array([row.vector for row in page], np.float32)] if page else []
@@ -71,29 +71,30 @@ def topics(
 ) -> tuple[tuple[Topic, ...], Topic]:
     """The topics, most asked first, and the rest; `labels` are the sampled questions' clusters.
 
-    A topic that was there before keeps its id and its name; `before` are of the same vector model.
-    New ids are made from that of the map.
+    A topic that continues one of `before` (of the same vector model) keeps its id and name. Ids of
+    new topics are derived from `map_id`.
     """
     sampled = asked.vectors[asked.is_sampled]
-    found = [centroid(sampled[labels == label]) for label in np.unique(labels[labels >= 0])]
-    centres = np.array(found, np.float32).reshape(len(found), asked.vectors.shape[1])
+    means = [centroid(sampled[labels == label]) for label in np.unique(labels[labels >= 0])]
+    centres = np.array(means, np.float32).reshape(len(means), asked.vectors.shape[1])
     where = topic_of(asked.vectors, centres)
     kept = _kept(centres, before)
     groups = [_questions(asked, where == number) for number in (*range(len(centres)), -1)]
     names = distinctive_phrases(groups, NAMED_BY)
-    made = (
+    every = (
         _topic(
             asked, where == number, centre, kept.get(number) or _new(map_id, number, names[number])
         )
         for number, centre in enumerate(centres)
     )
-    found_again = (topic for topic in made if topic.questions)
-    ordered = sorted(found_again, key=lambda topic: (-topic.questions, topic.topic_id))
+    # A cluster may lose all its questions to nearer centroids.
+    filled = (topic for topic in every if topic.questions)
+    ordered = sorted(filled, key=lambda topic: (-topic.questions, topic.topic_id))
     return tuple(ordered), _counts(asked, where < 0)
 
 
 def topic_of(vectors: Vectors, centres: Vectors) -> NDArray[np.intp]:
-    """For each of n vectors the place of its topic among the centroids (k, d), -1 for none."""
+    """For each of n vectors the position of its topic among the centroids (k, d), -1 for none."""
     if not len(centres) or not len(vectors):
         return np.full(len(vectors), -1, np.intp)
     likeness = vectors @ centres.T
@@ -116,7 +117,7 @@ def with_golden_cases(found: TopicMap, golden: Vectors) -> TopicMap:
 
 
 def moved_to(before: Sequence[Topic], examples: Vectors) -> tuple[Topic, ...]:
-    """The topics in another vector model, by the vectors (n, d) there of all their examples."""
+    """The topics with centroids of another model, from its vectors (n, d) of all their examples."""
     ends = np.cumsum([len(topic.examples) for topic in before])
     return tuple(
         replace(topic, centroid=tuple(centroid(examples[end - len(topic.examples) : end]).tolist()))
@@ -125,7 +126,7 @@ def moved_to(before: Sequence[Topic], examples: Vectors) -> tuple[Topic, ...]:
 
 
 def gaps(found: TopicMap, least_share: float) -> tuple[Topic, ...]:
-    """The topics with at least this share of the questions and no golden case."""
+    """The topics with at least this share (0..1) of the questions and no golden case."""
     least = least_share * found.questions
     return tuple(
         topic for topic in found.topics if topic.questions >= least and not topic.golden_cases
@@ -133,7 +134,7 @@ def gaps(found: TopicMap, least_share: float) -> tuple[Topic, ...]:
 
 
 def _kept(centres: Vectors, before: Sequence[Topic]) -> dict[int, tuple[str, str]]:
-    """Id and name of centroids that go on with a topic of the map before, nearest pairs first."""
+    """Ids and names for centroids that continue a topic of the map before, nearest pairs first."""
     if not before or not len(centres):
         return {}
     likeness = centres @ np.array([topic.centroid for topic in before], np.float32).T
@@ -141,12 +142,12 @@ def _kept(centres: Vectors, before: Sequence[Topic]) -> dict[int, tuple[str, str
     while likeness.max() >= SAME:
         new, old = np.unravel_index(likeness.argmax(), likeness.shape)
         kept[int(new)] = before[int(old)].topic_id, before[int(old)].name
-        likeness[new, :] = likeness[:, old] = -1
+        likeness[new, :] = likeness[:, old] = -1  # both are paired
     return kept
 
 
 def _new(map_id: str, number: int, words: Sequence[str]) -> tuple[str, str]:
-    """Id and name of a topic that was not there before."""
+    """Id and name of a new topic."""
     return identity("topic", map_id, number), ", ".join(words)
 
 
@@ -166,7 +167,7 @@ def _topic(
 
 
 def _counts(asked: AskedQuestions, members: Flags) -> Topic:
-    """A topic without a name."""
+    """The counts of a topic, without id and name."""
     sampled = members & asked.is_sampled
     return Topic(
         topic_id="",

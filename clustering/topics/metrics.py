@@ -1,4 +1,4 @@
-"""What topics expose to Prometheus."""
+"""Prometheus metrics of topics."""
 
 from __future__ import annotations
 

@@ -402,4 +402,4 @@ def test_sampled_failures_count_as_failing_too(store: Store) -> None:
         stream=Stream.SUSPICIOUS,
     )
     keep(store, [loose])
-    assert trace_id(101) not in {record["trace_id"] for record in causes.passing(store, ISSUE)}
+    assert trace_id(101) not in {record.trace_id for record in causes.passing(store, ISSUE)}

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from clustering.rca.reader import Change, ComparedRecord
+from clustering.rca.reader import Change
 from clustering.rca.report import LINE, facts_of, lines
+from ragvigil.model.issue import ComparedRecord
 from tests.issues import NANOS, NOW, failure
 from tests.root_causes import ISSUE, MEMBERS, Shelf
 
