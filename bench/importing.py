@@ -68,9 +68,9 @@ def reading(path: Path, traces: int) -> tuple[dict[str, object], dict[str, bool]
     """Figures and promises of reading alone, and its spans per second of CPU."""
     contents, wanted = Contents(), Window()
     started = time.process_time()
-    spans = sum(contents.narrowed(piece, wanted).items for piece in pieces(path, 0))
+    spans = sum(contents.narrow(piece, wanted).items for piece in pieces(path, 0))
     rate = spans / (time.process_time() - started)
-    told = contents.told()
+    told = contents.summary()
     figures = {"spans": spans, "spans_per_cpu_s": round(rate)}
     bars = {
         "every span read": spans == told["spans"] == traces * SPANS,

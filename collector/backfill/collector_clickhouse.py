@@ -14,7 +14,7 @@ from typing import Any
 
 from opentelemetry.proto.trace.v1.trace_pb2 import Span, Status
 
-from collector.backfill.pieces import BadRow, Found, NotImportable, Piece, batched, identity
+from collector.backfill.pieces import BadRow, NotImportable, Piece, SourceSpan, batched, identity
 from collector.backfill.values import clean, dumps, put
 from ragvigil.store.records.otel_traces import PAGE_ROWS, NotReadable, read_otel_traces
 
@@ -31,18 +31,18 @@ STATUSES = {"Ok": Status.STATUS_CODE_OK, "Error": Status.STATUS_CODE_ERROR}
 def pieces(url: str, start: int, page_rows: int = PAGE_ROWS) -> Iterator[Piece]:
     """Reads the table's spans later than `start` (ns since 1970). Raises NotImportable."""
     try:
-        yield from batched(_found(row) for row in read_otel_traces(url, start, page_rows))
+        yield from batched(_source_span(row) for row in read_otel_traces(url, start, page_rows))
     except NotReadable as error:
         raise NotImportable(str(error)) from error
 
 
-def _found(row: dict[str, Any]) -> Found:
+def _source_span(row: dict[str, Any]) -> SourceSpan:
     started = int(row["Start"])
     try:
         span, resource = span_of(row), attributes_of(row["ResourceText"])
     except BadRow as error:
-        return Found(place=started, refused=f"span {str(row['SpanId'])[:64]!r}: {error}")
-    return Found(
+        return SourceSpan(place=started, refused=f"span {str(row['SpanId'])[:64]!r}: {error}")
+    return SourceSpan(
         place=started,
         span=span,
         resource=resource,

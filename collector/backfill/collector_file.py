@@ -102,7 +102,7 @@ def _is_request(request: Request) -> bool:
 def requests(path: Path, start: int) -> Iterator[Request]:
     """Reads the requests of the file from byte `start` on. Raises NotImportable."""
     try:
-        with _opened(path) as file:
+        with _open(path) as file:
             is_json = file.read(1) in (b"{", b"")
             file.seek(start)
             yield from _lines(file, start) if is_json else _framed(file, start)
@@ -115,7 +115,7 @@ def _zstd() -> Any:
     return importlib.import_module("compression.zstd" if IS_IN_PYTHON else "backports.zstd")
 
 
-def _opened(path: Path) -> BinaryIO:
+def _open(path: Path) -> BinaryIO:
     with path.open("rb") as file:
         head = file.read(4)
     if head == ZSTD:

@@ -16,8 +16,8 @@ from typing import Any
 
 from opentelemetry.proto.trace.v1.trace_pb2 import Span, Status
 
-from collector.backfill.langfuse_scores import carried, is_score
-from collector.backfill.pieces import BadRow, Found, Piece, batched, by_trace, identity
+from collector.backfill.langfuse_scores import carrier_of, is_score
+from collector.backfill.pieces import BadRow, Piece, SourceSpan, batched, by_trace, identity
 from collector.backfill.rows import Row, rows
 from collector.backfill.values import clean, dumps, is_absent, loads, nanoseconds, put
 
@@ -60,57 +60,59 @@ USAGES = ("input", "output", "total")
 
 def pieces(path: Path, start: int) -> Iterator[Piece]:
     """Reads the file's traces behind place `start`, in batches. Raises NotImportable."""
-    return batched(by_trace(_found(path), start))
+    return batched(by_trace(_source_spans(path), start))
 
 
-def _found(path: Path) -> Iterator[Found]:
+def _source_spans(path: Path) -> Iterator[SourceSpan]:
     traces: dict[str, Row] = {}
-    observed: list[tuple[str, Row]] = []
-    scores: dict[str, Found] = {}
+    observations: list[tuple[str, Row]] = []
+    scores: dict[str, SourceSpan] = {}
     for where, row in rows(path):
         try:
-            _sort_in(where, row, traces, observed, scores)
+            _sort_in(where, row, traces, observations, scores)
         except BadRow as error:
-            yield Found(place=0, refused=f"{where}: {error}")
+            yield SourceSpan(place=0, refused=f"{where}: {error}")
     yield from scores.values()
     used: set[str] = set()
-    for where, plain in observed:
+    for where, plain in observations:
         trace = str(plain.get("trace_id"))
         used.add(trace)
         try:
             span, resource = span_of(plain, traces.get(trace, {}))
         except BadRow as error:
-            yield Found(place=0, refused=f"{where}: {error}")
+            yield SourceSpan(place=0, refused=f"{where}: {error}")
             continue
         except RecursionError:
-            yield Found(place=0, refused=f"{where}: is nested too deeply")
+            yield SourceSpan(place=0, refused=f"{where}: is nested too deeply")
             continue
-        yield Found(place=0, span=span, resource=resource)
+        yield SourceSpan(place=0, span=span, resource=resource)
     for trace in traces.keys() - used:
-        yield Found(place=0, refused=f"trace {trace[:64]}: none of its observations is in the file")
+        yield SourceSpan(
+            place=0, refused=f"trace {trace[:64]}: none of its observations is in the file"
+        )
 
 
 def _sort_in(
     where: str,
     row: Row | None,
     traces: dict[str, Row],
-    observed: list[tuple[str, Row]],
-    scores: dict[str, Found],
+    observations: list[tuple[str, Row]],
+    scores: dict[str, SourceSpan],
 ) -> None:
     if row is None:
         raise BadRow("is neither an observation, a trace nor a score")
     plain = {HUMP.sub("_", key).lower(): value for key, value in _of_page(row).items()}
     if is_score(plain):
-        carrier_ = carried(plain)
+        carrier_ = carrier_of(plain)
         scores[carrier_.span.span_id.hex() if carrier_.span else where] = (
             carrier_  # it may be both in a trace and alone
         )
     elif plain.get("trace_id"):
-        observed.append((where, plain))
+        observations.append((where, plain))
     elif isinstance(plain.get("id"), str) and ("timestamp" in plain or "observations" in plain):
         traces[plain["id"]] = plain
-        for child in (*_held(plain, "observations"), *_held(plain, "scores")):
-            _sort_in(where, {"traceId": plain["id"], **child}, traces, observed, scores)
+        for child in (*_rows_in(plain, "observations"), *_rows_in(plain, "scores")):
+            _sort_in(where, {"traceId": plain["id"], **child}, traces, observations, scores)
     else:
         raise BadRow("is neither an observation, a trace nor a score")
 
@@ -123,9 +125,9 @@ def _of_page(row: Row) -> Row:
     return row
 
 
-def _held(trace: Row, what: str) -> list[Row]:
+def _rows_in(trace: Row, what: str) -> list[Row]:
     """The rows inside a trace; a list of traces has only their ids."""
-    children = _opened(trace.get(what))
+    children = _decode_cell(trace.get(what))
     return (
         [child for child in children if isinstance(child, dict)]
         if isinstance(children, list)
@@ -153,11 +155,16 @@ def span_of(row: Row, trace: Row) -> tuple[Span, Mapping[str, object]]:
     if str(row.get("level")).upper() == "ERROR":
         span.status.code = Status.STATUS_CODE_ERROR
         span.status.message = clean(str(row.get("status_message") or ""))
-    sent, resource = _sent(row)
-    attributes = {**sent, f"{OBSERVED}type": kind, **_named(row, OF_OBSERVATION), **_usage(row)}
+    own_attributes, resource = _otlp_attributes(row)
+    attributes = {
+        **own_attributes,
+        f"{OBSERVED}type": kind,
+        **_attributes(row, OF_OBSERVATION),
+        **_usage(row),
+    }
     if not span.parent_span_id:
         attributes = {
-            **_named(trace, OF_TRACE),
+            **_attributes(trace, OF_TRACE),
             **_metadata(trace, "langfuse.trace."),
             **attributes,
         }
@@ -165,54 +172,54 @@ def span_of(row: Row, trace: Row) -> tuple[Span, Mapping[str, object]]:
     return span, resource
 
 
-def _named(row: Row, names: Mapping[str, str]) -> dict[str, object]:
+def _attributes(row: Row, names: Mapping[str, str]) -> dict[str, object]:
     attributes = {}
     for key, name in names.items():
         value = row.get(key)
         if not is_absent(value) and value not in ("", {}, []):
-            attributes[name] = _written(value)
+            attributes[name] = _encode(value)
     return attributes
 
 
 def _usage(row: Row) -> dict[str, object]:
     """Token counts of an older export without details: `usage`, or a column each."""
-    if _opened(row.get("usage_details")):
+    if _decode_cell(row.get("usage_details")):
         return {}
-    usage = _opened(row.get("usage"))
+    usage = _decode_cell(row.get("usage"))
     counts = usage if isinstance(usage, dict) else {}
     counts = {name: counts.get(name, row.get(f"{name}_usage")) for name in USAGES}
     known = {name: count for name, count in counts.items() if isinstance(count, int) and count > 0}
-    return {f"{OBSERVED}usage_details": _written(known)} if known else {}
+    return {f"{OBSERVED}usage_details": _encode(known)} if known else {}
 
 
-def _sent(row: Row) -> tuple[dict[str, object], dict[str, object]]:
+def _otlp_attributes(row: Row) -> tuple[dict[str, object], dict[str, object]]:
     """Attributes of span and resource, which Langfuse keeps for spans received over OTLP."""
-    metadata = _opened(row.get("metadata"))
+    metadata = _decode_cell(row.get("metadata"))
     fields = metadata if isinstance(metadata, dict) else {}
-    parts = (_opened(fields.get("attributes")), _opened(fields.get("resourceAttributes")))
-    sent, resource = (_flat(part) if isinstance(part, dict) else {} for part in parts)
-    return sent, resource
+    parts = (_decode_cell(fields.get("attributes")), _decode_cell(fields.get("resourceAttributes")))
+    attributes, resource = (_flat(part) if isinstance(part, dict) else {} for part in parts)
+    return attributes, resource
 
 
 def _flat(values: dict[str, Any]) -> dict[str, object]:
     return {
-        key: _written(value) if isinstance(value, dict) else value for key, value in values.items()
+        key: _encode(value) if isinstance(value, dict) else value for key, value in values.items()
     }
 
 
 def _metadata(row: Row, prefix: str) -> dict[str, object]:
-    metadata = _opened(row.get("metadata"))
+    metadata = _decode_cell(row.get("metadata"))
     if not isinstance(metadata, dict):
         return {}
     left_out = ("attributes", "resourceAttributes", "scope")
     return {
-        f"{prefix}metadata.{key}": _written(value)
+        f"{prefix}metadata.{key}": _encode(value)
         for key, value in metadata.items()
         if key not in left_out and not is_absent(value)
     }
 
 
-def _opened(value: object) -> object:
+def _decode_cell(value: object) -> object:
     """Decodes a cell: JSON text, or a parquet map, which is a list of pairs; others unchanged."""
     if isinstance(value, str) and value[:1] in ("{", "["):
         try:
@@ -224,11 +231,11 @@ def _opened(value: object) -> object:
     return value
 
 
-def _written(value: object) -> object:
+def _encode(value: object) -> object:
     """Texts, numbers and lists of texts unchanged; anything else as JSON, as the SDK sends it."""
-    opened = value if isinstance(value, str) else _opened(value)
-    if isinstance(opened, list) and all(isinstance(member, str) for member in opened):
-        return opened
-    if isinstance(opened, str | bool | int | float):
-        return opened
-    return dumps(opened)
+    decoded = value if isinstance(value, str) else _decode_cell(value)
+    if isinstance(decoded, list) and all(isinstance(member, str) for member in decoded):
+        return decoded
+    if isinstance(decoded, str | bool | int | float):
+        return decoded
+    return dumps(decoded)

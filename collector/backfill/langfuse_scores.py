@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from opentelemetry.proto.trace.v1.trace_pb2 import Span
 
-from collector.backfill.pieces import BadRow, Found, identity
+from collector.backfill.pieces import BadRow, SourceSpan, identity
 from collector.backfill.rows import Row
 from collector.backfill.values import clean, is_absent, nanoseconds, put
 from ragvigil.model.feedback import LANGFUSE_SCORES
@@ -17,7 +17,7 @@ from ragvigil.model.feedback import LANGFUSE_SCORES
 ANNOTATORS = {"ANNOTATION": "HUMAN", "EVAL": "LLM"}
 """Who scored, by source; a score of source API may be from a user or from code."""
 MEASURED = frozenset({"NUMERIC", "BOOLEAN"})
-TOLD = "annotations.0.annotation."
+ANNOTATION = "annotations.0.annotation."
 
 
 def is_score(row: Row) -> bool:
@@ -25,7 +25,7 @@ def is_score(row: Row) -> bool:
     return "value" in row and ("data_type" in row or "string_value" in row)
 
 
-def carried(row: Row) -> Found:
+def carrier_of(row: Row) -> SourceSpan:
     """A carrier span for a score, in a trace of its own. Raises BadRow."""
     at = next((moment for name in ("timestamp", "created_at", "updated_at")
                if (moment := nanoseconds(row.get(name))) is not None), None)  # fmt: skip
@@ -42,9 +42,15 @@ def carried(row: Row) -> Found:
     )
     scope = _aim(span, row)
     annotation = {"name": name, "identifier": row.get("id"), "explanation": row.get("comment")}
-    annotation |= {"annotator_kind": ANNOTATORS.get(str(row.get("source")).upper()), **_said(row)}
-    put(span.attributes, {f"{scope}{TOLD}{key}": _held(value) for key, value in annotation.items()})
-    return Found(place=0, span=span, scope=(LANGFUSE_SCORES, ""))
+    annotation |= {
+        "annotator_kind": ANNOTATORS.get(str(row.get("source")).upper()),
+        **_score_or_label(row),
+    }
+    put(
+        span.attributes,
+        {f"{scope}{ANNOTATION}{key}": _attribute_value(value) for key, value in annotation.items()},
+    )
+    return SourceSpan(place=0, span=span, scope=(LANGFUSE_SCORES, ""))
 
 
 def _aim(span: Span, row: Row) -> str:
@@ -62,14 +68,14 @@ def _aim(span: Span, row: Row) -> str:
     raise BadRow("is a score of neither an observation nor a trace or session")
 
 
-def _said(row: Row) -> dict[str, object]:
+def _score_or_label(row: Row) -> dict[str, object]:
     """The score as a number if it is numeric, else as a label: a category's number has no scale."""
     value = row.get("value")
-    worded = row.get("string_value") or row.get("long_string_value")
+    label = row.get("string_value") or row.get("long_string_value")
     kind = str(row.get("data_type") or "NUMERIC").upper()
     if kind in MEASURED and _number(value) is not None:
         return {"score": _number(value)}
-    return {"label": worded if worded else value if isinstance(value, str) else None}
+    return {"label": label if label else value if isinstance(value, str) else None}
 
 
 def _number(value: object) -> float | None:
@@ -81,7 +87,7 @@ def _number(value: object) -> float | None:
         return None
 
 
-def _held(value: object) -> object:
+def _attribute_value(value: object) -> object:
     """A cell as a value that an attribute can have: a cell may have anything."""
     if is_absent(value) or isinstance(value, str | float):
         return clean(value) if isinstance(value, str) else value

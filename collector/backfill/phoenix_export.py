@@ -15,7 +15,7 @@ from typing import Any
 
 from opentelemetry.proto.trace.v1.trace_pb2 import Span, Status
 
-from collector.backfill.pieces import BadRow, Found, Piece, batched, by_trace, identity
+from collector.backfill.pieces import BadRow, Piece, SourceSpan, batched, by_trace, identity
 from collector.backfill.rows import Row, rows
 from collector.backfill.values import clean, dumps, is_absent, loads, nanoseconds, put
 
@@ -31,17 +31,17 @@ NESTED = (
 
 def pieces(path: Path, start: int) -> Iterator[Piece]:
     """Reads the file's traces behind place `start`, in batches. Raises NotImportable."""
-    return batched(by_trace(_found(path), start))
+    return batched(by_trace(_source_spans(path), start))
 
 
-def _found(path: Path) -> Iterator[Found]:
+def _source_spans(path: Path) -> Iterator[SourceSpan]:
     for where, row in rows(path):
         try:
-            yield Found(place=0, span=span_of(row))
+            yield SourceSpan(place=0, span=span_of(row))
         except BadRow as error:
-            yield Found(place=0, refused=f"{where}: {error}")
+            yield SourceSpan(place=0, refused=f"{where}: {error}")
         except RecursionError:
-            yield Found(place=0, refused=f"{where}: is nested too deeply")
+            yield SourceSpan(place=0, refused=f"{where}: is nested too deeply")
 
 
 def span_of(row: Row | None) -> Span:

@@ -39,7 +39,7 @@ class Piece:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Found:
+class SourceSpan:
     """A span of a source and its `place` there. A run resumes behind a place, never within one.
 
     `span` is None if `refused` says why the row is no span.
@@ -52,9 +52,9 @@ class Found:
     refused: str = ""
 
 
-def batched(spans: Iterable[Found]) -> Iterator[Piece]:
+def batched(spans: Iterable[SourceSpan]) -> Iterator[Piece]:
     """Pieces of about `BATCH_ITEMS` spans; spans of the same place are never separated."""
-    waiting: list[Found] = []
+    waiting: list[SourceSpan] = []
     size = 0
     for span in spans:
         is_full = len(waiting) >= BATCH_ITEMS or size >= BATCH_BYTES
@@ -67,25 +67,25 @@ def batched(spans: Iterable[Found]) -> Iterator[Piece]:
         yield _piece(waiting)
 
 
-def by_trace(sources: Iterable[Found], start: int) -> Iterator[Found]:
+def by_trace(sources: Iterable[SourceSpan], start: int) -> Iterator[SourceSpan]:
     """The spans trace by trace, by end of trace, behind place `start`.
 
     A backfill closes traces by event time: in this order none is split.
     """
-    traces: dict[bytes, list[Found]] = {}
-    refused: list[Found] = []
+    traces: dict[bytes, list[SourceSpan]] = {}
+    refused: list[SourceSpan] = []
     for source in sources:
         if source.span is None:
             refused.append(source)
         else:
             traces.setdefault(source.span.trace_id, []).append(source)
     if start == 0:
-        yield from (Found(place=1, refused=row.refused) for row in refused)
+        yield from (SourceSpan(place=1, refused=row.refused) for row in refused)
     ordered = sorted(traces.items(), key=lambda item: (_end(item[1]), item[0]))
     for place, (_, spans) in enumerate(ordered, start=2):
         if place > start:
             for source in spans:
-                yield Found(
+                yield SourceSpan(
                     place=place, span=source.span, resource=source.resource, scope=source.scope
                 )
 
@@ -111,7 +111,7 @@ def identity(text: object, size: int) -> bytes:
     return blake2b(text.encode("utf-8", "replace"), digest_size=size).digest()
 
 
-def _end(spans: list[Found]) -> int:
+def _end(spans: list[SourceSpan]) -> int:
     return max(
         max(source.span.start_time_unix_nano, source.span.end_time_unix_nano)
         for source in spans
@@ -119,7 +119,7 @@ def _end(spans: list[Found]) -> int:
     )
 
 
-def _piece(waiting: list[Found]) -> Piece:
+def _piece(waiting: list[SourceSpan]) -> Piece:
     request = ExportTraceServiceRequest()
     scopes: dict[tuple[str, tuple[str, str]], ScopeSpans] = {}
     sources = [source for source in waiting if source.span is not None]
@@ -137,7 +137,7 @@ def _piece(waiting: list[Found]) -> Piece:
     )
 
 
-def _scope(request: ExportTraceServiceRequest, source: Found) -> ScopeSpans:
+def _scope(request: ExportTraceServiceRequest, source: SourceSpan) -> ScopeSpans:
     resource = request.resource_spans.add()
     put(resource.resource.attributes, source.resource or {})
     scope: ScopeSpans = resource.scope_spans.add()

@@ -21,9 +21,9 @@ def rows(path: Path) -> Iterator[tuple[str, Row | None]]:
     """Every row with its place in words; None for what is no row. Raises NotImportable."""
     body = _read(path)
     if body.startswith(b"PAR1"):
-        yield from _numbered(_parquet(path, body))
+        yield from _with_numbers(_parquet(path, body))
     elif _is_csv(path):
-        yield from _numbered(_csv(path, body))
+        yield from _with_numbers(_csv(path, body))
     else:
         yield from _json(path, body)
 
@@ -40,7 +40,7 @@ def _is_csv(path: Path) -> bool:
     return path.name.lower().removesuffix(".gz").endswith(".csv")
 
 
-def _numbered(values: list[Any]) -> Iterator[tuple[str, Row | None]]:
+def _with_numbers(values: list[Any]) -> Iterator[tuple[str, Row | None]]:
     for number, row in enumerate(values, start=1):
         yield f"row {number}", row if isinstance(row, dict) else None
 
@@ -70,7 +70,7 @@ def _json(path: Path, body: bytes) -> Iterator[tuple[str, Row | None]]:
     except ValueError:
         yield from _lines(path, body)
         return
-    yield from _numbered(_listed(tree))
+    yield from _with_numbers(_rows_of(tree))
 
 
 def _lines(path: Path, body: bytes) -> Iterator[tuple[str, Row | None]]:
@@ -88,7 +88,7 @@ def _lines(path: Path, body: bytes) -> Iterator[tuple[str, Row | None]]:
         raise NotImportable(f"{path}: holds neither JSON nor JSON lines, CSV or parquet")
 
 
-def _listed(tree: Any) -> list[Any]:
+def _rows_of(tree: Any) -> list[Any]:
     """Rows of a list, of a response around a list, or of a table written by columns."""
     if isinstance(tree, list):
         return tree

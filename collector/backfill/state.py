@@ -12,7 +12,7 @@ from collector.backfill.window import Window
 
 
 @dataclass(slots=True, kw_only=True)
-class Imported:
+class ImportNote:
     """How far a source was imported: acknowledged up to `offset`; counts are over all runs.
 
     `head` is a hash of its first `head_bytes`: some sources grow between two runs.
@@ -27,14 +27,14 @@ class Imported:
     until: int = 0
 
 
-def load(head: bytes, window: Window, note: Path) -> Imported:
+def load(head: bytes, window: Window, note: Path) -> ImportNote:
     """Loads how far the source was imported. Raises NotImportable if the note is of another."""
     if not note.exists():
-        return Imported(
+        return ImportNote(
             head=_name_of(head), head_bytes=len(head), since=window.since, until=window.until
         )
     try:
-        done = Imported(**json.loads(note.read_text(encoding="utf-8")))
+        done = ImportNote(**json.loads(note.read_text(encoding="utf-8")))
         is_same = done.head == _name_of(head[: done.head_bytes])
     except (OSError, ValueError, TypeError) as error:
         raise NotImportable(f"{note}: is no note of an import; remove it to begin anew") from error
@@ -47,7 +47,7 @@ def load(head: bytes, window: Window, note: Path) -> Imported:
     return done
 
 
-def keep(done: Imported, note: Path) -> None:
+def keep(done: ImportNote, note: Path) -> None:
     """Writes the note atomically. Raises NotImportable if it cannot."""
     fresh = note.with_name(note.name + ".new")
     try:

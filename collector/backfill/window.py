@@ -38,13 +38,13 @@ class Contents:
         self.spans = self.logs = self.outside = self.first = self.last = 0
         self.traces: set[bytes] = set()
 
-    def told(self) -> dict[str, object]:
+    def summary(self) -> dict[str, object]:
         """The counts of what is in the window, and its time range."""
-        times = {"first": _written(self.first), "last": _written(self.last)}
+        times = {"first": _iso(self.first), "last": _iso(self.last)}
         counts = {"traces": len(self.traces), "spans": self.spans, "logs": self.logs}
         return {**counts, "outside": self.outside, **times}
 
-    def narrowed(self, piece: Piece, window: Window) -> Piece:
+    def narrow(self, piece: Piece, window: Window) -> Piece:
         """The piece without spans outside of the window; counts what it reads."""
         if piece.signal is not Signal.TRACES:
             self.logs += piece.items
@@ -93,7 +93,7 @@ def _moment(option: str, typed: str | None) -> int:
     return moment
 
 
-def _written(nanos: int) -> str | None:
+def _iso(nanos: int) -> str | None:
     if not nanos or nanos >= 253_402_300_800 * 10**9:  # the year 10000
         return None
     return datetime.fromtimestamp(nanos / 1e9, UTC).isoformat(timespec="milliseconds")

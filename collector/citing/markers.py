@@ -95,11 +95,11 @@ def _brackets(answer: str, targets: Targets) -> Iterator[Mark]:
             continue
         if after == ":" and _starts_line(answer, match.start()):
             continue  # a definition: `[^1]: …`, `[1]: http…`
-        yield from _named(match.start(), end, inside, targets, "double" if double else "bracket")
+        yield from _marks_in(match.start(), end, inside, targets, "double" if double else "bracket")
 
 
-def _is_link(answer: str, opened: int) -> bool:
-    inside = answer[opened : opened + 400].partition(")")[0].strip()
+def _is_link(answer: str, start: int) -> bool:
+    inside = answer[start : start + 400].partition(")")[0].strip()
     return inside.startswith(("http", "/", "#", "./", "mailto:", "<")) or (
         " " not in inside and "." in inside
     )
@@ -109,7 +109,7 @@ def _starts_line(answer: str, start: int) -> bool:
     return start == 0 or answer[start - 1] == "\n"
 
 
-def _named(start: int, end: int, inside: str, targets: Targets, style: str) -> Iterator[Mark]:
+def _marks_in(start: int, end: int, inside: str, targets: Targets, style: str) -> Iterator[Mark]:
     """The marks in a pair of brackets: numbers, an id, `Source: x`, or a list of these."""
     whole = targets.by_name(inside)
     if whole is not None and not inside.strip().isdigit():
@@ -117,12 +117,12 @@ def _named(start: int, end: int, inside: str, targets: Targets, style: str) -> I
         return
     if NUMBERS.fullmatch(inside):
         style = "footnote" if "^" in inside else "number"
-        yield from _numbered(start, end, inside.replace("^", ""), targets, style)
+        yield from _numbered_marks(start, end, inside.replace("^", ""), targets, style)
         return
     noun = NOUN.match(inside)
     rest = inside[noun.end() :] if noun else inside
     if noun and NUMBERS.fullmatch(rest):
-        yield from _numbered(start, end, rest, targets, "noun")
+        yield from _numbered_marks(start, end, rest, targets, "noun")
         return
     parts = [part.strip() for part in re.split(r"[,;]", rest) if part.strip()]
     parts = [stripped for part in parts if (stripped := NOUN.sub("", part, count=1).strip())]
@@ -141,7 +141,9 @@ def _place(targets: Targets, chunk: Document) -> int | None:
     return None
 
 
-def _numbered(start: int, end: int, inside: str, targets: Targets, style: str) -> Iterator[Mark]:
+def _numbered_marks(
+    start: int, end: int, inside: str, targets: Targets, style: str
+) -> Iterator[Mark]:
     numbers = list(_numbers(inside))
     for number in numbers[:LIST_LIMIT]:
         chunk, index = targets.by_number(number, zero_based=0 in numbers)
@@ -194,7 +196,7 @@ def _elements(answer: str, targets: Targets) -> Iterator[Mark]:
 
 
 def _loose(match: re.Match[str], name: str, targets: Targets, style: str) -> Iterator[Mark]:
-    marks = list(_named(*match.span(), name.strip("[]"), targets, style))
+    marks = list(_marks_in(*match.span(), name.strip("[]"), targets, style))
     yield from marks or [Mark(*match.span(), name, None, None, style)]
 
 
@@ -203,7 +205,7 @@ def _superscripts(answer: str, targets: Targets) -> Iterator[Mark]:
         if UNIT.search(answer[: match.start()][-8:]):
             continue
         digits = re.sub(r"[\u202f ]", ",", match.group()).translate(SUPERSCRIPTS)
-        yield from _numbered(*match.span(), digits, targets, "superscript")
+        yield from _numbered_marks(*match.span(), digits, targets, "superscript")
 
 
 def _parens(answer: str, targets: Targets, *, has_brackets: bool) -> Iterator[Mark]:
@@ -218,7 +220,7 @@ def _parens(answer: str, targets: Targets, *, has_brackets: bool) -> Iterator[Ma
                 yield from _in_range(match, inside, targets)
             continue
         if noun is not None and noun.end() < len(inside):
-            yield from _named(*match.span(), inside, targets, "paren")
+            yield from _marks_in(*match.span(), inside, targets, "paren")
             continue
         chunk = targets.by_name(inside)
         if chunk is not None and inside == chunk.chunk_id:
@@ -226,7 +228,7 @@ def _parens(answer: str, targets: Targets, *, has_brackets: bool) -> Iterator[Ma
 
 
 def _in_range(match: re.Match[str], inside: str, targets: Targets) -> Iterator[Mark]:
-    marks = list(_numbered(*match.span(), inside, targets, "paren"))
+    marks = list(_numbered_marks(*match.span(), inside, targets, "paren"))
     if marks and all(mark.chunk is not None for mark in marks):
         yield from marks
 

@@ -39,12 +39,12 @@ def claim_of(answer: str, ends: Sequence[int], start: int) -> tuple[int, int]:
     if not answer[begin:start].strip() and index:
         index -= 1  # the markers are behind the full stop
         begin = ends[index - 1] if index else 0
-        return _trimmed(answer, begin, ends[index])
+        return _trim(answer, begin, ends[index])
     end = ends[min(bisect_left(ends, start), len(ends) - 1)]
-    return _trimmed(answer, begin, end)
+    return _trim(answer, begin, end)
 
 
-def _trimmed(answer: str, begin: int, end: int) -> tuple[int, int]:
+def _trim(answer: str, begin: int, end: int) -> tuple[int, int]:
     text = answer[begin:end]
     return begin + len(text) - len(text.lstrip()), begin + len(text.rstrip())
 

@@ -59,7 +59,7 @@ class Reading:
             claims.sort(key=lambda claim: claim.precedence)  # stable: ties go to the first name
         withheld = None
         for claim in claims:
-            value = _called(claim.value) if callable(claim.value) else claim.value
+            value = _guarded(claim.value) if callable(claim.value) else claim.value
             if isinstance(value, Withheld):
                 withheld = withheld or value
             elif value is not None and value != "":
@@ -78,7 +78,7 @@ def read(span: Span, conventions: Sequence[Registered]) -> Reading:
     for name, convention, its_roots in conventions:
         if its_roots and its_roots.isdisjoint(roots):
             continue
-        claims = _called(partial(_listed, convention, span), name, span.trace_id)
+        claims = _guarded(partial(_list_claims, convention, span), name, span.trace_id)
         if claims:
             names.append(name)
         for claim in claims or ():
@@ -90,11 +90,11 @@ def read(span: Span, conventions: Sequence[Registered]) -> Reading:
     return Reading(span, merged, names)
 
 
-def _listed(convention: Any, span: Span) -> list[Claim]:
+def _list_claims(convention: Any, span: Span) -> list[Claim]:
     return list(convention.claims(span))
 
 
-def _called(code: Callable[[], Any], name: str = "", trace_id: str = "") -> Any:
+def _guarded(code: Callable[[], Any], name: str = "", trace_id: str = "") -> Any:
     """Calls plug-in code; returns None if it raises. Under pytest the error is raised."""
     try:
         return code()

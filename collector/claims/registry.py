@@ -44,10 +44,10 @@ def with_roots(name: str, convention: Convention | ModuleType) -> Registered:
 
 @cache
 def _outside() -> Plugins[Registered]:
-    return plug_in(GROUP, _made)
+    return plug_in(GROUP, _load)
 
 
-def _made(point: EntryPoint) -> Registered:
+def _load(point: EntryPoint) -> Registered:
     if any(point.name == entry.name for entry in own(GROUP)):
         raise NotAConvention(f"the name {point.name} is taken by {HOUSE}")
     convention = point.load()

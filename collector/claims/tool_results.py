@@ -1,10 +1,143 @@
-"""Finds documents in the results of tools: agents retrieve through tools."""
+"""Separates tool results from a message's other parts, unwraps them, and finds documents in them.
+
+Agents retrieve through tools. Several instrumentors send a tool's result as parts of a user's
+message. The user did not write these parts: they become messages of the role `tool`.
+"""
 
 from __future__ import annotations
 
-from collector.claims.claim import Listing
+from collections.abc import Mapping
+
+from collector.claims.claim import Listing, Message, Withheld
 from collector.claims.documents import draft, find_documents, listing
+from collector.claims.messages import message_of, messages_of
 from collector.claims.prompt_chunks import as_id, marked_blocks
+from collector.claims.recover import as_container, as_json, parse
+
+RESULT_TYPES = frozenset(
+    {"tool_call_response", "tool_result", "function_response", "server_tool_call_response"}
+)
+RESULT_KEYS = ("toolResult", "function_response", "functionResponse")
+RETURNED_KEYS = ("response", "result", "content", "output")
+PART_KEYS = frozenset({"type", "text", "content", "annotations", "citations", "_meta"})
+DEPTH = 4
+
+
+def messages_with_tools(value: object, role: str) -> tuple[Message, ...] | Withheld | None:
+    """Messages with a text or a tool call; tool results become messages of their own.
+
+    >>> result = {"type": "tool_call_response", "response": "[a-1] First."}
+    >>> question = {"type": "text", "content": "Why?"}
+    >>> messages_with_tools([{"role": "user", "parts": [result, question]}], "user")
+    (Message(role='tool', text='[a-1] First.', calls_tool=False), \
+Message(role='user', text='Why?', calls_tool=False))
+    >>> messages_with_tools('[{"role": "user", "parts": [{"type": "text"}]}]', "user") is None
+    True
+    """
+    messages = messages_of(value, role)
+    if not isinstance(messages, tuple):
+        return messages
+    entries = as_container(value).value
+    if isinstance(entries, list) and any(_result_parts(entry) for entry in entries):
+        messages = tuple(message for entry in entries for message in _split(entry, role))
+    return messages if any(m.text or m.calls_tool for m in messages) else None
+
+
+def _parts(entry: object) -> tuple[str, list[object]]:
+    """The key and the list of a message's parts."""
+    if isinstance(entry, dict):
+        for name in ("parts", "content"):
+            if isinstance(entry.get(name), list):
+                return name, entry[name]
+    return "", []
+
+
+def _result_parts(entry: object) -> list[object]:
+    return [part for part in _parts(entry)[1] if _is_result(part)]
+
+
+def _is_result(part: object) -> bool:
+    return isinstance(part, dict) and (
+        part.get("type") in RESULT_TYPES or any(key in part for key in RESULT_KEYS)
+    )
+
+
+def _split(entry: object, role: str) -> list[Message]:
+    """A message's tool results, each as a message, then its other parts as a message."""
+    name, parts = _parts(entry)
+    results = [Message("tool", result_text(part)) for part in parts if _is_result(part)]
+    rest = [part for part in parts if not _is_result(part)]
+    if isinstance(entry, dict) and results:
+        entry = {**entry, name: rest} if rest else None
+    message = message_of(entry, role)
+    return [*results, message] if message is not None else results
+
+
+def result_text(part: object) -> str:
+    """The text of a part that holds a tool's result; structures become JSON text.
+
+    >>> result_text({"toolResult": {"content": [{"json": {"chunks": [{"id": "a"}]}}]}})
+    '{"chunks": [{"id": "a"}]}'
+    """
+    if isinstance(part, dict):
+        inner = next((part[key] for key in RESULT_KEYS if isinstance(part.get(key), dict)), part)
+        part = next((inner[key] for key in RETURNED_KEYS if inner.get(key) is not None), None)
+    result = unwrap(part)
+    if isinstance(result, str) or result is None:
+        return result or ""
+    return as_json(result)
+
+
+def unwrap(result: object, depth: int = DEPTH) -> object:
+    """A tool's result without the parts and envelopes around it.
+
+    >>> unwrap({"content": [{"type": "text", "text": "[a-1] First."}], "isError": False})
+    '[a-1] First.'
+    """
+    if isinstance(result, str) and result[:1] == '"':
+        inner = parse(result).value
+        return inner if isinstance(inner, str) else result
+    container = as_container(result).value
+    if isinstance(container, list) and depth:
+        return _join(container, depth)
+    if not isinstance(container, dict) or not depth:
+        return result
+    if set(container) <= {*RETURNED_KEYS, "isError", "is_error", "status", "structuredContent"}:
+        for key in RETURNED_KEYS:
+            if container.get(key) is not None:
+                return unwrap(container[key], depth - 1)
+    return result
+
+
+def _join(parts: list[object], depth: int) -> object:
+    if len(parts) == 1 and isinstance(parts[0], dict) and set(parts[0]) <= {"json", "type"}:
+        return unwrap(parts[0].get("json"), depth - 1)
+    texts = [_text(part, alone=len(parts) == 1) for part in parts]
+    if not texts or None in texts:
+        return parts
+    return "\n\n".join(filter(None, texts))
+
+
+def _text(part: object, *, alone: bool) -> str | None:
+    """The text of a part. Several parts without a type could as well be documents."""
+    if not isinstance(part, Mapping) or not set(part) <= PART_KEYS:
+        return None
+    if part.get("type") != "text" and not (alone and "type" not in part):
+        return None
+    text = part.get("text", part.get("content"))
+    return text if isinstance(text, str) else None
+
+
+def tool_result_documents(result: object) -> Listing | None:
+    """The documents in a tool's result; None if it is no retrieval.
+
+    >>> listing = tool_result_documents('[{"text": "[a-1] First.\\\\n[b-2] Second."}]')
+    >>> [document.chunk_id for document in listing.documents]
+    ['a-1', 'b-2']
+    >>> tool_result_documents('[{"text": "It is 20 degrees in Lisbon."}]') is None
+    True
+    """
+    return tool_documents(unwrap(result))
 
 
 def tool_documents(result: object) -> Listing | None:
@@ -18,6 +151,6 @@ def tool_documents(result: object) -> Listing | None:
     data = find_documents(result)
     if isinstance(data, Listing):
         return data if any(document.content for document in data.documents) else None
-    shown = marked_blocks(result) if isinstance(result, str) else ()
-    marked = listing([draft(as_id(block.label), block.text) for block in shown])
-    return marked if shown and isinstance(marked, Listing) else None
+    blocks = marked_blocks(result) if isinstance(result, str) else ()
+    marked = listing([draft(as_id(block.label), block.text) for block in blocks])
+    return marked if blocks and isinstance(marked, Listing) else None

@@ -13,7 +13,7 @@ from functools import partial
 from collector.claims.claim import Claim, Field, Message, SpanRole, Withheld
 from collector.claims.messages import text_of
 from collector.claims.recover import as_container, number, text, whole
-from collector.claims.tool_parts import messages_with_tools, tool_result_documents
+from collector.claims.tool_results import messages_with_tools, tool_result_documents
 from ragvigil.model.span import Attributes, Span
 
 ROOTS = frozenset({"gcp"})

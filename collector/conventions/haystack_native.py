@@ -152,14 +152,14 @@ def _answer(result: object) -> str | None:
     if not isinstance(container, dict):
         return None
     outputs = [container, *(output for output in container.values() if isinstance(output, dict))]
-    for read in (_built, _replied, _last_message):
+    for read in (_builder_answer, _generator_reply, _last_message):
         answers = {answer for output in outputs if (answer := read(output))}
         if answers:
             return answers.pop() if len(answers) == 1 else None
     return None
 
 
-def _built(output: Mapping[str, object]) -> str:
+def _builder_answer(output: Mapping[str, object]) -> str:
     """The first answer: a generated one, or the best that was extracted from documents."""
     answers = output.get("answers")
     first = answers[0] if isinstance(answers, list) and answers else None
@@ -169,7 +169,7 @@ def _built(output: Mapping[str, object]) -> str:
     return text(first)
 
 
-def _replied(output: Mapping[str, object]) -> str:
+def _generator_reply(output: Mapping[str, object]) -> str:
     messages = _messages(output.get("replies"), "assistant") or ()
     return messages[0].text if messages and not messages[0].calls_tool else ""
 

@@ -71,17 +71,17 @@ def claims(span: Span) -> Iterator[Claim]:
     elif "langfuse.observation.type" in attributes:
         yield Claim(Field.ROLE, SpanRole.CHAIN, 20)
     for key in attributes.keys() & SCALARS.keys():
-        claimed, read, precedence = SCALARS[key]
-        yield Claim(claimed, read(attributes[key]), precedence)
+        claim_field, read, precedence = SCALARS[key]
+        yield Claim(claim_field, read(attributes[key]), precedence)
     if text(attributes.get("langfuse.observation.level")).upper() == "ERROR":
         why = plain_text(attributes.get("langfuse.observation.status_message"))
         yield Claim(Field.ERROR, why or UNNAMED, 5)
     if role is SpanRole.LLM:
         yield from _generation(span)
     if role in (SpanRole.LLM, SpanRole.EMBEDDING, SpanRole.RERANKER):
-        yield from _spent(attributes)
-    yield from _given(attributes, role)
-    yield from _returned(span, role)
+        yield from _usage(attributes)
+    yield from _inputs(attributes, role)
+    yield from _outputs(span, role)
 
 
 def _role(span: Span) -> SpanRole | None:
@@ -94,7 +94,7 @@ def _role(span: Span) -> SpanRole | None:
     return ROLES.get(kind)
 
 
-def _given(attributes: Attributes, role: SpanRole | None) -> Iterator[Claim]:
+def _inputs(attributes: Attributes, role: SpanRole | None) -> Iterator[Claim]:
     """The input of an observation, and of the trace if the user's code set it on this span."""
     for name, precedence in ((OBSERVED_IN, 5), ("langfuse.trace.input", 4)):
         value = attributes.get(name)
@@ -103,23 +103,23 @@ def _given(attributes: Attributes, role: SpanRole | None) -> Iterator[Claim]:
         if value == MASKED:
             yield Claim(Field.INPUT, Withheld.HIDDEN, precedence)
         elif role in (SpanRole.LLM, SpanRole.EMBEDDING) and name == OBSERVED_IN:
-            claimed = Field.PROMPT if role is SpanRole.LLM else Field.QUERY
+            claim_field = Field.PROMPT if role is SpanRole.LLM else Field.QUERY
             yield Claim(
-                claimed,
+                claim_field,
                 partial(prompt_messages if role is SpanRole.LLM else question_in_arguments, value),
                 5,
             )
         else:
-            yield Claim(Field.INPUT, partial(_asked_or_all, value), precedence)
+            yield Claim(Field.INPUT, partial(_question_or_all, value), precedence)
     if role is SpanRole.RERANKER and OBSERVED_IN in attributes:
         yield Claim(Field.RERANK_INPUT, partial(documents_in_arguments, attributes[OBSERVED_IN]), 5)
 
 
-def _asked_or_all(value: object) -> object:
+def _question_or_all(value: object) -> object:
     return question_in_arguments(value) or value
 
 
-def _returned(span: Span, role: SpanRole | None) -> Iterator[Claim]:
+def _outputs(span: Span, role: SpanRole | None) -> Iterator[Claim]:
     attributes = span.attributes
     value = attributes.get(OBSERVED_OUT)
     if value is not None and role not in (SpanRole.LLM, SpanRole.EMBEDDING):
@@ -127,9 +127,9 @@ def _returned(span: Span, role: SpanRole | None) -> Iterator[Claim]:
     if "langfuse.trace.output" in attributes:
         yield Claim(Field.OUTPUT, attributes["langfuse.trace.output"], 4)
     if value == MASKED:
-        claimed = Field.RERANKED if role is SpanRole.RERANKER else Field.RETRIEVED
+        claim_field = Field.RERANKED if role is SpanRole.RERANKER else Field.RETRIEVED
         if role in (SpanRole.RETRIEVER, SpanRole.RERANKER):
-            yield Claim(claimed, Withheld.HIDDEN, 5)
+            yield Claim(claim_field, Withheld.HIDDEN, 5)
     elif value is not None:
         if role is SpanRole.RERANKER:
             yield Claim(Field.RERANKED, partial(returned_documents, value), 5)
@@ -146,12 +146,12 @@ def _is_named_retrieval(span: Span, role: SpanRole | None) -> bool:
 
 def _generation(span: Span) -> Iterator[Claim]:
     attributes = span.attributes
-    replied = attributes.get(OBSERVED_OUT)
-    if replied == MASKED:
+    output = attributes.get(OBSERVED_OUT)
+    if output == MASKED:
         yield Claim(Field.REPLY, Withheld.HIDDEN, 5)
-    elif replied is not None:
-        yield Claim(Field.REPLY, partial(reply_messages, replied), 5)
-        yield Claim(Field.RAW_REPLY, replied, 5)
+    elif output is not None:
+        yield Claim(Field.REPLY, partial(reply_messages, output), 5)
+        yield Claim(Field.RAW_REPLY, output, 5)
     if attributes.get(OBSERVED_IN) == MASKED:
         yield Claim(Field.PROMPT, Withheld.HIDDEN, 5)
     parameters = attributes.get("langfuse.observation.model.parameters")
@@ -187,7 +187,7 @@ def _length(span: Span) -> float:
     return (span.end_unix_nano - span.start_unix_nano) / 1e9
 
 
-def _spent(attributes: Attributes) -> Iterator[Claim]:
+def _usage(attributes: Attributes) -> Iterator[Claim]:
     usage = as_container(attributes.get("langfuse.observation.usage_details")).value
     if isinstance(usage, dict):
         names = {str(name): tokens for name, count in usage.items()

@@ -66,16 +66,16 @@ def claims(span: Span) -> Iterator[Claim]:
     if role is not None:
         yield Claim(Field.ROLE, role, 3)
     for key in attributes.keys() & SCALARS.keys():
-        claimed, read, precedence = SCALARS[key]
-        yield Claim(claimed, read(attributes[key]), precedence)
+        claim_field, read, precedence = SCALARS[key]
+        yield Claim(claim_field, read(attributes[key]), precedence)
     if not span.parent_span_id and "langsmith.trace.name" in attributes:
         yield Claim(Field.WORKFLOW, text(attributes["langsmith.trace.name"]), 5)
     if role is SpanRole.LLM:
-        yield from _spent(attributes)
+        yield from _usage_details(attributes)
     if INPUTS in attributes:
-        yield from _given(attributes[INPUTS], role)
+        yield from _inputs(attributes[INPUTS], role)
     if OUTPUTS in attributes:
-        yield from _returned(attributes[OUTPUTS], role)
+        yield from _outputs(attributes[OUTPUTS], role)
         if role is SpanRole.CHAIN and "retriev" in span.name.lower():
             yield Claim(Field.RETRIEVED, partial(_from_chain, attributes[OUTPUTS]), 8)
 
@@ -88,32 +88,34 @@ def _role(span: Span) -> SpanRole | None:
     return ROLES.get(kind)
 
 
-def _spent(attributes: Attributes) -> Iterator[Claim]:
-    for name, key, claimed in DETAILS:
+def _usage_details(attributes: Attributes) -> Iterator[Claim]:
+    for name, key, claim_field in DETAILS:
         if name in attributes:
-            yield Claim(claimed, whole(first_member(attributes[name], key)), 5)
+            yield Claim(claim_field, whole(first_member(attributes[name], key)), 5)
 
 
-def _given(value: object, role: SpanRole | None) -> Iterator[Claim]:
+def _inputs(value: object, role: SpanRole | None) -> Iterator[Claim]:
     """The inputs of a run: arguments by name, or a model's request."""
     if value in HIDDEN:
-        claimed = {SpanRole.LLM: Field.PROMPT, SpanRole.EMBEDDING: Field.QUERY}
-        yield Claim(claimed.get(role, Field.INPUT) if role else Field.INPUT, Withheld.HIDDEN, 5)
+        hidden_field = {SpanRole.LLM: Field.PROMPT, SpanRole.EMBEDDING: Field.QUERY}
+        yield Claim(
+            hidden_field.get(role, Field.INPUT) if role else Field.INPUT, Withheld.HIDDEN, 5
+        )
     elif role is SpanRole.LLM:
         yield Claim(Field.PROMPT, partial(prompt_messages, value), 5)
     elif role in (SpanRole.RETRIEVER, SpanRole.EMBEDDING, SpanRole.RERANKER):
         yield Claim(Field.QUERY, partial(question_in_arguments, value), 8)
     elif role is not None:
-        yield Claim(Field.INPUT, partial(_asked_or_all, value), 5)
+        yield Claim(Field.INPUT, partial(_question_or_all, value), 5)
     if role is SpanRole.RERANKER:
         yield Claim(Field.RERANK_INPUT, partial(documents_in_arguments, value), 5)
 
 
-def _asked_or_all(value: object) -> object:
+def _question_or_all(value: object) -> object:
     return question_in_arguments(value) or value
 
 
-def _returned(value: object, role: SpanRole | None) -> Iterator[Claim]:
+def _outputs(value: object, role: SpanRole | None) -> Iterator[Claim]:
     """The outputs of a run: a mapping; any other result is its member `output`."""
     hidden = value in HIDDEN
     if role is SpanRole.LLM:
@@ -122,23 +124,27 @@ def _returned(value: object, role: SpanRole | None) -> Iterator[Claim]:
             yield Claim(Field.RAW_REPLY, value, 5)
             yield Claim(Field.FINISH_REASON, partial(_finish_reason, value), 5)
     elif role is SpanRole.RETRIEVER:
-        yield Claim(Field.RETRIEVED, Withheld.HIDDEN if hidden else partial(_listed, value), 8)
+        yield Claim(
+            Field.RETRIEVED, Withheld.HIDDEN if hidden else partial(_output_documents, value), 8
+        )
     elif role is SpanRole.RERANKER:
-        yield Claim(Field.RERANKED, Withheld.HIDDEN if hidden else partial(_listed, value), 8)
+        yield Claim(
+            Field.RERANKED, Withheld.HIDDEN if hidden else partial(_output_documents, value), 8
+        )
     elif role not in (None, SpanRole.EMBEDDING, SpanRole.PROMPT):
         yield Claim(Field.OUTPUT, Withheld.HIDDEN if hidden else value, 5)
         if role is SpanRole.TOOL and not hidden:
             yield Claim(Field.RETRIEVED, partial(_from_tool, value), 8)
 
 
-def _listed(value: object) -> object:
+def _output_documents(value: object) -> object:
     inner = first_member(value, "output", "outputs")
     return returned_documents(inner if isinstance(inner, (list, str)) else value)
 
 
 def _from_chain(value: object) -> object:
     """Documents from a function or graph node named for retrieving; None if it also answers."""
-    return None if value in HIDDEN or answer_of(value) else _listed(value)
+    return None if value in HIDDEN or answer_of(value) else _output_documents(value)
 
 
 def _from_tool(value: object) -> object:

@@ -53,7 +53,7 @@ ABSENT = frozenset({"", "null"})
 
 def claims(span: Span) -> Iterator[Claim]:
     """Reads the claims of LlamaIndex's events on a span."""
-    events_by_subject = _said(span)
+    events_by_subject = _events_by_subject(span)
     name, role = next(
         ((subject, role) for subject, role in ROLES if subject in events_by_subject), ("", None)
     )
@@ -71,7 +71,7 @@ def claims(span: Span) -> Iterator[Claim]:
         yield Claim(Field.REPLY, partial(_reply, merged), 6)
         yield Claim(Field.FIRST_TOKEN_SECONDS, _first_token(events), 5)
     elif role is SpanRole.EMBEDDING:
-        yield Claim(Field.QUERY, partial(_embedded, merged), 6)
+        yield Claim(Field.QUERY, partial(_embedding_query, merged), 6)
     elif role is SpanRole.RETRIEVER or role is SpanRole.RERANKER:
         yield Claim(Field.QUERY, _first(merged, QUERIES), 6)
         yield from _nodes(events, role)
@@ -80,7 +80,7 @@ def claims(span: Span) -> Iterator[Claim]:
         yield Claim(Field.OUTPUT, _first(merged, ANSWERS), 7)
 
 
-def _said(span: Span) -> dict[str, list[Attributes]]:
+def _events_by_subject(span: Span) -> dict[str, list[Attributes]]:
     """The events by subject (`LLMChat`), in the order of the span: start before end."""
     events_by_subject: dict[str, list[Attributes]] = {}
     for event in span.events:
@@ -105,14 +105,14 @@ def _nodes(events: list[Attributes], role: SpanRole) -> Iterator[Claim]:
         if "nodes" not in event:
             continue
         is_end = text(event["class_name"]).endswith("EndEvent")
-        nodes = partial(_listed, event["nodes"])
+        nodes = partial(_node_listing, event["nodes"])
         if role is SpanRole.RERANKER:
             yield Claim(Field.RERANKED if is_end else Field.RERANK_INPUT, nodes, 6)
         elif is_end:
             yield Claim(Field.RETRIEVED, nodes, 6)
 
 
-def _listed(nodes: object) -> Listing | Withheld | None:
+def _node_listing(nodes: object) -> Listing | Withheld | None:
     """A list of nodes. An empty list means that nothing was found: OTLP keeps no type for it."""
     return Listing(()) if nodes == [] else find_documents(nodes)
 
@@ -162,11 +162,11 @@ def _reply(merged: Attributes) -> tuple[Message, ...] | Withheld | None:
         calls = merged.get("response.message.additional_kwargs.tool_calls")
         message = {"blocks": container, "additional_kwargs": {"tool_calls": calls}}
         return _messages([message], "assistant")
-    replied = _first(merged, ("response.message.content", "response.text"))
-    return (Message("assistant", replied),) if replied else None
+    text_ = _first(merged, ("response.message.content", "response.text"))
+    return (Message("assistant", text_),) if text_ else None
 
 
-def _embedded(merged: Attributes) -> str | None:
+def _embedding_query(merged: Attributes) -> str | None:
     """The embedded text; None for a batch of several, which is no query."""
     chunks = as_container(merged.get("chunks")).value
     if not isinstance(chunks, list) or len(chunks) != 1:

@@ -59,16 +59,18 @@ def claims(span: Span) -> Iterator[Claim]:
     if role is not None:
         yield Claim(Field.ROLE, role, 4 if kind in ROLES else 12)
     for key in attributes.keys() & SCALARS.keys():
-        claimed, read, precedence = SCALARS[key]
-        yield Claim(claimed, read(attributes[key]), precedence)
+        claim_field, read, precedence = SCALARS[key]
+        yield Claim(claim_field, read(attributes[key]), precedence)
     if "mlflow.linkedPrompts" in attributes:
-        yield Claim(Field.PROMPT_VERSION, partial(_linked, attributes["mlflow.linkedPrompts"]), 6)
+        yield Claim(
+            Field.PROMPT_VERSION, partial(_linked_prompts, attributes["mlflow.linkedPrompts"]), 6
+        )
     if role in SPENDING:
-        yield from _spent(attributes)
+        yield from _usage(attributes)
     if role is SpanRole.LLM:
         yield from _model_call(attributes)
     else:
-        yield from _called(span, role)
+        yield from _call(span, role)
 
 
 def _role(span: Span, kind: str) -> SpanRole | None:
@@ -81,11 +83,11 @@ def _role(span: Span, kind: str) -> SpanRole | None:
     return SpanRole.CHAIN if kind else None
 
 
-def _called(span: Span, role: SpanRole | None) -> Iterator[Claim]:
+def _call(span: Span, role: SpanRole | None) -> Iterator[Claim]:
     inputs, result = span.attributes.get(INPUTS), span.attributes.get(OUTPUTS)
     if inputs is not None:
-        claimed = Field.QUERY if role is SpanRole.EMBEDDING else Field.INPUT
-        yield Claim(claimed, partial(_asked_or_all, inputs), 5)
+        claim_field = Field.QUERY if role is SpanRole.EMBEDDING else Field.INPUT
+        yield Claim(claim_field, partial(_question_or_all, inputs), 5)
         if role is SpanRole.RERANKER:
             yield Claim(Field.RERANK_INPUT, partial(documents_in_arguments, inputs), 5)
     if result is None or role is SpanRole.EMBEDDING:
@@ -101,7 +103,7 @@ def _called(span: Span, role: SpanRole | None) -> Iterator[Claim]:
         yield Claim(Field.RETRIEVED, partial(returned_documents, result), 5)
 
 
-def _asked_or_all(value: object) -> object:
+def _question_or_all(value: object) -> object:
     return question_in_arguments(value) or decode(value)
 
 
@@ -151,7 +153,7 @@ def _max_tokens(parameters: object) -> int | None:
     )
 
 
-def _spent(attributes: Attributes) -> Iterator[Claim]:
+def _usage(attributes: Attributes) -> Iterator[Claim]:
     usage = attributes.get("mlflow.chat.tokenUsage")
     if usage is not None:
         yield Claim(Field.INPUT_TOKENS, whole(first_member(usage, "input_tokens")), 6)
@@ -163,7 +165,7 @@ def _spent(attributes: Attributes) -> Iterator[Claim]:
         yield Claim(Field.COST_USD, number(first_member(cost, "total_cost")), 5)
 
 
-def _linked(value: object) -> str | None:
+def _linked_prompts(value: object) -> str | None:
     """The version of the linked prompt; of several, names and versions of all."""
     container = as_container(value).value
     prompts = [entry for entry in container if isinstance(entry, dict)] if isinstance(

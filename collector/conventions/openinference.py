@@ -70,7 +70,7 @@ def claims(span: Span) -> Iterator[Claim]:
     if role is SpanRole.LLM or role is None or role is SpanRole.AGENT:
         yield from _model_call(span, role, families)
     elif role is SpanRole.EMBEDDING:
-        yield Claim(Field.QUERY, partial(_embedded, attributes), 4)
+        yield Claim(Field.QUERY, partial(_embedding_query, attributes), 4)
     if role is not SpanRole.LLM and role is not SpanRole.PROMPT:
         yield from _documents(span, role, families)
     if "metadata" in attributes:
@@ -90,11 +90,14 @@ def _role(span: Span, role: SpanRole) -> SpanRole:
 
 def _model_call(span: Span, role: SpanRole | None, families: dict[str, Rows]) -> Iterator[Claim]:
     attributes = span.attributes
-    prompt_rows, replied = families.get("llm.input_messages"), families.get("llm.output_messages")
+    prompt_rows, reply_rows = (
+        families.get("llm.input_messages"),
+        families.get("llm.output_messages"),
+    )
     if prompt_rows:
         yield Claim(Field.PROMPT, partial(messages_of_rows, prompt_rows), 1)
-    if replied:
-        yield Claim(Field.REPLY, partial(messages_of_rows, replied), 1)
+    if reply_rows:
+        yield Claim(Field.REPLY, partial(messages_of_rows, reply_rows), 1)
     if "llm.prompts" in families or "llm.prompts" in attributes:
         yield Claim(Field.PROMPT, partial(_prompts, attributes, families.get("llm.prompts")), 6)
     if "llm.choices" in families:
@@ -121,12 +124,12 @@ def _documents(span: Span, role: SpanRole | None, families: dict[str, Rows]) -> 
     returned = families.get("retrieval.documents")
     if returned:
         field = Field.RERANKED if role is SpanRole.RERANKER else Field.RETRIEVED
-        yield Claim(field, partial(_identified, returned, cut, attributes.get("output.value")), 1)
+        yield Claim(field, partial(_best_listing, returned, cut, attributes.get("output.value")), 1)
     elif "retrieval.documents" in attributes:
         yield Claim(Field.RETRIEVED, partial(_whole, attributes["retrieval.documents"]), 2)
-    ranked = families.get("reranker.output_documents")
-    if ranked:
-        yield Claim(Field.RERANKED, _listing(ranked, cut), 1)
+    outputs = families.get("reranker.output_documents")
+    if outputs:
+        yield Claim(Field.RERANKED, _listing(outputs, cut), 1)
     inputs = families.get("reranker.input_documents")
     if inputs:
         yield Claim(Field.RERANK_INPUT, _listing(inputs, cut), 1)
@@ -138,7 +141,7 @@ def _documents(span: Span, role: SpanRole | None, families: dict[str, Rows]) -> 
         elif role is SpanRole.RERANKER:
             yield Claim(Field.RERANKED, partial(_ranking, attributes["output.value"]), 4)
         elif "joiner" in span.name.lower():
-            yield Claim(Field.RERANK_INPUT, partial(_joined, attributes["output.value"]), 6)
+            yield Claim(Field.RERANK_INPUT, partial(_joiner_output, attributes["output.value"]), 6)
 
 
 def _listing(rows: Rows, cut: bool) -> Listing | Withheld:
@@ -151,7 +154,7 @@ def _listing(rows: Rows, cut: bool) -> Listing | Withheld:
     return listed
 
 
-def _identified(rows: Rows, cut: bool, output: object) -> Listing | Withheld:
+def _best_listing(rows: Rows, cut: bool, output: object) -> Listing | Withheld:
     """Flattened documents, or those of `output.value` if they are the same and more complete.
 
     LangChain's flattened documents lack the id that `output.value` may have. If attributes were
@@ -176,7 +179,7 @@ def _identified(rows: Rows, cut: bool, output: object) -> Listing | Withheld:
     return whole_list if same and (cut or len(texts) == len(flattened.documents)) else flattened
 
 
-def _joined(output: object) -> Listing | Withheld | None:
+def _joiner_output(output: object) -> Listing | Withheld | None:
     """The ids in a Haystack joiner's output, in order; its repr cuts the texts short."""
     container = as_container(output).value
     entries = container.get("documents") if isinstance(container, dict) else None
@@ -233,7 +236,7 @@ def _ranking(value: object) -> Listing | Withheld | None:
     return listing([draft(node[1], None, node[2]) for node in nodes if node])
 
 
-def _embedded(attributes: Mapping[str, AttributeValue]) -> str | None:
+def _embedding_query(attributes: Mapping[str, AttributeValue]) -> str | None:
     value = attributes.get("embedding.embeddings.0.embedding.text")
     return value if isinstance(value, str) and value != REDACTED else None
 

@@ -17,7 +17,7 @@ from functools import partial
 from collector.claims.claim import Claim, Field, Listing, Message, SpanRole, Withheld
 from collector.claims.documents import Draft, draft_of, listing
 from collector.claims.recover import as_container, text, whole
-from collector.claims.tool_parts import tool_result_documents
+from collector.claims.tool_results import tool_result_documents
 from ragvigil.model.span import Span
 
 ROOTS = frozenset({"gen_ai"})
@@ -62,7 +62,7 @@ def _documents(value: object, count: int | None) -> Listing | Withheld | None:
     if not drafts:
         return None
     whole_list = complete and count == len(drafts) and not _is_cut(drafts)
-    documents = listing(_apart(drafts), complete=whole_list)
+    documents = listing(_without_shared_ids(drafts), complete=whole_list)
     return documents._replace(total=count or 0) if isinstance(documents, Listing) else documents
 
 
@@ -72,7 +72,7 @@ def _is_cut(drafts: list[Draft]) -> bool:
     return longest.endswith(ELLIPSIS)
 
 
-def _apart(drafts: list[Draft]) -> list[Draft]:
+def _without_shared_ids(drafts: list[Draft]) -> list[Draft]:
     """Drops ids that several texts share: these are names of files that chunks come from."""
     texts: dict[str, set[str | None]] = {}
     for draft_ in drafts:

@@ -62,14 +62,14 @@ def claims(span: Span) -> Iterator[Claim]:
     if text(attributes.get("traceloop.workflow.name")):
         yield Claim(Field.WORKFLOW, text(attributes["traceloop.workflow.name"]), 3)
     yield from _entity(span)
-    yield from _numbered(span)
+    yield from _numbered_messages(span)
     if span.events:
         yield from _hits(span)
     if "db.vector.query.content" in attributes:
         yield Claim(Field.QUERY, text(attributes["db.vector.query.content"]), 3)
     if "db.vector.query.response.documents" in attributes:
-        responded = attributes["db.vector.query.response.documents"]
-        yield Claim(Field.RETRIEVED, partial(find_documents, responded), 4)
+        response = attributes["db.vector.query.response.documents"]
+        yield Claim(Field.RETRIEVED, partial(find_documents, response), 4)
 
 
 def _roles(span: Span) -> Iterator[Claim]:
@@ -117,7 +117,7 @@ def _entity(span: Span) -> Iterator[Claim]:
     if inputs is not None:
         yield Claim(Field.INPUT, inputs, 6)
         if retrieves or "rerank" in name:
-            yield Claim(Field.QUERY, partial(_queried, inputs), 6)
+            yield Claim(Field.QUERY, partial(_entity_query, inputs), 6)
         if '"nodes"' in text(inputs)[:65_536] and not retrieves and "rerank" not in name:
             yield Claim(Field.CONTEXT, partial(_nodes, inputs), 6)
     if returned is not None:
@@ -138,7 +138,7 @@ def _tool_result(returned: object) -> Listing | None:
     return tool_documents(answer_of(returned) or returned)
 
 
-def _queried(inputs: object) -> str | None:
+def _entity_query(inputs: object) -> str | None:
     container = as_container(inputs).value
     for _ in range(3):
         if isinstance(container, dict):
@@ -157,26 +157,26 @@ def _nodes(inputs: object) -> Listing | Withheld | None:
     return listing(drafts, complete=complete) if len(drafts) == len(nodes) else None
 
 
-def _numbered(span: Span) -> Iterator[Claim]:
+def _numbered_messages(span: Span) -> Iterator[Claim]:
     """`gen_ai.prompt.N.content` and `gen_ai.completion.N.content`, still sent by many packages."""
     families = gather(span.attributes)
     prompt_rows = families.get("gen_ai.prompt")
-    replied = families.get("gen_ai.completion")
+    reply_rows = families.get("gen_ai.completion")
     rerank = text(span.attributes.get("llm.request.type")) == "rerank"
     if prompt_rows and rerank:
         yield from _cohere_input(prompt_rows)
     elif prompt_rows:
         yield Claim(Field.PROMPT, partial(_messages, prompt_rows, "user"), 3)
-    if replied and rerank:
-        yield Claim(Field.RERANKED, partial(_cohere_output, replied), 5)
-    elif replied:
-        yield Claim(Field.REPLY, partial(_messages, replied, "assistant"), 3)
-        reason = text(replied[max(replied)].get("finish_reason"))
+    if reply_rows and rerank:
+        yield Claim(Field.RERANKED, partial(_cohere_output, reply_rows), 5)
+    elif reply_rows:
+        yield Claim(Field.REPLY, partial(_messages, reply_rows, "assistant"), 3)
+        reason = text(reply_rows[max(reply_rows)].get("finish_reason"))
         if reason:
             yield Claim(Field.FINISH_REASON, reason, 3)
-    streamed = next((e for e in span.events if e.name == CHUNK_EVENT), None)
-    if streamed is not None and streamed.time_unix_nano >= span.start_unix_nano > 0:
-        seconds = (streamed.time_unix_nano - span.start_unix_nano) / 1e9
+    first_chunk = next((e for e in span.events if e.name == CHUNK_EVENT), None)
+    if first_chunk is not None and first_chunk.time_unix_nano >= span.start_unix_nano > 0:
+        seconds = (first_chunk.time_unix_nano - span.start_unix_nano) / 1e9
         yield Claim(Field.FIRST_TOKEN_SECONDS, seconds, 4)
 
 

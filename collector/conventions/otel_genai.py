@@ -16,7 +16,7 @@ from collector.claims.claim import Claim, Field, Message, SpanRole, Withheld
 from collector.claims.documents import find_documents
 from collector.claims.messages import message_of, messages_of, text_of
 from collector.claims.recover import as_container, number, text, whole
-from collector.claims.tool_parts import messages_with_tools, tool_result_documents
+from collector.claims.tool_results import messages_with_tools, tool_result_documents
 from ragvigil.model.span import Attributes, AttributeValue, Span
 
 ROOTS = frozenset({"gen_ai", "aws", "error"})
@@ -126,12 +126,14 @@ def _documents(attributes: Attributes, role: SpanRole | None) -> Iterator[Claim]
         yield Claim(Field.OUTPUT, result, 2)
         yield Claim(Field.RETRIEVED, partial(tool_result_documents, result), 6)
         if "gen_ai.tool.call.arguments" in attributes:
-            yield Claim(Field.QUERY, partial(_asked, attributes["gen_ai.tool.call.arguments"]), 6)
+            yield Claim(
+                Field.QUERY, partial(_tool_query, attributes["gen_ai.tool.call.arguments"]), 6
+            )
     if DATA_SOURCE_ID in attributes:
         yield Claim(Field.INDEX_EPOCH, text(attributes[DATA_SOURCE_ID]), 8)
 
 
-def _asked(arguments: object) -> str | None:
+def _tool_query(arguments: object) -> str | None:
     container = as_container(arguments).value
     if not isinstance(container, dict):
         return None
@@ -144,7 +146,7 @@ def _asked(arguments: object) -> str | None:
 def _content(attributes: Attributes, role: SpanRole | None) -> Iterator[Claim]:
     inputs = attributes.get("gen_ai.input.messages")
     system = attributes.get("gen_ai.system_instructions")
-    replied = attributes.get("gen_ai.output.messages")
+    outputs = attributes.get("gen_ai.output.messages")
     if role is SpanRole.EMBEDDING:
         if inputs is not None:
             yield Claim(Field.QUERY, partial(_last_asked, inputs), 5)
@@ -154,15 +156,15 @@ def _content(attributes: Attributes, role: SpanRole | None) -> Iterator[Claim]:
         return
     if inputs is not None or system is not None:
         yield Claim(Field.PROMPT, partial(_prompt, inputs, system), 2)
-    if replied is not None:
-        yield Claim(Field.REPLY, partial(messages_with_tools, replied, "assistant"), 2)
+    if outputs is not None:
+        yield Claim(Field.REPLY, partial(messages_with_tools, outputs, "assistant"), 2)
         if role is SpanRole.LLM:
-            yield Claim(Field.FINISH_REASON, partial(_stated_reason, replied), 4)
+            yield Claim(Field.FINISH_REASON, partial(_stated_reason, outputs), 4)
     if role is not SpanRole.LLM:
         if inputs is not None:
             yield Claim(Field.INPUT, partial(_last_asked, inputs), 6)
-        if replied is not None:
-            yield Claim(Field.OUTPUT, partial(_last_reply, replied), 6)
+        if outputs is not None:
+            yield Claim(Field.OUTPUT, partial(_last_reply, outputs), 6)
 
 
 def _prompt(inputs: object, system: object) -> tuple[Message, ...] | Withheld | None:
@@ -187,16 +189,16 @@ def _last_asked(inputs: object) -> str | None:
     return texts[-1] if texts else None
 
 
-def _last_reply(replied: object) -> str | None:
-    messages = messages_with_tools(replied, "assistant")
+def _last_reply(outputs: object) -> str | None:
+    messages = messages_with_tools(outputs, "assistant")
     if not isinstance(messages, tuple):
         return None
     return next((m.text for m in reversed(messages) if m.text and m.role != "tool"), None)
 
 
-def _stated_reason(replied: object) -> str:
+def _stated_reason(outputs: object) -> str:
     """The finish reason of the last output message; empty if it has none."""
-    container = as_container(replied).value
+    container = as_container(outputs).value
     last = container[-1] if isinstance(container, list) and container else None
     return text(last.get("finish_reason")) if isinstance(last, dict) else ""
 
@@ -211,15 +213,15 @@ def _last_reason(reasons: object) -> str:
 
 def _events(span: Span, role: SpanRole | None) -> Iterator[Claim]:
     """Content in span events and in the span's log records, by time."""
-    happened: list[tuple[int, str, Attributes, AttributeValue]] = [
+    events: list[tuple[int, str, Attributes, AttributeValue]] = [
         (event.time_unix_nano, event.name, event.attributes, None) for event in span.events
     ]
-    happened += [(r.time_unix_nano, r.event_name, r.attributes, r.body) for r in span.logs]
-    happened.sort(key=lambda event: event[0])
+    events += [(r.time_unix_nano, r.event_name, r.attributes, r.body) for r in span.logs]
+    events.sort(key=lambda event: event[0])
     prompt: list[Message] = []
-    replied: list[Message] = []
+    reply: list[Message] = []
     details: dict[str, AttributeValue] = {}  # merged: Strands writes an event per detail
-    for _, name, attributes, body in happened:
+    for _, name, attributes, body in events:
         if name == DETAILS:
             details = {**_details(attributes, body), **details}
         elif name in ROLE_EVENTS:
@@ -228,7 +230,7 @@ def _events(span: Span, role: SpanRole | None) -> Iterator[Claim]:
                 role_name = message.role if message.role in ROLE_EVENTS.values() else ""
                 prompt.append(message._replace(role=role_name or ROLE_EVENTS[name]))
         elif name == "gen_ai.choice":
-            yield from _choice(_body(attributes, body), replied)
+            yield from _choice(_body(attributes, body), reply)
         elif name == "gen_ai.content.prompt":
             yield Claim(
                 Field.PROMPT, partial(messages_of, attributes.get("gen_ai.prompt"), "user"), 7
@@ -240,8 +242,8 @@ def _events(span: Span, role: SpanRole | None) -> Iterator[Claim]:
         yield from _content(details, role)
     if prompt:
         yield Claim(Field.PROMPT, tuple(prompt) if any(m.text for m in prompt) else None, 5)
-    if any(message.text or message.calls_tool for message in replied):
-        yield Claim(Field.REPLY, tuple(replied), 5)
+    if any(message.text or message.calls_tool for message in reply):
+        yield Claim(Field.REPLY, tuple(reply), 5)
 
 
 def _body(attributes: Attributes, body: AttributeValue) -> Mapping[str, object]:
@@ -268,10 +270,10 @@ def _details(attributes: Attributes, body: AttributeValue) -> Attributes:
     return {**body, **attributes} if isinstance(body, dict) else attributes
 
 
-def _choice(body: Mapping[str, object], replied: list[Message]) -> Iterator[Claim]:
+def _choice(body: Mapping[str, object], reply: list[Message]) -> Iterator[Claim]:
     message = message_of(body, "assistant")
     if message is not None:
-        replied.append(message._replace(role="assistant"))
+        reply.append(message._replace(role="assistant"))
     reason = text(body.get("finish_reason"))
     if reason:
         yield Claim(Field.FINISH_REASON, reason, 5)

@@ -15,7 +15,7 @@ from functools import partial
 from collector.claims.claim import Claim, Field, Message, SpanRole, Withheld
 from collector.claims.messages import message_of
 from collector.claims.recover import as_container, number, text
-from collector.claims.tool_parts import messages_with_tools, tool_result_documents
+from collector.claims.tool_results import messages_with_tools, tool_result_documents
 from collector.claims.traced_calls import prompt_messages, question_in_arguments, reply_messages
 from ragvigil.model.span import Attributes, Span
 
@@ -114,13 +114,13 @@ def _message(event: Mapping[str, object], role: str) -> Message | None:
 def _bodies(attributes: Attributes) -> Iterator[Claim]:
     """The request and response of a client, as Logfire records them."""
     asked_for = as_container(attributes["request_data"]).value
-    answered = as_container(attributes["response_data"]).value
-    if not isinstance(asked_for, dict) or not isinstance(answered, dict):
+    response = as_container(attributes["response_data"]).value
+    if not isinstance(asked_for, dict) or not isinstance(response, dict):
         return
-    if not ("messages" in asked_for and ("message" in answered or "combined_chunk_content"
-                                         in answered)):  # fmt: skip
+    if not ("messages" in asked_for and ("message" in response or "combined_chunk_content"
+                                         in response)):  # fmt: skip
         return
     yield Claim(Field.ROLE, SpanRole.LLM, 11)
     yield Claim(Field.PROMPT, partial(prompt_messages, asked_for), 9)
-    replied = answered.get("message", answered.get("combined_chunk_content"))
-    yield Claim(Field.REPLY, partial(reply_messages, replied), 9)
+    message = response.get("message", response.get("combined_chunk_content"))
+    yield Claim(Field.REPLY, partial(reply_messages, message), 9)

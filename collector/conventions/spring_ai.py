@@ -14,7 +14,7 @@ from functools import partial
 from collector.claims.claim import Claim, Field, Listing, Message, SpanRole, Withheld
 from collector.claims.documents import REDACTED, draft, listing
 from collector.claims.recover import as_container, text, whole
-from collector.claims.tool_parts import tool_result_documents
+from collector.claims.tool_results import tool_result_documents
 from collector.claims.traced_calls import prompt_messages, question_in_arguments, reply_messages
 from ragvigil.model.span import Attributes, AttributeValue, Span
 
@@ -43,7 +43,7 @@ def claims(span: Span) -> Iterator[Claim]:
     if text(attributes.get("gen_ai.response.model")) == NONE:
         yield Claim(Field.MODEL, text(attributes.get("gen_ai.request.model")), 1)
     yield from _tool(attributes)
-    yield from _said(attributes)
+    yield from _prompt_and_reply(attributes)
     if DOCUMENTS in attributes:
         top_k = whole(attributes.get("db.vector.query.top_k"))
         yield Claim(Field.RETRIEVED, partial(_documents, attributes[DOCUMENTS], top_k), 5)
@@ -62,7 +62,7 @@ def _tool(attributes: Attributes) -> Iterator[Claim]:
         yield Claim(Field.RETRIEVED, partial(tool_result_documents, result), 7)
 
 
-def _said(attributes: Attributes) -> Iterator[Claim]:
+def _prompt_and_reply(attributes: Attributes) -> Iterator[Claim]:
     """Prompt and completion of a model call, each in an attribute.
 
     LangSmith's spans use the same names in another form; `langsmith` reads them.
@@ -72,8 +72,8 @@ def _said(attributes: Attributes) -> Iterator[Claim]:
     if "gen_ai.prompt" in attributes:
         yield Claim(Field.PROMPT, partial(_messages, attributes["gen_ai.prompt"], "user"), 9)
     if "gen_ai.completion" in attributes:
-        replied = attributes["gen_ai.completion"]
-        yield Claim(Field.REPLY, partial(_messages, replied, "assistant"), 9)
+        completion = attributes["gen_ai.completion"]
+        yield Claim(Field.REPLY, partial(_messages, completion, "assistant"), 9)
 
 
 def _messages(value: object, role: str) -> tuple[Message, ...] | Withheld | None:

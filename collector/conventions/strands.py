@@ -14,7 +14,7 @@ from functools import partial
 from collector.claims.claim import Claim, Field, Message, SpanRole
 from collector.claims.messages import text_of
 from collector.claims.recover import as_container, text
-from collector.claims.tool_parts import messages_with_tools, tool_result_documents
+from collector.claims.tool_results import messages_with_tools, tool_result_documents
 from collector.claims.traced_calls import question_in_arguments
 from ragvigil.model.span import Attributes, Span
 
@@ -64,7 +64,7 @@ def _prompt(span: Span) -> tuple[Message, ...] | None:
     messages: list[Message] = []
     for event in span.events:
         if event.name in SPOKEN and "content" in event.attributes:
-            messages += _said(event.attributes, "content", SPOKEN[event.name])
+            messages += _messages_in(event.attributes, "content", SPOKEN[event.name])
     return tuple(messages) if any(m.text or m.calls_tool for m in messages) else None
 
 
@@ -72,23 +72,23 @@ def _reply(span: Span) -> tuple[Message, ...] | None:
     messages: list[Message] = []
     for event in span.events:
         if event.name == "gen_ai.choice" and "message" in event.attributes:
-            messages += _said(event.attributes, "message", "assistant")
+            messages += _messages_in(event.attributes, "message", "assistant")
     return tuple(messages) if any(m.text or m.calls_tool for m in messages) else None
 
 
-def _said(attributes: Attributes, name: str, role: str) -> list[Message]:
+def _messages_in(attributes: Attributes, name: str, role: str) -> list[Message]:
     """The messages in the blocks of an event."""
     value = attributes[name]
     blocks = as_container(value).value
     if not isinstance(blocks, list):
         return [Message(role, text(value))]
     messages = messages_with_tools(
-        [{"role": role, "content": [_cited(block) for block in blocks]}], role
+        [{"role": role, "content": [_without_citations(block) for block in blocks]}], role
     )
     return list(messages) if isinstance(messages, tuple) else []
 
 
-def _cited(block: object) -> object:
+def _without_citations(block: object) -> object:
     """A block unchanged; a block with citations becomes the text that they support."""
     if isinstance(block, dict) and isinstance(block.get("citationsContent"), dict):
         return {"text": text_of(block["citationsContent"].get("content"))}
@@ -108,7 +108,9 @@ def _agent(span: Span) -> Iterator[Claim]:
 
 
 def _words(attributes: Attributes, name: str, role: str) -> str | None:
-    messages = [m for m in _said(attributes, name, role) if m.role == role and not m.calls_tool]
+    messages = [
+        m for m in _messages_in(attributes, name, role) if m.role == role and not m.calls_tool
+    ]
     return messages[-1].text.removesuffix(ADDED) or None if messages else None
 
 

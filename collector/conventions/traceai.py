@@ -52,7 +52,7 @@ def claims(span: Span) -> Iterator[Claim]:
         yield Claim(field, read(attributes[name]), precedence)
     if ROLES[kind] in (SpanRole.LLM, SpanRole.AGENT):
         yield from _messages(attributes)
-    yield from openinference.claims(replace(span, attributes=_translated(attributes, kind)))
+    yield from openinference.claims(replace(span, attributes=_as_openinference(attributes, kind)))
 
 
 def _messages(attributes: Attributes) -> Iterator[Claim]:
@@ -62,7 +62,7 @@ def _messages(attributes: Attributes) -> Iterator[Claim]:
             yield Claim(field, partial(messages_of_rows, rows), 1)
 
 
-def _translated(attributes: Attributes, kind: str) -> dict[str, AttributeValue]:
+def _as_openinference(attributes: Attributes, kind: str) -> dict[str, AttributeValue]:
     """The attributes as OpenInference would have written them."""
     translated = dict(attributes)
     translated["openinference.span.kind"] = ROLES[kind].value

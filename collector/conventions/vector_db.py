@@ -60,7 +60,7 @@ def claims(span: Span) -> Iterator[Claim]:
     if not _is_search(span):
         return
     yield Claim(Field.ROLE, SpanRole.RETRIEVER, 10)
-    yield Claim(Field.QUERY, partial(_asked, attributes.get("db.query.text")), 9)
+    yield Claim(Field.QUERY, partial(_query_text, attributes.get("db.query.text")), 9)
     for name in ("db.vector.query.top_k", "db.n_results", "db.limit"):
         if name in attributes:
             yield Claim(Field.TOP_K, whole(attributes[name]) or None, 6)
@@ -74,8 +74,8 @@ def _is_search(span: Span) -> bool:
     system = text(attributes.get("db.system.name") or attributes.get("db.system")).lower()
     if not system:
         return False
-    stated = attributes.get("db.operation.name") or attributes.get("db.operation")
-    operation = (text(stated) or span.name.rpartition(".")[2]).lower()
+    name = attributes.get("db.operation.name") or attributes.get("db.operation")
+    operation = (text(name) or span.name.rpartition(".")[2]).lower()
     if operation.startswith(WRITES):
         return False
     if not EVIDENCE.isdisjoint(attributes):
@@ -97,7 +97,7 @@ def _compares_vectors(system: str, statement: str) -> bool:
     return pattern.search(statement) is not None
 
 
-def _asked(statement: object) -> str | None:
+def _query_text(statement: object) -> str | None:
     """The query text as OpenLIT writes it for Chroma; None if there are several."""
     match = QUERY_TEXTS.fullmatch(text(statement)[: STATEMENT_LENGTH + 1])
     texts: object = None

@@ -73,8 +73,8 @@ def claims(span: Span) -> Iterator[Claim]:
     if role is not None:
         yield Claim(Field.ROLE, role, 6)
     for key in attributes.keys() & SCALARS.keys():
-        claimed, read, precedence = SCALARS[key]
-        yield Claim(claimed, read(attributes[key]), precedence)
+        claim_field, read, precedence = SCALARS[key]
+        yield Claim(claim_field, read(attributes[key]), precedence)
     yield from _metadata(attributes)
     if role is SpanRole.LLM:
         yield from _model_call(attributes)
@@ -84,7 +84,7 @@ def claims(span: Span) -> Iterator[Claim]:
         yield from _ranking(attributes)
     elif role is SpanRole.EMBEDDING:
         values = attributes.get("ai.values", attributes.get("ai.value"))
-        yield Claim(Field.QUERY, partial(_embedded, values), 6)
+        yield Claim(Field.QUERY, partial(_embedding_query, values), 6)
     else:
         yield from _wrapper(attributes)
 
@@ -112,8 +112,8 @@ def _metadata(attributes: Attributes) -> Iterator[Claim]:
             continue
         name = key[len(METADATA) :]
         if name in METADATA_FIELDS:
-            claimed, precedence = METADATA_FIELDS[name]
-            yield Claim(claimed, text(value), precedence)
+            claim_field, precedence = METADATA_FIELDS[name]
+            yield Claim(claim_field, text(value), precedence)
         elif name == "langfusePrompt":
             yield Claim(Field.PROMPT_VERSION, text(first_member(value, "version")), 5)
 
@@ -130,11 +130,11 @@ def _model_call(attributes: Attributes) -> Iterator[Claim]:
     yield Claim(Field.REPLY, partial(_reply, attributes), 5)
     if "ai.response.providerMetadata" in attributes:
         yield Claim(Field.RAW_REPLY, attributes["ai.response.providerMetadata"], 6)
-    waited = number(_result(attributes, "msToFirstChunk"))
-    if waited is None:
-        waited = number(attributes.get("ai.stream.msToFirstChunk"))
-    if waited is not None:
-        yield Claim(Field.FIRST_TOKEN_SECONDS, waited / 1000, 3)
+    milliseconds = number(_result(attributes, "msToFirstChunk"))
+    if milliseconds is None:
+        milliseconds = number(attributes.get("ai.stream.msToFirstChunk"))
+    if milliseconds is not None:
+        yield Claim(Field.FIRST_TOKEN_SECONDS, milliseconds / 1000, 3)
 
 
 def _wrapper(attributes: Attributes) -> Iterator[Claim]:
@@ -158,7 +158,7 @@ def _question(value: object) -> str | None:
     return question_in(words) if words and context_blocks([words]) else words
 
 
-def _embedded(values: object) -> str | None:
+def _embedding_query(values: object) -> str | None:
     """The embedded text; None if there are several, because none is the question then."""
     entries = values if isinstance(values, list) else [values]
     return (

@@ -81,9 +81,9 @@ def retry_info(refused: Refused) -> bytes:
 def status(refused: Refused) -> bytes:
     """A serialised google.rpc.Status."""
     message = str(refused)[:MAX_MESSAGE_CHARACTERS]
-    told = Status(code=CODES[refused.reason].grpc, message=message)
-    told.details.extend(_packed(detail) for detail in _details(refused, message))
-    return bytes(told.SerializeToString())
+    result = Status(code=CODES[refused.reason].grpc, message=message)
+    result.details.extend(_packed(detail) for detail in _details(refused, message))
+    return bytes(result.SerializeToString())
 
 
 def status_json(refused: Refused) -> bytes:
@@ -95,8 +95,8 @@ def status_json(refused: Refused) -> bytes:
     elif refused.reason is Refusal.MALFORMED:
         violation = {"field": "body", "description": message}
         details = [{"@type": _type(BadRequest), "fieldViolations": [violation]}]
-    told = {"code": CODES[refused.reason].grpc, "message": message, "details": details}
-    return orjson.dumps(told)
+    body = {"code": CODES[refused.reason].grpc, "message": message, "details": details}
+    return orjson.dumps(body)
 
 
 def _details(refused: Refused, message: str) -> list[Any]:

@@ -40,9 +40,9 @@ def access_of(settings: CollectorSettings, listener: str) -> Access:
     )
 
 
-def _secret(written: SecretStr | None, path: Path | None) -> bytes | None:
-    if written is not None:
-        return written.get_secret_value().encode()
+def _secret(secret: SecretStr | None, path: Path | None) -> bytes | None:
+    if secret is not None:
+        return secret.get_secret_value().encode()
     return path.read_bytes().strip() if path is not None else None
 
 
@@ -52,9 +52,9 @@ def admit(headers: Mapping[str, str], access: Access) -> str:
     `headers` has lower-case names. Raises Refused: UNAUTHENTICATED without a valid token,
     FORBIDDEN if this token may not declare a backfill, MALFORMED for a bad name of a run.
     """
-    sent = list(_tokens(headers.get("authorization", "")))
-    is_admin = _is_among(access.admin, sent)
-    if access.token is not None and not is_admin and not _is_among(access.token, sent):
+    tokens = list(_tokens(headers.get("authorization", "")))
+    is_admin = _is_among(access.admin, tokens)
+    if access.token is not None and not is_admin and not _is_among(access.token, tokens):
         raise Refused(Refusal.UNAUTHENTICATED, "a token is needed: Authorization: Bearer TOKEN")
     run = headers.get(BACKFILL, "").strip()
     if run and not is_admin and not (access.is_loopback and access.token is None):
@@ -66,9 +66,9 @@ def admit(headers: Mapping[str, str], access: Access) -> str:
     return run
 
 
-def _is_among(token: bytes | None, sent: list[bytes]) -> bool:
+def _is_among(token: bytes | None, tokens: list[bytes]) -> bool:
     """Compares in constant time, so that timing does not reveal the token."""
-    return token is not None and any(hmac.compare_digest(token, candidate) for candidate in sent)
+    return token is not None and any(hmac.compare_digest(token, candidate) for candidate in tokens)
 
 
 def _tokens(authorization: str) -> Iterator[bytes]:

@@ -169,15 +169,15 @@ def _answering(root: Node, models: list[Node]) -> Node | None:
     """The leaf whose reply the root repeats, else the last leaf that replied with text."""
     if len(models) == 1:
         return models[0]
-    replied = [leaf for leaf in models if reply_text(leaf)]
-    said = root.reading and answer_of(root.reading.get(Field.OUTPUT))
-    if said:
-        same = [leaf for leaf in replied if reply_text(leaf).strip() in said]
+    with_reply = [leaf for leaf in models if reply_text(leaf)]
+    output = root.reading and answer_of(root.reading.get(Field.OUTPUT))
+    if output:
+        same = [leaf for leaf in with_reply if reply_text(leaf).strip() in output]
         if same:
             return same[-1]
-    if has_failed(models[-1]) or not replied:
+    if has_failed(models[-1]) or not with_reply:
         return models[-1]  # if the answering call failed, a rewriter's text is no answer
-    return replied[-1]
+    return with_reply[-1]
 
 
 def has_failed(node: Node) -> bool:
@@ -225,13 +225,13 @@ def _silent_answers(nodes: Sequence[Node], inside: dict[str, int]) -> list[Exten
         if any(other.root in node.above() for other in answers):
             continue
         below = list(node.below())
-        said = answer_of(node.reading.get(Field.OUTPUT))
-        if has_failed(node) or (said and not _is_formatted_context(said, below)):
+        output = answer_of(node.reading.get(Field.OUTPUT))
+        if has_failed(node) or (output and not _is_formatted_context(output, below)):
             answers.append(Extent(root=node, nodes=below, models=[], answering=None))
     return sorted(answers, key=lambda extent: (extent.root.start, extent.root.id))
 
 
-def _is_formatted_context(said: str, nodes: list[Node]) -> bool:
+def _is_formatted_context(output: str, nodes: list[Node]) -> bool:
     """Whether an output is a context: it contains every retrieved text."""
     texts = [
         document.content
@@ -242,4 +242,4 @@ def _is_formatted_context(said: str, nodes: list[Node]) -> bool:
         for document in listing.documents
         if document.content
     ]
-    return bool(texts) and all(text in said for text in texts)
+    return bool(texts) and all(text in output for text in texts)

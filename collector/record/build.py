@@ -112,14 +112,14 @@ def _record(parts: AnswerParts, trace: Trace, rules: RouteRules) -> RagRecord:
     extent, gathered = parts.extent, parts.evidence
     readings = [node.reading for node in extent.nodes if node.reading is not None]
     spans = [reading.span for reading in readings]
-    claimed = FieldReadings(readings)
+    fields = FieldReadings(readings)
     at = service_span(extent, spans)
     return RagRecord(
         record_id=extent.root.id,
         trace_id=trace.trace_id,
         generation=trace.generation,
         service=service_of(at),
-        environment=environment_of(at, claimed),
+        environment=environment_of(at, fields),
         route=route_of(extent.root, extent.answering, extent.nodes, rules),
         entry_route=entry_route_of(extent.root, rules),
         query=parts.query,
@@ -129,17 +129,17 @@ def _record(parts: AnswerParts, trace: Trace, rules: RouteRules) -> RagRecord:
         context=parts.context.documents,
         context_source=parts.context.source,
         answer=parts.answer.text,
-        citations=_citations(parts, claimed),
+        citations=_citations(parts, fields),
         usage=parts.usage,
         cost_usd=measures.cost(extent.nodes, parts.calls),
         latencies=measures.latencies(extent),
         error=_error(extent),
         truncated=_truncated(spans, parts),
         absent=absent(parts),
-        dimensions=dimensions(extent, claimed, at, parts.retrieved or ()),
-        session_id=claimed.first(Field.SESSION),
-        user_id=claimed.first(Field.USER),
-        response_ids=_response_ids(claimed),
+        dimensions=dimensions(extent, fields, at, parts.retrieved or ()),
+        session_id=fields.first(Field.SESSION),
+        user_id=fields.first(Field.USER),
+        response_ids=_response_ids(fields),
         started_unix_nano=extent.root.start,
         ended_unix_nano=extent.root.end,
         instrumentors=_instrumentors(extent),
@@ -148,11 +148,11 @@ def _record(parts: AnswerParts, trace: Trace, rules: RouteRules) -> RagRecord:
     )
 
 
-def _citations(parts: AnswerParts, claimed: FieldReadings) -> tuple[Citation, ...]:
+def _citations(parts: AnswerParts, fields: FieldReadings) -> tuple[Citation, ...]:
     answer, model = parts.answer, parts.extent.answering
     if answer.text is None:
         return ()
-    declared = next((reading.get(Field.CITATIONS) for reading in claimed.of(Field.CITATIONS)), None)
+    declared = next((reading.get(Field.CITATIONS) for reading in fields.of(Field.CITATIONS)), None)
     own = model.reading if model is not None else None
     return citations(
         CitationSource(
@@ -212,6 +212,8 @@ def _instrumentors(extent: Extent) -> tuple[str, ...]:
     return tuple(dict.fromkeys(name for name in scopes if name))
 
 
-def _response_ids(claimed: FieldReadings) -> tuple[str, ...]:
-    stated = (text(reading.get(Field.RESPONSE_ID)) for reading in claimed.of(Field.RESPONSE_ID))
-    return tuple(dict.fromkeys(response_id for response_id in stated if response_id))
+def _response_ids(fields: FieldReadings) -> tuple[str, ...]:
+    response_ids = (
+        text(reading.get(Field.RESPONSE_ID)) for reading in fields.of(Field.RESPONSE_ID)
+    )
+    return tuple(dict.fromkeys(response_id for response_id in response_ids if response_id))

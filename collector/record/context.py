@@ -57,16 +57,18 @@ def choose(evidence: Evidence, answering: Node | None, others: Sequence[Node]) -
                        prompt=prompt, starts=(None,) * len(ranked))  # fmt: skip
     if any(document.content is None for document in ranked):
         ranked = with_texts(ranked, context_blocks(texts))
-    shown = _shown(ranked, source, prompt)
+    shown = _context_shown(ranked, source, prompt)
     if shown is None:  # an answering model that refines or summarises: other calls got them
         for other in others:
-            shown = _shown(ranked, source, "\n\n".join(prompt_texts(other)))
+            shown = _context_shown(ranked, source, "\n\n".join(prompt_texts(other)))
             if shown is not None:
                 return shown
-    return shown or _unseen(ranked, source, prompt)
+    return shown or _context_not_shown(ranked, source, prompt)
 
 
-def _shown(ranked: tuple[Document, ...], source: ContextSource, prompt: str) -> Context | None:
+def _context_shown(
+    ranked: tuple[Document, ...], source: ContextSource, prompt: str
+) -> Context | None:
     """The documents that a prompt shows, in its order; None if it shows none of them."""
     places = positions(ranked, prompt)
     matches = sorted((place, index) for index, place in enumerate(places) if place is not None)
@@ -80,7 +82,7 @@ def _shown(ranked: tuple[Document, ...], source: ContextSource, prompt: str) -> 
                    starts=tuple(place for place, _ in matches))  # fmt: skip
 
 
-def _unseen(ranked: tuple[Document, ...], source: ContextSource, prompt: str) -> Context:
+def _context_not_shown(ranked: tuple[Document, ...], source: ContextSource, prompt: str) -> Context:
     """The context if no document occurs literally: none if the prompt is too short, else all.
 
     A long enough prompt may contain the documents in a rewritten form.
@@ -91,10 +93,10 @@ def _unseen(ranked: tuple[Document, ...], source: ContextSource, prompt: str) ->
     return Context(documents=ranked, source=source, prompt=prompt, starts=(None,) * len(ranked))
 
 
-def with_texts(documents: tuple[Document, ...], shown: Sequence[Block]) -> tuple[Document, ...]:
+def with_texts(documents: tuple[Document, ...], blocks: Sequence[Block]) -> tuple[Document, ...]:
     """Fills missing texts of documents from the prompt's blocks with the same id."""
     by_label: dict[str, str] = {}
-    for block in shown:
+    for block in blocks:
         by_label.setdefault(block.label, block.text)
     filled = [
         draft(
@@ -137,12 +139,12 @@ def _from_tools(model: Node | None, prompt: str) -> Context | None:
 
 def _from_prompt(texts: Sequence[str], prompt: str, partial: Listing | None) -> Context:
     """Chunks by the prompt's structure. The rest of a cut-off list must agree with them."""
-    shown = context_blocks(texts)
-    if not shown:
+    blocks = context_blocks(texts)
+    if not blocks:
         return Context(prompt=prompt)
-    documents = build([draft(as_id(block.label), block.text) for block in shown])
+    documents = build([draft(as_id(block.label), block.text) for block in blocks])
     if partial is not None:
-        agreed = _agreed(documents, partial)
+        agreed = _agreement(documents, partial)
         if agreed is None:
             return Context(prompt=prompt)
         documents = agreed
@@ -150,7 +152,7 @@ def _from_prompt(texts: Sequence[str], prompt: str, partial: Listing | None) -> 
     return Context(documents=documents, source=ContextSource.PROMPT, prompt=prompt, starts=starts)
 
 
-def _agreed(documents: tuple[Document, ...], partial: Listing) -> tuple[Document, ...] | None:
+def _agreement(documents: tuple[Document, ...], partial: Listing) -> tuple[Document, ...] | None:
     """The prompt's chunks, if the known documents are at their own positions; else None.
 
     The last known document must be the last chunk, or the number of chunks must be the known

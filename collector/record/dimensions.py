@@ -56,34 +56,34 @@ def service_of(span: Span) -> str:
     return "" if name.startswith("unknown_service") else name
 
 
-def environment_of(span: Span, claimed: FieldReadings) -> str:
+def environment_of(span: Span, fields: FieldReadings) -> str:
     """The environment that a span claims, else the resource's under its new or old name."""
     attributes = span.resource.attributes
-    environment = claimed.first(Field.ENVIRONMENT)
+    environment = fields.first(Field.ENVIRONMENT)
     return environment or next(
         (value for name in ENVIRONMENT if (value := text(attributes.get(name)))), ""
     )
 
 
 def dimensions(
-    extent: Extent, claimed: FieldReadings, span: Span, retrieved: Sequence[Document]
+    extent: Extent, fields: FieldReadings, span: Span, retrieved: Sequence[Document]
 ) -> Dimensions:
     """All dimensions of an answer; unstated ones are empty or None."""
     model = extent.answering.reading if extent.answering is not None else None
     return Dimensions(
         llm_model=text(model.get(Field.MODEL)) if model is not None else "",
-        embedding_model=claimed.first(Field.MODEL, SpanRole.EMBEDDING),
-        reranker_model=claimed.first(Field.MODEL, SpanRole.RERANKER),
-        prompt_version=claimed.first(Field.PROMPT_VERSION) or _prompt_hash(model),
-        index_epoch=claimed.first(Field.INDEX_EPOCH) or _epoch(retrieved),
+        embedding_model=fields.first(Field.MODEL, SpanRole.EMBEDDING),
+        reranker_model=fields.first(Field.MODEL, SpanRole.RERANKER),
+        prompt_version=fields.first(Field.PROMPT_VERSION) or _prompt_hash(model),
+        index_epoch=fields.first(Field.INDEX_EPOCH) or _epoch(retrieved),
         temperature=number(model.get(Field.TEMPERATURE)) if model is not None else None,
         max_tokens=whole(model.get(Field.MAX_TOKENS)) if model is not None else None,
         finish_reason=text(model.get(Field.FINISH_REASON)) if model is not None else "",
-        top_k=_top_k(claimed, retrieved),
+        top_k=_top_k(fields, retrieved),
         service_version=text(span.resource.attributes.get("service.version")),
-        tenant=claimed.first(Field.TENANT),
-        locale=claimed.first(Field.LOCALE) or _locale(span.attributes),
-        slice=claimed.first(Field.SLICE),
+        tenant=fields.first(Field.TENANT),
+        locale=fields.first(Field.LOCALE) or _locale(span.attributes),
+        slice=fields.first(Field.SLICE),
     )
 
 
@@ -107,8 +107,8 @@ def _epoch(retrieved: Sequence[Document]) -> str:
     return next((epoch for key in EPOCH_KEYS if (epoch := text(metadata.get(key)))), "")
 
 
-def _top_k(claimed: FieldReadings, retrieved: Sequence[Document]) -> int | None:
-    for reading in claimed.of(Field.TOP_K):
+def _top_k(fields: FieldReadings, retrieved: Sequence[Document]) -> int | None:
+    for reading in fields.of(Field.TOP_K):
         if reading.role is not SpanRole.RERANKER:
             top_k = whole(reading.get(Field.TOP_K))
             if top_k is not None:

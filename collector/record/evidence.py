@@ -39,7 +39,9 @@ def gather(extent: Extent) -> Evidence:
     listings = [listing for node in arrived if (listing := _listing(node)) is not None]
     everywhere = _by_hash(extent.nodes) if _lack_ids(listings) else {}
     if everywhere:
-        listings = [(node, _renamed(listing, everywhere)) for node, listing in listings]
+        listings = [
+            (node, _listing_with_real_ids(listing, everywhere)) for node, listing in listings
+        ]
     rerankers = [
         node
         for node in extent.nodes
@@ -49,7 +51,7 @@ def gather(extent: Extent) -> Evidence:
                and node.reading.claims(Field.RERANK_INPUT)]  # fmt: skip
     rerank_input = _last(rerankers, Field.RERANK_INPUT) or _last(joiners, Field.RERANK_INPUT)
     ranked = _last(rerankers, Field.RERANKED)
-    merged = _merged(listings, rerank_input)
+    merged = _whole_retrieval(listings, rerank_input)
     known = [document for _, listing in listings for document in listing.documents]
     if rerank_input is not None:
         known.extend(rerank_input.documents)
@@ -57,7 +59,7 @@ def gather(extent: Extent) -> Evidence:
     reranked = complete_from(ranked.documents, known) if ranked and ranked.complete else None
     return Evidence(
         retrievals=tuple(_retrieval(node, everywhere) for node in retrievers),
-        retrieved=_named(merged.documents, everywhere) if merged and complete else None,
+        retrieved=_with_real_ids(merged.documents, everywhere) if merged and complete else None,
         reranked=reranked,
         declared=_declared(extent),
         partial=merged if not complete else None,
@@ -104,10 +106,10 @@ def _listing(node: Node) -> NodeListing | None:
     ]
     if not inner:
         return None
-    return (node, _joined([listing for _, listing in inner]))
+    return (node, _join([listing for _, listing in inner]))
 
 
-def _joined(listings: Sequence[Listing]) -> Listing:
+def _join(listings: Sequence[Listing]) -> Listing:
     """Joins lists; a repeated chunk id keeps its first position."""
     if len(listings) == 1:
         return listings[0]
@@ -131,7 +133,9 @@ def _last(nodes: Sequence[Node], field: Field) -> Listing | None:
     return None
 
 
-def _merged(listings: Sequence[NodeListing], rerank_input: Listing | None) -> Listing | None:
+def _whole_retrieval(
+    listings: Sequence[NodeListing], rerank_input: Listing | None
+) -> Listing | None:
     """The list of the whole retrieval: of several retrievers' lists the joined one, if visible.
 
     The list that a joiner made is visible as the input of the reranker.
@@ -141,7 +145,7 @@ def _merged(listings: Sequence[NodeListing], rerank_input: Listing | None) -> Li
         return Listing(complete_from(rerank_input.documents, known))
     if not listings:
         return rerank_input
-    return _joined([listing for _, listing in listings])
+    return _join([listing for _, listing in listings])
 
 
 def complete_from(documents: Iterable[Document], known: Iterable[Document]) -> tuple[Document, ...]:
@@ -156,10 +160,10 @@ def complete_from(documents: Iterable[Document], known: Iterable[Document]) -> t
         by_id.setdefault(chunk.chunk_id, chunk)
         if chunk.text_hash:
             by_hash.setdefault(chunk.text_hash, chunk)
-    return tuple(_completed(document, by_id, by_hash) for document in documents)
+    return tuple(_complete(document, by_id, by_hash) for document in documents)
 
 
-def _completed(
+def _complete(
     document: Document, by_id: dict[str, Document], by_hash: dict[str, Document]
 ) -> Document:
     other = by_hash.get(document.text_hash) or by_id.get(document.chunk_id)
@@ -210,7 +214,9 @@ def _by_hash(nodes: Sequence[Node]) -> dict[str, Document]:
     return by_hash
 
 
-def _named(documents: Iterable[Document], by_hash: dict[str, Document]) -> tuple[Document, ...]:
+def _with_real_ids(
+    documents: Iterable[Document], by_hash: dict[str, Document]
+) -> tuple[Document, ...]:
     """Replaces ids that are only hashes by the id that the same text has elsewhere."""
     if not by_hash:
         return tuple(documents)
@@ -222,13 +228,13 @@ def _named(documents: Iterable[Document], by_hash: dict[str, Document]) -> tuple
     )
 
 
-def _renamed(listing: Listing, by_hash: dict[str, Document]) -> Listing:
-    return listing._replace(documents=_named(listing.documents, by_hash))
+def _listing_with_real_ids(listing: Listing, by_hash: dict[str, Document]) -> Listing:
+    return listing._replace(documents=_with_real_ids(listing.documents, by_hash))
 
 
 def _retrieval(node: Node, by_hash: dict[str, Document]) -> Retrieval:
     listing = _listing(node)
-    documents = _named(listing[1].documents, by_hash) if listing is not None else ()
+    documents = _with_real_ids(listing[1].documents, by_hash) if listing is not None else ()
     return Retrieval(query=query_of(node), documents=documents, span_id=node.id)
 
 

@@ -64,8 +64,8 @@ def usage(calls: Sequence[Node]) -> Usage:
 
 
 def _sum(nodes: Iterable[Node], field: Field) -> int | None:
-    stated = [whole(node.reading.get(field)) for node in nodes if node.reading is not None]
-    known = [value for value in stated if value is not None]
+    values = [whole(node.reading.get(field)) for node in nodes if node.reading is not None]
+    known = [value for value in values if value is not None]
     return sum(known) if known else None
 
 
@@ -75,8 +75,8 @@ def cost(nodes: Sequence[Node], calls: Sequence[Node]) -> float | None:
         return None
     leaves = [n for n in nodes if n.role in SPENDING and n.role is not SpanRole.LLM
               and not any(child.role is n.role for child in n.children)]  # fmt: skip
-    stated = [number(n.reading.get(Field.COST_USD)) for n in (*calls, *leaves) if n.reading]
-    known = [value for value in stated if value is not None]
+    values = [number(n.reading.get(Field.COST_USD)) for n in (*calls, *leaves) if n.reading]
+    known = [value for value in values if value is not None]
     return sum(known) if known else None
 
 

@@ -104,7 +104,7 @@ def route_of(root: Node, answering: Node | None, members: Iterable[Node], rules:
     declared = next((route for node in members if (route := _claim(node, Field.ROUTE))), "")
     if declared:
         return declared
-    raw = _server_route(root, answering) or _named(root, answering) or _service(root)
+    raw = _server_route(root, answering) or _application_name(root, answering) or _service(root)
     return rules.apply(raw) or templated(raw)
 
 
@@ -169,7 +169,7 @@ def _messaging(attributes: Mapping[str, object]) -> str:
     return next((name_ for name in names if (name_ := text(attributes.get(name)))), "")
 
 
-def _named(root: Node, answering: Node | None) -> str:
+def _application_name(root: Node, answering: Node | None) -> str:
     """The workflow's name, else the agent's, else that of the topmost span."""
     chain = [node for node in (root, *root.above()) if node.reading is not None]
     below = [] if answering is None else [node for node in answering.above() if node.reading]

@@ -90,11 +90,11 @@ class Redactor:
     def _redact_escaped(self, text: bytes, counts: Counter[str]) -> bytes:
         """Searches the unescaped text, and replaces the escaped one."""
         plain, places = _unescaped(text)
-        written = [
+        cuts = [
             (name, places[start], places[end], plain[start:end])
             for name, start, end, _ in self._cuts(plain)
         ]
-        return self._replaced(text, written, counts) if written else text
+        return self._replaced(text, cuts, counts) if cuts else text
 
     def _replaced(
         self, text: bytes, cuts: list[tuple[str, int, int, bytes]], counts: Counter[str]

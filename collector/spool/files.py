@@ -187,22 +187,22 @@ class _RealReadFile:
 
 def read_whole(files: Files, path: Path) -> bytes:
     """All bytes of a small file. Raises FileNotFoundError."""
-    opened = files.open(path)
+    file = files.open(path)
     try:
-        return opened.read_at(0, opened.size())
+        return file.read_at(0, file.size())
     finally:
-        opened.close()
+        file.close()
 
 
 def write_durably(files: Files, path: Path, content: bytes) -> None:
     """Replaces a small file atomically: after a crash it has either the old or the new content."""
     draft = path.with_name(path.name + ".draft")
     files.remove(draft)
-    opened = files.create(draft)
+    file = files.create(draft)
     try:
-        opened.write(content)
-        opened.sync()  # before the rename: else a crash may leave the new name without content
+        file.write(content)
+        file.sync()  # before the rename: else a crash may leave the new name without content
     finally:
-        opened.close()
+        file.close()
     files.rename(draft, path)
     files.sync_directory(path.parent)

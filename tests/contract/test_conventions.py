@@ -26,7 +26,7 @@ CONVENTIONS = [pytest.param(convention, id=convention.name) for convention in re
 
 
 def test_the_conventions_of_this_step_are_registered() -> None:
-    found = {one.name for one in registered()}
+    found = {convention.name for convention in registered()}
     assert {"ragvigil", "openinference", "otel_genai", "openllmetry"} <= found
 
 
@@ -61,7 +61,7 @@ def is_of_kind(field: Field, value: object) -> bool:
     if field in (Field.RETRIEVED, Field.RERANKED, Field.RERANK_INPUT, Field.CONTEXT):
         return isinstance(value, Listing)
     if field in (Field.PROMPT, Field.REPLY):
-        return isinstance(value, tuple) and all(isinstance(one, Message) for one in value)
+        return isinstance(value, tuple) and all(isinstance(message, Message) for message in value)
     return True
 
 
@@ -123,7 +123,7 @@ def assert_consistent(record: RagRecord) -> None:
         assert not fields.get(name), f"{name} is absent and yet {fields[name]!r}"
     for name in ("query", "answer"):
         assert fields[name] is not None or name in record.absent
-    assert [one.rank for one in record.retrieved] == list(range(len(record.retrieved)))
+    assert [document.rank for document in record.retrieved] == list(range(len(record.retrieved)))
 
 
 @pytest.mark.parametrize("left_out", [convention.name for convention in registered()])

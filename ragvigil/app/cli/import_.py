@@ -17,7 +17,7 @@ from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, T
 
 from collector.backfill.pieces import NotImportable, Piece
 from collector.backfill.sources import Source, source_of
-from collector.backfill.state import Imported, keep, load
+from collector.backfill.state import ImportNote, keep, load
 from collector.backfill.window import Contents, Window, window
 from ragvigil.app.demo.recording import PROTOBUF
 from ragvigil.app.demo.replay import GaveUp, Outgoing, Sending, Tally, send_all
@@ -70,7 +70,7 @@ class ImportProgress:
     Bodies are acknowledged in the order of sending, so that the note never runs ahead.
     """
 
-    def __init__(self, done: Imported, note: Path | None, times: Window) -> None:
+    def __init__(self, done: ImportNote, note: Path | None, times: Window) -> None:
         self.done = done
         self.contents = Contents()
         self.reasons: list[str] = []
@@ -80,7 +80,7 @@ class ImportProgress:
     def outgoing(self, pieces: Iterator[Piece]) -> Iterator[Outgoing]:
         """Yields the body of each piece within the times; a piece without items is not sent."""
         for piece in pieces:
-            narrow = self.contents.narrowed(piece, self._times)
+            narrow = self.contents.narrow(piece, self._times)
             self._under_way.append(narrow)
             if narrow.items:
                 path = "/v1/logs" if narrow.signal is Signal.LOGS else "/v1/traces"
@@ -143,7 +143,7 @@ def _send(
 
 
 def _report(progress: ImportProgress, tally: Tally, *, dry_run: bool, as_json: bool) -> None:
-    done, this_run = progress.done, progress.contents.told()
+    done, this_run = progress.done, progress.contents.summary()
     if as_json:
         summary = {
             "items": done.items, "refused": done.refused, "rejected": tally.counts["rejected"],

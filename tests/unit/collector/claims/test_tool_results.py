@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 
 from collector.claims.claim import Message, Withheld
-from collector.claims.tool_parts import (
+from collector.claims.tool_results import (
     messages_with_tools,
     result_text,
     tool_result_documents,
