@@ -1,4 +1,4 @@
-"""Every setting of the daemon: one TOML file, then `RAGVIGIL_*` variables, then flags."""
+"""Every setting of the daemon: a TOML file, overridden by `RAGVIGIL_*` variables, then flags."""
 
 from __future__ import annotations
 
@@ -32,25 +32,27 @@ from scorers.settings import ScorersSettings
 
 PREFIX = "RAGVIGIL_"
 CONFIG = "RAGVIGIL_CONFIG"
-IN_FILE = "what the settings file says"
+IN_FILE = "values of the settings file"
+"""A keyword of `Settings` that no setting can have: it hands the file's values to pydantic."""
 EXPECTED = {
     "dict_type": "must be a table",
     "model_type": "must be a section",
     "path_type": "must be a path",
     "tuple_type": "must be a list",
 }
-"""By the kind of a wrong value, what is allowed, where pydantic would speak of Python."""
+"""What is allowed, by the kind of pydantic's error, where its own text speaks of Python."""
 SECRET = ("token", "key", "url")
-"""Words in the names of keys whose values are not repeated."""
+"""Words in the names of keys whose values errors must not repeat."""
 NOT_SETTINGS = {CONFIG, "RAGVIGIL_BENCH_DATA", "RAGVIGIL_CLOCK"}
+"""Variables with our prefix that are not settings."""
 
 
 class SettingsError(Exception):
-    """One sentence per wrong setting; `str(error)` holds them a line each."""
+    """Wrong settings; `str(error)` has a line for each."""
 
 
 class Settings(BaseSettings):
-    """What the daemon runs with; every key has a default that works on one machine."""
+    """The settings of the daemon; every key has a default that works on one machine."""
 
     model_config = SettingsConfigDict(
         env_prefix=PREFIX, env_nested_delimiter="__", extra="forbid", frozen=True
@@ -90,41 +92,43 @@ class Settings(BaseSettings):
 def load(config: Path | None = None, **flags: Any) -> Settings:
     """Reads the settings of `config` (default `$RAGVIGIL_CONFIG`, else `ragvigil.toml`).
 
-    Raises SettingsError with one sentence per problem: section, key, value, what is allowed.
+    `flags` that are None count as not given. Raises SettingsError with a sentence for each
+    problem: section, key, value, what is allowed.
     """
     in_file = _in_file(config, os.environ)
     unknown = list(_unknown_variables(os.environ))
     if unknown:
         raise SettingsError("\n".join(unknown))
-    given = {key: value for key, value in flags.items() if value is not None}
+    overrides = {key: value for key, value in flags.items() if value is not None}
     try:
-        settings = Settings(**given | {IN_FILE: in_file})
+        settings = Settings(**overrides | {IN_FILE: in_file})
     except BadVariable as error:
         raise SettingsError("\n".join(_not_json(error, os.environ))) from error
     except ValidationError as error:
         raise SettingsError("\n".join(_sentences(error))) from error
     own = use_own_files(settings.scorers.rubrics)
-    nameless = list(unknown_rubrics(settings, house_rubrics() | own))
-    if nameless and not others(GROUP):  # those of others are known where they are loaded
-        raise SettingsError("\n".join(nameless))
+    unknown = list(unknown_rubrics(settings, house_rubrics() | own))
+    # Rubrics of other distributions are not loaded here: with any, their loader checks names.
+    if unknown and not others(GROUP):
+        raise SettingsError("\n".join(unknown))
     return settings
 
 
 def unknown_rubrics(settings: Settings, known: Iterable[str]) -> Iterator[str]:
     """A sentence for each name in `[scorers]` and `[export]` that no rubric has."""
     names = sorted(known)
-    for key, given in (
+    for key, used in (
         ("[scorers] disabled", settings.scorers.disabled),
         ("[scorers] fails_below", settings.scorers.fails_below),
         ("[export] rubrics", settings.export.rubrics),
     ):
-        for name in given:
+        for name in used:
             if name not in names:
                 yield f"{key}: {name} is not one of {', '.join(names)}"
 
 
 def _in_file(config: Path | None, environment: Mapping[str, str]) -> dict[str, Any]:
-    """What the settings file says; only the usual one may be missing."""
+    """The values of the settings file; only the default file may be missing."""
     path = config or Path(environment.get(CONFIG, "ragvigil.toml"))
     if not path.exists():
         if config is not None or CONFIG in environment:
@@ -139,7 +143,7 @@ def _in_file(config: Path | None, environment: Mapping[str, str]) -> dict[str, A
 def known_keys(
     model: type[BaseModel] = Settings, path: tuple[str, ...] = ()
 ) -> Iterator[tuple[str, ...]]:
-    """Paths of all keys, leaves and sections: `("collector", "grpc_endpoint")`."""
+    """The paths of all sections and keys, as in `("collector", "grpc_endpoint")`."""
     for name, field in model.model_fields.items():
         yield (*path, name)
         if isinstance(field.annotation, type) and issubclass(field.annotation, BaseModel):
@@ -147,12 +151,13 @@ def known_keys(
 
 
 def variable(path: tuple[str, ...]) -> str:
-    """Name of the environment variable of a key."""
+    """The environment variable of a key."""
     return PREFIX + "__".join(path).upper()
 
 
 def _unknown_variables(environment: Mapping[str, str]) -> Iterator[str]:
     known = {variable(path) for path in known_keys()}
+    # A single underscore is the usual mistake: RAGVIGIL_STORE_URL for RAGVIGIL_STORE__URL.
     loose = {name.replace("__", "_"): name for name in known}
     for name in sorted(environment):
         if not name.startswith(PREFIX) or name in known or name in NOT_SETTINGS:
@@ -165,7 +170,7 @@ def _unknown_variables(environment: Mapping[str, str]) -> Iterator[str]:
 
 
 def _is_open(name: str) -> bool:
-    """Whether a key takes names of the user's own (a mapping), which cannot be listed."""
+    """Whether a key is a mapping: its names are the user's own and cannot be listed."""
     path = tuple(name.removeprefix(PREFIX).lower().split("__"))
     model: type[BaseModel] = Settings
     for step in path[:-1]:
@@ -176,7 +181,7 @@ def _is_open(name: str) -> bool:
 
 
 def _not_json(error: BadVariable, environment: Mapping[str, str]) -> Iterator[str]:
-    """A sentence for each variable of a list or table whose text is no JSON; never its value."""
+    """A sentence for each variable of a list or table that is not JSON; never its value."""
     text = getattr(error.__cause__, "doc", None)
     named = [name for name in sorted(environment) if name.startswith(PREFIX)]
     for name in [name for name in named if environment[name] == text] or [str(error)]:
