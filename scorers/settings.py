@@ -27,19 +27,19 @@ class ScorersSettings(BaseModel):
     )
     rubrics: tuple[Path, ...] = Field(
         default=(),
-        description="rubric files of your own, or folders of them, that the judge asks too; "
-        "`ragvigil rubric check FILE` says what is wrong with one",
+        description="your own rubric files, or folders of them, for the judge; "
+        "`ragvigil rubric check FILE` checks one",
     )
     processes: int | None = Field(
         default=None,
         ge=0,
         le=64,
-        description="processes that score beside the core while more waits than it can score by "
-        "itself; by default one for each CPU but one that memory allows, at most 8",
+        description="most processes that score beside the core while it is behind; by default one "
+        "per CPU but one, as far as memory allows, at most 8",
     )
     golden: Path | None = Field(
         default=None,
-        description="JSONL file of golden cases: questions and the chunks that bear their answers",
+        description="JSONL file of golden cases: questions with the chunks that hold the answers",
     )
 
     @field_validator("rubrics")

@@ -24,11 +24,11 @@ class DropReason(StrEnum):
     """The process stopped before it was sent."""
 
 
-EXPORTED = Counter("ragvigil_exported_results", "Results that the OTLP receiver took.")
+EXPORTED = Counter("ragvigil_exported_results", "Results that the OTLP receiver accepted.")
 DROPPED = Counter(
     "ragvigil_export_dropped",
-    "Results that were to be exported and were not, by reason.",
+    "Results that were not exported, by reason.",
     ["reason"],
 )
-FAILURES = Counter("ragvigil_export_failures", "Requests that the OTLP receiver did not take.")
+FAILURES = Counter("ragvigil_export_failures", "Requests that the OTLP receiver did not accept.")
 WAITING = Gauge("ragvigil_export_waiting", "Answers whose results wait to be exported.")

@@ -26,44 +26,44 @@ class ExportSettings(BaseModel):
     )
     endpoint: str = Field(
         default="",
-        description="OTLP receiver that gets every result as `gen_ai.evaluation.result`: "
-        "http://host:4317, https://host/path (to HTTP's path v1/logs or v1/traces is added); "
+        description="OTLP receiver of every result as `gen_ai.evaluation.result`: "
+        "http://host:4317, https://host/path (over HTTP, v1/logs or v1/traces is added); "
         "empty is none",
     )
     form: Literal["events", "spans"] = Field(
         default="events",
-        description="`events` are log records of the span that was judged, as the convention says; "
-        "`spans` are EVALUATOR spans that link to it, for receivers that take traces alone",
+        description="`events` are log records of the judged span, as the convention says; "
+        "`spans` are EVALUATOR spans that link to it, for receivers that accept only traces",
     )
     headers_file: Path | None = Field(
         default=None,
-        description="file of headers that are sent along, `Name: value` a line; those of "
+        description="file of headers to send, `Name: value` per line; those of "
         "OTEL_EXPORTER_OTLP_HEADERS are sent too",
     )
     ca_file: Path | None = Field(
         default=None, description="PEM file of the authority that signed the receiver's certificate"
     )
     timeout_seconds: float = Field(
-        default=10.0, gt=0, le=120, description="patience with one request, its retries included"
+        default=10.0, gt=0, le=120, description="timeout per request, retries included"
     )
     max_queue: int = Field(
         default=2048,
         ge=1,
         le=100_000,
-        description="answers whose results may wait to be sent; more are counted and left out",
+        description="most answers whose results wait to be sent; more are counted and dropped",
     )
     rubrics: tuple[str, ...] = Field(
-        default=(), description="names of the rubrics that are exported; empty is all"
+        default=(), description="names of the rubrics to export; empty is all"
     )
     streams: tuple[Stream, ...] = Field(
         default=(Stream.BASE, Stream.BOOST, Stream.SUSPICIOUS, Stream.AUDIT),
-        description="streams that are exported; only `base` is an even sample of the traffic",
+        description="streams to export; only `base` is a uniform sample of the traffic",
     )
     explanations: bool = Field(
         default=False, description="send explanations too, which may quote questions and answers"
     )
     not_applicable: bool = Field(
-        default=False, description="send results without a value too, as what they are, never as 0"
+        default=False, description="export what does not apply too, without a value, never as 0"
     )
     backfill: bool = Field(default=False, description="export replayed and imported traffic too")
 

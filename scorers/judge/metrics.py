@@ -10,16 +10,16 @@ RECORDS = Counter(
     "Records that left the queue, by stream: judged, changed meanwhile, or gone from the store.",
     ["stream", "result"],
 )
-SHED = Counter("ragvigil_judge_shed", "Records that were chosen and found the queue full.")
+SHED = Counter("ragvigil_judge_shed", "Sampled records that found the queue full.")
 REPEATED = Counter(
-    "ragvigil_judge_repeated", "Records begun again because the process ended while judging them."
+    "ragvigil_judge_repeated", "Records judged again because the process ended while judging them."
 )
 MISSING = Counter(
     "ragvigil_judge_missing",
-    "Verdicts that were asked for and not given, by the reason; never a score of 0.",
+    "Verdicts that the judge did not give, by reason; never a score of 0.",
     ["rubric", "reason"],
 )
 THINNING = Gauge(
-    "ragvigil_judge_thinning", "Part of the sampling rates that the budget leaves, 0 to 1."
+    "ragvigil_judge_thinning", "Factor that the budget leaves of the sampling rates, 0 to 1."
 )
 THINNING.set(1.0)

@@ -21,34 +21,35 @@ class JudgeSettings(LlmSettings):
         default=False, description="allow base rates outside 5-10 % (0 is always allowed)"
     )
     sample_rate: Share = Field(
-        default=0.05, description="share of all records that is judged; 0 is off"
+        default=0.05, description="share of all answers that is judged; 0 is off"
     )
     routes: dict[str, Share] = Field(
         default={}, description="by route, the share that is judged instead"
     )
     suspicious_rate: Share = Field(
         default=0.02,
-        description="share of the records that failed a cheap rubric, ended in an error or were "
-        "complained about that is judged beside the sample; feeds issues, never means",
+        description="share of the answers that failed a cheap rubric, ended in an error or got bad "
+        "feedback that is judged beside the sample; feeds issues, never means",
     )
     rubrics: tuple[str, ...] = Field(
-        default=(), description="names of the judged rubrics that are asked; empty is all"
+        default=(), description="names of the rubrics to judge by; empty is all"
     )
     salt: str = Field(
         default="ragvigil",
-        description="replicas with the same salt choose the same traces; another one, others",
+        description="replicas with the same salt sample the same traces",
     )
     wait_seconds: float = Field(
         default=60.0,
         ge=0,
         le=3600,
-        description="a record is judged this long after it closed: late spans may change it",
+        description="an answer is judged this long after its trace closed: late spans may "
+        "change it",
     )
     queue_records: int = Field(
-        default=10_000, ge=1, description="records that may wait; more are counted and left out"
+        default=10_000, ge=1, description="most answers that wait; more are counted and dropped"
     )
     rounds: int = Field(
-        default=5, ge=1, le=100, description="times a record is tried while the API is down"
+        default=5, ge=1, le=100, description="times an answer is tried while the API is down"
     )
     backfill: bool = Field(
         default=False, description="judge replayed and imported traffic too (see `judge cost`)"
@@ -57,13 +58,13 @@ class JudgeSettings(LlmSettings):
         default=6.0,
         ge=0,
         le=24 * 7,
-        description="60 frozen records are judged again this often, and at every change of model "
-        "or rubric, to tell a judge that moved; 0 is never",
+        description="60 frozen answers are judged again this often, and at every change of model "
+        "or rubric, to notice when the judge moves; 0 is never",
     )
     sources: tuple[str, ...] = Field(
         default=(),
-        description="folders, files (.md, .txt, .rst, .html) and http(s) addresses that are right: "
-        "what factual_accuracy holds answers against beside the golden file",
+        description="folders, files (.md, .txt, .rst, .html) and http(s) addresses of trusted "
+        "texts, by which factual_accuracy checks answers beside the golden file",
     )
     max_characters: int = Field(
         default=60_000,
