@@ -46,7 +46,7 @@ def contrasts(
     """
     ours, others = _counted(failing), _counted(passing)
     totals, other_totals = _totals(ours), _totals(others)
-    found = [
+    all_contrasts = [
         Contrast(
             dimension=name,
             value=value,
@@ -57,7 +57,7 @@ def contrasts(
         )
         for (name, value), count in ours.items()
     ]
-    clear = [contrast for contrast in found if contrast.apart > 0]
+    clear = [contrast for contrast in all_contrasts if contrast.apart > 0]
     return sorted(clear, key=lambda contrast: (-contrast.apart, contrast.dimension, contrast.value))
 
 
@@ -65,9 +65,9 @@ def alike(
     question: str | None, passing: Iterable[ComparedRecord], most: int = 3
 ) -> list[ComparedRecord]:
     """Up to `most` passing records with the most similar question, by words in common (Jaccard)."""
-    asked = _words(question)
-    known = [(_jaccard(asked, _words(record.question)), record) for record in passing]
-    near = sorted(known, key=lambda pair: (-pair[0], pair[1].trace_id, pair[1].record_id))
+    words = _words(question)
+    scored = [(_jaccard(words, _words(record.question)), record) for record in passing]
+    near = sorted(scored, key=lambda pair: (-pair[0], pair[1].trace_id, pair[1].record_id))
     return [record for likeness, record in near[:most] if likeness > 0]
 
 

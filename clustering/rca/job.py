@@ -189,11 +189,11 @@ class RootCauseJob:
     def _asker(self, is_spent: bool) -> tuple[JudgeAsker | None, str]:
         if is_spent:
             return None, SPENT
-        asked = self._judging.asked
-        if asked is None:
+        llm = self._judging.asked
+        if llm is None:
             return None, NO_MODEL
         today = datetime.fromtimestamp(self._clock(), UTC).date()
-        return JudgeAsker(self._judging, asked, today), ""
+        return JudgeAsker(self._judging, llm, today), ""
 
     def _keep(self, report: RootCause, actor: str) -> None:
         store, now = self._store, int(self._clock() * NANOS)
@@ -209,12 +209,12 @@ class RootCauseJob:
         log.info("explained", issue=report.issue_id, by=report.by, ended=report.ended)
 
 
-def _waiting(found: list[Issue], last: dict[str, int], now_unix_nano: int) -> list[Issue]:
+def _waiting(candidates: list[Issue], last: dict[str, int], now_unix_nano: int) -> list[Issue]:
     """Issues that became new or worse after they were explained last, the most urgent first."""
     settled = now_unix_nano - SETTLE_SECONDS * NANOS
     due = [
         issue
-        for issue in found
+        for issue in candidates
         if issue.state_unix_nano <= settled and last.get(issue.issue_id, -1) < issue.state_unix_nano
     ]
     return sorted(

@@ -33,27 +33,23 @@ class StoreIssueReader:
 
     def members(self) -> Sequence[Failure]:
         """The newest 2,000 of the last week, newest first."""
-        wanted = failed.FailureFilter(
+        filter_ = failed.FailureFilter(
             issue_ids=self._ids,
             since=self._since,
             newest_first=True,
             limit=MOST_MEMBERS,
         )
         return self._once(
-            "members", lambda: [row.failure for row in failed.find(self._store, wanted)]
+            "members", lambda: [row.failure for row in failed.find(self._store, filter_)]
         )
 
     def failing(self) -> Sequence[ComparedRecord]:
         """A random sample of at most 500."""
-        return self._once(
-            "failing", lambda: causes.failing(self._store, self._issue, self._ids)
-        )
+        return self._once("failing", lambda: causes.failing(self._store, self._issue, self._ids))
 
     def passing(self) -> Sequence[ComparedRecord]:
         """A random sample of at most 500; records that the issue's rubric has scored come first."""
-        return self._once(
-            "passing", lambda: causes.passing(self._store, self._issue)
-        )
+        return self._once("passing", lambda: causes.passing(self._store, self._issue))
 
     def hours(self) -> Sequence[Hour]:
         """By hour, summed over the issue's routes."""
@@ -65,8 +61,8 @@ class StoreIssueReader:
 
     def trace(self, trace_id: str) -> Sequence[Form]:
         """The trace's records, of any service: the caller filters them."""
-        found = self._once(("trace", trace_id), lambda: records.trace(self._store, trace_id))
-        return found["records"] if found else []
+        page = self._once(("trace", trace_id), lambda: records.trace(self._store, trace_id))
+        return page["records"] if page else []
 
     def spans(self, trace_id: str) -> Sequence[Form]:
         """Columns as in `otel_traces`."""
@@ -74,7 +70,7 @@ class StoreIssueReader:
 
     def search(self, *, route: str, rubric: str, label: str) -> Sequence[Form]:
         """The newest 200 since the day before the first member."""
-        wanted = records.RecordFilter(
+        filter_ = records.RecordFilter(
             service=self._issue.service,
             environment=self._issue.environment,
             route=route,
@@ -83,7 +79,7 @@ class StoreIssueReader:
             since=self._since,
             limit=MOST_FOUND,
         )
-        return records.find(self._store, wanted)
+        return records.find(self._store, filter_)
 
     def _hours(self) -> list[Hour]:
         counts: dict[int, int] = {}
@@ -129,13 +125,13 @@ class StoreIssueReader:
         """The result of `read`, kept under this name."""
         if name not in self._read:
             self._read[name] = read()
-        found: Read = self._read[name]
-        return found
+        value: Read = self._read[name]
+        return value
 
 
 def terms_of(store: Store, issue: Issue, issue_ids: Collection[str]) -> tuple[str, ...]:
     """Phrases that the reasons of its members use and other failing records of its layer do not."""
-    found = failed.find(
+    rows = failed.find(
         store,
         failed.FailureFilter(
             service=issue.service,
@@ -147,7 +143,7 @@ def terms_of(store: Store, issue: Issue, issue_ids: Collection[str]) -> tuple[st
         ),
     )
     reasons: dict[bool, list[str]] = {True: [], False: []}
-    for row in found:
+    for row in rows:
         is_ours = row.membership is not None and row.membership.issue_id in issue_ids
         reasons[is_ours].append(row.masked)
     return telling(reasons[True], reasons[False])

@@ -39,8 +39,8 @@ class Case:
     def records(self, trace_id: str) -> Sequence[Form]:
         """The records of a trace that belong to the issue's service. Raises Refused."""
         owner = (self.issue.service, self.issue.environment)
-        found = self.reading.trace(trace_id.lower())
-        own = [record for record in found if (record["service"], record["environment"]) == owner]
+        rows = self.reading.trace(trace_id.lower())
+        own = [record for record in rows if (record["service"], record["environment"]) == owner]
         if not own:
             raise Refused("no trace with this id belongs to the service of the issue")
         return own
@@ -76,9 +76,9 @@ class ListMembers(ReadTool):
     route: Word = Field(default="", description="only this route")
 
     def read(self, case: Case) -> object:
-        wanted = [member for member in case.reading.members() if self.route in ("", member.route)]
-        shown = wanted[self.offset : self.offset + PAGE]
-        return {"members": [*map(_member, shown)], "known": len(wanted)}
+        members = [member for member in case.reading.members() if self.route in ("", member.route)]
+        shown = members[self.offset : self.offset + PAGE]
+        return {"members": [*map(_member, shown)], "known": len(members)}
 
 
 class ReadTrace(ReadTool):
@@ -121,14 +121,15 @@ class GetChildren(ReadTool):
 
     def read(self, case: Case) -> object:
         spans = case.spans(self.trace_id)
-        known = {span["SpanId"] for span in spans}
+        span_ids = {span["SpanId"] for span in spans}
         parent = self.span_id.lower()
-        if parent and parent not in known:
+        if parent and parent not in span_ids:
             raise Refused("the trace has no span with this id")
         children = [
             span
             for span in spans
-            if span["ParentSpanId"] == parent or (not parent and span["ParentSpanId"] not in known)
+            if span["ParentSpanId"] == parent
+            or (not parent and span["ParentSpanId"] not in span_ids)
         ]
         return {"spans": [*map(_span, children)]}
 
@@ -142,12 +143,13 @@ class SearchTraces(ReadTool):
     words: Word = ""
 
     def read(self, case: Case) -> object:
-        found = case.reading.search(route=self.route, rubric=self.rubric, label=self.label)
-        wanted = self.words.casefold()
+        records = case.reading.search(route=self.route, rubric=self.rubric, label=self.label)
+        words = self.words.casefold()
         texts = [
-            (record, f"{record.get('query')} {record.get('answer')}".casefold()) for record in found
+            (record, f"{record.get('query')} {record.get('answer')}".casefold())
+            for record in records
         ]
-        shown = [record for record, text in texts if wanted in text][:PAGE]
+        shown = [record for record, text in texts if words in text][:PAGE]
         return {"records": [{name: record.get(name) for name in FOUND} for record in shown]}
 
 
@@ -161,7 +163,7 @@ class CompareWithPassing(ReadTool):
 
     def read(self, case: Case) -> object:
         failing, passing = case.reading.failing(), case.reading.passing()
-        found = [
+        more_often = [
             {
                 contrast.dimension: contrast.value,
                 "members": f"{contrast.failing} of {contrast.of_failing}",
@@ -169,7 +171,7 @@ class CompareWithPassing(ReadTool):
             }
             for contrast in contrasts(failing, passing)[:MOST_CONTRASTS]
         ]
-        compared = {"members": len(failing), "passing": len(passing), "more_often": found}
+        compared = {"members": len(failing), "passing": len(passing), "more_often": more_often}
         if not self.trace_id:
             return compared
         question = next((record.get("query") for record in case.records(self.trace_id)), None)

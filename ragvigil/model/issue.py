@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from enum import StrEnum
 
 from ragvigil.model.score import Kind, Layer, Stream
@@ -188,6 +189,21 @@ class Membership:
     def key(self) -> tuple[str, str]:
         """Trace id and record id."""
         return (self.trace_id, self.record_id)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ComparedRecord:
+    """The part of a record that a search for a root cause compares with that of others.
+
+    `dimensions` holds those that are known, as texts.
+    """
+
+    trace_id: str
+    record_id: str
+    time_unix_nano: int
+    route: str
+    question: str | None = None
+    dimensions: Mapping[str, str] = field(default_factory=dict)
 
 
 class PairVerdict(StrEnum):

@@ -1,4 +1,4 @@
-"""How far readers of changing tables have come, so that they go on there after a restart."""
+"""The position of each reader of a changing table, where it goes on after a restart."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ _COLUMNS = declare("checkpoints", ("reader", "position", "written", "replica", "
 
 
 def position(store: Store, reader: str) -> int | None:
-    """Where a reader stands, None before its first mark. Raises as `Store.read` does."""
+    """The position of a reader, None before its first mark. Raises as `Store.read` does."""
     row = store.read("checkpoint_newest", {"reader": reader}, priority=Priority.TICK)[0]
     return int(row["position"]) if row["known"] else None
 
 
 def mark(store: Store, reader: str, position: int, written_unix_nano: int) -> None:
-    """Stores where a reader stands; returns when it is durable."""
+    """Stores the position of a reader; returns when it is durable."""
     rows = Rows(_COLUMNS, [(reader, position, written_unix_nano, store.replica, store.epoch)])
     store.write(Batch(rows={"checkpoints": rows}, token=token_of("checkpoints", rows)))

@@ -1,8 +1,8 @@
-"""Which records fail, and which fail no more, since somebody looked last.
+"""Finds the records that began or ceased to fail since the last query.
 
-Whatever changes a score makes its minute's roll-up new, so the versions of the roll-ups say which
-minutes to look at. Within a minute a digest of what a record fails by is compared with the one that
-the table `failures` has: looking twice finds nothing new.
+Every change of a score recomputes the roll-up of its minute, so the versions of the roll-ups say
+which minutes to query. Within a minute, a digest of all that a record fails by is compared with the
+digest in the table `failures`: a second query finds nothing new.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ Key: TypeAlias = tuple[str, str]
 Route: TypeAlias = tuple[str, str, str]
 """Service, environment and route."""
 UNSEEN = 20
-"""Passing records that are believed of each rubric and route before any is seen."""
+"""A prior: this many passing records count for each rubric and route before any was scored."""
 
 _DIMENSIONS = ("prompt_version", "index_epoch", "llm_model", "service_version")
 _NAMES = ("trace_id", "record_id", "generation", "service", "environment", "route", "query")
@@ -48,7 +48,7 @@ class Place(Protocol):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Change:
-    """A record whose failing changed; `digest` names what it fails by, 0 for nothing any more."""
+    """A record that fails in another way than before; `digest` is 0 if it no longer fails."""
 
     minute: int
     trace_id: str
@@ -63,9 +63,10 @@ class Change:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Failing:
-    """A failing record as it is stored: what tells why, without its texts; its failing scores.
+    """A failing record with its failing scores, as far as they tell why it fails.
 
-    Of its context it has ids only. `received` is in seconds since the epoch.
+    The record has no document texts, and ids alone of its context. `received` is in seconds since
+    the epoch.
     """
 
     record: RagRecord
@@ -80,25 +81,28 @@ def minutes_changed(store: Store, version: int, since: int = 0) -> dict[int, int
 
     Minutes, and `since`, are in seconds since the epoch.
     """
-    asked = {"version": max(0, version), "since": max(0, since)}
-    rows = store.read("failing_minutes", asked, priority=Priority.TICK)
+    parameters = {"version": max(0, version), "since": max(0, since)}
+    rows = store.read("failing_minutes", parameters, priority=Priority.TICK)
     return {int(row["minute"]): int(row["version"]) for row in rows}
 
 
-def minutes_disliked(store: Store, told: float, since: int) -> list[int]:
-    """Minutes since then with records of which something bad was said after `told` (seconds)."""
-    asked = {"told": max(0.0, told), "since": max(0, since)}
-    rows = store.read("failing_disliked", asked, priority=Priority.TICK)
+def minutes_disliked(store: Store, after: float, since: int) -> list[int]:
+    """Minutes since a time whose records got bad feedback after another; both in seconds."""
+    parameters = {"told": max(0.0, after), "since": max(0, since)}
+    rows = store.read("failing_disliked", parameters, priority=Priority.TICK)
     return [int(row["minute"]) for row in rows]
 
 
 def changes(
     store: Store, minutes: Collection[int], fails_below: Mapping[str, float], limit: int
 ) -> list[Change]:
-    """What fails otherwise in these minutes than is known, oldest first, at most `limit`."""
+    """Records of these minutes that fail in another way than `failures` holds, oldest first.
+
+    At most `limit`; `fails_below` is the value below which a record fails, by rubric.
+    """
     if not minutes:
         return []
-    asked = {
+    parameters = {
         "minutes": sorted(minutes),
         "first": max(0, min(minutes)),
         "limit": limit,
@@ -106,18 +110,18 @@ def changes(
     }
     return [
         Change(**{**row, "minute": int(row["minute"]), "digest": int(row["digest"])})
-        for row in store.read("failing_changed", asked, priority=Priority.TICK)
+        for row in store.read("failing_changed", parameters, priority=Priority.TICK)
     ]
 
 
 def usual_shares(store: Store, since: int) -> dict[Route, dict[str, float]]:
-    """The share of records since then (seconds) that fail each rubric, by route."""
-    found: dict[Route, dict[str, float]] = {}
+    """The share of records since a time (seconds) that fail each rubric, by route."""
+    shares: dict[Route, dict[str, float]] = {}
     for row in store.read("failing_usual", {"since": since}, priority=Priority.TICK):
         route = (row["service"], row["environment"], row["route"])
         share = row["failing"] / (row["scored"] + UNSEEN)
-        found.setdefault(route, {})[row["rubric"]] = share
-    return found
+        shares.setdefault(route, {})[row["rubric"]] = share
+    return shares
 
 
 def read(
@@ -126,10 +130,10 @@ def read(
     """These records, oldest first; those that are gone from the store are left out."""
     if not changed:
         return []
-    digests = {one.key: one.digest for one in changed}
+    digests = {change.key: change.digest for change in changed}
     place = {
-        "minutes": sorted({one.minute for one in changed}),
-        "trace_ids": sorted({one.trace_id for one in changed}),
+        "minutes": sorted({change.minute for change in changed}),
+        "trace_ids": sorted({change.trace_id for change in changed}),
     }
     rows = [
         row
@@ -137,13 +141,13 @@ def read(
         if (row["trace_id"], row["record_id"]) in digests
     ]
     scores: dict[Key, list[Score]] = {}
-    asked = {**place, **_bars(fails_below)}
-    for row in store.read("failing_scores", asked, priority=Priority.TICK):
+    parameters = {**place, **_bars(fails_below)}
+    for row in store.read("failing_scores", parameters, priority=Priority.TICK):
         scores.setdefault((row["trace_id"], row["record_id"]), []).append(_score(row))
-    told = feedback.of_records(store, rows)
+    events = feedback.of_records(store, rows)
     return [
         Failing(
-            record=_record(row, told[key]),
+            record=_record(row, events[key]),
             scores=tuple(scores.get(key, ())),
             time_unix_nano=row["time_nanos"],
             received=row["received_seconds"],
@@ -154,30 +158,31 @@ def read(
     ]
 
 
-def bury(store: Store, gone: Sequence[Change], written_unix_nano: int) -> None:
-    """Takes records that fail no more out of `failures` and out of their issues. Repeatable."""
-    release(store, gone, written_unix_nano)
-    _bury(store, "failures", gone, written_unix_nano)
+def bury(store: Store, changes: Sequence[Change], written_unix_nano: int) -> None:
+    """Removes records that no longer fail from `failures` and from their issues. Repeatable."""
+    # `failures` last: after a crash between the two, the change is found again.
+    release(store, changes, written_unix_nano)
+    _bury(store, "failures", changes, written_unix_nano)
 
 
 def release(store: Store, records: Sequence[Place], written_unix_nano: int) -> None:
-    """Takes records out of their issues. Repeatable."""
+    """Removes records from their issues. Repeatable."""
     _bury(store, "memberships", records, written_unix_nano)
 
 
 def _bury(store: Store, table: str, records: Sequence[Place], written_unix_nano: int) -> None:
     if records:
-        asked = {
-            "minutes": sorted({one.minute for one in records}),
-            "trace_ids": sorted({one.key[0] for one in records}),
-            "keys": sorted(" ".join(one.key) for one in records),
+        parameters = {
+            "minutes": sorted({place.minute for place in records}),
+            "trace_ids": sorted({place.key[0] for place in records}),
+            "keys": sorted(" ".join(place.key) for place in records),
             "written": written_unix_nano,
         }
-        store.run(f"bury_{table}", asked)
+        store.run(f"bury_{table}", parameters)
 
 
 def _bars(fails_below: Mapping[str, float]) -> dict[str, list[Any]]:
-    """Never empty: ClickHouse does not transform by nothing."""
+    """Parameters of the queries; never empty, because `transform` refuses empty arrays."""
     bars = {"": 0.0, **fails_below}
     return {"rubrics": list(bars), "bars": [float(bar) for bar in bars.values()]}
 
@@ -192,7 +197,7 @@ def _score(row: Mapping[str, Any]) -> Score:
     )
 
 
-def _record(row: Mapping[str, Any], told: Sequence[Mapping[str, Any]]) -> RagRecord:
+def _record(row: Mapping[str, Any], events: Sequence[Mapping[str, Any]]) -> RagRecord:
     chunks = zip(row["context.chunk_id"], row["context.document_id"], strict=True)
     return RagRecord(
         **{name: row[name] for name in _NAMES},
@@ -200,7 +205,7 @@ def _record(row: Mapping[str, Any], told: Sequence[Mapping[str, Any]]) -> RagRec
         absent={field: Absent(reason) for field, reason in row["absent"].items()},
         context=tuple(Document(chunk_id=chunk, document_id=name) for chunk, name in chunks),
         dimensions=Dimensions(**{name: row[name] for name in _DIMENSIONS}),
-        feedback=(*_own_feedback(row), *map(_feedback, told)),
+        feedback=(*_own_feedback(row), *map(_feedback, events)),
     )
 
 
@@ -212,5 +217,5 @@ def _own_feedback(row: Mapping[str, Any]) -> list[Feedback]:
     ]
 
 
-def _feedback(told: Mapping[str, Any]) -> Feedback:
-    return Feedback(**{name: told[name] for name in ("kind", "value", "comment", "source")})
+def _feedback(event: Mapping[str, Any]) -> Feedback:
+    return Feedback(**{name: event[name] for name in ("kind", "value", "comment", "source")})

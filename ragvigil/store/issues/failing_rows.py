@@ -19,19 +19,19 @@ if TYPE_CHECKING:
     from ragvigil.store.engine.store import Store
 
 END = 2**32 - 1
-"""After every time that a minute can hold, in seconds since the epoch."""
+"""The last time that a DateTime can hold, in seconds since the epoch."""
 AT_ONCE = 2000
-"""Records whose vectors are read in one query: 2 MB each thousand on the wire, 50 as lists."""
+"""Records whose vectors are read in one query: a thousand take 2 MB on the wire, 50 as lists."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class KeptFailure:
-    """A failing record as it is kept, and where it is in, if anywhere.
+    """A failing record as it is stored, and its issue, if it is in one.
 
     `masked` is its reason without topic words, which is embedded after its label. Vectors are
-    float32 in the machine's order, of the model `vector_model`: empty before they are known, and as
-    `find` reads them. `received` is in seconds since the epoch; `digest` is that of the `Failing`
-    it was made of.
+    float32 in the machine's byte order, of the model `vector_model`; they are empty before they are
+    computed, and where `find` reads the record. `received` is in seconds since the epoch; `digest`
+    is that of the `Failing` it was made of.
     """
 
     failure: Failure
@@ -124,9 +124,9 @@ def vectors(
     """Vectors of reason and question by key, in blocks; those of another model are left out."""
     for start in range(0, len(kept), AT_ONCE):
         block = kept[start : start + AT_ONCE]
-        asked = {
-            "minutes": sorted({one.minute for one in block}),
-            "trace_ids": sorted({one.failure.trace_id for one in block}),
+        parameters = {
+            "minutes": sorted({failing.minute for failing in block}),
+            "trace_ids": sorted({failing.failure.trace_id for failing in block}),
             "model": model,
         }
         yield {
@@ -134,16 +134,16 @@ def vectors(
                 array("f", row["reason_vector"]).tobytes(),
                 array("f", row["question_vector"]).tobytes(),
             )
-            for row in store.read("failures_vectors", asked, priority=Priority.TICK)
+            for row in store.read("failures_vectors", parameters, priority=Priority.TICK)
         }
 
 
 def with_vectors(store: Store, kept: Sequence[KeptFailure], model: str) -> list[KeptFailure]:
-    """These records, in their order, with the vectors that are kept; the others are left out."""
-    found = {key: both for block in vectors(store, kept, model) for key, both in block.items()}
+    """Those of these records whose vectors are stored, with them, in the same order."""
+    stored = {key: both for block in vectors(store, kept, model) for key, both in block.items()}
     return [
-        replace(one, reason_vector=reason, question_vector=question)
-        for one in kept
-        if one.failure.key in found
-        for reason, question in [found[one.failure.key]]
+        replace(failing, reason_vector=reason, question_vector=question)
+        for failing in kept
+        if failing.key in stored
+        for reason, question in [stored[failing.key]]
     ]

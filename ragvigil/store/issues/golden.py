@@ -1,4 +1,4 @@
-"""Golden cases with all their revisions, what was done to them, and their runs."""
+"""Golden cases with all their revisions, their events and their runs."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from ragvigil.store.engine.store import Store
 
 STEPS = (CaseState.PROPOSED, CaseState.SIGNED, CaseState.PASSING, CaseState.REJECTED)
-"""A revision takes them in this order, so that the later row is known without a clock."""
+"""The states of a revision in their order, which tells the newer of two rows without a clock."""
 MOST_CASES = 100_000
 
 
@@ -99,9 +99,9 @@ def find(
 
 
 def get(store: Store, case_id: str) -> GoldenCase | None:
-    """The newest revision of a case, None where there is no such case."""
-    found = find(store, CaseFilter(case_id=case_id, limit=1)) if case_id else []
-    return found[0] if found else None
+    """The newest revision of a case, None if there is no such case."""
+    cases = find(store, CaseFilter(case_id=case_id, limit=1)) if case_id else []
+    return cases[0] if cases else None
 
 
 def events(store: Store, case_id: str) -> list[CaseEvent]:

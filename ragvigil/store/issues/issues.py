@@ -1,4 +1,4 @@
-"""Issues, what was done to them, and which are alike: `issues`, `issue_events`, `issue_pairs`."""
+"""Issues, their events, and pairs that look alike: `issues`, `issue_events`, `issue_pairs`."""
 
 from __future__ import annotations
 
@@ -85,6 +85,6 @@ def pairs(
     issue_id: str = "",
     priority: Priority = Priority.PAGE,
 ) -> list[IssuePair]:
-    """Pairs that are alike, the likest first; of one verdict or one issue where asked."""
+    """Pairs of issues, the most alike first; of one verdict or one issue if given."""
     parameters = {"verdict": verdict.value if verdict else "", "issue_id": issue_id}
     return store.read_values(PAIRS, "issue_pairs_find", parameters, priority=priority)

@@ -1,4 +1,4 @@
-"""The table `memberships`: the issue of each failing record that has one; counts of both."""
+"""The table `memberships`: the issue of each failing record that is in one, and counts."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from ragvigil.model.issue import Failure, FailureKind, Membership
 from ragvigil.model.score import Layer, Stream
 from ragvigil.store.engine.batch import Rows
 from ragvigil.store.engine.priority import Priority
-from ragvigil.store.engine.table import Read, table
+from ragvigil.store.engine.table import Read, Table, table
 
 if TYPE_CHECKING:
     from ragvigil.store.engine.store import Store
@@ -22,9 +22,10 @@ MOST_SECONDS = 2**32 - 1
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Tally:
-    """So many failing records that are alike, in the bin of time that begins at `start` (seconds).
+    """The number of failing records that agree in all of this, in a bin of time.
 
-    `issue_id` is empty for those in no issue.
+    `start` is the beginning of the bin, in seconds since the epoch. `issue_id` is empty for records
+    in no issue.
     """
 
     issue_id: str
@@ -45,7 +46,7 @@ class Tally:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Requests:
-    """All records of a route, failing or not, in the bin of time that begins at `start`."""
+    """The number of records of a route, failing or not, in the bin that begins at `start`."""
 
     service: str
     environment: str
@@ -79,6 +80,11 @@ MEMBERSHIPS = table(
 )
 
 
+# Read only: counts that queries give.
+TALLIES = Table("failures", Tally)
+REQUESTS = Table("rollups", Requests)
+
+
 def rows(members: Iterable[tuple[Failure, int, Membership]], **stamps: object) -> Rows:
     """Rows of the table, each of a failure, when it was received (seconds) and its membership."""
     placed = (
@@ -100,12 +106,12 @@ def minute_of(time_unix_nano: int) -> int:
 
 
 def membership_of(row: Read) -> Membership | None:
-    """The membership that a row of a failing record holds, None where it is in no issue."""
+    """The membership in a row of a failing record, None if the record is in no issue."""
     return MEMBERSHIPS.value(row).membership if row["issue_id"] else None
 
 
 def member_counts(store: Store) -> dict[str, int]:
-    """Members that are kept, by issue. Raises as `Store.read` does."""
+    """The number of stored members of each issue. Raises as `Store.read` does."""
     rows = store.read("members_counted", priority=Priority.TICK)
     return {row["issue_id"]: int(row["members"]) for row in rows}
 
@@ -119,34 +125,22 @@ def tally(
     bin_seconds: int = HOUR,
     priority: Priority = Priority.PAGE,
 ) -> list[Tally]:
-    """Failing records since then (seconds), counted; of these issues, or only those in none."""
-    asked = {
+    """Counts failing records since a time (seconds); `is_loose` counts only those in no issue.
+
+    With `issue_ids` it counts the records of these issues alone.
+    """
+    parameters = {
         "since": max(0, since),
         "issue_ids": sorted(issue_ids),
         "placed": "loose" if is_loose else "any",
         "bin": bin_seconds,
     }
-    return [
-        Tally(
-            **{
-                **row,
-                "kind": FailureKind(row["kind"]),
-                "family": Layer(row["family"]),
-                "stream": Stream(row["stream"]),
-                "start": int(row["start"]),
-                "records": int(row["records"]),
-            }
-        )
-        for row in store.read("failures_tally", asked, priority=priority)
-    ]
+    return store.read_values(TALLIES, "failures_tally", parameters, priority=priority)
 
 
 def requests(
     store: Store, since: int, *, bin_seconds: int = HOUR, priority: Priority = Priority.PAGE
 ) -> list[Requests]:
-    """The traffic since then (seconds) of every route, oldest first."""
-    asked = {"since": max(0, since), "bin": bin_seconds}
-    return [
-        Requests(**{**row, "start": int(row["start"]), "requests": int(row["requests"])})
-        for row in store.read("requests", asked, priority=priority)
-    ]
+    """The traffic of every route since a time (seconds), oldest first."""
+    parameters = {"since": max(0, since), "bin": bin_seconds}
+    return store.read_values(REQUESTS, "requests", parameters, priority=priority)

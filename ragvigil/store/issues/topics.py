@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from ragvigil.store.engine.store import Store
 
 MOST_CHARACTERS = 2000
-"""What is kept of a question: more than an embedding model reads."""
+"""Characters of a question that are kept: more than an embedding model reads."""
 
 Place = tuple[str, str]
 """Service and environment."""
@@ -24,7 +24,7 @@ Place = tuple[str, str]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Question:
-    """What was asked in one record; in the hash sample, or only because a user rated it."""
+    """The question of one record; `is_sampled` is false if it is kept only because it was rated."""
 
     minute: int
     trace_id: str
@@ -37,7 +37,7 @@ class Question:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AnsweredQuestion:
-    """A question with its vector and what became of its answer; `is_down`: badly rated."""
+    """A question with its vector and what became of its answer; `is_down` is a bad rating."""
 
     trace_id: str
     record_id: str
@@ -71,27 +71,28 @@ class _TopicRow:
 
 QUESTIONS = table("questions", _QuestionRow)
 TOPICS = table("topics", _TopicRow)
-# What queries give; nothing is written from these.
-QUESTION = Table("questions_wanted", Question)
-ASKED = Table("questions_asked", AnsweredQuestion)
+# Read only: rows that queries give.
+QUESTION = Table("questions", Question)
+ANSWERED = Table("questions", AnsweredQuestion)
 
 
 def questions_to_embed(
     store: Store, *, since: int, per_day: int, vector_model: str, limit: int
 ) -> tuple[list[Question], int]:
-    """Questions without a vector of this model, the sample's first, and how many there are in all.
+    """Questions without a vector of this model, sampled ones first, and how many there are in all.
 
-    The sample is, of each service and day since then (seconds), `per_day` records whatever the
-    order of arrival; as many rated ones come to it. Raises StoreError.
+    The sample holds `per_day` records of each service and day since a time (seconds). It is chosen
+    by a hash, so that it does not depend on the order of arrival; as many rated records come on
+    top. Raises StoreError.
     """
-    answered_questions = {
+    parameters = {
         "since": since,
         "per_day": per_day,
         "vector_model": vector_model,
         "limit": limit,
         "characters": MOST_CHARACTERS,
     }
-    rows = store.read("questions_wanted", answered_questions, priority=Priority.SCAN)
+    rows = store.read("questions_wanted", parameters, priority=Priority.SCAN)
     questions = [QUESTION.value({**row, "minute": row["minute_seconds"]}) for row in rows]
     return questions, int(rows[0]["waiting"]) if rows else 0
 
@@ -121,13 +122,13 @@ def question_batch(
 
 
 def embedded_counts(store: Store, *, since: int, vector_model: str) -> dict[Place, int]:
-    """How many questions of the sample have a vector of this model. Raises StoreError."""
-    found = store.read(
+    """How many sampled questions have a vector of this model, by place. Raises StoreError."""
+    rows = store.read(
         "questions_counted",
         {"since": since, "vector_model": vector_model},
         priority=Priority.SCAN,
     )
-    return {(row["service"], row["environment"]): int(row["questions"]) for row in found}
+    return {(row["service"], row["environment"]): int(row["questions"]) for row in rows}
 
 
 def answered_questions(
@@ -145,11 +146,11 @@ def answered_questions(
         "until": until,
         "vector_model": vector_model,
     }
-    return store.read_values(ASKED, "questions_asked", where, priority=Priority.SCAN)
+    return store.read_values(ANSWERED, "questions_asked", where, priority=Priority.SCAN)
 
 
 def map_batch(topic_map: TopicMap, written: int, *, replica: str = "", epoch: int = 0) -> Batch:
-    """A batch that stores a map; written again later it replaces itself."""
+    """A batch that stores a map; a map that is written again replaces itself."""
     rows = TOPICS.rows(
         (
             _TopicRow(

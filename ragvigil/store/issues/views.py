@@ -1,4 +1,4 @@
-"""What pages and metrics show of issues: how many members, since when, where, of which versions."""
+"""Facts of issues that pages and metrics show: their members' number, days, routes and versions."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ DAYS = 14
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SampledMembers:
-    """Members of an issue that were looked at with one chance.
+    """Members of an issue that were scored with one inclusion probability.
 
-    `days` are those of the last 14 days (UTC), today last.
+    `days` counts them on each of the last 14 days (UTC), today last.
     """
 
     stream: Stream
@@ -30,7 +30,7 @@ class SampledMembers:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Trait:
-    """A route, version or model that members of an issue have: `name` is which of these it is."""
+    """A route, version or model of an issue's members; `name` says which of these it is."""
 
     name: str
     value: str
@@ -42,22 +42,22 @@ class Trait:
 def sampled_members(
     store: Store, now: float, issues: Sequence[str], *, priority: Priority = Priority.PAGE
 ) -> dict[str, list[SampledMembers]]:
-    """Members by the issue they joined, of these issues; `now` in seconds since the epoch."""
-    asked = {"issues": list(issues), "now": int(now), "days": DAYS}
-    found: dict[str, list[SampledMembers]] = {}
-    for row in store.read("issue_looked", asked, priority=priority):
-        one = SampledMembers(
+    """Members of these issues by issue id; `now` in seconds since the epoch."""
+    parameters = {"issues": list(issues), "now": int(now), "days": DAYS}
+    by_issue: dict[str, list[SampledMembers]] = {}
+    for row in store.read("issue_looked", parameters, priority=priority):
+        members = SampledMembers(
             stream=Stream(row["stream"]),
             inclusion_probability=row["inclusion_probability"],
             members=int(row["members"]),
             days=tuple(map(int, reversed(row["days"]))),
         )
-        found.setdefault(row["issue_id"], []).append(one)
-    return found
+        by_issue.setdefault(row["issue_id"], []).append(members)
+    return by_issue
 
 
 def traits(store: Store, issues: Sequence[str], most: int = 5) -> list[Trait]:
-    """Routes and versions of the members of these issues, of each kind the commonest first."""
+    """Routes and versions of the members of these issues; of each kind the `most` commonest."""
     return [
         Trait(
             name=row["name"],
