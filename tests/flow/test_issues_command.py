@@ -44,21 +44,21 @@ def test_a_list_ends_with_what_is_in_no_issue(store: Store, daemon: Commands) ->
     assert told[0].split()[:4] == ["i2", "regressed", "generation", "since"]
     assert told[0].endswith("█")
     assert told[1] == "  22 seen, about 310 [200, 470]: Days mixed up"
-    assert "not grouped: 2 failing records of 7 days" in told
+    assert "not grouped: 2 failing answers of 7 days" in told
     assert any(
-        "generation: 2 of 50 records fail outside of issues; background rate 0.9%" in line
+        "generation: 2 of 50 answers fail outside of issues; background rate 0.9%" in line
         for line in told
     )
     assert "and 1 more: `--limit 2`" in daemon.say("issues", "list", "--limit", "1")
     found = json.loads(daemon.say("issues", "list", "--state", "new", "--json"))
-    assert [one["issue_id"] for one in found["issues"]] == ["i1"]
+    assert [row["issue_id"] for row in found["issues"]] == ["i1"]
 
 
 def test_a_list_without_issues_says_what_makes_one(daemon: Commands) -> None:
     told = daemon.say("issues", "list").splitlines()
-    assert told[0].startswith("no issues: three failing records")
-    assert told[1] == "not grouped: 0 failing records of 7 days"
-    assert told[2].startswith("failing records have not been grouped since the daemon started")
+    assert told[0].startswith("no issues: three failing answers")
+    assert told[1] == "not grouped: 0 failing answers of 7 days"
+    assert told[2].startswith("failing answers have not been grouped since the daemon started")
 
 
 def test_show_is_a_story(store: Store, daemon: Commands) -> None:

@@ -15,9 +15,7 @@ if TYPE_CHECKING:
     from alerts.settings import MetricsSettings
     from ragvigil.app.cli.output.console import JsonObject
 
-alert = typer.Typer(
-    help="The way of an alert from the daemon to whoever is on call.", no_args_is_help=True
-)
+alert = typer.Typer(help="Alert rules, and a test of the way to your pager.", no_args_is_help=True)
 
 
 @alert.command("test")

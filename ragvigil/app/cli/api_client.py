@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -23,13 +24,13 @@ class Refused(Unreachable):
 def get(settings: Settings, path: str, **parameters: Any) -> Any:
     """The JSON that the daemon answers under `/api/v1/<path>`.
 
-    Parameters of None are left out. Raises Unreachable where nothing listens, the token is wrong,
-    or the daemon answers with an error.
+    Parameters of None are left out. Raises Refused where the request is to blame (an unknown id, a
+    wrong value), else Unreachable: nothing listens, the token is wrong, the daemon failed.
     """
     query = {key: value for key, value in parameters.items() if value is not None}
     reply = _request(settings, "GET", path, role="reader", params=query)
     if reply.status_code != 200:
-        raise Unreachable(f"{reply.url} answered {reply.status_code}: {reply.text[:300]}")
+        raise _refusal(reply)
     return reply.json()
 
 
@@ -43,14 +44,21 @@ def post(
 ) -> Any:
     """The JSON that the daemon answers to `body`, sent with the token of `role`.
 
-    Raises Refused where the body is to blame, else Unreachable as `get` does.
+    Raises Refused or Unreachable as `get` does.
     """
     reply = _request(settings, "POST", path, role=role, json=body, timeout=timeout_seconds)
-    if reply.status_code in (404, 409, 413, 422):
-        raise Refused(str(reply.json()["error"]["message"]))
     if reply.status_code not in (200, 201, 202):
-        raise Unreachable(f"{reply.url} answered {reply.status_code}: {reply.text[:300]}")
+        raise _refusal(reply)
     return reply.json()
+
+
+def _refusal(reply: httpx2.Response) -> Unreachable:
+    """The error of a reply: Refused, with the daemon's sentence, where the request is to blame."""
+    if reply.status_code in (404, 409, 413, 422):
+        # Another server at this address may answer in another form.
+        with contextlib.suppress(ValueError, LookupError, TypeError):
+            return Refused(str(reply.json()["error"]["message"]))
+    return Unreachable(f"{reply.url} answered {reply.status_code}: {reply.text[:300]}")
 
 
 def _request(

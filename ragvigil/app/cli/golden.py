@@ -14,7 +14,7 @@ from ragvigil.app.cli.options import Config, Json
 from ragvigil.app.cli.triage import Actor, Words
 
 golden = typer.Typer(
-    help="Questions whose right answers people have signed, one commit each.", no_args_is_help=True
+    help="Golden cases: questions with signed right answers.", no_args_is_help=True
 )
 
 Id = Annotated[str, typer.Argument(help="The case's id, as `golden list` shows it.")]

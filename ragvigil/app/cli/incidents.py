@@ -12,9 +12,7 @@ from ragvigil.app.cli import triage
 from ragvigil.app.cli.options import Config, Json
 from ragvigil.app.cli.triage import Actor, Words
 
-incidents = typer.Typer(
-    help="What is wrong, one incident a cause, and what is done about it.", no_args_is_help=True
-)
+incidents = typer.Typer(help="What is wrong, one incident a cause.", no_args_is_help=True)
 
 Id = Annotated[str, typer.Argument(help="The incident's id, as `incidents list` shows it.")]
 

@@ -13,7 +13,7 @@ from ragvigil.app.cli.options import Config, Json
 from ragvigil.app.cli.triage import Actor, Words
 
 issues = typer.Typer(
-    help="Named causes of failing answers: what fails alike, how often, since when.",
+    help="Named causes of failing answers, since when, how often.",
     no_args_is_help=True,
 )
 

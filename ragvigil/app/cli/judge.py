@@ -8,7 +8,7 @@ from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 
 from alerts.audits.settings import AuditSettings
-from ragvigil.app.cli.output.console import JsonObject
+from ragvigil.app.cli.output.console import JsonObject, open_console
 from ragvigil.app.settings import Settings
 from ragvigil.llm.outcome import Usage
 from ragvigil.llm.prices import Price
@@ -89,7 +89,6 @@ def report(settings: Settings, reply: JsonObject, *, as_json: bool) -> int:
 
 
 def _show(estimates: list[Line], records: int, judged: float, judge: JudgeSettings) -> None:
-    from rich.console import Console
     from rich.table import Table
 
     table = Table(box=None, title=f"a day of judging with {judge.model or 'no model yet'}")
@@ -110,7 +109,7 @@ def _show(estimates: list[Line], records: int, judged: float, judge: JudgeSettin
             line.name, f"{line.calls:,.0f}", f"{line.input_tokens:,.0f}",
             f"{line.output_tokens:,.0f}", dollars, line.remark,
         )  # fmt: skip
-    console = Console()
+    console = open_console()
     console.print(table)
     console.print(
         f"{records:,} live answers in the last {HOURS} h, {judged:,.0f} of them in the sample "

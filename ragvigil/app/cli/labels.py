@@ -12,7 +12,7 @@ from ragvigil.app.cli import triage
 from ragvigil.app.cli.options import Config, Json
 
 labels = typer.Typer(
-    help="People's labels of answers, and how well the judge agrees with them.",
+    help="People's labels, and how well the judge agrees.",
     no_args_is_help=True,
 )
 

@@ -35,7 +35,7 @@ def limits(
     ] = 1.0,
     json: Json = False,
 ) -> None:
-    """How fast each layer shows a change, and how small a drop, at a given traffic."""
+    """How fast a change shows, by layer. How small a drop shows, at a given traffic."""
     from alerts.signals.limits import Service
 
     service = Service(
@@ -57,8 +57,9 @@ def report(service: Service, *, as_json: bool) -> None:
 
 
 def _show(rows: Sequence[Limit], service: Service) -> None:
-    from rich.console import Console
     from rich.table import Table
+
+    from ragvigil.app.cli.output.console import open_console
 
     table = Table(box=None, pad_edge=False)
     for heading in ("layer", "sees", "from"):
@@ -69,7 +70,7 @@ def _show(rows: Sequence[Limit], service: Service) -> None:
         is_first = not index or rows[index - 1].layer != row.layer
         calls = "" if row.calls is None else f"{row.calls:,}"
         table.add_row(row.layer if is_first else "", row.what, row.needs, *_cells(row), calls)
-    console = Console()
+    console = open_console()
     console.print(_heading(service), highlight=False)
     console.print(table)
     for layer, words in WORDS.items():

@@ -121,7 +121,7 @@ def migrate(
     config: Config = None,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Print the SQL, run nothing.")] = False,
 ) -> None:
-    """Brings the store's tables up to date (the daemon does so itself at start)."""
+    """Brings the store's tables up to date. The daemon does so itself at start."""
     from ragvigil.app.cli.migrate import migrate_store
 
     sys.exit(migrate_store(_settings(config), dry_run=dry_run))
@@ -131,7 +131,7 @@ def migrate(
 def demo(
     data_dir: Annotated[Path | None, typer.Option(help="Keep the demo's data here.")] = None,
 ) -> None:
-    """Runs a daemon on 8 days of sample traffic with a fault, and shows what moved and why."""
+    """Shows what moved and why in sample traffic. Runs a daemon on 8 days of it, with a fault."""
     from ragvigil.app.demo.run import run_demo
 
     sys.exit(run_demo(data_dir))
@@ -139,7 +139,7 @@ def demo(
 
 @app.command()
 def status(config: Config = None, json: Json = False) -> None:
-    """What the daemon receives, scores and stores, and what became of every span."""
+    """What is received, scored and stored right now."""
     from ragvigil.app.cli.output.reports import print_status
 
     print_status(triage.fetch(config, "status"), as_json=json)
@@ -147,7 +147,7 @@ def status(config: Config = None, json: Json = False) -> None:
 
 @app.command()
 def trace(trace_id: str, config: Config = None, json: Json = False) -> None:
-    """One trace: question, chunks, answer, citations, and every score with its reason."""
+    """One trace and its scores. Question, chunks, answer, and every score's reason."""
     from ragvigil.app.cli.output.reports import print_trace
 
     print_trace(triage.fetch(config, f"traces/{trace_id}"), as_json=json)
@@ -160,7 +160,7 @@ def deltas(
     rubric: Annotated[str | None, typer.Option(help="This rubric only.")] = None,
     json: Json = False,
 ) -> None:
-    """The mean score of each rubric on each route, layer by layer, and how it moved."""
+    """Mean scores by layer and route, and how they moved."""
     from ragvigil.app.cli.output.deltas import print_deltas
 
     print_deltas(triage.fetch(config, "deltas", route=route, rubric=rubric), as_json=json)
@@ -168,7 +168,7 @@ def deltas(
 
 @app.command()
 def doctor(config: Config = None, json: Json = False) -> None:
-    """What the spans lack, which rubrics that switches off, and the line that fixes it."""
+    """What the spans lack. Which rubrics that switches off, and the line that fixes it."""
     from ragvigil.app.cli.output.reports import print_doctor
 
     print_doctor(triage.fetch(config, "doctor"), as_json=json)
@@ -246,7 +246,7 @@ def replay(
     new_ids: Annotated[bool, typer.Option("--new-ids", help="Fresh trace and span ids.")] = False,
     json: Json = False,
 ) -> None:
-    """Sends recorded OTLP request bodies again, at their own pace or at a rate."""
+    """Sends recorded OTLP requests again. At their own pace or at a rate."""
     from ragvigil.app.cli.replay import replay_folder
 
     settings = _settings(config)
@@ -284,7 +284,7 @@ def import_(
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Count, send nothing.")] = False,
     json: Json = False,
 ) -> None:
-    """Imports history with its own times, and resumes; judged only with [judge] backfill = true."""
+    """Imports history with its own times. Resumes; judged only with [judge] backfill = true."""
     from ragvigil.app.cli.import_ import import_source
     from ragvigil.app.cli.import_target import sending_to
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ragvigil.app.cli.output.console import JsonObject, escaped
+from ragvigil.app.cli.output.console import JsonObject, escaped, open_console
 from ragvigil.app.settings import Settings
 from ragvigil.llm.outcome import Failure, Purpose, Reply
 from ragvigil.llm.settings import LlmSettings
@@ -81,7 +81,6 @@ def list_rubrics(*, as_json: bool) -> int:
     if as_json:
         print(json.dumps(rows))
         return 0
-    from rich.console import Console
     from rich.table import Table
 
     table = Table(box=None)
@@ -90,7 +89,7 @@ def list_rubrics(*, as_json: bool) -> int:
         table.add_column(name, no_wrap=True)
     for row in rows:
         table.add_row(*("" if row[name] is None else str(row[name]) for name in columns))
-    Console().print(table)
+    open_console().print(table)
     return 0
 
 
@@ -232,7 +231,7 @@ def _plain(trial: Trial) -> JsonObject:
 
 def _show(trials: Sequence[Trial]) -> None:
     if not trials:
-        print("no RAG record in the trace: no retrieval and no chunks in a prompt")
+        print("no RAG answer in the trace: no retrieval and no chunks in a prompt")
     for trial in trials:
         print(f"record {trial.record_id}")
         for heading, texts in (("prompt", trial.prompts), ("reply", trial.replies)):

@@ -37,16 +37,16 @@ def prints(show: Callable[[Any, Console], None]) -> Print:
         if as_json:
             print(json.dumps(reply))
         else:
-            show(escaped(reply), Console(width=_width()))
+            show(escaped(reply), open_console())
 
     printed.__doc__ = show.__doc__
     return printed
 
 
-def _width() -> int | None:
-    """None for the width of the terminal or of `COLUMNS`."""
-    is_known = sys.stdout.isatty() or "COLUMNS" in os.environ
-    return None if is_known else PIPED_WIDTH
+def open_console() -> Console:
+    """A console on standard output, as wide as the terminal or `COLUMNS`, else PIPED_WIDTH."""
+    has_width = sys.stdout.isatty() or "COLUMNS" in os.environ
+    return Console(width=None if has_width else PIPED_WIDTH)
 
 
 def print_line(console: Console, line: str, style: str = "") -> None:

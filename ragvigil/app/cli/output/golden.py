@@ -26,7 +26,9 @@ def print_cases(reply: JsonObject, console: Console) -> None:
         print_line(console, f"{case['case_id']}  {_state(case)}, {proposed}", style="bold")
         print_line(console, f"  {case['question']}")
     if not reply["cases"]:
-        console.print("no cases: `ragvigil golden propose --trace ID` makes one of a failing trace")
+        console.print(
+            "no cases: `ragvigil golden propose --trace ID` makes one from a failing answer"
+        )
     _problems(reply, console)
 
 
@@ -75,8 +77,8 @@ def print_mix(mix: JsonObject, console: Console) -> None:
     console.print(table)
     print_line(
         console,
-        f"{mix['cases']} signed cases (at least {mix['floor']}, {mix['enough']} are enough); "
-        f"{_percent(mix['from_production'])} of them broke in production, of 50 %",
+        f"{mix['cases']} signed cases; {mix['floor']} are the least, {mix['enough']} are enough. "
+        f"{_percent(mix['from_production'])} broke in production; the aim is 50 %",
     )
 
 

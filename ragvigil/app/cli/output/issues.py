@@ -35,11 +35,11 @@ def print_issues(reply: JsonObject, console: Console) -> None:
         print_line(console, f"{issue['issue_id']}  {state}  {since}  {_bars(issue)}", style="bold")
         print_line(console, f"  {issue['message'][1]}: {issue['name']}")
     if not reply["issues"]:
-        console.print("no issues: three failing records of one kind make one")
+        console.print("no issues: three failing answers of one kind make an issue")
     more = reply["found"] - len(reply["issues"])
     if more:
         print_line(console, f"and {more} more: `--limit {reply['found']}`")
-    print_line(console, f"not grouped: {reply['not_grouped']} failing records of 7 days")
+    print_line(console, f"not grouped: {reply['not_grouped']} failing answers of 7 days")
     if reply["pending_minutes"] != 0:
         print_line(console, f"{_pending(reply['pending_minutes'])}: ask again in a minute")
     for family in reply["background"]:
@@ -94,7 +94,7 @@ def print_root_cause(report: JsonObject, console: Console) -> None:
 
 def _pending(minutes: int | None) -> str:
     if minutes is None:
-        return "failing records have not been grouped since the daemon started"
+        return "failing answers have not been grouped since the daemon started"
     return f"{minutes} minutes of traffic are not grouped yet"
 
 
@@ -130,8 +130,8 @@ def _ignored(issue: JsonObject) -> str:
 
 def _background(background: JsonObject) -> str:
     """The count and the rate; with few answers the prior pulls the rate away from the count."""
-    count = f"{background['failing']} of {background['requests']} records fail outside of issues"
-    return f"{count}; background rate {percent(background['rate'])}, with a prior of 2 in 400"
+    count = f"{background['failing']} of {background['requests']} answers fail outside of issues"
+    return f"{count}; background rate {percent(background['rate'])}, after adding 2 in 400"
 
 
 def _cause(report: JsonObject, console: Console) -> None:

@@ -19,7 +19,7 @@ from ragvigil.app.cli.output.console import (
 )
 
 NO_RECORD = (
-    "no RAG record in 24 h. Send some traffic, then ask again. If `ragvigil status` counts traces\n"
+    "no RAG answer in 24 h. Send some traffic, then ask again. If `ragvigil status` counts traces\n"
     "as not_rag, their spans show neither a retriever nor chunks in a prompt: switch content\n"
     "capture on in the instrumentor, or put ragvigil.retrieved on a span of your own."
 )
@@ -33,13 +33,14 @@ REASONS = {
 
 @prints
 def print_status(status: JsonObject, console: Console) -> None:
-    """A line a value, under the name of its section."""
+    """A line a value, under the name of its section; an unknown value is a dash."""
     for section, values in status.items():
         console.print(Text(section, style="bold"))
         rows = values.items() if isinstance(values, Mapping) else [("", values)]
         for name, value in rows:
             for line in (value or ["none"]) if isinstance(value, list) else [value]:
-                console.print(f"  {name:<22} {line}", markup=False, soft_wrap=True)
+                known = "–" if line is None or line == "" else line
+                console.print(f"  {name:<22} {known}", markup=False, soft_wrap=True)
 
 
 @prints
@@ -47,7 +48,7 @@ def print_trace(trace: JsonObject, console: Console) -> None:
     """Every answer of a trace with its chunks, citations and scores."""
     console.print(f"trace {trace['trace_id']}", markup=False)
     if not trace["records"]:
-        console.print("no RAG record in it: no retrieval and no chunks in a prompt")
+        console.print("no RAG answer in it: no retrieval and no chunks in a prompt")
     for record in trace["records"]:
         _record(record, console)
 
@@ -79,7 +80,7 @@ def print_doctor(reply: JsonObject, console: Console) -> None:
 
 def _service(service: JsonObject, console: Console) -> None:
     name = service["service"] or "(no service.name)"
-    heading = f"{name}, {service['instrumentor']}: {service['records']} records in 24 h"
+    heading = f"{name}, {service['instrumentor']}: {service['records']} answers in 24 h"
     console.print(heading, style="bold", markup=False)
     shares = {field: share for field, share in service["present"].items() if share is not None}
     for title, fields in (
@@ -109,7 +110,7 @@ def _gaps(gaps: Sequence[JsonObject], console: Console) -> None:
     first = gaps[0]
     fields = ", ".join(str(NAMES.get(gap["field"], gap["field"])) for gap in gaps)
     reason = REASONS.get(first["reason"], first["reason"])
-    heading = f"  ✗ {fields}: {reason} in {percent(first['share'])} of records"
+    heading = f"  ✗ {fields}: {reason} in {percent(first['share'])} of answers"
     rubrics_off = sorted({rubric for gap in gaps for rubric in gap["rubrics_off"]})
     console.print(heading, style="red", highlight=False, soft_wrap=True)
     for title, line in (

@@ -29,7 +29,9 @@ TOKENS = {"triager_token": "tr1ager", "reader_token": "r3ader"}
 @pytest.fixture(scope="module")
 def daemon(opened_store: Store) -> Iterator[Settings]:
     """The API on a port of its own; the settings that lead there."""
-    judging = judge_source(opened_store, ("groundedness", "refusal"), {"groundedness": 0.8}, time.time)
+    judging = judge_source(
+        opened_store, ("groundedness", "refusal"), {"groundedness": 0.8}, time.time
+    )
     app = api(opened_store, Quiet(), WebSettings.model_validate(TOKENS), judging=judging)
     with port_of(app) as port:
         yield Settings.model_validate({"web": {"endpoint": f"127.0.0.1:{port}", **TOKENS}})

@@ -179,7 +179,7 @@ def test_what_is_absent_is_named_and_never_printed_as_a_value(
 
 def test_a_trace_without_records_says_so(capsys: pytest.CaptureFixture[str]) -> None:
     print_trace({"trace_id": "ab" * 16, "records": []}, as_json=False)
-    assert "no RAG record in it" in capsys.readouterr().out
+    assert "no RAG answer in it" in capsys.readouterr().out
 
 
 def test_what_a_service_sent_cannot_command_the_terminal(
@@ -213,10 +213,10 @@ def test_the_doctor_says_once_what_one_line_brings_back(
     }  # fmt: skip
     print_doctor({"services": [service]}, as_json=False)
     lines = [line.strip() for line in capsys.readouterr().out.splitlines()]
-    assert lines[0] == "(no service.name), openai: 9 records in 24 h"
+    assert lines[0] == "(no service.name), openai: 9 answers in 24 h"
     assert lines[1:4] == ["in full  retrieved", "in part  usage 99.6%", "never    answer"]
-    assert "✗ answer, query: not sent in 100% of records" in lines
-    assert "✗ usage: hidden in 0.4% of records" in lines
+    assert "✗ answer, query: not sent in 100% of answers" in lines
+    assert "✗ usage: hidden in 0.4% of answers" in lines
     assert "off   citation_validity, refusal" in lines
     assert "fix   " + "x" * 300 in lines  # whole, for the clipboard
     assert lines.count("fix   switch it on") == 1
@@ -227,7 +227,7 @@ def test_a_doctor_that_finds_nothing_says_so(capsys: pytest.CaptureFixture[str])
     print_doctor({"services": [whole]}, as_json=False)
     assert "nothing is missing" in capsys.readouterr().out
     print_doctor({"services": []}, as_json=False)
-    assert capsys.readouterr().out.startswith("no RAG record in 24 h")
+    assert capsys.readouterr().out.startswith("no RAG answer in 24 h")
 
 
 @given(st.lists(st.one_of(st.none(), st.floats(-1e6, 1e6)), max_size=30))
