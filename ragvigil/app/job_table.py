@@ -83,15 +83,6 @@ def periodic_jobs(
     def deltas() -> None:
         scores.show(delta_job.run(clock()).newest)
 
-    def check_balance() -> None:
-        metrics.LEDGER_MISMATCH.set(balance.mismatch())
-        balance.drop_segments(SEGMENT_GRACE_SECONDS)
-
-    def apply_retention() -> None:
-        retention.apply_days(store)
-        for table, rows in retention.enforce_max_bytes(store).items():
-            log.warning("store is full: oldest rows dropped", table=table, rows=rows)
-
     rollups_job = Job(
         name="rollups", every_seconds=ROLLUP_SECONDS, function=roll_ups.run, runs_at_stop=True
     )
@@ -99,8 +90,7 @@ def periodic_jobs(
         _gives_way(rollups_job, pipeline, ROLLUP_TURNS),
         Job(name="watch", every_seconds=WATCH_SECONDS, function=parts.jobs.watch.run),
         Job(name="deltas", every_seconds=DELTA_SECONDS, function=deltas),
-        Job(name="books", every_seconds=BALANCE_SECONDS, function=check_balance),
-        Job(name="retention", every_seconds=RETENTION_SECONDS, function=apply_retention),
+        *_upkeep_jobs(store, balance),
         *_question_jobs(parts.jobs),
         *_issue_jobs(settings, store, parts.jobs, scores, clock),
         *_judge_jobs(parts.jobs, Calibration(store, failing, clock)),
@@ -122,6 +112,22 @@ def _gives_way(job: Job, pipeline: Pipeline, turns: float = math.inf) -> Job:
             job.function()
 
     return replace(job, function=run)
+
+
+def _upkeep_jobs(store: Store, balance: SpanBalance) -> list[Job]:
+    def check_balance() -> None:
+        metrics.LEDGER_MISMATCH.set(balance.mismatch())
+        balance.drop_segments(SEGMENT_GRACE_SECONDS)
+
+    def apply_retention() -> None:
+        retention.apply_days(store)
+        for table, rows in retention.enforce_max_bytes(store).items():
+            log.warning("store is full: oldest rows dropped", table=table, rows=rows)
+
+    return [
+        Job(name="books", every_seconds=BALANCE_SECONDS, function=check_balance),
+        Job(name="retention", every_seconds=RETENTION_SECONDS, function=apply_retention),
+    ]
 
 
 def _question_jobs(jobs: Jobs) -> list[Job]:
