@@ -28,7 +28,7 @@ class MetricsSettings(LabelLimits):
     """The listener for Prometheus and for health probes."""
 
     token: SecretStr | None = Field(
-        default=None, description="bearer token that /metrics asks for; none on loopback"
+        default=None, description="bearer token required for /metrics; not needed on loopback"
     )
     token_file: Path | None = Field(default=None, description="file that holds the token instead")
     tls_certificate: Path | None = Field(default=None, description="PEM file; with tls_key: HTTPS")
@@ -55,12 +55,12 @@ class MetricsSettings(LabelLimits):
     @field_validator("endpoint")
     @classmethod
     def _is_guarded(cls, endpoint: str, info: ValidationInfo) -> str:
-        given = info.data
+        values = info.data
         require_guarded(
             endpoint,
-            has_token=bool(given.get("token") or given.get("token_file")),
-            has_tls=given.get("tls_key") is not None,
-            insecure=bool(given.get("insecure")),
+            has_token=bool(values.get("token") or values.get("token_file")),
+            has_tls=values.get("tls_key") is not None,
+            insecure=bool(values.get("insecure")),
         )
         return endpoint
 

@@ -99,6 +99,7 @@ def covered_by(audits: Sequence[Audit], anchor: Anchor) -> Audit | None:
         if (audit.service, audit.environment) != (anchor.service, anchor.environment):
             continue
         apart = anchor.time_unix_nano - audit.anchor_unix_nano
+        # An audit of all routes covers every anchor of its service.
         is_covered = not audit.routes or (
             bool(anchor.routes) and set(anchor.routes) <= set(audit.routes)
         )

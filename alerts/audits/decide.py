@@ -51,6 +51,7 @@ class Plan:
     def alpha(self, rubric: str) -> float:
         """The probability of a false confirmation that one rubric may use."""
         of = self.then if rubric in self.then else self.first
+        # Without `then` the first may use all of the error.
         share = 1.0 if not self.then else FIRST_SHARE if of is self.first else 1 - FIRST_SHARE
         replies = {_reply(name) for name in of}
         alike = sum(_reply(name) == _reply(rubric) for name in of)
@@ -89,6 +90,7 @@ def update(before: AuditResult, pairs: Sequence[Pair], plan: Plan, now: int) -> 
     if not changes.n:
         return before
     updated = _measure(before, pairs, changes)
+    # The upper bound at this rubric's share of the false confirmations.
     _, surely = bounds(changes, plan.alpha(before.rubric))
     if changes.n < LEAST:
         return updated

@@ -31,8 +31,8 @@ def estimates(store: Store, since: int) -> list[SeriesEstimate]:
 
     Raises StoreError.
     """
-    found = (_estimate(series, pairs) for series, pairs in paired.pairs(store, since))
-    return [estimate for estimate in found if estimate is not None]
+    rows = (_estimate(series, pairs) for series, pairs in paired.pairs(store, since))
+    return [estimate for estimate in rows if estimate is not None]
 
 
 def _estimate(series: Series, pairs: Sequence[Pair]) -> SeriesEstimate | None:

@@ -163,6 +163,7 @@ class AuditJob:
                 if audit != by_id[audit.audit_id]:
                     self._write(by_id, audit, now)
             elif anchor.time_unix_nano / 1e9 >= oldest:
+                # Asking for no records only tells whether there is a judge.
                 if not self._may_start(by_id, anchor, now) or self._ask((), ()) is None:
                     continue
                 self._start(by_id, anchor, now)
@@ -174,6 +175,7 @@ class AuditJob:
         today = now // DAY
         begun = sum(audit.started_unix_nano / 1e9 // DAY == today for audit in by_id.values())
         most = self._settings.per_day
+        # One less than the budget, but at least one where any is allowed.
         return begun < (most if anchor.weight else max(min(most, 1), most - 1))
 
     def _start(self, by_id: dict[str, Audit], anchor: Anchor, now: float) -> None:
@@ -213,6 +215,7 @@ class AuditJob:
             for audit in by_id.values()
             if audit.is_running and now >= self._next.get(audit.audit_id, 0.0)
         ]
+        # Before the step ends, as a failed step has to wait, too.
         self._next |= {audit.audit_id: now + STEP_PAUSE_SECONDS for audit in due}
         if due:
             floors = [self._floor(by_id, audit) for audit in due]
@@ -256,6 +259,7 @@ class AuditJob:
         for result in self._step_results:
             audit = result.audit
             by_id[audit.audit_id] = audit
+            # It judged all it could at once, so there may be more: the next step need not wait.
             if result.is_full:
                 self._next[audit.audit_id] = 0.0
             if audit.state is AuditState.DROPPED:

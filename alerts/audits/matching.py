@@ -115,6 +115,7 @@ def match(alike: Matrix, after_routes: Sequence[str], before_routes: Sequence[st
     for _ in range(min(alike.shape)):
         after, before = divmod(int(weighed.argmax()), alike.shape[1])
         matches.append(Match(after=after, before=before, likeness=float(alike[after, before])))
+        # Both are used up: their likeness to others no longer counts.
         weighed[after, :] = -1.0
         weighed[:, before] = -1.0
     return sorted(matches, key=lambda matched: matched.after)

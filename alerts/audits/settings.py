@@ -16,21 +16,21 @@ class AuditSettings(BaseModel):
     records: int = Field(
         default=300,
         ge=30,
-        description="records judged from before a change, and as many from after it; twice as "
-        "many where a drop is in sight",
+        description="answers judged from before a change, and as many from after it; up to twice "
+        "as many where a drop is in sight",
     )
     rubrics: tuple[str, ...] = Field(
         default=("context_relevance", "context_precision", "groundedness"),
         min_length=1,
-        description="judged rubrics of an audit, by layer: a drop of one that pages ends those "
-        "that stand after it; the first two are read from the same replies",
+        description="judged rubrics of an audit, by layer: a drop that pages ends the rubrics "
+        "after it; the first two are read from the same replies",
     )
     then: tuple[str, ...] = Field(
         default=("chunk_attribution", "completeness"),
-        description="judged on the same records, only if no rubric above dropped enough to page",
+        description="judged on the same answers, only if no rubric above dropped enough to page",
     )
     smallest_drop: Annotated[float, Field(ge=0.01, le=0.5)] = Field(
-        default=0.04, description="smallest drop that matters; a smaller one is no drop"
+        default=0.04, description="smallest drop that matters; a smaller drop counts as none"
     )
     hours: float = Field(
         default=6.0, gt=0, le=48, description="hours after which an audit ends undecided"

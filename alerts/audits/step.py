@@ -72,6 +72,7 @@ def run_step(
     judged = judge(store, ask, chosen, rubrics) if chosen else None
     if judged is None:
         return StepResult(audit=audit, pairs=pairs)
+    # A pair that met a passing failure or the budget is not kept: a refusal is no score.
     settled = tuple(pair for pair in judged if not _labels(pair) & (TRANSIENT | {BUDGET}))
     every = _merge(pairs, settled)
     active = _active_plan(plan, every)
@@ -109,6 +110,7 @@ def _end_reason(audit: Audit, pairs: Sequence[Pair], plan: Plan, now: float) -> 
     if not plan.first:
         return "the judge is asked none of its rubrics: [judge] rubrics"
     rubrics = _due(audit, pairs, plan)
+    # `first` rubrics may get new pairs; `then` rubrics only complete those that exist.
     is_new_wanted = bool(set(rubrics) & set(plan.first))
     if not rubrics or not (is_new_wanted or _unjudged(pairs, rubrics)):
         return f"at the budget: {len(pairs)} pairs judged"
@@ -131,6 +133,7 @@ def ended(audit: Audit, why: str, plan: Plan, now: float) -> Audit:
         for result in audit.results
     )
     states = {result.state for result in results}
+    # The gravest state of any rubric is that of the audit.
     weights = (AuditState.DROPPED, AuditState.UNDECIDED, AuditState.STEADY)
     state = next((state for state in weights if state in states), AuditState.UNDECIDED)
     is_open = AuditState.UNDECIDED in states or not states

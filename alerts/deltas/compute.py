@@ -22,7 +22,9 @@ from alerts.deltas.windows import DAY, HOUR, TICK_SECONDS, WINDOWS, Counts, Floa
 from ragvigil.model.delta import Series
 
 SUSTAINED = ("30m", "90m")
+"""Windows with a flag for sustained drops."""
 MOVED = "6h"
+"""The window whose interval says whether a series moved."""
 SLACK = 0.01
 """A drop that the drift detector tolerates; part of the detection limit, as a share of 1."""
 FALSE_ALARM_TICKS = 2016 * 100
@@ -209,7 +211,10 @@ def _compare(
     delta = mean - baseline
     with np.errstate(divide="ignore", invalid="ignore"):
         error = np.sqrt(phi * (counts.variance() / counts.n + past.variance() / past.n))
+        # Two values are added to n (see `Counts.variance`), so n + 1 degrees of freedom, where
+        # n over φ is the effective number of scores.
         half = student(counts.n / phi + 1) * error
+    # Means lie within 0..1, so no difference is beyond 1.
     return _Comparison(baseline, delta, np.clip(delta - half, -1, 1), np.clip(delta + half, -1, 1))
 
 

@@ -18,6 +18,7 @@ from ragvigil.store.scores import rollups as stored
 from ragvigil.store.scores.rollups import SeriesCounts
 
 EVERY = "*"
+"""The service name in `release_baselines` that stands for all others."""
 
 
 def read(
@@ -28,6 +29,7 @@ def read(
     `failing` names the rubrics that a record can fail. Raises StoreError.
     """
     start -= start % 3600
+    # `failed` is counted in the roll-ups themselves; other labels are read only for a rate.
     follows_labels = any(not rate.endswith(f":{FAILED}") for rate in settings.rates)
     pieces = [
         stored.counts(store, first, last, bin_seconds=TICK_SECONDS, with_labels=follows_labels)
@@ -94,6 +96,7 @@ def release(
         sums = pinned.counts.sum(axis=1)
         for position, each in enumerate(series):
             is_own = each.service == service
+            # A service's own pin goes before the one for all.
             is_any = service == EVERY and each.service not in settings.release_baselines
             if (is_own or is_any) and each in place:
                 totals[:, position] = sums[:, place[each]]

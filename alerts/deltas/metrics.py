@@ -24,8 +24,10 @@ from ragvigil.model.score import Score
 
 OTHER = "__other__"
 SERIES_LABELS = ("service", "environment", "route", "rubric", "layer")
+"""Labels of every counter; gauges have the window, too."""
 WINDOW_LABELS = (*SERIES_LABELS, "window")
 STALE_SECONDS = 2 * TICK_SECONDS
+"""Rows older than this vanish from the gauges."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -103,6 +105,7 @@ class RouteCap:
         key = (service, environment, route)
         if key not in self._routes:
             if len(self._routes) >= self._limit:
+                # A further route keeps its service's name if that is known, so services never mix.
                 is_known = (service, environment) in self._services
                 return (service, environment, OTHER) if is_known else (OTHER, OTHER, OTHER)
             self._routes.add(key)

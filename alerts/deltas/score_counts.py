@@ -65,6 +65,7 @@ class ScoreCounts:
             counted.failed += score.fails(self._fails_below.get(score.rubric))
         elif score.absent:
             counted.absent += 1
+        # A rubric may give several labels, joined by commas.
         if score.label:
             for label in {label.strip() for label in score.label.split(",")} - {""}:
                 counted.labels[label] = counted.labels.get(label, 0) + 1

@@ -25,38 +25,38 @@ class DeltaSettings(BaseModel):
         default=3,
         ge=1,
         le=28,
-        description="days with scores in those hours before they are used; until then the "
-        "baseline is the flat mean of the available past",
+        description="days that must have scores in those hours; with fewer, the baseline is the "
+        "flat mean of the available past",
     )
     close_late_seconds: int = Field(
         default=600,
         ge=0,
         le=7200,
-        description="how long a tick waits for late scores before it closes; later ones amend "
-        "history",
+        description="seconds that a tick waits for late scores before it closes; later scores "
+        "amend history",
     )
     min_coverage: Share = Field(
         default=0.5,
-        description="a mean is shown as a number only where at least this share of the records "
-        "that the rubric applies to could be scored",
+        description="a mean is shown as a number only if at least this share of the answers that "
+        "the rubric applies to could be scored",
     )
     moved_points: Share = Field(
         default=0.02,
-        description="a series has moved when the 95 % interval of its 6 h delta lies wholly "
-        "beyond this",
+        description="a mean has moved when the 95 % interval of its 6 h delta lies wholly beyond "
+        "this",
     )
     moved_min_scores: int = Field(
-        default=10, ge=1, description="fewest effective scores in 6 h for which a move is named"
+        default=10, ge=1, description="fewest effective scores in 6 h that can show a move"
     )
     sustained_points: Share = Field(
         default=0.02,
-        description="a drop is sustained when the 30 m or 90 m delta stayed this far down at "
-        "every tick for as long as the window is",
+        description="a drop is sustained when the 30 m or 90 m delta was this far down at every "
+        "tick for the length of its window",
     )
     rates: tuple[str, ...] = Field(
         default=("refusal:refused", "refusal:partial", "*:failed"),
-        description="labels followed as rates, `rubric:label`; `failed` is the share of records "
-        "that fail, `*` every rubric",
+        description="labels followed as rates, `rubric:label`; `failed` is the share of answers "
+        "that fail, `*` stands for every rubric",
     )
     release_baselines: dict[str, str] = Field(
         default={},

@@ -55,6 +55,7 @@ def due(
     closed_until = (now - close_late_seconds) // TICK_SECONDS * TICK_SECONDS
     start = closed_until
     if computed_until is not None:
+        # After a pause at most the last day is computed again; `amended` covers older changes.
         missed = max(computed_until, closed_until - LONGEST_WINDOW)
         start = min(missed, closed_until) + TICK_SECONDS
     current = range(start, tick_after(now - 1) + 1, TICK_SECONDS)

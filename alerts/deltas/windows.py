@@ -19,6 +19,7 @@ Ints = NDArray[np.int64]
 
 TICK_SECONDS = 300
 HOUR = 3600 // TICK_SECONDS
+"""In ticks, as DAY."""
 DAY = 24 * HOUR
 WINDOWS = {"15m": 3, "30m": 6, "90m": 18, "6h": 6 * HOUR, "24h": DAY}
 """Length of each window in ticks."""
@@ -62,6 +63,7 @@ def fold(
     inside = (place >= 0) & (place < bins)
     flat = place[inside] * len(series) + index[inside]
     size = bins * len(series)
+    # One pass over all rows for each measure: a cell's flat index is its bin and series.
     folded = [np.bincount(flat, weights=values[inside], minlength=size) for values in counts]
     shape = (len(MEASURES), bins, len(series))
     stacked = np.stack(folded).reshape(shape).astype(np.float64, copy=False)
@@ -118,6 +120,7 @@ class Sums:
         Bins outside the roll-ups are empty.
         """
         bins = self._running.shape[1] - 1
+        # Windows that reach before the first bin are cut there.
         counts = self._running[:, np.clip(last, 0, bins)]
         counts -= self._running[:, np.clip(first, 0, bins)]
         return Counts(*counts)

@@ -51,8 +51,10 @@ def cause(findings: Collection[Finding], changes: Sequence[Notice]) -> Cause | N
 
     A finding that is itself a change is no witness beside others.
     """
-    by_findings = _by_findings([one for one in findings if one.kind is not CHANGED] or findings)
-    changed = _union(frozenset(CAUSES[one.kind]) for one in changes)
+    by_findings = _by_findings(
+        [finding for finding in findings if finding.kind is not CHANGED] or findings
+    )
+    changed = _union(frozenset(CAUSES[change.kind]) for change in changes)
     causes = by_findings & changed if changed else by_findings
     # Corpus needs a change that can be nothing else; otherwise the drop is one of retrieval.
     if causes == FOUND and Cause.CORPUS not in _certain(changes):
@@ -62,17 +64,21 @@ def cause(findings: Collection[Finding], changes: Sequence[Notice]) -> Cause | N
 
 def _by_findings(findings: Collection[Finding]) -> frozenset[Cause]:
     """The causes that all findings share; empty where findings contradict each other."""
-    confirmed = [one for one in findings if one.kind is FindingKind.AUDIT and one.causes]
-    sets = [possible(one) for one in confirmed or findings]
-    told = _common(sets)
+    confirmed = [
+        finding for finding in findings if finding.kind is FindingKind.AUDIT and finding.causes
+    ]
+    sets = [possible(finding) for finding in confirmed or findings]
+    shared = _common(sets)
     # Worse context makes worse answers: where all contradict, findings of generation may only
     # follow from those of retrieval, so these decide.
-    return told or _common(one for one in sets if one <= FOUND)
+    return shared or _common(causes for causes in sets if causes <= FOUND)
 
 
 def _certain(changes: Iterable[Notice]) -> frozenset[Cause]:
     """The causes of those changes that have only one."""
-    return _union(frozenset(CAUSES[one.kind]) for one in changes if len(CAUSES[one.kind]) == 1)
+    return _union(
+        frozenset(CAUSES[change.kind]) for change in changes if len(CAUSES[change.kind]) == 1
+    )
 
 
 def _common(sets: Iterable[frozenset[Cause]]) -> frozenset[Cause]:

@@ -62,6 +62,7 @@ class FoldPass:
             *notices,
             *(suspect for incident in self.incidents.values() for suspect in incident.suspects),
         ]
+        # The newest row of a change wins; sorted, so that the order of the input does not matter.
         changes_known.sort(key=lambda change: (change.noticed_unix_nano, repr(change)))
         unique = {change.notice_id: change for change in changes_known}
         changes = Changes([unique[name] for name in sorted(unique)], settings)
@@ -95,6 +96,7 @@ class FoldPass:
     def _assign(self, news: dict[str, Finding]) -> set[str]:
         """Brings the incidents' findings up to date; returns the ids that belong to an incident."""
         assigned: set[str] = set()
+        # Newest first: a finding of two incidents stays with the newer one.
         newest_first = sorted(self.incidents.values(), key=_opened, reverse=True)
         for incident in newest_first:
             own_ids = {
@@ -171,6 +173,7 @@ class FoldPass:
             return None
         if any(_is_same_signal(other, finding) for other in incident.findings):
             return (0, apart)
+        # A person called it expected or false: other findings do not join it.
         if is_judged_none(incident):
             return None
         if self._shares_change(finding, incident):
@@ -179,6 +182,7 @@ class FoldPass:
             abs(other.since_unix_nano - finding.since_unix_nano)
             for other in self._moment.worse(incident)
         ]
+        # Findings on their way back do not count.
         near = min(own, default=apart)
         return (1, near) if near <= self._moment.settings.within_minutes * MINUTE else None
 
@@ -192,6 +196,7 @@ class FoldPass:
 
     def _open(self, finding: Finding) -> None:
         name = _incident_id(finding)
+        # The same first finding opened an incident before, which is resolved by now.
         if name in self.incidents:
             name = _incident_id(finding, self._moment.now)
         incident = Incident(

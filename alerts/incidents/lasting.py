@@ -119,6 +119,7 @@ def _unless_over(
         return finding
     signals = [other for other in incident.findings if other.kind in SIGNALS]
     ends = [other.cleared_unix_nano for other in signals]
+    # All signals beside the audit have cleared, and one of them after the audit ended.
     if ends and all(ends) and max(ends) > finding.seen_unix_nano:
         return replace(finding, cleared_unix_nano=max(ends))
     if is_stale_audit(finding, now, settings) or _is_put_back(finding, incident):

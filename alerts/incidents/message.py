@@ -196,6 +196,7 @@ def _change(behind: Sequence[Notice], incident: Incident) -> str:
 def _cause(incident: Incident, findings: Sequence[Finding]) -> str:
     if incident.cause is not None:
         return f"{incident.cause}; look at {LOOK_AT[incident.cause]}"
+    # Causes that every finding allows.
     likely = [
         cause.value for cause in Cause if all(cause in possible(finding) for finding in findings)
     ]

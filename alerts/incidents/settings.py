@@ -6,7 +6,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 
 class IncidentSettings(BaseModel):
-    """How findings become incidents."""
+    """How findings are folded into incidents."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
@@ -14,48 +14,47 @@ class IncidentSettings(BaseModel):
         default=30,
         ge=1,
         le=1440,
-        description="findings whose onsets lie so close together are one incident",
+        description="troubles whose beginnings lie this close together are one incident",
     )
     follows_minutes: int = Field(
         default=120,
         ge=1,
         le=1440,
-        description="how long after a change an onset may still be due to it",
+        description="minutes after a change in which a trouble may begin because of it",
     )
     undeclared_hours: int = Field(
         default=12,
         ge=1,
         le=24,
-        description="hours after which a change that no release declared is the usual state",
+        description="hours after which an undeclared change counts as the usual state",
     )
     clear_minutes: int = Field(
         default=10,
         ge=0,
         le=1440,
-        description="an incident of which nothing lasts for so long is resolved",
+        description="minutes without anything worse after which an incident is resolved",
     )
     reopen_minutes: int = Field(
         default=60,
         ge=0,
         le=1440,
-        description="what comes back so soon after the resolution opens the same incident again",
+        description="minutes after its resolution in which a returning trouble reopens an incident",
     )
     unseen_minutes: int = Field(
         default=30,
         ge=1,
         le=1440,
-        description="a finding that nothing has confirmed for so long counts as over",
+        description="minutes without confirmation after which a trouble counts as over",
     )
     audit_hours: int = Field(
         default=24,
         ge=1,
         le=720,
-        description="how long a confirmed audit keeps an incident open where nothing else does",
+        description="hours that a confirmed audit alone keeps an incident open",
     )
     page_drop: float = Field(
         default=0.1,
         ge=0,
         le=1,
-        description="a drop that an audit confirmed pages from this size on; a smaller one is a "
-        "ticket",
+        description="smallest confirmed drop that pages; a smaller one is a ticket",
     )

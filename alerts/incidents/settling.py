@@ -83,6 +83,7 @@ def _silent(_: Incident, __: Verb, ___: str) -> None:
 def _explain(incident: Incident, moment: Moment, record: Record) -> Incident:
     changes = _suspects(incident, moment)
     known_ids = {change.notice_id for change in incident.suspects}
+    # An event for each suspect that is new to the incident.
     for change in changes:
         if change.notice_id not in known_ids:
             what = "put back" if is_fix(change, changes) else "changed shortly before"

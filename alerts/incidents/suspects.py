@@ -21,7 +21,9 @@ MINUTE = 60 * 10**9
 EARLY = 10 * MINUTE
 """A change may be seen this long after the onset, as the onset is an estimate."""
 MOST_SUSPECTS = 40
+"""Most suspects, and most fixes, of an incident."""
 LAST = 3
+"""Rank of an earlier suspect that no finding follows any more."""
 NUMBER = re.compile(r"(?<![\w.])\d+(?:\.\d+)?(?![\w.-])")
 """A number that stands alone: none in the name of a model."""
 CITATIONS = "citations"
@@ -134,8 +136,9 @@ def _is_swap(later: Notice, earlier: Notice) -> bool:
 def _swaps(fix: Notice, change: Notice) -> bool:
     if fix.kind is ChangeKind.DOCUMENTS:
         put_back = (fix.evidence.get("new_documents"), fix.evidence.get("gone_documents"))
-        taken = (change.evidence.get("gone_documents"), change.evidence.get("new_documents"))
-        return put_back == taken and any(put_back)
+        # A fix of documents removes what was new and brings back what was gone.
+        undone = (change.evidence.get("gone_documents"), change.evidence.get("new_documents"))
+        return put_back == undone and any(put_back)
     return _is_alike(fix.before, change.after) and _is_alike(fix.after, change.before)
 
 
@@ -185,6 +188,7 @@ def _worse_side(finding: Finding) -> int:
     if finding.signal in COSTLY:
         return 1
     levels = [level for level in (finding.value, finding.reference) if level is not None]
+    # A rubric's mean lies within 0..1; other numbers have no direction that is known.
     is_score = all(0 <= level <= 1 for level in levels) and finding.signal not in MEASURES
     return worsening(finding.signal) if is_score else 0
 
@@ -207,5 +211,6 @@ def _rank(finding: Finding, change: Notice) -> tuple[int, int, str]:
     causes = CAUSES[change.kind]
     causes_of_finding = possible(finding)
     fits = bool(causes_of_finding & set(causes)) and causes_of_finding != ANY
+    # 0: the causes agree; 1: one side is unspecific; 2: they contradict each other.
     fit = 0 if fits else 1 if not causes or causes_of_finding == ANY else 2
     return (fit, abs(finding.since_unix_nano - change.since_unix_nano), change.notice_id)

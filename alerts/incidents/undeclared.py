@@ -69,6 +69,7 @@ def _over(
     settings: IncidentSettings,
 ) -> int:
     """When the ticket ended: put back, audited, or the usual state by now; 0 while it lasts."""
+    # Ended by whichever came first.
     put_back = [other.noticed_unix_nano for other in notices if is_fix(other, (change,))]
     audited = [audit.ended_unix_nano for audit in audits if _speaks_of(audit, change, settings)]
     usual = change.since_unix_nano + settings.undeclared_hours * 60 * MINUTE

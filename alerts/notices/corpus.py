@@ -177,6 +177,7 @@ class Corpus:
     def _learn(self, diff: RetrievalDiff, question: int) -> None:
         if diff.previous is None and diff.chunks:
             share = len(diff.new_documents) / len(diff.chunks)
+            # An exponentially weighted mean: the newest questions count most.
             self.usual_new_documents += SMOOTHING * (share - self.usual_new_documents)
         for chunk in diff.chunks:
             _remember(self._chunks, chunk.text, None, MOST_CHUNKS)
@@ -188,6 +189,7 @@ class Corpus:
 
 def _remember(entries: dict[K, V], key: K, value: V, most: int) -> None:
     """Puts the entry last; the oldest entry goes beyond `most`."""
+    # A dict keeps the order of insertion: popped and set again, the entry is the newest.
     entries.pop(key, None)
     entries[key] = value
     if len(entries) > most:

@@ -88,6 +88,7 @@ class RouteNotices:
         if request.time_unix_nano < self._newest.time_unix_nano - LATE_NANOS:
             self.late += 1
             return False
+        # A route's time never runs back: a slightly late request counts at the newest time.
         time = max(request.time_unix_nano, self._newest.time_unix_nano)
         self._newest = Mark(number=self._newest.number + 1, time_unix_nano=time)
         changes = {name: first for name, first in self._push(request) if first is not None}
@@ -114,6 +115,7 @@ class RouteNotices:
             return ()
         since, diffs = self._since, self._corpus.since(self._since)
         for kind in VALUES:
+            # Not certain by itself, but it changes together with something that is.
             if self._values[kind].is_changing(since):
                 self._changes.setdefault(kind, since)
         content = self._content(diffs)

@@ -83,6 +83,7 @@ class NoticeJob:
         """The name of each route's index since its last change, for routes that send none."""
         return {
             place: epoch
+            # Copied, as the pipeline's thread reads while the job writes.
             for place, epoch in dict(self._epochs).items()
             if not self._stated.get(place)
         }
@@ -173,6 +174,7 @@ class NoticeJob:
             notices.setdefault(place, []).append(notice)
         past = self._past()
         texts = stored.lengths(self._store, (text for each in past for text in _hashes(each)))
+        # Notices are accepted between the records that came before and after them.
         for each in past:
             self._is_first(f"{each.record.trace_id} {each.record.record_id}")
             request = fingerprint_of(each.record, each.time_unix_nano, texts)

@@ -41,6 +41,7 @@ class Number:
         if len(self._past) < FEWEST:
             return None
         self._renew()
+        # Two tails of two edges: four streams of yes and no.
         flags = (flag for low, high in self._edges for flag in (number < low, number > high))
         firsts = [rare.push(flag, mark) for rare, flag in zip(self._rare, flags, strict=True)]
         return min((first for first in firsts if first is not None), default=None)

@@ -6,10 +6,10 @@ from pydantic import BaseModel, ConfigDict, Field
 
 
 class NoticeSettings(BaseModel):
-    """When a change of a service counts as noticed."""
+    """When the usual values of a route are known, so that a change can be noticed."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
     warm_up_requests: int = Field(
-        default=200, ge=100, description="requests of a route from which its usual values are known"
+        default=200, ge=100, description="requests of a route until its usual values are known"
     )

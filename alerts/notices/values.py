@@ -47,6 +47,7 @@ class Value:
             return None
         few = len(self._usual) <= FEW_VALUES
         has_past = len(self._past) >= (FEWEST if few else FEWEST_OF_MANY)
+        # Up to 1 % of the past, so that a value seen once long ago is still news.
         is_new = has_past and self._usual[value] <= RARE_SHARE * len(self._past)
         self._fresh.append((mark, value, is_new))
         if len(self._fresh) > LONG_WINDOW:
@@ -77,6 +78,7 @@ class Value:
         other = Value()
         for value in newer:
             other._learn(value)
+        # How restless the dimension was stays known.
         other._rare = Rare(self._rare.before(since))
         return other
 

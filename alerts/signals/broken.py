@@ -34,6 +34,7 @@ MOST_PICKED = 50
 CLEAR_WINDOWS = (15, 30, 60, 120)
 """Minutes; whether a rate is still over is read from the shortest that has enough requests."""
 ONSET_MINUTES = 120
+"""Minutes before now in which the onset is sought."""
 SILENT_SECONDS = 24 * HOUR
 """A finding ends after this long without a request."""
 
@@ -112,6 +113,7 @@ class BrokenDetector:
         standing: dict[Scope, int] = {}
         for group in all_groups:
             for scope, rate in self._over(group, look, ceilings):
+                # Late records may change a window that ended before the finding cleared.
                 if end <= self._cleared.get(scope, 0):
                     continue
                 standing[scope] = self._standing.get(scope, 0) + 1
@@ -214,6 +216,7 @@ class BrokenDetector:
         together = self._enough(group, places, windows, past, ceilings)
         if len(places) == 1 or together.share > together.ceiling:
             return together
+        # Some routes may be back while others are not: these must not hide behind the sum.
         still = [
             place
             for place in places

@@ -177,6 +177,7 @@ class Ceilings:
 
     def _overrides(self, scope: Scope) -> Iterator[RouteCeilings]:
         service, _, _, route = scope
+        # `service/route` goes before `route`; routes usually begin with the slash.
         joined = f"{service}{route}" if route.startswith("/") else f"{service}/{route}"
         for name in (joined, route):
             if name in self._settings.routes:
@@ -215,6 +216,7 @@ class RecentMinutes:
         self.past = usual(table, end)
         minutes = table.by_minute(end, WINDOWS[-1])[:2]
         most = np.maximum(2.0, MOST_A_MINUTE * self.past[3])
+        # Requests and failures of a burst are scaled down together, so its share stays.
         self._minutes = minutes * np.minimum(1.0, most / np.maximum(minutes[0], 1.0))
         self.windows = {length: self._minutes[:, -length:].sum(axis=1) for length in WINDOWS}
 
@@ -258,5 +260,6 @@ def window_rate(
 
 
 def _usual(past: Floats, ceiling: float) -> float:
+    # Upper 99 % bound of the past's share.
     high = wilson(float(past[1]), float(past[0]), z=2.33)[1]
     return min(ceiling, max(LEAST_USUAL, high * USUAL_MARGIN))

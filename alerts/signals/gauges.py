@@ -10,6 +10,7 @@ from alerts.signals.minutes import SignalMinutes
 from alerts.signals.moved_words import natural
 
 GAUGE_MINUTES = 15
+"""Minutes that a gauge is the mean of."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -114,6 +114,7 @@ class Levels:
         days = np.zeros((3, DAYS, len(places)))
         for hour, weight in zip(hours, inside / inside.max(), strict=True):
             back = (self._next_hour - hour) // HOUR + DAY_HOURS * np.arange(1, DAYS + 1)
+            # A window that holds part of an hour takes that part of its sums.
             days += weight * self._hours[:, HOURS - back][:, :, places]
         return days
 
@@ -125,6 +126,7 @@ class Levels:
         else:
             newest = self._table.last(self._end, minutes)[:2, places]
             past = self._hours[:2, :, places].sum(axis=1) - newest
+        # The flat past must have begun an hour before the window.
         first = np.argmax(self._hours[0][:, places] > 0, axis=0)
         begun = self._next_hour - (HOURS - first) * HOUR
         is_long = self._end - minutes * MINUTE - begun >= HOUR
@@ -138,6 +140,7 @@ class Levels:
         freedom = np.maximum((n - is_seen).sum(axis=0), 1)
         variance = np.maximum((squares - spread).sum(axis=0), 0) / freedom
         level = np.nan_to_num(ratio(total.sum(axis=0), n.sum(axis=0)))
+        # At least 1 % of the level, so that a constant number has an error to divide by.
         variance = np.maximum(variance, (0.01 * level) ** 2 + 1e-12)
         groups = (np.arange(len(n)) % DAY_HOURS) if is_same else np.zeros(len(n), dtype=np.int64)
         by_n, by_total, has_any = (
@@ -168,6 +171,7 @@ def shift_of(now: Floats, past: Past, chosen: Ints) -> Shift | None:
     n, total, squares = now[:, chosen]
     weight = n / n.sum()
     mean = total / n
+    # The larger spread of past and window: a window that scatters more than usual proves less.
     own = np.maximum(squares - total * mean, 0) / np.maximum(n - 1, 1)
     variance = np.maximum(past.variance[chosen], np.where(n >= FEW, own, 0)) * past.phi[chosen]
     change = float(weight @ (mean - past.mean[chosen]))
@@ -190,6 +194,7 @@ def _agreement(
     """The smallest change against a single cell of the past, in standard errors."""
     cells_n, cells_mean = past.cells_n[:, chosen], past.cells_mean[:, chosen]
     is_seen = cells_n > 0
+    # Days or hours with few requests prove nothing either way and are skipped.
     speaks = cells_n.sum(axis=1) >= LEAST_CELL
     if not speaks.any():
         return float("inf")

@@ -65,6 +65,7 @@ class SignalMinutes:
 
     def advance(self, end: int) -> None:
         """Makes room for the minutes until `end`, seconds; forgets the oldest."""
+        # Rounded up to a full minute.
         end = -(-end // MINUTE) * MINUTE
         if end <= self.end:
             return
@@ -84,6 +85,7 @@ class SignalMinutes:
         """
         changed = []
         places = [self._places(table.series) for table in sums]
+        # After `_places`, which may have appended series and widened the rings.
         fresh = np.zeros((3, MINUTES, len(self.series)))
         for table, place in zip(sums, places, strict=True):
             _add(fresh, table, place, table.start // MINUTE % MINUTES)
@@ -101,6 +103,7 @@ class SignalMinutes:
         """Replaces these hours (starts), which lie before `first_minute`."""
         places = [self._places(table.series) for table in sums]
         slots = sorted({hour // HOUR % HOURS for hour in hours})
+        # Emptied first: a series that has nothing left in these hours has no row.
         self._hours[:, slots] = 0
         for table, place in zip(sums, places, strict=True):
             _add(self._hours, table, place, table.start // HOUR % HOURS)
@@ -129,11 +132,11 @@ class SignalMinutes:
             self._hours = _wider(self._hours, len(self.series))
         return np.array([self._place[each] for each in series], dtype=np.int64)
 
-    def _keep(self, kept: Ints) -> None:
+    def _keep(self, places: Ints) -> None:
         """Forgets all other series."""
-        self.series = [self.series[place] for place in kept]
+        self.series = [self.series[place] for place in places]
         self._place = {each: place for place, each in enumerate(self.series)}
-        self._minutes, self._hours = self._minutes[:, :, kept], self._hours[:, :, kept]
+        self._minutes, self._hours = self._minutes[:, :, places], self._hours[:, :, places]
 
 
 def _clear(ring: Floats, first: int, end: int) -> None:

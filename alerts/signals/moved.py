@@ -25,6 +25,7 @@ from ragvigil.model.finding import Finding, FindingKind
 WINDOWS = (15, 30, 60)
 """Lengths of the windows in minutes, shortest first."""
 LOOK_SECONDS = 300
+"""Seconds between two checks."""
 LEAST_Z = 4.75
 """Standard errors of a change: about one false move a week over 90 series and all checks."""
 LEAST_AGREEMENT = 3.0
@@ -32,6 +33,7 @@ LEAST_AGREEMENT = 3.0
 YOUNG = 1.5
 """Factor on the smallest change while a number has no days to compare with."""
 ONSET_MINUTES = 120
+"""Minutes before now in which the onset is sought."""
 NEW_LEVEL_SECONDS = 25 * HOUR
 """A finding that lasts this long is the new level: after a day and the longest window yesterday,
 the past to compare with, agrees."""
@@ -198,6 +200,7 @@ class MovedDetector:
             current = [(group, shift) for group, shift in shifts if shift is not None]
             words = ""
             if current:
+                # Versions of a number are separate groups; the one with most requests now decides.
                 group, shift = max(current, key=lambda pair: pair[1].n)
                 words = self._after(moved, group, shift, now, scope, accepted)
             since = moved.finding.since_unix_nano // 10**9
@@ -211,6 +214,7 @@ class MovedDetector:
         self, group: _Group, scope: Scope, moved: _OpenMove, levels: Levels, sums: Floats
     ) -> Shift | None:
         since = moved.finding.since_unix_nano // 10**9
+        # Compared with the past before the onset: else the new level would become its own past.
         past = levels.past(group.places, WINDOWS[-1], until=since)
         shift = shift_of(sums[:, group.places], past, group.chosen(scope))
         is_enough = shift is not None and shift.n >= self._settings.fewest_requests
@@ -229,6 +233,7 @@ class MovedDetector:
         if _is_expected(group, scope[3], shift, self._floor(group.number, shift), accepted):
             return "this level is expected"
         side = 1.0 if moved.change >= 0 else -1.0
+        # It lasts while at least half of the change is left.
         if side * shift.change >= abs(moved.change) / 2:
             moved.back_since = None
             moved.finding = with_numbers(moved.finding, group.number, shift, now)
@@ -285,6 +290,7 @@ def _onset(
     minutes = table.by_minute(now, ONSET_MINUTES)[:, :, group.places[chosen]]
     side = 1.0 if shift.change >= 0 else -1.0
     above = minutes[1] - minutes[0] * past.mean[chosen]
+    # The reference value of the CUSUM is half the change.
     gain = (side * above - minutes[0] * abs(shift.change) / 2).sum(axis=1)
     since = np.cumsum(gain[::-1])[::-1]
     return now - latest_peak(since) * MINUTE

@@ -14,9 +14,11 @@ from ragvigil.model.operating import Place, ScoreSums, Spending, Thumbs
 from ragvigil.model.wilson import wilson
 
 UTILIZATION, RECALL = "chunk_utilization", "context_recall"
+"""The rubrics that operating points are read off."""
 LOW_UTILIZATION, OVER_FETCHING, FULL_RECALL = 0.30, 0.25, 0.90
 THUMBS_DOWN_BAD, THUMBS_DOWN_GOOD = 0.05, 0.02
 LEAST_SCORES = 20
+"""Fewer scores give no operating point."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -120,6 +122,7 @@ def _utilization(
     if sums.rubric != UTILIZATION or sums.n < LEAST_SCORES:
         return
     mean, low, high = _interval(sums)
+    # Called over-fetching only where recall is known, else low utilization.
     is_over_fetching = knows_recall and high < OVER_FETCHING
     if high >= LOW_UTILIZATION:
         return
@@ -188,6 +191,7 @@ def _pulled(place: Place, pair: Pair, deltas_of: Mapping[str, Delta]) -> Iterato
         return
     if fell.delta is None or fell.low is None or fell.high is None:
         return
+    # Both intervals exclude 0, on opposite sides.
     if rose.low > 0 > fell.high:
         yield _point(
             pair.name,

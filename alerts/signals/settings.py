@@ -30,49 +30,54 @@ class BrokenSettings(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
 
     empty_retrieval: Share = Field(
-        default=0.2, description="most retrievals that may return nothing; 1 turns the signal off"
+        default=0.2,
+        description="highest share of retrievals that return nothing; 1 turns the signal off",
     )
-    errors: Share = Field(default=0.2, description="most requests that may fail")
+    errors: Share = Field(default=0.2, description="highest share of requests that fail")
     invalid_citations: Share = Field(
-        default=0.3, description="most citing answers that may cite what is not there"
+        default=0.3, description="highest share of citing answers that cite what is not there"
     )
-    refusals: Share = Field(default=0.25, description="most answers that may refuse")
-    truncation: Share = Field(default=0.2, description="most answers that may be cut off")
+    refusals: Share = Field(default=0.25, description="highest share of answers that refuse")
+    truncation: Share = Field(default=0.2, description="highest share of answers that are cut off")
     injected_context: Share = Field(
-        default=0.2, description="most retrievals that may hold instructions to the model"
+        default=0.2, description="highest share of retrievals that hold instructions to the model"
     )
     slow: Share = Field(
-        default=0.05, description="most requests that may take longer than `latency_seconds`"
+        default=0.05,
+        description="highest share of requests that take longer than `latency_seconds`",
     )
     latency_seconds: float = Field(
         default=60.0, gt=0, description="seconds that a request may take; with `slow` 0.05, its p95"
     )
     routes: dict[str, RouteCeilings] = Field(
         default={},
-        description="other ceilings by route, or by `service/route`, which goes before it",
+        description="other ceilings by route or by `service/route`; the latter takes precedence",
     )
     fewest_requests: int = Field(
-        default=5, ge=3, description="fewest requests of a window that prove anything"
+        default=5, ge=3, description="fewest requests of a window that can break a ceiling"
     )
     stand_minutes: int = Field(
-        default=1, ge=1, le=60, description="ticks in a row at which a rate must be over"
+        default=1,
+        ge=1,
+        le=60,
+        description="minutes in a row in which a rate must be over its ceiling",
     )
     clear_minutes: int = Field(
         default=15,
         ge=1,
         le=1440,
-        description="minutes that a rate must stay under its ceiling until it is cleared",
+        description="minutes under its ceiling after which a rate is no longer broken",
     )
 
 
 class MovedSettings(BaseModel):
-    """When a number measured on all traffic has left its past."""
+    """When a number measured on all traffic has moved away from its past."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
     rubrics: tuple[str, ...] = Field(
         default=("chunk_utilization", "citation_coverage"),
-        description="rubrics scored on every record whose mean is followed",
+        description="rubrics scored on every answer whose mean is followed",
     )
     local_rubrics: tuple[str, ...] = Field(
         default=("groundedness", "context_relevance", "answer_relevance"),
@@ -90,27 +95,29 @@ class MovedSettings(BaseModel):
             "seconds_total",
             "cost_usd",
         ),
-        description="measures of a record that are followed",
+        description="measures of an answer that are followed",
     )
     least_change: float = Field(
-        default=0.08, gt=0, description="a smaller change, as a share of the level, is no move"
+        default=0.08, gt=0, description="smallest change that counts, as a share of the level"
     )
     least_sds: float = Field(
         default=0.3,
         gt=0,
-        description="a smaller change, in standard deviations of single requests, is no move",
+        description="smallest change that counts, in standard deviations of single requests",
     )
     fewest_requests: int = Field(
-        default=30, ge=10, description="fewest requests of a window that prove anything"
+        default=30, ge=10, description="fewest requests of a window that can show a move"
     )
     least_past: int = Field(
-        default=200, ge=20, description="requests of the past, over an hour at least, to compare"
+        default=200,
+        ge=20,
+        description="fewest requests of the past, over at least an hour, to compare with",
     )
     clear_minutes: int = Field(
         default=30,
         ge=1,
         le=1440,
-        description="minutes that a level must be back until the move is cleared",
+        description="minutes back at its level after which a move is over",
     )
 
 

@@ -40,7 +40,9 @@ from ragvigil.model.incident import Incident, IncidentState, Severity
 from ragvigil.model.notice import Notice
 
 MAX_CHARACTERS = 300
+"""Longest label value."""
 STALE_SECONDS = 600
+"""Signals older than this vanish."""
 UNDETERMINED = "undetermined"
 ENDS = (AuditState.DROPPED, AuditState.STEADY, AuditState.UNDECIDED)
 NONE_KNOWN: Mapping[str, float] = {}
