@@ -12,8 +12,14 @@ import collector.citing
 import collector.claims
 
 MODULES = [
-    *(f"collector.claims.{one.name}" for one in pkgutil.iter_modules(collector.claims.__path__)),
-    *(f"collector.citing.{one.name}" for one in pkgutil.iter_modules(collector.citing.__path__)),
+    *(
+        f"collector.claims.{module.name}"
+        for module in pkgutil.iter_modules(collector.claims.__path__)
+    ),
+    *(
+        f"collector.citing.{module.name}"
+        for module in pkgutil.iter_modules(collector.citing.__path__)
+    ),
     "collector.claims.prompt_chunks",
     "collector.claims.prompt_match",
     "collector.record.route",

@@ -107,7 +107,7 @@ def test_above_the_open_limit_the_oldest_trace_closes() -> None:
         assembly.add(span(1, trace=bytes([number]) * 16), 0.0)
     (closing,) = assembly.close_due(0.0)
     assert (closing.trace_id, closing.reason) == ("00" * 16, Closed.MEMORY)
-    assert [one.reason for one in assembly.close_oldest(1, 0.0)] == [Closed.MEMORY]
+    assert [closing.reason for closing in assembly.close_oldest(1, 0.0)] == [Closed.MEMORY]
     assert assembly.open_count == 1
 
 

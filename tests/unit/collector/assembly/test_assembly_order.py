@@ -60,7 +60,7 @@ def last_refs(closings: list[Closing]) -> dict[str, tuple[SpanRef, ...]]:
     forget_size = lambda ref: SpanRef(  # noqa: E731
         seq=ref.seq, index=ref.index, span_id=ref.span_id, weight=ref.weight
     )
-    return {one.trace_id: tuple(map(forget_size, one.refs)) for one in closings}
+    return {closing.trace_id: tuple(map(forget_size, closing.refs)) for closing in closings}
 
 
 @given(SPANS, st.randoms(use_true_random=False))
@@ -86,7 +86,7 @@ def test_a_replay_gives_the_same_generations(rows: list[tuple[int, int, int, flo
     spans = arrivals(rows)
     once = run(spans, [0.0] * len(rows))
     twice = run(spans + spans, [0.0] * 2 * len(rows), LIMITS)
-    size = lambda closings: {one.trace_id: len(one.refs) for one in closings}  # noqa: E731
+    size = lambda closings: {closing.trace_id: len(closing.refs) for closing in closings}  # noqa: E731
     assert size(once) == size(twice)
 
 
@@ -95,8 +95,8 @@ def test_the_time_of_receipt_stays_through_all_generations(
     rows: list[tuple[int, int, int, float]],
 ) -> None:
     closings = run(arrivals(rows), [wait for *_, wait in rows])
-    received = {(one.trace_id, one.received_unix_nano) for one in closings}
-    assert len(received) == len({one.trace_id for one in closings})
+    received = {(closing.trace_id, closing.received_unix_nano) for closing in closings}
+    assert len(received) == len({closing.trace_id for closing in closings})
 
 
 @given(SPANS, st.integers(1, 4))

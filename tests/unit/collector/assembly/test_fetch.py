@@ -135,7 +135,7 @@ async def test_a_parent_of_zeros_is_no_parent(tmp_path: Path) -> None:
     await put(tmp_path, (Signal.TRACES, spans, 2))
     (frame,) = SpoolReader(tmp_path).read(0)
     arrivals = TraceFetcher(SpoolReader(tmp_path)).arrivals(frame)
-    roots = [one.is_root for one in arrivals if isinstance(one, Arrival)]
+    roots = [arrival.is_root for arrival in arrivals if isinstance(arrival, Arrival)]
     assert roots == [True, False]
 
 
@@ -170,5 +170,5 @@ async def test_a_result_of_our_own_that_comes_back_never_reaches_its_trace(
     fetcher = TraceFetcher(SpoolReader(tmp_path))
     (closing,) = closings_of(tmp_path, fetcher)
     (answer,) = fetcher.fetch(closing).spans
-    assert [one.attributes for one in answer.logs] == [{}]
+    assert [log.attributes for log in answer.logs] == [{}]
     assert REGISTRY.get_sample_value("ragvigil_own_results_ignored_total") == before + 1

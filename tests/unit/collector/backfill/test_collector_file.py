@@ -66,10 +66,10 @@ def test_every_request_of_the_file_is_read(tmp_path: Path, write: object, is_pac
     body = b"".join(write(request(number)) for number in range(5))
     path = tmp_path / "traces"
     path.write_bytes(gzip.compress(body) if is_packed else body)
-    found = list(pieces(path, 0))
-    assert names(found) == EXPECTED
-    assert sum(piece.items for piece in found) == len(EXPECTED)
-    assert found[-1].end == len(body)
+    batches = list(pieces(path, 0))
+    assert names(batches) == EXPECTED
+    assert sum(piece.items for piece in batches) == len(EXPECTED)
+    assert batches[-1].end == len(body)
 
 
 @pytest.mark.parametrize("write", [line, framed])
@@ -82,10 +82,10 @@ def test_a_request_that_the_exporter_packed_by_itself_is_read(
     if write is framed:
         packed = [zstd.compress(request(number).SerializeToString()) for number in range(5)]
     path = tmp_path / "traces.json.zst"
-    path.write_bytes(b"".join(len(one).to_bytes(4, "big") + one for one in packed))
-    found = list(pieces(path, 0))
-    assert names(found) == EXPECTED
-    assert found[-1].end == path.stat().st_size
+    path.write_bytes(b"".join(len(body).to_bytes(4, "big") + body for body in packed))
+    batches = list(pieces(path, 0))
+    assert names(batches) == EXPECTED
+    assert batches[-1].end == path.stat().st_size
 
 
 @pytest.mark.parametrize("write", [line, framed])
@@ -94,10 +94,10 @@ def test_a_file_that_is_packed_as_a_whole_with_zstd_is_read(tmp_path: Path, writ
     body = b"".join(write(request(number)) for number in range(5))
     path = tmp_path / "traces.zst"
     path.write_bytes(zstd.compress(body))
-    found = list(pieces(path, 0))
-    assert names(found) == EXPECTED
-    assert found[-1].end == len(body)
-    assert names(list(pieces(path, found[-1].end))) == []
+    batches = list(pieces(path, 0))
+    assert names(batches) == EXPECTED
+    assert batches[-1].end == len(body)
+    assert names(list(pieces(path, batches[-1].end))) == []
 
 
 def test_a_packed_request_that_is_cut_short_is_told(tmp_path: Path) -> None:
@@ -114,9 +114,9 @@ def test_json_that_is_no_request_is_counted_and_not_taken_for_an_empty_one(
 ) -> None:
     path = tmp_path / "traces.json"
     path.write_bytes(line(request(0)) + other.encode() + b"\n{}\n" + line(request(1)))
-    (found,) = pieces(path, 0)
-    assert names([found]) == EXPECTED[:4]
-    (why,) = found.refused
+    (piece,) = pieces(path, 0)
+    assert names([piece]) == EXPECTED[:4]
+    (why,) = piece.refused
     assert why.endswith("names neither resourceSpans nor resourceLogs")
 
 
@@ -148,7 +148,7 @@ def test_what_the_exporter_leaves_empty_is_absent(tmp_path: Path) -> None:
     values = {key: found.attributes[key] for key in ("n", "x")}
     assert values == {"n": 7, "x": 0.5}
     assert found.attributes["l"] in (["a"], ("a",))
-    assert [one.name for one in found.events] == ["e"]
+    assert [event.name for event in found.events] == ["e"]
 
 
 @settings(deadline=None)
@@ -169,9 +169,9 @@ def test_a_line_that_is_no_request_is_told_and_the_others_are_read(tmp_path: Pat
     path = tmp_path / "traces.json"
     first = line(request(0))
     path.write_bytes(first + b'{"resourceSpans": [{"scope\n' + line(request(1)))
-    (found,) = pieces(path, 0)
-    assert names([found]) == EXPECTED[:4]
-    assert found.refused[0].startswith(f"the line at byte {len(first)}: ")
+    (piece,) = pieces(path, 0)
+    assert names([piece]) == EXPECTED[:4]
+    assert piece.refused[0].startswith(f"the line at byte {len(first)}: ")
 
 
 def test_logs_and_traces_of_one_file_are_kept_apart_and_metrics_left_out(tmp_path: Path) -> None:

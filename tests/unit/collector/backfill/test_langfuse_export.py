@@ -60,7 +60,7 @@ def observation(span: Span) -> dict[str, Any]:
 
 
 ROWS = [observation(span) for trace in SENT.values() for span in trace.spans]
-EXPECTED = {key: said(one) for key, trace in SENT.items() for one in records(trace)}
+EXPECTED = {key: said(record) for key, trace in SENT.items() for record in records(trace)}
 
 
 def save(folder: Path, rows: object, name: str = "observations.json") -> Path:
@@ -77,12 +77,12 @@ def test_the_blob_storage_export_gives_the_records_that_were_sent(tmp_path: Path
     path = tmp_path / "observations.jsonl"
     path.write_text("\n".join(json.dumps(row) for row in ROWS), encoding="utf-8")
     assert EXPECTED
-    assert {key: said(one) for key, one in records_of(pieces(path, 0)).items()} == EXPECTED
+    assert {key: said(record) for key, record in records_of(pieces(path, 0)).items()} == EXPECTED
 
 
 def test_the_answer_of_the_public_api_gives_the_same(tmp_path: Path) -> None:
     path = save(tmp_path, {"data": [camel(row) for row in ROWS], "meta": {"page": 1}})
-    assert {key: said(one) for key, one in records_of(pieces(path, 0)).items()} == EXPECTED
+    assert {key: said(record) for key, record in records_of(pieces(path, 0)).items()} == EXPECTED
 
 
 def test_traces_that_hold_their_observations_give_the_same(tmp_path: Path) -> None:
@@ -97,7 +97,7 @@ def test_traces_that_hold_their_observations_give_the_same(tmp_path: Path) -> No
         for trace in SENT
     ]
     path = save(tmp_path, traces)
-    assert {key: said(one) for key, one in records_of(pieces(path, 0)).items()} == EXPECTED
+    assert {key: said(record) for key, record in records_of(pieces(path, 0)).items()} == EXPECTED
     roots = [span for span in spans_of(pieces(path, 0)) if not span.parent_span_id]
     assert {span.attributes["user.id"] for span in roots} == {"u-1"}
 
@@ -110,7 +110,7 @@ def test_the_download_of_a_page_gives_the_same(tmp_path: Path) -> None:
         about = {"id": trace, "timestamp": "2026-01-01T00:00:00Z", "observations": short}
         path = save(tmp_path, {"trace": {**about, "scores": []}, "observations": held})
         found = records_of(pieces(path, 0))
-        assert {key: said(one) for key, one in found.items()} == {trace: EXPECTED[trace]}
+        assert {key: said(record) for key, record in found.items()} == {trace: EXPECTED[trace]}
 
 
 SCORE = {
@@ -123,9 +123,9 @@ SCORE = {
 def scored(folder: Path, *rows: dict[str, Any]) -> list[FeedbackEvent]:
     spans = spans_of(pieces(save(folder, list(rows)), 0))
     return [
-        told
+        event
         for span in spans
-        for told in feedback_of(
+        for event in feedback_of(
             Trace(trace_id=span.trace_id, spans=(span,), closed=Closed.IDLE, received_unix_nano=1)
         )
     ]
@@ -135,11 +135,11 @@ def scored(folder: Path, *rows: dict[str, Any]) -> list[FeedbackEvent]:
 def test_a_score_is_feedback_on_the_observation_that_it_names(
     tmp_path: Path, form: Callable[[dict[str, Any]], dict[str, Any]]
 ) -> None:
-    (told,) = scored(tmp_path, form(SCORE))
-    assert (told.trace_id, told.span_id) == (SCORE["trace_id"], SCORE["observation_id"])
-    assert (told.kind, told.value, told.source) == ("thumbs", 0.25, "langfuse")
-    assert told.comment == "user-feedback: eh"
-    assert told.time_unix_nano == 1767323045678000000
+    (event,) = scored(tmp_path, form(SCORE))
+    assert (event.trace_id, event.span_id) == (SCORE["trace_id"], SCORE["observation_id"])
+    assert (event.kind, event.value, event.source) == ("thumbs", 0.25, "langfuse")
+    assert event.comment == "user-feedback: eh"
+    assert event.time_unix_nano == 1767323045678000000
 
 
 @pytest.mark.parametrize(
@@ -158,14 +158,14 @@ def test_a_score_is_feedback_on_the_observation_that_it_names(
 def test_a_category_is_a_word_and_never_its_number(
     tmp_path: Path, changed: dict[str, Any], expected: tuple[float | None, str]
 ) -> None:
-    (told,) = scored(tmp_path, SCORE | changed)
-    assert (told.value, told.comment) == expected
+    (event,) = scored(tmp_path, SCORE | changed)
+    assert (event.value, event.comment) == expected
 
 
 def test_a_score_of_a_trace_or_a_session_names_that(tmp_path: Path) -> None:
     of_trace = SCORE | {"observation_id": None, "source": "EVAL"}
     of_session = SCORE | {"id": "s-2", "trace_id": None, "observation_id": None, "session_id": "c"}
-    found = {one.session_id: one for one in scored(tmp_path, of_trace, of_session)}
+    found = {event.session_id: event for event in scored(tmp_path, of_trace, of_session)}
     assert (found[""].trace_id, found[""].span_id) == (SCORE["trace_id"], "")
     assert found[""].source == "langfuse:llm"
     assert (found["c"].trace_id, found["c"].span_id) == ("", "")
@@ -174,9 +174,9 @@ def test_a_score_of_a_trace_or_a_session_names_that(tmp_path: Path) -> None:
 def test_scores_of_one_id_are_one_and_each_id_its_own(tmp_path: Path) -> None:
     trace = {"id": SCORE["trace_id"], "timestamp": "2026-01-01", "observations": [ROWS[0]],
              "scores": [SCORE, "s-2"]}  # fmt: skip
-    found = scored(tmp_path, trace, SCORE, SCORE | {"id": "s-3"})
-    assert len(found) == 2
-    assert len({one.feedback_id for one in found}) == 2
+    events = scored(tmp_path, trace, SCORE, SCORE | {"id": "s-3"})
+    assert len(events) == 2
+    assert len({event.feedback_id for event in events}) == 2
 
 
 def test_what_langfuse_took_in_over_otlp_keeps_its_attributes_and_its_service(

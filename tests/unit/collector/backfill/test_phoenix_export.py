@@ -21,22 +21,22 @@ FILES = ("rest.json", "frame.parquet", "frame.csv", "frame.json", "frame.jsonl")
 @pytest.mark.parametrize("name", FILES)
 def test_an_export_gives_the_records_that_phoenix_had_received(name: str) -> None:
     sent = load(GOLDEN / "otlp" / "oi-langchain").traces
-    expected = {key: said(one) for key, trace in sent.items() for one in records(trace)}
+    expected = {key: said(record) for key, trace in sent.items() for record in records(trace)}
     found = records_of(pieces(EXPORTS / f"phoenix-{name}", 0))
     assert expected
-    assert {key: said(one) for key, one in found.items()} == expected
+    assert {key: said(record) for key, record in found.items()} == expected
 
 
 def test_times_are_those_that_were_sent_to_the_microsecond_that_phoenix_keeps() -> None:
     sent = load(GOLDEN / "otlp" / "oi-langchain").traces.values()
-    expected = {span.span_id: span.start_unix_nano for one in sent for span in one.spans}
+    expected = {span.span_id: span.start_unix_nano for trace in sent for span in trace.spans}
     for name in ("rest.json", "frame.parquet"):
         found = {
-            one.span_id: one.start_unix_nano
-            for one in spans_of(pieces(EXPORTS / f"phoenix-{name}", 0))
+            span.span_id: span.start_unix_nano
+            for span in spans_of(pieces(EXPORTS / f"phoenix-{name}", 0))
         }
         assert found.keys() == expected.keys()
-        assert all(abs(found[one] - expected[one]) <= 1_000 for one in found)
+        assert all(abs(found[name] - expected[name]) <= 1_000 for name in found)
 
 
 def test_a_run_that_was_stopped_goes_on_behind_a_whole_trace() -> None:
@@ -52,7 +52,7 @@ def test_bad_rows_are_refused_with_their_place_and_the_others_are_read(tmp_path:
     good = json.loads((EXPORTS / "phoenix-rest.json").read_text(encoding="utf-8"))["data"][0]
     bad = [good | {"context": {}}, good | {"start_time": "soon"}, 7, None]
     path = tmp_path / "spans.jsonl.gz"
-    path.write_bytes(gzip.compress("\n".join(json.dumps(one) for one in [*bad, good]).encode()))
+    path.write_bytes(gzip.compress("\n".join(json.dumps(row) for row in [*bad, good]).encode()))
     (piece,) = pieces(path, 0)
     assert piece.items == 1
     assert piece.refused == (

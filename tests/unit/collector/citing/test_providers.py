@@ -21,7 +21,10 @@ def found(raw: object, answer: str = ANSWER) -> tuple[Citation, ...]:
 
 
 def spans(raw: object, answer: str = ANSWER) -> list[tuple[str | None, str]]:
-    return [(one.chunk_id, answer[one.start : one.end]) for one in found(raw, answer)]
+    return [
+        (citation.chunk_id, answer[citation.start : citation.end])
+        for citation in found(raw, answer)
+    ]
 
 
 def test_anthropic_cites_by_block() -> None:
@@ -36,7 +39,7 @@ def test_anthropic_cites_by_block() -> None:
     ]  # fmt: skip
     raw = {"id": "msg", "content": content}
     assert spans(raw) == [("a-1", "Refunds take 30 days."), ("b-2", "Shipping costs 3.90 EUR.")]
-    assert [one.quote for one in found(raw)] == ["within 30 days", "costs 3.90 EUR"]
+    assert [citation.quote for citation in found(raw)] == ["within 30 days", "costs 3.90 EUR"]
 
 
 def test_anthropic_without_titles_counts_documents_from_zero() -> None:
@@ -49,7 +52,7 @@ def test_openai_responses_cite_files() -> None:
     raw = {"output": [{"type": "message", "content": [{"type": "output_text", "text": ANSWER,
            "annotations": [{"type": "file_citation", "file_id": "file-1", "filename": "r.md",
                             "index": 20}]}]}]}  # fmt: skip
-    assert [one.chunk_id for one in found(raw)] == ["a-1"]
+    assert [citation.chunk_id for citation in found(raw)] == ["a-1"]
 
 
 def test_openai_chat_cites_urls_with_offsets() -> None:
@@ -98,7 +101,7 @@ def test_bedrock_cites_references_by_chunk_id_uri_or_text() -> None:
              reference(metadata={"x-amz-bedrock-kb-chunk-id": "a-1"}),
              reference(location={"type": "S3", "s3Location": {"uri": "s3://kb/b.md"}}),
              {"content": {"text": CHUNKS[0].content}}]}]}  # fmt: skip
-    assert [one for one, _ in spans(raw)] == ["a-1", "b-2", "a-1"]
+    assert [chunk_id for chunk_id, _ in spans(raw)] == ["a-1", "b-2", "a-1"]
     assert {text for _, text in spans(raw)} == {"Refunds take 30 days."}
 
 
@@ -119,9 +122,9 @@ def test_azure_on_your_data_names_its_own_citations() -> None:
     raw = {"choices": [{"message": {"content": answer, "context": {"citations": [
         {"content": "…", "title": "Shipping", "filepath": "b.md", "chunk_id": "0"},
         {"content": "…", "title": "Refunds", "filepath": "a.md", "chunk_id": "0"}]}}}]}  # fmt: skip
-    assert [one.chunk_id for one in found(raw, answer)] == ["b-2", "a-1", "b-2"]
+    assert [citation.chunk_id for citation in found(raw, answer)] == ["b-2", "a-1", "b-2"]
 
 
 def test_a_response_without_citations_leaves_the_inline_markers() -> None:
     raw = {"content": [{"type": "text", "text": "In 30 days [1].", "citations": None}]}
-    assert [one.chunk_id for one in found(raw, "In 30 days [1].")] == ["a-1"]
+    assert [citation.chunk_id for citation in found(raw, "In 30 days [1].")] == ["a-1"]

@@ -34,9 +34,9 @@ ONE_LINE = "Second chunk in one line."
     ],
 )  # fmt: skip
 def test_blocks_are_found_in_the_template(prompt: str, labels: list[str]) -> None:
-    found = context_blocks([prompt])
-    assert [one.label for one in found] == labels
-    assert [one.text for one in found] == [A, B]
+    blocks = context_blocks([prompt])
+    assert [block.label for block in blocks] == labels
+    assert [block.text for block in blocks] == [A, B]
 
 
 def test_header_lines_of_a_node_are_not_its_text() -> None:
@@ -45,7 +45,7 @@ def test_header_lines_of_a_node_are_not_its_text() -> None:
         f"title: One\nfile: a.md\n\n{A}\n\ntitle: Two\nfile: b.md\n\n{ONE_LINE}\n"
         "---------------------\nQuery: q?"
     )
-    assert [one.text for one in context_blocks([prompt])] == [A, ONE_LINE]
+    assert [block.text for block in context_blocks([prompt])] == [A, ONE_LINE]
 
 
 @pytest.mark.parametrize(

@@ -62,9 +62,9 @@ def test_a_structured_result_stays_data() -> None:
 )
 def test_documents_are_found_whatever_is_around_them(result: object) -> None:
     for sent in (result, json.dumps(result)):
-        found = tool_result_documents(sent)
-        assert found is not None
-        assert [one.chunk_id for one in found.documents] == NAMES
+        documents = tool_result_documents(sent)
+        assert documents is not None
+        assert [document.chunk_id for document in documents.documents] == NAMES
 
 
 @pytest.mark.parametrize("envelope", [
@@ -76,9 +76,9 @@ def test_an_answer_of_another_tool_is_no_document(envelope: object) -> None:
 
 
 def test_several_texts_without_a_type_are_documents() -> None:
-    found = tool_result_documents([{"text": text} for _, text in DOCUMENTS])
-    assert found is not None
-    assert [one.content for one in found.documents] == [text for _, text in DOCUMENTS]
+    documents = tool_result_documents([{"text": text} for _, text in DOCUMENTS])
+    assert documents is not None
+    assert [document.content for document in documents.documents] == [text for _, text in DOCUMENTS]
 
 
 def test_messages_without_any_content_say_nothing() -> None:

@@ -74,10 +74,12 @@ def test_an_agents_run_makes_a_whole_record(result: object) -> None:
                     {"text": ANSWER})  # fmt: skip
     record = record_of(first, tool(result), last)
     assert record.query == QUESTION
-    assert [(one.chunk_id, one.content) for one in record.retrieved] == list(DOCUMENTS)
-    assert [one.chunk_id for one in record.context] == NAMES
+    assert [(document.chunk_id, document.content) for document in record.retrieved] == list(
+        DOCUMENTS
+    )
+    assert [document.chunk_id for document in record.context] == NAMES
     assert record.answer == ANSWER
-    assert [one.chunk_id for one in record.citations] == ["refund-01"]
+    assert [citation.chunk_id for citation in record.citations] == ["refund-01"]
     assert record.usage is not None
     assert (record.usage.input_tokens, record.usage.output_tokens) == (10, 6)
     assert (record.session_id, record.dimensions.temperature) == ("s1", 0.5)
@@ -89,7 +91,9 @@ def test_model_calls_alone_hold_what_the_tool_returned() -> None:
                     {"text": ANSWER})  # fmt: skip
     record = record_of(first, last)
     assert (record.query, record.answer) == (QUESTION, ANSWER)
-    assert [(one.chunk_id, one.content) for one in record.retrieved] == list(DOCUMENTS)
+    assert [(document.chunk_id, document.content) for document in record.retrieved] == list(
+        DOCUMENTS
+    )
 
 
 def test_thoughts_are_no_answer() -> None:
@@ -134,5 +138,5 @@ ODD = (
 
 @given(spans_of(google_adk, "gcp.vertex.agent.llm_request", "gcp.vertex.agent.llm_response",
                 "gcp.vertex.agent.tool_response", said=(*ODD, ODD[0][:30], "{}")))  # fmt: skip
-def test_any_span_can_be_read(one: Span) -> None:
-    said_of(google_adk, one)
+def test_any_span_can_be_read(any_span: Span) -> None:
+    said_of(google_adk, any_span)

@@ -77,9 +77,11 @@ def read(*spans: Span) -> RagRecord:
 def test_a_pipeline_is_one_record(kind: str) -> None:
     record = read(pipeline(kind=kind), RETRIEVER, GENERATOR)
     assert (record.query, record.answer) == (QUESTION, ANSWER)
-    assert [(one.chunk_id, one.content) for one in record.retrieved] == list(DOCUMENTS)
-    assert [one.score for one in record.retrieved] == [3.5] * 3
-    assert [one.chunk_id for one in record.citations] == NAMES[:1]
+    assert [(document.chunk_id, document.content) for document in record.retrieved] == list(
+        DOCUMENTS
+    )
+    assert [document.score for document in record.retrieved] == [3.5] * 3
+    assert [citation.chunk_id for citation in record.citations] == NAMES[:1]
     assert record.dimensions.top_k == 3
 
 
@@ -97,7 +99,7 @@ def test_a_generator_of_texts_has_its_metadata_beside_them() -> None:
                       {"replies": [ANSWER], "meta": [META]}, at=(0.5, 0.9))  # fmt: skip
     record = read(pipeline(), RETRIEVER, plain)
     assert (record.answer, record.usage.input_tokens) == (ANSWER, 9)
-    assert [one.chunk_id for one in record.context] == NAMES
+    assert [document.chunk_id for document in record.context] == NAMES
 
 
 def test_messages_of_older_versions_are_read() -> None:
@@ -107,15 +109,15 @@ def test_messages_of_older_versions_are_read() -> None:
                       at=(0.5, 0.9))  # fmt: skip
     record = read(pipeline(), RETRIEVER, older)
     assert (record.answer, record.usage.output_tokens) == (ANSWER, 4)
-    assert [one.chunk_id for one in record.context] == NAMES
+    assert [document.chunk_id for document in record.context] == NAMES
 
 
 @pytest.mark.parametrize("kind", ["TransformersSimilarityRanker", "LLMReranker"])
 def test_a_ranker_takes_and_returns_documents(kind: str) -> None:
     ranked = component(kind, {"documents": FLAT}, {"documents": FLAT[1::-1]}, at=(0.2, 0.3))
     record = read(pipeline(), RETRIEVER, ranked, GENERATOR)
-    assert [one.chunk_id for one in record.retrieved] == NAMES
-    assert [one.chunk_id for one in record.reranked] == NAMES[1::-1]
+    assert [document.chunk_id for document in record.retrieved] == NAMES
+    assert [document.chunk_id for document in record.reranked] == NAMES[1::-1]
 
 
 def test_a_joiner_says_what_several_retrievers_found() -> None:
@@ -124,7 +126,7 @@ def test_a_joiner_says_what_several_retrievers_found() -> None:
     joined = component("DocumentJoiner", {"documents": [FLAT, FLAT[::-1]]},
                        {"documents": [FLAT[2], FLAT[0], FLAT[1]]}, at=(0.3, 0.4))  # fmt: skip
     record = read(pipeline(), RETRIEVER, dense, joined, GENERATOR)
-    assert [one.chunk_id for one in record.retrieved] == [NAMES[2], NAMES[0], NAMES[1]]
+    assert [document.chunk_id for document in record.retrieved] == [NAMES[2], NAMES[0], NAMES[1]]
     assert len(record.retrievals) == 2
 
 
@@ -132,8 +134,8 @@ def test_a_retriever_of_documents_for_documents_comes_after_the_search() -> None
     merged = component("AutoMergingRetriever", {"documents": FLAT}, {"documents": FLAT[:1]},
                        at=(0.2, 0.3), component__input_types={"documents": "list"})  # fmt: skip
     record = read(pipeline(), RETRIEVER, merged, GENERATOR)
-    assert [one.chunk_id for one in record.retrieved] == NAMES
-    assert [one.chunk_id for one in record.reranked] == NAMES[:1]
+    assert [document.chunk_id for document in record.retrieved] == NAMES
+    assert [document.chunk_id for document in record.reranked] == NAMES[:1]
 
 
 def test_a_filter_is_no_question() -> None:
@@ -228,7 +230,9 @@ def test_an_agent_of_version_3_retrieves_through_its_tool() -> None:
             "messages": HISTORY}, agent__step__llm__output={"replies": [REPLY]}),
     )  # fmt: skip
     assert (record.query, record.answer) == (QUESTION, ANSWER)
-    assert [(one.chunk_id, one.content) for one in record.retrieved] == list(DOCUMENTS)
+    assert [(document.chunk_id, document.content) for document in record.retrieved] == list(
+        DOCUMENTS
+    )
     assert record.usage.input_tokens == 18
 
 
@@ -255,7 +259,9 @@ def test_an_agent_of_version_2_has_the_models_words_on_its_steps() -> None:
                    agent__step__llm_output=[REPLY]),
     )  # fmt: skip
     assert (record.query, record.answer) == (QUESTION, ANSWER)
-    assert [(one.chunk_id, one.content) for one in record.retrieved] == list(DOCUMENTS)
+    assert [(document.chunk_id, document.content) for document in record.retrieved] == list(
+        DOCUMENTS
+    )
 
 
 def test_the_invoker_of_tools_returns_their_results_as_messages() -> None:
@@ -267,7 +273,9 @@ def test_the_invoker_of_tools_returns_their_results_as_messages() -> None:
                      at=(0.5, 0.9))  # fmt: skip
     record = read(pipeline({"llm": {"messages": [USER]}}), first, invoker, last)
     assert (record.query, record.answer) == (QUESTION, ANSWER)
-    assert [(one.chunk_id, one.content) for one in record.retrieved] == list(DOCUMENTS)
+    assert [(document.chunk_id, document.content) for document in record.retrieved] == list(
+        DOCUMENTS
+    )
 
 
 SAID = (
@@ -278,5 +286,5 @@ SAID = (
 
 
 @given(spans_of(haystack_native, said=SAID))
-def test_any_span_can_be_read(one: Span) -> None:
-    said_of(haystack_native, one)
+def test_any_span_can_be_read(any_span: Span) -> None:
+    said_of(haystack_native, any_span)

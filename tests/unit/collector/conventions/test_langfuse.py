@@ -67,9 +67,9 @@ def read(*spans: Span) -> RagRecord:
 def test_a_chain_of_observations_is_one_record() -> None:
     record = read(root(), retrieval(), generation())
     assert (record.query, record.answer) == (QUESTION, ANSWER)
-    assert [one.chunk_id for one in record.retrieved] == NAMES
-    assert [one.content for one in record.retrieved] == TEXTS
-    assert [one.chunk_id for one in record.citations] == NAMES[:1]
+    assert [document.chunk_id for document in record.retrieved] == NAMES
+    assert [document.content for document in record.retrieved] == TEXTS
+    assert [citation.chunk_id for citation in record.citations] == NAMES[:1]
     assert record.conventions == ("langfuse",)
 
 
@@ -85,13 +85,17 @@ def test_a_chain_of_observations_is_one_record() -> None:
 )
 def test_a_retriever_may_return_documents_in_any_shape(returned: object) -> None:
     record = read(root(), retrieval(returned), generation())
-    assert [(one.chunk_id, one.content) for one in record.retrieved] == list(DOCUMENTS)
+    assert [(document.chunk_id, document.content) for document in record.retrieved] == list(
+        DOCUMENTS
+    )
 
 
 def test_a_retriever_may_return_bare_texts() -> None:
     record = read(root(), retrieval(TEXTS), generation())
-    assert [one.content for one in record.retrieved] == TEXTS
-    assert [one.chunk_id for one in record.retrieved] == [o.text_hash for o in record.retrieved]
+    assert [document.content for document in record.retrieved] == TEXTS
+    assert [document.chunk_id for document in record.retrieved] == [
+        o.text_hash for o in record.retrieved
+    ]
 
 
 def test_bare_ids_are_no_texts() -> None:
@@ -102,7 +106,7 @@ def test_bare_ids_are_no_texts() -> None:
 
 def test_a_function_named_for_its_retrieval_needs_no_type() -> None:
     record = read(root(), retrieval(kind="span", name="retrieve_chunks"), generation())
-    assert [one.chunk_id for one in record.retrieved] == NAMES
+    assert [document.chunk_id for document in record.retrieved] == NAMES
 
 
 def test_a_tool_that_searches_is_a_retrieval() -> None:
@@ -112,15 +116,17 @@ def test_a_tool_that_searches_is_a_retrieval() -> None:
         "tool_call_id": "call_1",
     }
     record = read(root(), retrieval(message, kind="tool"), generation())
-    assert [(one.chunk_id, one.content) for one in record.retrieved] == list(DOCUMENTS)
+    assert [(document.chunk_id, document.content) for document in record.retrieved] == list(
+        DOCUMENTS
+    )
 
 
 def test_a_reranker_is_told_by_its_name_and_its_documents() -> None:
     call = {"args": [QUESTION, LANGCHAIN], "kwargs": {"top_n": 2}}
     ranked = observed("rerank", "span", call, LANGCHAIN[1::-1], at=(0.2, 0.25))
     record = read(root(), retrieval(), ranked, generation())
-    assert [one.chunk_id for one in record.retrieved] == NAMES
-    assert [one.chunk_id for one in record.reranked] == NAMES[1::-1]
+    assert [document.chunk_id for document in record.retrieved] == NAMES
+    assert [document.chunk_id for document in record.reranked] == NAMES[1::-1]
 
 
 def test_a_root_that_only_has_rerank_in_its_name_still_answers() -> None:
@@ -157,7 +163,7 @@ def test_a_generation_may_return_a_text_a_message_or_a_response(returned: object
 )
 def test_a_prompt_may_be_a_text_messages_or_arguments(given: object) -> None:
     record = read(root(), generation(given))
-    assert [one.chunk_id for one in record.context] == NAMES
+    assert [document.chunk_id for document in record.context] == NAMES
 
 
 def test_the_traces_output_is_the_users_answer() -> None:
@@ -268,8 +274,8 @@ SAID = (
 
 
 @drawn_from(spans_of(langfuse, said=SAID))
-def test_any_span_can_be_read(one: Span) -> None:
-    said_of(langfuse, one)
+def test_any_span_can_be_read(any_span: Span) -> None:
+    said_of(langfuse, any_span)
 
 
 LEVEL, SAID = "observation.level", "observation.status_message"

@@ -75,10 +75,12 @@ CHAT = run("llm", SENT, SAID, name="ChatOpenAI", at=(0.3, 0.9), **FACTS)
 def test_a_chain_of_langchain_makes_a_whole_record() -> None:
     (record,) = records(trace(ROOT, RETRIEVAL, CHAT))
     assert record.query == QUESTION
-    assert [(one.chunk_id, one.content) for one in record.retrieved] == list(DOCUMENTS)
-    assert [one.chunk_id for one in record.context] == NAMES
+    assert [(document.chunk_id, document.content) for document in record.retrieved] == list(
+        DOCUMENTS
+    )
+    assert [document.chunk_id for document in record.context] == NAMES
     assert record.answer == ANSWER
-    assert [one.chunk_id for one in record.citations] == ["refund-01"]
+    assert [citation.chunk_id for citation in record.citations] == ["refund-01"]
     assert (record.session_id, record.dimensions.finish_reason) == ("s1", "stop")
     assert (record.dimensions.llm_model, record.dimensions.temperature) == ("m-1", 0.5)
     assert record.usage is not None
@@ -102,7 +104,9 @@ def test_functions_that_are_traced_by_hand_make_a_whole_record(kind: str, output
     model = run(kind, {"messages": [{"role": "user", "content": PROMPT}]}, outputs, at=(0.3, 0.9))
     (record,) = records(trace(root, found, model))
     assert (record.query, record.answer) == (QUESTION, ANSWER)
-    assert [(one.chunk_id, one.content) for one in record.retrieved] == list(DOCUMENTS)
+    assert [(document.chunk_id, document.content) for document in record.retrieved] == list(
+        DOCUMENTS
+    )
 
 
 @pytest.mark.parametrize("outputs", [{"context": DOCS}, {"output": DOCS}])
@@ -112,14 +116,16 @@ def test_a_graphs_node_that_is_named_for_retrieving_retrieves(outputs: object) -
                 {"role": "assistant", "content": ANSWER}, at=(0.3, 0.9))  # fmt: skip
     (record,) = records(trace(ROOT, node, model))
     assert (record.query, record.answer) == (QUESTION, ANSWER)
-    assert [(one.chunk_id, one.content) for one in record.retrieved] == list(DOCUMENTS)
+    assert [(document.chunk_id, document.content) for document in record.retrieved] == list(
+        DOCUMENTS
+    )
 
 
 def test_a_chain_that_answers_is_no_retrieval_whatever_its_name() -> None:
     outputs = {"input": QUESTION, "context": DOCS, "answer": ANSWER}
     whole = run("chain", {"input": QUESTION}, outputs, name="retrieval_chain", parent="", at=(0, 1))
     (record,) = records(trace(whole, RETRIEVAL, CHAT))
-    assert [one.query for one in record.retrievals] == [QUESTION]
+    assert [retrieval.query for retrieval in record.retrievals] == [QUESTION]
     assert record.latencies.retrieval == pytest.approx(0.1)
 
 
@@ -128,8 +134,8 @@ def test_a_step_that_is_named_after_reranking_reranks() -> None:
     ranked = run("chain", {"query": QUESTION, "documents": DOCS[::-1]}, {"output": DOCS[:1]},
                  name="rerank_documents", at=(0.2, 0.25))  # fmt: skip
     (record,) = records(trace(ROOT, found, ranked, CHAT))
-    assert [one.chunk_id for one in record.retrieved] == NAMES[::-1]
-    assert [one.chunk_id for one in record.reranked] == NAMES[:1]
+    assert [document.chunk_id for document in record.retrieved] == NAMES[::-1]
+    assert [document.chunk_id for document in record.reranked] == NAMES[:1]
 
 
 SHOWN = "\n".join(f"[{name}] {text}" for name, text in DOCUMENTS)
@@ -147,7 +153,9 @@ def test_an_agent_retrieves_through_a_tool(output: object) -> None:
     answers = run("llm", {"messages": [[question, shown]]}, SAID, name="second", at=(0.3, 0.9))
     (record,) = records(trace(ROOT, asks, tool, answers))
     assert (record.query, record.answer) == (QUESTION, ANSWER)
-    assert [(one.chunk_id, one.content) for one in record.retrieved] == list(DOCUMENTS)
+    assert [(document.chunk_id, document.content) for document in record.retrieved] == list(
+        DOCUMENTS
+    )
 
 
 def test_hidden_inputs_and_outputs_are_absent_and_not_empty() -> None:
@@ -173,5 +181,5 @@ ODD = ("llm", "retriever", "tool", '{"generations": [[{"message": {"lc": 1, "kwa
 
 
 @given(spans_of(langsmith, said=ODD))
-def test_any_span_can_be_read(one: Span) -> None:
-    said_of(langsmith, one)
+def test_any_span_can_be_read(any_span: Span) -> None:
+    said_of(langsmith, any_span)

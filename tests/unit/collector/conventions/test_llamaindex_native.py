@@ -20,7 +20,7 @@ AT = {"Start": "10:02:00.100000", "InProgress": "10:02:00.350000", "End": "10:02
 
 def event(name: str, **attributes: AttributeValue) -> Event:
     """An event as it is flattened; a double underscore stands for a dot."""
-    ending = next(one for one in AT if name.endswith(f"{one}Event"))
+    ending = next(stage for stage in AT if name.endswith(f"{stage}Event"))
     named = {key.replace("__", "."): value for key, value in attributes.items()}
     when = f'"2026-11-21 {AT[ending]}"'
     return Event(name=name, time_unix_nano=9, attributes={**named, "timestamp": when})
@@ -94,11 +94,13 @@ CHAT = step(
 def test_a_query_engine_makes_a_whole_record() -> None:
     (record,) = records(trace(ROOT, FOUND, CHAT))
     assert record.query == QUESTION
-    assert [(one.chunk_id, one.content) for one in record.retrieved] == list(DOCUMENTS)
-    assert [one.score for one in record.retrieved] == [0.5, 1.5, 2.5]
-    assert [one.chunk_id for one in record.context] == NAMES
+    assert [(document.chunk_id, document.content) for document in record.retrieved] == list(
+        DOCUMENTS
+    )
+    assert [document.score for document in record.retrieved] == [0.5, 1.5, 2.5]
+    assert [document.chunk_id for document in record.context] == NAMES
     assert record.answer == ANSWER
-    assert [one.chunk_id for one in record.citations] == ["refund-01"]
+    assert [citation.chunk_id for citation in record.citations] == ["refund-01"]
     assert (record.dimensions.llm_model, record.dimensions.temperature) == ("m-1", 0.5)
     assert record.usage is not None
     assert (record.usage.input_tokens, record.usage.output_tokens) == (12, 5)
@@ -118,8 +120,8 @@ def test_a_reranker_says_what_it_was_given_and_what_it_kept() -> None:
         event("ReRankEndEvent", nodes=nodes(DOCUMENTS[:1])),
     )  # fmt: skip
     (record,) = records(trace(ROOT, FOUND, ranked, CHAT))
-    assert [one.chunk_id for one in record.retrieved] == NAMES
-    assert [one.chunk_id for one in record.reranked] == NAMES[:1]
+    assert [document.chunk_id for document in record.retrieved] == NAMES
+    assert [document.chunk_id for document in record.reranked] == NAMES[:1]
     assert record.dimensions.reranker_model == "rerank-3"
 
 
@@ -132,7 +134,7 @@ def test_a_completion_is_read_as_well() -> None:
     )
     (record,) = records(trace(span("root"), FOUND, model))
     assert (record.query, record.answer) == (QUESTION, ANSWER)
-    assert [one.chunk_id for one in record.context] == NAMES
+    assert [document.chunk_id for document in record.context] == NAMES
 
 
 def test_a_stream_that_never_ended_says_what_it_said_so_far() -> None:
@@ -155,7 +157,7 @@ def test_a_call_for_a_tool_is_no_answer() -> None:
     (reply,) = [
         value for field, value in said_of(llamaindex_native, asks) if field.value == "reply"
     ]
-    assert [(one.text, one.calls_tool) for one in reply] == [("", True)]  # type: ignore[attr-defined]
+    assert [(message.text, message.calls_tool) for message in reply] == [("", True)]  # type: ignore[attr-defined]
 
 
 def test_nothing_found_is_an_empty_list_and_not_an_unknown_one() -> None:
@@ -188,10 +190,12 @@ def test_its_genai_mode_is_read_as_otels() -> None:
                  parent="root", at=(0.3, 0.9))  # fmt: skip
     (record,) = records(trace(span("root"), found, model))
     assert (record.query, record.answer) == (QUESTION, ANSWER)
-    assert [(one.chunk_id, one.content) for one in record.retrieved] == list(DOCUMENTS)
+    assert [(document.chunk_id, document.content) for document in record.retrieved] == list(
+        DOCUMENTS
+    )
 
 
 @given(spans_of(llamaindex_native, *llamaindex_native.ROOTS, *llamaindex_native.QUERIES,
                 "nodes", "messages", "chunks", "timestamp", "response.text"))  # fmt: skip
-def test_any_span_can_be_read(one: Span) -> None:
-    said_of(llamaindex_native, one)
+def test_any_span_can_be_read(any_span: Span) -> None:
+    said_of(llamaindex_native, any_span)

@@ -63,8 +63,10 @@ def read(*spans: Span) -> RagRecord:
 def test_texts_are_read_without_the_quotes_of_their_encoding() -> None:
     record = read(root(), retrieval(), call())
     assert (record.query, record.answer) == (QUESTION, ANSWER)
-    assert [(one.chunk_id, one.content) for one in record.retrieved] == list(DOCUMENTS)
-    assert [one.chunk_id for one in record.citations] == NAMES[:1]
+    assert [(document.chunk_id, document.content) for document in record.retrieved] == list(
+        DOCUMENTS
+    )
+    assert [citation.chunk_id for citation in record.citations] == NAMES[:1]
     assert record.conventions == ("mlflow",)
 
 
@@ -75,15 +77,15 @@ def test_a_type_without_quotes_is_read_as_well() -> None:
         "mlflow.spanOutputs": json.dumps(PAGES),
     }
     record = read(root(), span("s", attributes, parent="help", at=(0.1, 0.2)), call())
-    assert [one.chunk_id for one in record.retrieved] == NAMES
+    assert [document.chunk_id for document in record.retrieved] == NAMES
 
 
 def test_a_reranker_takes_and_returns_documents() -> None:
     taken = {"query": QUESTION, "documents": PAGES}
     ranked = traced("rerank", "RERANKER", taken, PAGES[1::-1], at=(0.2, 0.25))
     record = read(root(), retrieval(), ranked, call())
-    assert [one.chunk_id for one in record.retrieved] == NAMES
-    assert [one.chunk_id for one in record.reranked] == NAMES[1::-1]
+    assert [document.chunk_id for document in record.retrieved] == NAMES
+    assert [document.chunk_id for document in record.reranked] == NAMES[1::-1]
 
 
 @pytest.mark.parametrize(
@@ -91,13 +93,13 @@ def test_a_reranker_takes_and_returns_documents() -> None:
 )
 def test_a_retriever_may_return_texts_pairs_or_a_mapping(outputs: object) -> None:
     record = read(root(), retrieval(outputs), call())
-    assert [one.content for one in record.retrieved] == TEXTS
+    assert [document.content for document in record.retrieved] == TEXTS
 
 
 @pytest.mark.parametrize("kind", [None, "UNKNOWN", "CHAIN", "search_step"])
 def test_a_function_named_for_its_retrieval_needs_no_type(kind: str | None) -> None:
     record = read(root(), retrieval(kind=kind, name="retrieve_chunks"), call())
-    assert [one.chunk_id for one in record.retrieved] == NAMES
+    assert [document.chunk_id for document in record.retrieved] == NAMES
 
 
 def test_the_documents_that_the_root_returns_are_no_retrieval() -> None:
@@ -128,7 +130,7 @@ def test_every_clients_request_and_response_is_read(inputs: object, outputs: obj
     top = traced("help", "CHAIN", {"question": QUESTION}, parent="", at=(0, 1))
     record = read(top, call(inputs, outputs))
     assert record.answer == ANSWER
-    assert [one.chunk_id for one in record.context] == NAMES
+    assert [document.chunk_id for document in record.context] == NAMES
 
 
 def test_older_messages_end_with_the_reply() -> None:
@@ -137,7 +139,7 @@ def test_older_messages_end_with_the_reply() -> None:
     older = traced("llm", "LLM", at=(0.3, 0.9), mlflow__chat__messages=messages)
     record = read(top, older)
     assert record.answer == ANSWER
-    assert [one.chunk_id for one in record.context] == NAMES
+    assert [document.chunk_id for document in record.context] == NAMES
 
 
 def test_a_tool_that_searches_is_a_retrieval() -> None:
@@ -145,7 +147,9 @@ def test_a_tool_that_searches_is_a_retrieval() -> None:
     tool = traced("search", "TOOL", {"query": QUESTION}, {"content": content, "type": "tool"})
     top = traced("help", "AGENT", {"question": QUESTION}, ANSWER, parent="", at=(0, 1))
     record = read(top, tool, call())
-    assert [(one.chunk_id, one.content) for one in record.retrieved] == list(DOCUMENTS)
+    assert [(document.chunk_id, document.content) for document in record.retrieved] == list(
+        DOCUMENTS
+    )
 
 
 def test_a_question_under_any_name_is_the_only_text_among_the_arguments() -> None:
@@ -223,5 +227,5 @@ SAID = (
 
 
 @given(spans_of(mlflow, said=SAID))
-def test_any_span_can_be_read(one: Span) -> None:
-    said_of(mlflow, one)
+def test_any_span_can_be_read(any_span: Span) -> None:
+    said_of(mlflow, any_span)

@@ -24,7 +24,7 @@ def record_of(attributes: dict[str, AttributeValue], name: str = "retrieve") -> 
 
 
 def retrieved(attributes: dict[str, AttributeValue]) -> list[tuple[str, str | None]]:
-    return [(one.chunk_id, one.content) for one in record_of(attributes).retrieved]
+    return [(document.chunk_id, document.content) for document in record_of(attributes).retrieved]
 
 
 def flat(key: str, column: list[str]) -> dict[str, AttributeValue]:
@@ -77,8 +77,8 @@ def test_the_users_id_is_preferred_to_a_frameworks() -> None:
 def test_a_document_id_that_several_chunks_share_names_none_of_them() -> None:
     metadata = [json.dumps({"doc_id": "handbook"}) for _ in NAMES]
     record = record_of({**flat("content", TEXTS), **flat("metadata", metadata)})
-    assert len({one.chunk_id for one in record.retrieved}) == 3
-    assert {one.document_id for one in record.retrieved} == {"handbook"}
+    assert len({document.chunk_id for document in record.retrieved}) == 3
+    assert {document.document_id for document in record.retrieved} == {"handbook"}
     assert "document_ids" in record.absent
 
 
@@ -91,7 +91,9 @@ def test_langchains_ids_are_found_in_the_output() -> None:
 
 def test_without_any_id_the_hash_of_the_text_is_the_id() -> None:
     record = record_of(flat("content", TEXTS))
-    assert [one.chunk_id for one in record.retrieved] == [one.text_hash for one in record.retrieved]
+    assert [document.chunk_id for document in record.retrieved] == [
+        document.text_hash for document in record.retrieved
+    ]
     assert "document_ids" in record.absent
 
 
@@ -99,8 +101,8 @@ def test_langchains_compressor_is_a_reranker_around_a_retriever() -> None:
     outer = retriever("ContextualCompressionRetriever", (DOCUMENTS[2],), at=(0.1, 0.3))
     inner = retriever("VectorStoreRetriever", parent="ContextualCompressionRetriever")
     (record,) = records(trace(span("root", CHAIN), outer, inner, llm()))
-    assert [one.chunk_id for one in record.retrieved] == NAMES
-    assert [one.chunk_id for one in record.reranked] == ["acct-03"]
+    assert [document.chunk_id for document in record.retrieved] == NAMES
+    assert [document.chunk_id for document in record.reranked] == ["acct-03"]
 
 
 def test_llamaindex_reranker_names_nodes_only_by_id() -> None:
@@ -109,7 +111,10 @@ def test_llamaindex_reranker_names_nodes_only_by_id() -> None:
     rerank = span("SentenceTransformerRerank._postprocess_nodes", {**CHAIN, "output.value": output},
                   parent="root", at=(0.2, 0.3))  # fmt: skip
     (record,) = records(trace(span("root", CHAIN), retriever(), rerank, llm()))
-    assert [(one.chunk_id, one.content) for one in record.reranked] == [DOCUMENTS[2], DOCUMENTS[0]]
+    assert [(document.chunk_id, document.content) for document in record.reranked] == [
+        DOCUMENTS[2],
+        DOCUMENTS[0],
+    ]
 
 
 def test_haystacks_joiner_tells_the_order_of_what_was_retrieved() -> None:
@@ -119,7 +124,10 @@ def test_haystacks_joiner_tells_the_order_of_what_was_retrieved() -> None:
                   at=(0.2, 0.3))  # fmt: skip
     spans = (retriever("bm25", DOCUMENTS[:1]), retriever("dense", DOCUMENTS[2:]), joiner, llm())
     (record,) = records(trace(span("root", CHAIN), *spans))
-    assert [(one.chunk_id, one.content) for one in record.retrieved] == [DOCUMENTS[2], DOCUMENTS[0]]
+    assert [(document.chunk_id, document.content) for document in record.retrieved] == [
+        DOCUMENTS[2],
+        DOCUMENTS[0],
+    ]
 
 
 def test_a_cut_span_is_made_whole_from_its_own_output() -> None:
@@ -129,7 +137,7 @@ def test_a_cut_span_is_made_whole_from_its_own_output() -> None:
     rows = {**RETRIEVER, **kept, "output.value": json.dumps(output)}
     cut = span("retrieve", rows, parent="root", at=(0.1, 0.2), dropped=1)
     (record,) = records(trace(span("root", CHAIN), cut, llm(prompt=None)))
-    assert [one.chunk_id for one in record.retrieved] == NAMES
+    assert [document.chunk_id for document in record.retrieved] == NAMES
 
 
 def test_a_huge_index_costs_nothing() -> None:
@@ -154,7 +162,7 @@ def test_messages_in_parts_and_raw_requests_are_read() -> None:
     (record,) = records(trace(span("root", CHAIN), retriever(),
                               llm(answer=None, prompt=None, extra=raw)))  # fmt: skip
     assert record.answer == "In 30 days!"
-    assert [one.chunk_id for one in record.context] == ["refund-01"]
+    assert [document.chunk_id for document in record.context] == ["refund-01"]
 
 
 def test_completions_of_old_are_read() -> None:
@@ -163,4 +171,4 @@ def test_completions_of_old_are_read() -> None:
     model = llm(answer=None, prompt=None, extra=old)
     (record,) = records(trace(span("root", CHAIN), retriever(), model))
     assert record.answer == "In 30 days."
-    assert [one.chunk_id for one in record.context] == ["refund-01"]
+    assert [document.chunk_id for document in record.context] == ["refund-01"]

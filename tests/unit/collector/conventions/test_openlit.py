@@ -55,8 +55,10 @@ LISTED = [{"content": text, "id": name} for name, text in DOCUMENTS]
 def test_a_retrieval_and_an_answer_make_a_whole_record() -> None:
     record = record_of(found(LISTED), chat())
     assert record.query == QUESTION
-    assert [(one.chunk_id, one.content) for one in record.retrieved] == list(DOCUMENTS)
-    assert [one.chunk_id for one in record.context] == NAMES
+    assert [(document.chunk_id, document.content) for document in record.retrieved] == list(
+        DOCUMENTS
+    )
+    assert [document.chunk_id for document in record.context] == NAMES
     assert (record.answer, record.cost_usd) == (ANSWER, 0.5)
 
 
@@ -82,8 +84,8 @@ def shows(documents: list[tuple[str, str]]) -> str:
 def test_a_prompt_that_shows_as_many_as_were_found_completes_the_list() -> None:
     listed = LISTED[:3]
     record = record_of(found(listed, count=len(MORE)), chat(shows(MORE)))
-    assert [(one.chunk_id, one.content) for one in record.context] == MORE
-    assert [one.chunk_id for one in record.retrieved] == [name for name, _ in MORE]
+    assert [(document.chunk_id, document.content) for document in record.context] == MORE
+    assert [document.chunk_id for document in record.retrieved] == [name for name, _ in MORE]
     assert "retrieved" not in record.absent
 
 
@@ -100,7 +102,7 @@ def test_a_prompt_that_shows_others_completes_nothing(shown: list[tuple[str, str
 
 def test_a_prompt_of_the_listed_ones_is_the_context_and_not_all_that_was_found() -> None:
     record = record_of(found(LISTED, count=5), chat(shows(list(DOCUMENTS))))
-    assert [one.chunk_id for one in record.context] == NAMES
+    assert [document.chunk_id for document in record.context] == NAMES
     assert record.absent["retrieved"] is Absent.TRUNCATED
 
 
@@ -114,8 +116,8 @@ def test_texts_that_were_cut_are_no_texts() -> None:
 def test_an_id_that_several_texts_share_names_their_file() -> None:
     shared = [{"content": text, "id": "handbook.pdf"} for text in TEXTS]
     record = record_of(found(shared), chat())
-    assert len({one.chunk_id for one in record.retrieved}) == len(TEXTS)
-    assert {one.document_id for one in record.retrieved} == {"handbook.pdf"}
+    assert len({document.chunk_id for document in record.retrieved}) == len(TEXTS)
+    assert {document.document_id for document in record.retrieved} == {"handbook.pdf"}
 
 
 def test_nothing_found_is_an_empty_list() -> None:
@@ -131,7 +133,7 @@ def test_a_query_engine_is_no_retriever(endpoint: str) -> None:
     engine = span("engine", attributes, parent="root", at=(0.05, 0.95))
     record = record_of(engine, found(LISTED, parent="engine"), chat(parent="engine"))
     assert record.answer == ANSWER
-    assert [one.chunk_id for one in record.retrieved] == NAMES
+    assert [document.chunk_id for document in record.retrieved] == NAMES
 
 
 def test_a_tool_message_is_read_from_its_repr() -> None:
@@ -142,7 +144,9 @@ def test_a_tool_message_is_read_from_its_repr() -> None:
     }
     tool = span("execute_tool search", attributes, parent="root", at=(0.1, 0.2))
     record = record_of(tool, chat(HIDING_PROMPT))
-    assert [(one.chunk_id, one.content) for one in record.retrieved] == list(DOCUMENTS)
+    assert [(document.chunk_id, document.content) for document in record.retrieved] == list(
+        DOCUMENTS
+    )
 
 
 def test_haystacks_generator_carries_the_prompt_as_text() -> None:
@@ -154,10 +158,10 @@ def test_haystacks_generator_carries_the_prompt_as_text() -> None:
     generator = span("chat openai_generator", attributes, parent="root", at=(0.3, 0.9))
     record = record_of(generator)
     assert record.query == QUESTION
-    assert [(one.chunk_id, one.content) for one in record.context] == list(DOCUMENTS)
+    assert [(document.chunk_id, document.content) for document in record.context] == list(DOCUMENTS)
 
 
 @given(spans_of(openlit, said=("content='[a] b'", 'content="', "content='" + "\\" * 9,
                                '[{"content": "a..."}]', "3")))  # fmt: skip
-def test_any_span_can_be_read(one: Span) -> None:
-    said_of(openlit, one)
+def test_any_span_can_be_read(any_span: Span) -> None:
+    said_of(openlit, any_span)

@@ -50,7 +50,7 @@ def test_numbered_prompts_and_completions_are_read() -> None:
 def test_numbered_content_may_be_json_parts() -> None:
     parts = json.dumps([{"type": "text", "text": PROMPT}])
     (record,) = records(trace(ROOT, chat(**{"gen_ai.prompt.0.content": parts})))
-    assert [one.chunk_id for one in record.context] == NAMES
+    assert [document.chunk_id for document in record.context] == NAMES
 
 
 @pytest.mark.parametrize(
@@ -66,14 +66,16 @@ def test_numbered_content_may_be_json_parts() -> None:
 )  # fmt: skip
 def test_a_vector_stores_hits_are_what_was_retrieved(hits: list[Event]) -> None:
     (record,) = records(trace(ROOT, store(*hits), chat()))
-    assert [one.content for one in record.retrieved] == [text for _, text in DOCUMENTS]
+    assert [document.content for document in record.retrieved] == [text for _, text in DOCUMENTS]
     assert record.dimensions.top_k == 7
 
 
 def test_hits_without_text_get_it_from_the_prompt() -> None:
     hits = [hit("db.query.result", id=name, score=0.5, metadata="{'a': None}") for name in NAMES]
     (record,) = records(trace(ROOT, store(*hits), chat()))
-    assert [(one.chunk_id, one.content) for one in record.retrieved] == list(DOCUMENTS)
+    assert [(document.chunk_id, document.content) for document in record.retrieved] == list(
+        DOCUMENTS
+    )
 
 
 def test_writing_to_a_vector_store_is_no_retrieval() -> None:
@@ -94,7 +96,9 @@ def test_langchains_retriever_speaks_through_its_entity() -> None:
     }
     found = span("vector_db_retrieve", attributes, parent="root", at=(0.1, 0.2))
     (record,) = records(trace(ROOT, found, chat()))
-    assert [(one.chunk_id, one.content) for one in record.retrieved] == list(DOCUMENTS)
+    assert [(document.chunk_id, document.content) for document in record.retrieved] == list(
+        DOCUMENTS
+    )
     assert record.query == QUESTION
 
 
@@ -130,7 +134,7 @@ def test_coheres_reranker_writes_index_and_score_before_the_text() -> None:
     rerank = span("cohere.rerank", attributes, parent="root", at=(0.2, 0.3))
     hits = [hit("db.query.result", id=n, document=t) for n, t in DOCUMENTS]
     (record,) = records(trace(ROOT, store(*hits), rerank, chat()))
-    assert [(one.chunk_id, one.score) for one in record.reranked] == [
+    assert [(document.chunk_id, document.score) for document in record.reranked] == [
         ("acct-03", 0.9),
         ("refund-01", 0.8),
     ]

@@ -167,8 +167,8 @@ OLDEST = chat(
 def test_prompt_and_answer_are_found_wherever_a_version_puts_them(model: Span) -> None:
     record = record_of(model)
     assert record.answer == ANSWER
-    assert [one.chunk_id for one in record.context] == NAMES
-    assert [one.chunk_id for one in record.citations] == ["refund-01"]
+    assert [document.chunk_id for document in record.context] == NAMES
+    assert [citation.chunk_id for citation in record.citations] == ["refund-01"]
     assert record.query == QUESTION
 
 
@@ -194,7 +194,9 @@ def test_documents_are_read_in_every_form_and_texts_from_the_prompt(
     documents: AttributeValue,
 ) -> None:
     record = record_of(IN_ATTRIBUTES, retrieval(documents))
-    assert [(one.chunk_id, one.content) for one in record.retrieved] == list(DOCUMENTS)
+    assert [(document.chunk_id, document.content) for document in record.retrieved] == list(
+        DOCUMENTS
+    )
 
 
 def test_content_that_is_off_is_hidden() -> None:
@@ -236,8 +238,8 @@ def test_an_agents_tool_result_is_a_retrieval() -> None:
     )  # fmt: skip
     (record,) = records(trace(*spans))
     assert (record.record_id, record.answer, record.query) == ("agent", ANSWER, QUESTION)
-    assert [one.chunk_id for one in record.retrieved] == NAMES
-    assert [one.chunk_id for one in record.context] == NAMES
+    assert [document.chunk_id for document in record.retrieved] == NAMES
+    assert [document.chunk_id for document in record.context] == NAMES
     assert record.usage.input_tokens == 24
     assert record.route == "helper"
 
@@ -257,10 +259,10 @@ def test_details_may_come_in_one_event_each() -> None:
         {"gen_ai.input.messages": json.dumps(ASKED)},
         {"gen_ai.output.messages": json.dumps(REPLIED)},
     ]
-    events = tuple(event(detail, **one) for one in carried)
+    events = tuple(event(detail, **attributes) for attributes in carried)
     record = record_of(chat(events=events))
     assert (record.query, record.answer) == (QUESTION, ANSWER)
-    assert [one.chunk_id for one in record.context] == NAMES
+    assert [document.chunk_id for document in record.context] == NAMES
 
 
 def test_a_tools_result_among_a_users_parts_is_no_question() -> None:
@@ -271,7 +273,9 @@ def test_a_tools_result_among_a_users_parts_is_no_question() -> None:
                   "gen_ai.output.messages": json.dumps(REPLIED)})  # fmt: skip
     (record,) = records(trace(span("root"), model))
     assert (record.query, record.answer) == (QUESTION, ANSWER)
-    assert [(one.chunk_id, one.content) for one in record.retrieved] == list(DOCUMENTS)
+    assert [(document.chunk_id, document.content) for document in record.retrieved] == list(
+        DOCUMENTS
+    )
 
 
 def test_parts_without_content_are_hidden_and_not_empty() -> None:

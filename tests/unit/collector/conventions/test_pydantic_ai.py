@@ -99,10 +99,12 @@ def test_an_agents_run_makes_a_whole_record(version: int) -> None:
     last = chat("last", (0.4, 0.9), said(version, 4))
     record = record_of(agent(version), first, tool(), last)
     assert record.query == QUESTION
-    assert [(one.chunk_id, one.content) for one in record.retrieved] == list(DOCUMENTS)
-    assert [one.chunk_id for one in record.context] == [name for name, _ in DOCUMENTS]
+    assert [(document.chunk_id, document.content) for document in record.retrieved] == list(
+        DOCUMENTS
+    )
+    assert [document.chunk_id for document in record.context] == [name for name, _ in DOCUMENTS]
     assert record.answer == ANSWER
-    assert [one.chunk_id for one in record.citations] == ["refund-01"]
+    assert [citation.chunk_id for citation in record.citations] == ["refund-01"]
     assert (record.route, record.cost_usd) == ("help", 0.5)
 
 
@@ -112,7 +114,9 @@ def test_model_calls_alone_hold_question_documents_and_answer(version: int) -> N
     last = chat("last", (0.4, 0.9), said(version, 4))
     record = record_of(span("root"), first, last)
     assert (record.query, record.answer) == (QUESTION, ANSWER)
-    assert [(one.chunk_id, one.content) for one in record.retrieved] == list(DOCUMENTS)
+    assert [(document.chunk_id, document.content) for document in record.retrieved] == list(
+        DOCUMENTS
+    )
 
 
 def test_the_question_is_this_runs_and_not_that_of_an_earlier_turn() -> None:
@@ -171,11 +175,11 @@ def test_logfires_bodies_of_a_clients_call_are_read(response: dict[str, object])
     call = span("Chat Completion", attributes, parent="root", at=(0.3, 0.9))
     record = record_of(span("root"), retriever(), call)
     assert (record.query, record.answer) == (QUESTION, ANSWER)
-    assert [one.chunk_id for one in record.context] == [name for name, _ in DOCUMENTS]
+    assert [document.chunk_id for document in record.context] == [name for name, _ in DOCUMENTS]
 
 
 @given(spans_of(pydantic_ai, "events", "all_messages_events", "tool_response", "request_data",
                 "response_data", said=(json.dumps(EVENTS), json.dumps([3, {"event.name": []}]),
                                        '{"messages": [[{}]], "message": 3}')))  # fmt: skip
-def test_any_span_can_be_read(one: Span) -> None:
-    said_of(pydantic_ai, one)
+def test_any_span_can_be_read(any_span: Span) -> None:
+    said_of(pydantic_ai, any_span)

@@ -30,12 +30,18 @@ def test_what_the_service_declares_wins() -> None:
     model = llm(prompt="Use this: own text")
     (record,) = records(trace(span("root", declared), retriever(), model))
     assert (record.query, record.answer) == ("What was asked", "What was told [x]")
-    assert [one.chunk_id for one in record.context] == ["own-1"]
+    assert [document.chunk_id for document in record.context] == ["own-1"]
     assert record.context_source is ContextSource.DECLARED
-    assert [(one.chunk_id, one.quote) for one in record.citations] == [("own-1", "own text")]
+    assert [(citation.chunk_id, citation.quote) for citation in record.citations] == [
+        ("own-1", "own text")
+    ]
     assert (record.route, record.environment) == ("/own/{x}", "lab")
     assert (record.session_id, record.user_id) == ("s1", "u1")
-    found = record.dimensions
-    assert (found.prompt_version, found.index_epoch, found.tenant) == ("p7", "e9", "acme")
-    assert (found.locale, found.slice) == ("de", "edge")
+    dimensions = record.dimensions
+    assert (dimensions.prompt_version, dimensions.index_epoch, dimensions.tenant) == (
+        "p7",
+        "e9",
+        "acme",
+    )
+    assert (dimensions.locale, dimensions.slice) == ("de", "edge")
     assert len(record.retrieved) == 3, "what is not declared is still inferred"

@@ -79,8 +79,10 @@ def test_content_in_log_records_or_span_events_makes_a_whole_record(is_python: b
     events = tuple(event(name, body, at) for at, (name, body) in enumerate(SAID))
     record = record_of(chat(logs=logs) if is_python else chat(events=events))
     assert (record.query, record.answer) == (QUESTION, ANSWER)
-    assert [(one.chunk_id, one.content) for one in record.retrieved] == list(DOCUMENTS)
-    assert [one.chunk_id for one in record.citations] == ["refund-01"]
+    assert [(document.chunk_id, document.content) for document in record.retrieved] == list(
+        DOCUMENTS
+    )
+    assert [citation.chunk_id for citation in record.citations] == ["refund-01"]
 
 
 def test_a_text_completion_is_an_answer() -> None:
@@ -91,7 +93,7 @@ def test_a_text_completion_is_an_answer() -> None:
     said = (log("gen_ai.prompt", PROMPT, 1), log("gen_ai.choice", {"message": {"text": ANSWER}}, 2))
     record = record_of(TOOL, chat(completion, logs=said))
     assert record.answer == ANSWER
-    assert [one.chunk_id for one in record.context] == NAMES
+    assert [document.chunk_id for document in record.context] == NAMES
     assert record.dimensions.finish_reason == "stop"
 
 
@@ -118,9 +120,11 @@ def test_microsofts_extensions_and_agent_framework_are_read_as_otels(response: s
                          parent="root", at=(0.05, 0.95))  # fmt: skip
     record = record_of(orchestration, TOOL, chat(attributes))
     assert record.answer == ANSWER
-    assert [(one.chunk_id, one.content) for one in record.retrieved] == list(DOCUMENTS)
+    assert [(document.chunk_id, document.content) for document in record.retrieved] == list(
+        DOCUMENTS
+    )
 
 
 @given(spans_of(semantic_kernel, "gen_ai.choice", said=("text_completions", ",", "stop")))
-def test_any_span_can_be_read(one: Span) -> None:
-    said_of(semantic_kernel, one)
+def test_any_span_can_be_read(any_span: Span) -> None:
+    said_of(semantic_kernel, any_span)

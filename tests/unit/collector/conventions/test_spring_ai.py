@@ -68,8 +68,8 @@ def record_of(*spans: Span) -> RagRecord:
 def test_a_vector_store_and_a_model_make_a_whole_record() -> None:
     record = record_of(CLIENT, store(), chat())
     assert record.query == QUESTION
-    assert [one.content for one in record.retrieved] == TEXTS
-    assert [one.content for one in record.context] == TEXTS
+    assert [document.content for document in record.retrieved] == TEXTS
+    assert [document.content for document in record.context] == TEXTS
     assert record.answer == ANSWER
     assert (record.session_id, record.dimensions.llm_model) == ("s1", "m-1")
     assert (record.dimensions.temperature, record.dimensions.finish_reason) == (0.5, "STOP")
@@ -80,7 +80,7 @@ def test_a_vector_store_and_a_model_make_a_whole_record() -> None:
 def test_texts_without_escapes_are_read_to_the_letter() -> None:
     texts = ['She said "no".', "Two\nlines, then."]
     record = record_of(CLIENT, store(db__vector__query__response__documents=listed(*texts)), chat())
-    assert [one.content for one in record.retrieved] == texts
+    assert [document.content for document in record.retrieved] == texts
     answer = 'As she said: "no".\nThat is all.'
     assert record_of(CLIENT, store(), chat(answer=answer)).answer == answer
 
@@ -97,7 +97,9 @@ def test_documents_with_ids_that_a_user_writes_are_read() -> None:
     documents = [{"id": name, "text": text, "score": 0.5} for name, text in DOCUMENTS]
     shown = store(db__vector__query__response__documents=json.dumps(documents))
     record = record_of(CLIENT, shown, chat())
-    assert [(one.chunk_id, one.content) for one in record.retrieved] == list(DOCUMENTS)
+    assert [(document.chunk_id, document.content) for document in record.retrieved] == list(
+        DOCUMENTS
+    )
 
 
 def test_writing_to_a_store_is_no_retrieval() -> None:
@@ -116,7 +118,9 @@ def test_a_tool_can_retrieve() -> None:
     }
     tool = span("tool_call search", attributes, parent="root", at=(0.1, 0.2))
     record = record_of(CLIENT, tool, chat(QUESTION))
-    assert [(one.chunk_id, one.content) for one in record.retrieved] == list(DOCUMENTS)
+    assert [(document.chunk_id, document.content) for document in record.retrieved] == list(
+        DOCUMENTS
+    )
 
 
 def test_content_in_the_log_only_is_absent() -> None:
@@ -138,5 +142,5 @@ def test_hidden_content_is_no_text(name: str) -> None:
 @given(
     spans_of(spring_ai, "gen_ai.prompt", said=('["a", "b"]', '["', '[""]', "query", "tool_call"))
 )
-def test_any_span_can_be_read(one: Span) -> None:
-    said_of(spring_ai, one)
+def test_any_span_can_be_read(any_span: Span) -> None:
+    said_of(spring_ai, any_span)

@@ -24,8 +24,8 @@ CALL = [{"toolUse": {"toolUseId": "t1", "name": "search", "input": {"query": "re
 
 def event(name: str, **attributes: object) -> Event:
     carried: dict[str, AttributeValue] = {
-        key.replace("__", "."): one if isinstance(one, str) else json.dumps(one)
-        for key, one in attributes.items()
+        key.replace("__", "."): value if isinstance(value, str) else json.dumps(value)
+        for key, value in attributes.items()
     }
     return Event(name=name, time_unix_nano=1, attributes=carried)
 
@@ -82,10 +82,12 @@ def test_an_agents_run_makes_a_whole_record(root: Span, content: object) -> None
     last = answering(content, [{"text": ANSWER}])
     record = record_of(root, CYCLE, FIRST, tool(content), last)
     assert record.query == QUESTION
-    assert [(one.chunk_id, one.content) for one in record.retrieved] == list(DOCUMENTS)
-    assert [one.chunk_id for one in record.context] == NAMES
+    assert [(document.chunk_id, document.content) for document in record.retrieved] == list(
+        DOCUMENTS
+    )
+    assert [document.chunk_id for document in record.context] == NAMES
     assert record.answer == ANSWER
-    assert [one.chunk_id for one in record.citations] == ["refund-01"]
+    assert [citation.chunk_id for citation in record.citations] == ["refund-01"]
     assert (record.session_id, record.dimensions.finish_reason) == ("s1", "end_turn")
 
 
@@ -93,7 +95,9 @@ def test_model_calls_alone_hold_what_the_tool_returned() -> None:
     last = answering([{"text": SHOWN}], [{"text": ANSWER}])
     record = record_of(span("root"), CYCLE, FIRST, last)
     assert (record.query, record.answer) == (QUESTION, ANSWER)
-    assert [(one.chunk_id, one.content) for one in record.retrieved] == list(DOCUMENTS)
+    assert [(document.chunk_id, document.content) for document in record.retrieved] == list(
+        DOCUMENTS
+    )
 
 
 def test_text_with_citations_is_text() -> None:
@@ -133,7 +137,9 @@ def test_the_newer_conventions_are_read_event_by_event() -> None:
     searched = span("tool", {**SYSTEM, **call}, parent="root", at=(0.2, 0.3))
     record = record_of(agent, searched, last)
     assert (record.query, record.answer) == (QUESTION, ANSWER)
-    assert [(one.chunk_id, one.content) for one in record.retrieved] == list(DOCUMENTS)
+    assert [(document.chunk_id, document.content) for document in record.retrieved] == list(
+        DOCUMENTS
+    )
     assert record.dimensions.finish_reason == "end_turn"
 
 
@@ -145,5 +151,5 @@ ODD = ("strands-agents", "chat", "execute_tool", "invoke_agent", '[{"toolResult"
 
 
 @given(spans_of(strands, "gen_ai.system", "content", "message", "gen_ai.choice", said=ODD))
-def test_any_span_can_be_read(one: Span) -> None:
-    said_of(strands, one)
+def test_any_span_can_be_read(any_span: Span) -> None:
+    said_of(strands, any_span)

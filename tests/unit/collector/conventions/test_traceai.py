@@ -46,10 +46,12 @@ def found(kind: str = "gen_ai.span.kind", **more: AttributeValue) -> Span:
 def test_a_retrieval_and_an_answer_make_a_whole_record(kind: str) -> None:
     (record,) = records(trace(ROOT, found(kind), chat()))
     assert record.query == QUESTION
-    assert [(one.chunk_id, one.content) for one in record.retrieved] == list(DOCUMENTS)
-    assert [one.chunk_id for one in record.context] == NAMES
+    assert [(document.chunk_id, document.content) for document in record.retrieved] == list(
+        DOCUMENTS
+    )
+    assert [document.chunk_id for document in record.context] == NAMES
     assert record.answer == ANSWER
-    assert [one.chunk_id for one in record.citations] == ["refund-01"]
+    assert [citation.chunk_id for citation in record.citations] == ["refund-01"]
     assert record.usage is not None
     assert (record.usage.input_tokens, record.dimensions.temperature) == (12, 0.5)
 
@@ -81,7 +83,9 @@ def test_java_writes_raw_input_and_output() -> None:
     )
     (record,) = records(trace(ROOT, retrieval, chat()))
     assert record.query == QUESTION
-    assert [(one.chunk_id, one.content) for one in record.retrieved] == list(DOCUMENTS)
+    assert [(document.chunk_id, document.content) for document in record.retrieved] == list(
+        DOCUMENTS
+    )
 
 
 def test_an_embedding_or_a_judge_is_no_answer() -> None:
@@ -101,8 +105,8 @@ def test_a_compressing_retriever_reranks() -> None:
     outer = span("ContextualCompressionRetriever", attributes, parent="root", at=(0.1, 0.25))
     inner = found()
     (record,) = records(trace(ROOT, outer, inner, chat()))
-    assert [one.chunk_id for one in record.reranked] == ["refund-01"]
-    assert [one.chunk_id for one in record.retrieved] == NAMES
+    assert [document.chunk_id for document in record.reranked] == ["refund-01"]
+    assert [document.chunk_id for document in record.retrieved] == NAMES
 
 
 def test_redacted_content_is_hidden_and_not_text() -> None:
@@ -129,5 +133,5 @@ NUMBERED = ("gen_ai.input.messages.0.message.content", "retrieval.documents.0.do
 
 
 @given(spans_of(traceai, *NUMBERED, "output.value", said=("LLM", "RETRIEVER", "TOOL")))
-def test_any_span_can_be_read(one: Span) -> None:
-    said_of(traceai, one)
+def test_any_span_can_be_read(any_span: Span) -> None:
+    said_of(traceai, any_span)

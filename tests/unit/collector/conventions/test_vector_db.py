@@ -44,8 +44,10 @@ def listed(count: int = 3, **more: AttributeValue) -> Span:
 
 def test_ids_and_an_answer_make_a_record_whose_texts_are_the_prompts() -> None:
     record = record_of(listed())
-    assert [(one.chunk_id, one.content) for one in record.retrieved] == list(DOCUMENTS)
-    assert [one.score for one in record.retrieved] == [0.9, 0.8, 0.7]
+    assert [(document.chunk_id, document.content) for document in record.retrieved] == list(
+        DOCUMENTS
+    )
+    assert [document.score for document in record.retrieved] == [0.9, 0.8, 0.7]
     assert (record.query, record.answer) == (QUESTION, ANSWER)
     assert (record.dimensions.top_k, record.dimensions.index_epoch) == (5, "kb-v7")
 
@@ -131,5 +133,5 @@ ODD = ("chroma", "query", "texts=[", "texts=['a']", '["a", null]', "[" * 99, "po
 
 
 @given(spans_of(vector_db, "db.system", "db.operation", "db.query.text", said=ODD))
-def test_any_span_can_be_read(one: Span) -> None:
-    said_of(vector_db, one)
+def test_any_span_can_be_read(any_span: Span) -> None:
+    said_of(vector_db, any_span)

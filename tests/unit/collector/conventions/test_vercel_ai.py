@@ -91,7 +91,9 @@ def test_a_prompt_with_the_context_in_it_is_a_record() -> None:
                "ai.response.text": ANSWER}, parent="ai.streamText", at=(0.2, 0.8))  # fmt: skip
     record = read(SERVER, EMBED, EMBEDDED, wrapper, inner)
     assert (record.query, record.answer, record.route) == (QUESTION, ANSWER, "/api/chat")
-    assert [(one.chunk_id, one.content) for one in record.retrieved] == list(DOCUMENTS)
+    assert [(document.chunk_id, document.content) for document in record.retrieved] == list(
+        DOCUMENTS
+    )
 
 
 @pytest.mark.parametrize(
@@ -113,7 +115,9 @@ def test_a_tool_that_searches_is_the_retrieval(
     final = call([SYSTEM, ASKED, CALL, message], {"ai.response.text": ANSWER})
     record = read(SERVER, turn(), asking(), *([tool(result)] if is_tool_seen else []), final)
     assert (record.query, record.answer) == (QUESTION, ANSWER)
-    assert [(one.chunk_id, one.content) for one in record.retrieved] == list(DOCUMENTS)
+    assert [(document.chunk_id, document.content) for document in record.retrieved] == list(
+        DOCUMENTS
+    )
 
 
 def test_words_beside_a_tool_call_are_no_answer() -> None:
@@ -175,7 +179,7 @@ def test_a_generated_object_answers() -> None:
                parent="ai.generateObject", at=(0.2, 0.8))  # fmt: skip
     record = read(SERVER, wrapper, inner)
     assert record.answer == ANSWER
-    assert [one.chunk_id for one in record.citations] == ["refund-01"]
+    assert [citation.chunk_id for citation in record.citations] == ["refund-01"]
 
 
 def test_an_operation_without_its_id_is_known_by_its_name() -> None:
@@ -187,7 +191,7 @@ def test_an_operation_without_its_id_is_known_by_its_name() -> None:
 
 @pytest.mark.parametrize("wrapped", [TEXTS, [{"id": n, "text": t} for n, t in DOCUMENTS]])
 def test_a_ranking_orders_the_documents(wrapped: list[object]) -> None:
-    documents: list[AttributeValue] = [json.dumps(one) for one in wrapped]
+    documents: list[AttributeValue] = [json.dumps(document) for document in wrapped]
     ranking: list[AttributeValue] = ['{"index":2,"relevanceScore":0.9}',
                                      '{"index":0,"relevanceScore":0.8}']  # fmt: skip
     rerank = ai("ai.rerank", {"ai.documents": documents}, at=(0.1, 0.2))
@@ -195,14 +199,14 @@ def test_a_ranking_orders_the_documents(wrapped: list[object]) -> None:
                parent="ai.rerank first", at=(0.12, 0.18))  # fmt: skip
     final = call([{"role": "user", "content": PROMPT}], {"ai.response.text": ANSWER})
     record = read(SERVER, EMBED, EMBEDDED, rerank, inner, turn(), final)
-    assert [one.content for one in record.retrieved] == TEXTS
-    assert [one.content for one in record.reranked] == [TEXTS[2], TEXTS[0]]
-    assert [one.score for one in record.reranked] == [0.9, 0.8]
+    assert [document.content for document in record.retrieved] == TEXTS
+    assert [document.content for document in record.reranked] == [TEXTS[2], TEXTS[0]]
+    assert [document.score for document in record.reranked] == [0.9, 0.8]
 
 
 @pytest.mark.parametrize("place", ['{"index":9}', '{"index":-1}', "{}", "x", '{"index":"a"}'])
 def test_a_ranking_of_unknown_documents_is_none(place: str) -> None:
-    rerank = ai("ai.rerank.doRerank", {"ai.documents": [json.dumps(one) for one in TEXTS],
+    rerank = ai("ai.rerank.doRerank", {"ai.documents": [json.dumps(text) for text in TEXTS],
                 "ai.ranking": [place]}, at=(0.1, 0.2))  # fmt: skip
     final = call([{"role": "user", "content": PROMPT}], {"ai.response.text": ANSWER})
     assert read(SERVER, rerank, turn(), final).reranked == ()
@@ -237,7 +241,9 @@ def test_the_steps_of_version_7_are_one_answer() -> None:
         step("chat 2", chats[1], "step 2", 0.6),
     )  # fmt: skip
     assert (record.query, record.answer) == (QUESTION, ANSWER)
-    assert [(one.chunk_id, one.content) for one in record.retrieved] == list(DOCUMENTS)
+    assert [(document.chunk_id, document.content) for document in record.retrieved] == list(
+        DOCUMENTS
+    )
 
 
 def test_of_a_prompt_with_the_context_only_the_question_is_taken() -> None:
@@ -246,7 +252,7 @@ def test_of_a_prompt_with_the_context_only_the_question_is_taken() -> None:
     final = call([{"role": "user", "content": short}], {"ai.response.text": "Dreißig. [a]"})
     record = read(SERVER, wrapper, final)
     assert record.query == "Wie lange?"
-    assert [one.chunk_id for one in record.retrieved] == ["a", "b"]
+    assert [document.chunk_id for document in record.retrieved] == ["a", "b"]
 
 
 def test_metadata_of_the_telemetry_says_who_asked() -> None:
@@ -276,7 +282,7 @@ def test_a_cut_prompt_shows_no_context() -> None:
     final = ai("ai.generateText.doGenerate", {"ai.prompt.messages": messages[:70],
                "ai.response.text": ANSWER}, parent="ai.generateText")  # fmt: skip
     record = read(SERVER, turn(), tool(SHOWN), final)
-    assert [one.chunk_id for one in record.context] == NAMES
+    assert [document.chunk_id for document in record.context] == NAMES
     assert record.answer == ANSWER
 
 
@@ -295,5 +301,5 @@ def test_documents_of_no_known_form_are_read_whatever_they_hold() -> None:
 
 
 @given(spans_of(vercel_ai, said=SAID))
-def test_any_span_can_be_read(one: Span) -> None:
-    said_of(vercel_ai, one)
+def test_any_span_can_be_read(any_span: Span) -> None:
+    said_of(vercel_ai, any_span)

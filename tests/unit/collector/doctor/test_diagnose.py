@@ -35,16 +35,19 @@ def findings(*kinds: RecordGroup) -> list[dict[str, Any]]:
 
 
 def test_a_finding_names_its_share_and_the_rubrics_that_it_switches_off() -> None:
-    (found,) = findings(like(3), like(1, answer="hidden"))
-    assert (found["field"], found["reason"], found["records"]) == ("answer", "hidden", 1)
-    assert found["share"] == 0.25
-    assert found["rubrics_off"] == ["chunk_utilization", "refusal"]
-    assert "OPENINFERENCE_HIDE_OUTPUTS=false" in found["fix"]
+    (finding,) = findings(like(3), like(1, answer="hidden"))
+    assert (finding["field"], finding["reason"], finding["records"]) == ("answer", "hidden", 1)
+    assert finding["share"] == 0.25
+    assert finding["rubrics_off"] == ["chunk_utilization", "refusal"]
+    assert "OPENINFERENCE_HIDE_OUTPUTS=false" in finding["fix"]
 
 
 def test_one_field_absent_for_two_reasons_is_two_findings_the_commoner_first() -> None:
-    found = findings(like(1, usage="hidden"), like(2, usage="not_sent"))
-    assert [(one["reason"], one["records"]) for one in found] == [("not_sent", 2), ("hidden", 1)]
+    findings_ = findings(like(1, usage="hidden"), like(2, usage="not_sent"))
+    assert [(finding["reason"], finding["records"]) for finding in findings_] == [
+        ("not_sent", 2),
+        ("hidden", 1),
+    ]
 
 
 def test_a_step_that_the_service_does_not_have_is_no_finding() -> None:
@@ -52,9 +55,9 @@ def test_a_step_that_the_service_does_not_have_is_no_finding() -> None:
 
 
 def test_a_step_that_failed_is_named_though_no_setting_mends_it() -> None:
-    (found,) = findings(like(4, answer="errored"))
-    assert found["reason"] == "errored"
-    assert "nothing to switch on" in found["fix"]
+    (finding,) = findings(like(4, answer="errored"))
+    assert finding["reason"] == "errored"
+    assert "nothing to switch on" in finding["fix"]
 
 
 def test_a_step_that_is_never_run_has_no_share() -> None:
@@ -65,8 +68,8 @@ def test_a_step_that_is_never_run_has_no_share() -> None:
 
 
 def test_documents_are_asked_of_the_scope_that_retrieved_and_the_answer_of_the_model() -> None:
-    found = findings(like(2, OPENAI, "shop.search", document_ids="not_sent", answer="hidden"))
-    assert {one["field"]: one["scope"] for one in found} == {
+    findings_ = findings(like(2, OPENAI, "shop.search", document_ids="not_sent", answer="hidden"))
+    assert {finding["field"]: finding["scope"] for finding in findings_} == {
         "document_ids": "shop.search",
         "answer": OPENAI,
     }
@@ -76,7 +79,7 @@ def test_a_missing_list_takes_its_texts_and_ids_along_under_one_line() -> None:
     lost: dict[str, Any] = dict.fromkeys(
         ("retrieved", "document_texts", "document_ids"), "not_sent"
     )
-    assert len({one["fix"] for one in findings(like(2, **lost))}) == 1
+    assert len({finding["fix"] for finding in findings(like(2, **lost))}) == 1
 
 
 @pytest.mark.parametrize(
@@ -89,16 +92,18 @@ def test_a_missing_list_takes_its_texts_and_ids_along_under_one_line() -> None:
 def test_what_a_limit_of_the_sdk_dropped_is_found_though_no_field_is_absent(
     dropped: str, variable: str
 ) -> None:
-    (found,) = findings(like(5), like(5, cut=(dropped,)))
-    assert (found["field"], found["reason"], found["share"]) == (dropped, "truncated", 0.5)
-    assert found["fix"].startswith(f"export {variable}=")
+    (finding,) = findings(like(5), like(5, cut=(dropped,)))
+    assert (finding["field"], finding["reason"], finding["share"]) == (dropped, "truncated", 0.5)
+    assert finding["fix"].startswith(f"export {variable}=")
 
 
 def test_a_list_cut_short_is_found_though_the_prompt_makes_up_for_it() -> None:
     (cut,) = findings(like(2, cut=("retrieved",)))
     assert (cut["field"], cut["reason"]) == ("retrieved", "truncated")
     assert "VALUE_LENGTH_LIMIT" in cut["fix"]
-    assert len({one["fix"] for one in findings(like(2, cut=("retrieved", "attributes")))}) == 1
+    assert (
+        len({finding["fix"] for finding in findings(like(2, cut=("retrieved", "attributes")))}) == 1
+    )
 
 
 def test_an_answer_cut_by_the_model_is_no_finding() -> None:
@@ -114,14 +119,17 @@ def test_a_field_cut_by_a_counted_limit_gets_that_limits_line_else_the_length_li
 
 def test_services_and_instrumentors_are_told_apart() -> None:
     entries = diagnose([like(1), like(1, OPENAI), like(2)], NEEDS)
-    assert [(one["scope"], one["records"]) for one in entries] == [(LANGCHAIN, 3), (OPENAI, 1)]
+    assert [(entry["scope"], entry["records"]) for entry in entries] == [
+        (LANGCHAIN, 3),
+        (OPENAI, 1),
+    ]
 
 
 def test_records_of_nameless_scopes_are_diagnosed_too() -> None:
     nameless = RecordGroup(service="", instrumentors=(), absent={"query": "not_sent"})
     (entry,) = diagnose([nameless], NEEDS)
     assert entry["instrumentor"] == "unnamed"
-    assert [one["fix"] for one in entry["findings"]] == [  # type: ignore[attr-defined]
+    assert [finding["fix"] for finding in entry["findings"]] == [  # type: ignore[attr-defined]
         'span.set_attribute("ragvigil.query", question)'
     ]
 
@@ -130,7 +138,7 @@ def test_a_person_reads_each_line_once_and_whole(capsys: pytest.CaptureFixture[s
     lost: dict[str, Any] = dict.fromkeys(("query", "context", "answer"), "hidden")
     print_doctor({"services": diagnose([like(4, **lost)], NEEDS)}, as_json=False)
     printed = capsys.readouterr().out
-    (line,) = [one for one in printed.splitlines() if "OPENINFERENCE_HIDE_INPUTS" in one]
+    (line,) = [line for line in printed.splitlines() if "OPENINFERENCE_HIDE_INPUTS" in line]
     assert "OPENINFERENCE_HIDE_OUTPUT_TEXT=false" in line
     assert "query, context, answer: hidden in 100%" in printed
     assert "chunk_utilization, refusal" in printed

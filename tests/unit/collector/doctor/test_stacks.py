@@ -29,7 +29,7 @@ CAPTURED = {
 
 
 def stack_of(scope: str) -> Stack:
-    return next(one for one in stacks() if one.scope == scope)
+    return next(stack for stack in stacks() if stack.scope == scope)
 
 
 @pytest.mark.parametrize("name", sorted(CAPTURED))
@@ -37,23 +37,25 @@ def test_what_is_said_to_arrive_does(name: str) -> None:
     scope, convention = CAPTURED[name]
     stack = stack_of(scope)
     assert stack.convention == convention
-    found = [one for trace in load(GOLDEN / name).traces.values() for one in records(trace)]
+    found = [record for trace in load(GOLDEN / name).traces.values() for record in records(trace)]
     assert found
     for record in found:
         if record.error is None:
             assert not stack.arrives & set(record.absent) - {"reranked"}, record.absent
 
 
-@pytest.mark.parametrize("stack", stacks(), ids=lambda one: f"{one.name}-{one.scope}")
+@pytest.mark.parametrize("stack", stacks(), ids=lambda stack: f"{stack.name}-{stack.scope}")
 def test_every_field_that_is_missing_has_a_line(stack: Stack) -> None:
     told = {field for fields in stack.lines().values() for field in fields}
     assert told == set(stack.missing()) == set(FIELDS) - stack.arrives
 
 
-@pytest.mark.parametrize("stack", stacks(), ids=lambda one: f"{one.name}-{one.scope}")
+@pytest.mark.parametrize("stack", stacks(), ids=lambda stack: f"{stack.name}-{stack.scope}")
 def test_a_stack_is_one_that_doctor_knows_by_name(stack: Stack) -> None:
     assert name_of(stack.scope) != stack.scope or stack.scope.startswith("my.")
 
 
 def test_every_convention_has_a_stack_and_every_stack_its_convention() -> None:
-    assert {one.convention for one in stacks()} == {one.name for one in registered()}
+    assert {stack.convention for stack in stacks()} == {
+        convention.name for convention in registered()
+    }

@@ -35,7 +35,7 @@ def ids(documents: tuple) -> list[str]:  # type: ignore[type-arg]
 def test_traces_that_are_read_together_have_the_records_of_each_alone() -> None:
     traces = [rag_trace(), trace(span("root", CHAIN)), rag_trace("Within 30 days.")]
     together = records_of_each(traces)
-    assert together == [records(one) for one in traces]
+    assert together == [records(trace) for trace in traces]
     assert [len(some) for some in together] == [1, 0, 1]
     assert records_of_each([]) == []
 
@@ -46,7 +46,7 @@ def test_a_plain_rag_trace_is_one_record() -> None:
     assert record.answer == ANSWER
     assert ids(record.retrieved) == [name for name, _ in DOCUMENTS]
     assert record.context_source is ContextSource.RETRIEVED
-    assert [one.chunk_id for one in record.citations] == ["refund-01"]
+    assert [citation.chunk_id for citation in record.citations] == ["refund-01"]
     assert record.absent == {"reranked": Absent.NOT_RUN, "usage": Absent.NOT_SENT}
     assert record.service == "shop"
 
@@ -91,9 +91,9 @@ def test_a_session_of_several_turns_is_several_records() -> None:
             retriever(f"r{number}", query=f"question {number}?", parent=name, at=at),
             llm(f"l{number}", f"Answer number {number}.", parent=name, at=at),
         ]
-    found = records(trace(span("session", at=(0, 30)), *turns))
-    assert [one.record_id for one in found] == ["turn0", "turn1", "turn2"]
-    assert [one.query for one in found] == ["question 0?", "question 1?", "question 2?"]
+    answers = records(trace(span("session", at=(0, 30)), *turns))
+    assert [record.record_id for record in answers] == ["turn0", "turn1", "turn2"]
+    assert [record.query for record in answers] == ["question 0?", "question 1?", "question 2?"]
 
 
 def test_several_models_under_one_root_are_one_record_and_the_last_answers() -> None:
@@ -139,7 +139,9 @@ def test_a_models_judgement_inside_the_retriever_is_not_the_answer() -> None:
 def test_a_lost_root_keeps_retriever_and_model_together_under_its_id() -> None:
     whole = records(trace(span("root", CHAIN), retriever(), llm()))
     lost = records(trace(retriever(), llm()))
-    assert [one.record_id for one in lost] == [one.record_id for one in whole] == ["root"]
+    assert (
+        [record.record_id for record in lost] == [record.record_id for record in whole] == ["root"]
+    )
     assert lost[0].retrieved == whole[0].retrieved
 
 
@@ -177,13 +179,15 @@ def test_requests_of_one_worker_stay_apart_even_where_one_retrieves_nothing() ->
         span("two", kind=SpanKind.SERVER, parent="worker", at=(6, 9)),
         llm("chat", "Hi there!", prompt="Hello", parent="two", at=(6, 9)),
     )
-    assert [one.record_id for one in records(trace(*spans))] == ["one"]
+    assert [record.record_id for record in records(trace(*spans))] == ["one"]
 
 
 def test_a_doubled_exporter_changes_nothing() -> None:
     once = rag_trace()
     twice = trace(*once.spans, *once.spans)
-    assert [one.retrieved for one in records(twice)] == [one.retrieved for one in records(once)]
+    assert [record.retrieved for record in records(twice)] == [
+        record.retrieved for record in records(once)
+    ]
     assert len(records(twice)) == 1
 
 
@@ -197,9 +201,9 @@ def test_tokens_are_counted_once_where_a_wrapper_repeats_them() -> None:
 
 def test_tokens_are_counted_once_where_two_instrumentors_see_one_call() -> None:
     tokens = {"llm.token_count.prompt": 100, "llm.token_count.completion": 20}
-    one = llm("one", extra=tokens, scope="a")
+    first = llm("one", extra=tokens, scope="a")
     other = llm("other", extra=tokens, scope="b", at=(0.31, 0.89))
-    (record,) = records(trace(span("root", CHAIN), retriever(), one, other))
+    (record,) = records(trace(span("root", CHAIN), retriever(), first, other))
     assert record.usage.input_tokens == 100
 
 
@@ -262,7 +266,7 @@ def test_several_retrievals_are_merged_and_the_first_position_wins() -> None:
     )
     (record,) = records(trace(*spans))
     assert ids(record.retrieved) == ["refund-01", "ship-02", "acct-03"]
-    assert [one.rank for one in record.retrieved] == [0, 1, 2]
+    assert [document.rank for document in record.retrieved] == [0, 1, 2]
 
 
 def test_a_chunk_that_the_prompt_does_not_show_is_not_context() -> None:
@@ -288,7 +292,7 @@ def test_without_documents_the_prompts_blocks_are_the_chunks() -> None:
     (record,) = records(trace(span("root"), llm()))
     assert record.context_source is ContextSource.PROMPT
     assert ids(record.context) == ids(record.retrieved) == [name for name, _ in DOCUMENTS]
-    assert [one.content for one in record.context] == [text for _, text in DOCUMENTS]
+    assert [document.content for document in record.context] == [text for _, text in DOCUMENTS]
     assert record.query == QUESTION
 
 
@@ -392,7 +396,9 @@ def test_the_answer_inside_a_json_reply_is_the_answer() -> None:
     reply = '```json\n{"answer": "In 30 days.", "citations": [{"id": "refund-01"}]}\n```'
     (record,) = records(rag_trace(reply))
     assert record.answer == "In 30 days."
-    assert [(one.chunk_id, one.style) for one in record.citations] == [("refund-01", "json")]
+    assert [(citation.chunk_id, citation.style) for citation in record.citations] == [
+        ("refund-01", "json")
+    ]
 
 
 def test_latencies_are_wall_time_and_the_first_token_is_seen() -> None:
@@ -404,12 +410,12 @@ def test_latencies_are_wall_time_and_the_first_token_is_seen() -> None:
         llm(events=(event,)),
     )
     (record,) = records(trace(*spans))
-    found = record.latencies
-    assert found.total == pytest.approx(1.0)
-    assert found.retrieval == pytest.approx(0.3)
-    assert found.generation == pytest.approx(0.6)
-    assert found.first_token == pytest.approx(0.2)
-    assert found.rerank is None
+    latencies = record.latencies
+    assert latencies.total == pytest.approx(1.0)
+    assert latencies.retrieval == pytest.approx(0.3)
+    assert latencies.generation == pytest.approx(0.6)
+    assert latencies.first_token == pytest.approx(0.2)
+    assert latencies.rerank is None
 
 
 def test_dimensions_tell_what_a_release_may_change() -> None:
@@ -427,14 +433,14 @@ def test_dimensions_tell_what_a_release_may_change() -> None:
         llm(extra=extra),
     )  # fmt: skip
     (record,) = records(trace(*spans))
-    found = record.dimensions
-    assert (found.llm_model, found.embedding_model) == ("test-model", "e5")
-    assert (found.temperature, found.max_tokens) == (0.2, 300)
-    assert found.finish_reason == "length"
+    dimensions = record.dimensions
+    assert (dimensions.llm_model, dimensions.embedding_model) == ("test-model", "e5")
+    assert (dimensions.temperature, dimensions.max_tokens) == (0.2, 300)
+    assert dimensions.finish_reason == "length"
     assert "answer" in record.truncated
-    assert (found.service_version, record.environment) == ("1.4", "eu")
-    assert found.prompt_version.startswith("sha:")
-    assert found.top_k == 3
+    assert (dimensions.service_version, record.environment) == ("1.4", "eu")
+    assert dimensions.prompt_version.startswith("sha:")
+    assert dimensions.top_k == 3
 
 
 def test_an_unset_service_name_is_no_name() -> None:
@@ -489,7 +495,7 @@ def test_texts_in_the_metadata_of_a_hit_are_its_content() -> None:
     )  # fmt: skip
     store = span("pinecone.query", {"db.system": "Pinecone"}, parent="root", events=hits)
     (record,) = records(trace(span("root"), store, llm()))
-    assert [one.content for one in record.retrieved] == [text for _, text in DOCUMENTS]
+    assert [document.content for document in record.retrieved] == [text for _, text in DOCUMENTS]
 
 
 def test_two_instrumentors_of_one_service_make_one_record_with_each_chunk_once() -> None:

@@ -39,7 +39,7 @@ def test_records_stay_the_same_under_what_does_not_matter(capture: Capture, chan
 
 def test_a_convention_less_states_nothing_wrong(capture: Capture) -> None:
     for left_out in registered():
-        rest = [one for one in registered() if one is not left_out]
+        rest = [convention for convention in registered() if convention is not left_out]
         tally = run(capture, conventions=rest)
         assert not sum((tally.wrong + tally.invented).values()), (left_out.name, tally.misses)
 

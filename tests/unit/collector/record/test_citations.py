@@ -21,7 +21,7 @@ CHUNKS = (
 
 
 def cited(answer: str, **more: object) -> list[str | None]:
-    return [one.chunk_id for one in all_of(answer, **more)]
+    return [citation.chunk_id for citation in all_of(answer, **more)]
 
 
 def all_of(answer: str, **more: object) -> tuple[Citation, ...]:
@@ -79,8 +79,8 @@ def test_a_marker_names_its_chunk(answer: str, expected: list[str]) -> None:
 def test_a_marker_of_the_records_form_that_names_nothing_is_an_unknown_citation(
     answer: str, target: str
 ) -> None:
-    (found,) = all_of(answer)
-    assert (found.chunk_id, found.target) == (None, target)
+    (citation,) = all_of(answer)
+    assert (citation.chunk_id, citation.target) == (None, target)
 
 
 @pytest.mark.parametrize(
@@ -106,7 +106,9 @@ def test_what_only_looks_like_a_marker_is_none(answer: str) -> None:
 
 
 def test_positions_count_from_what_the_prompt_shows() -> None:
-    prompt = "\n".join(f"Source {n}:\n{one.content}" for n, one in enumerate(CHUNKS, start=4))
+    prompt = "\n".join(
+        f"Source {n}:\n{document.content}" for n, document in enumerate(CHUNKS, start=4)
+    )
     assert cited("Locked [6].", prompt=prompt) == ["acct-03"]
     assert cited("Locked [2].", prompt=prompt) == [None]
 
@@ -117,24 +119,24 @@ def test_counting_from_zero_is_seen_where_a_zero_is_cited() -> None:
 
 def test_an_id_that_is_a_number_comes_before_a_position() -> None:
     numbered = tuple(
-        Document(chunk_id=name, content=one.content)
-        for name, one in zip(("3", "7", "1"), CHUNKS, strict=True)
+        Document(chunk_id=name, content=document.content)
+        for name, document in zip(("3", "7", "1"), CHUNKS, strict=True)
     )
-    found = citations(CitationSource(answer="Within 30 days [3].", context=numbered))
-    assert [one.chunk_id for one in found] == ["3"]
-    assert found[0].target == "3"
+    citations_ = citations(CitationSource(answer="Within 30 days [3].", context=numbered))
+    assert [citation.chunk_id for citation in citations_] == ["3"]
+    assert citations_[0].target == "3"
 
 
 def test_a_marker_behind_the_full_stop_supports_the_sentence_before_it() -> None:
     answer = "Refunds take 30 days. [1] Shipping costs 3.90 EUR [2]. Done."
-    claims = [answer[one.claim_start : one.claim_end] for one in all_of(answer)]
+    claims = [answer[citation.claim_start : citation.claim_end] for citation in all_of(answer)]
     assert claims == ["Refunds take 30 days.", "Shipping costs 3.90 EUR [2]."]
-    assert [answer[one.start : one.end] for one in all_of(answer)] == ["[1]", "[2]"]
+    assert [answer[citation.start : citation.end] for citation in all_of(answer)] == ["[1]", "[2]"]
 
 
 def test_a_row_of_markers_supports_one_sentence() -> None:
     answer = "First. Refunds take 30 days. [1] [2], [3] Last."
-    claims = {answer[one.claim_start : one.claim_end] for one in all_of(answer)}
+    claims = {answer[citation.claim_start : citation.claim_end] for citation in all_of(answer)}
     assert claims == {"Refunds take 30 days."}
 
 
@@ -145,21 +147,21 @@ def test_a_row_of_markers_supports_one_sentence() -> None:
 )  # fmt: skip
 def test_the_quotation_beside_a_marker_is_what_it_quotes(opening: str, closing: str) -> None:
     quote = "request a full refund within 30 days"
-    (found,) = all_of(f"You can {opening}{quote}{closing} [1].")
-    assert found.quote == quote
+    (citation,) = all_of(f"You can {opening}{quote}{closing} [1].")
+    assert citation.quote == quote
 
 
 def test_each_quotation_belongs_to_the_marker_behind_it() -> None:
     answer = 'It says "a full refund in 30 days" [1] and "shipping costs 3.90 EUR" [2].'
-    assert [one.quote for one in all_of(answer)] == [
+    assert [citation.quote for citation in all_of(answer)] == [
         "a full refund in 30 days",
         "shipping costs 3.90 EUR",
     ]
 
 
 def test_a_quotation_right_behind_the_marker_is_its_own() -> None:
-    (found,) = all_of('According to [1], "customers can request a full refund".')
-    assert found.quote == "customers can request a full refund"
+    (citation,) = all_of('According to [1], "customers can request a full refund".')
+    assert citation.quote == "customers can request a full refund"
 
 
 def test_a_quotation_before_two_markers_goes_to_the_chunk_that_holds_it() -> None:
@@ -168,51 +170,60 @@ def test_a_quotation_before_two_markers_goes_to_the_chunk_that_holds_it() -> Non
 
 
 def test_a_single_word_in_quotation_marks_is_emphasis() -> None:
-    (found,) = all_of('On the "Scale" plan [1].')
-    assert found.quote is None
+    (citation,) = all_of('On the "Scale" plan [1].')
+    assert citation.quote is None
 
 
 def test_a_json_answer_cites_by_its_list() -> None:
     body = {"answer": "In 30 days.", "citations": [{"id": "refund-01", "quote": "within 30 days"},
                                                    {"id": 2}, {"id": "nope-9"}]}  # fmt: skip
     reply = f"```json\n{json.dumps(body)}\n```"
-    found = all_of("In 30 days.", reply=reply)
-    assert [one.chunk_id for one in found] == ["refund-01", "ship-02", None]
-    assert found[0].quote == "within 30 days"
+    citations_ = all_of("In 30 days.", reply=reply)
+    assert [citation.chunk_id for citation in citations_] == ["refund-01", "ship-02", None]
+    assert citations_[0].quote == "within 30 days"
 
 
 def test_what_the_users_code_declares_is_taken_as_it_is() -> None:
     declared = [{"chunk_id": "acct-03", "quote": "6 failed attempts", "answer_start": 0,
                  "answer_end": 6}]  # fmt: skip
-    (found,) = all_of("Locked [1].", declared=declared)
-    assert (found.chunk_id, found.quote, found.claim_end) == ("acct-03", "6 failed attempts", 6)
-    assert found.style == "declared"
+    (citation,) = all_of("Locked [1].", declared=declared)
+    assert (citation.chunk_id, citation.quote, citation.claim_end) == (
+        "acct-03",
+        "6 failed attempts",
+        6,
+    )
+    assert citation.style == "declared"
 
 
 def unnamed(*contents: str) -> tuple[Document, ...]:
     """Chunks as a retriever that sends texts alone: their hash is all the id they have."""
-    return build([draft(None, one) for one in contents])
+    return build([draft(None, content) for content in contents])
 
 
-TEXTS = [one.content or "" for one in CHUNKS]
-LABELLED = "\n\n".join(f"[{one.chunk_id}] {one.content}" for one in CHUNKS)
+TEXTS = [document.content or "" for document in CHUNKS]
+LABELLED = "\n\n".join(f"[{document.chunk_id}] {document.content}" for document in CHUNKS)
 TEMPLATE = "Context:\n{}\n\nQuestion: How long?"
 
 
 def resolved(answer: str, shown: str, *contents: str) -> list[str | None]:
     """The texts of the chunks that the answer's markers resolve to."""
     context = unnamed(*contents)
-    texts = {one.chunk_id: one.content for one in context}
-    found = citations(CitationSource(answer=answer, context=context, prompt=TEMPLATE.format(shown)))
-    return [texts[one.chunk_id] if one.chunk_id else None for one in found]
+    texts = {document.chunk_id: document.content for document in context}
+    citations_ = citations(
+        CitationSource(answer=answer, context=context, prompt=TEMPLATE.format(shown))
+    )
+    return [texts[citation.chunk_id] if citation.chunk_id else None for citation in citations_]
 
 
 @pytest.mark.parametrize(
     "shown",
     [
         LABELLED,
-        "\n".join(f'<document id="{one.chunk_id}">{one.content}</document>' for one in CHUNKS),
-        "\n".join(f"Source: {one.chunk_id}\n{one.content}\n" for one in CHUNKS),
+        "\n".join(
+            f'<document id="{document.chunk_id}">{document.content}</document>'
+            for document in CHUNKS
+        ),
+        "\n".join(f"Source: {document.chunk_id}\n{document.content}\n" for document in CHUNKS),
     ],
     ids=["brackets", "elements", "headers"],
 )
@@ -236,7 +247,7 @@ def test_a_label_that_is_not_certain_stays_unresolved() -> None:
 
 
 def test_a_chunks_own_id_is_stronger_than_a_label() -> None:
-    shown = "\n\n".join(f"[other-{n}] {one.content}" for n, one in enumerate(CHUNKS))
+    shown = "\n\n".join(f"[other-{n}] {document.content}" for n, document in enumerate(CHUNKS))
     assert cited("30 days [refund-01].", prompt=TEMPLATE.format(shown)) == ["refund-01"]
 
 

@@ -51,11 +51,11 @@ def test_an_annotation_names_the_span_that_its_carrier_links_to() -> None:
             "annotations.0.annotation.explanation": "wrong fee",
         },
     )
-    (told,) = feedback_of(trace(carrier))
-    assert (told.trace_id, told.span_id) == (ANSWER, ROOT)
-    assert (told.kind, told.value, told.source) == ("thumbs", 0.0, "openinference:human")
-    assert told.comment == "user thumbs: thumbs-down: wrong fee"
-    assert told.time_unix_nano == 9
+    (event,) = feedback_of(trace(carrier))
+    assert (event.trace_id, event.span_id) == (ANSWER, ROOT)
+    assert (event.kind, event.value, event.source) == ("thumbs", 0.0, "openinference:human")
+    assert event.comment == "user thumbs: thumbs-down: wrong fee"
+    assert event.time_unix_nano == 9
 
 
 def test_without_a_link_the_annotated_span_is_its_own_target() -> None:
@@ -65,8 +65,8 @@ def test_without_a_link_the_annotated_span_is_its_own_target() -> None:
             "evaluations.1.evaluation.score": 0.75,
         }
     )
-    (told,) = feedback_of(trace(own))
-    assert (told.trace_id, told.span_id, told.value) == (own.trace_id, own.span_id, 0.75)
+    (event,) = feedback_of(trace(own))
+    assert (event.trace_id, event.span_id, event.value) == (own.trace_id, own.span_id, 0.75)
 
 
 @pytest.mark.parametrize(
@@ -80,8 +80,8 @@ def test_an_annotation_of_a_trace_or_session_names_that(
         links=(Link(trace_id=ANSWER, span_id=ROOT),),
         attributes={f"{scope}annotations.0.annotation.name": "rating", "session.id": "chat-7"},
     )
-    (told,) = feedback_of(trace(carrier))
-    assert (told.trace_id, told.span_id, told.session_id) == target
+    (event,) = feedback_of(trace(carrier))
+    assert (event.trace_id, event.span_id, event.session_id) == target
 
 
 @pytest.mark.parametrize("as_log", [False, True])
@@ -98,11 +98,11 @@ def test_an_evaluation_event_names_the_response_where_it_can(as_log: bool) -> No
         event_name=EVENT,
         body=fields,
     )
-    event = Event(name=EVENT, time_unix_nano=5, attributes=fields)
-    one = span(logs=(log,)) if as_log else span(events=(event,))
-    (told,) = feedback_of(trace(one))
-    assert (told.response_id, told.trace_id, told.value) == ("chatcmpl-1", "", 0.5)
-    assert told.time_unix_nano == 5
+    span_event = Event(name=EVENT, time_unix_nano=5, attributes=fields)
+    carrier = span(logs=(log,)) if as_log else span(events=(span_event,))
+    (event,) = feedback_of(trace(carrier))
+    assert (event.response_id, event.trace_id, event.value) == ("chatcmpl-1", "", 0.5)
+    assert event.time_unix_nano == 5
 
 
 @pytest.mark.parametrize(
@@ -128,41 +128,43 @@ def test_a_log_record_without_its_span_names_its_response_or_its_trace(
         )
         for time in (6, 7)
     )
-    found = feedback_of(trace(span(logs=(log, later))))
-    assert [(one.trace_id, one.span_id, one.response_id) for one in found] == [target] * 2
-    assert len({one.feedback_id for one in found}) == 2
+    events = feedback_of(trace(span(logs=(log, later))))
+    assert [(event.trace_id, event.span_id, event.response_id) for event in events] == [target] * 2
+    assert len({event.feedback_id for event in events}) == 2
     moved = feedback_of(trace(span(span_id="1" * 16, logs=(later, log))))
-    assert {one.feedback_id for one in moved} == {one.feedback_id for one in found}
+    assert {event.feedback_id for event in moved} == {event.feedback_id for event in events}
 
 
 def test_without_a_response_id_the_span_of_the_event_is_meant() -> None:
-    event = Event(
+    span_event = Event(
         name=EVENT,
         time_unix_nano=5,
         attributes={"gen_ai.evaluation.name": "n", "gen_ai.evaluation.score.label": "pass"},
     )
-    (told,) = feedback_of(trace(span(events=(event,))))
-    assert (told.span_id, told.value) == ("d" * 16, 1.0)
+    (event,) = feedback_of(trace(span(events=(span_event,))))
+    assert (event.span_id, event.value) == ("d" * 16, 1.0)
 
 
 def test_a_target_span_of_traceai_is_taken() -> None:
-    one = span(attributes={"gen_ai.evaluation.name": "n", "gen_ai.evaluation.target_span_id": ROOT})
-    (told,) = feedback_of(trace(one))
-    assert told.span_id == ROOT
+    carrier = span(
+        attributes={"gen_ai.evaluation.name": "n", "gen_ai.evaluation.target_span_id": ROOT}
+    )
+    (event,) = feedback_of(trace(carrier))
+    assert event.span_id == ROOT
 
 
 def test_evaluation_attributes_name_the_linked_span_before_the_parent() -> None:
-    one = span(
+    carrier = span(
         parent_span_id="f" * 16,
         links=(Link(trace_id=ANSWER, span_id=ROOT),),
         attributes={"gen_ai.evaluation.name": "n"},
     )
-    (told,) = feedback_of(trace(one))
-    assert (told.trace_id, told.span_id) == (ANSWER, ROOT)
+    (event,) = feedback_of(trace(carrier))
+    assert (event.trace_id, event.span_id) == (ANSWER, ROOT)
 
 
 def test_a_feedback_span_of_logfire_names_its_parent() -> None:
-    one = span(
+    carrier = span(
         parent_span_id=ROOT,
         attributes={
             "logfire.span_type": "annotation",
@@ -171,16 +173,16 @@ def test_a_feedback_span_of_logfire_names_its_parent() -> None:
             "thumbs": True,
         },
     )
-    (told,) = feedback_of(trace(one))
-    assert (told.span_id, told.value, told.comment) == (ROOT, 1.0, "thumbs: great")
+    (event,) = feedback_of(trace(carrier))
+    assert (event.span_id, event.value, event.comment) == (ROOT, 1.0, "thumbs: great")
 
 
 def test_a_score_without_a_scale_is_no_value() -> None:
-    one = span(
+    carrier = span(
         attributes={"annotations.0.annotation.name": "stars", "annotations.0.annotation.score": 4}
     )
-    (told,) = feedback_of(trace(one))
-    assert (told.kind, told.value) == ("rating", None)
+    (event,) = feedback_of(trace(carrier))
+    assert (event.kind, event.value) == ("rating", None)
 
 
 def test_ordinary_traces_tell_nothing() -> None:
@@ -189,10 +191,10 @@ def test_ordinary_traces_tell_nothing() -> None:
 
 @given(trace=traces)
 def test_it_is_total_and_the_same_twice(trace: Trace) -> None:
-    found = feedback_of(trace)
-    assert found == feedback_of(trace)
-    assert len({one.feedback_id for one in found}) <= len(found)
-    assert all(one.value is None or 0 <= one.value <= 1 for one in found)
+    events = feedback_of(trace)
+    assert events == feedback_of(trace)
+    assert len({event.feedback_id for event in events}) <= len(events)
+    assert all(event.value is None or 0 <= event.value <= 1 for event in events)
 
 
 OWN_ATTRIBUTES = {
@@ -236,5 +238,5 @@ def test_a_result_of_our_own_among_log_records_is_no_feedback_and_others_are() -
 
     others = {"gen_ai.evaluation.name": "thumbs", "gen_ai.evaluation.score.value": 1}
     logs = (said("ragvigil", OWN_ATTRIBUTES), said("", OWN_ATTRIBUTES), said("helpdesk", others))
-    (told,) = feedback_of(trace(span(logs=logs)))
-    assert told.comment == "thumbs"
+    (event,) = feedback_of(trace(span(logs=logs)))
+    assert event.comment == "thumbs"

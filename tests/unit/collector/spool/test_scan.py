@@ -36,29 +36,31 @@ JUNK = st.one_of(st.binary(max_size=80), st.just(MAGIC * 9), st.just(frame_of(9,
 
 
 @given(st.lists(st.tuples(JUNK, st.binary(max_size=60)), max_size=8), JUNK)
-def test_whole_frames_are_found_between_junk(parts: list[tuple[bytes, bytes]], tail: bytes) -> None:
+def test_whole_frames_are_found_between_junk(
+    pieces: list[tuple[bytes, bytes]], tail: bytes
+) -> None:
     data, expected = b"", []
-    for number, (junk, payload) in enumerate(parts):
+    for number, (junk, payload) in enumerate(pieces):
         # A cut frame would swallow what follows it: its header promises that length.
         junk = junk if not junk.startswith(frame_of(9, b"cut")[:-1]) else b""
         data += junk + frame_of(number, payload)
         expected.append(payload)
     data += tail
-    found = list(scan(Memory(data), SALT, 0, len(data)))
-    assert [one.frame.payload for one in found if one.frame] == expected
-    assert [one.start for one in found] == [0, *(one.end for one in found)][: len(found)]
-    assert not found or found[-1].end == len(data)
+    parts = list(scan(Memory(data), SALT, 0, len(data)))
+    assert [part.frame.payload for part in parts if part.frame] == expected
+    assert [part.start for part in parts] == [0, *(part.end for part in parts)][: len(parts)]
+    assert not parts or parts[-1].end == len(data)
 
 
 def test_frames_larger_than_a_chunk_are_read() -> None:
     payloads = [b"a" * 700_000, b"b" * 10, b"c" * 300_000]
     data = b"".join(frame_of(number, payload) for number, payload in enumerate(payloads))
     found = scan(Memory(data), SALT, 0, len(data))
-    assert [one.frame.payload for one in found if one.frame] == payloads
+    assert [part.frame.payload for part in found if part.frame] == payloads
 
 
 def test_a_magic_on_a_chunk_border_is_found() -> None:
     for shift in range(-6, 7):
         data = b"\0" * ((1 << 18) + shift) + frame_of(1, b"here")
-        found = list(scan(Memory(data), SALT, 0, len(data)))
-        assert [one.frame.payload for one in found if one.frame] == [b"here"]
+        parts = list(scan(Memory(data), SALT, 0, len(data)))
+        assert [part.frame.payload for part in parts if part.frame] == [b"here"]
