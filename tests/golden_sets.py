@@ -8,7 +8,7 @@ from collections import Counter
 from pathlib import Path
 from typing import Any
 
-from clustering.golden.check import Knowledge
+from clustering.golden.check import TextTools
 from clustering.golden.settings import GoldenSettings
 from ragvigil.app.golden.job import GoldenJob
 from ragvigil.app.golden.run import Trial
@@ -66,5 +66,5 @@ def job_of(
     trial = Trial(
         store=store, target=settings.target, runner=Runner(load_scorers(scorers), scorers)
     )
-    known = Knowledge(asked=question_key, marked=marked)
+    known = TextTools(normalise=question_key, redact=marked)
     return GoldenJob(store, settings, known, trial, hands), hands

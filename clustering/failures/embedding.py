@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 TEXTS = "labelled"
 """What is embedded, part of the vectors' version: vectors of other texts are made again."""
 AT_ONCE = 64
-"""Records in one request to the model process, which takes a fraction of a second: others wait."""
+"""Records in a request to the model process; others wait for it, a fraction of a second."""
 
 
 class FailureEmbedder:

@@ -60,7 +60,7 @@ def masked(reason: str, question: str | None) -> str:
     for pattern in (_QUOTED, _ADDRESS, _ID):
         text = pattern.sub(f" {MARK} ", text)
     topic = _Topic(question or "")
-    text = " ".join(_WORD.sub(lambda found: topic.without(found[0]), text).split())
+    text = " ".join(_WORD.sub(lambda match: topic.without(match[0]), text).split())
     clauses = _SPACE_WITHIN.sub("", _MARKS.sub(MARK, text)).split("; ")
     return "; ".join(dict.fromkeys(clauses))
 

@@ -100,25 +100,25 @@ def _query_type(name: str) -> QueryType:
     try:
         return QueryType(name or QueryType.CANONICAL)
     except ValueError as error:
-        known = ", ".join(QueryType)
-        raise BadCase(f"query_type: {name!r} is not one of {known}") from error
+        types = ", ".join(QueryType)
+        raise BadCase(f"query_type: {name!r} is not one of {types}") from error
 
 
 def _ids(written: Mapping[str, Any]) -> tuple[str, ...]:
     """Chunk ids as texts; whole numbers, which imported files have, are accepted."""
-    found = _listed(written, "gold_chunk_ids")
-    for item in found:
+    ids = _listed(written, "gold_chunk_ids")
+    for item in ids:
         if isinstance(item, bool) or not isinstance(item, str | int) or not str(item).strip():
             raise BadCase(f"gold_chunk_ids: {item!r} is not an id")
-    return tuple(str(item).strip() for item in found)
+    return tuple(str(item).strip() for item in ids)
 
 
 def _texts(written: Mapping[str, Any], key: str) -> tuple[str, ...]:
-    found = _listed(written, key)
-    for item in found:
+    texts = _listed(written, key)
+    for item in texts:
         if not isinstance(item, str) or not item.strip():
             raise BadCase(f"{key}: {item!r} is not a text")
-    return tuple(map(str, found))
+    return tuple(map(str, texts))
 
 
 def _listed(written: Mapping[str, Any], key: str) -> Sequence[object]:

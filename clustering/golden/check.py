@@ -14,15 +14,15 @@ from ragvigil.model.golden import GoldenCase
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Knowledge:
+class TextTools:
     """How texts are compared and searched; the app fills it with functions of other stages.
 
-    `asked` normalises a question as scorers do. `marked` redacts a text: it returns the text with
-    marks and adds to its counter what it removed, by kind.
+    `normalise` prepares a question as scorers do. `redact` returns a text with marks and adds what
+    it removed to its counter, by kind.
     """
 
-    asked: Normalise
-    marked: Callable[[str, Counter[str]], str]
+    normalise: Normalise
+    redact: Callable[[str, Counter[str]], str]
     embed: Embed = lambda _: None
 
 
@@ -58,30 +58,30 @@ def check(
     others: Iterable[GoldenCase],
     prompt: Sequence[PromptMessage] | None,
     chunks: Iterable[str],
-    known: Knowledge,
+    tools: TextTools,
     settings: GoldenSettings,
 ) -> CaseChecks:
     """Runs every check of a case; `prompt` is None if no stored span shows it."""
     duplicates = near_duplicates(
         case,
         others,
-        known.asked,
+        tools.normalise,
         letters=settings.near,
         meaning=settings.near_meaning,
-        embed=known.embed,
+        embed=tools.embed,
     )
     return CaseChecks(
         near=tuple(duplicates),
-        leaks=tuple(leaks(case, prompt or (), chunks, known.asked)),
-        marks=secrets(case, known),
-        lacks=tuple(lacks(case, known.asked)),
+        leaks=tuple(leaks(case, prompt or (), chunks, tools.normalise)),
+        marks=secrets(case, tools),
+        lacks=tuple(lacks(case, tools.normalise)),
         unseen="no stored span shows the prompt of its trace" if prompt is None else "",
     )
 
 
-def secrets(case: GoldenCase, known: Knowledge) -> Mapping[str, int]:
+def secrets(case: GoldenCase, tools: TextTools) -> Mapping[str, int]:
     """How many secrets the redactor finds in the case's texts, by kind."""
-    found: Counter[str] = Counter()
+    counts: Counter[str] = Counter()
     for text in texts_of(case):
-        known.marked(text, found)
-    return dict(found)
+        tools.redact(text, counts)
+    return dict(counts)

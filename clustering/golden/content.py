@@ -52,9 +52,9 @@ def one_line(text: str) -> str:
     return " ".join("".join(c if c.isprintable() else " " for c in text).split())
 
 
-def lacks(case: GoldenCase, asked: Normalise) -> Iterator[str]:
+def lacks(case: GoldenCase, normalise: Normalise) -> Iterator[str]:
     """Yields the reasons why the case cannot be signed, a sentence each."""
-    if not asked(case.question):
+    if not normalise(case.question):
         yield "question: is missing or has no words"
     has_gold = case.gold_chunk_ids or case.gold_texts or case.gold_answer or case.expected_facts
     if not has_gold and case.failure_mode != NO_ANSWER:
@@ -66,7 +66,7 @@ def lacks(case: GoldenCase, asked: Normalise) -> Iterator[str]:
         ("expected_facts", [fact.text for fact in case.expected_facts]),
         ("gold_texts", case.gold_texts),
     ):
-        if any(not asked(text) for text in texts):
+        if any(not normalise(text) for text in texts):
             yield f"{name}: one has no words"
     yield from _unstorable(case)
 

@@ -23,13 +23,13 @@ class NotThere(LookupError):
 
 def find(value: object, path: str) -> Any:
     """The value at a path; with `[*]` a list of every element's value. Raises NotThere."""
-    return _found(value, _steps(path), path)
+    return _value_at(value, _steps(path), path)
 
 
-def _found(value: object, steps: list[str | int], path: str) -> Any:
+def _value_at(value: object, steps: list[str | int], path: str) -> Any:
     for place, step in enumerate(steps):
         if step == "*" and isinstance(value, list):
-            return [_found(item, steps[place + 1 :], path) for item in value]
+            return [_value_at(item, steps[place + 1 :], path) for item in value]
         is_place = isinstance(step, int) and isinstance(value, list) and step < len(value)
         if not is_place and not (isinstance(value, Mapping) and step in value):
             raise NotThere(f"{path}: the reply has nothing at {step}")

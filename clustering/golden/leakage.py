@@ -38,29 +38,29 @@ class Leak:
 
 
 def leaks(
-    case: GoldenCase, prompt: Sequence[PromptMessage], chunks: Iterable[str], asked: Normalise
+    case: GoldenCase, prompt: Sequence[PromptMessage], chunks: Iterable[str], normalise: Normalise
 ) -> list[Leak]:
     """Texts of the case that stand in the prompt word for word; `chunks` were retrieved."""
     # Longest first: a chunk may contain another, which must not break it apart.
-    padded = (f" {words} " for text in chunks if (words := asked(text)))
+    padded = (f" {words} " for text in chunks if (words := normalise(text)))
     known_chunks = sorted(padded, key=len)[::-1]
     unique = dict.fromkeys(
         Leak(what=what, where=where, text=text)
-        for where, words in _parts(prompt, known_chunks, asked)
+        for where, words in _parts(prompt, known_chunks, normalise)
         for what, text in _secrets(case)
         # The last message asks the question once: only a second time is a leak.
-        if _occurs(asked(text), words, 2 if (what, where) == ("question", "prompt") else 1)
+        if _occurs(normalise(text), words, 2 if (what, where) == ("question", "prompt") else 1)
     )
     return list(unique)
 
 
 def _parts(
-    prompt: Sequence[PromptMessage], chunks: Sequence[str], asked: Normalise
+    prompt: Sequence[PromptMessage], chunks: Sequence[str], normalise: Normalise
 ) -> Iterator[tuple[str, str]]:
     """Each part of the prompt: where, and its words without the retrieved chunks."""
     turns = [place for place, message in enumerate(prompt) if message.role not in SYSTEM]
     for place, message in enumerate(prompt):
-        words = f" {asked(message.text)} "
+        words = f" {normalise(message.text)} "
         for chunk in chunks:
             words = words.replace(chunk, " … ")
         if message.role in SYSTEM:
@@ -76,5 +76,5 @@ def _secrets(case: GoldenCase) -> Iterator[tuple[str, str]]:
         yield "fact", fact.text
 
 
-def _occurs(wanted: str, words: str, times: int) -> bool:
-    return len(wanted.split()) >= FEWEST_WORDS and words.count(f" {wanted} ") >= times
+def _occurs(phrase: str, words: str, times: int) -> bool:
+    return len(phrase.split()) >= FEWEST_WORDS and words.count(f" {phrase} ") >= times

@@ -31,7 +31,7 @@ class NearDuplicate:
 def near_duplicates(
     case: GoldenCase,
     others: Iterable[GoldenCase],
-    asked: Normalise,
+    normalise: Normalise,
     *,
     letters: float,
     meaning: float,
@@ -42,11 +42,11 @@ def near_duplicates(
     `letters` is the least likeness (0..1), the larger of the normalised indel similarities of the
     words in order and sorted (rapidfuzz `ratio`, `token_sort_ratio`); `meaning` the least cosine.
     """
-    own = asked(case.question)
+    own = normalise(case.question)
     rest = [other for other in others if other.case_id != case.case_id]
-    found = [_by_letters(own, other, asked(other.question)) for other in rest]
+    by_letters = [_by_letters(own, other, normalise(other.question)) for other in rest]
     duplicates = {
-        duplicate.case_id: duplicate for duplicate in found if duplicate.likeness >= letters
+        duplicate.case_id: duplicate for duplicate in by_letters if duplicate.likeness >= letters
     }
     vectors = embed([case.question, *(other.question for other in rest)]) if rest else None
     if vectors is not None:

@@ -112,8 +112,8 @@ def clean_tree(repo: Repository) -> CleanTree:
     )
 
 
-def commit(repo: Repository, found: CleanTree, text: str, message: str) -> str:
-    """Commits `text` as the file's content on top of `found`, and returns the commit's id.
+def commit(repo: Repository, tree_at_head: CleanTree, text: str, message: str) -> str:
+    """Commits `text` as the file's content on top of `tree_at_head`, and returns the commit's id.
 
     Raises RepositoryRefuses if the branch has moved since; nothing is changed then.
     """
@@ -121,26 +121,26 @@ def commit(repo: Repository, found: CleanTree, text: str, message: str) -> str:
     blob, before = _hash(repo, text.encode(), write=True), _in_index(repo)
     with tempfile.TemporaryDirectory(prefix="ragvigil-golden-") as folder:
         environment["GIT_INDEX_FILE"] = str(Path(folder) / "index")
-        git(repo.root, "read-tree", found.head or "--empty", environment=environment)
-        _enter(repo, found.mode, blob, environment)
+        git(repo.root, "read-tree", tree_at_head.head or "--empty", environment=environment)
+        _enter(repo, tree_at_head.mode, blob, environment)
         tree = _printed(repo, "write-tree", environment=environment)
-    parents = ("-p", found.head) if found.head else ()
-    made = _printed(
+    parents = ("-p", tree_at_head.head) if tree_at_head.head else ()
+    commit_id = _printed(
         repo, "commit-tree", tree, *parents, sent=message.encode(), environment=environment
     )
     # The empty old value says that the branch must not exist yet.
     subject = f"golden: {message.partition(chr(10))[0]}"
     git(
-        repo.root, "update-ref", "-m", subject, found.branch, made, found.head,
+        repo.root, "update-ref", "-m", subject, tree_at_head.branch, commit_id, tree_at_head.head,
         environment=environment,
     )  # fmt: skip
     try:
         # Who wrote into the file in these milliseconds keeps it: the next look says so.
         if _in_work_tree(repo) == before:
-            _follow(repo, found.mode, blob)
+            _follow(repo, tree_at_head.mode, blob)
     except (RepositoryRefuses, OSError) as error:  # the commit stands: the next look finishes it
         log.warning("golden set: the file does not follow its commit yet", reason=str(error))
-    return made
+    return commit_id
 
 
 def commit_of(repo: Repository, case_id: str, content_hash: str) -> str:
@@ -191,16 +191,16 @@ def _git_folder(repo: Repository) -> Path:
 
 def _at(repo: Repository, revision: str) -> tuple[str, str]:
     """Mode and blob of the file in a commit; empty if it is not there."""
-    found = line(repo.root, "ls-tree", revision, "--", repo.file).split()
-    return (found[0], found[2]) if len(found) > 2 else ("", "")
+    fields = line(repo.root, "ls-tree", revision, "--", repo.file).split()
+    return (fields[0], fields[2]) if len(fields) > 2 else ("", "")
 
 
 def _in_index(repo: Repository) -> str:
     """The staged blob, empty for none; several stages are a conflict. Raises RepositoryRefuses."""
-    found = line(repo.root, "ls-files", "--stage", "--", repo.file).splitlines()
-    if len(found) > 1:
+    entries = line(repo.root, "ls-files", "--stage", "--", repo.file).splitlines()
+    if len(entries) > 1:
         raise RepositoryRefuses(f"{repo.file} has a conflict: resolve and commit it")
-    return found[0].split()[1] if found else ""
+    return entries[0].split()[1] if entries else ""
 
 
 def _in_work_tree(repo: Repository) -> str:
@@ -223,9 +223,9 @@ def _finish(repo: Repository, blob: str, mode: str) -> None:
     message = git(repo.root, "log", "-1", "--format=%B", "HEAD", may_fail=True)
     parent = line(repo.root, "rev-parse", "--quiet", "--verify", "HEAD^")
     before = _at(repo, parent)[1] if parent else ""
-    known = {before, blob}
+    expected = {before, blob}
     is_ours = blob and f"{TRAILER}: ".encode() in message
-    if not is_ours or not {_in_work_tree(repo), _in_index(repo)} <= known:
+    if not is_ours or not {_in_work_tree(repo), _in_index(repo)} <= expected:
         raise RepositoryRefuses(
             f"{repo.file} differs from the last commit in {repo.root}: commit or undo that first"
         )

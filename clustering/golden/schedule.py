@@ -29,12 +29,12 @@ def cases_due(
 
     A run from before the signature was of an earlier revision and does not count.
     """
-    known = list(changes)
+    all_changes = list(changes)
     for case in cases:
         run = newest.get(case.case_id)
         last = run.time_unix_nano if run else 0
         is_old = last < case.approved_unix_nano or now - last >= hours * HOUR
-        if case.state is CaseState.SIGNED and (is_old or _has_changed(case, last, known)):
+        if case.state is CaseState.SIGNED and (is_old or _has_changed(case, last, all_changes)):
             yield case
 
 

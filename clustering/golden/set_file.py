@@ -48,10 +48,10 @@ def _read(text: str) -> Iterator[Line]:
 
 def put(text: str, case: GoldenCase) -> str:
     """The file's text with this case: in place of the line with its id, else at the end."""
-    found = [row.number for row in read(text) if row.case and row.case.case_id == case.case_id]
-    if found:
+    numbers = [row.number for row in read(text) if row.case and row.case.case_id == case.case_id]
+    if numbers:
         rows = text.split("\n")
-        rows[found[0] - 1] = line(case)
+        rows[numbers[0] - 1] = line(case)
         return "\n".join(rows)
     between = "" if not text or text.endswith("\n") else "\n"
     return f"{text}{between}{line(case)}\n"
@@ -75,38 +75,38 @@ def adopted(stored: GoldenCase | None, case: GoldenCase) -> GoldenCase | None:
     """
     if not is_as_signed(case):
         return None
-    found = replace(case, state=CaseState.SIGNED)
+    signed = replace(case, state=CaseState.SIGNED)
     if stored is None:
-        return found
+        return signed
     if stored.state is CaseState.REJECTED:
-        return replace(found, revision=max(stored.revision, case.revision) + 1)
+        return replace(signed, revision=max(stored.revision, case.revision) + 1)
     is_newer = stored.state in IN_SET and case.revision > stored.revision
     is_same = (stored.content_hash, stored.revision) == (case.content_hash, case.revision)
-    return found if is_newer or (is_same and stored.state is CaseState.PROPOSED) else None
+    return signed if is_newer or (is_same and stored.state is CaseState.PROPOSED) else None
 
 
-def invalid_cases(lines: Sequence[Line], asked: Normalise) -> list[InvalidCase]:
+def invalid_cases(lines: Sequence[Line], normalise: Normalise) -> list[InvalidCase]:
     """Finds what is wrong in a file alone: lines that are no case, edited or unsigned cases, and
     cases with one question or one id.
 
     A line without a hash was written by hand and counts as unsigned.
     """
-    seen: dict[str, int] = {}
-    found: list[InvalidCase] = []
+    first_line: dict[str, int] = {}
+    invalid: list[InvalidCase] = []
     for row in lines:
         case = row.case
         if case is None:
-            found.append(InvalidCase(case_id="", number=row.number, why=row.wrong))
+            invalid.append(InvalidCase(case_id="", number=row.number, why=row.wrong))
             continue
         if why := _unsigned(case):
-            found.append(InvalidCase(case_id=case.case_id, number=row.number, why=why))
-        for key in (f"asks {asked(case.question)}", f"id {case.case_id}"):
-            if key in seen and key != "id ":
+            invalid.append(InvalidCase(case_id=case.case_id, number=row.number, why=why))
+        for key in (f"asks {normalise(case.question)}", f"id {case.case_id}"):
+            if key in first_line and key != "id ":
                 what = "asks the same" if key.startswith("asks") else "has the same id"
-                why = f"line {seen[key]} {what}"
-                found.append(InvalidCase(case_id=case.case_id, number=row.number, why=why))
-            seen.setdefault(key, row.number)
-    return found
+                why = f"line {first_line[key]} {what}"
+                invalid.append(InvalidCase(case_id=case.case_id, number=row.number, why=why))
+            first_line.setdefault(key, row.number)
+    return invalid
 
 
 def _unsigned(case: GoldenCase) -> str:
@@ -123,7 +123,7 @@ def differing(lines: Sequence[Line], stored: Mapping[str, GoldenCase]) -> list[I
     A case that is a proposal again is not compared: the file keeps its signed revision.
     """
     written = {row.case.case_id: (row.number, row.case) for row in lines if row.case}
-    found = []
+    invalid = []
     for name, case in stored.items():
         if case.state not in IN_SET:
             continue
@@ -134,5 +134,5 @@ def differing(lines: Sequence[Line], stored: Mapping[str, GoldenCase]) -> list[I
             why = f"is in the file with a hash that {case.approved_by} did not sign here"
         else:
             continue
-        found.append(InvalidCase(case_id=name, number=number, why=why))
-    return found
+        invalid.append(InvalidCase(case_id=name, number=number, why=why))
+    return invalid

@@ -61,7 +61,7 @@ def edit(case: GoldenCase, changes: Mapping[str, Any], actor: str, now: int) -> 
     """
     named = _named(actor, "edits")
     if case.state is CaseState.REJECTED:
-        raise Refused(f"{case.case_id} was rejected; propose its trace anew")
+        raise Refused(f"{case.case_id} was rejected; propose its trace again")
     unknown = sorted(set(changes) - EDITED)
     if unknown:
         raise BadCase(f"{unknown[0]}: cannot be edited; {', '.join(sorted(EDITED))} can")
@@ -73,9 +73,9 @@ def edit(case: GoldenCase, changes: Mapping[str, Any], actor: str, now: int) -> 
     if case.state in IN_SET:
         return propose(after, named, now)
     authors = () if is_same_person(named, case.proposed_by) else (named,)
-    known = [name for name in case.edited_by if not is_same_person(name, named)]
+    others = [name for name in case.edited_by if not is_same_person(name, named)]
     return _hashed(
-        replace(after, edited_by=(*known, *authors), revision=case.revision + 1, state=case.state)
+        replace(after, edited_by=(*others, *authors), revision=case.revision + 1, state=case.state)
     )
 
 
@@ -89,7 +89,7 @@ def sign(case: GoldenCase, actor: str, seen_hash: str, now: int, *, two_people: 
         by = f" by {case.approved_by}" if case.approved_by else ""
         raise Refused(f"{case.case_id} is {case.state}{by}: only a proposed case is signed")
     if content_hash(case) != case.content_hash:
-        raise Refused(f"{case.case_id} has another content than its hash says; edit it anew")
+        raise Refused(f"{case.case_id} does not match its content hash; edit it again")
     if seen_hash != case.content_hash:
         raise Refused(
             f"{case.case_id} was changed since you saw it: look at revision {case.revision} first"

@@ -35,16 +35,16 @@ def verdict(
     record: RagRecord,
     scores: Sequence[Score],
     fails_below: Mapping[str, float],
-    asked: Normalise,
+    normalise: Normalise,
 ) -> Verdict:
     """The verdict on a record that answers the case's question; `scores` are that record's."""
     if record.error is not None:
         return Verdict(False, f"the request failed: {record.error}"[:MOST_WORDS])
     if record.answer is None:
         return Verdict(None, "the answer is not known")
-    words = asked(record.answer).split()
+    words = normalise(record.answer).split()
     vital = [fact.text for fact in case.expected_facts if fact.is_vital]
-    shares = {text: _share(asked(text).split(), words) for text in vital}
+    shares = {text: _share(normalise(text).split(), words) for text in vital}
     problems = [*_failing(scores, fails_below), *_missing(shares), *_refusals(case, scores)]
     if problems:
         return Verdict(False, "; ".join(problems)[:MOST_WORDS])
@@ -62,10 +62,10 @@ def _failing(scores: Sequence[Score], fails_below: Mapping[str, float]) -> Itera
 
 def _share(fact: Sequence[str], answer: Sequence[str]) -> float:
     """Share of the fact's words that the answer has; 0 if a number of the fact is missing."""
-    words, known = set(fact), set(answer)
-    if any(word[-1].isdigit() and word not in known for word in words):
+    words, answer_words = set(fact), set(answer)
+    if any(word[-1].isdigit() and word not in answer_words for word in words):
         return 0.0
-    return len(words & known) / len(words) if words else 1.0
+    return len(words & answer_words) / len(words) if words else 1.0
 
 
 def _missing(shares: Mapping[str, float]) -> Iterator[str]:

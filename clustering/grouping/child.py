@@ -73,16 +73,16 @@ def main() -> None:
     threading.Thread(target=_end_with_parent, daemon=True).start()
     folder, seed = Path(sys.argv[1]), int(sys.argv[2])
     strata = folder / "strata.npy"
-    found = clusters(
+    clustering = clusters(
         np.load(folder / "vectors.npy", mmap_mode="r"),
         seed=seed,
         strata=np.load(strata).tolist() if strata.exists() else None,
     )
     np.savez(
         folder / "clusters.npz",
-        labels=found.labels,
-        strengths=found.strengths,
-        memberships=found.memberships,
+        labels=clustering.labels,
+        strengths=clustering.strengths,
+        memberships=clustering.memberships,
     )
 
 
@@ -138,8 +138,8 @@ def _result(folder: Path, status: int) -> Clustering | Unavailable:
         output = (folder / "output").read_text(encoding="utf-8", errors="replace").strip()
         last = output.splitlines()[-1][:SHOWN] if output else f"status {status}"
         return Unavailable(reason=Reason.FAILED, detail=f"clustering failed: {last}")
-    with np.load(folder / "clusters.npz") as found:
-        return Clustering(**{name: found[name] for name in found.files})
+    with np.load(folder / "clusters.npz") as arrays:
+        return Clustering(**{name: arrays[name] for name in arrays.files})
 
 
 def _end_with_parent() -> None:

@@ -55,7 +55,7 @@ class _Fit:
     sample: Vectors
     places: Vectors
     model: Any
-    found: Clustering
+    clustering: Clustering
     centroids: Vectors
 
 
@@ -68,17 +68,17 @@ def clusters(vectors: Vectors, *, seed: int, strata: Sequence[int] | None = None
     weighted by likeness. (UMAP's own `transform` starts from that mean, then optimises for
     minutes.) Rows of zeros are noise; with fewer than 16 other rows, everything is.
     """
-    known = np.flatnonzero(vectors.any(axis=1))
-    if len(known) <= NEIGHBOURS:
+    nonzero = np.flatnonzero(vectors.any(axis=1))
+    if len(nonzero) <= NEIGHBOURS:
         return _noise(len(vectors), 0)
     chance = np.random.default_rng(seed)
-    kinds = np.zeros(len(known), np.intp) if strata is None else np.asarray(strata)[known]
-    fitted = known[_sampled(kinds, chance)]
+    kinds = np.zeros(len(nonzero), np.intp) if strata is None else np.asarray(strata)[nonzero]
+    fitted = nonzero[_sampled(kinds, chance)]
     fit = _fit(vectors[fitted], seed)
-    whole = _noise(len(vectors), fit.found.count)
-    _put(whole, fitted, fit.found)
-    if fit.found.count:
-        for rows in _blocks(np.setdiff1d(known, fitted)):
+    whole = _noise(len(vectors), fit.clustering.count)
+    _put(whole, fitted, fit.clustering)
+    if fit.clustering.count:
+        for rows in _blocks(np.setdiff1d(nonzero, fitted)):
             _put(whole, rows, _placed(vectors[rows], fit))
     return whole
 
@@ -126,15 +126,15 @@ def _fit(sample: Vectors, seed: int) -> _Fit:
         prediction_data=True,
     ).fit(places)
     count = int(model.labels_.max()) + 1
-    found = _noise(len(sample), count)
+    clustering = _noise(len(sample), count)
     if count:
-        found = Clustering(
+        clustering = Clustering(
             labels=model.labels_.astype(np.int32),
             strengths=model.probabilities_.astype(np.float32),
             memberships=hdbscan.all_points_membership_vectors(model).astype(np.float32),
         )
-    means = centroids(sample, found.labels, count)
-    return _Fit(sample=sample, places=places, model=model, found=found, centroids=means)
+    means = centroids(sample, clustering.labels, count)
+    return _Fit(sample=sample, places=places, model=model, clustering=clustering, centroids=means)
 
 
 def _places(sample: Vectors, seed: int) -> Vectors:
@@ -188,7 +188,7 @@ def _placed(vectors: Vectors, fit: _Fit) -> Clustering:
     labels = cosines.argmax(axis=1).astype(np.int32)
     strengths = memberships.max(axis=1)
     best = np.sort(cosines, axis=1)
-    margin = best[:, -1] - best[:, -2] if fit.found.count > 1 else best[:, -1]
+    margin = best[:, -1] - best[:, -2] if fit.clustering.count > 1 else best[:, -1]
     # The same bounds as for a new record: see `assign`.
     doubtful = np.flatnonzero((best[:, -1] < LEAST_COSINE) | (margin < LEAST_MARGIN))
     if len(doubtful):

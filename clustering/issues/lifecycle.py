@@ -47,7 +47,7 @@ class FirstSeen:
     index_epochs: Mapping[str, int] = field(default_factory=dict)
 
 
-def is_from_later_release(failure: Failure, issue: Issue, seen: FirstSeen) -> bool:
+def is_from_later_release(failure: Failure, issue: Issue, first_seen: FirstSeen) -> bool:
     """Whether a member of a resolved issue shows that the issue is back.
 
     Where it was resolved in a named release or index version, the failure must be of that version
@@ -58,8 +58,8 @@ def is_from_later_release(failure: Failure, issue: Issue, seen: FirstSeen) -> bo
     if failure.time_unix_nano < issue.resolved_unix_nano:
         return False
     of_failure = [
-        (seen.service_versions, failure.service_version),
-        (seen.index_epochs, failure.index_epoch),
+        (first_seen.service_versions, failure.service_version),
+        (first_seen.index_epochs, failure.index_epoch),
     ]
     if not any(name for _, name in of_failure):
         return True
@@ -134,7 +134,7 @@ def _calmed(issue: Issue, now: float, pace: Pace) -> Step | None:
     """Forecasts from the hours before the escalation, else it would be its own forecast."""
     since = now - issue.state_unix_nano / NANOS
     if since >= ESCALATING_SECONDS:
-        return IssueState.ONGOING, IssueVerb.CALMED, "its rate has become what is usual"
+        return IssueState.ONGOING, IssueVerb.CALMED, "its rate has become usual"
     past, _ = _cut(pace.hours, since + HOUR)
     if since < CALM_HOURS * HOUR or any(
         is_above_forecast(past, hour) for hour in pace.hours[-CALM_HOURS:]

@@ -29,10 +29,10 @@ class Placement:
 
     def __add__(self, other: Placement) -> Placement:
         """Both; of an issue in both, the state of `other`."""
-        known = {issue.issue_id: issue for issue in (*self.issues, *other.issues)}
+        latest = {issue.issue_id: issue for issue in (*self.issues, *other.issues)}
         return Placement(
             members=self.members + other.members,
-            issues=tuple(known.values()),
+            issues=tuple(latest.values()),
             events=self.events + other.events,
         )
 
@@ -47,28 +47,28 @@ def still_fits(kept: KeptFailure, index: IssueIndex) -> bool:
 
 def match_centroids(kept: Iterable[KeptFailure], index: IssueIndex, model: str) -> Placement:
     """Matches records with vectors of this model to clustered issues, in order of time."""
-    placed = Placement()
-    for family, several in _by_family(
+    placement = Placement()
+    for family, records in _by_family(
         record for record in kept if record.vector_model == model
     ).items():
-        found = [issue for issue in index.of(family) if issue.vector_model == model]
-        if found:
-            placed += _assigned(several, found)
-    return placed
+        candidates = [issue for issue in index.of(family) if issue.vector_model == model]
+        if candidates:
+            placement += _assigned(records, candidates)
+    return placement
 
 
-def _assigned(several: Sequence[KeptFailure], issues: Sequence[Issue]) -> Placement:
+def _assigned(records: Sequence[KeptFailure], issues: Sequence[Issue]) -> Placement:
     from clustering.issues.members import assign_all
 
-    found = assign_all([record.failure for record in several], joint_vectors(several), issues)
-    known = {issue.issue_id: issue for issue in issues}
+    matches = assign_all([record.failure for record in records], joint_vectors(records), issues)
+    before = {issue.issue_id: issue for issue in issues}
     return Placement(
         members=tuple(
             (record, membership)
-            for record, membership in zip(several, found.memberships, strict=True)
+            for record, membership in zip(records, matches.memberships, strict=True)
             if membership is not None
         ),
-        issues=tuple(issue for issue in found.issues if issue is not known[issue.issue_id]),
+        issues=tuple(issue for issue in matches.issues if issue is not before[issue.issue_id]),
     )
 
 
@@ -79,18 +79,22 @@ def match_keys(
 
     `now` is in nanoseconds.
     """
-    placed = Placement()
-    for family, several in _by_family(kept).items():
-        known = {record.failure.key: record for record in several}
-        found = group((record.failure for record in several), index.of(family), is_above, now)
-        placed += Placement(
-            members=tuple((known[membership.key], membership) for membership in found.memberships),
-            issues=found.issues,
+    placement = Placement()
+    for family, records in _by_family(kept).items():
+        by_key = {record.failure.key: record for record in records}
+        matches = group((record.failure for record in records), index.of(family), is_above, now)
+        placement += Placement(
+            members=tuple(
+                (by_key[membership.key], membership) for membership in matches.memberships
+            ),
+            issues=matches.issues,
             events=tuple(
-                opening_event(issue, now) for issue in found.issues if not index.get(issue.issue_id)
+                opening_event(issue, now)
+                for issue in matches.issues
+                if not index.get(issue.issue_id)
             ),
         )
-    return placed
+    return placement
 
 
 def open_keys(index: IssueIndex) -> set[Key]:
@@ -116,9 +120,9 @@ def without_members(issue: Issue, members: int) -> Issue:
 
 
 def _by_family(kept: Iterable[KeptFailure]) -> Mapping[Family, list[KeptFailure]]:
-    found: dict[Family, list[KeptFailure]] = defaultdict(list)
+    by_family: dict[Family, list[KeptFailure]] = defaultdict(list)
     for record in sorted(
         kept, key=lambda record: (record.failure.time_unix_nano, record.failure.key)
     ):
-        found[family_of(record.failure)].append(record)
-    return found
+        by_family[family_of(record.failure)].append(record)
+    return by_family

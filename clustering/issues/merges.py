@@ -59,18 +59,18 @@ def propose(
     younger issue, else PROPOSED. Pairs in `pairs` are decided or wait for a person: they are left
     out. So are, until the next call, further pairs of an issue that is merged now.
     """
-    known = {frozenset((pair.kept, pair.merged)) for pair in pairs}
-    held = _held(clustering, members)
-    found: list[IssuePair] = []
+    decided = {frozenset((pair.kept, pair.merged)) for pair in pairs}
+    counts = _held(clustering, members)
+    proposals: list[IssuePair] = []
     changing: set[str] = set()
     for likeness, kept, merged in _alike(issues):
         both = {kept.issue_id, merged.issue_id}
-        if both & changing or frozenset(both) in known:
+        if both & changing or frozenset(both) in decided:
             continue
-        shared = _shared(held[kept.issue_id], held[merged.issue_id])
+        shared = _shared(counts[kept.issue_id], counts[merged.issue_id])
         is_sure = likeness >= SURE and shared >= SURE_SHARED and not merged.is_triaged
         changing |= both if is_sure else set()
-        found.append(
+        proposals.append(
             IssuePair(
                 kept=kept.issue_id,
                 merged=merged.issue_id,
@@ -80,7 +80,7 @@ def propose(
                 time_unix_nano=time_unix_nano,
             )
         )
-    return found
+    return proposals
 
 
 def splits(clustering: Clustering, members: Sequence[str], vectors: Vectors) -> list[Split]:
@@ -90,21 +90,21 @@ def splits(clustering: Clustering, members: Sequence[str], vectors: Vectors) -> 
     cosine under 0.75 to the largest part. `vectors` (n, d) and `members` (n) are those of the
     clustered records.
     """
-    held = _held(clustering, members)
-    found = []
-    for issue_id in sorted(held):
+    counts = _held(clustering, members)
+    several = []
+    for issue_id in sorted(counts):
         rows = np.array([member == issue_id for member in members])
-        (first, largest), *others = held[issue_id].most_common()
+        (first, largest), *others = counts[issue_id].most_common()
         middle = centroid(vectors[rows & (clustering.labels == first)])
         parts = [
             count
             for cluster, count in others
-            if count >= max(SPLIT_LEAST, SPLIT_SHARE * held[issue_id].total())
+            if count >= max(SPLIT_LEAST, SPLIT_SHARE * counts[issue_id].total())
             and middle @ centroid(vectors[rows & (clustering.labels == cluster)]) < PROPOSED
         ]
         if parts:
-            found.append(Split(issue_id=issue_id, parts=(largest, *parts)))
-    return found
+            several.append(Split(issue_id=issue_id, parts=(largest, *parts)))
+    return several
 
 
 def merge(
@@ -174,11 +174,11 @@ def redirect(issue_id: str, issues: Mapping[str, Issue]) -> str:
 
 def _held(clustering: Clustering, members: Sequence[str]) -> dict[str, Counter[int]]:
     """How many members of each issue lie in which cluster."""
-    held: dict[str, Counter[int]] = defaultdict(Counter)
+    counts: dict[str, Counter[int]] = defaultdict(Counter)
     for issue_id, cluster in zip(members, clustering.labels.tolist(), strict=True):
         if issue_id and cluster >= 0:
-            held[issue_id][cluster] += 1
-    return held
+            counts[issue_id][cluster] += 1
+    return counts
 
 
 def _shared(first: Counter[int], other: Counter[int]) -> float:
@@ -195,14 +195,14 @@ def _alike(issues: Iterable[Issue]) -> list[tuple[float, Issue, Issue]]:
     for issue in issues:
         if issue.centroid and not issue.merged_into:
             kinds[(*_kind(issue), issue.vector_model)].append(issue)
-    found = []
+    similar = []
     for same in kinds.values():
         centroids = np.array([issue.centroid for issue in same], np.float32)
         likeness = np.triu(centroids @ centroids.T, 1)
         for row, column in np.argwhere(likeness >= PROPOSED).tolist():
             pair = older_first(same[row], same[column])
-            found.append((float(likeness[row, column]), *pair))
-    return sorted(found, key=lambda alike: (-alike[0], alike[1].issue_id, alike[2].issue_id))
+            similar.append((float(likeness[row, column]), *pair))
+    return sorted(similar, key=lambda alike: (-alike[0], alike[1].issue_id, alike[2].issue_id))
 
 
 def _kind(issue: Issue) -> tuple[str, str, str]:

@@ -46,8 +46,8 @@ def telling(reasons: Sequence[str], others: Sequence[str]) -> tuple[str, ...]:
     ('deadline', 'wrong')
     """
     plain, rest = ([_MARK.sub(" ", text) for text in texts] for texts in (reasons, others))
-    found, _ = distinctive_phrases([plain, rest], CANDIDATES)
-    differ = [phrase for phrase in found if _share(phrase, plain) >= 2 * _share(phrase, rest)]
+    candidates, _ = distinctive_phrases([plain, rest], CANDIDATES)
+    differ = [phrase for phrase in candidates if _share(phrase, plain) >= 2 * _share(phrase, rest)]
     return tuple(
         phrase for phrase in differ if len(phrase) >= LEAST_LETTERS or not phrase.isascii()
     )[:NAMED_BY]
@@ -84,8 +84,8 @@ def title_prompt(members: Sequence[str], others: Sequence[str], *, delimiter: st
 
 
 def _share(phrase: str, texts: Sequence[str]) -> float:
-    found = sum(f" {phrase} " in f" {' '.join(text.casefold().split())} " for text in texts)
-    return found / len(texts) if texts else 0.0
+    count = sum(f" {phrase} " in f" {' '.join(text.casefold().split())} " for text in texts)
+    return count / len(texts) if texts else 0.0
 
 
 def _lines(reasons: Sequence[str]) -> str:

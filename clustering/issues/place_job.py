@@ -99,12 +99,12 @@ class PlaceJob:
         older = failed.find(self._store, filter_, priority=Priority.TICK)
         gone = {change.key for change in fresh.gone}
         # Of a record in both, the changed one wins: it comes later.
-        known = {
+        records = {
             record.key: record for record in (*older, *fresh.failing) if record.key not in gone
         }
-        filled = self._vectors.fill(list(known.values())[: self._settings.records])
+        filled = self._vectors.fill(list(records.values())[: self._settings.records])
         with_vectors = {record.key: record for record in filled}
-        self.waiting = len(known) - len(with_vectors)
+        self.waiting = len(records) - len(with_vectors)
         metrics.WAITING.set(self.waiting)
         return [with_vectors.pop(record.key, record) for record in fresh.failing] + list(
             with_vectors.values()
@@ -127,9 +127,9 @@ class PlaceJob:
             for record in (*fresh.gone_failures, *moved)
             if (home := index.home(record)) is not None
         ]
-        left = Counter(issue.issue_id for issue in homes)
+        leavers = Counter(issue.issue_id for issue in homes)
         issues = [
-            matching.without_members(issue, left[issue.issue_id])
+            matching.without_members(issue, leavers[issue.issue_id])
             for issue in {issue.issue_id: issue for issue in homes}.values()
         ]
         self._ledger.keep(issues=issues)
@@ -158,9 +158,9 @@ class PlaceJob:
         rows = failed.find(self._store, filter_, priority=Priority.TICK)
         model = self._vectors.model
         alike = [record for record in rows if model and record.vector_model == model]
-        known = failed.with_vectors(self._store, alike, model)
+        with_vectors = failed.with_vectors(self._store, alike, model)
         others = [record for record in rows if not model or record.vector_model != model]
-        return {record.key: record for record in (*others, *known)}
+        return {record.key: record for record in (*others, *with_vectors)}
 
     def _place(self, loose: Sequence[KeptFailure], index: IssueIndex, now: float) -> set[str]:
         """By centroid first; what no clustered issue took goes by key."""

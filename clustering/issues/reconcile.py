@@ -58,8 +58,8 @@ class Residue:
 
     def home(self, row: int) -> str:
         """The provisional issue of a record; empty for none, or one that is not in memory."""
-        held = self.held.get(self.failures[row].key, "")
-        return held if held in self.issues else ""
+        issue_id = self.held.get(self.failures[row].key, "")
+        return issue_id if issue_id in self.issues else ""
 
     def may_move(self, row: int, issue_id: str) -> bool:
         """Whether a record may go to an issue: it stays where a person has triaged its issue."""
@@ -107,7 +107,7 @@ def reconcile(
     refining = _refining(residue, clustering)
     above = partial(_is_above, is_above, _loose(residue, clustering))
     parts: dict[str, list[int]] = {}
-    became: dict[int, str] = {}
+    issue_of_cluster: dict[int, str] = {}
     for cluster in np.argsort(-_sizes(clustering), kind="stable").tolist():
         own = issues.get(refining.get(cluster, ""))
         rows = _rows(residue, clustering, cluster, own)
@@ -115,10 +115,10 @@ def reconcile(
         issue = _become(candidate, own, issues, above, now_unix_nano)
         if issue is not None:
             issues[issue.issue_id] = issue
-            became[cluster] = issue.issue_id
+            issue_of_cluster[cluster] = issue.issue_id
             parts.setdefault(issue.issue_id, []).extend(rows)
     memberships = [
-        _membership(residue.failures[row], clustering, row, issue_id, became)
+        _membership(residue.failures[row], clustering, row, issue_id, issue_of_cluster)
         for issue_id, rows in parts.items()
         for row in rows
     ]
@@ -204,11 +204,11 @@ def _membership(
     clustering: Clustering,
     row: int,
     issue_id: str,
-    became: Mapping[int, str],
+    issue_of_cluster: Mapping[int, str],
 ) -> Membership:
     """The membership of a clustered record; `others` are issues that other clusters became."""
     soft: dict[str, float] = {}
-    for cluster, other in became.items():
+    for cluster, other in issue_of_cluster.items():
         if other != issue_id:
             soft[other] = soft.get(other, 0.0) + float(clustering.memberships[row, cluster])
     return Membership(
@@ -226,13 +226,13 @@ def _assigned(
 ) -> tuple[Mapping[str, Issue], list[Membership]]:
     """Assigns the records that no cluster took; the issues then, and the memberships."""
     failures = residue.failures
-    left = [row for row, failure in enumerate(failures) if failure.key not in settled]
-    rows = residue.in_time_order([row for row in left if residue.may_move(row, "")])
+    unsettled = [row for row, failure in enumerate(failures) if failure.key not in settled]
+    rows = residue.in_time_order([row for row in unsettled if residue.may_move(row, "")])
     fitting = [issue for issue in issues.values() if issue.vector_model == residue.vector_model]
-    found = assign_all([failures[row] for row in rows], residue.vectors[rows], fitting)
-    grown = {issue.issue_id: issue for issue in found.issues}
+    matches = assign_all([failures[row] for row in rows], residue.vectors[rows], fitting)
+    grown = {issue.issue_id: issue for issue in matches.issues}
     return {**issues, **grown}, [
-        membership for membership in found.memberships if membership is not None
+        membership for membership in matches.memberships if membership is not None
     ]
 
 
@@ -277,8 +277,8 @@ def _summed(
 
 def _counted(issue: Issue, before: Issue | None, moves: Mapping[tuple[str, str], int]) -> Issue:
     """The issue with its new count; a provisional one without members left becomes a redirect."""
-    came = sum(count for (_, goal), count in moves.items() if goal == issue.issue_id)
-    left = Counter({goal: n for (home, goal), n in moves.items() if home == issue.issue_id})
-    members = (before.members if before else 0) + came - left.total()
-    goal = left.most_common(1)[0][0] if left and issue.is_provisional and members <= 0 else ""
+    gains = sum(count for (_, goal), count in moves.items() if goal == issue.issue_id)
+    losses = Counter({goal: n for (home, goal), n in moves.items() if home == issue.issue_id})
+    members = (before.members if before else 0) + gains - losses.total()
+    goal = losses.most_common(1)[0][0] if losses and issue.is_provisional and members <= 0 else ""
     return replace(issue, members=max(members, 0), merged_into=goal)

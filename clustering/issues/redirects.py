@@ -12,40 +12,40 @@ from ragvigil.store.issues.issues import IssueFilter
 class IssueRedirects:
     """All issues at one moment, merged ones included."""
 
-    def __init__(self, known: Iterable[Issue]) -> None:
-        self._known = {issue.issue_id: issue for issue in known}
+    def __init__(self, issues: Iterable[Issue]) -> None:
+        self._by_id = {issue.issue_id: issue for issue in issues}
         self._parts: dict[str, list[str]] = defaultdict(list)
-        for name in self._known:
+        for name in self._by_id:
             home = self.home(name)
             if home is not None:
                 self._parts[home.issue_id].append(name)
 
     def home(self, issue_id: str) -> Issue | None:
         """The issue of this id, or the one it was merged into."""
-        issue = self._known.get(issue_id)
+        issue = self._by_id.get(issue_id)
         while issue is not None and issue.merged_into:
-            issue = self._known.get(issue.merged_into)
+            issue = self._by_id.get(issue.merged_into)
         return issue
 
     def ids(self, issues: Iterable[Issue]) -> list[str]:
         """The ids of these issues and of all that were merged into them."""
         return [name for issue in issues for name in self._parts[issue.issue_id]]
 
-    def find(self, wanted: IssueFilter) -> list[Issue]:
+    def find(self, filter_: IssueFilter) -> list[Issue]:
         """All issues that match and are not merged; the filter's limit does not apply."""
-        return [self._known[name] for name in self._parts if _matches(self._known[name], wanted)]
+        return [self._by_id[name] for name in self._parts if _matches(self._by_id[name], filter_)]
 
     def names(self) -> Mapping[str, str]:
         """Names by id."""
-        return {issue.issue_id: issue.name for issue in self._known.values()}
+        return {issue.issue_id: issue.name for issue in self._by_id.values()}
 
 
-def _matches(issue: Issue, wanted: IssueFilter) -> bool:
+def _matches(issue: Issue, filter_: IssueFilter) -> bool:
     return (
-        wanted.service in ("", issue.service)
-        and wanted.environment in ("", issue.environment)
-        and wanted.family in ("", issue.family)
-        and (not wanted.states or issue.state in wanted.states)
-        and (not wanted.route or wanted.route in issue.routes)
-        and (wanted.text.casefold() in issue.name.casefold() or wanted.text == issue.issue_id)
+        filter_.service in ("", issue.service)
+        and filter_.environment in ("", issue.environment)
+        and filter_.family in ("", issue.family)
+        and (not filter_.states or issue.state in filter_.states)
+        and (not filter_.route or filter_.route in issue.routes)
+        and (filter_.text.casefold() in issue.name.casefold() or filter_.text == issue.issue_id)
     )

@@ -11,7 +11,7 @@ from ragvigil.model.issue import ComparedRecord
 from ragvigil.model.wilson import wilson
 
 Z = 2.58
-"""For 99 % intervals: a dozen dimensions are compared, and chance must not name one of them."""
+"""For 99 % intervals: a dozen dimensions are compared, and chance must not name any."""
 WORD = re.compile(r"\w{3,}")
 
 

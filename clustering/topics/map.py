@@ -67,30 +67,33 @@ def gather(pages: Iterable[Sequence[AnsweredQuestion]]) -> AskedQuestions:
 
 
 def topics(
-    asked: AskedQuestions, labels: NDArray[np.int32], before: Sequence[Topic], map_id: str
+    questions: AskedQuestions, labels: NDArray[np.int32], before: Sequence[Topic], map_id: str
 ) -> tuple[tuple[Topic, ...], Topic]:
     """The topics, most asked first, and the rest; `labels` are the sampled questions' clusters.
 
     A topic that continues one of `before` (of the same vector model) keeps its id and name. Ids of
     new topics are derived from `map_id`.
     """
-    sampled = asked.vectors[asked.is_sampled]
+    sampled = questions.vectors[questions.is_sampled]
     means = [centroid(sampled[labels == label]) for label in np.unique(labels[labels >= 0])]
-    centres = np.array(means, np.float32).reshape(len(means), asked.vectors.shape[1])
-    where = topic_of(asked.vectors, centres)
+    centres = np.array(means, np.float32).reshape(len(means), questions.vectors.shape[1])
+    where = topic_of(questions.vectors, centres)
     kept = _kept(centres, before)
-    groups = [_questions(asked, where == number) for number in (*range(len(centres)), -1)]
+    groups = [_questions(questions, where == number) for number in (*range(len(centres)), -1)]
     names = distinctive_phrases(groups, NAMED_BY)
     every = (
         _topic(
-            asked, where == number, centre, kept.get(number) or _new(map_id, number, names[number])
+            questions,
+            where == number,
+            centre,
+            kept.get(number) or _new(map_id, number, names[number]),
         )
         for number, centre in enumerate(centres)
     )
     # A cluster may lose all its questions to nearer centroids.
     filled = (topic for topic in every if topic.questions)
     ordered = sorted(filled, key=lambda topic: (-topic.questions, topic.topic_id))
-    return tuple(ordered), _counts(asked, where < 0)
+    return tuple(ordered), _counts(questions, where < 0)
 
 
 def topic_of(vectors: Vectors, centres: Vectors) -> NDArray[np.intp]:
@@ -101,18 +104,18 @@ def topic_of(vectors: Vectors, centres: Vectors) -> NDArray[np.intp]:
     return np.where(likeness.max(axis=1) >= LIES_IN, likeness.argmax(axis=1), -1)
 
 
-def with_golden_cases(found: TopicMap, golden: Vectors) -> TopicMap:
+def with_golden_cases(topic_map: TopicMap, golden: Vectors) -> TopicMap:
     """The map with the golden cases in each topic, by the vectors (n, d) of their questions."""
-    centres = np.array([topic.centroid for topic in found.topics], np.float32)
+    centres = np.array([topic.centroid for topic in topic_map.topics], np.float32)
     where = topic_of(golden, centres)
-    counts = np.bincount(where[where >= 0], minlength=len(found.topics))
+    counts = np.bincount(where[where >= 0], minlength=len(topic_map.topics))
     return replace(
-        found,
+        topic_map,
         topics=tuple(
             replace(topic, golden_cases=int(count))
-            for topic, count in zip(found.topics, counts, strict=True)
+            for topic, count in zip(topic_map.topics, counts, strict=True)
         ),
-        rest=replace(found.rest, golden_cases=int((where < 0).sum())),
+        rest=replace(topic_map.rest, golden_cases=int((where < 0).sum())),
     )
 
 
@@ -125,11 +128,11 @@ def moved_to(before: Sequence[Topic], examples: Vectors) -> tuple[Topic, ...]:
     )
 
 
-def gaps(found: TopicMap, least_share: float) -> tuple[Topic, ...]:
+def gaps(topic_map: TopicMap, least_share: float) -> tuple[Topic, ...]:
     """The topics with at least this share (0..1) of the questions and no golden case."""
-    least = least_share * found.questions
+    least = least_share * topic_map.questions
     return tuple(
-        topic for topic in found.topics if topic.questions >= least and not topic.golden_cases
+        topic for topic in topic_map.topics if topic.questions >= least and not topic.golden_cases
     )
 
 
@@ -152,33 +155,33 @@ def _new(map_id: str, number: int, words: Sequence[str]) -> tuple[str, str]:
 
 
 def _topic(
-    asked: AskedQuestions, members: Flags, centre: Vectors, called: tuple[str, str]
+    questions: AskedQuestions, members: Flags, centre: Vectors, id_and_name: tuple[str, str]
 ) -> Topic:
-    rows = np.flatnonzero(members & asked.is_sampled)
-    nearest = rows[np.argsort(-(asked.vectors[rows] @ centre), kind="stable")]
-    examples = dict.fromkeys(asked.questions[row] for row in nearest.tolist())
+    rows = np.flatnonzero(members & questions.is_sampled)
+    nearest = rows[np.argsort(-(questions.vectors[rows] @ centre), kind="stable")]
+    examples = dict.fromkeys(questions.questions[row] for row in nearest.tolist())
     return replace(
-        _counts(asked, members),
-        topic_id=called[0],
-        name=called[1],
+        _counts(questions, members),
+        topic_id=id_and_name[0],
+        name=id_and_name[1],
         examples=tuple(examples)[:EXAMPLES],
         centroid=tuple(centre.tolist()),
     )
 
 
-def _counts(asked: AskedQuestions, members: Flags) -> Topic:
+def _counts(questions: AskedQuestions, members: Flags) -> Topic:
     """The counts of a topic, without id and name."""
-    sampled = members & asked.is_sampled
+    sampled = members & questions.is_sampled
     return Topic(
         topic_id="",
         name="",
         questions=int(sampled.sum()),
-        failing=int((sampled & asked.is_failing).sum()),
-        rated=int((members & asked.is_rated).sum()),
-        down=int((members & asked.is_down).sum()),
+        failing=int((sampled & questions.is_failing).sum()),
+        rated=int((members & questions.is_rated).sum()),
+        down=int((members & questions.is_down).sum()),
     )
 
 
-def _questions(asked: AskedQuestions, members: Flags) -> list[str]:
-    is_shown = members & asked.is_sampled
-    return [text for text, shown in zip(asked.questions, is_shown, strict=True) if shown]
+def _questions(questions: AskedQuestions, members: Flags) -> list[str]:
+    is_shown = members & questions.is_sampled
+    return [text for text, shown in zip(questions.questions, is_shown, strict=True) if shown]

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from clustering.golden import set_file
-from clustering.golden.check import CaseChecks, Knowledge, check
+from clustering.golden.check import CaseChecks, TextTools, check
 from clustering.golden.git import RepositoryRefuses
 from clustering.golden.repository import (
     CleanTree,
@@ -34,7 +34,7 @@ class GoldenSet:
     problem: str = ""
 
 
-def read_set(store: Store, settings: GoldenSettings, known: Knowledge, now: int) -> GoldenSet:
+def read_set(store: Store, settings: GoldenSettings, known: TextTools, now: int) -> GoldenSet:
     """Reads the set, and stores signatures that the store does not have yet.
 
     `now` is in nanoseconds. A set that cannot be read is returned empty, with its problem.
@@ -45,7 +45,10 @@ def read_set(store: Store, settings: GoldenSettings, known: Knowledge, now: int)
     except RepositoryRefuses as error:
         return GoldenSet(problem=str(error))
     stored = {case.case_id: case for case in golden.find(store, CaseFilter())}
-    broken = [*set_file.invalid_cases(written, known.asked), *set_file.differing(written, stored)]
+    broken = [
+        *set_file.invalid_cases(written, known.normalise),
+        *set_file.differing(written, stored),
+    ]
     return GoldenSet(cases=set_file.cases_of(written), broken=broken)
 
 
@@ -77,7 +80,7 @@ def reconciled(store: Store, repo: Repository, found: CleanTree, now: int) -> li
 def checks(
     store: Store,
     settings: GoldenSettings,
-    known: Knowledge,
+    known: TextTools,
     case: GoldenCase,
     written: Sequence[GoldenCase],
 ) -> CaseChecks:

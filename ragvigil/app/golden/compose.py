@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import structlog
 
-from clustering.golden.check import Knowledge
+from clustering.golden.check import TextTools
 from clustering.golden.near_duplicates import Embed
 from ragvigil.app.golden.job import GoldenJob
 from ragvigil.app.golden.run import Judge, Trial
@@ -48,7 +48,9 @@ def golden_job(
         log.info(
             "golden cases: their questions leave for the target", url=settings.golden.target.url
         )
-    known = Knowledge(asked=question_key, marked=_marking(settings), embed=_embedding(inference))
+    known = TextTools(
+        normalise=question_key, redact=_marking(settings), embed=_embedding(inference)
+    )
     trial = Trial(
         store=store, target=settings.golden.target, runner=runner, judge=_judging(judging)
     )

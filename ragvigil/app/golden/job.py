@@ -13,7 +13,7 @@ import structlog
 
 from clustering.golden import set_file, verbs
 from clustering.golden.case import as_json
-from clustering.golden.check import CaseChecks, Knowledge, secrets
+from clustering.golden.check import CaseChecks, TextTools, secrets
 from clustering.golden.repository import clean_tree, commit, locked, message, repository
 from clustering.golden.schedule import Change, cases_due
 from clustering.golden.set_file import Line
@@ -47,7 +47,7 @@ class GoldenJob:
         self,
         store: Store,
         settings: GoldenSettings,
-        known: Knowledge,
+        known: TextTools,
         trial: Trial,
         clock: Clock = time.time,
     ) -> None:
@@ -189,7 +189,7 @@ class GoldenJob:
 
     def _marked(self, text: str) -> str:
         """Redacts a text: what a service answers here did not pass the intake, which redacts."""
-        return self._known.marked(text, Counter())
+        return self._known.redact(text, Counter())
 
     def _changes(self) -> Iterator[Change]:
         since = int(self._clock()) - CHANGE_DAYS * 86_400
@@ -217,11 +217,11 @@ def _require_readable(written: Sequence[Line]) -> None:
             raise Refused(f"line {line.number} of the set's file is no case: {line.wrong}")
 
 
-def _clashes(case: GoldenCase, written: Sequence[GoldenCase], known: Knowledge) -> Iterator[str]:
+def _clashes(case: GoldenCase, written: Sequence[GoldenCase], known: TextTools) -> Iterator[str]:
     """Says where the file has the same question, or this case at the same or a later revision."""
-    key = known.asked(case.question)
+    key = known.normalise(case.question)
     for other in written:
-        if other.case_id != case.case_id and known.asked(other.question) == key:
+        if other.case_id != case.case_id and known.normalise(other.question) == key:
             yield f"the set asks that already: {other.case_id or other.question}"
         if other.case_id == case.case_id and other.revision >= case.revision:
             yield f"the set has {other.case_id} at revision {other.revision}: edit that one"

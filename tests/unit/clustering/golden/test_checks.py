@@ -8,7 +8,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from clustering.golden.check import Knowledge, check
+from clustering.golden.check import TextTools, check
 from clustering.golden.leakage import PromptMessage, leaks
 from clustering.golden.near_duplicates import near_duplicates
 from clustering.golden.settings import GoldenSettings
@@ -115,7 +115,7 @@ def marked(text: str, found: Counter[str]) -> str:
 
 
 def test_a_check_says_what_blocks_and_what_warns() -> None:
-    known = Knowledge(asked=question_key, marked=marked)
+    known = TextTools(normalise=question_key, redact=marked)
     bad = case("own", "How long?", more={"owner": {"mail": ["ada@example.org"]}})
     found = check(bad, [case("c1", "how long")], None, (), known, GoldenSettings())
     assert found.blocking[0].startswith("nothing says what a good answer needs")
