@@ -1,4 +1,4 @@
-"""What every rubric file promises, judged ones above all."""
+"""The promises of every rubric file, above all of judged ones."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def test_every_judged_rubric_of_the_design_is_there() -> None:
 
 
 @pytest.mark.parametrize("name", sorted(EVERY))
-def test_a_file_parses_and_says_where_its_method_comes_from(name: str) -> None:
+def test_a_file_parses_and_names_the_source_of_its_method(name: str) -> None:
     text = files("scorers").joinpath("rubrics", f"{name}.toml").read_text("utf-8")
     rubric = parse_rubric(text, f"{name}.toml")
     assert rubric.name == name
@@ -59,7 +59,7 @@ def test_a_file_parses_and_says_where_its_method_comes_from(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", sorted(DERIVED))
-def test_a_derived_rubric_reads_grades_that_there_are(name: str) -> None:
+def test_a_derived_rubric_reads_grades_that_exist(name: str) -> None:
     source = JUDGED[DERIVED[name].derived_from]
     assert table_of(source).about is About.CHUNKS
     assert table_of(source).grade(DERIVED[name].relevant_from).value
@@ -68,7 +68,7 @@ def test_a_derived_rubric_reads_grades_that_there_are(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", sorted(JUDGED))
-def test_labels_of_grades_and_the_failures_are_named(name: str) -> None:
+def test_labels_of_grades_are_labels_of_the_rubric(name: str) -> None:
     table = table_of(JUDGED[name])
     assert {grade.name for grade in table.grades if grade.label} <= set(JUDGED[name].labels)
     assert len(table.failure_types) >= 3
@@ -96,7 +96,7 @@ def is_as_written(name: str, prompt: str) -> None:
 
 
 @pytest.mark.parametrize("name", sorted(JUDGED))
-def test_the_instruction_stands_behind_the_data_and_the_score_is_not_asked_for(name: str) -> None:
+def test_the_instruction_follows_the_data_and_no_score_is_asked_for(name: str) -> None:
     prompt = asked(name)[0].prompt
     data, _, task = prompt.rpartition(f"\n{DELIMITER} end of the data\n")
     assert table_of(JUDGED[name]).instruction.split()[0] in task.split("Task. ")[1].split()[0]
@@ -108,7 +108,7 @@ def test_the_instruction_stands_behind_the_data_and_the_score_is_not_asked_for(n
 
 @pytest.mark.parametrize("name", sorted(JUDGED))
 @pytest.mark.parametrize("best", [True, False])
-def test_the_ends_of_the_scale_are_the_ends_of_the_score(name: str, best: bool) -> None:
+def test_the_best_and_worst_grade_give_1_and_0(name: str, best: bool) -> None:
     questions = asked(name)
     graded = [grade for grade in table_of(JUDGED[name]).grades if grade.value is not None]
     grade = graded[0] if best else graded[-1]
@@ -142,7 +142,7 @@ def test_the_ends_of_the_scale_are_the_ends_of_the_score(name: str, best: bool) 
 
 
 def quote(question: Question, passage: str) -> str:
-    """A true quote from wherever this rubric wants it."""
+    """A true quote from where this rubric requires it."""
     texts = {passage.name: passage.text for passage in question.passages}
     if passage:
         return texts[passage]

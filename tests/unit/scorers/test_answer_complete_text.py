@@ -1,4 +1,4 @@
-"""Whole and cut answers: what the finish reason says, else what the text says."""
+"""Whole and cut answers, by the finish reason, else by the text."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def test_a_token_limit_is_a_cut_whatever_the_text(reason: str) -> None:
     assert scored(WHOLE[0], finish_reason=reason) == (0.0, "truncated")
 
 
-def test_the_finish_reason_is_believed_over_the_text() -> None:
+def test_the_finish_reason_overrides_the_text() -> None:
     assert scored(CUT[0], finish_reason="stop") == (1.0, "")
 
 

@@ -1,4 +1,4 @@
-"""Citations against chunks: what passes, what fails, and under which label."""
+"""Citations checked against chunks: what passes, what fails, and under which label."""
 
 from __future__ import annotations
 
@@ -169,7 +169,7 @@ def test_a_sentence_in_other_words_passes() -> None:
         (Citation(target="old-01", chunk_id="old-01"), "not_in_context"),
     ],
 )
-def test_a_citation_outside_the_context_says_how(citation: Citation, label: str) -> None:
+def test_a_citation_outside_the_context_is_labelled(citation: Citation, label: str) -> None:
     record = RagRecord(
         record_id="1",
         trace_id="1",
@@ -194,13 +194,13 @@ def test_without_citations_nothing_is_scored() -> None:
     assert (score.value, score.absent) == (None, "")
 
 
-def test_a_quotation_of_a_hidden_text_is_unknown_and_not_wrong() -> None:
+def test_a_quotation_of_an_unknown_text_is_not_wrong() -> None:
     hidden = (Document(chunk_id="refund-02"),)
     score = scored(Citation(target="refund-02", chunk_id="refund-02", quote="a b c"), chunks=hidden)
     assert (score.value, score.absent) == (None, "document_texts")
 
 
-def test_ids_that_the_spans_lack_are_unknown_and_not_made_up() -> None:
+def test_ids_that_the_spans_lack_are_not_invented() -> None:
     record = RagRecord(
         record_id="1",
         trace_id="1",
@@ -211,7 +211,7 @@ def test_ids_that_the_spans_lack_are_unknown_and_not_made_up() -> None:
     assert CitationValidity().score(record).value is None
 
 
-def test_words_of_the_question_in_quotation_marks_are_no_quotation() -> None:
+def test_quoted_words_of_the_question_are_no_quotation() -> None:
     record = RagRecord(
         record_id="1",
         trace_id="1",
@@ -234,13 +234,13 @@ def test_a_citation_of_a_document_may_quote_any_of_its_chunks() -> None:
     assert scored(part, chunks=chunks).label == "quote_in_other_chunk"
 
 
-def test_two_chunks_under_one_id_are_read_as_one() -> None:
+def test_two_chunks_with_one_id_count_as_one_text() -> None:
     chunks = (Document(chunk_id="a", content=CARDS), Document(chunk_id="a", content=PARCELS))
     citation = Citation(target="a", chunk_id="a", quote="Refunds are paid to the original payment")
     assert scored(citation, chunks=chunks).value == 1.0
 
 
-def test_a_sentence_of_two_cited_chunks_may_stand_in_either() -> None:
+def test_a_sentence_citing_two_chunks_may_come_from_either() -> None:
     sentence = "Parcels sent to a pickup point are held for 10 days."
     answer = f"{sentence} [1][2]"
     marks = tuple(

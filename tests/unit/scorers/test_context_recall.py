@@ -1,4 +1,4 @@
-"""Context recall: found by id or text, numbers by hand, and what is never taken for missed."""
+"""Context recall: matches by id or text, metrics by hand, and what never counts as missed."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ def test_the_numbers_are_those_computed_by_hand() -> None:
     assert score.details["missing"] == ["z"]
 
 
-def test_the_value_is_over_all_that_was_retrieved() -> None:
+def test_the_value_counts_all_retrieved_chunks() -> None:
     score = scorer(gold_chunk_ids=["a"]).score(named(*(f"x{i}" for i in range(60)), "a"))
     assert (score.value, score.details["recall@50"]) == (1.0, 0.0)
 
@@ -98,7 +98,7 @@ def test_a_pair_is_found_by_its_text_where_ids_have_changed() -> None:
         ("", False),
     ],
 )
-def test_texts_are_one_where_one_holds_the_other_or_nearly(chunk: str, is_found: bool) -> None:
+def test_texts_match_if_one_contains_the_other_or_nearly(chunk: str, is_found: bool) -> None:
     assert is_same_text(words(TEXT), words(chunk)) is is_found
 
 
@@ -116,7 +116,7 @@ BEHIND = "Our shops are closed on public holidays and on the first Monday of May
 
 
 def cut_at(*places: int, text: str = LONG) -> list[Document]:
-    """The text between two others, cut anew before these words of it; one chunk a piece."""
+    """The text between two others, split before these words of it into one chunk per piece."""
     document = f"{BEFORE} {text} {BEHIND}".split()
     ends = [0, *(len(BEFORE.split()) + place for place in places), len(document)]
     pieces = [" ".join(document[begin:end]) for begin, end in itertools.pairwise(ends)]
@@ -124,7 +124,7 @@ def cut_at(*places: int, text: str = LONG) -> list[Document]:
 
 
 @pytest.mark.parametrize("cuts", [(15,), (4,), (10, 30), (9, 18, 27)])
-def test_a_gold_chunk_of_a_corpus_cut_anew_is_found_in_its_pieces(cuts: tuple[int, ...]) -> None:
+def test_a_gold_chunk_is_found_in_pieces_after_another_split(cuts: tuple[int, ...]) -> None:
     other = Document(chunk_id="x", content="Gift cards carry a code of sixteen digits.")
     pieces = cut_at(*cuts)
     score = scorer(gold_texts=[LONG]).score(record(other, *pieces))
@@ -200,7 +200,7 @@ def test_an_absent_list_is_not_applicable_and_says_so() -> None:
     assert score.explanation == "retrieved is absent: hidden"
 
 
-def test_what_the_spans_do_not_show_is_not_taken_for_missed() -> None:
+def test_what_the_spans_do_not_show_does_not_count_as_missed() -> None:
     hidden = record(Document(chunk_id="a", content=TEXT), Document(chunk_id="b"))
     score = scorer(gold_texts=["Vouchers are not refunded."]).score(hidden)
     assert (score.value, score.absent) == (None, "document_texts")
@@ -238,7 +238,7 @@ def test_a_wrong_golden_file_is_a_wrong_setting(tmp_path: Path) -> None:
 
 
 @given(st.lists(st.lists(st.integers(0, 70), max_size=4, unique=True), min_size=1, max_size=6))
-def test_the_numbers_are_shares_and_recall_never_falls_with_k(places: list[list[int]]) -> None:
+def test_ranking_metrics_are_shares_and_recall_never_falls_with_k(places: list[list[int]]) -> None:
     numbers = ranking(places)
     assert all(0 <= number <= 1 for number in numbers.values())
     for name in ("hit", "recall"):

@@ -1,4 +1,4 @@
-"""Golden files: what is read, what is kept out, and the line of what is wrong."""
+"""Golden files: what is read, what is refused, and the line of an error."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def test_the_examples_in_the_docstrings_hold() -> None:
     assert doctest.testmod(golden).failed == 0
 
 
-def test_a_case_is_read_with_what_is_known_and_without_the_rest(tmp_path: Path) -> None:
+def test_a_case_is_read_with_optional_keys_missing(tmp_path: Path) -> None:
     path = written(
         tmp_path,
         '{"question": "How long?", "gold_chunk_ids": ["a"], "gold_texts": ["Five days."],'
@@ -56,7 +56,7 @@ def test_expected_facts_are_vital_unless_they_say_otherwise() -> None:
         ),
     ],
 )
-def test_a_fact_that_is_none_is_refused(fact: object, problem: str) -> None:
+def test_a_malformed_fact_is_refused(fact: object, problem: str) -> None:
     with pytest.raises(ValueError, match="expected_facts") as error:
         parse_case({"question": "q", "expected_facts": [fact]})
     assert str(error.value) == problem
@@ -89,12 +89,12 @@ def test_questions_with_other_numbers_are_others() -> None:
     assert question_key("What happened in 2019?") != question_key("What happened in 2020?")
 
 
-def test_ids_and_texts_that_do_not_pair_stand_for_themselves() -> None:
+def test_ids_and_texts_in_different_numbers_are_separate_chunks() -> None:
     case = parse_case({"question": "q", "gold_chunk_ids": ["a"], "gold_texts": ["One.", "Two."]})
     assert case.gold == (Gold(chunk_id="a"), Gold(text="One."), Gold(text="Two."))
 
 
-def test_a_case_without_gold_chunks_is_one() -> None:
+def test_a_case_needs_no_gold_chunks() -> None:
     assert parse_case({"question": "q", "gold_chunk_ids": [], "gold_texts": None}).gold == ()
 
 
@@ -123,7 +123,7 @@ def test_a_wrong_line_is_named_with_its_file_and_number(
     assert str(error.value).startswith(f"{path}:3: {reason}")
 
 
-def test_a_file_without_a_case_or_of_other_bytes_is_refused(tmp_path: Path) -> None:
+def test_a_file_without_a_case_or_of_binary_data_is_refused(tmp_path: Path) -> None:
     with pytest.raises(BadGolden, match="holds no case"):
         read_golden(written(tmp_path, "", " "))
     path = tmp_path / "latin.jsonl"

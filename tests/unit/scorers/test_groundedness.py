@@ -53,7 +53,7 @@ def test_one_invented_sentence_among_grounded_ones_is_named() -> None:
     assert score.explanation == "1 of 3 sentences unsupported"
 
 
-def test_the_score_says_that_a_model_made_it_and_which() -> None:
+def test_the_score_names_its_model() -> None:
     score = score_of(GROUNDED, *CHUNKS)
     assert (score.rubric, score.kind, score.version) == (
         "groundedness", Kind.MODEL, shipped_model().version,
@@ -78,7 +78,7 @@ def test_what_cannot_be_scored_says_why(
     assert (score.value, score.explanation) == (None, reason)
 
 
-def test_another_language_is_told_apart_too() -> None:
+def test_another_language_is_distinguished_too() -> None:
     chunk = "Rückerstattungen auf Karten dauern 5 bis 7 Werktage. Pakete gehen mittags ab."
     good = score_of("Rückerstattungen auf Karten dauern 5 bis 7 Werktage.", chunk)
     bad = score_of("Stammkunden erhalten binnen 48 Stunden einen Gutschein von Frau Adler.", chunk)
@@ -149,7 +149,7 @@ def operations(answer: str, content: str) -> int:
     return calls
 
 
-def test_work_grows_with_the_text_and_not_with_its_square() -> None:
+def test_work_grows_linearly_with_the_text() -> None:
     sentence = "Card refunds number {} take {} days at the bank in Porto."
     texts = [" ".join(sentence.format(at, at * 7) for at in range(count)) for count in (200, 800)]
     few, many = (operations(text, text) for text in texts)

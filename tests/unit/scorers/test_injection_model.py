@@ -1,4 +1,4 @@
-"""A request planted in a chunk is found by its matter; a chunk's own requests are left alone."""
+"""A planted request is found by its topic; a chunk's own requests are not."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ def test_a_request_on_another_matter_is_found_before_behind_and_inside(attack: s
 
 
 @pytest.mark.parametrize("chunk", [HOST, *OWN])
-def test_what_a_text_asks_of_its_own_reader_is_left_alone(chunk: str) -> None:
+def test_requests_to_the_reader_are_not_planted(chunk: str) -> None:
     assert most_planted(chunk) is None
 
 
@@ -65,7 +65,7 @@ def test_a_wrapped_line_does_not_begin_with_an_order() -> None:
     assert requests(wrapped.replace("may\nwrite", "may.\nWrite")) != ()
 
 
-def test_the_same_question_counts_as_off_only_where_nothing_else_speaks_of_it() -> None:
+def test_a_question_is_off_topic_only_if_nothing_else_shares_its_topic() -> None:
     own, other = (
         requests(f"What do tours cost?\n{rest}")[0].signs
         for rest in ("Guided tours cost nothing.", "The soup is hot.")
@@ -88,12 +88,12 @@ def test_a_model_is_read_with_its_pairs() -> None:
 
 
 @given(st.text(max_size=200), st.sampled_from(["", *PLANTED, *ABROAD]))
-def test_no_text_raises_and_what_is_shown_stands_in_it(text: str, attack: str) -> None:
+def test_no_text_raises_and_the_passage_is_part_of_it(text: str, attack: str) -> None:
     chunk = f"{text}\n{attack}\n{HOST}"
     request = most_planted(chunk)
     assert request is None or set(request) <= set(chunk)
 
 
 @pytest.mark.parametrize("text", ["\ud800 What is love?\n" + HOST, "?" * 5000 + "a", "\x00"])
-def test_a_broken_text_is_read(text: str) -> None:
+def test_a_text_with_lone_surrogates_is_read(text: str) -> None:
     assert most_planted(text) in (None, "\ud800 What is love?")

@@ -1,4 +1,4 @@
-"""The `[judge]` table: what is wrong with one is said in one sentence, and never anything else."""
+"""The `[judge]` table: every mistake is one sentence, and nothing else is raised."""
 
 from __future__ import annotations
 
@@ -139,7 +139,7 @@ def test_the_file_and_the_table_are_named(text: str) -> None:
         ('derived_from = "a"\n[judge]', "tone.toml: derived_from: goes with derived_from and with"),
     ],
 )
-def test_a_derived_rubric_says_all_that_it_needs(text: str, sentence: str) -> None:
+def test_a_derived_rubric_has_all_keys_it_needs(text: str, sentence: str) -> None:
     with pytest.raises(BadRubric) as refused:
         parse_rubric(RUBRIC + text, "tone.toml")
     assert str(refused.value).startswith(sentence)
@@ -164,13 +164,13 @@ values = st.recursive(
 
 
 @given(st.dictionaries(st.sampled_from([*KEYS, "colour"]), values, max_size=4))
-def test_any_table_is_read_or_refused_and_never_anything_else(changes: dict[str, Any]) -> None:
+def test_any_table_is_either_parsed_or_refused(changes: dict[str, Any]) -> None:
     with contextlib.suppress(BadTable):
         parsed = parse_judge_table(table(**changes))
         assert len(parsed.grades) >= 2
         assert hash(parsed)
 
 
-def test_every_rubric_of_the_house_has_grades_of_the_whole_range() -> None:
+def test_every_rubric_of_this_package_has_grades_of_the_whole_range() -> None:
     tables = [rubric.judge for rubric in house_rubrics().values() if rubric.judge]
     assert {judge_table.about for judge_table in tables} == set(About)

@@ -1,4 +1,4 @@
-"""What a retrieved list looks like: empty, repeated, nearly repeated, without telling scores."""
+"""The shape of a retrieved list: empty, duplicates, near-duplicates, collapsed scores."""
 
 from __future__ import annotations
 
@@ -39,21 +39,21 @@ def test_the_example_in_the_docstring_holds() -> None:
     assert doctest.testmod(retrieval_shape).failed == 0
 
 
-def test_distinct_chunks_with_telling_scores_are_whole() -> None:
+def test_distinct_chunks_with_different_scores_score_1() -> None:
     score = RetrievalShape().score(record(chunks([FIRST, OTHER], [0.9, 0.1])))
     assert (score.value, score.label, score.explanation) == (1.0, "", "2 distinct chunks")
 
 
-def test_a_retriever_that_found_nothing_fails() -> None:
+def test_an_empty_retrieval_scores_0() -> None:
     score = RetrievalShape().score(record(()))
     assert (score.value, score.label) == (0.0, "empty")
 
 
-def test_without_a_retrieval_there_is_nothing_to_say() -> None:
+def test_without_a_retrieval_the_rubric_is_not_applicable() -> None:
     assert RetrievalShape().score(RagRecord(record_id="1", trace_id="1")).value is None
 
 
-def test_a_hidden_list_is_not_applicable_and_says_so() -> None:
+def test_an_absent_list_is_not_applicable_and_named() -> None:
     hidden = replace(record(()), absent={"retrieved": Absent.HIDDEN})
     score = RetrievalShape().score(hidden)
     assert (score.value, score.absent) == (None, "retrieved")
@@ -77,13 +77,13 @@ def test_a_chunk_with_one_sentence_changed_is_nearly_the_same() -> None:
     assert score.details["near_duplicates"] == ["c1"]
 
 
-def test_one_score_for_all_chunks_of_a_list_tells_nothing_apart() -> None:
+def test_equal_scores_of_all_chunks_are_collapsed() -> None:
     score = RetrievalShape().score(record(chunks([FIRST, OTHER, "Third."], [0.5] * 3)))
     assert (score.value, score.label) == (0.0, "collapsed_scores")
     assert score.explanation == "all 3 chunks score 0.5"
 
 
-def test_scores_that_differ_by_nothing_are_one() -> None:
+def test_nearly_equal_scores_are_collapsed() -> None:
     documents = record(chunks([FIRST, OTHER, "Third."], [0.81231, 0.81232, 0.81233]))
     assert RetrievalShape().score(documents).label == "collapsed_scores"
     documents = record(chunks([FIRST, OTHER, "Third."], [0.8131, 0.8123, 0.8112]))
@@ -100,13 +100,13 @@ def test_short_chunks_are_compared_by_their_words() -> None:
     assert RetrievalShape().score(documents).label == "near_duplicate"
 
 
-def test_scores_of_different_searches_are_never_mixed() -> None:
+def test_scores_of_different_searches_are_not_compared() -> None:
     first = chunks([FIRST, OTHER, "Third."], [0.5, 0.4, 0.3])
     two = tuple(replace(document, chunk_id=f"d{document.rank}", content=None) for document in first)
     assert RetrievalShape().score(record(first, two)).value == 1.0
 
 
-def test_placeholders_and_missing_scores_are_no_scores() -> None:
+def test_placeholders_and_missing_scores_do_not_count() -> None:
     for value in (0.0, 1.0, None):
         documents = chunks([FIRST, OTHER, "Third."], [value] * 3)
         assert RetrievalShape().score(record(documents)).value == 1.0
@@ -126,7 +126,7 @@ def test_no_near_duplicate_slips_through_the_filter(words: set[int], others: set
         st.tuples(st.sampled_from([FIRST, OTHER, "", None]), st.none() | st.floats()), max_size=9
     )
 )
-def test_the_value_is_a_share_whatever_comes(
+def test_the_value_is_a_share_for_any_list(
     rows: list[tuple[str | None, float | None]],
 ) -> None:
     documents = chunks([text for text, _ in rows], [score for _, score in rows])

@@ -1,4 +1,4 @@
-"""A rubric is a TOML file of one form; what is wrong with one is said in one sentence."""
+"""A rubric is a TOML file of one form; every mistake in it is one sentence."""
 
 from __future__ import annotations
 
@@ -76,14 +76,14 @@ tomls = st.recursive(
 
 
 @given(st.dictionaries(st.sampled_from([*KEYS, "fails_below", "labels"]), tomls))
-def test_any_value_is_read_or_refused_and_never_anything_else(changes: dict[str, str]) -> None:
+def test_any_value_is_either_parsed_or_refused(changes: dict[str, str]) -> None:
     with contextlib.suppress(BadRubric):
         rubric = parse_rubric(written(**changes), "tone.toml")
         assert set(rubric.needs) <= FIELDS
         assert rubric.fails_below is None or 0 <= rubric.fails_below <= 1
 
 
-def test_every_file_of_the_house_has_the_name_of_its_rubric() -> None:
+def test_every_rubric_file_has_the_name_of_its_rubric() -> None:
     folder = Path(scorers.__file__ or "").parent / "rubrics"
     assert sorted(house_rubrics()) == sorted(path.stem for path in folder.glob("*.toml"))
     assert rubrics_left_out() == ()
@@ -96,7 +96,7 @@ def nothing_brought() -> Iterator[None]:
 
 
 @pytest.mark.usefixtures("nothing_brought")
-def test_files_of_ones_own_stand_beside_the_others_until_others_are_brought(
+def test_own_files_are_added_until_other_files_replace_them(
     tmp_path: Path,
 ) -> None:
     (tmp_path / "tone.toml").write_text(written() + JUDGED)
@@ -123,7 +123,7 @@ def test_files_of_ones_own_stand_beside_the_others_until_others_are_brought(
         ),
     ],
 )
-def test_a_wrong_file_of_ones_own_is_refused_and_changes_nothing(
+def test_a_wrong_own_file_is_refused_and_changes_nothing(
     tmp_path: Path, name: str, text: str, sentence: str
 ) -> None:
     (tmp_path / name).write_text(text)

@@ -1,4 +1,4 @@
-"""A package of others brings a scorer and the rubric it fills in; nothing of ours is replaced."""
+"""A plug-in package adds a scorer and its rubric; it replaces nothing of this package."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def folder(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def test_a_scorer_of_others_is_scored_by_its_own_rubric(folder: Path) -> None:
+def test_a_plugin_scorer_uses_its_own_rubric(folder: Path) -> None:
     lines = [{"answer": "Yes!", "chunks": []}, {"answer": "Yes.", "chunks": []}, {"chunks": []}]
     done = ran_with(
         folder, "-m", "ragvigil.app.cli.main", "score", "-", "--json",
@@ -71,7 +71,7 @@ def test_a_scorer_of_others_is_scored_by_its_own_rubric(folder: Path) -> None:
     }
 
 
-def test_the_store_learns_the_version_and_the_bound_of_a_rubric_of_others(folder: Path) -> None:
+def test_the_store_gets_version_and_bound_of_a_plugin_rubric(folder: Path) -> None:
     code = (
         "import json; from ragvigil.app.parts import facts;"
         "from scorers.runner import Runner, load_scorers;"
@@ -81,7 +81,7 @@ def test_the_store_learns_the_version_and_the_bound_of_a_rubric_of_others(folder
     assert printed_with(folder, code) == ["3", 0.5]
 
 
-def test_a_name_of_ours_is_not_given_away(folder: Path) -> None:
+def test_a_plugin_cannot_take_a_name_of_this_package(folder: Path) -> None:
     taken = RUBRIC.replace('"calm"', '"refusal"')
     (folder / "acme/rubrics/no.toml").write_text(taken, encoding="utf-8")
     names, left_out = printed_with(folder, LEFT_OUT)
@@ -92,7 +92,7 @@ def test_a_name_of_ours_is_not_given_away(folder: Path) -> None:
     ]
 
 
-def test_of_two_packages_with_one_name_the_first_by_name_keeps_it(folder: Path) -> None:
+def test_of_two_plugins_with_one_rubric_the_first_by_name_keeps_it(folder: Path) -> None:
     install(
         folder,
         "zeta",
@@ -107,7 +107,7 @@ def test_of_two_packages_with_one_name_the_first_by_name_keeps_it(folder: Path) 
     ]
 
 
-def test_a_wrong_file_is_left_out_and_the_others_stay(folder: Path) -> None:
+def test_a_wrong_file_is_left_out_and_the_others_are_loaded(folder: Path) -> None:
     wrong = RUBRIC.replace('"calm"', '"curt"') + 'colour = "red"\n'
     (folder / "acme/rubrics/curt.toml").write_text(wrong, encoding="utf-8")
     (folder / "acme/rubrics/latin.toml").write_bytes(b'name = "caf\xe9"')
@@ -127,7 +127,9 @@ def test_a_wrong_file_is_left_out_and_the_others_stay(folder: Path) -> None:
         ("acme.calm:Calm", "BadRubric: acme.calm:Calm is not a package"),
     ],
 )
-def test_what_is_no_package_with_rubrics_is_left_out(folder: Path, value: str, reason: str) -> None:
+def test_an_entry_point_without_rubric_files_is_left_out(
+    folder: Path, value: str, reason: str
+) -> None:
     install(folder, "other", files={}, entry_points={"ragvigil.rubrics": {"other": value}})
     names, left_out = printed_with(folder, LEFT_OUT)
     assert "calm" in names
@@ -135,7 +137,7 @@ def test_what_is_no_package_with_rubrics_is_left_out(folder: Path, value: str, r
     assert left_out[0].startswith(f"ragvigil.rubrics: other of other is left out: {reason}")
 
 
-def test_a_package_in_a_zip_brings_its_rubrics_too(folder: Path, tmp_path: Path) -> None:
+def test_a_zipped_package_can_have_rubrics(folder: Path, tmp_path: Path) -> None:
     import zipfile
 
     inside = tmp_path / "inside"
@@ -182,7 +184,7 @@ relevant_from = "3"
 )
 
 
-def test_a_judged_rubric_of_others_is_a_file_and_nothing_else(folder: Path) -> None:
+def test_a_judged_plugin_rubric_needs_only_a_file(folder: Path) -> None:
     (folder / "acme/rubrics/polite.toml").write_text(JUDGED, encoding="utf-8")
     (folder / "acme/rubrics/first.toml").write_text(DERIVED, encoding="utf-8")
     code = """

@@ -1,4 +1,4 @@
-"""The border with plug-ins: what raises is counted and said; settings switch rubrics off."""
+"""The border with plug-ins: errors are counted and reported; settings disable rubrics."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ def test_under_pytest_a_scorer_that_raises_fails_the_test() -> None:
         Runner([Broken()]).score_all(RECORD)
 
 
-def test_a_scorer_is_not_asked_where_its_field_is_absent() -> None:
+def test_a_scorer_does_not_run_if_its_field_is_absent() -> None:
     hidden = RagRecord(record_id="1", trace_id="1", absent={"answer": Absent.HIDDEN})
     score = Runner([Broken()]).score_all(hidden)[0]
     assert (score.absent, score.explanation) == ("answer", "answer is absent: hidden")
@@ -100,13 +100,13 @@ class Modelled:
         return FULL
 
 
-def test_what_a_scorer_says_is_kept_and_its_rubric_signs_it() -> None:
+def test_a_score_keeps_its_values_and_gets_its_rubrics_facts() -> None:
     (score,) = Runner([Modelled()]).score_all(RECORD)
     layer = load_rubrics()["refusal"].layer
     assert score == replace(FULL, layer=layer, scorer="Modelled")
 
 
-def test_where_a_judge_speaks_for_a_rubric_a_local_model_gives_a_proxy() -> None:
+def test_for_a_judged_rubric_a_local_model_gives_a_proxy() -> None:
     runner = Runner([Modelled()])
     assert runner.behind({"refusal"}).score_all(RECORD)[0].stream is Stream.PROXY
     assert runner.behind({"groundedness"}).score_all(RECORD)[0].stream is Stream.BASE
@@ -122,7 +122,7 @@ def test_where_a_judge_speaks_for_a_rubric_a_local_model_gives_a_proxy() -> None
         (Score(rubric="r"), False),
     ],
 )
-def test_a_bar_holds_for_code_and_judges_and_no_bar_fails_nothing(
+def test_a_bar_holds_for_code_and_judges_and_without_a_bar_nothing_fails(
     score: Score, fails: bool
 ) -> None:
     assert score.fails(0.5) is fails
@@ -153,7 +153,7 @@ def test_a_setting_that_names_no_rubric_is_refused() -> None:
         load_scorers(ScorersSettings(disabled=("refusals",)))
 
 
-def test_a_bound_of_ones_own_replaces_the_rubrics() -> None:
+def test_an_own_bound_replaces_the_rubrics() -> None:
     runner = Runner(load_scorers(), ScorersSettings(fails_below={"citation_coverage": 0.5}))
     assert runner.fails_below["citation_coverage"] == 0.5
     assert (

@@ -1,4 +1,4 @@
-"""Coverage, utilization, refusal and measurements on small records, values shown."""
+"""Coverage, utilization, refusal and measurements on small records."""
 
 from __future__ import annotations
 

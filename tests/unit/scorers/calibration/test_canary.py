@@ -1,4 +1,4 @@
-"""The canary: which records it takes, and when a rerun says that the judge moved."""
+"""The canary: which records it picks, and when a rerun shows that the judge moved."""
 
 from __future__ import annotations
 
@@ -74,14 +74,14 @@ def run(values: list[float]) -> dict[Key, float]:
 FIRST = [1.0] * 20 + [0.0] * 20 + [0.7, 0.9] * 10
 
 
-def test_the_same_verdicts_stand() -> None:
+def test_the_same_verdicts_have_not_moved() -> None:
     shift = compare("groundedness", run(FIRST), run(FIRST), 0.8)
     assert (shift.n, shift.change, shift.p, shift.crossed) == (60, 0.0, 1.0, 0)
     assert shift.moved is False
     assert "stands: +0.0 points over 60 frozen records" in shift.why
 
 
-def test_a_stricter_judge_has_moved_and_the_figure_says_by_how_much() -> None:
+def test_a_stricter_judge_has_moved_by_the_mean_change() -> None:
     again = [max(0.0, value - 0.1) for value in FIRST]
     shift = compare("groundedness", run(FIRST), run(again), 0.8, rubrics=10)
     assert shift.moved is True
@@ -89,7 +89,7 @@ def test_a_stricter_judge_has_moved_and_the_figure_says_by_how_much() -> None:
     assert shift.why.startswith("groundedness moved: -6.7 points")
 
 
-def test_a_judge_that_scatters_has_moved_even_if_its_mean_has_not() -> None:
+def test_a_scattering_judge_has_moved_even_if_its_mean_has_not() -> None:
     again = [1.0] * 14 + [0.4] * 6 + [0.0] * 14 + [0.6 + 0.3] * 4 + [0.0] * 2 + [0.7, 0.9] * 10
     shift = compare("groundedness", run(FIRST), run(again), 0.8)
     assert shift.crossed == 10
@@ -98,14 +98,14 @@ def test_a_judge_that_scatters_has_moved_even_if_its_mean_has_not() -> None:
     assert shift.moved is True
 
 
-def test_with_few_pairs_nothing_is_said() -> None:
+def test_few_pairs_do_not_tell() -> None:
     shift = compare("groundedness", run(FIRST[:9]), run([0.0] * 60), 0.8)
     assert shift.moved is None
     assert shift.change is None
     assert "9 records were judged both times" in shift.why
 
 
-def test_a_judge_at_rest_is_seldom_said_to_move() -> None:
+def test_an_unchanged_judge_seldom_counts_as_moved() -> None:
     rng = np.random.default_rng(6)
     moved = 0
     for _ in range(400):

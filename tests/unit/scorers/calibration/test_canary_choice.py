@@ -1,4 +1,4 @@
-"""A canary from judged records in the store, and what its runs say."""
+"""A canary chosen from judged records in the store, and the comparison of its runs."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def both(value: float) -> list[Score]:
     return [verdict(value), verdict(0.6, rubric="context_relevance")]
 
 
-def test_nothing_judged_is_no_canary(store: Store) -> None:
+def test_without_judged_records_there_is_no_canary(store: Store) -> None:
     keep_judged(store, {1: []})
     assert choose_canary(store, LATER, BARS) is None
     assert canary.current(store) is None
@@ -55,7 +55,7 @@ def test_a_canary_is_good_bad_and_borderline_records_of_every_route(store: Store
     assert (again.set_id, again.members) == (chosen.set_id, chosen.members)
 
 
-def test_a_rerun_says_which_rubric_moved(store: Store) -> None:
+def test_a_rerun_shows_which_rubric_moved(store: Store) -> None:
     keep_judged(store, {number: [verdict(number % 2)] for number in range(1, 41)})
     chosen = choose_canary(store, LATER, BARS)
     assert chosen is not None

@@ -1,4 +1,4 @@
-"""The canary is judged when it is due and when the instrument changes, and tells what moved."""
+"""The canary is judged when it is due and when the judge changes, and shows what moved."""
 
 from __future__ import annotations
 
@@ -82,7 +82,7 @@ def test_with_little_judged_there_is_no_canary_yet(made: Canary) -> None:
     assert made.server.calls == []
 
 
-def test_it_is_judged_at_once_then_when_the_hours_have_passed(made: Canary) -> None:
+def test_it_is_judged_at_once_and_again_after_the_hours(made: Canary) -> None:
     keep(made.store, 75)
     assert made.run()
     calls = len(made.server.calls)
@@ -96,14 +96,14 @@ def test_it_is_judged_at_once_then_when_the_hours_have_passed(made: Canary) -> N
     assert moved() == 0
 
 
-def test_a_change_of_the_instrument_has_it_judged_at_once(made: Canary) -> None:
+def test_a_change_of_the_judge_has_it_judged_at_once(made: Canary) -> None:
     keep(made.store, 75)
     assert made.run()
     changed = replace(FACTS["answer_relevance"], version="99")
     assert made.run(facts=FACTS | {"answer_relevance": changed})
 
 
-def test_a_judge_that_became_milder_is_told(made: Canary) -> None:
+def test_a_milder_judge_is_reported(made: Canary) -> None:
     keep(made.store, 75)
     assert made.run()
     made.server.judge = lambda prompt: (
@@ -119,7 +119,7 @@ def test_a_judge_that_became_milder_is_told(made: Canary) -> None:
     assert moved() == 1
 
 
-def test_0_hours_is_never_and_no_judge_is_none(made: Canary, tmp_path: Path) -> None:
+def test_with_0_hours_or_no_judge_it_never_runs(made: Canary, tmp_path: Path) -> None:
     keep(made.store, 75)
     assert not made.run(every_hours=0)
     off = JudgeJob(JudgeSettings(), made.store, tmp_path, {}, None, lambda _: None)

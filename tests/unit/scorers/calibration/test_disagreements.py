@@ -65,7 +65,7 @@ def test_verdicts_on_one_side_of_the_bar_or_close_to_it_are_no_dispute() -> None
     )
 
 
-def test_what_a_person_has_labelled_is_not_asked_again() -> None:
+def test_rubrics_with_labels_are_not_listed_again() -> None:
     judged = [
         said("a", "groundedness", JUDGE, 1.0),
         said("a", "groundedness", SCORER, 0.0),
@@ -79,7 +79,7 @@ def test_what_a_person_has_labelled_is_not_asked_again() -> None:
     assert not disagreements([*judged, *labels], BARS)
 
 
-def test_the_newest_word_counts() -> None:
+def test_the_newest_value_counts() -> None:
     judged = said("a", "groundedness", JUDGE, 1.0)
     first = said("a", "groundedness", PERSON, 0.0, time=1)
     second = said("a", "groundedness", PERSON, 1.0, time=2)

@@ -51,7 +51,7 @@ def test_words_have_no_order() -> None:
 
 
 @pytest.mark.parametrize("both", [([], []), (["pass"] * 9, ["pass"] * 9)])
-def test_where_there_is_nothing_to_tell_apart_there_is_no_kappa(
+def test_constant_verdicts_have_no_kappa(
     both: tuple[list[str], list[str]],
 ) -> None:
     found = kappa_with_interval(*both)
@@ -66,7 +66,7 @@ def test_verdicts_that_do_not_pair_are_refused() -> None:
 
 
 @given(st.lists(st.tuples(GRADES, GRADES), min_size=1, max_size=60), WEIGHTINGS)
-def test_kappa_lies_between_minus_one_and_one_and_takes_no_sides(
+def test_kappa_is_symmetric_and_between_minus_one_and_one(
     both: list[tuple[float, float]], weighting: Weighting
 ) -> None:
     first, second = ([pair[side] for pair in both] for side in (0, 1))
@@ -108,7 +108,7 @@ def test_the_same_seed_gives_the_same_interval() -> None:
     assert kappa_with_interval(*both, seed=3) != kappa_with_interval(*both, seed=4)
 
 
-def test_the_interval_holds_the_true_kappa_as_often_as_it_says() -> None:
+def test_the_interval_has_its_nominal_coverage() -> None:
     """Half of the records pass; people and judge agree on 85 %: kappa 0.7."""
     rng = np.random.default_rng(8)
     covered = 0

@@ -1,4 +1,4 @@
-"""People's labels against a judge: on which scale, on which of them, and what comes of it."""
+"""People's labels against a judge: the scale, the labels that count, and the measure."""
 
 from __future__ import annotations
 
@@ -28,21 +28,21 @@ def judged_by(people: list[float], judge: list[float]) -> list[Pair]:
     return [pair(n, *both) for n, both in enumerate(zip(people, judge, strict=True))]
 
 
-def test_pass_and_fail_are_held_against_the_bar_of_the_rubric() -> None:
+def test_pass_and_fail_are_compared_with_the_bar_of_the_rubric() -> None:
     comparison = compare(judged_by([1, 1, 0, 0], [0.8, 0.79, 0.79, 0.9]), 0.8)
     assert comparison.scale is Scale.PASS_FAIL
     assert comparison.judge == (1.0, 0.0, 0.0, 1.0)
     assert comparison.agreement == 0.5
 
 
-def test_grades_keep_their_distance() -> None:
+def test_grades_are_weighted_by_distance() -> None:
     found = compare(judged_by([1, 0.5, 0.25, 0], [0.75, 0.5, 0.5, 0]), 0.5)
     assert found.scale is Scale.GRADES
     assert found.judge == (0.75, 0.5, 0.5, 0)
     assert found.agreement == 0.75
 
 
-def test_words_are_compared_as_words_and_one_of_several_suffices() -> None:
+def test_words_are_compared_and_one_of_several_suffices() -> None:
     said = [("refused", ("refused",)), ("partial", ("answered", "partial")), ("a", ("b", "c"))]
     pairs = [pair(n, None, None, word=word, words=words) for n, (word, words) in enumerate(said)]
     comparison = compare(pairs, None)
@@ -73,7 +73,7 @@ def test_without_labels_nothing_is_claimed() -> None:
     assert result.disagreements == 0
 
 
-def test_a_good_judge_is_trusted_and_a_bad_one_retired_with_levels_of_the_people() -> None:
+def test_a_good_judge_is_trusted_and_a_bad_one_retired() -> None:
     people = [1.0, 1.0, 1.0, 0.0] * 40
     lenient = [1.0] * 160
     good = [0.9 if passed else 0.1 for passed in people]

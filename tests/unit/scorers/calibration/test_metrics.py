@@ -1,4 +1,4 @@
-"""What Prometheus sees of judges."""
+"""The metrics of judges."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def test_what_is_not_measured_has_no_kappa_and_not_a_zero() -> None:
     assert value("state", "completeness", state="retired") == 0
 
 
-def test_a_state_moves_and_a_judge_that_is_gone_vanishes() -> None:
+def test_a_state_changes_and_a_judge_that_is_gone_disappears() -> None:
     bad = Kappa(n=200, value=0.4, low=0.3, high=0.5)
     show([judge("completeness", Kappa(n=3)), judge("groundedness", bad)])
     assert value("kappa", "groundedness") == 0.4

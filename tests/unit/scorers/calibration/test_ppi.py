@@ -1,4 +1,4 @@
-"""Debiased levels: what they equal, what they cover, what a useless judge costs."""
+"""Debiased levels: their value, their coverage, and the cost of a useless judge."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def test_labels_without_their_verdicts_are_refused() -> None:
         debiased_level([1.0] * 3, [1.0] * 2, Sums())
 
 
-def test_a_lenient_judge_is_brought_down_to_what_people_say() -> None:
+def test_a_lenient_judge_is_corrected_to_the_labels() -> None:
     """People find 0.1 less than the judge on the same records."""
     judged = [number / 20 for number in range(4, 21)] * 4
     labels = [value - 0.1 for value in judged]
@@ -34,7 +34,7 @@ def test_a_lenient_judge_is_brought_down_to_what_people_say() -> None:
     assert (level.labels, level.records) == (68, 748)
 
 
-def test_a_judge_that_says_the_same_of_everything_is_given_no_weight() -> None:
+def test_a_judge_with_constant_values_gets_no_weight() -> None:
     labels = [1.0, 0.0] * 20
     level = debiased_level(labels, [0.9] * 40, Sums.of([0.9] * 500))
     assert level is not None
@@ -76,7 +76,7 @@ def test_a_good_judge_makes_the_interval_narrow_and_it_still_covers(
     assert width < narrower
 
 
-def test_a_bad_judge_costs_next_to_nothing() -> None:
+def test_a_bad_judge_hardly_widens_the_interval() -> None:
     coverage, width = simulated(3.0, 100)
     assert 0.92 <= coverage <= 0.98
     assert width < 1.03

@@ -1,4 +1,4 @@
-"""Unmeasured, trusted, retired: where one becomes the other, and why."""
+"""Unmeasured, trusted, retired: when a status changes, and why."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def test_a_state_follows_from_labels_and_interval(
 
 
 @given(st.integers(0, 400), st.floats(-1, 1), st.floats(0, 0.5), st.floats(0, 0.5))
-def test_only_evidence_retires(n: int, value: float, below: float, above: float) -> None:
+def test_only_evidence_retires_a_judge(n: int, value: float, below: float, above: float) -> None:
     status = status_of(Kappa(n=n, value=value, low=value - below, high=value + above))
     assert (status.state is RETIRED) == (n >= 30 and value + above < 0.7)
     assert (status.state is UNMEASURED) == (n < 30)
@@ -43,7 +43,7 @@ def test_only_evidence_retires(n: int, value: float, below: float, above: float)
 
 
 def share_retired(agreement: float, labels: int, runs: int = 100) -> float:
-    """How often a judge that agrees so often with people is retired; half of the records pass."""
+    """The share of judges with this agreement that are retired; half of the records pass."""
     rng = np.random.default_rng(4)
     retired = 0
     for run in range(runs):

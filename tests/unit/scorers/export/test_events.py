@@ -1,4 +1,4 @@
-"""Results as others read them: what leaves, under which name, and what never does."""
+"""Exported results: what is sent, under which names, and what never is."""
 
 from __future__ import annotations
 
@@ -88,7 +88,7 @@ def test_a_result_says_what_was_judged_by_whom_and_how_it_was_chosen() -> None:
     }
 
 
-def test_no_text_of_the_trace_leaves_unless_explanations_are_asked_for() -> None:
+def test_no_text_of_the_trace_is_exported_by_default() -> None:
     assert "Five days" not in json.dumps(attributes(JUDGED))
     assert "Five days" not in json.dumps(span_attributes(exported(JUDGED)))
     fields = attributes(JUDGED, explanations=True)
@@ -97,7 +97,7 @@ def test_no_text_of_the_trace_leaves_unless_explanations_are_asked_for() -> None
     assert len(str(long["gen_ai.evaluation.explanation"])) == EXPLANATION_CHARACTERS
 
 
-def test_what_has_no_value_is_never_exported_as_a_number() -> None:
+def test_a_result_without_a_value_is_never_exported_as_a_number() -> None:
     unseen = Score.not_applicable("chunk_utilization", "no texts", absent="document_texts")
     assert select_scores([unseen], FACTS, ExportSettings()) == []
     assert select_scores([unseen], FACTS, ExportSettings(not_applicable=True)) == [unseen]
@@ -107,7 +107,7 @@ def test_what_has_no_value_is_never_exported_as_a_number() -> None:
     assert fields["ragvigil.absent"] == "document_texts"
 
 
-def test_a_label_is_a_result_of_a_rubric_of_labels_and_a_reason_of_any_other() -> None:
+def test_a_label_is_the_result_of_a_label_rubric_and_a_reason_elsewhere() -> None:
     refused = Score(rubric="refusal", label="refused")
     none = Score.not_applicable("context_precision", "none", label="none_relevant")
     withheld = Score.not_applicable("grounding", "attack", label="injection_suspected")
@@ -118,7 +118,7 @@ def test_a_label_is_a_result_of_a_rubric_of_labels_and_a_reason_of_any_other() -
     assert "ragvigil.not_applicable" not in fields
 
 
-def test_rubrics_and_streams_choose_what_leaves_and_proxies_stay_by_default() -> None:
+def test_rubrics_and_streams_select_results_and_proxies_stay_by_default() -> None:
     proxy = replace(JUDGED, stream=Stream.PROXY)
     assert select_scores([JUDGED, proxy], FACTS, ExportSettings()) == [JUDGED]
     base = ExportSettings(streams=(Stream.BASE,))
@@ -129,7 +129,7 @@ def test_rubrics_and_streams_choose_what_leaves_and_proxies_stay_by_default() ->
     ]
 
 
-def test_of_several_replies_of_models_none_is_named_as_the_answer() -> None:
+def test_with_several_model_replies_no_response_id_is_sent() -> None:
     record = replace(RECORD, response_ids=("resp-1", "resp-2"))
     assert "gen_ai.response.id" not in attributes(JUDGED, record=record)
 
@@ -137,12 +137,12 @@ def test_of_several_replies_of_models_none_is_named_as_the_answer() -> None:
 @pytest.mark.parametrize(
     "ids", [("1", "b" * 16), ("a" * 32, ""), ("0" * 32, "b" * 16), ("g" * 32, "b" * 16)]
 )
-def test_a_result_without_ids_of_opentelemetry_has_nowhere_to_go(ids: tuple[str, str]) -> None:
+def test_a_result_without_opentelemetry_ids_is_refused(ids: tuple[str, str]) -> None:
     with pytest.raises(NoSpan):
         exported(JUDGED, record=replace(RECORD, trace_id=ids[0], record_id=ids[1]))
 
 
-def test_an_evaluator_span_has_all_results_of_an_answer_and_a_trace_of_our_own() -> None:
+def test_an_evaluator_span_has_all_results_and_a_trace_of_its_own() -> None:
     coded = Score(rubric="citation_validity", value=1.0, scorer="citations", version="1")
     answer = exported(JUDGED, coded)
     trace_id, span_id = span_ids(answer)
@@ -176,7 +176,7 @@ def test_results_that_differ_have_different_digests() -> None:
 
 
 @given(st.text(max_size=40), st.text(max_size=40), st.text(max_size=40))
-def test_any_text_can_be_put_into_a_message(label: str, route: str, explanation: str) -> None:
+def test_any_text_can_be_encoded(label: str, route: str, explanation: str) -> None:
     score = replace(JUDGED, label=label + "\ud800", explanation=explanation + "\udfff")
     record = replace(RECORD, route=route + "\ud800")
     answer = exported(score, record=record, explanations=True)

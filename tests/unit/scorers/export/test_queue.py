@@ -1,4 +1,4 @@
-"""Results leave without anybody waiting: bounded, tried a few times, counted where lost."""
+"""The export blocks nobody: it is bounded, retries a few times, and counts what is lost."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ SOMEWHERE = "http://127.0.0.1:4317"
 
 @dataclass(kw_only=True)
 class Receiver:
-    """Takes results as the test says; `blocks` seconds each time."""
+    """Accepts or refuses results as the test sets it; each request takes `blocks` seconds."""
 
     failure: str = ""
     rejects: int = 0
@@ -51,7 +51,7 @@ class Receiver:
 
 @dataclass(kw_only=True)
 class Counts:
-    """What the export counted since it was made."""
+    """What the export has counted since this object was created."""
 
     before: dict[str, float] = field(default_factory=dict)
 
@@ -76,14 +76,14 @@ class Counts:
 
 
 def opened(receiver: Receiver, **settings: object) -> ExportQueue:
-    """An export whose thread is the test's."""
+    """A queue with an open sender and no thread: the test calls `step`."""
     given = ExportSettings.model_validate({"endpoint": SOMEWHERE} | settings)
     exporting = ExportQueue(given, open_sender=lambda _: receiver, clock=lambda: 7.0)
     exporting._sender = receiver
     return exporting
 
 
-def test_a_record_with_its_results_leaves_once_and_says_which_span_it_judges() -> None:
+def test_a_record_is_exported_once_with_the_span_that_was_judged() -> None:
     receiver, counts = Receiver(), Counts()
     exporting = opened(receiver)
     outcome = outcome_of(1)
@@ -98,7 +98,7 @@ def test_a_record_with_its_results_leaves_once_and_says_which_span_it_judges() -
     assert counts.since() == {"exported_results": 2.0}
 
 
-def test_without_an_address_nothing_is_taken() -> None:
+def test_without_an_address_nothing_is_queued() -> None:
     exporting = ExportQueue(ExportSettings())
     exporting.offer([outcome_of(1)])
     exporting.start()
@@ -106,7 +106,7 @@ def test_without_an_address_nothing_is_taken() -> None:
     exporting.stop()
 
 
-def test_what_finds_the_queue_full_is_counted_and_left_out() -> None:
+def test_results_that_find_the_queue_full_are_counted_and_dropped() -> None:
     receiver, counts = Receiver(), Counts()
     exporting = opened(receiver, max_queue=2)
     exporting.offer([outcome_of(number) for number in range(1, 6)])
@@ -115,7 +115,7 @@ def test_what_finds_the_queue_full_is_counted_and_left_out() -> None:
     assert counts.since() == {"exported_results": 4.0, "queue_full": 6.0}
 
 
-def test_a_request_is_tried_a_few_times_and_then_given_up_for_the_next() -> None:
+def test_a_request_is_tried_a_few_times_and_then_dropped() -> None:
     receiver, counts = Receiver(failure="503"), Counts()
     exporting = opened(receiver)
     exporting.offer([outcome_of(1)])
@@ -145,7 +145,7 @@ def test_a_request_that_failed_arrives_when_the_receiver_is_back() -> None:
     assert len(receiver.taken) == 1
 
 
-def test_a_receiver_that_fails_on_makes_one_line_in_the_log(
+def test_a_failing_receiver_makes_one_line_in_the_log(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     receiver = Receiver(failure="refused")
@@ -160,7 +160,7 @@ def test_a_receiver_that_fails_on_makes_one_line_in_the_log(
     assert output.count("export works again") == 1
 
 
-def test_results_that_a_receiver_rejects_are_no_exported_ones() -> None:
+def test_rejected_results_do_not_count_as_exported() -> None:
     counts = Counts()
     exporting = opened(Receiver(rejects=1))
     exporting.offer([outcome_of(1)])
@@ -168,7 +168,7 @@ def test_results_that_a_receiver_rejects_are_no_exported_ones() -> None:
     assert counts.since() == {"exported_results": 1.0, "rejected": 1.0}
 
 
-def test_an_answer_that_is_scored_again_the_same_is_not_sent_again() -> None:
+def test_an_answer_with_unchanged_results_is_not_sent_again() -> None:
     receiver, counts = Receiver(), Counts()
     exporting = opened(receiver)
     for value in (0.25, 0.25, 0.5):
@@ -178,7 +178,7 @@ def test_an_answer_that_is_scored_again_the_same_is_not_sent_again() -> None:
     assert counts.since() == {"exported_results": 4.0, "unchanged": 2.0}
 
 
-def test_replayed_traffic_stays_unless_it_is_asked_for() -> None:
+def test_replayed_traffic_is_not_exported_by_default() -> None:
     live = outcome_of(1)
     replayed = replace(live, trace=replace(live.trace, backfill="last year"))
     stored = StoredRecord(record=replayed.records[0].record, stamp=stamp_of(replayed, ("", 0)))
@@ -191,7 +191,7 @@ def test_replayed_traffic_stays_unless_it_is_asked_for() -> None:
         assert len(receiver.taken) == 2 * asked
 
 
-def test_what_a_judge_says_later_leaves_with_its_stream_and_probability() -> None:
+def test_later_results_of_a_judge_are_exported_with_stream_and_probability() -> None:
     receiver = Receiver()
     exporting = opened(receiver)
     outcome: Outcome = outcome_of(1)
@@ -220,7 +220,7 @@ def test_a_request_is_bounded_by_results() -> None:
     assert sum(len(answer.results) for answer in receiver.taken) == BATCH_RESULTS
 
 
-def test_an_answer_without_ids_of_opentelemetry_is_counted_and_left_out() -> None:
+def test_an_answer_without_opentelemetry_ids_is_counted_and_dropped() -> None:
     counts = Counts()
     exporting = opened(Receiver())
     outcome = outcome_of(1)
@@ -230,7 +230,7 @@ def test_an_answer_without_ids_of_opentelemetry_is_counted_and_left_out() -> Non
     assert counts.since() == {"no_span": 2.0}
 
 
-def test_its_thread_sends_what_waits_before_it_ends() -> None:
+def test_the_thread_sends_what_waits_before_it_stops() -> None:
     receiver = Receiver()
     exporting = opened(receiver)
     exporting.start()
@@ -240,7 +240,7 @@ def test_its_thread_sends_what_waits_before_it_ends() -> None:
     assert receiver.is_closed
 
 
-def test_a_receiver_that_hangs_delays_neither_offers_nor_the_end() -> None:
+def test_a_hanging_receiver_delays_neither_offers_nor_the_stop() -> None:
     receiver, counts = Receiver(blocks=600), Counts()
     exporting = opened(receiver, max_queue=10)
     exporting.start()

@@ -1,4 +1,4 @@
-"""Where results may leave for, and the headers that go along."""
+"""The address of the export and the headers it sends."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from pydantic import ValidationError
 from scorers.export.settings import ExportSettings, read_headers
 
 
-def test_nothing_leaves_by_default_and_no_text_without_a_word() -> None:
+def test_nothing_is_exported_by_default_and_explanations_only_on_request() -> None:
     settings = ExportSettings()
     assert settings.endpoint == ""
     assert not settings.explanations
@@ -35,14 +35,14 @@ def test_the_scheme_says_whether_it_is_encrypted(endpoint: str, is_encrypted: bo
     assert not settings.endpoint.endswith("/")
 
 
-def test_a_path_is_of_http_alone() -> None:
+def test_only_http_has_a_path() -> None:
     path = "https://otel.example/api/public/otel"
     assert ExportSettings(protocol="http/protobuf", endpoint=path).endpoint == path
     with pytest.raises(ValidationError, match="gRPC has no path"):
         ExportSettings(endpoint=path)
 
 
-def test_headers_are_read_a_line_each_and_names_have_no_case(tmp_path: Path) -> None:
+def test_headers_are_read_one_per_line_in_lower_case(tmp_path: Path) -> None:
     file = tmp_path / "headers"
     file.write_text("Authorization: Basic cGs6c2s=\n\n  X-Scope-OrgID:  tenant 1 \n")
     assert read_headers(file) == {"authorization": "Basic cGs6c2s=", "x-scope-orgid": "tenant 1"}
@@ -52,7 +52,7 @@ def test_headers_are_read_a_line_each_and_names_have_no_case(tmp_path: Path) -> 
 @pytest.mark.parametrize(
     "text", ["s3cret", "Authorization s3cret", ": s3cret", "a b: s3cret", "Authorization:", "a: é"]
 )
-def test_a_line_that_is_no_header_is_named_by_its_number_and_never_shown(
+def test_a_bad_header_line_is_named_by_its_number_and_never_shown(
     text: str, tmp_path: Path
 ) -> None:
     file = tmp_path / "headers"
@@ -70,7 +70,7 @@ def test_a_file_that_is_no_text_is_refused(tmp_path: Path) -> None:
 
 
 @given(st.text())
-def test_any_endpoint_is_an_address_or_refused(endpoint: str) -> None:
+def test_any_endpoint_is_accepted_as_an_address_or_refused(endpoint: str) -> None:
     with suppress(ValidationError):
         settings = ExportSettings(endpoint=endpoint)
         assert not settings.endpoint or settings.endpoint.lower().startswith("http")

@@ -1,4 +1,4 @@
-"""Features: what they say of a sentence, for any text."""
+"""Features of a sentence: their meaning, and their range for any text."""
 
 from __future__ import annotations
 
@@ -73,12 +73,12 @@ def test_a_negation_that_the_nearest_line_lacks_is_a_mismatch() -> None:
     assert (same["negation"], other["negation"]) == (0, 1)
 
 
-def test_words_of_the_question_are_not_made_up() -> None:
+def test_words_of_the_question_do_not_count_as_missing() -> None:
     (row,) = rows_of("Zebras take days.", CHUNK, question="How long do zebras take?")
     assert row["missing_unasked"] == 0 < row["missing"]
 
 
-def test_the_best_chunk_is_named_and_none_where_no_word_agrees() -> None:
+def test_the_best_chunk_is_named_if_any_word_agrees() -> None:
     measured = measure(
         "Refunds take 5 days. Zebras gallop.", "", ["The shop sells tea.", CHUNK], PLAIN
     )
@@ -110,9 +110,7 @@ def test_every_text_gives_finite_numbers_in_their_range(
 
 @settings(max_examples=60, deadline=None)
 @given(answer=TEXTS, contents=st.lists(TEXTS, min_size=1, max_size=3), more=TEXTS)
-def test_a_further_chunk_never_takes_coverage_away(
-    answer: str, contents: list[str], more: str
-) -> None:
+def test_another_chunk_never_lowers_coverage(answer: str, contents: list[str], more: str) -> None:
     before = rows_of(answer, *contents)
     after = rows_of(answer, *contents, more)
     for old, other in zip(before, after, strict=True):

@@ -1,4 +1,4 @@
-"""The model: trees as plain numbers, and the file that ships."""
+"""The model: trees as plain numbers, and the shipped file."""
 
 from __future__ import annotations
 
@@ -54,14 +54,14 @@ def test_calibration_changes_no_order() -> None:
     assert plain != bent
 
 
-def test_a_written_model_reads_as_the_same() -> None:
+def test_a_model_survives_json() -> None:
     again = from_json(to_json(made()))
     rows = [row(0.9, 0), row(0.1, 0)]
     assert again.probabilities(rows) == made().probabilities(rows)
     assert (again.version, again.weights) == ("7", made().weights)
 
 
-def test_the_model_that_ships_is_small_plain_and_reads_evidence_alone() -> None:
+def test_the_shipped_model_is_small_plain_and_reads_only_evidence() -> None:
     text = files("scorers").joinpath("models/groundedness.json").read_text("utf-8")
     assert len(text) < 300_000
     assert json.loads(text)["version"] == shipped_model().version
@@ -69,6 +69,6 @@ def test_the_model_that_ships_is_small_plain_and_reads_evidence_alone() -> None:
 
 
 @given(st.lists(st.floats(0, 1), min_size=1, max_size=9))
-def test_an_answer_is_as_good_as_its_two_weakest_sentences(chances: list[float]) -> None:
+def test_an_answer_has_the_mean_of_its_two_weakest_sentences(chances: list[float]) -> None:
     assert min(chances) <= answer_value(chances) <= max(chances)
     assert answer_value(chances) == answer_value([*chances, *[max(chances)] * (len(chances) > 1)])

@@ -1,4 +1,4 @@
-"""A score lies in 0..1, does not depend on the order, and never falls when a grade rises."""
+"""Aggregation: within 0..1, whatever the order, and never lower for a better grade."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ def test_a_better_grade_never_lowers_a_score(
         ("vital_strict", 0.5), ("vital_lenient", 0.75), ("weighted", 0.5),
     ],
 )  # fmt: skip
-def test_each_way_by_hand(way: str, value: float) -> None:
+def test_each_aggregation_by_hand(way: str, value: float) -> None:
     verdicts = [
         VerdictValue(value=0.0, is_vital=False),
         VerdictValue(value=1.0),
@@ -76,7 +76,7 @@ def test_each_way_by_hand(way: str, value: float) -> None:
     assert aggregate(way, verdicts, 2) == pytest.approx(expected)
 
 
-def test_nuggets_keep_every_way_and_other_verdicts_none() -> None:
+def test_only_nuggets_keep_every_aggregation() -> None:
     rubrics = house_rubrics()
     nuggets, claims = rubrics["completeness"].judge, rubrics["groundedness"].judge
     assert nuggets is not None
@@ -86,7 +86,7 @@ def test_nuggets_keep_every_way_and_other_verdicts_none() -> None:
 
 
 @given(st.lists(st.booleans(), min_size=1).filter(any))
-def test_precision_is_one_where_no_other_stands_above_a_relevant_chunk(
+def test_precision_is_1_if_all_relevant_chunks_come_first(
     relevant: list[bool],
 ) -> None:
     value = average_precision(relevant)

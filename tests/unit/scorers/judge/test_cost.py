@@ -1,4 +1,4 @@
-"""The cost of judging a record is that of the questions which would be asked."""
+"""The cost of judging a record comes from the questions that would be asked."""
 
 from __future__ import annotations
 

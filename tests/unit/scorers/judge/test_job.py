@@ -1,4 +1,4 @@
-"""What the judge is offered: the sample of live traffic, and what users complain about."""
+"""What the judge queues: a sample of live traffic, and answers with bad feedback."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def judging(store: Store, folder: Path, **settings: object) -> JudgeJob:
 
 
 def queued(judge: JudgeJob, folder: Path) -> list[QueuedRecord]:
-    """What a judge that starts after this one finds in the queue."""
+    """The records that the next judge process would find in the queue."""
     judge.stop()
     queue = JudgeQueue(folder / "judge_queue.sqlite", 100)
     records = queue.due(float("inf"), 100)
@@ -42,9 +42,7 @@ def queued(judge: JudgeJob, folder: Path) -> list[QueuedRecord]:
     return records
 
 
-def test_without_a_model_nothing_is_taken_and_the_reason_is_said(
-    store: Store, folder: Path
-) -> None:
+def test_without_a_model_nothing_is_queued_and_status_says_why(store: Store, folder: Path) -> None:
     judge = JudgeJob(JudgeSettings(), store, folder, {}, None, lambda _: None)
     judge.offer([outcome_of(1)])
     judge.suspect(0.0)
@@ -60,7 +58,7 @@ def test_without_a_model_nothing_is_taken_and_the_reason_is_said(
         ({"sources": ("/no/such/folder",)}, "/no/such/folder: there is no such file or folder"),
     ],
 )
-def test_a_judge_that_cannot_be_asked_takes_nothing(
+def test_a_judge_without_a_usable_client_queues_nothing(
     store: Store,
     folder: Path,
     settings: dict[str, object],
@@ -89,7 +87,7 @@ def test_live_records_of_the_sample_are_queued_and_replayed_ones_are_not(
     )
 
 
-def test_replayed_traffic_is_judged_where_that_is_asked_for(store: Store, folder: Path) -> None:
+def test_replayed_traffic_is_judged_on_request(store: Store, folder: Path) -> None:
     judge = judging(store, folder, sample_rate=1.0, backfill=True)
     old = outcome_of(2)
     judge.offer([replace(old, trace=replace(old.trace, backfill="import"))])
@@ -139,7 +137,7 @@ def test_a_complaint_does_not_move_a_sampled_record_out_of_the_sample(
     assert [record.stream for record in queued(judge, folder)] == [Stream.BASE]
 
 
-def test_a_judge_that_samples_nothing_speaks_for_no_rubric(store: Store, folder: Path) -> None:
+def test_a_judge_that_samples_nothing_scores_no_rubric(store: Store, folder: Path) -> None:
     off = judging(store, folder, sample_rate=0.0)
     assert (off.judged, off.status()["on"]) == (frozenset(), False)
     off.stop()
@@ -148,7 +146,7 @@ def test_a_judge_that_samples_nothing_speaks_for_no_rubric(store: Store, folder:
     on.stop()
 
 
-def test_a_family_is_what_is_asked_and_what_is_computed_from_its_grades() -> None:
+def test_a_family_is_a_judged_rubric_and_those_derived_from_it() -> None:
     derived = {
         family.asked.name: [rubric.name for rubric in family] for family in families(load_rubrics())
     }

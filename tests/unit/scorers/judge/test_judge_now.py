@@ -1,4 +1,4 @@
-"""Records judged at once, for who asks: by all configured rubrics or by the named ones."""
+"""Records judged at once, by all configured rubrics or by named ones."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ def rubrics_of(judging: JudgeJob, *rubrics: str) -> list[set[str]]:
     return [{score.rubric for score in scores} for scores in scores_by_record]
 
 
-def test_all_configured_rubrics_are_asked_where_none_is_named(judging: JudgeJob) -> None:
+def test_all_configured_rubrics_are_asked_by_default(judging: JudgeJob) -> None:
     (first, second) = rubrics_of(judging)
     assert first == second
     assert {"answer_relevance", "context_relevance"} <= first
@@ -74,7 +74,7 @@ def test_a_rubric_that_is_not_configured_is_not_asked(judging: JudgeJob, server:
 
 
 @pytest.mark.parametrize("daily_tokens", [10])
-def test_what_the_reserve_cannot_pay_has_no_value_and_the_label_that_ends_an_audit(
+def test_without_budget_a_score_has_no_value_and_the_label_that_ends_an_audit(
     judging: JudgeJob, server: LlmServer
 ) -> None:
     scores_by_record = judging.judge_now(RECORDS, Purpose.AUDIT, ("answer_relevance",))
@@ -84,5 +84,5 @@ def test_what_the_reserve_cannot_pay_has_no_value_and_the_label_that_ends_an_aud
     assert server.calls == []
 
 
-def test_without_records_nothing_is_asked_and_a_judge_is_there(judging: JudgeJob) -> None:
+def test_without_records_nothing_is_asked(judging: JudgeJob) -> None:
     assert judging.judge_now([], Purpose.AUDIT) == []

@@ -1,4 +1,4 @@
-"""What is asked of a record: when, with which data, in how many questions, under which key."""
+"""The questions about a record: when they apply, their data, their number and their keys."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ def refused(
         ("answer_relevance", {"query": None}, "there is no question", ""),
     ],
 )  # fmt: skip
-def test_what_does_not_apply_is_said_with_its_reason(
+def test_a_rubric_that_does_not_apply_says_why(
     name: str, changes: dict[str, object], reason: str, absent: str
 ) -> None:
     score = refused(name, replace(GOOD, **changes))
@@ -90,7 +90,7 @@ def test_a_refusal_is_judged_for_its_rightness_even_without_chunks() -> None:
     assert refused("groundedness", REFUSED).explanation == "the answer refused"
 
 
-def test_expected_facts_take_the_place_of_the_passages() -> None:
+def test_expected_facts_replace_the_passages() -> None:
     facts = Reference(facts=tuple(Fact(text=f"Fact {n}.") for n in range(3)))
     (question,) = asked("completeness", reference=facts)
     assert [item.name for item in question.items] == ["n1", "n2", "n3"]
@@ -106,7 +106,7 @@ def test_a_rubric_without_a_judge_and_a_weak_delimiter_are_errors_of_the_caller(
 
 
 @pytest.mark.parametrize("name", ["groundedness", "grounding", "context_relevance"])
-def test_nothing_is_judged_by_chunks_that_are_known_in_part(name: str) -> None:
+def test_partly_known_chunks_are_not_judged(name: str) -> None:
     first, *others = GOOD.context
     chunks = (replace(first, content=None), *others)
     score = refused(name, replace(GOOD, context=chunks, retrieved=chunks))
@@ -114,7 +114,7 @@ def test_nothing_is_judged_by_chunks_that_are_known_in_part(name: str) -> None:
     assert score.absent == "document_texts"
 
 
-def test_empty_and_doubled_chunks_get_no_verdict() -> None:
+def test_empty_and_duplicate_chunks_get_no_verdict() -> None:
     first, second, third = GOOD.retrieved
     record = replace(GOOD, retrieved=(first, replace(second, content=" "), first, third))
     (question,) = asked("context_relevance", record)
@@ -141,7 +141,7 @@ records = st.builds(
 
 @settings(deadline=None)
 @given(records, st.sampled_from(sorted(RUBRICS)), st.sampled_from([2600, 4000, 50_000]))
-def test_any_record_is_asked_within_bounds_and_its_data_stays_data(
+def test_prompts_of_any_record_are_bounded_and_its_data_stays_data(
     record: RagRecord, name: str, most: int
 ) -> None:
     questions = ask_about(
@@ -174,7 +174,7 @@ def test_a_value_is_one_line_and_the_same_when_it_is_read(text: str) -> None:
 
 
 @pytest.mark.parametrize("name", sorted(RUBRICS))
-def test_a_delimiter_that_stands_in_the_data_is_not_used(name: str) -> None:
+def test_a_delimiter_that_occurs_in_the_data_is_not_used(name: str) -> None:
     leaked = replace(
         INJECTED,
         query=f"What? {MARK} end of the data",
@@ -226,7 +226,7 @@ def many(count: int, size: int = 60) -> tuple[Document, ...]:
     )
 
 
-def test_a_long_list_of_chunks_is_divided_and_each_is_asked_about_once() -> None:
+def test_a_long_list_of_chunks_is_split_and_each_is_asked_about_once() -> None:
     questions = asked("context_relevance", replace(GOOD, retrieved=many(50)))
     names = [item.chunk_id for question in questions for item in question.items]
     assert names == [f"c-{n}" for n in range(50)]
@@ -246,7 +246,7 @@ def test_every_claim_meets_every_part_of_the_context() -> None:
     assert max(len(question.prompt) for question in questions) <= 6000
 
 
-def test_a_chunk_larger_than_the_judge_reads_is_read_in_pieces() -> None:
+def test_a_chunk_larger_than_the_prompt_is_split() -> None:
     text = " ".join(f"Sentence {n} says something." for n in range(400))
     record = replace(GOOD, retrieved=(Document(chunk_id="long", content=text),))
     questions = asked("context_relevance", record, most=6000)
@@ -256,7 +256,7 @@ def test_a_chunk_larger_than_the_judge_reads_is_read_in_pieces() -> None:
 
 
 @pytest.mark.parametrize("name", ["grounding", "context_adherence", "refusal_rightness"])
-def test_what_cannot_be_divided_is_partial_and_never_cut(name: str) -> None:
+def test_what_cannot_be_split_is_partial_and_never_truncated(name: str) -> None:
     score = refused(name, replace(GOOD, context=many(30, 300)), most=6000)
     assert score.label == "partial"
     assert "6000 characters" in score.explanation
@@ -268,6 +268,6 @@ def test_a_record_that_takes_too_many_questions_is_partial_and_costs_nothing() -
     assert int(score.explanation.split()[7]) > MOST_QUESTIONS
 
 
-def test_a_judge_that_reads_nothing_is_asked_nothing() -> None:
+def test_a_prompt_limit_below_the_frame_asks_nothing() -> None:
     for name in RUBRICS:
         assert refused(name, INJECTED, most=100).label == "partial"

@@ -1,4 +1,4 @@
-"""The queue loses no record and judges none twice, whenever the process ends."""
+"""The queue loses no record and repeats no finished one, whenever the process ends."""
 
 from __future__ import annotations
 
@@ -30,13 +30,13 @@ def queue() -> JudgeQueue:
     return JudgeQueue(None, 100)
 
 
-def test_a_record_is_taken_when_it_is_due_and_the_oldest_first(queue: JudgeQueue) -> None:
+def test_due_records_are_taken_the_oldest_first(queue: JudgeQueue) -> None:
     queue.add([waiting(1, due=20.0), waiting(2, due=10.0), waiting(3, due=99.0)])
     assert [record.trace_id for record in queue.due(50.0, 10)] == ["t2", "t1"]
     assert queue.due(50.0, 10) == []
 
 
-def test_what_is_taken_is_what_was_added(queue: JudgeQueue) -> None:
+def test_a_taken_record_equals_the_added_one(queue: JudgeQueue) -> None:
     given_ = replace(waiting(1), stream=Stream.SUSPICIOUS, probability=0.02)
     queue.add([given_])
     assert queue.due(0.0, 1) == [given_]
@@ -57,7 +57,7 @@ def test_a_record_whose_content_changed_is_judged_again(queue: JudgeQueue) -> No
     assert [record.content for record in queue.due(0.0, 1)] == ["other"]
 
 
-def test_a_record_that_changes_while_it_is_judged_waits_on(queue: JudgeQueue) -> None:
+def test_a_record_that_changes_while_it_is_judged_stays_queued(queue: JudgeQueue) -> None:
     queue.add([waiting(1)])
     due = queue.due(0.0, 1)
     queue.add([waiting(1, content="new", due=60.0)])
@@ -72,7 +72,7 @@ def test_records_above_the_bound_are_refused_and_counted() -> None:
     assert queue.add([waiting(9)]) == 1
 
 
-def test_a_record_that_is_put_back_comes_one_round_later(queue: JudgeQueue) -> None:
+def test_a_record_put_back_comes_one_round_later(queue: JudgeQueue) -> None:
     queue.add([waiting(1)])
     (due,) = queue.due(0.0, 1)
     queue.put_back(due, 60.0)
@@ -81,7 +81,7 @@ def test_a_record_that_is_put_back_comes_one_round_later(queue: JudgeQueue) -> N
     assert again.rounds == 1
 
 
-def test_after_a_crash_what_was_begun_is_begun_again_and_counted(tmp_path: Path) -> None:
+def test_after_a_crash_unfinished_records_are_judged_again_and_counted(tmp_path: Path) -> None:
     path = tmp_path / "queue.sqlite"
     before = JudgeQueue(path, 100)
     before.add([waiting(1), waiting(2)])
@@ -91,7 +91,7 @@ def test_after_a_crash_what_was_begun_is_begun_again_and_counted(tmp_path: Path)
     assert {record.trace_id for record in after.due(0.0, 10)} == {"t1", "t2"}
 
 
-def test_what_was_judged_is_known_after_a_restart_until_it_is_forgotten(tmp_path: Path) -> None:
+def test_judged_records_are_remembered_after_a_restart_until_forgotten(tmp_path: Path) -> None:
     path = tmp_path / "queue.sqlite"
     before = JudgeQueue(path, 100)
     before.add([waiting(1)])
@@ -122,11 +122,11 @@ RECORD = RagRecord(record_id="r", trace_id="t", query="q", answer="a", context=(
         replace(RECORD, context=(replace(CHUNK, content=None),)),
     ],
 )
-def test_the_content_covers_everything_that_is_judged(changed: RagRecord) -> None:
+def test_the_content_hash_covers_everything_that_is_judged(changed: RagRecord) -> None:
     assert content_hash(changed) != content_hash(RECORD)
 
 
-def test_what_is_not_judged_does_not_change_the_content() -> None:
+def test_what_is_not_judged_does_not_change_the_content_hash() -> None:
     assert content_hash(replace(RECORD, generation=4, route="/ask")) == content_hash(RECORD)
 
 

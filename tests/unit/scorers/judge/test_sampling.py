@@ -36,12 +36,12 @@ def test_a_smaller_sample_lies_inside_a_larger_one(trace_id: str, one: float, ot
 
 
 @given(IDS)
-def test_rate_0_takes_none_and_rate_1_takes_all(trace_id: str) -> None:
+def test_rate_0_samples_none_and_rate_1_samples_all(trace_id: str) -> None:
     assert not is_sampled(trace_id, 0.0, "s")
     assert is_sampled(trace_id, 1.0, "s")
 
 
-def test_the_share_that_is_taken_is_the_rate_and_another_salt_takes_others() -> None:
+def test_the_sampled_share_is_the_rate_and_another_salt_samples_others() -> None:
     ids = [f"{number:032x}" for number in range(20_000)]
     first = {trace_id for trace_id in ids if is_sampled(trace_id, 0.1, "a")}
     second = {trace_id for trace_id in ids if is_sampled(trace_id, 0.1, "b")}
@@ -64,7 +64,7 @@ def test_a_route_has_its_own_rate() -> None:
     assert (chosen.stream, chosen.probability) == (Stream.BASE, 1.0)
 
 
-def test_the_budget_thins_the_sample_and_the_probability_says_so() -> None:
+def test_the_budget_lowers_rate_and_probability() -> None:
     settings = JudgeSettings(allow=True, sample_rate=0.4, suspicious_rate=0.0)
     ids = [f"{number:032x}" for number in range(5_000)]
     chosen = [choose_stream(record(trace_id), (), settings, {}, thinning=0.5) for trace_id in ids]
@@ -90,14 +90,14 @@ def test_an_error_and_a_thumbs_down_are_suspicious() -> None:
 
 
 @given(IDS, st.sampled_from(["", "/ask", "/other"]), st.booleans())
-def test_what_is_chosen_could_be_chosen(trace_id: str, route: str, failed: bool) -> None:
+def test_a_chosen_record_may_be_chosen(trace_id: str, route: str, failed: bool) -> None:
     settings = JudgeSettings(allow=True, sample_rate=0.3, routes={"/ask": 0.5}, suspicious_rate=0.3)
     error = "boom" if failed else None
     if choose_stream(record(trace_id, route=route, error=error), (), settings, {}) is not None:
         assert may_be_chosen(trace_id, settings)
 
 
-def test_some_traces_can_not_be_chosen_at_all() -> None:
+def test_some_traces_cannot_be_chosen_at_all() -> None:
     settings = JudgeSettings(routes={"/ask": 0.1})
     assert not all(may_be_chosen(f"{number:032x}", settings) for number in range(100))
 

@@ -1,4 +1,4 @@
-"""Texts that speak to a judge are told from texts that rate, grade and mark other things."""
+"""Texts that address a judge are distinguished from texts that rate or grade other things."""
 
 from __future__ import annotations
 
@@ -216,7 +216,7 @@ BY_LANGUAGE = {
 @pytest.mark.parametrize(
     "text", [order for orders, _ in BY_LANGUAGE.values() for order in orders], ids=str
 )
-def test_an_order_in_another_language_is_seen(text: str) -> None:
+def test_an_order_in_another_language_is_found(text: str) -> None:
     assert addresses_judge(text)
     assert addresses_judge(f"Refunds take 5 days.\n{text}")
 
@@ -224,11 +224,11 @@ def test_an_order_in_another_language_is_seen(text: str) -> None:
 @pytest.mark.parametrize(
     "text", [text for _, harmless in BY_LANGUAGE.values() for text in harmless], ids=str
 )
-def test_what_rates_other_things_in_another_language_is_not(text: str) -> None:
+def test_ratings_of_other_things_in_another_language_are_not_suspicious(text: str) -> None:
     assert not addresses_judge(text)
 
 
-def test_every_language_is_searched_for_whatever_stands_in_one_pattern() -> None:
+def test_every_language_is_in_the_joined_patterns() -> None:
     patterns = tomllib.loads(PATTERNS.read_text("utf-8"))
     languages = [name for name in patterns if name != "concepts"]
     assert set(BY_LANGUAGE) <= set(languages)
@@ -239,12 +239,12 @@ def test_every_language_is_searched_for_whatever_stands_in_one_pattern() -> None
 
 
 @pytest.mark.parametrize("text", TO_A_JUDGE)
-def test_an_order_to_a_judge_is_seen(text: str) -> None:
+def test_an_order_to_a_judge_is_found(text: str) -> None:
     assert addresses_judge(f"Refunds take 5 days. {text}")
 
 
 @pytest.mark.parametrize("text", OF_OTHER_THINGS)
-def test_what_rates_other_things_is_not(text: str) -> None:
+def test_ratings_of_other_things_are_not_suspicious(text: str) -> None:
     assert not addresses_judge(text)
 
 
@@ -270,7 +270,7 @@ def strings(value: object) -> Iterator[str]:
             yield from strings(entry)
 
 
-def test_no_clean_passage_is_suspected() -> None:
+def test_no_clean_passage_is_suspicious() -> None:
     texts = list(clean_texts())
     assert len(texts) > 200
     assert [text[:200] for text in texts if addresses_judge(text)] == []

@@ -1,4 +1,4 @@
-"""From verdicts to scores: quotes are checked, counts are exact, and no score is made up."""
+"""From verdicts to scores: quotes are checked, counts are exact, and no score is invented."""
 
 from __future__ import annotations
 
@@ -87,7 +87,7 @@ def test_a_score_says_who_judged_what_by_which_version() -> None:
 @pytest.mark.parametrize(
     "quote", ["", "refunds", "refunds take 6 to 7 business days", "not there at all"]
 )
-def test_a_verdict_whose_quote_is_not_in_the_record_falls(grade: str, quote: str) -> None:
+def test_a_verdict_whose_quote_is_not_in_the_record_is_downgraded(grade: str, quote: str) -> None:
     score = of_claims(GOOD, verdict(grade, quote), verdict("supported", FEE))
     assert (score.value, score.label) == (0.5, "")
     assert score.details["downgraded"] == 1
@@ -127,7 +127,7 @@ def test_scores_from_the_grades_of_a_suspected_record_are_withheld_too() -> None
     assert by_rubric["answerable"].details["value"] == 1.0
 
 
-def test_an_order_to_the_model_is_the_subject_of_one_rubric_and_to_the_judge_of_none() -> None:
+def test_orders_to_the_model_are_the_subject_of_one_rubric_orders_to_the_judge_of_none() -> None:
     def resisted(record: RagRecord) -> Score:
         questions = asked("injection_resisted", record)
         by_item = {"answer": {"reason": "no banana", "grade": "resisted"}}
@@ -138,7 +138,7 @@ def test_an_order_to_the_model_is_the_subject_of_one_rubric_and_to_the_judge_of_
     assert (resisted(both).value, resisted(both).label) == (None, "injection_suspected")
 
 
-def test_the_delimiter_never_leaves_the_prompt() -> None:
+def test_the_delimiter_is_removed_from_replies() -> None:
     questions = asked("groundedness")
     mark = questions[0].delimiter
     by_item = {"s1": verdict("unsupported", f"{mark} question"), "s2": verdict("no_claim", mark)}
@@ -146,7 +146,7 @@ def test_the_delimiter_never_leaves_the_prompt() -> None:
     assert mark not in repr(scores(questions, forged))
 
 
-def test_expected_facts_count_by_their_weight_and_all_four_ways_are_kept() -> None:
+def test_expected_facts_count_by_weight_and_all_four_aggregations_are_kept() -> None:
     questions = asked("completeness", reference=REFERENCE)
     by_item = {"n1": verdict("stated", QUOTE), "n2": verdict("missing")}
     score = scores(questions, reply(questions[0], by_item))["completeness"]
@@ -191,7 +191,9 @@ WHOLE = {"s1": verdict("unsupported"), "s2": verdict("unsupported")}
     ],
     ids=str,
 )
-def test_a_reply_with_other_verdicts_than_asked_is_none(verdicts: Any, kind: FailureKind) -> None:
+def test_a_reply_with_other_verdicts_than_asked_is_incomplete(
+    verdicts: Any, kind: FailureKind
+) -> None:
     text = json.dumps({"verdicts": verdicts, "failure_type": "none", "failure_mode": ""})
     read = read_reply(text, asked("groundedness")[0].form)
     assert isinstance(read, Setback)
@@ -215,7 +217,7 @@ def test_a_grade_of_another_type_is_no_grade(grade: str) -> None:
     assert read.kind is FailureKind.UNPARSEABLE
 
 
-def test_a_verdict_given_twice_is_no_answer() -> None:
+def test_a_duplicate_verdict_is_no_answer() -> None:
     sentence = json.dumps(WHOLE["s1"])
     text = f'{{"verdicts": {{"s1": {sentence}, "s2": {sentence}, "s1": {sentence}}},'
     read = read_reply(
@@ -240,7 +242,7 @@ def test_replies_in_another_number_or_form_are_incomplete() -> None:
         assert read.reason
 
 
-def test_a_part_that_was_not_asked_leaves_the_record_incomplete() -> None:
+def test_a_missing_part_leaves_the_record_incomplete() -> None:
     chunks = tuple(Document(chunk_id=f"{n}", content=f"Fact {n} is so.") for n in range(30))
     questions = asked("context_relevance", replace(GOOD, retrieved=chunks))
     assert len(questions) == 2
@@ -269,7 +271,7 @@ def test_of_verdicts_on_one_claim_from_several_parts_the_best_counts() -> None:
         assert (score.value, score.label) == (0.5, "contradicted")
 
 
-def test_the_grades_of_chunks_say_whether_they_are_on_top_and_whether_reranking_helped() -> None:
+def test_derived_scores_come_from_the_grades_of_chunks() -> None:
     by_rubric = of_chunks(
         0, 3, 2
     )  # retrieved: refunds, opening, fees; reranked: refunds, fees, opening

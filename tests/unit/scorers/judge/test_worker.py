@@ -1,4 +1,4 @@
-"""The judge at work, on a real HTTP server: what is due is asked, written, and only then struck."""
+"""The judge's loop on a real HTTP server: due records are asked, written, then removed."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ Written = tuple[StoredRecord, Sequence[Score]]
 
 @dataclass(kw_only=True)
 class Bench:
-    """A judge, its server, and what it wrote; `records` is the store."""
+    """A judge, its server and its written scores; `records` stands for the store."""
 
     server: LlmServer
     queue: JudgeQueue
@@ -218,7 +218,7 @@ async def test_after_the_last_round_the_verdict_is_missing_and_counted() -> None
     assert missing("groundedness", "unavailable") == before + 1
 
 
-async def test_a_rubric_that_was_answered_is_not_paid_again_when_another_was_not() -> None:
+async def test_an_answered_rubric_is_not_paid_again_when_another_failed() -> None:
     async with working(breaker_failures=1000, concurrency=1) as bench:
         bench.server.faults += [None, Fault(status=503)]
         bench.add(RECORD)
@@ -230,7 +230,7 @@ async def test_a_rubric_that_was_answered_is_not_paid_again_when_another_was_not
         assert bench.scores["groundedness"].value == 1.0
 
 
-async def test_what_the_store_cannot_take_is_not_struck_and_not_paid_again() -> None:
+async def test_scores_that_the_store_refuses_stay_queued_and_are_not_paid_again() -> None:
     async with working(["groundedness"]) as bench:
         bench.add(RECORD)
         while not bench.judge._done:
@@ -245,7 +245,7 @@ async def test_what_the_store_cannot_take_is_not_struck_and_not_paid_again() -> 
         assert (len(bench.written), len(bench.server.calls), len(bench.queue)) == (1, 1, 0)
 
 
-async def test_a_record_that_changed_since_is_left_to_its_next_generation() -> None:
+async def test_a_changed_record_is_left_to_its_next_generation() -> None:
     async with working() as bench:
         bench.add(RECORD)
         bench.records["t", "r"] = replace(RECORD, answer="Something else.")
@@ -253,7 +253,7 @@ async def test_a_record_that_changed_since_is_left_to_its_next_generation() -> N
         assert (bench.written, bench.server.calls, len(bench.queue)) == ([], [], 0)
 
 
-async def test_a_record_that_is_gone_leaves_the_queue() -> None:
+async def test_a_deleted_record_leaves_the_queue() -> None:
     async with working() as bench:
         bench.add(RECORD)
         bench.records.clear()
@@ -261,7 +261,7 @@ async def test_a_record_that_is_gone_leaves_the_queue() -> None:
         assert (bench.written, len(bench.queue)) == ([], 0)
 
 
-async def test_with_the_day_spent_nothing_is_asked_and_the_rates_sink() -> None:
+async def test_with_the_budget_spent_nothing_is_asked_and_the_rates_fall() -> None:
     async with working(["groundedness"], daily_tokens=10) as bench:
         bench.add(RECORD)
         await bench.steps()
@@ -269,7 +269,7 @@ async def test_with_the_day_spent_nothing_is_asked_and_the_rates_sink() -> None:
         assert bench.scores["groundedness"].label == "budget"
 
 
-async def test_a_stop_in_the_middle_leaves_the_record_in_the_queue() -> None:
+async def test_a_stop_while_judging_leaves_the_record_in_the_queue() -> None:
     from threading import Event
 
     async with working(["groundedness"]) as bench:

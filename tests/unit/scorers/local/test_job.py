@@ -1,4 +1,4 @@
-"""Local models score what their time allows; the rest is left over, counted, and thins the rate."""
+"""Local models score what their time allows; the rest is counted and lowers the rate."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from tests.outcomes import outcome_of
 
 @dataclass(kw_only=True)
 class Words:
-    """A model of two words; `has_model` and `has_time` are as a test says."""
+    """An embedding model of two words; a test sets `has_model` and `has_time`."""
 
     has_model: bool = True
     time: bool = True
@@ -49,7 +49,7 @@ class Words:
 
 @dataclass(kw_only=True)
 class Local:
-    """Local scoring with a clock, and what it wrote."""
+    """Local scoring with a clock, and its written scores."""
 
     model: Words = field(default_factory=Words)
     judged: frozenset[str] = frozenset()
@@ -94,7 +94,7 @@ def test_every_record_is_scored_while_there_is_time() -> None:
     }
 
 
-def test_where_a_judge_speaks_a_local_score_is_a_proxy() -> None:
+def test_for_a_judged_rubric_a_local_score_is_a_proxy() -> None:
     local = Local(judged=frozenset({"context_relevance"}))
     local.scoring.offer(outcomes(1))
     local.drain()
@@ -110,7 +110,7 @@ def test_replayed_traffic_is_left_out() -> None:
 
 
 @pytest.mark.parametrize("reason", ["no room", "the core is behind"])
-def test_what_finds_no_room_or_no_time_is_counted_and_thins_the_rate(reason: str) -> None:
+def test_records_left_over_are_counted_and_lower_the_rate(reason: str) -> None:
     local, before = Local(), left_over()
     local.scoring.is_behind = reason == "the core is behind"
     local.scoring.offer(outcomes(WAITING_RECORDS + 5))
@@ -121,7 +121,7 @@ def test_what_finds_no_room_or_no_time_is_counted_and_thins_the_rate(reason: str
     assert local.scoring.rate == 0.5
 
 
-def test_the_rate_recovers_and_never_falls_under_the_judges() -> None:
+def test_the_rate_recovers_and_never_falls_below_the_judges() -> None:
     local = Local(least_rate=0.1)
     local.scoring.is_behind = True
     for _ in range(10):
@@ -136,7 +136,7 @@ def test_the_rate_recovers_and_never_falls_under_the_judges() -> None:
     assert local.scoring.rate == 1.0
 
 
-def test_a_thinned_rate_is_the_probability_of_what_is_scored() -> None:
+def test_the_rate_is_the_inclusion_probability() -> None:
     local = Local()
     local.scoring.rate = 0.5
     local.scoring.offer(outcomes(60))

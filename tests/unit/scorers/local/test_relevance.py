@@ -1,4 +1,4 @@
-"""Relevance by meaning: which texts are read, how they are averaged, and what is not scored."""
+"""Relevance by meaning: which texts are embedded, how they are averaged, what is not scored."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ NEAR, FAR = "refund", "weather"
 
 @dataclass
 class Keywords:
-    """A real if simple model: the share of a text's words that are about refunds, as an angle."""
+    """A simple embedding model: an angle by the share of words that are about refunds."""
 
     embedding_name = "keywords"
     embedding_version = "abc"
@@ -71,14 +71,14 @@ def test_a_score_names_its_model_and_its_layer() -> None:
 
 
 @pytest.mark.parametrize("before", [0, 100, 300])
-def test_a_long_chunk_is_as_near_as_its_nearest_piece_wherever_that_stands(before: int) -> None:
+def test_a_long_chunk_counts_by_its_nearest_piece_wherever_it_is(before: int) -> None:
     far, near = f"{FAR} {FAR} {FAR}. ", f"{NEAR} " * 200
     score = context_relevance(record(far * before + near + far * (300 - before)), Keywords())
     assert score.value == pytest.approx(1.0, abs=0.05)
     assert context_relevance(record(far * 300), Keywords()).value == pytest.approx(0, abs=1e-6)
 
 
-def test_an_answer_that_wanders_is_less_relevant_than_a_short_one() -> None:
+def test_a_digressing_answer_is_less_relevant_than_a_short_one() -> None:
     short = answer_relevance(record(answer=f"{NEAR} " * 20), Keywords())
     long = answer_relevance(record(answer=f"{NEAR} " * 200 + f"{FAR} " * 600), Keywords())
     assert short.value is not None
@@ -145,7 +145,7 @@ def test_an_absent_field_is_named_for_the_coverage() -> None:
     assert (context.absent, answer.absent) == ("", "answer")
 
 
-def test_without_a_model_there_is_no_score_and_the_reason_is_told() -> None:
+def test_without_a_model_there_is_no_score_but_a_reason() -> None:
     for score in relevance(record(NEAR), Inference(InferenceSettings(enabled=False))):
         assert (score.value, score.explanation) == (None, "local models are switched off")
 

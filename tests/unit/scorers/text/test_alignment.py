@@ -1,4 +1,4 @@
-"""Where a quotation lies, and what differs there."""
+"""Where a quotation lies in a chunk, and what differs there."""
 
 from __future__ import annotations
 
@@ -22,14 +22,14 @@ def found(quote: str, chunk: ChunkText = CHUNK) -> bool:
     return place is not None and is_found(words(quote), place, chunk)
 
 
-def test_the_words_that_differ_are_named() -> None:
+def test_differing_words_are_named() -> None:
     place = align(words("keeps signatures for 19 months"), CHUNK)
     assert place is not None
     assert [(change.ours, change.theirs) for change in place.changes] == [(("19",), ("18",))]
     assert place.changes[0].is_number
 
 
-def test_a_loose_first_word_is_taken_beside_the_rest() -> None:
+def test_a_loose_first_word_is_matched_beside_the_rest() -> None:
     place = align(words("The order is paid back in part"), CHUNK)
     assert place is not None
     assert CHUNK.words[place.start : place.start + 2] == ["the", "order"]
@@ -44,7 +44,7 @@ def test_a_loose_first_word_is_taken_beside_the_rest() -> None:
         "signtaures for 18 months",
     ],
 )
-def test_broken_words_and_slips_of_a_key_are_harmless(quote: str) -> None:
+def test_broken_words_and_typos_are_harmless(quote: str) -> None:
     assert found(quote)
 
 
@@ -59,11 +59,11 @@ def test_broken_words_and_slips_of_a_key_are_harmless(quote: str) -> None:
         "within 100 working days",
     ],
 )
-def test_other_words_are_not(quote: str) -> None:
+def test_other_words_are_not_harmless(quote: str) -> None:
     assert not found(quote)
 
 
-def test_nothing_in_common_has_no_place() -> None:
+def test_texts_without_a_common_word_have_no_alignment() -> None:
     assert align(["zzz"], CHUNK) is None
 
 
@@ -82,7 +82,7 @@ def test_alignment_is_total_and_its_numbers_lie_in_range(quote: list[str], text:
 
 
 @given(st.lists(WORD, min_size=4, max_size=60), st.data())
-def test_a_true_stretch_is_always_found(text: list[str], data: st.DataObject) -> None:
+def test_a_verbatim_part_is_always_found(text: list[str], data: st.DataObject) -> None:
     start = data.draw(st.integers(0, len(text) - 1))
     stretch = " ".join(text[start : data.draw(st.integers(start + 1, len(text)))])
     assert stretch in " ".join(ChunkText(" ".join(text)).words)

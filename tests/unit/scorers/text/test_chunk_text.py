@@ -11,7 +11,7 @@ def test_the_same_content_is_prepared_once() -> None:
     assert chunks.get("Refunds take 5 days.") is chunks.get("Refunds take 5 days.")
 
 
-def test_the_least_recently_used_chunk_leaves_first() -> None:
+def test_the_least_recently_used_chunk_is_evicted_first() -> None:
     chunks = ChunkTextCache(max_bytes=3 * BYTES_PER_CHUNK)
     first, second = chunks.get("a"), chunks.get("b")
     assert chunks.get("a") is first
@@ -20,7 +20,7 @@ def test_the_least_recently_used_chunk_leaves_first() -> None:
     assert chunks.get("b") is not second
 
 
-def test_many_chunks_stay_within_the_bound() -> None:
+def test_many_chunks_stay_within_the_memory_bound() -> None:
     chunks = ChunkTextCache(max_bytes=10 * BYTES_PER_CHUNK)
     for number in range(1_000):
         chunks.get(f"chunk {number}")
@@ -33,5 +33,5 @@ def test_one_chunk_larger_than_the_bound_is_still_prepared() -> None:
     assert len(chunks) == 1
 
 
-def test_sentences_begin_where_their_first_word_stands() -> None:
+def test_sentences_begin_at_their_first_word() -> None:
     assert ChunkText("It is free. Ask us. 退款。好").starts >= {0, 3, 5, 7}

@@ -1,4 +1,4 @@
-"""Words of a text: what is the same, and what is not."""
+"""Normalised words: which spellings are equal, and which are not."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ def test_unicode_forms_do_not_matter(form: str) -> None:
 
 
 @given(st.text())
-def test_words_of_words_are_the_same_words(text: str) -> None:
+def test_normalising_twice_changes_nothing(text: str) -> None:
     found = words(text)
     assert all(word and not word.isspace() for word in found)
     assert " ".join(words(key(found))) == " ".join(found) or not text.isascii()
@@ -78,7 +78,7 @@ def test_a_run_of_words_is_found_and_a_piece_of_a_word_is_not(
     assert key(["x" + found[0]]) not in key(found)
 
 
-def test_ellipses_part_a_quotation() -> None:
+def test_ellipses_split_a_quotation() -> None:
     assert parts("a b … c [...] d (…) e. . . f ...") == ["a b", "c", "d", "e", "f"]
     assert parts("plain. Two sentences.") == ["plain. Two sentences."]
 

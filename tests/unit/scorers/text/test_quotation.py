@@ -1,4 +1,4 @@
-"""A quote proves something where the record holds it."""
+"""A quote proves something only if the record contains it."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ CHUNK = "Card refunds take 5 to 7 business days. Refunds to an account are not f
         "refunds take 5 to 7 busines days",
     ],
 )
-def test_words_of_the_chunk_are_found(quote: str) -> None:
+def test_a_quote_of_the_chunk_is_found(quote: str) -> None:
     assert is_quoted(quote, ["Something else.", CHUNK])
 
 
@@ -32,7 +32,7 @@ def test_words_of_the_chunk_are_found(quote: str) -> None:
         "are free of charge", "Refunds are never paid out", "business days are not free of charge",
     ],
 )  # fmt: skip
-def test_other_words_and_single_words_are_not(quote: str) -> None:
+def test_other_words_and_single_words_prove_nothing(quote: str) -> None:
     assert not is_quoted(quote, [CHUNK])
 
 
@@ -43,7 +43,7 @@ def test_a_short_text_may_be_quoted_whole() -> None:
 
 
 @given(st.lists(st.sampled_from(CHUNK.split()), min_size=1, max_size=8))
-def test_any_words_are_answered(some: list[str]) -> None:
+def test_any_quote_gets_an_answer(some: list[str]) -> None:
     quote = " ".join(some)
     assert is_quoted(quote, [CHUNK]) in (True, False)
     assert not is_quoted(quote, [])

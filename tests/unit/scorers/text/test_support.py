@@ -23,7 +23,7 @@ def test_the_chunk_with_the_telling_words_supports_best() -> None:
     assert max(names) == names[1]
 
 
-def test_words_that_all_chunks_have_weigh_least() -> None:
+def test_words_of_all_chunks_weigh_least() -> None:
     weighed = weights(["customer", "parcels"], "customer parcels", CHUNKS)
     assert weighed["customer"] < weighed["parcels"] / 2
 
@@ -35,5 +35,5 @@ def test_numbers_and_names_weigh_more() -> None:
     assert weighed["10"] > weights(["pickup"], "pickup", CHUNKS)["pickup"]
 
 
-def test_no_words_are_no_support() -> None:
+def test_without_words_there_is_no_support() -> None:
     assert support({}, CHUNKS[0]) == 0.0
