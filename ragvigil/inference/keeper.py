@@ -55,7 +55,7 @@ class Keeper:
 
     @property
     def child_pid(self) -> int | None:
-        """Process id of the child, None where none runs."""
+        """Process id of the child; None if none runs."""
         link = self._link
         return link.pid if link else None
 

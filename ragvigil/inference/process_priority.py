@@ -12,7 +12,8 @@ BEHIND_THE_INTAKE, NICE = 5, 10
 def yield_to_intake() -> None:
     """Lowers the core's priority below that of the intake, whose clients wait for it.
 
-    Without it the intake waited 150 ms for the CPU while the database's threads computed.
+    Without it, in one run of three, the intake waited 150 ms for the CPU while the database's
+    threads computed (ADR 18).
     """
     os.nice(BEHIND_THE_INTAKE)
     session = Path("/proc/self/autogroup")

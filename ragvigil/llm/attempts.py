@@ -14,7 +14,9 @@ from ragvigil.llm.budget import Budget, Reservation
 from ragvigil.llm.outcome import Failure, FailureKind, Purpose, Setback, Usage
 from ragvigil.llm.reply_form import ReplyForm
 
-NO_BUDGET = Setback(kind=FailureKind.BUDGET, detail="the budget allows no further call by now")
+NO_BUDGET = Setback(
+    kind=FailureKind.BUDGET, detail="the budget allows no further call by now"
+)
 BREAKER_OPEN = Setback(kind=FailureKind.BREAKER_OPEN, detail="the endpoint is left alone")
 START_GAP_SECONDS = 0.003
 """Time between two starts: about what a call costs in CPU. Calls that start together come back
@@ -34,7 +36,7 @@ Response = TypeVar("Response", bound=Paid)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Attempt(Generic[Response]):
-    """What is sent, the most that it can cost, who pays, and how long it may take.
+    """A request, the most that it can cost, the purpose that pays, and how long it may take.
 
     `ends` is the question's deadline on the loop's clock, `timeout_seconds` the time for a whole
     reply.
@@ -51,7 +53,7 @@ class Attempt(Generic[Response]):
 class Progress:
     """The attempts at one question so far; `ends` is its deadline on the loop's clock.
 
-    `problem` is what was wrong with a reply that is to be repaired. `reply_form` is the form of
+    `problem` is the problem of a reply that is to be repaired. `reply_form` is the form of
     reply of the next attempt; None leaves the choice to the endpoint.
     """
 

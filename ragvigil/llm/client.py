@@ -50,7 +50,7 @@ BY_ENDING = {
         kind=FailureKind.UNPARSEABLE, detail="the reply was cut off at max_output_tokens"
     ),
 }
-"""By the reason with which a provider ended a reply: setbacks whatever the text of the reply."""
+"""Setbacks by the reason for which the provider ended a reply, whatever its text."""
 RUN_SPENT = Setback(kind=FailureKind.BUDGET, detail="the run may cost no further turn")
 TOO_LATE = Setback(kind=FailureKind.TIMEOUT, detail="no time was left for a further attempt")
 
@@ -121,8 +121,8 @@ class Client:
     ) -> Turn | Failure:
         """The model's next message, or a failure; never raises for what a provider does.
 
-        An attempt is only made if `fits` allows what the turn may then have cost at most, earlier
-        attempts included.
+        Before each attempt `fits` gets the most that the turn may cost, earlier attempts included;
+        where it returns False, no attempt is made.
         """
         metrics.CALLS.labels(purpose=purpose).inc()
         async with self._slots:

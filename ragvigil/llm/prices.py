@@ -53,7 +53,7 @@ class DatedPrice:
 
 
 def find_price(model: str, day: date, table: Iterable[DatedPrice] | None = None) -> Price | None:
-    """The price of `openai:gpt-…` on a day; None where the table (default: ours) has none."""
+    """The price of `openai:gpt-…` on a day; None if the table (default: prices.toml) has none."""
     listed = tuple(published() if table is None else table)
     for name in (model, PIN.sub("", model)):
         valid = [dated for dated in listed if dated.model == name and dated.since <= day]

@@ -1,4 +1,4 @@
-"""An HTTP client that reads at most so many bytes of a reply.
+"""An HTTP client that limits the bytes of a reply.
 
 Imports httpx2; only what opens a client imports this module.
 """

@@ -84,5 +84,5 @@ class Pause:
         return now >= self._until
 
     def remaining(self, now: float) -> float:
-        """Seconds until the next attempt is due; 0 where it is."""
+        """Seconds until the next attempt is due; 0 if it is."""
         return max(0.0, self._until - now)

@@ -29,7 +29,7 @@ class BadFrame(ValueError):
 
 
 def pack(head: Mapping[str, object], body: bytes = b"") -> bytes:
-    """The bytes of a frame. Raises BadFrame where it is too long."""
+    """The bytes of a frame. Raises BadFrame if it is too long."""
     encoded = json.dumps(head).encode("ascii")
     _require_short(len(encoded), len(body))
     return LENGTHS.pack(len(encoded), len(body)) + encoded + body
@@ -49,7 +49,7 @@ async def unpack_from(reader: StreamReader) -> Frame:
 
 
 def reader_of(stream: BinaryIO) -> Read:
-    """Reads exactly as much as is asked for from a blocking stream; EOFError at its end."""
+    """A `Read` from a blocking stream; it raises EOFError at the end of the stream."""
 
     def read(count: int) -> bytes:
         block = stream.read(count)

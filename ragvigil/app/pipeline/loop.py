@@ -32,9 +32,11 @@ BEHIND_SPANS, BEHIND_CLOSINGS = 2_000, 256
 """With more spans unread, or more closed traces unscored, there is no time for local models."""
 CLOSINGS_A_TURN = 128
 TURN_BYTES = 16 << 20
-"""Spans of one scoring batch: what is made of a batch is held in memory as a whole."""
+"""Closings and bytes of spans of one scoring batch. A batch takes each step as a whole, which is
+faster than trace by trace, and is held in memory as a whole (ADR 18)."""
 READ_BELOW_CLOSINGS = 4_000
-"""Below this backlog the loop reads on, so that more traces are complete when it is scored."""
+"""Below this backlog the loop reads on: a trace needs two seconds of quiet before it closes, and
+that time passes while earlier ones are scored (ADR 17)."""
 IDLE_SECONDS = 0.02
 MEMORY_CHECK_SECONDS = 1.0
 CHECKPOINT_SECONDS = 5.0
@@ -65,7 +67,7 @@ class Pipeline:
     `started_at` is the checkpoint it began behind; `spans_before` and `spans_read` count the spans
     acknowledged up to there and up to the last frame read. `is_behind` is true while the spool or
     the backlog of closed traces is too long to leave time for anything else.
-    `memory_limit_bytes` is the machine's unless given.
+    `memory_limit_bytes` defaults to the memory of the container or the machine.
     """
 
     def __init__(
@@ -121,7 +123,8 @@ class Pipeline:
            the pool helps.
         3. Score, then count duplicates: both account for spans, and a frame is settled once
            all of its spans are accounted for.
-        4. Tell `noticing` whether the pool holds older records before the sink offers new ones.
+        4. Tell `noticing` whether the pool holds older records before the sink offers newer ones:
+           it takes records in the order of their time.
         5. Advance the sink, then the checkpoint: it may pass what has just become durable.
         6. Publish last, so that other threads see the places of all spans read in this turn.
         """
@@ -147,6 +150,7 @@ class Pipeline:
 
         Returns whether any trace waited.
         """
+        # The core scores beside the workers: it would only wait otherwise (ADR 17).
         helps = self._parts.pool.helps(now, is_behind=self.is_behind)
         closings = self._next_batch(JOB_CLOSINGS if helps else CLOSINGS_A_TURN)
         unscored = self._settle_stored(closings)
@@ -218,7 +222,7 @@ class Pipeline:
         return unscored
 
     def _lookup(self, trace_ids: list[str]) -> Mapping[str, StoredTrace]:
-        """What the store has of these traces, once what is in the pool and the sink is written."""
+        """Reads these traces from the store, after what the pool and the sink hold of them."""
         wanted = frozenset(trace_ids)
         while any(closing.trace_id in wanted for closing, _ in self._parts.pool.closings()):
             self._collect(WAIT_SECONDS)
@@ -286,7 +290,10 @@ class Pipeline:
         self._parts.sink.account(duplicate=duplicates)
 
     def _checkpoint(self, now: float) -> None:
-        """Writes, every few seconds, the last frame that nothing needs any more."""
+        """Writes, every few seconds, the last frame that nothing needs any more.
+
+        A frame is needed while a trace in it is open, may still get a late span, or is not durable.
+        """
         if now - self._checkpointed < CHECKPOINT_SECONDS:
             return
         self._checkpointed = now

@@ -1,6 +1,7 @@
-"""Worker processes that score while the core is behind.
+"""Worker processes that score while the core is behind (ADR 17).
 
-They start when the core has been behind for a second and end when it has not been for a minute.
+They start when the core has been behind for a second and end when it has not been for a minute, so
+that a quiet service pays nothing.
 Results come back in the order of their jobs; a job lost with its process comes back without one,
 and the core rescores it.
 """
@@ -32,7 +33,7 @@ AHEAD = 1
 """Jobs queued beside those in work."""
 PATIENCE_SECONDS, IDLE_SECONDS = 1.0, 60.0
 JOB_SECONDS = 60.0
-"""A job takes less than a second; after this its process is taken to hang, and is ended."""
+"""A job takes less than a second; after this time its process counts as hung and is ended."""
 
 
 class ScoringPool:
@@ -77,7 +78,7 @@ class ScoringPool:
     def finished(
         self, now: float, seconds: float = 0.0
     ) -> Iterator[tuple[Sequence[Unscored], JobResult | None]]:
-        """The closings of each finished job and its result, in order; None where it is lost.
+        """The closings of each finished job and its result, in order; None if the job is lost.
 
         Waits up to `seconds` for the first.
         """
@@ -90,7 +91,7 @@ class ScoringPool:
             yield unscored, self._result(unscored, future)
 
     def closings(self) -> Iterator[Unscored]:
-        """The closings of all jobs given and not collected."""
+        """The closings of all jobs that are not collected yet."""
         return (closing for unscored, *_ in self._jobs for closing in unscored)
 
     def oldest_seq(self) -> int | None:
@@ -131,7 +132,7 @@ class ScoringPool:
     def _end(self) -> None:
         if self._executor is not None:
             self._executor.shutdown(wait=False, cancel_futures=True)
-            # `shutdown` lets them finish their jobs, which the core rescores: nobody needs those.
+            # `shutdown` would let them finish jobs that the core rescores anyway.
             for child in multiprocessing.active_children():
                 child.kill()
             self._executor, self._starting, self._behind_since = None, [], None
@@ -156,7 +157,7 @@ def _spare() -> int:
 
 
 def _submitted(executor: ProcessPoolExecutor, job: Job) -> Future[JobResult]:
-    """The future of a job; already failed where the processes are gone."""
+    """The future of a job; already failed if the processes are gone."""
     try:
         return executor.submit(worker.run, job)
     except BrokenProcessPool as error:

@@ -27,8 +27,8 @@ from ragvigil.store.records.traces import RubricFacts, TraceRows
 
 KINDS = ("stored", "duplicate", "quarantined")
 LARGEST = 4
-"""While the core is behind, a batch grows to this many times its usual size: writing and merging
-then cost half as much a row."""
+"""While the core is behind, a batch grows to this many times its usual size: 62 us of inserting and
+33 of merging a span became 30 and 5 (ADR 17)."""
 
 
 @dataclass(slots=True)
@@ -171,7 +171,7 @@ class Sink:
         return min((*seqs, *filter(None, [self._ledger.oldest_seq()])), default=None)
 
     def publish(self, spans_read: int) -> None:
-        """Shows other threads where the spans are."""
+        """Updates `places` for other threads."""
         self.places = self._places_now(spans_read)
 
     def _places_now(self, spans_read: int) -> SpanPlaces:

@@ -23,7 +23,7 @@ class Questions:
         self._reader, self._writer = reader, writer
         self._waiting: dict[int, asyncio.Future[bytes]] = {}
         # Numbers match answers to questions: an answer that comes after its question's timeout
-        # must not be taken for the answer to the next.
+        # must not answer the next question.
         self._numbers = itertools.count(1)
         self._listening = asyncio.create_task(self._listen())
 
