@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 Embed = Callable[[Sequence[str]], "NDArray[np.float32] | None"]
 """Vectors of length 1, a row for each text; None if no model runs."""
 MOST = 10
+"""Duplicates that are shown, the nearest."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

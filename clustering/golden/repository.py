@@ -120,6 +120,7 @@ def commit(repo: Repository, tree_at_head: CleanTree, text: str, message: str) -
     environment = _identity(repo)
     blob, before = _hash(repo, text.encode(), write=True), _in_index(repo)
     with tempfile.TemporaryDirectory(prefix="ragvigil-golden-") as folder:
+        # An index of its own: what people have staged is not part of the commit.
         environment["GIT_INDEX_FILE"] = str(Path(folder) / "index")
         git(repo.root, "read-tree", tree_at_head.head or "--empty", environment=environment)
         _enter(repo, tree_at_head.mode, blob, environment)
@@ -128,17 +129,17 @@ def commit(repo: Repository, tree_at_head: CleanTree, text: str, message: str) -
     commit_id = _printed(
         repo, "commit-tree", tree, *parents, sent=message.encode(), environment=environment
     )
-    # The empty old value says that the branch must not exist yet.
+    # Fails if the branch has moved. An empty old value means that it must not exist yet.
     subject = f"golden: {message.partition(chr(10))[0]}"
     git(
         repo.root, "update-ref", "-m", subject, tree_at_head.branch, commit_id, tree_at_head.head,
         environment=environment,
     )  # fmt: skip
     try:
-        # Who wrote into the file in these milliseconds keeps it: the next look says so.
+        # What somebody wrote into the file meanwhile stays: the next call reports the difference.
         if _in_work_tree(repo) == before:
             _follow(repo, tree_at_head.mode, blob)
-    except (RepositoryRefuses, OSError) as error:  # the commit stands: the next look finishes it
+    except (RepositoryRefuses, OSError) as error:  # the commit stands: the next call finishes it
         log.warning("golden set: the file does not follow its commit yet", reason=str(error))
     return commit_id
 

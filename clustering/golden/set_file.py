@@ -53,6 +53,7 @@ def put(text: str, case: GoldenCase) -> str:
         rows = text.split("\n")
         rows[numbers[0] - 1] = line(case)
         return "\n".join(rows)
+    # A file that people edited may end without a line break.
     between = "" if not text or text.endswith("\n") else "\n"
     return f"{text}{between}{line(case)}\n"
 

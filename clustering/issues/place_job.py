@@ -60,6 +60,7 @@ class PlaceJob:
         self._baseline, self._settings, self._fails_below = baseline, settings, fails_below
         self._joined = joined
         self._feed = ChangeFeed(store, fails_below)
+        # Records of each key when it was last tested in vain; lost with the process, tested again.
         self._refused: dict[Key, int] = {}
         self._is_whole = False
         self.waiting = 0
@@ -82,6 +83,7 @@ class PlaceJob:
             self._ledger.keep(failures=candidates)
             loose = self._loose(candidates, index) | (self._left_over(now) if takes_up else {})
             grown = self._place(list(loose.values()), index, now)
+        # Only now are the changes stored: `done` moves the checkpoint past them.
         if changes and not (fresh.failing or fresh.gone):
             self._feed.skip(changes)
         self._feed.done(now)
@@ -133,6 +135,7 @@ class PlaceJob:
             for issue in {issue.issue_id: issue for issue in homes}.values()
         ]
         self._ledger.keep(issues=issues)
+        # Timestamps of their own, later than any before: the newest row of a record wins.
         failing.release(self._store, moved, self._ledger.next_nanos())
         failing.bury(self._store, fresh.gone, self._ledger.next_nanos())
         for record in fresh.gone_failures:

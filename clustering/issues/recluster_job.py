@@ -67,6 +67,7 @@ class ReclusterJob:
             # Count and newest time: the same pair means the same records, clustered already.
             state = (len(kept), max((record.failure.time_unix_nano for record in kept), default=0))
             if len(kept) >= self._settings.residue_records and self._done.get(family) != state:
+                # Set before the run: one that raises is not repeated within the hour either.
                 self._due[family] = now + HOUR
                 self._run(family, kept, now, model)
                 self._done[family] = state if not self.why else (0, 0)
@@ -77,6 +78,7 @@ class ReclusterJob:
             for tally in self._baseline.refresh(now)
         }
         with self._ledger.locked() as index:
+            # Records in provisional issues are not loose, but are clustered too.
             loose |= {family_of(issue) for issue in index if issue.is_provisional}
         return sorted(loose)
 
@@ -107,7 +109,7 @@ class ReclusterJob:
             # Clustering took minutes: records may have joined issues, or stopped failing, since.
             still = {record.key: record for record in self._residue(family, now, model)}
             rows = [row for row, record in enumerate(kept) if record.key in still]
-            self._baseline.refresh(now)
+            self._baseline.refresh(now)  # the background, too, is minutes old
             self._reconcile(
                 [still[kept[row].key] for row in rows],
                 vectors[rows],

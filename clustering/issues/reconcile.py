@@ -108,6 +108,7 @@ def reconcile(
     above = partial(_is_above, is_above, _loose(residue, clustering))
     parts: dict[str, list[int]] = {}
     issue_of_cluster: dict[int, str] = {}
+    # Largest first: a smaller cluster of the same cause then joins the issue that it opened.
     for cluster in np.argsort(-_sizes(clustering), kind="stable").tolist():
         own = issues.get(refining.get(cluster, ""))
         rows = _rows(residue, clustering, cluster, own)
@@ -139,6 +140,7 @@ def _refining(residue: Residue, clustering: Clustering) -> dict[int, str]:
             continue  # its records left the residue meanwhile
         home, count = Counter(homes[clustering.labels == cluster].tolist()).most_common(1)[0]
         if home and count > MOSTLY * size:
+            # Minus, so that `max` takes the first of equally large clusters.
             largest[home] = max(largest.get(home, (0, 0)), (count, -cluster))
     return {-negative: home for home, (_, negative) in largest.items()}
 
@@ -157,6 +159,7 @@ def _rows(residue: Residue, clustering: Clustering, cluster: int, own: Issue | N
     near = inside[vectors @ centroid(vectors) >= CORE].tolist()
     issue_id = own.issue_id if own else ""
     rows = [row for row in near if residue.may_move(row, issue_id)]
+    # `near`, not `rows`: records that may not move count for the core, too.
     return residue.in_time_order(rows) if len(near) >= LEAST_SIZE else []
 
 
@@ -192,6 +195,7 @@ def _become(
     if not candidate.failures:
         return None
     near = nearest(candidate, issues.values())
+    # A person's issue stays: it is refined even where a clustered issue is near.
     if near is not None and not (own and own.is_triaged):
         return joined(near, candidate)
     if own is not None:
@@ -245,6 +249,7 @@ def _summed(
         for issue in residue.issues.values()
         if issue.is_provisional and not issues[issue.issue_id].is_provisional
     }
+    # Where each record goes; "" is no issue.
     goals = {membership.key: membership.issue_id for membership in memberships}
     released = [
         failure.key
