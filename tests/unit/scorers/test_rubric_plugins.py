@@ -30,7 +30,7 @@ description = "Whether the answer does without exclamation marks."
 LEFT_OUT = """
 import json
 from scorers.rubric import load_rubrics, rubrics_left_out
-print(json.dumps([sorted(load_rubrics()), [str(one) for one in rubrics_left_out()]]))
+print(json.dumps([sorted(load_rubrics()), [str(refusal) for refusal in rubrics_left_out()]]))
 """
 RUBRICS = {"ragvigil.rubrics": {"acme": "acme.rubrics"}}
 
@@ -191,7 +191,7 @@ def test_a_judged_plugin_rubric_needs_only_a_file(folder: Path) -> None:
 import json
 from ragvigil import RagRecord
 from scorers.judge.question import ask_about
-from scorers.judge.reading import derived_from, read_scores
+from scorers.judge.verdicts import derived_from, read_scores
 from scorers.rubric import load_rubrics
 rubrics = load_rubrics()
 record = RagRecord(record_id="1", trace_id="1", query="Why?", answer="Go away!")
@@ -199,7 +199,7 @@ asked = ask_about(record, rubrics["polite"], delimiter="0" * 16, most_characters
 form = asked[0].form
 reply = form(verdicts={"answer": {"grade": "rude"}}, failure_type="none", failure_mode="")
 value = read_scores(asked, [reply], judge="m")[0].value
-print(json.dumps([value, [one.name for one in derived_from("context_relevance", rubrics)]]))
+print(json.dumps([value, [rubric.name for rubric in derived_from("context_relevance", rubrics)]]))
 """
     value, derived = printed_with(folder, code)
     assert value == 0.0
