@@ -14,9 +14,7 @@ from ragvigil.llm.budget import Budget, Reservation
 from ragvigil.llm.outcome import Failure, FailureKind, Purpose, Setback, Usage
 from ragvigil.llm.reply_form import ReplyForm
 
-NO_BUDGET = Setback(
-    kind=FailureKind.BUDGET, detail="the budget allows no further call by now"
-)
+NO_BUDGET = Setback(kind=FailureKind.BUDGET, detail="the budget allows no further call by now")
 BREAKER_OPEN = Setback(kind=FailureKind.BREAKER_OPEN, detail="the endpoint is left alone")
 START_GAP_SECONDS = 0.003
 """Time between two starts: about what a call costs in CPU. Calls that start together come back

@@ -1,4 +1,4 @@
-"""What is counted about calls to language models."""
+"""Metrics of calls to language models."""
 
 from __future__ import annotations
 
@@ -6,36 +6,32 @@ from prometheus_client import Counter, Gauge, Histogram
 
 CALLS = Counter("ragvigil_llm_calls", "Questions asked of a language model.", ["purpose"])
 FAILURES = Counter(
-    "ragvigil_llm_failures", "Questions without an answer, by what went wrong.", ["purpose", "kind"]
+    "ragvigil_llm_failures", "Questions without an answer, by kind of failure.", ["purpose", "kind"]
 )
-ATTEMPTS = Counter(
-    "ragvigil_llm_attempts", "Requests that were sent, by what came of them.", ["result"]
-)
+ATTEMPTS = Counter("ragvigil_llm_attempts", "Requests sent, by result.", ["result"])
 REPAIRS = Counter(
     "ragvigil_llm_repairs", "Replies that were not in the asked form and were asked for again."
 )
 FORMS_REFUSED = Counter(
     "ragvigil_llm_forms_refused",
-    "Requests whose form of reply the server does not know; they are asked again in a looser one.",
+    "Requests refused for their form of reply; they are retried in a looser form.",
     ["form"],
 )
 CACHE_HITS = Counter("ragvigil_llm_cache_hits", "Questions answered without a call.", ["purpose"])
-CACHE_ERRORS = Counter("ragvigil_llm_cache_errors", "Replies that could not be read or kept.")
+CACHE_ERRORS = Counter("ragvigil_llm_cache_errors", "Errors of the cache of replies.")
 TOKENS = Counter(
     "ragvigil_llm_tokens",
-    "Tokens paid for: input, output, or assumed where the provider did not say how many.",
+    "Tokens paid for: input, output, or assumed if the provider did not report them.",
     ["purpose", "kind"],
 )
 MONEY = Counter("ragvigil_llm_dollars", "US dollars spent, by the known prices.", ["purpose"])
 BUDGET_WAITS = Counter(
     "ragvigil_llm_budget_waits",
-    "Times that a call waited because calls under way held what the budget had left.",
+    "Calls that waited because others under way had reserved the rest of the budget.",
 )
-BOOK_ERRORS = Counter(
-    "ragvigil_llm_book_errors", "Times that the day's spending could not be written down."
-)
+BOOK_ERRORS = Counter("ragvigil_llm_book_errors", "Errors while the day's spending was written.")
 IN_FLIGHT = Gauge("ragvigil_llm_in_flight", "Calls under way.")
-BREAKER_OPEN = Gauge("ragvigil_llm_breaker_open", "1 while the API is left alone.")
+BREAKER_OPEN = Gauge("ragvigil_llm_breaker_open", "1 while the API gets no calls.")
 SECONDS = Histogram(
     "ragvigil_llm_seconds",
     "Time of a question from its first attempt to its answer or failure.",

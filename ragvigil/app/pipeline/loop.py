@@ -65,7 +65,8 @@ class Pipeline:
     """Runs until `stop` is set; one thread. Other threads read its attributes and properties.
 
     `started_at` is the checkpoint it began behind; `spans_before` and `spans_read` count the spans
-    acknowledged up to there and up to the last frame read. `is_behind` is true while the spool or
+    acknowledged up to there and up to the last frame read. `open_traces` counts the traces that
+    waited for their last span at the end of the last turn. `is_behind` is true while the spool or
     the backlog of closed traces is too long to leave time for anything else.
     `memory_limit_bytes` defaults to the memory of the container or the machine.
     """
@@ -79,7 +80,7 @@ class Pipeline:
     ) -> None:
         self._parts = parts
         self._backlog: deque[Closing] = deque()
-        self.is_behind = False
+        self.is_behind, self.open_traces = False, 0
         self._clock = clock
         self._next_seq = parts.reader.checkpoint_of("core") + 1
         self.started_at = self._next_seq - 1
@@ -92,11 +93,6 @@ class Pipeline:
         self._memory_limit = memory_limit_bytes or memory.limit_bytes()
         self._memory_checked = 0.0
         self._checkpointed = 0.0
-
-    @property
-    def open_traces(self) -> int:
-        """Traces waiting for their last span."""
-        return self._parts.assemblies.open_traces()
 
     @property
     def span_places(self) -> SpanPlaces:
@@ -121,8 +117,8 @@ class Pipeline:
            before the trace is judged quiet.
         2. Measure the backlog before scoring: it decides whether local models run, and whether
            the pool helps.
-        3. Score, then count duplicates: both account for spans, and a frame is settled once
-           all of its spans are accounted for.
+        3. Score and count duplicates before the sink advances: a frame can be settled once all
+           of its spans are accounted for.
         4. Tell `noticing` whether the pool holds older records before the sink offers newer ones:
            it takes records in the order of their time.
         5. Advance the sink, then the checkpoint: it may pass what has just become durable.
@@ -135,14 +131,15 @@ class Pipeline:
         self._measure_backlog()
         is_busy = self._score_batch(now)
         self._count_duplicates(parts.assemblies.drain_duplicates())
-        open_traces = parts.assemblies.open_traces()
+        # Other threads read the number: the assemblies change while they would count.
+        self.open_traces = parts.assemblies.open_traces()
         has_jobs = next(parts.pool.closings(), None) is not None
         parts.noticing.is_held = has_jobs
-        is_last = not (open_traces or self._backlog or has_jobs or self._unread())
+        is_last = not (self.open_traces or self._backlog or has_jobs or self._unread())
         parts.sink.advance(now, is_behind=self.is_behind, is_last=is_last)
         self._checkpoint(now)
         parts.sink.publish(self.spans_read)
-        metrics.OPEN_TRACES.set(open_traces)
+        metrics.OPEN_TRACES.set(self.open_traces)
         return bool(read) or is_busy
 
     def _score_batch(self, now: float) -> bool:

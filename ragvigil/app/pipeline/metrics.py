@@ -1,4 +1,4 @@
-"""What the core counts of the way from a frame to a stored record."""
+"""Metrics of the pipeline, from a frame to a stored record."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from prometheus_client import Counter, Gauge, Histogram
 TRACES_CLOSED = Counter(
     "ragvigil_traces_closed", "Traces closed, by the reason that closed them.", ["reason"]
 )
-RECORDS = Counter("ragvigil_trace_outcomes", "Closed traces by what became of them.", ["outcome"])
+RECORDS = Counter("ragvigil_trace_outcomes", "Closed traces, by outcome.", ["outcome"])
 LATE_SPANS = Counter(
     "ragvigil_late_spans", "Spans that arrived after their trace had closed and re-scored it."
 )
@@ -25,11 +25,11 @@ REPLAYED = Counter(
 OPEN_TRACES = Gauge("ragvigil_open_traces", "Traces waiting for their last span.")
 LEAN = Counter(
     "ragvigil_records_lean",
-    "Records scored without local models, because too much waited.",
+    "Records scored without local models, because the core was behind.",
 )
 SPOOL_BEHIND = Gauge("ragvigil_spool_behind_spans", "Spans acknowledged and not read yet.")
 SCORING_PROCESSES = Gauge(
-    "ragvigil_scoring_processes", "Processes that score beside the core while much waits."
+    "ragvigil_scoring_processes", "Processes that score beside the core while it is behind."
 )
 REDONE = Counter(
     "ragvigil_scoring_redone_traces",

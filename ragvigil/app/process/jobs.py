@@ -18,7 +18,7 @@ log = structlog.get_logger()
 JOB_FAILURES = Counter("ragvigil_job_failures", "Runs of a periodic job that raised.", ["job"])
 JOBS_PUT_OFF = Counter(
     "ragvigil_jobs_put_off",
-    "Runs of a periodic job that were put off while too much waited.",
+    "Runs of a periodic job that were put off while the core was behind.",
     ["job"],
 )
 JOB_SECONDS = Histogram("ragvigil_job_seconds", "Duration of a periodic job.", ["job"])
