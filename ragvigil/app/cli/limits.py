@@ -35,7 +35,7 @@ def limits(
     ] = 1.0,
     json: Json = False,
 ) -> None:
-    """How fast a change shows, by layer. How small a drop shows, at a given traffic."""
+    """How fast a change shows, by layer, and how small a drop. Needs no daemon."""
     from alerts.signals.limits import Service
 
     service = Service(

@@ -131,7 +131,7 @@ def migrate(
 def demo(
     data_dir: Annotated[Path | None, typer.Option(help="Keep the demo's data here.")] = None,
 ) -> None:
-    """Shows what moved and why in sample traffic. Runs a daemon on 8 days of it, with a fault."""
+    """Shows what moved and why in sample traffic. Runs a daemon and a service until Ctrl-C."""
     from ragvigil.app.demo.run import run_demo
 
     sys.exit(run_demo(data_dir))
@@ -147,7 +147,7 @@ def status(config: Config = None, json: Json = False) -> None:
 
 @app.command()
 def trace(trace_id: str, config: Config = None, json: Json = False) -> None:
-    """One trace and its scores. Question, chunks, answer, and every score's reason."""
+    """One trace and its scores. Shows question, chunks, answer, and the reason of every score."""
     from ragvigil.app.cli.output.reports import print_trace
 
     print_trace(triage.fetch(config, f"traces/{trace_id}"), as_json=json)
@@ -168,7 +168,7 @@ def deltas(
 
 @app.command()
 def doctor(config: Config = None, json: Json = False) -> None:
-    """What the spans lack. Which rubrics that switches off, and the line that fixes it."""
+    """What the spans lack. Names the rubrics that this switches off, and the line that fixes it."""
     from ragvigil.app.cli.output.reports import print_doctor
 
     print_doctor(triage.fetch(config, "doctor"), as_json=json)
@@ -246,7 +246,7 @@ def replay(
     new_ids: Annotated[bool, typer.Option("--new-ids", help="Fresh trace and span ids.")] = False,
     json: Json = False,
 ) -> None:
-    """Sends recorded OTLP requests again. At their own pace or at a rate."""
+    """Sends recorded OTLP requests again. Keeps their pace, or sends at a rate."""
     from ragvigil.app.cli.replay import replay_folder
 
     settings = _settings(config)
@@ -284,7 +284,7 @@ def import_(
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Count, send nothing.")] = False,
     json: Json = False,
 ) -> None:
-    """Imports history with its own times. Resumes; judged only with [judge] backfill = true."""
+    """Imports history with its own times. Resumes; judges only with [judge] backfill = true."""
     from ragvigil.app.cli.import_ import import_source
     from ragvigil.app.cli.import_target import sending_to
 

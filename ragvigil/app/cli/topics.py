@@ -15,7 +15,7 @@ def topics(
     service: Annotated[str | None, typer.Option(help="This service only.")] = None,
     json: Json = False,
 ) -> None:
-    """What users ask about. Share of questions, failures, thumbs-down, golden cases, gaps."""
+    """What users ask about. Shows each topic's share, failures, thumbs-down and golden cases."""
     from ragvigil.app.cli.output.topics import print_topics
 
     print_topics(triage.fetch(config, "topics", service=service), as_json=json)

@@ -16,7 +16,7 @@ def why(
     service: Annotated[str | None, typer.Option(help="This service only.")] = None,
     json: Json = False,
 ) -> None:
-    """What is wrong and why. If nothing is, what changed and how small a drop would show."""
+    """What is wrong and why. If nothing is, shows what changed and what could be seen."""
     from ragvigil.app.cli.output.incidents import print_why
 
     print_why(triage.fetch(config, "why", route=route, service=service), as_json=json)

@@ -20,7 +20,7 @@ LATEST = 2**32 - 1
 
 @router.get(
     "/audits",
-    summary="Changes that the judge compared, before against after",
+    summary="Change audits: the judge compares answers from before and after a change",
     dependencies=[Depends(Requires(Permission.READ))],
 )
 def find_audits(
@@ -44,7 +44,7 @@ def find_audits(
 
 @router.get(
     "/audits/{audit_id}",
-    summary="One audit, with every pair of records and what the judge said of them",
+    summary="One audit, with every pair of answers and the judge's verdicts",
     dependencies=[Depends(Requires(Permission.READ))],
 )
 def one_audit(

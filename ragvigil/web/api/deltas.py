@@ -18,7 +18,7 @@ Name = Annotated[str, Query(max_length=256)]
 
 @router.get(
     "/deltas",
-    summary="Where each rolling mean stands against its own past",
+    summary="Every rolling mean, compared with its own past",
     dependencies=[Depends(Requires(Permission.READ))],
 )
 def deltas(

@@ -140,7 +140,7 @@ def golden_set(source: Source) -> SetForm:
 
 @router.get(
     "/golden/{case_id}",
-    summary="One case: what to know before it is signed, what was done, its runs",
+    summary="One case: its checks before signing, what was done, its runs",
     dependencies=READ,
 )
 def case(request: Request, source: Source, case_id: str) -> CaseStoryForm:

@@ -64,7 +64,7 @@ def _source(request: Request) -> IncidentSource:
 
 @router.get(
     "/incidents",
-    summary="What was wrong: one incident a cause, whatever the number of rubrics and routes",
+    summary="Incidents: one a cause, whatever the number of rubrics and routes",
     dependencies=[Depends(Requires(Permission.READ))],
 )
 def incidents(
@@ -94,7 +94,7 @@ def incidents(
 
 @router.get(
     "/incidents/{incident_id}",
-    summary="One incident: its message, findings, suspects, and everything that was done",
+    summary="One incident: its message, what is worse, what changed before, what was done",
     dependencies=[Depends(Requires(Permission.READ))],
 )
 def incident(request: Request, incident_id: str) -> IncidentStoryForm:
@@ -109,7 +109,7 @@ def incident(request: Request, incident_id: str) -> IncidentStoryForm:
 
 @router.post(
     "/incidents/{incident_id}/{verb}",
-    summary="Acknowledge, snooze, call expected or a false page, resolve",
+    summary="Acknowledge, snooze, mark as expected or as a false page, resolve",
     responses={409: {"model": Error, "description": "The incident does not take this verb."}},
     dependencies=[Depends(Requires(Permission.TRIAGE))],
 )
@@ -135,7 +135,7 @@ def act(
 
 @router.get(
     "/why",
-    summary="What is wrong right now and why, in ten lines; else what is watched and how well",
+    summary="What is wrong right now and why, in ten lines; else what could be seen",
     dependencies=[Depends(Requires(Permission.READ))],
 )
 def why(request: Request, route: Name = "", service: Name = "") -> WhyForm:

@@ -83,7 +83,7 @@ def _source(request: Request) -> IssueSource:
 
 @router.get(
     "/issues",
-    summary="Named causes of failing records, what needs somebody first",
+    summary="Issues: named causes of failing answers, the most urgent first",
     dependencies=[Depends(Requires(Permission.READ))],
 )
 def issues(
@@ -109,7 +109,7 @@ def issues(
 
 @router.get(
     "/issues/{issue_id}",
-    summary="One issue: counts, routes, versions, examples, root cause, and what was done",
+    summary="One issue: counts, routes, versions, examples, root cause, what was done",
     dependencies=[Depends(Requires(Permission.READ))],
 )
 def issue(request: Request, issue_id: str) -> IssueStoryForm:
@@ -122,7 +122,7 @@ def issue(request: Request, issue_id: str) -> IssueStoryForm:
 
 @router.get(
     "/issues/{issue_id}/members",
-    summary="The failing records of an issue, the newest first",
+    summary="The failing answers of an issue, the newest first",
     dependencies=[Depends(Requires(Permission.READ))],
 )
 def members(
@@ -194,7 +194,7 @@ def _require_values(verb: IssueVerb, post: IssueActPost) -> None:
 
 @router.get(
     "/issue-pairs",
-    summary="Issues that look alike: merges that somebody may confirm",
+    summary="Pairs of issues that look alike, proposed for a merge",
     dependencies=[Depends(Requires(Permission.READ))],
 )
 def issue_pairs(request: Request) -> PairsForm:

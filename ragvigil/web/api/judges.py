@@ -22,7 +22,7 @@ Since = Annotated[
 
 @router.get(
     "/judges",
-    summary="Judges measured by labels: kappa, agreement, state and why, the debiased level",
+    summary="Judges measured by labels: kappa, agreement, state and why, the corrected mean",
     dependencies=[Depends(Requires(Permission.READ))],
 )
 def judges(request: Request, rubric: Name = "") -> JudgesForm:
@@ -33,7 +33,7 @@ def judges(request: Request, rubric: Name = "") -> JudgesForm:
 
 @router.get(
     "/estimates",
-    summary="Judged means with their intervals, helped by local scores of the other records",
+    summary="Judged means with their intervals, corrected by local scores of all answers",
     dependencies=[Depends(Requires(Permission.READ))],
 )
 def estimates(request: Request, rubric: Name = "", since: Since = "24h") -> EstimatesForm:
@@ -46,7 +46,7 @@ def estimates(request: Request, rubric: Name = "", since: Since = "24h") -> Esti
 
 @router.get(
     "/disagreements",
-    summary="Records worth a person's time: verdicts that do not go together",
+    summary="Answers worth a person's time: their verdicts do not agree",
     dependencies=[Depends(Requires(Permission.READ))],
 )
 def disagreements(

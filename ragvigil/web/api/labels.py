@@ -43,7 +43,7 @@ def label(request: Request, posts: LabelPosts) -> LabelsAccepted:
 
 @router.get(
     "/labels",
-    summary="What people said of answers",
+    summary="People's verdicts on answers",
     dependencies=[Depends(Requires(Permission.READ))],
 )
 def labels(

@@ -25,7 +25,7 @@ class OperatingSource(Protocol):
 
 @router.get(
     "/operating-points",
-    summary="What is set up badly or well: context unused, recall missed, answers disliked",
+    summary="Operating points: unused context, missed recall, disliked answers",
     dependencies=[Depends(Requires(Permission.READ))],
 )
 def operating_points(request: Request, service: Name = "", route: Name = "") -> OperatingPointsForm:

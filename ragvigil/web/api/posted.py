@@ -18,7 +18,7 @@ router = APIRouter(prefix="/api/v1")
 
 @router.post(
     "/feedback",
-    summary="What a user said of an answer: thumbs, escalation, correction, retry",
+    summary="A user's feedback on an answer: thumbs, escalation, correction, retry",
     status_code=201,
     responses={202: {"model": Accepted, "description": "Kept; the answer is not stored yet."}},
     dependencies=[Depends(Requires(Permission.POST))],
@@ -35,7 +35,7 @@ def feedback(request: Request, response: Response, post: FeedbackPost) -> Accept
 
 @router.post(
     "/deploys",
-    summary="Marks a change of a service by hand",
+    summary="Mark a change of a service by hand",
     status_code=201,
     dependencies=[Depends(Requires(Permission.POST))],
 )

@@ -32,7 +32,7 @@ def trace(request: Request, trace_id: TraceId) -> TraceForm:
 
 @router.get(
     "/records",
-    summary="Records by route, rubric, score, label and time",
+    summary="Answers by route, rubric, score, label and time",
     dependencies=[Depends(Requires(Permission.READ))],
 )
 def records(

@@ -66,7 +66,7 @@ def status(request: Request) -> dict[str, Any]:
 
 @router.get(
     "/ledger",
-    summary="The books: what became of every acknowledged span and every trace",
+    summary="What became of every acknowledged span and every trace",
     dependencies=[Depends(Requires(Permission.READ))],
 )
 def ledger(request: Request) -> LedgerForm:

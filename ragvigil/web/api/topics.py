@@ -24,7 +24,7 @@ class TopicSource(Protocol):
 
 @router.get(
     "/topics",
-    summary="What is asked: topics with their share, failures, thumbs-down and golden cases",
+    summary="What users ask about: topics with their share, failures, thumbs-down, golden cases",
     dependencies=[Depends(Requires(Permission.READ))],
 )
 def topics(request: Request, service: Name = "", environment: Name = "") -> TopicsForm:

@@ -25,7 +25,7 @@ class TrafficsForm(BaseModel):
 
 @router.get(
     "/traffic",
-    summary="How many live records there are, and how long they are",
+    summary="Live traffic by route: how many answers, how long",
     dependencies=[Depends(Requires(Permission.READ))],
 )
 def live_traffic(

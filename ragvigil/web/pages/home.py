@@ -57,7 +57,7 @@ def home(request: Request) -> HTMLResponse:
 
 @router.get(
     "/api/v1/openapi.json",
-    summary="This API in OpenAPI's words",
+    summary="This API as an OpenAPI document",
     include_in_schema=False,
     dependencies=[Depends(Requires(Permission.READ))],
 )

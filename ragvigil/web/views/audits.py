@@ -27,7 +27,7 @@ class AuditResultForm(BaseModel):
     before: float | None
     after: float | None
     change: float | None
-    low: float | None = Field(description="of the change, 95 %, at every look")
+    low: float | None = Field(description="of the change, 95 %, valid at every look")
     high: float | None
     decided: datetime | None
 
@@ -45,7 +45,7 @@ class AuditForm(BaseModel):
     audit_id: str
     service: str
     environment: str
-    anchor: datetime = Field(description="before and after are told from here")
+    anchor: datetime = Field(description="the time that divides before from after")
     started: datetime
     ended: datetime | None
     routes: list[AuditRouteForm] = Field(description="empty: all of the service")
@@ -55,7 +55,7 @@ class AuditForm(BaseModel):
     state: AuditState
     pairs: int
     results: list[AuditResultForm]
-    progress: str = Field(description="what it could show by when; at its end, what it found")
+    progress: str = Field(description="what it can show by when; at its end, the result")
     why: str = Field(description="why it ended undecided")
 
 
@@ -66,7 +66,7 @@ class AuditsForm(BaseModel):
 
 
 class AuditVerdictForm(BaseModel):
-    """What the judge said of a record; null is no verdict and says why in `label`."""
+    """The judge's verdict on a record; null is no verdict, and `label` says why."""
 
     rubric: str
     value: float | None
@@ -85,7 +85,7 @@ class AuditSideForm(BaseModel):
 
 
 class AuditPairForm(BaseModel):
-    """A record from after the change, and the one from before that was asked most alike."""
+    """A record from after the change, and the most similar question from before."""
 
     number: int
     likeness: float

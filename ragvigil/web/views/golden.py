@@ -33,7 +33,7 @@ class FactForm(BaseModel):
 
 
 class CaseForm(BaseModel):
-    """A question with what a good answer needs, and who stands for it."""
+    """A question with what a good answer needs, and who approved it."""
 
     case_id: str
     state: CaseState
@@ -54,7 +54,7 @@ class CaseForm(BaseModel):
     revision: int
     proposed_by: str
     proposed: datetime | None
-    edited_by: list[str] = Field(description="who else wrote it since it was last signed")
+    edited_by: list[str] = Field(description="who else edited it since it was last signed")
     approved_by: str
     approved: datetime | None
     content_hash: str = Field(description="of what is asked and expected; sign with it")
@@ -72,7 +72,7 @@ class PartForm(BaseModel):
 
 
 class MixForm(BaseModel):
-    """What the signed cases are, against 40 % canonical, 30 % adversarial, 30 % failure."""
+    """The mix of signed cases, against 40 % canonical, 30 % adversarial, 30 % failure."""
 
     cases: int
     floor: int = Field(description="cases under which a set proves little")
@@ -82,7 +82,7 @@ class MixForm(BaseModel):
 
 
 class BrokenForm(BaseModel):
-    """A line of the file that nobody signed as it is, or a signed case that it lacks."""
+    """A line that differs from what was signed, or a signed case that the file lacks."""
 
     case_id: str
     line: int = Field(description="0 where it has none")
@@ -111,7 +111,7 @@ class RunForm(BaseModel):
 
     time: datetime | None
     against: str = Field(description="`target`: answered live; `stored`: its trace, scored again")
-    is_pass: bool | None = Field(description="null where nothing can be told")
+    is_pass: bool | None = Field(description="null where the run gave no result")
     why: str
     answer: str
 
@@ -127,15 +127,15 @@ class CaseEventForm(BaseModel):
 
 
 class ChecksForm(BaseModel):
-    """What must be known before a case is signed."""
+    """Checks of a case before it is signed."""
 
     blocking: list[str] = Field(description="why it cannot be signed as it is")
     warnings: list[str] = Field(description="near-duplicates, and leaks into the prompt")
-    unseen: str = Field(description="why leaks could not be looked for; empty where they were")
+    unseen: str = Field(description="why leaks could not be searched for; empty where they were")
 
 
 class CaseStoryForm(CaseForm):
-    """A case, what is to be known before it is signed, and everything that was done."""
+    """A case, its checks before signing, and everything that was done."""
 
     checks: ChecksForm
     events: list[CaseEventForm]
@@ -149,14 +149,14 @@ class SignedForm(CaseForm):
 
 
 class AddedForm(BaseModel):
-    """What became of one line: a case id, or why it was refused."""
+    """The result of a line: a case id, or why it was refused."""
 
     case_id: str
     refused: str
 
 
 class ImportedForm(BaseModel):
-    """What became of the lines, in their order."""
+    """The results of the lines, in their order."""
 
     cases: list[AddedForm]
 
@@ -175,12 +175,12 @@ class ProposePost(BaseModel):
 
 
 class EditPost(BaseModel):
-    """New values of a case; what is not given stays."""
+    """New values of a case; fields left out keep theirs."""
 
     model_config = ConfigDict(extra="forbid")
 
     actor: Name
-    revision: int | None = Field(default=None, ge=0, description="the one that was seen")
+    revision: int | None = Field(default=None, ge=0, description="the revision that the person saw")
     question: Text | None = None
     gold_chunk_ids: list[Name] | None = None
     gold_texts: list[Text] | None = None
@@ -196,13 +196,13 @@ class EditPost(BaseModel):
 
 
 class SignPost(BaseModel):
-    """An approval of a case as it was seen."""
+    """An approval of a case as the person saw it."""
 
     model_config = ConfigDict(extra="forbid")
 
     actor: Name = Field(description="who approves it")
-    content_hash: Name = Field(description="of the case that was looked at")
-    despite_warnings: bool = Field(default=False, description="its warnings were seen")
+    content_hash: Name = Field(description="of the case as the person saw it")
+    despite_warnings: bool = Field(default=False, description="sign although there are warnings")
 
 
 class RejectPost(BaseModel):

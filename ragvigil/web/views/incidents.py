@@ -87,10 +87,10 @@ class IncidentStoryForm(IncidentForm):
 
 
 class PagesForm(BaseModel):
-    """How right the pages were."""
+    """How many pages were right."""
 
     pages: int
-    judged: int = Field(description="pages of which a person said what they were")
+    judged: int = Field(description="pages that a person marked right or false")
     false_pages: int
     precision: float | None = Field(description="1 - false pages / judged; null before any")
 
@@ -109,7 +109,7 @@ class WhyForm(BaseModel):
 
 
 class ActPost(BaseModel):
-    """What a person says of an incident."""
+    """What a person does about an incident, and why."""
 
     model_config = ConfigDict(extra="forbid")
 
@@ -135,5 +135,5 @@ def incident_story(incident: IncidentForm, events: Sequence[IncidentEvent]) -> I
 
 
 def pages_form(counts: PageCounts) -> PagesForm:
-    """How right the pages were."""
+    """How many pages were right, from their counts."""
     return view(PagesForm, counts, precision=counts.precision)

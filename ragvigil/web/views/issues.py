@@ -31,10 +31,12 @@ class CountForm(BaseModel):
     """How many records an issue has."""
 
     seen: int
-    about: float = Field(description="how many there are: seen, where every record was looked at")
+    about: float = Field(
+        description="an estimate of all there are; `seen` where every record was scored"
+    )
     low: float = Field(description="of `about`, 95 %")
     high: float
-    apart: int = Field(description="seen because they looked suspicious: they speak for no others")
+    apart: int = Field(description="seen because they looked suspicious; they are not extrapolated")
 
 
 class IssueForm(BaseModel):
@@ -48,7 +50,7 @@ class IssueForm(BaseModel):
     label: str
     name: str
     state: IssueState
-    first: datetime | None = Field(description="its first member failed")
+    first: datetime | None = Field(description="when its first member failed")
     last: datetime | None
     opened: datetime | None
     state_since: datetime | None
@@ -61,8 +63,10 @@ class IssueForm(BaseModel):
     resolved_in: str = Field(description="release or index version; empty is `now`")
     resolved: datetime | None
     ignored_until: datetime | None
-    ignored_members: int = Field(description="ignored until it has so many; 0 is no such bound")
-    merged_into: str = Field(description="the issue that has its members now; empty is none")
+    ignored_members: int = Field(
+        description="ignored until it has this many members; 0 is no bound"
+    )
+    merged_into: str = Field(description="the issue that has its members now; empty for none")
     harmed_per_day: float | None = Field(
         description="answers that it harms per day, estimated; null until counted"
     )
@@ -75,17 +79,17 @@ class BackgroundForm(BaseModel):
     family: Layer
     failing: int
     requests: int
-    rate: float = Field(description="with a prior of 2 in 400, where little is known")
+    rate: float = Field(description="after adding 2 failing of 400, for small counts")
 
 
 class IssuesForm(BaseModel):
-    """Issues, what needs somebody first."""
+    """Issues, the most urgent first."""
 
     issues: list[IssueForm]
     found: int = Field(description="how many match, shown or not")
     not_grouped: int = Field(description="failing records of 7 days that are in no issue")
     pending_minutes: int | None = Field(
-        description="minutes of traffic still to be looked at; null before the first look"
+        description="minutes of traffic not grouped yet; null before the first grouping"
     )
     background: list[BackgroundForm] = Field(description="of the same services and routes")
 
@@ -101,7 +105,7 @@ class TraitForm(BaseModel):
 
 
 class OtherForm(BaseModel):
-    """An issue that a record is in as well, to some degree."""
+    """Another issue that a record belongs to, with a lower strength."""
 
     issue_id: str
     strength: float
@@ -175,7 +179,7 @@ class GradeForm(BaseModel):
 
 
 class RootCauseForm(BaseModel):
-    """Why an issue happens."""
+    """A report on why an issue happens."""
 
     issue_id: str
     time: datetime | None
@@ -203,7 +207,7 @@ class IssueStoryForm(IssueForm):
 
 
 class ExplainPost(BaseModel):
-    """Who wants an issue explained."""
+    """Who asks for the root cause."""
 
     model_config = ConfigDict(extra="forbid")
 
@@ -211,12 +215,12 @@ class ExplainPost(BaseModel):
 
 
 class IssueActPost(ExplainPost):
-    """What a person says of an issue."""
+    """What a person does about an issue, and why."""
 
     text: Text = Field(default="", description="why, in words")
     until: Time | None = Field(default=None, description="ignore: until then")
     count: Annotated[int, Field(ge=0, le=10**9)] = Field(
-        default=0, description="ignore: until so many more members came"
+        default=0, description="ignore: until this many more members came"
     )
     for_ever: bool = Field(default=False, description="ignore: for ever")
     release: Name = Field(

@@ -13,30 +13,32 @@ Number = float | None
 
 
 class LevelForm(BaseModel):
-    """The mean that people would have found (PPI++), with its 95 % interval."""
+    """The judged mean, corrected by people's labels (PPI++), with its 95 % interval."""
 
     mean: float
     low: float
     high: float
-    judged: float = Field(description="what the judge alone found")
+    judged: float = Field(description="the mean of the judge alone")
     labels: int
     records: int
-    weight: float = Field(description="how far the judge was followed, 0 to 1")
+    weight: float = Field(description="weight of the judge's verdicts, 0 to 1")
 
 
 class JudgeForm(BaseModel):
-    """A judge of one rubric against the labels of people; unknown is null."""
+    """A judge of one rubric, measured by people's labels; unknown is null."""
 
     rubric: str
     judge: str = Field(description="the model")
     version: str = Field(description="of the rubric that it judges by")
     segment: str
     scale: Literal["pass_fail", "grades", "words"] = Field(description="what the labels are")
-    labels: int = Field(description="of the newest 200, those that this judge's verdicts meet")
+    labels: int = Field(
+        description="of the newest 200, those on records that this judge has judged"
+    )
     kappa: Number = Field(description="Cohen's; grades weighted by the squared distance")
     low: Number
     high: Number
-    agreement: Number = Field(description="share of records on which both say the same")
+    agreement: Number = Field(description="share of records on which judge and people agree")
     disagreements: int
     state: Literal["unmeasured", "trusted", "retired"]
     reason: str
@@ -59,7 +61,7 @@ class SaidForm(BaseModel):
 
 
 class DisagreementForm(BaseModel):
-    """Two verdicts on one record that do not go together."""
+    """Two verdicts on one record that do not agree."""
 
     kind: Literal["judge_against_person", "judge_against_scorer", "rubric_against_rubric"]
     trace_id: str
@@ -74,13 +76,13 @@ class DisagreementForm(BaseModel):
 
 
 class DisagreementsForm(BaseModel):
-    """Records worth a person's time, the most worth first."""
+    """Records worth a person's time, the most useful first."""
 
     disagreements: list[DisagreementForm]
 
 
 class EstimateForm(BaseModel):
-    """A judged mean of one series, corrected by what local models say of all its records."""
+    """A judged mean of one series, corrected by local models' scores of all its records."""
 
     service: str
     environment: str
@@ -94,8 +96,8 @@ class EstimateForm(BaseModel):
     mean: float
     low: float = Field(description="of the 95 % interval")
     high: float
-    n_effective: float = Field(description="judged records that would say as much alone")
-    slope: float = Field(description="0 where no local score helped")
+    n_effective: float = Field(description="judged records that would be as precise alone")
+    slope: float = Field(description="0 where local scores do not help")
 
 
 class EstimatesForm(BaseModel):

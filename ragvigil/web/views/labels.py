@@ -13,12 +13,12 @@ Number = float | None
 
 
 class LabelForm(BaseModel):
-    """What a person said of an answer by one rubric."""
+    """A person's verdict on an answer by one rubric."""
 
     id: str
     rubric: str
     trace_id: str
-    record_id: str = Field(description="empty where it speaks of the trace's only record")
+    record_id: str = Field(description="empty for the trace's only record")
     value: Number
     label: str
     labeller: str

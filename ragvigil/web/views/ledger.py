@@ -6,7 +6,7 @@ from pydantic import BaseModel
 
 
 class SpanLedger(BaseModel):
-    """What became of acknowledged spans; the others sum up to the first."""
+    """What became of acknowledged spans; the other counts sum up to `acknowledged`."""
 
     acknowledged: int
     stored: int
@@ -26,7 +26,7 @@ class RecordLedger(BaseModel):
 
 
 class LedgerForm(BaseModel):
-    """The books."""
+    """What became of every span and every trace."""
 
     spans: SpanLedger
     records: RecordLedger

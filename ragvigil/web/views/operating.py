@@ -6,13 +6,13 @@ from pydantic import BaseModel, Field
 
 
 class OperatingPointForm(BaseModel):
-    """One standing finding; its 95 % interval lies wholly beyond the bound."""
+    """A lasting fact about a route; its 95 % interval lies wholly beyond the bound."""
 
     name: str = Field(description="low_utilization, over_fetching, under_fetching, thumbs_down, …")
     service: str
     environment: str
     route: str
-    value: float = Field(description="of a pair that pulls apart: the change of what fell")
+    value: float = Field(description="where two rubrics diverge: the change of the one that fell")
     low: float = Field(description="of the 95 % interval")
     high: float
     n: int

@@ -63,7 +63,7 @@ class FeedbackPost(BaseModel):
     )
     comment: Text = Field(default="", description="words, or the corrected answer")
     source: Name = "api"
-    time: Time | None = Field(default=None, description="when it was said; default now")
+    time: Time | None = Field(default=None, description="when it was given; default now")
 
     @model_validator(mode="after")
     def _names_an_answer(self) -> FeedbackPost:
@@ -115,7 +115,7 @@ class LabelPost(BaseModel):
     labeller: Name = ""
     source: Name = "api"
     comment: Text = ""
-    time: Time | None = Field(default=None, description="when it was said; default now")
+    time: Time | None = Field(default=None, description="when it was given; default now")
 
     @model_validator(mode="after")
     def _says_something(self) -> LabelPost:

@@ -18,7 +18,7 @@ class DocumentForm(BaseModel):
     id: str = Field(description="the chunk's id, or the hash of its text")
     document_id: str
     content: str | None
-    score: Number = Field(description="raw, as the retriever said it")
+    score: Number = Field(description="raw, as the retriever returned it")
     rank: int = Field(description="0-based position")
     metadata: dict[str, Any] = {}
 
@@ -27,7 +27,7 @@ class CitationForm(BaseModel):
     """A claim of the answer that points at a chunk."""
 
     target: str = Field(description="what it points at, as written")
-    chunk_id: str | None = Field(description="the chunk that was found for it")
+    chunk_id: str | None = Field(description="the chunk that matches it")
     document_id: str = Field(
         description="`id` of the cited chunk; what the answer wrote where no chunk matches"
     )
@@ -60,7 +60,7 @@ class ScoreForm(BaseModel):
 
 
 class FeedbackForm(BaseModel):
-    """What a user said of an answer."""
+    """A user's feedback on an answer."""
 
     kind: str
     value: Number
@@ -84,7 +84,7 @@ class RecordSummary(BaseModel):
 
 
 class RecordForm(RecordSummary):
-    """One answer with everything the spans say about it."""
+    """One answer with everything its spans show."""
 
     entry_route: str
     started: datetime
@@ -109,7 +109,7 @@ class RecordForm(RecordSummary):
     instrumentors: list[str]
     conventions: list[str]
     backfill: str = Field(description="name of the declared backfill, empty for live traffic")
-    sampling_probability: Number = Field(description="of the service's own sampling")
+    sampling_probability: Number = Field(description="of the sampling that the service itself does")
     feedback: list[FeedbackForm]
 
 

@@ -9,7 +9,7 @@ from pydantic import BaseModel, Field
 
 
 class ShareForm(BaseModel):
-    """`count` of `of`, with Wilson's 95 % interval; without numbers where there is nothing."""
+    """`count` of `of`, with Wilson's 95 % interval; null where `of` is 0."""
 
     count: int
     of: int
@@ -21,7 +21,7 @@ class ShareForm(BaseModel):
 class TopicForm(BaseModel):
     """Questions that lie close together."""
 
-    topic_id: str = Field(description="the same from map to map; empty of what is in no topic")
+    topic_id: str = Field(description="stable from map to map; empty for questions in no topic")
     name: str
     asked: ShareForm = Field(description="of the sampled questions")
     failing: ShareForm = Field(
@@ -39,7 +39,7 @@ class TopicForm(BaseModel):
 
 
 class TopicMapForm(BaseModel):
-    """The topics of one service, most asked first; `rest` is what lies in none."""
+    """The topics of one service, most asked first; `rest` are questions in no topic."""
 
     service: str
     environment: str
@@ -51,7 +51,7 @@ class TopicMapForm(BaseModel):
 
 
 class CollectedForm(BaseModel):
-    """Questions of the last week that a map can be made of."""
+    """Questions of the last week, collected for a map."""
 
     service: str
     environment: str
@@ -63,5 +63,5 @@ class TopicsForm(BaseModel):
 
     maps: list[TopicMapForm] = Field(default=[])
     collecting: list[CollectedForm] = Field(default=[])
-    least_questions: int = Field(default=0, description="from which a first map is made")
+    least_questions: int = Field(default=0, description="questions needed for a first map")
     why: str = Field(default="", description="why nothing is collected at the moment")

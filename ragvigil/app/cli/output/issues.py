@@ -53,7 +53,7 @@ def print_issue(issue: JsonObject, console: Console) -> None:
     print_line(console, f"{issue['issue_id']}  {_state(issue)}", style="bold")
     name, count, *rest, _ = issue["message"]  # the last line is the way to here
     print_line(console, name, style="bold")
-    for line in (f"{count}{_apart(issue['count'])}  {_bars(issue).lstrip()} a day", *rest):
+    for line in (f"{count}{_apart(issue['count'])}; by day {_bars(issue).lstrip()}", *rest):
         print_line(console, line)
     print_line(console, f"Around it: {_background(issue['background'])}")
     if issue["root_cause"]:
