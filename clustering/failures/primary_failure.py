@@ -45,8 +45,8 @@ the end of its layer.
 COMMON = 0.1
 """Share of a route's records from which a failing rubric is usual and comes last.
 
-Of 90 healthy answers of the example service 63 failed `context_relevance`, which then was the
-primary failure of most faults (docs/adr/0015).
+Of 90 healthy answers of the example service 63 failed `context_relevance`, which put the records
+of most faults into one issue (docs/adr/0015).
 """
 NOTHING_USUAL: Mapping[str, float] = MappingProxyType({})
 OWN_STREAMS = frozenset({Stream.BASE, Stream.BOOST, Stream.SUSPICIOUS})

@@ -74,11 +74,15 @@ def parse(written: object) -> GoldenCase:
         gold_chunk_ids=_ids(written),
         gold_texts=_texts(written, "gold_texts"),
         edited_by=_texts(written, "edited_by"),
-        expected_facts=tuple(map(_fact, _listed(written, "expected_facts"))),
+        expected_facts=tuple(map(_fact, _list(written, "expected_facts"))),
         tags=tags,
         query_type=_query_type(_text(written, "query_type")),
         state=CaseState.PROPOSED,
-        more={str(key): _kept(key, value) for key, value in written.items() if key not in OURS},
+        more={
+            str(key): _unknown_value(key, value)
+            for key, value in written.items()
+            if key not in OURS
+        },
     )
 
 
@@ -106,7 +110,7 @@ def _query_type(name: str) -> QueryType:
 
 def _ids(written: Mapping[str, Any]) -> tuple[str, ...]:
     """Chunk ids as texts; whole numbers, which imported files have, are accepted."""
-    ids = _listed(written, "gold_chunk_ids")
+    ids = _list(written, "gold_chunk_ids")
     for item in ids:
         if isinstance(item, bool) or not isinstance(item, str | int) or not str(item).strip():
             raise BadCase(f"gold_chunk_ids: {item!r} is not an id")
@@ -114,14 +118,14 @@ def _ids(written: Mapping[str, Any]) -> tuple[str, ...]:
 
 
 def _texts(written: Mapping[str, Any], key: str) -> tuple[str, ...]:
-    texts = _listed(written, key)
+    texts = _list(written, key)
     for item in texts:
         if not isinstance(item, str) or not item.strip():
             raise BadCase(f"{key}: {item!r} is not a text")
     return tuple(map(str, texts))
 
 
-def _listed(written: Mapping[str, Any], key: str) -> Sequence[object]:
+def _list(written: Mapping[str, Any], key: str) -> Sequence[object]:
     value = written.get(key)
     if value is None:
         return ()
@@ -146,7 +150,7 @@ def _whole(written: Mapping[str, Any], key: str) -> int:
     return value
 
 
-def _kept(key: object, value: object) -> object:
+def _unknown_value(key: object, value: object) -> object:
     """The value of an unknown key; it must come back from JSON unchanged."""
     try:
         if json.loads(json.dumps(value, allow_nan=False)) == value:

@@ -33,7 +33,7 @@ def propose(case: GoldenCase, actor: str, now: int) -> GoldenCase:
 
     Raises Refused without an actor, BadCase if the id is not allowed.
     """
-    named = _named(actor, "proposes")
+    name = _actor_name(actor, "proposes")
     if case.case_id and CASE_ID.fullmatch(case.case_id) is None:
         raise BadCase(
             f"case_id: {case.case_id!r} is not made of at most 64 letters, digits and -_."
@@ -44,7 +44,7 @@ def propose(case: GoldenCase, actor: str, now: int) -> GoldenCase:
             case,
             case_id=case.case_id or identity("golden", *source),
             state=CaseState.PROPOSED,
-            proposed_by=named,
+            proposed_by=name,
             proposed_unix_nano=now,
             edited_by=(),
             approved_by="",
@@ -59,7 +59,7 @@ def edit(case: GoldenCase, changes: Mapping[str, Any], actor: str, now: int) -> 
 
     Raises Refused if the case was rejected or nothing changes, BadCase if a value is wrong.
     """
-    named = _named(actor, "edits")
+    author = _actor_name(actor, "edits")
     if case.state is CaseState.REJECTED:
         raise Refused(f"{case.case_id} was rejected; propose its trace again")
     unknown = sorted(set(changes) - EDITED)
@@ -71,9 +71,9 @@ def edit(case: GoldenCase, changes: Mapping[str, Any], actor: str, now: int) -> 
     if content_hash(after) == content_hash(case):
         raise Refused(f"nothing of {case.case_id} changes")
     if case.state in IN_SET:
-        return propose(after, named, now)
-    authors = () if is_same_person(named, case.proposed_by) else (named,)
-    others = [name for name in case.edited_by if not is_same_person(name, named)]
+        return propose(after, author, now)
+    authors = () if is_same_person(author, case.proposed_by) else (author,)
+    others = [name for name in case.edited_by if not is_same_person(name, author)]
     return _hashed(
         replace(after, edited_by=(*others, *authors), revision=case.revision + 1, state=case.state)
     )
@@ -84,7 +84,7 @@ def sign(case: GoldenCase, actor: str, seen_hash: str, now: int, *, two_people: 
 
     Raises Refused if the case is not a proposal, has changed since, or `actor` wrote it.
     """
-    named = _named(actor, "signs")
+    signer = _actor_name(actor, "signs")
     if case.state is not CaseState.PROPOSED:
         by = f" by {case.approved_by}" if case.approved_by else ""
         raise Refused(f"{case.case_id} is {case.state}{by}: only a proposed case is signed")
@@ -95,13 +95,13 @@ def sign(case: GoldenCase, actor: str, seen_hash: str, now: int, *, two_people: 
             f"{case.case_id} was changed since you saw it: look at revision {case.revision} first"
         )
     authors = [
-        author for author in (case.proposed_by, *case.edited_by) if is_same_person(author, named)
+        author for author in (case.proposed_by, *case.edited_by) if is_same_person(author, signer)
     ]
     if two_people and authors:
         raise Refused(
-            f"{named} wrote {case.case_id}: somebody else must sign it ([golden] two_people)"
+            f"{signer} wrote {case.case_id}: somebody else must sign it ([golden] two_people)"
         )
-    return replace(case, state=CaseState.SIGNED, approved_by=named, approved_unix_nano=now)
+    return replace(case, state=CaseState.SIGNED, approved_by=signer, approved_unix_nano=now)
 
 
 def reject(case: GoldenCase, actor: str, *, is_in_file: bool) -> GoldenCase:
@@ -109,7 +109,7 @@ def reject(case: GoldenCase, actor: str, *, is_in_file: bool) -> GoldenCase:
 
     Raises Refused otherwise.
     """
-    _named(actor, "rejects")
+    _actor_name(actor, "rejects")
     if case.state is CaseState.REJECTED:
         raise Refused(f"{case.case_id} is rejected already")
     if case.state in IN_SET and is_in_file:
@@ -122,7 +122,7 @@ def is_same_person(name: str, other: str) -> bool:
     return " ".join(name.casefold().split()) == " ".join(other.casefold().split())
 
 
-def _named(actor: str, does: str) -> str:
+def _actor_name(actor: str, does: str) -> str:
     """The actor's name on one line, as it goes into a commit. Raises Refused without one."""
     name = one_line(actor)
     if not name:

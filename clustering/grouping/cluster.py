@@ -76,10 +76,10 @@ def clusters(vectors: Vectors, *, seed: int, strata: Sequence[int] | None = None
     fitted = nonzero[_sampled(kinds, chance)]
     fit = _fit(vectors[fitted], seed)
     whole = _noise(len(vectors), fit.clustering.count)
-    _put(whole, fitted, fit.clustering)
+    _copy_rows(whole, fitted, fit.clustering)
     if fit.clustering.count:
         for rows in _blocks(np.setdiff1d(nonzero, fitted)):
-            _put(whole, rows, _placed(vectors[rows], fit))
+            _copy_rows(whole, rows, _assign_rest(vectors[rows], fit))
     return whole
 
 
@@ -117,7 +117,7 @@ def _sampled(strata: Indices, chance: np.random.Generator) -> Indices:
 def _fit(sample: Vectors, seed: int) -> _Fit:
     import hdbscan
 
-    places = _places(sample, seed)
+    places = _embedding(sample, seed)
     model = hdbscan.HDBSCAN(
         min_cluster_size=least_size(len(sample)),
         min_samples=LEAST_SAMPLES,
@@ -137,7 +137,7 @@ def _fit(sample: Vectors, seed: int) -> _Fit:
     return _Fit(sample=sample, places=places, model=model, clustering=clustering, centroids=means)
 
 
-def _places(sample: Vectors, seed: int) -> Vectors:
+def _embedding(sample: Vectors, seed: int) -> Vectors:
     """UMAP's embedding (n, 10), from exact neighbours: UMAP's own search takes long to compile."""
     import umap
 
@@ -179,7 +179,7 @@ def _neighbours(
     return np.concatenate(near), np.concatenate(cosines)
 
 
-def _placed(vectors: Vectors, fit: _Fit) -> Clustering:
+def _assign_rest(vectors: Vectors, fit: _Fit) -> Clustering:
     """Assigns vectors that were not fitted to the fitted clusters."""
     import hdbscan
 
@@ -206,7 +206,7 @@ def _noise(count: int, clusters: int) -> Clustering:
     )
 
 
-def _put(whole: Clustering, rows: Indices, part: Clustering) -> None:
+def _copy_rows(whole: Clustering, rows: Indices, part: Clustering) -> None:
     whole.labels[rows] = part.labels
     whole.strengths[rows] = part.strengths
     whole.memberships[rows] = part.memberships

@@ -91,18 +91,18 @@ class MergeJob:
 
         with self._ledger.locked() as index:
             homes = [home.issue_id if (home := index.home(record)) else "" for record in kept]
-            known = issues.pairs(self._store, priority=Priority.TICK)
-            pairs = propose(clustering, homes, index.of(family), known, int(now * NANOS))
+            pairs_before = issues.pairs(self._store, priority=Priority.TICK)
+            pairs = propose(clustering, homes, index.of(family), pairs_before, int(now * NANOS))
             for pair in pairs:
                 self._apply(pair, index, now)
         # Outside the lock: this compares vectors and reads the events of each issue.
-        several = [
+        possible_splits = [
             split
             for split in splits(clustering, homes, vectors)
             if not self._is_reported(split, now)
         ]
         with self._ledger.locked():
-            self._ledger.keep(events=[_split_event(split, now) for split in several])
+            self._ledger.keep(events=[_split_event(split, now) for split in possible_splits])
 
     def _is_reported(self, split: Split, now: float) -> bool:
         return any(
@@ -132,8 +132,8 @@ class MergeJob:
         """Merges two issues and stores the pair. Raises UnknownIssue or VerbDoesNotFit."""
         from clustering.issues.merges import merge
 
-        with self._ledger.locked() as index, _fitting():
-            issue, other = _known(index, one_id), _known(index, other_id)
+        with self._ledger.locked() as index, _verb_errors():
+            issue, other = _known_issue(index, one_id), _known_issue(index, other_id)
             nanos = int(now * NANOS)
             kept, merged, events = merge(issue, other, time_unix_nano=nanos, actor=actor, text=text)
             sure = pair or _pair(kept, merged)
@@ -151,9 +151,9 @@ class MergeJob:
         """
         from clustering.issues.merges import unmerge
 
-        with self._ledger.locked() as index, _fitting():
-            issue = _known(index, one_id)
-            other = _known(index, other_id or issue.merged_into)
+        with self._ledger.locked() as index, _verb_errors():
+            issue = _known_issue(index, one_id)
+            other = _known_issue(index, other_id or issue.merged_into)
             # Either of the two may be named first.
             if issue.merged_into != other.issue_id and other.merged_into == issue.issue_id:
                 issue, other = other, issue
@@ -182,7 +182,7 @@ class MergeJob:
 
 
 @contextmanager
-def _fitting() -> Iterator[None]:
+def _verb_errors() -> Iterator[None]:
     """Raises MergeDoesNotFit as VerbDoesNotFit, which callers of verbs expect."""
     from clustering.issues.merges import MergeDoesNotFit
 
@@ -192,7 +192,7 @@ def _fitting() -> Iterator[None]:
         raise VerbDoesNotFit(str(error)) from error
 
 
-def _known(index: IssueIndex, issue_id: str) -> Issue:
+def _known_issue(index: IssueIndex, issue_id: str) -> Issue:
     issue = index.get(issue_id)
     if issue is None:
         raise UnknownIssue(f"there is no issue {issue_id}")

@@ -60,10 +60,10 @@ def propose(
     out. So are, until the next call, further pairs of an issue that is merged now.
     """
     decided = {frozenset((pair.kept, pair.merged)) for pair in pairs}
-    counts = _held(clustering, members)
+    counts = _cluster_counts(clustering, members)
     proposals: list[IssuePair] = []
     changing: set[str] = set()
-    for likeness, kept, merged in _alike(issues):
+    for likeness, kept, merged in _similar_pairs(issues):
         both = {kept.issue_id, merged.issue_id}
         if both & changing or frozenset(both) in decided:
             continue
@@ -90,7 +90,7 @@ def splits(clustering: Clustering, members: Sequence[str], vectors: Vectors) -> 
     cosine under 0.75 to the largest part. `vectors` (n, d) and `members` (n) are those of the
     clustered records.
     """
-    counts = _held(clustering, members)
+    counts = _cluster_counts(clustering, members)
     several = []
     for issue_id in sorted(counts):
         rows = np.array([member == issue_id for member in members])
@@ -132,7 +132,7 @@ def merge(
         first_unix_nano=min(kept.first_unix_nano, merged.first_unix_nano),
         last_unix_nano=max(kept.last_unix_nano, merged.last_unix_nano),
         routes=tuple(sorted({*kept.routes, *merged.routes})),
-        centroid=_between(kept, merged),
+        centroid=_joint_centroid(kept, merged),
         vector_model=kept.vector_model or merged.vector_model,
     )
     events = _events(kept, merged, IssueVerb.MERGE, time_unix_nano, actor, text)
@@ -172,7 +172,7 @@ def redirect(issue_id: str, issues: Mapping[str, Issue]) -> str:
     return issue_id
 
 
-def _held(clustering: Clustering, members: Sequence[str]) -> dict[str, Counter[int]]:
+def _cluster_counts(clustering: Clustering, members: Sequence[str]) -> dict[str, Counter[int]]:
     """How many members of each issue lie in which cluster."""
     counts: dict[str, Counter[int]] = defaultdict(Counter)
     for issue_id, cluster in zip(members, clustering.labels.tolist(), strict=True):
@@ -189,7 +189,7 @@ def _shared(first: Counter[int], other: Counter[int]) -> float:
     )
 
 
-def _alike(issues: Iterable[Issue]) -> list[tuple[float, Issue, Issue]]:
+def _similar_pairs(issues: Iterable[Issue]) -> list[tuple[float, Issue, Issue]]:
     """Likeness, older and younger issue of pairs of one kind and model, most alike first."""
     kinds: dict[tuple[str, ...], list[Issue]] = defaultdict(list)
     for issue in issues:
@@ -225,7 +225,7 @@ def _with_triage(kept: Issue, merged: Issue) -> Issue:
     )
 
 
-def _between(kept: Issue, merged: Issue) -> tuple[float, ...]:
+def _joint_centroid(kept: Issue, merged: Issue) -> tuple[float, ...]:
     """The weighted centroid of both; only one where the other is missing or of another model."""
     if not kept.centroid or not merged.centroid or kept.vector_model != merged.vector_model:
         return kept.centroid or merged.centroid

@@ -104,16 +104,16 @@ def reconcile(
     """
     issues = dict(residue.issues)
     masked_reasons = reasons(residue.failures)
-    refining = _refining(residue, clustering)
-    above = partial(_is_above, is_above, _loose(residue, clustering))
+    refinements = _refinements(residue, clustering)
+    above = partial(_is_above, is_above, _loose_by_route(residue, clustering))
     parts: dict[str, list[int]] = {}
     issue_of_cluster: dict[int, str] = {}
     # Largest first: a smaller cluster of the same cause then joins the issue that it opened.
     for cluster in np.argsort(-_sizes(clustering), kind="stable").tolist():
-        own = issues.get(refining.get(cluster, ""))
-        rows = _rows(residue, clustering, cluster, own)
+        own = issues.get(refinements.get(cluster, ""))
+        rows = _core_rows(residue, clustering, cluster, own)
         candidate = _candidate(residue, rows, masked_reasons)
-        issue = _become(candidate, own, issues, above, now_unix_nano)
+        issue = _apply(candidate, own, issues, above, now_unix_nano)
         if issue is not None:
             issues[issue.issue_id] = issue
             issue_of_cluster[cluster] = issue.issue_id
@@ -124,14 +124,14 @@ def reconcile(
         for row in rows
     ]
     grown, assigned = _assigned(residue, issues, {membership.key for membership in memberships})
-    return _summed(residue, grown, (*memberships, *assigned))
+    return _changes(residue, grown, (*memberships, *assigned))
 
 
 def _sizes(clustering: Clustering) -> Indices:
     return np.bincount(clustering.labels[clustering.labels >= 0], minlength=clustering.count)
 
 
-def _refining(residue: Residue, clustering: Clustering) -> dict[int, str]:
+def _refinements(residue: Residue, clustering: Clustering) -> dict[int, str]:
     """Clusters that refine a provisional issue; of several for one issue, the largest."""
     homes = np.array([residue.home(row) for row in range(len(residue.failures))])
     largest: dict[str, tuple[int, int]] = {}
@@ -145,7 +145,9 @@ def _refining(residue: Residue, clustering: Clustering) -> dict[int, str]:
     return {-negative: home for home, (_, negative) in largest.items()}
 
 
-def _rows(residue: Residue, clustering: Clustering, cluster: int, own: Issue | None) -> list[int]:
+def _core_rows(
+    residue: Residue, clustering: Clustering, cluster: int, own: Issue | None
+) -> list[int]:
     """A cluster's core in order of time; empty where the cluster is too loose.
 
     Of few records HDBSCAN makes wide clusters of several causes, with noise at their edges. So this
@@ -174,7 +176,7 @@ def _candidate(residue: Residue, rows: Sequence[int], masked_reasons: Sequence[s
     )
 
 
-def _loose(residue: Residue, clustering: Clustering) -> Counter[str]:
+def _loose_by_route(residue: Residue, clustering: Clustering) -> Counter[str]:
     """Counts records that are in a cluster and in no issue, by route."""
     rows = np.flatnonzero(clustering.labels >= 0).tolist()
     return Counter(residue.failures[row].route for row in rows if not residue.home(row))
@@ -184,7 +186,7 @@ def _is_above(is_above: IsAbove, loose: Counter[str], failures: Sequence[Failure
     return is_above(failures, loose=sum(loose[route] for route in {f.route for f in failures}))
 
 
-def _become(
+def _apply(
     candidate: Candidate,
     own: Issue | None,
     issues: Mapping[str, Issue],
@@ -240,7 +242,7 @@ def _assigned(
     ]
 
 
-def _summed(
+def _changes(
     residue: Residue, issues: Mapping[str, Issue], memberships: Sequence[Membership]
 ) -> Changes:
     """Sums up the changes; counts members by the records that came and left."""
@@ -262,15 +264,15 @@ def _summed(
         for row, failure in enumerate(residue.failures)
         if failure.key in goals and goals[failure.key] != residue.home(row)
     )
-    counted = [
-        _counted(issue, residue.issues.get(issue.issue_id), moves) for issue in issues.values()
+    after = [
+        _with_count(issue, residue.issues.get(issue.issue_id), moves) for issue in issues.values()
     ]
     return Changes(
-        opened=tuple(issue for issue in counted if issue.issue_id not in residue.issues),
-        refined=tuple(issue for issue in counted if issue.issue_id in refined),
+        opened=tuple(issue for issue in after if issue.issue_id not in residue.issues),
+        refined=tuple(issue for issue in after if issue.issue_id in refined),
         changed=tuple(
             issue
-            for issue in counted
+            for issue in after
             if issue.issue_id not in refined
             and issue.issue_id in residue.issues
             and issue != residue.issues[issue.issue_id]
@@ -280,7 +282,7 @@ def _summed(
     )
 
 
-def _counted(issue: Issue, before: Issue | None, moves: Mapping[tuple[str, str], int]) -> Issue:
+def _with_count(issue: Issue, before: Issue | None, moves: Mapping[tuple[str, str], int]) -> Issue:
     """The issue with its new count; a provisional one without members left becomes a redirect."""
     gains = sum(count for (_, goal), count in moves.items() if goal == issue.issue_id)
     losses = Counter({goal: n for (home, goal), n in moves.items() if home == issue.issue_id})

@@ -77,14 +77,14 @@ def entered(issue: Issue, state: IssueState, time_unix_nano: int) -> Issue:
 
 def _acknowledge(issue: Issue, done: Act) -> tuple[Issue, str]:
     _must_be_open(issue, done)
-    acknowledged = _entered(issue, IssueState.ACKNOWLEDGED, done)
+    acknowledged = _in_state(issue, IssueState.ACKNOWLEDGED, done)
     return replace(acknowledged, assignee=done.actor or issue.assignee), ""
 
 
 def _resolve(issue: Issue, done: Act) -> tuple[Issue, str]:
     _must_be_open(issue, done)
     resolved = replace(
-        _entered(issue, IssueState.RESOLVED, done),
+        _in_state(issue, IssueState.RESOLVED, done),
         assignee=issue.assignee or done.actor,
         resolved_in=done.release,
         resolved_unix_nano=int(done.now * NANOS),
@@ -99,7 +99,7 @@ def _ignore(issue: Issue, done: Act) -> tuple[Issue, str]:
     if done.count < 0:
         raise VerbDoesNotFit(f"ignoring for {done.count} members: a count is 1 or more")
     ignored = replace(
-        _entered(issue, IssueState.IGNORED, done),
+        _in_state(issue, IssueState.IGNORED, done),
         ignored_until_unix_nano=int(done.until * NANOS),
         ignored_members=issue.members + done.count if done.count else 0,
     )
@@ -113,7 +113,7 @@ def _ignore(issue: Issue, done: Act) -> tuple[Issue, str]:
 def _reopen(issue: Issue, done: Act) -> tuple[Issue, str]:
     if issue.state not in SETTLED:
         raise VerbDoesNotFit(f"issue {issue.issue_id} is {issue.state}: it is open already")
-    return _entered(issue, IssueState.ONGOING, done), ""
+    return _in_state(issue, IssueState.ONGOING, done), ""
 
 
 def _assign(issue: Issue, done: Act) -> tuple[Issue, str]:
@@ -127,7 +127,7 @@ def _rename(issue: Issue, done: Act) -> tuple[Issue, str]:
     return replace(issue, name=name, is_name_frozen=True), f"{issue.name} -> {name}"
 
 
-def _entered(issue: Issue, state: IssueState, done: Act) -> Issue:
+def _in_state(issue: Issue, state: IssueState, done: Act) -> Issue:
     return entered(issue, state, int(done.now * NANOS))
 
 

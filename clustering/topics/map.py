@@ -78,7 +78,7 @@ def topics(
     means = [centroid(sampled[labels == label]) for label in np.unique(labels[labels >= 0])]
     centres = np.array(means, np.float32).reshape(len(means), questions.vectors.shape[1])
     where = topic_of(questions.vectors, centres)
-    kept = _kept(centres, before)
+    continued = _continued(centres, before)
     groups = [_questions(questions, where == number) for number in (*range(len(centres)), -1)]
     names = distinctive_phrases(groups, NAMED_BY)
     every = (
@@ -86,7 +86,7 @@ def topics(
             questions,
             where == number,
             centre,
-            kept.get(number) or _new(map_id, number, names[number]),
+            continued.get(number) or _new_topic(map_id, number, names[number]),
         )
         for number, centre in enumerate(centres)
     )
@@ -136,7 +136,7 @@ def gaps(topic_map: TopicMap, least_share: float) -> tuple[Topic, ...]:
     )
 
 
-def _kept(centres: Vectors, before: Sequence[Topic]) -> dict[int, tuple[str, str]]:
+def _continued(centres: Vectors, before: Sequence[Topic]) -> dict[int, tuple[str, str]]:
     """Ids and names for centroids that continue a topic of the map before, nearest pairs first."""
     if not before or not len(centres):
         return {}
@@ -149,7 +149,7 @@ def _kept(centres: Vectors, before: Sequence[Topic]) -> dict[int, tuple[str, str
     return kept
 
 
-def _new(map_id: str, number: int, words: Sequence[str]) -> tuple[str, str]:
+def _new_topic(map_id: str, number: int, words: Sequence[str]) -> tuple[str, str]:
     """Id and name of a new topic."""
     return identity("topic", map_id, number), ", ".join(words)
 

@@ -48,7 +48,7 @@ HOUR, DAY = 3600, 86_400
 
 
 def by_reason(vectors: Vectors, _: Sequence[int]) -> Clustering | Unavailable:
-    """Clusters of vectors that are the same."""
+    """Clusters equal vectors."""
     labels = np.unique(vectors.round(4), axis=0, return_inverse=True)[1].astype(np.int32)
     ones = np.ones(len(vectors), np.float32)
     soft = np.eye(labels.max() + 1, dtype=np.float32)[labels]
@@ -65,7 +65,7 @@ def noise(count: int) -> Clustering:
 
 @dataclass(kw_only=True)
 class Works:
-    """A life of the job over a store."""
+    """The issue job from a start to the next, over a store."""
 
     store: Store
     model: WordVectors = field(default_factory=WordVectors)
@@ -105,7 +105,7 @@ def works(store: Store) -> Works:
 
 
 def failing(number: int, reason: str = QUOTES, **more: object) -> Outcome:
-    """A record that fails by its citations, of which the scorer says why."""
+    """A record that fails `citation_validity` for this reason."""
     outcome = outcome_of(number, **more)  # type: ignore[arg-type]
     (scored,) = outcome.records
     first, *rest = scored.scores
@@ -128,8 +128,8 @@ def placed(store: Store, **wanted: object) -> dict[int, KeptFailure]:
 
 def where(store: Store) -> dict[int, str]:
     return {
-        number: membership.membership.issue_id if membership.membership else ""
-        for number, membership in placed(store).items()
+        number: row.membership.issue_id if row.membership else ""
+        for number, row in placed(store).items()
     }
 
 
@@ -165,9 +165,7 @@ def test_without_local_models_there_are_issues_by_key_all_the_same(store: Store)
     assert "switched off" in str(status["no_vectors"])
     works.model.version = "words-1"
     works.turn()
-    assert {membership.vector_model for membership in placed(store).values()} == {
-        "words-1 labelled"
-    }
+    assert {row.vector_model for row in placed(store).values()} == {"words-1 labelled"}
     assert works.job.status()["waiting_for_vectors"] == 0
 
 
@@ -316,11 +314,9 @@ def test_clusters_refine_a_provisional_issue_and_what_is_another_cause_leaves_it
     assert not numbers.is_provisional
     assert [event.verb for event in works.events(quotes)] == [IssueVerb.OPENED, IssueVerb.REFINED]
     assert [event.verb for event in works.events(numbers)] == [IssueVerb.OPENED]
-    assert {
-        membership.membership.by
-        for membership in placed(works.store).values()
-        if membership.membership
-    } == {MemberBy.CLUSTERED}
+    assert {row.membership.by for row in placed(works.store).values() if row.membership} == {
+        MemberBy.CLUSTERED
+    }
 
 
 def test_new_records_join_the_lasting_issue_that_is_near(works: Works) -> None:
@@ -402,9 +398,7 @@ def test_another_embedding_model_gives_new_vectors_and_keeps_the_issues(works: W
     keep(works.store, failing(201, NUMBERS))
     for _ in range(2):
         again.turn()
-    assert {membership.vector_model for membership in placed(works.store).values()} == {
-        "words-2 labelled"
-    }
+    assert {row.vector_model for row in placed(works.store).values()} == {"words-2 labelled"}
     assert {issue.vector_model for issue in again.issues()} == {"words-2 labelled"}
     keep(works.store, failing(202, NUMBERS))
     again.turn()

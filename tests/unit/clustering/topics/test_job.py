@@ -37,7 +37,7 @@ class Words:
     next_version: str = "1"
     is_there: bool = True
     time: int = 1000
-    """How often there is time yet."""
+    """How often `has_time` still says yes."""
     embedded: int = 0
 
     def has_time(self) -> bool:
@@ -55,7 +55,7 @@ class Words:
 
 
 def by_word(vectors: Vectors) -> Clustering:
-    """Clusters by the one word of each question."""
+    """Clusters questions by their word."""
     labels = np.where(vectors.any(axis=1), vectors.argmax(axis=1), -1).astype(np.int32)
     ones = np.ones(len(vectors), np.float32)
     return Clustering(labels=labels, strengths=ones, memberships=np.eye(len(WORDS))[labels])
@@ -63,7 +63,7 @@ def by_word(vectors: Vectors) -> Clustering:
 
 @dataclass(kw_only=True)
 class Job:
-    """The duty with its model, golden set and clock, as a test sets them."""
+    """The job with its model, golden set and clock, as a test sets them."""
 
     store: Store
     settings: TopicSettings = SETTINGS
