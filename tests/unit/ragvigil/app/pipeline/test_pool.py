@@ -1,4 +1,4 @@
-"""Scoring in other processes: the same rows and counts, and nothing lost with one of them."""
+"""Workers make the same rows and counts as the core, and nothing is lost with one of them."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ START_SECONDS = 60.0
 
 @pytest.fixture(autouse=True)
 def always_behind(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A core that is behind whenever a few traces wait, and gives small jobs away."""
+    """Makes the core count as behind when a few traces wait, and its jobs small."""
     monkeypatch.setattr(pipeline, "BEHIND_CLOSINGS", 4)
     monkeypatch.setattr(pipeline, "JOB_CLOSINGS", 8)
 
@@ -37,7 +37,7 @@ def always_behind(monkeypatch: pytest.MonkeyPatch) -> None:
 async def core(tmp_path: Path, store: Store) -> AsyncIterator[Core]:
     born = await Core.born(tmp_path, store, processes=1)
     yield born
-    signal_helpers(signal.SIGCONT)
+    signal_workers(signal.SIGCONT)
     born.loop.pool.stop()
     await born.spool.close()
 
@@ -47,8 +47,8 @@ async def send(core: Core, first: int = 1, traces: int = TRACES) -> None:
         await core.send(number, answer(f"Within {number} days. [refund-01]"))
 
 
-def have_helpers(core: Core) -> None:
-    """Waits until a process is ready, as a core does that has been behind for long."""
+def start_workers(core: Core) -> None:
+    """Waits until a worker is ready, as in a core that has been behind for long."""
     pool = core.loop.pool
     pool.helps(core.now, is_behind=True)
     deadline = time.monotonic() + START_SECONDS
@@ -58,7 +58,7 @@ def have_helpers(core: Core) -> None:
 
 
 def close_all(core: Core) -> None:
-    """Everything that was sent closes; nothing of it is scored yet."""
+    """Closes every trace that was sent; none is scored yet."""
     core.pipeline.step()
     while core.pipeline.step():
         core.now += 0.001
@@ -66,14 +66,14 @@ def close_all(core: Core) -> None:
 
 
 def finish(core: Core) -> None:
-    """Works until nothing is to do, and waits for what others do."""
+    """Steps until nothing is left to do, and waits for the workers."""
     pool = core.loop.pool
     while core.pipeline.step() or list(pool.closings()):
         core.now += 0.001
     core.pass_time(0.1)
 
 
-def signal_helpers(number: signal.Signals) -> None:
+def signal_workers(number: signal.Signals) -> None:
     for child in multiprocessing.active_children():
         assert child.pid is not None
         os.kill(child.pid, number)
@@ -81,16 +81,16 @@ def signal_helpers(number: signal.Signals) -> None:
 
 async def put_in_work(core: Core) -> None:
     """A job is in work, and stays there until the processes are woken."""
-    have_helpers(core)
+    start_workers(core)
     await send(core)
     close_all(core)
-    signal_helpers(signal.SIGSTOP)
+    signal_workers(signal.SIGSTOP)
     core.pipeline.step()
     assert list(core.loop.pool.closings())
 
 
 def given(core: Core) -> list[int]:
-    """How many closings were given away, job by job; from now on."""
+    """The number of closings in each job that is given from now on."""
     numbers: list[int] = []
     give = core.loop.pool.give
 
@@ -102,8 +102,8 @@ def given(core: Core) -> list[int]:
     return numbers
 
 
-async def test_others_make_the_same_rows_and_counts_as_the_core(core: Core) -> None:
-    have_helpers(core)
+async def test_workers_make_the_same_rows_and_counts_as_the_core(core: Core) -> None:
+    start_workers(core)
     numbers, lean = given(core), metrics.LEAN._value.get()
     await send(core)
     close_all(core)
@@ -123,13 +123,13 @@ async def test_others_make_the_same_rows_and_counts_as_the_core(core: Core) -> N
             f"{row['rubric']} {row['value']} {row['label']} {row['segment']} {row['failed']}"
         )
     same = {tuple(sorted(scores)) for scores in by_record.values()}
-    assert len(same) == 1, "traces that differ in a number only are scored alike, whoever does it"
+    assert len(same) == 1, "core and worker score traces alike that differ in a number only"
 
 
-async def test_what_is_lost_with_a_process_is_scored_in_the_core(core: Core) -> None:
+async def test_a_job_lost_with_its_worker_is_scored_in_the_core(core: Core) -> None:
     before = metrics.REDONE._value.get()
     await put_in_work(core)
-    signal_helpers(signal.SIGKILL)
+    signal_workers(signal.SIGKILL)
     finish(core)
     assert metrics.REDONE._value.get() > before
     assert core.balance.mismatch() == 0
@@ -137,7 +137,7 @@ async def test_what_is_lost_with_a_process_is_scored_in_the_core(core: Core) -> 
     assert core.balance.records()["scored"] == TRACES
 
 
-async def test_a_process_that_never_answers_is_ended(core: Core) -> None:
+async def test_a_worker_that_never_answers_is_ended(core: Core) -> None:
     await put_in_work(core)
     core.now += JOB_SECONDS + 1
     finish(core)
@@ -145,23 +145,23 @@ async def test_a_process_that_never_answers_is_ended(core: Core) -> None:
     assert core.balance.records()["scored"] == TRACES
 
 
-async def test_a_checkpoint_does_not_pass_what_is_in_work(core: Core) -> None:
+async def test_the_checkpoint_does_not_pass_a_job_in_work(core: Core) -> None:
     await put_in_work(core)
     pool = core.loop.pool
     core.pipeline._checkpoint(float("inf"))
     oldest = pool.oldest_seq()
     assert oldest is not None
     assert core.loop.reader.checkpoint_of("core") < oldest
-    signal_helpers(signal.SIGCONT)
+    signal_workers(signal.SIGCONT)
     finish(core)
     assert pool.oldest_seq() is None
 
 
-async def test_change_notices_wait_for_what_is_in_work(core: Core) -> None:
+async def test_change_notices_wait_for_jobs_in_work(core: Core) -> None:
     noticing = core.loop.noticing
     await put_in_work(core)
     assert noticing.is_held
-    signal_helpers(signal.SIGCONT)
+    signal_workers(signal.SIGCONT)
     finish(core)
     assert not noticing.is_held
 
@@ -169,13 +169,13 @@ async def test_change_notices_wait_for_what_is_in_work(core: Core) -> None:
 async def test_a_late_span_finds_the_generation_that_is_still_in_work(core: Core) -> None:
     await put_in_work(core)
     (closing, _), *_ = core.loop.pool.closings()
-    signal_helpers(signal.SIGCONT)
+    signal_workers(signal.SIGCONT)
     known = core.pipeline._lookup([closing.trace_id])
     assert known[closing.trace_id].generation == len(closing.refs)
     finish(core)
 
 
-async def test_a_late_span_does_not_wait_for_a_process_that_never_answers(core: Core) -> None:
+async def test_a_late_span_does_not_wait_for_a_worker_that_never_answers(core: Core) -> None:
     await put_in_work(core)
     (closing, _), *_ = core.loop.pool.closings()
     core.now += JOB_SECONDS + 1
@@ -196,8 +196,8 @@ async def test_two_generations_of_one_trace_are_never_in_one_job(core: Core) -> 
     assert core.pipeline._next_batch(9) == [again]
 
 
-async def test_feedback_that_others_find_is_counted_and_stored(core: Core) -> None:
-    have_helpers(core)
+async def test_feedback_that_a_worker_finds_is_counted_and_stored(core: Core) -> None:
+    start_workers(core)
     before, numbers = metrics.FEEDBACK._value.get(), given(core)
     root, *others = answer()
     thumbs = {"annotations.0.annotation.name": "thumbs", "annotations.0.annotation.label": "down"}
@@ -213,7 +213,7 @@ async def test_feedback_that_others_find_is_counted_and_stored(core: Core) -> No
 async def test_routes_that_have_no_room_are_named_by_the_core(tmp_path: Path, store: Store) -> None:
     routes = CollectorSettings(routes=RouteSettings(max_routes=2))
     core = await Core.born(tmp_path, store, processes=1, collector=routes)
-    have_helpers(core)
+    start_workers(core)
     for number in range(1, 25):
         root, *others = answer()
         path = {**root.attributes, "http.route": f"/{'abcdefgh'[number % 8]}"}
@@ -226,7 +226,7 @@ async def test_routes_that_have_no_room_are_named_by_the_core(tmp_path: Path, st
     await core.spool.close()
 
 
-async def test_processes_come_when_it_lasts_and_go_when_it_is_over(core: Core) -> None:
+async def test_workers_start_after_a_second_behind_and_end_after_a_quiet_minute(core: Core) -> None:
     pool = core.loop.pool
     pool.helps(10.0, is_behind=True)
     pool.helps(10.0 + PATIENCE_SECONDS / 2, is_behind=True)
@@ -239,7 +239,7 @@ async def test_processes_come_when_it_lasts_and_go_when_it_is_over(core: Core) -
     assert metrics.SCORING_PROCESSES._value.get() == 0
 
 
-async def test_none_ever_comes_where_none_is_wanted(tmp_path: Path, store: Store) -> None:
+async def test_no_worker_starts_where_the_setting_is_zero(tmp_path: Path, store: Store) -> None:
     core = await Core.born(tmp_path, store, processes=0)
     await send(core)
     close_all(core)
@@ -249,7 +249,7 @@ async def test_none_ever_comes_where_none_is_wanted(tmp_path: Path, store: Store
     await core.spool.close()
 
 
-async def test_processes_that_cannot_begin_are_not_tried_again(
+async def test_workers_that_cannot_start_are_not_tried_again(
     core: Core, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     pool = core.loop.pool
@@ -270,7 +270,7 @@ async def test_processes_that_cannot_begin_are_not_tried_again(
 
 async def test_large_traces_make_small_jobs(core: Core, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(pipeline, "TURN_BYTES", 1)
-    have_helpers(core)
+    start_workers(core)
     numbers = given(core)
     await send(core)
     close_all(core)
