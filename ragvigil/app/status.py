@@ -13,6 +13,7 @@ from ragvigil.app.pipeline.loop import Pipeline
 from ragvigil.model.clock import Clock
 from ragvigil.store.engine.store import Store
 from ragvigil.store.records import records
+from ragvigil.web.views.doctor import DiagnosisForm
 
 DOCTOR_SECONDS = 24 * 3600
 
@@ -68,7 +69,7 @@ class Status:
         """The balance of spans, and closed traces by outcome."""
         return {"spans": self._balance.spans(), "records": self._balance.records()}
 
-    def doctor(self) -> list[dict[str, object]]:
+    def doctor(self) -> list[DiagnosisForm]:
         """What the records of the last day lack, by service and instrumentor."""
         rows = records.absences(self._store, int(self._clock()) - DOCTOR_SECONDS)
         kinds = [
@@ -81,4 +82,4 @@ class Status:
             )
             for row in rows
         ]
-        return diagnose(kinds, self._needs)
+        return [DiagnosisForm.model_validate(each) for each in diagnose(kinds, self._needs)]

@@ -19,6 +19,7 @@ from ragvigil.store.records.traces import RubricFacts, TraceRows
 from ragvigil.store.scores import rollups
 from ragvigil.web.api.application import api
 from ragvigil.web.settings import WebSettings
+from ragvigil.web.views.doctor import DiagnosisForm
 
 TODAY = datetime.now(UTC).replace(hour=9, minute=2, second=0, microsecond=0) - timedelta(days=1)
 """A day within the retention of the tables, at a fixed hour that is over whenever this runs."""
@@ -41,7 +42,7 @@ class Quiet:
         records = dict.fromkeys(("scored", "not_rag", "shed", "late", "unparseable"), 0)
         return {"spans": spans, "records": records}
 
-    def doctor(self) -> list[dict[str, object]]:
+    def doctor(self) -> list[DiagnosisForm]:
         return []
 
 
@@ -122,8 +123,8 @@ def outcome(number: int, at: int, *, route: str = "/refunds", value: float | Non
 def keep(store: Store, outcomes: Iterable[Outcome], at: int = NOW - 1) -> None:
     """Stores outcomes and brings the roll-ups up to date, `at` that time."""
     rows = TraceRows(RUBRICS)
-    for one in outcomes:
-        rows.add(one)
+    for each in outcomes:
+        rows.add(each)
     batch = rows.take()
     store.write(batch)
     rollups.recompute(store, batch.minutes, version=at * NANOS)
@@ -195,7 +196,7 @@ async def test_records_are_found_by_route_rubric_score_label_and_time(store: Sto
     async def found(**parameters: object) -> list[int]:
         reply = await client(store).get("/api/v1/records", params=parameters)  # type: ignore[arg-type]
         assert reply.status_code == 200, reply.text
-        return [int(one["trace_id"], 16) for one in reply.json()["records"]]
+        return [int(record["trace_id"], 16) for record in reply.json()["records"]]
 
     assert await found() == [1, 2, 3, 4]
     assert await found(route="/refunds", rubric="citation_validity", below=0.9) == [2, 1]
@@ -241,9 +242,9 @@ async def test_a_drop_is_shown_with_its_hour_and_a_steady_route_without(store: S
     assert 24 <= len(ticks) <= 26
 
     # What Prometheus shows is the running tick.
-    assert {one.tick for one in ran.newest} == {NOW - NOW % 300 + 300}
-    moved = [one for one in ran.newest if one.moved and ":" not in one.series.rubric]
-    assert [one.series.route for one in moved] == ["/refunds"]
+    assert {delta.tick for delta in ran.newest} == {NOW - NOW % 300 + 300}
+    moved = [delta for delta in ran.newest if delta.moved and ":" not in delta.series.rubric]
+    assert [delta.series.route for delta in moved] == ["/refunds"]
 
 
 async def test_running_the_ticks_again_changes_nothing(store: Store) -> None:
@@ -327,7 +328,7 @@ async def test_feedback_may_come_before_its_answer(store: Store) -> None:
     assert reply.status_code == 202
     keep(store, [outcome(7, NOW - 60)])
     (record,) = (await asking.get(f"/api/v1/traces/{7:032x}")).json()["records"]
-    assert [one["kind"] for one in record["feedback"]] == ["escalation"]
+    assert [feedback["kind"] for feedback in record["feedback"]] == ["escalation"]
 
 
 async def test_the_same_feedback_twice_is_one(store: Store) -> None:

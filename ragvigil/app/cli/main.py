@@ -18,8 +18,6 @@ from ragvigil.app.cli.issues import issues
 from ragvigil.app.cli.labels import labels
 from ragvigil.app.cli.limits import limits
 from ragvigil.app.cli.options import Config, Json
-from ragvigil.app.cli.topics import topics
-from ragvigil.app.cli.why import why
 
 if TYPE_CHECKING:
     from ragvigil.app.settings import Settings
@@ -62,9 +60,7 @@ app.add_typer(labels, name="labels")
 app.add_typer(incidents, name="incidents")
 app.add_typer(issues, name="issues")
 app.add_typer(golden, name="golden")
-app.command()(why)
 app.command()(limits)
-app.command()(topics)
 app.add_typer(alert, name="alert")
 
 RubricFile = Annotated[str, typer.Argument(help="A rubric's TOML file, or the name of one.")]
@@ -135,6 +131,31 @@ def demo(
     from ragvigil.app.demo.run import run_demo
 
     sys.exit(run_demo(data_dir))
+
+
+@app.command()
+def why(
+    route: Annotated[str | None, typer.Argument(help="This route only.")] = None,
+    config: Config = None,
+    service: Annotated[str | None, typer.Option(help="This service only.")] = None,
+    json: Json = False,
+) -> None:
+    """What is wrong and why. If nothing is, shows what changed and what could be seen."""
+    from ragvigil.app.cli.output.incidents import print_why
+
+    print_why(triage.fetch(config, "why", route=route, service=service), as_json=json)
+
+
+@app.command()
+def topics(
+    config: Config = None,
+    service: Annotated[str | None, typer.Option(help="This service only.")] = None,
+    json: Json = False,
+) -> None:
+    """What users ask about. Shows each topic's share, failures, thumbs-down and golden cases."""
+    from ragvigil.app.cli.output.topics import print_topics
+
+    print_topics(triage.fetch(config, "topics", service=service), as_json=json)
 
 
 @app.command()
@@ -285,8 +306,7 @@ def import_(
     json: Json = False,
 ) -> None:
     """Imports history with its own times. Resumes; judges only with [judge] backfill = true."""
-    from ragvigil.app.cli.import_ import import_source
-    from ragvigil.app.cli.import_target import sending_to
+    from ragvigil.app.cli.import_ import import_source, sending_to
 
     sending = sending_to(_settings(config).collector, endpoint, token_file, backfill=name)
     sys.exit(

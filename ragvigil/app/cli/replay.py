@@ -18,10 +18,10 @@ from ragvigil.app.demo.replay import (
     Tally,
     duration_seconds,
     prepare,
+    send_with_bar,
     shift_to_end,
 )
 from ragvigil.app.demo.rewrite import Change
-from ragvigil.app.demo.send_with_bar import send_with_bar
 
 UNITS = {"": 1, "s": 1, "m": 60, "h": 3600, "d": 86_400}
 

@@ -12,6 +12,9 @@ import httpx2
 import orjson
 from google.protobuf.message import DecodeError
 from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceResponse
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeElapsedColumn
+from rich.progress import Progress as ProgressBar
 
 from ragvigil.app.demo.recording import JSON, Recorded
 from ragvigil.app.demo.rewrite import Change, Unreadable, contents, rewrite
@@ -138,6 +141,32 @@ def prepare(
             items=items,
             due_seconds=_due(recorded, number, first, rate),
         )
+
+
+def send_with_bar(
+    bodies: Iterable[Outgoing],
+    total: int,
+    sending: Sending,
+    tally: Tally,
+    *,
+    title: str = "sending",
+    console: Console | None = None,
+) -> ReplaySummary:
+    """Sends bodies as `send_all` does, with a progress bar, by default on standard error."""
+    columns = (
+        TextColumn("{task.description}"),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TextColumn("requests"),
+        TimeElapsedColumn(),
+    )
+    with ProgressBar(*columns, console=console or Console(stderr=True)) as bar:
+        task = bar.add_task(title, total=total)
+
+        def step(_: Outgoing) -> None:
+            bar.advance(task)
+
+        return asyncio.run(send_all(bodies, sending, tally, progress=step))
 
 
 async def send_all(

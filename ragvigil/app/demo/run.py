@@ -28,9 +28,8 @@ from ragvigil.app.demo.child_daemon import (
 )
 from ragvigil.app.demo.processes import Child, DemoFailed, service_environment
 from ragvigil.app.demo.recording import NotARecording, read_recording
-from ragvigil.app.demo.replay import GaveUp, Sending, Tally
+from ragvigil.app.demo.replay import GaveUp, Sending, Tally, send_with_bar
 from ragvigil.app.demo.schedule import Plan, requests, schedule, templates
-from ragvigil.app.demo.send_with_bar import send_with_bar
 from ragvigil.model.delta import Delta
 
 ROOT = Path(__file__).resolve().parents[3]

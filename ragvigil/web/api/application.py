@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
@@ -36,6 +36,7 @@ from ragvigil.web.guard import Guard
 from ragvigil.web.pages import home, runbook
 from ragvigil.web.permissions import Access
 from ragvigil.web.settings import WebSettings
+from ragvigil.web.views.doctor import DiagnosisForm
 
 if TYPE_CHECKING:
     from ragvigil.store.engine.store import Store
@@ -74,7 +75,7 @@ class StatusSource(Protocol):
         """The ledger: `spans` and `records`, with the keys of `LedgerForm`."""
         ...
 
-    def doctor(self) -> list[dict[str, object]]:
+    def doctor(self) -> Sequence[DiagnosisForm]:
         """One entry per service and instrumentor: what arrives, what is missing, what fixes it."""
         ...
 

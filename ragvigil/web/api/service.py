@@ -8,6 +8,7 @@ from typing import Any, Protocol
 from fastapi import APIRouter, Depends, Request
 
 from ragvigil.web.permissions import Permission, Requires
+from ragvigil.web.views.doctor import DoctorForm
 from ragvigil.web.views.judges import DisagreementForm, EstimateForm, JudgeForm
 from ragvigil.web.views.ledger import LedgerForm
 
@@ -79,6 +80,6 @@ def ledger(request: Request) -> LedgerForm:
     summary="What the spans lack, which rubrics that switches off, and the line that fixes it",
     dependencies=[Depends(Requires(Permission.READ))],
 )
-def doctor(request: Request) -> dict[str, Any]:
-    """`{"services": [...]}`, one entry per service and instrumentor."""
-    return {"services": request.app.state.status.doctor()}
+def doctor(request: Request) -> DoctorForm:
+    """One entry per service and instrumentor, of the records of the last day."""
+    return DoctorForm(services=list(request.app.state.status.doctor()))

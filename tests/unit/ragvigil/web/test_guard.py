@@ -11,6 +11,7 @@ from ragvigil.web.api import application as web
 from ragvigil.web.pages.home import every_route, permission_of
 from ragvigil.web.permissions import ROLES, Access, Permission
 from ragvigil.web.settings import Role, WebSettings
+from ragvigil.web.views.doctor import DiagnosisForm
 
 LEDGER = {
     "spans": {"acknowledged": 3, "stored": 2, "duplicate": 0, "quarantined": 0, "in_spool": 1},
@@ -27,7 +28,7 @@ class Quiet:
     def ledger(self) -> Mapping[str, Mapping[str, int]]:
         return LEDGER
 
-    def doctor(self) -> list[dict[str, object]]:
+    def doctor(self) -> list[DiagnosisForm]:
         return []
 
 
