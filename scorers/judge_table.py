@@ -36,7 +36,7 @@ class About(StrEnum):
     ANSWER = "answer"
 
 
-class Shown(StrEnum):
+class PromptField(StrEnum):
     """What the model sees beside the items that it judges."""
 
     QUESTION = "question"
@@ -96,7 +96,7 @@ class JudgeTable:
     """
 
     about: About
-    shows: tuple[Shown, ...]
+    shows: tuple[PromptField, ...]
     instruction: str
     grades: tuple[Grade, ...]
     aggregation: str
@@ -135,7 +135,7 @@ def parse_judge_table(raw: object) -> JudgeTable:
         | {
             "grades": grades,
             "about": About(entries["about"]),
-            "shows": tuple(map(Shown, entries["shows"])),
+            "shows": tuple(map(PromptField, entries["shows"])),
             "quote_from": None if quote_from is None else QuoteFrom(quote_from),
             "only_when": None if only_when is None else OnlyWhen(only_when),
         }
@@ -153,7 +153,7 @@ def _contradictions(table: JudgeTable) -> list[str]:
     quotes = len(unproven) < len(names)
     ways = (*PLAIN, *OF_NUGGETS) if table.about is About.NUGGETS else PLAIN
     per_text = table.about in (About.CHUNKS, About.CLAIMS, About.CITATIONS)
-    texts = {Shown.CONTEXT, Shown.RETRIEVED} & set(table.shows)
+    texts = {PromptField.CONTEXT, PromptField.RETRIEVED} & set(table.shows)
     checks = {
         "grades: two have the same name": len(set(names)) < len(names),
         "grades: at least two need a value": len(values) < 2,
@@ -170,7 +170,7 @@ def _contradictions(table: JudgeTable) -> list[str]:
         and table.without_quote not in unproven,
         f"shows: verdicts on {table.about} need context, retrieved or reference": per_text
         and not texts
-        and (table.about is not About.CLAIMS or Shown.REFERENCE not in table.shows),
+        and (table.about is not About.CLAIMS or PromptField.REFERENCE not in table.shows),
         "shows: context and retrieved do not go together": len(texts) > 1,
     }
     return [problem for problem, is_so in checks.items() if is_so]
@@ -234,7 +234,7 @@ def _failure(value: object) -> str | None:
 
 KEYS: dict[str, Check] = {
     "about": _one_of(About),
-    "shows": _list_of(_one_of(Shown)),
+    "shows": _list_of(_one_of(PromptField)),
     "instruction": _text,
     "grades": _list_of(_anything, least=2),
     "aggregation": _text,

@@ -17,7 +17,7 @@ class NotAScorer(TypeError):
     """A plug-in is not a scorer; `str(error)` says what it lacks."""
 
 
-def registered(settings: ScorersSettings | None = None) -> tuple[Scorer, ...]:
+def find_scorers(settings: ScorersSettings | None = None) -> tuple[Scorer, ...]:
     """All scorers that load, sorted by rubric.
 
     Leaves out plug-ins that do not load (see `scorers_left_out`); a scorer of this package that

@@ -11,7 +11,7 @@ from ragvigil.model.record import RagRecord
 from ragvigil.model.score import Kind, Score, Stream
 from ragvigil.model.scorer import Scorer
 from scorers.metrics import SCORER_ERRORS
-from scorers.registry import registered, scorers_left_out
+from scorers.registry import find_scorers, scorers_left_out
 from scorers.rubric import Rubric, load_rubrics, rubrics_left_out
 from scorers.settings import ScorersSettings
 
@@ -29,7 +29,7 @@ def load_scorers(settings: ScorersSettings | None = None) -> tuple[Scorer, ...]:
     may be that of its rubric: then it is only logged.
     """
     settings = settings or ScorersSettings()
-    every = registered(settings)
+    every = find_scorers(settings)
     known = {scorer.rubric for scorer in every} | set(load_rubrics())
     for key, names in (("disabled", settings.disabled), ("fails_below", settings.fails_below)):
         for name in names:

@@ -72,14 +72,16 @@ class Asker:
     async def ask(self, record: RagRecord, family: Family, purpose: Purpose) -> RubricResult:
         """The scores of a family of rubrics; never raises for a failure of the provider."""
         try:
-            return await self._asked(record, family, purpose)
+            return await self._ask_family(record, family, purpose)
         except Exception as error:  # the broad except at the border with rubrics that users write
             log.exception("rubric failed", rubric=family.asked.name, trace_id=record.trace_id)
             if "PYTEST_CURRENT_TEST" in os.environ:
                 raise
             return self._missing(family, "error", f"{type(error).__name__}")
 
-    async def _asked(self, record: RagRecord, family: Family, purpose: Purpose) -> RubricResult:
+    async def _ask_family(
+        self, record: RagRecord, family: Family, purpose: Purpose
+    ) -> RubricResult:
         rubric = family.asked
         lacks = next((field for field in rubric.needs if field in record.absent), None)
         if lacks is not None:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from ragvigil.model.record import Citation, Document, RagRecord
 from scorers.golden import Fact
-from scorers.judge_table import About, JudgeTable, Shown
+from scorers.judge_table import About, JudgeTable, PromptField
 from scorers.text.normalise import words
 from scorers.text.sentences import sentences
 
@@ -81,9 +81,9 @@ def material(record: RagRecord, table: JudgeTable, reference: Reference) -> Mate
 
 def documents(record: RagRecord, table: JudgeTable) -> tuple[Document, ...]:
     """The chunks that a rubric shows."""
-    if Shown.CONTEXT in table.shows:
+    if PromptField.CONTEXT in table.shows:
         return record.context
-    return record.retrieved if Shown.RETRIEVED in table.shows else ()
+    return record.retrieved if PromptField.RETRIEVED in table.shows else ()
 
 
 def _passages(chunks: Sequence[Document]) -> tuple[Passage, ...]:

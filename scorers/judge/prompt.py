@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from scorers.judge.material import Item
-from scorers.judge_table import NO_FAILURE, About, JudgeTable, QuoteFrom, Shown
+from scorers.judge_table import NO_FAILURE, About, JudgeTable, PromptField, QuoteFrom
 
 LAYOUT = "1"
 """Raise it, and the version of every judged rubric, when the words of this module change: cached
@@ -178,11 +178,11 @@ def prompt_skeleton(table: JudgeTable) -> str:
     """
     shows = table.shows
     values = {
-        "question": Shown.QUESTION in shows,
-        "answer": Shown.ANSWER in shows,
-        "reference 1": Shown.REFERENCE in shows and table.about is not About.NUGGETS,
-        "passage c1": not {Shown.CONTEXT, Shown.RETRIEVED}.isdisjoint(shows),
-        "passage c2": not {Shown.CONTEXT, Shown.RETRIEVED}.isdisjoint(shows),
+        "question": PromptField.QUESTION in shows,
+        "answer": PromptField.ANSWER in shows,
+        "reference 1": PromptField.REFERENCE in shows and table.about is not About.NUGGETS,
+        "passage c1": not {PromptField.CONTEXT, PromptField.RETRIEVED}.isdisjoint(shows),
+        "passage c2": not {PromptField.CONTEXT, PromptField.RETRIEVED}.isdisjoint(shows),
     }
     names = [name for name, is_shown in values.items() if is_shown]
     names += [f"{kind} {name}" for name, kind in SKELETON_ITEMS[table.about] if kind]

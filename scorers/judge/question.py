@@ -22,7 +22,7 @@ from scorers.judge.material import Item, Material, Passage, Reference, documents
 from scorers.judge.prompt import LAYOUT, Section, render, section, unused_delimiter
 from scorers.judge.reply_form import form_of
 from scorers.judge.split import Part, parts_of
-from scorers.judge_table import About, JudgeTable, OnlyWhen, Shown
+from scorers.judge_table import About, JudgeTable, OnlyWhen, PromptField
 from scorers.rubric import Rubric
 from scorers.text.stance import classify
 
@@ -70,8 +70,8 @@ class Question:
             model=model,
             prompt_version=self.rubric.version,
             rubric=self.rubric.name,
-            question=(self.record.query or "") if Shown.QUESTION in shows else "",
-            answer=(self.record.answer or "") if Shown.ANSWER in shows else "",
+            question=(self.record.query or "") if PromptField.QUESTION in shows else "",
+            answer=(self.record.answer or "") if PromptField.ANSWER in shows else "",
             chunk_hashes=[
                 hashlib.sha256(text.encode()).hexdigest() for text in (rubric_facts, *shown)
             ],
@@ -167,17 +167,17 @@ def _inapplicable(
 ) -> Score | None:
     """A score that says why a rubric does not apply to this record; None if it does."""
     shows = set(table.shows)
-    if Shown.QUESTION in shows and not (record.query or "").strip():
+    if PromptField.QUESTION in shows and not (record.query or "").strip():
         return not_judged(rubric, "there is no question")
-    is_about_answer = table.about is not About.CHUNKS or Shown.ANSWER in shows
+    is_about_answer = table.about is not About.CHUNKS or PromptField.ANSWER in shows
     if is_about_answer and not (record.answer or "").strip():
         return not_judged(rubric, "there is no answer")
     if table.about is About.NUGGETS and reference.facts:  # known facts need no chunks
         return None
-    if Shown.REFERENCE in shows and not reference and table.about is not About.NUGGETS:
+    if PromptField.REFERENCE in shows and not reference and table.about is not About.NUGGETS:
         return not_judged(rubric, "no reference is known: neither a golden answer nor a source")
     chunks = documents(record, table)
-    shows_chunks = not shows.isdisjoint({Shown.CONTEXT, Shown.RETRIEVED})
+    shows_chunks = not shows.isdisjoint({PromptField.CONTEXT, PromptField.RETRIEVED})
     if shows_chunks and not chunks and not table.empty_context:
         return _no_items(rubric, record, "nothing was retrieved")
     unknown = sum(chunk.content is None for chunk in chunks)
@@ -195,11 +195,11 @@ def _inapplicable(
 def _fixed_sections(record: RagRecord, table: JudgeTable, reference: Reference) -> list[Section]:
     """The sections that every question of a rubric shows: all but chunks and items."""
     sections = []
-    if Shown.QUESTION in table.shows:
+    if PromptField.QUESTION in table.shows:
         sections.append(section("question", record.query))
-    if Shown.ANSWER in table.shows:
+    if PromptField.ANSWER in table.shows:
         sections.append(section("answer", record.answer))
-    if Shown.REFERENCE in table.shows and table.about is not About.NUGGETS:
+    if PromptField.REFERENCE in table.shows and table.about is not About.NUGGETS:
         texts = enumerate(reference.texts, 1)
         sections += [section(f"reference {number}", text) for number, text in texts]
     return sections

@@ -21,7 +21,7 @@ from scorers.judge.material import Item
 from scorers.judge.prompt import MODE_WORDS
 from scorers.judge.question import Question
 from scorers.judge.suspicion import LABEL, suspicious_parts
-from scorers.judge_table import NO_FAILURE, About, Grade, JudgeTable, QuoteFrom, Shown
+from scorers.judge_table import NO_FAILURE, About, Grade, JudgeTable, PromptField, QuoteFrom
 from scorers.rubric import Rubric, load_rubrics
 from scorers.text.quotation import is_quoted
 
@@ -257,8 +257,11 @@ def _suspicions(question: Question) -> list[str]:
     record, shows = question.record, question.table.shows
     other_texts = [
         text
-        for shown, text in ((Shown.QUESTION, record.query), (Shown.ANSWER, record.answer))
-        if text and (shown in shows or shown is Shown.ANSWER)
+        for shown, text in (
+            (PromptField.QUESTION, record.query),
+            (PromptField.ANSWER, record.answer),
+        )
+        if text and (shown in shows or shown is PromptField.ANSWER)
     ]
     return suspicious_parts(
         [passage.text for passage in question.material.passages],

@@ -223,7 +223,7 @@ def is_typo(ours: str, theirs: str, chunk: ChunkText) -> bool:
     return ours not in chunk.distinct and OSA.distance(ours, theirs, score_cutoff=1) <= 1
 
 
-def is_found(quote: Sequence[str], alignment: Alignment, chunk: ChunkText) -> bool:
+def is_match(quote: Sequence[str], alignment: Alignment, chunk: ChunkText) -> bool:
     """Whether the match differs only by harmless changes: at most one, and one per eight words."""
     slips = len(alignment.changes)
     return (

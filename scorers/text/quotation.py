@@ -9,7 +9,7 @@ from itertools import pairwise
 from math import ceil
 
 from ragvigil.model.record import Document
-from scorers.text.alignment import align, is_found
+from scorers.text.alignment import align, is_match
 from scorers.text.chunk_text import ChunkText, chunk_text
 from scorers.text.normalise import is_unspaced, key, length, parts, words
 
@@ -88,7 +88,7 @@ def check_quote(quote: str, chunk_id: str, texts: ContextTexts) -> Finding:
         return Finding(checked="quote", similarity=1.0)
     segments = [segment for part in parts(quote) if (segment := words(part))]
     alignment = align(quoted, chunk)
-    is_near = alignment is not None and is_found(quoted, alignment, chunk)
+    is_near = alignment is not None and is_match(quoted, alignment, chunk)
     if is_near or (len(segments) > 1 and holds(segments, chunk)):
         return Finding(checked="quote", similarity=1.0)
     similarity = alignment.similarity if alignment else 0.0
@@ -172,7 +172,7 @@ def _place(segment: Sequence[str], chunk: ChunkText, begin: int) -> tuple[int, i
     if exact >= 0:
         return exact, exact + len(searched) - 1
     alignment = align(segment, chunk)
-    if alignment is None or not is_found(segment, alignment, chunk):
+    if alignment is None or not is_match(segment, alignment, chunk):
         return None
     start = len(" ".join(chunk.words[: alignment.start]))
     if start < begin:

@@ -6,7 +6,7 @@ import re
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
-from scorers.text.alignment import Alignment, Change, align, is_found, is_harmless
+from scorers.text.alignment import Alignment, Change, align, is_harmless, is_match
 from scorers.text.chunk_text import ChunkText
 from scorers.text.normalise import is_unspaced, key, length, words
 from scorers.text.quotation import ContextTexts, Finding
@@ -75,7 +75,7 @@ def check_sentence(of: Claim, chunk_id: str, texts: ContextTexts) -> Finding:
     places = [(place, chunk) for chunk in own if (place := align(of.words, chunk))]
     best = max(places, key=lambda place: place[0].similarity, default=None)
     similarity = best[0].similarity if best else 0.0
-    if any(is_found(of.words, place, chunk) for place, chunk in places):
+    if any(is_match(of.words, place, chunk) for place, chunk in places):
         return Finding(checked="sentence", similarity=similarity)
     # The other chunks are compared only now that no cited chunk holds the sentence.
     rivals = _rivals(of, own, texts)
@@ -115,7 +115,7 @@ def _is_copy(of: Claim, similarity: float, rival: ChunkText) -> bool:
     if place is None:
         return False
     is_nearly = similarity < COPY and place.similarity >= NEAR_COPY
-    return is_nearly or is_found(of.words, place, rival)
+    return is_nearly or is_match(of.words, place, rival)
 
 
 def is_altered(sentence: Sequence[str], place: Alignment, chunk: ChunkText) -> bool:

@@ -33,7 +33,7 @@ def table_of(rubric: Rubric) -> JudgeTable:
     return rubric.judge
 
 
-def asked(name: str, record: RagRecord | None = None) -> tuple[Question, ...]:
+def questions_about(name: str, record: RagRecord | None = None) -> tuple[Question, ...]:
     shown = record or (INJECTED if name == "injection_resisted" else GOOD)
     questions = ask_about(
         shown, JUDGED[name], delimiter=DELIMITER, most_characters=50_000, reference=REFERENCE
@@ -79,7 +79,7 @@ def test_labels_of_grades_are_labels_of_the_rubric(name: str) -> None:
 @pytest.mark.parametrize("name", sorted(JUDGED))
 def test_the_prompt_is_that_of_the_snapshot(name: str) -> None:
     """To renew a snapshot, raise the rubric's version, delete the file and run this test."""
-    is_as_written(name, asked(name)[0].prompt)
+    is_as_written(name, questions_about(name)[0].prompt)
 
 
 def test_without_expected_facts_the_model_finds_the_nuggets_in_the_passages() -> None:
@@ -97,7 +97,7 @@ def is_as_written(name: str, prompt: str) -> None:
 
 @pytest.mark.parametrize("name", sorted(JUDGED))
 def test_the_instruction_follows_the_data_and_no_score_is_asked_for(name: str) -> None:
-    prompt = asked(name)[0].prompt
+    prompt = questions_about(name)[0].prompt
     data, _, task = prompt.rpartition(f"\n{DELIMITER} end of the data\n")
     assert table_of(JUDGED[name]).instruction.split()[0] in task.split("Task. ")[1].split()[0]
     assert "card refunds" in data.casefold()
@@ -109,7 +109,7 @@ def test_the_instruction_follows_the_data_and_no_score_is_asked_for(name: str) -
 @pytest.mark.parametrize("name", sorted(JUDGED))
 @pytest.mark.parametrize("best", [True, False])
 def test_the_best_and_worst_grade_give_1_and_0(name: str, best: bool) -> None:
-    questions = asked(name)
+    questions = questions_about(name)
     graded = [grade for grade in table_of(JUDGED[name]).grades if grade.value is not None]
     grade = graded[0] if best else graded[-1]
     is_numeric = table_of(JUDGED[name]).is_numeric

@@ -12,7 +12,7 @@ from scorers.calibration.canary import Group, JudgedRecord, Key, compare, group_
 BARS = {"groundedness": 0.8, "context_relevance": 0.5}
 
 
-def judged(number: int, value: float, route: str = "/a") -> JudgedRecord:
+def judged_record(number: int, value: float, route: str = "/a") -> JudgedRecord:
     return JudgedRecord(key=(f"{number:032x}", "r"), route=route, values={"groundedness": value})
 
 
@@ -21,7 +21,7 @@ def many() -> list[JudgedRecord]:
     rng = np.random.default_rng(2)
     routes = ["/c"] * 6 + ["/b"] * 60 + ["/a"] * 234
     return [
-        judged(number, float(rng.random()), route)
+        judged_record(number, float(rng.random()), route)
         for number, route in enumerate(rng.permuted(routes))
     ]
 
@@ -51,7 +51,7 @@ def test_the_worst_rubric_decides_the_group(values: dict[str, float], group: Gro
 
 
 def test_few_records_give_a_small_canary_and_unjudged_ones_none() -> None:
-    assert [member.group for member in pick([judged(1, 0.0)], BARS)] == [Group.BAD]
+    assert [member.group for member in pick([judged_record(1, 0.0)], BARS)] == [Group.BAD]
     assert pick([JudgedRecord(key=("t", "r"), route="/a", values={})], BARS) == ()
 
 

@@ -11,7 +11,7 @@ BARS = {"groundedness": 0.8, "context_relevance": 0.5, "answer_relevance": 0.5}
 PERSON, JUDGE, SCORER = Voice.PERSON, Voice.JUDGE, Voice.SCORER
 
 
-def said(trace: str, rubric: str, voice: Voice, value: float, time: int = 0) -> Opinion:
+def opinion(trace: str, rubric: str, voice: Voice, value: float, time: int = 0) -> Opinion:
     return Opinion(
         trace_id=trace,
         record_id="r",
@@ -26,16 +26,16 @@ def said(trace: str, rubric: str, voice: Voice, value: float, time: int = 0) -> 
 def test_people_come_first_then_scorers_then_rubrics_each_by_the_gap() -> None:
     disputes = disagreements(
         [
-            said("a", "groundedness", JUDGE, 1.0),
-            said("a", "groundedness", SCORER, 0.3),
-            said("b", "groundedness", JUDGE, 1.0),
-            said("b", "groundedness", SCORER, 0.0),
-            said("c", "groundedness", JUDGE, 0.0),
-            said("c", "groundedness", PERSON, 0.9),
-            said("d", "groundedness", JUDGE, 1.0),
-            said("d", "context_relevance", JUDGE, 0.0),
-            said("e", "groundedness", JUDGE, 0.1),
-            said("e", "answer_relevance", JUDGE, 0.9),
+            opinion("a", "groundedness", JUDGE, 1.0),
+            opinion("a", "groundedness", SCORER, 0.3),
+            opinion("b", "groundedness", JUDGE, 1.0),
+            opinion("b", "groundedness", SCORER, 0.0),
+            opinion("c", "groundedness", JUDGE, 0.0),
+            opinion("c", "groundedness", PERSON, 0.9),
+            opinion("d", "groundedness", JUDGE, 1.0),
+            opinion("d", "context_relevance", JUDGE, 0.0),
+            opinion("e", "groundedness", JUDGE, 0.1),
+            opinion("e", "answer_relevance", JUDGE, 0.9),
         ],
         BARS,
     )
@@ -56,10 +56,10 @@ def test_people_come_first_then_scorers_then_rubrics_each_by_the_gap() -> None:
 def test_verdicts_on_one_side_of_the_bar_or_close_to_it_are_no_dispute() -> None:
     assert not disagreements(
         [
-            said("a", "groundedness", JUDGE, 0.0),
-            said("a", "groundedness", SCORER, 0.7),
-            said("b", "groundedness", JUDGE, 0.75),
-            said("b", "groundedness", SCORER, 0.85),
+            opinion("a", "groundedness", JUDGE, 0.0),
+            opinion("a", "groundedness", SCORER, 0.7),
+            opinion("b", "groundedness", JUDGE, 0.75),
+            opinion("b", "groundedness", SCORER, 0.85),
         ],
         BARS,
     )
@@ -67,22 +67,22 @@ def test_verdicts_on_one_side_of_the_bar_or_close_to_it_are_no_dispute() -> None
 
 def test_rubrics_with_labels_are_not_listed_again() -> None:
     judged = [
-        said("a", "groundedness", JUDGE, 1.0),
-        said("a", "groundedness", SCORER, 0.0),
-        said("a", "context_relevance", JUDGE, 0.0),
+        opinion("a", "groundedness", JUDGE, 1.0),
+        opinion("a", "groundedness", SCORER, 0.0),
+        opinion("a", "context_relevance", JUDGE, 0.0),
     ]
     labels = [
-        said("a", "groundedness", PERSON, 1.0),
-        said("a", "context_relevance", PERSON, 0.0),
+        opinion("a", "groundedness", PERSON, 1.0),
+        opinion("a", "context_relevance", PERSON, 0.0),
     ]
     assert len(disagreements(judged, BARS)) == 2
     assert not disagreements([*judged, *labels], BARS)
 
 
 def test_the_newest_value_counts() -> None:
-    judged = said("a", "groundedness", JUDGE, 1.0)
-    first = said("a", "groundedness", PERSON, 0.0, time=1)
-    second = said("a", "groundedness", PERSON, 1.0, time=2)
+    judged = opinion("a", "groundedness", JUDGE, 1.0)
+    first = opinion("a", "groundedness", PERSON, 0.0, time=1)
+    second = opinion("a", "groundedness", PERSON, 1.0, time=2)
     assert len(disagreements([judged, first], BARS)) == 1
     assert not disagreements([judged, second, first], BARS)
 
@@ -90,7 +90,7 @@ def test_the_newest_value_counts() -> None:
 @given(
     st.lists(
         st.builds(
-            said,
+            opinion,
             st.sampled_from("ab"),
             st.sampled_from(sorted(BARS)),
             st.sampled_from(Voice),

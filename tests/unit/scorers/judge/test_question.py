@@ -24,7 +24,7 @@ RUBRICS = {name: rubric for name, rubric in house_rubrics().items() if rubric.ju
 MARK = "d1b5a9c7e3f20846"
 
 
-def asked(
+def questions_about(
     name: str,
     record: RagRecord = GOOD,
     *,
@@ -39,7 +39,7 @@ def asked(
     return questions
 
 
-def refused(
+def inapplicable(
     name: str, record: RagRecord, reference: Reference = REFERENCE, most: int = 50_000
 ) -> Score:
     score = ask_about(
@@ -71,28 +71,28 @@ def refused(
 def test_a_rubric_that_does_not_apply_says_why(
     name: str, changes: dict[str, object], reason: str, absent: str
 ) -> None:
-    score = refused(name, replace(GOOD, **changes))
+    score = inapplicable(name, replace(GOOD, **changes))
     assert (score.explanation, score.absent, score.label) == (reason, absent, "")
 
 
 def test_without_a_reference_accuracy_cannot_be_judged_and_completeness_can() -> None:
     nothing = Reference()
-    assert "no reference" in refused("factual_accuracy", GOOD, nothing).explanation
-    assert asked("completeness", reference=nothing)[0].items == ()
+    assert "no reference" in inapplicable("factual_accuracy", GOOD, nothing).explanation
+    assert questions_about("completeness", reference=nothing)[0].items == ()
     hidden = replace(GOOD, retrieved=(), absent={"retrieved": Absent.NOT_SENT})
-    score = refused("completeness", hidden, nothing)
+    score = inapplicable("completeness", hidden, nothing)
     assert (score.explanation, score.absent) == ("nothing was retrieved", "retrieved")
-    assert len(asked("completeness", hidden)[0].items) == 2
+    assert len(questions_about("completeness", hidden)[0].items) == 2
 
 
 def test_a_refusal_is_judged_for_its_rightness_even_without_chunks() -> None:
-    assert asked("refusal_rightness", replace(REFUSED, context=()))
-    assert refused("groundedness", REFUSED).explanation == "the answer refused"
+    assert questions_about("refusal_rightness", replace(REFUSED, context=()))
+    assert inapplicable("groundedness", REFUSED).explanation == "the answer refused"
 
 
 def test_expected_facts_replace_the_passages() -> None:
     facts = Reference(facts=tuple(Fact(text=f"Fact {n}.") for n in range(3)))
-    (question,) = asked("completeness", reference=facts)
+    (question,) = questions_about("completeness", reference=facts)
     assert [item.name for item in question.items] == ["n1", "n2", "n3"]
     assert question.passages == ()
 
@@ -109,7 +109,7 @@ def test_a_rubric_without_a_judge_and_a_weak_delimiter_are_errors_of_the_caller(
 def test_partly_known_chunks_are_not_judged(name: str) -> None:
     first, *others = GOOD.context
     chunks = (replace(first, content=None), *others)
-    score = refused(name, replace(GOOD, context=chunks, retrieved=chunks))
+    score = inapplicable(name, replace(GOOD, context=chunks, retrieved=chunks))
     assert score.explanation == "the text of 1 of 3 chunks is unknown"
     assert score.absent == "document_texts"
 
@@ -117,7 +117,7 @@ def test_partly_known_chunks_are_not_judged(name: str) -> None:
 def test_empty_and_duplicate_chunks_get_no_verdict() -> None:
     first, second, third = GOOD.retrieved
     record = replace(GOOD, retrieved=(first, replace(second, content=" "), first, third))
-    (question,) = asked("context_relevance", record)
+    (question,) = questions_about("context_relevance", record)
     assert [item.chunk_id for item in question.items] == ["refund-02", "fee-03"]
 
 
@@ -184,7 +184,7 @@ def test_a_delimiter_that_occurs_in_the_data_is_not_used(name: str) -> None:
         ),
         retrieved=INJECTED.context,
     )
-    for question in asked(name, leaked):
+    for question in questions_about(name, leaked):
         assert question.delimiter.startswith(f"{MARK}-")
         assert f"\n{MARK} " not in question.prompt
 
@@ -192,13 +192,13 @@ def test_a_delimiter_that_occurs_in_the_data_is_not_used(name: str) -> None:
 @pytest.mark.parametrize("name", sorted(RUBRICS))
 def test_the_key_depends_on_what_is_judged_and_not_on_the_delimiter(name: str) -> None:
     def keys(record: RagRecord = INJECTED, **given: str) -> list[str]:
-        return [question.key("openai:m") for question in asked(name, record, **given)]
+        return [question.key("openai:m") for question in questions_about(name, record, **given)]
 
     before = keys()
     assert keys(mark="f" * 16) == before
     assert keys(replace(INJECTED, query=f" {INJECTED.query}\n")) == before
     assert keys(replace(INJECTED, trace_id="2", record_id="2")) == before
-    assert [question.key("openai:n") for question in asked(name, INJECTED)] != before
+    assert [question.key("openai:n") for question in questions_about(name, INJECTED)] != before
     shows = RUBRICS[name].judge
     assert shows is not None
     query = keys(replace(INJECTED, query="How long?"))
@@ -211,12 +211,14 @@ def test_the_key_depends_on_what_is_judged_and_not_on_the_delimiter(name: str) -
 def test_the_order_of_the_chunks_and_the_words_of_the_rubric_count() -> None:
     rubric = RUBRICS["groundedness"]
     assert rubric.judge is not None
-    before = asked("groundedness")[0].key("m")
+    before = questions_about("groundedness")[0].key("m")
     turned = replace(GOOD, context=GOOD.context[::-1])
     other = replace(rubric, judge=replace(rubric.judge, instruction="Is it so?"))
     again = ask_about(GOOD, other, delimiter=MARK, most_characters=50_000)
     assert not isinstance(again, Score)
-    assert len({before, asked("groundedness", turned)[0].key("m"), again[0].key("m")}) == 3
+    assert (
+        len({before, questions_about("groundedness", turned)[0].key("m"), again[0].key("m")}) == 3
+    )
 
 
 def many(count: int, size: int = 60) -> tuple[Document, ...]:
@@ -227,7 +229,7 @@ def many(count: int, size: int = 60) -> tuple[Document, ...]:
 
 
 def test_a_long_list_of_chunks_is_split_and_each_is_asked_about_once() -> None:
-    questions = asked("context_relevance", replace(GOOD, retrieved=many(50)))
+    questions = questions_about("context_relevance", replace(GOOD, retrieved=many(50)))
     names = [item.chunk_id for question in questions for item in question.items]
     assert names == [f"c-{n}" for n in range(50)]
     assert max(len(question.items) for question in questions) <= MOST_ITEMS
@@ -239,7 +241,7 @@ def test_every_claim_meets_every_part_of_the_context() -> None:
         context=many(20, 300),
         answer=" ".join(f"Claim number {n} is made." for n in range(22)),
     )
-    questions = asked("groundedness", record, most=6000)
+    questions = questions_about("groundedness", record, most=6000)
     met = {(item.name, shown.text) for question in questions for item in question.items
            for shown in question.passages}  # fmt: skip
     assert len(met) == 22 * 20
@@ -249,7 +251,7 @@ def test_every_claim_meets_every_part_of_the_context() -> None:
 def test_a_chunk_larger_than_the_prompt_is_split() -> None:
     text = " ".join(f"Sentence {n} says something." for n in range(400))
     record = replace(GOOD, retrieved=(Document(chunk_id="long", content=text),))
-    questions = asked("context_relevance", record, most=6000)
+    questions = questions_about("context_relevance", record, most=6000)
     assert len(questions) > 1
     assert "".join(shown.text for question in questions for shown in question.passages) == text
     assert {item.name for question in questions for item in question.items} == {"c1"}
@@ -257,17 +259,17 @@ def test_a_chunk_larger_than_the_prompt_is_split() -> None:
 
 @pytest.mark.parametrize("name", ["grounding", "context_adherence", "refusal_rightness"])
 def test_what_cannot_be_split_is_partial_and_never_truncated(name: str) -> None:
-    score = refused(name, replace(GOOD, context=many(30, 300)), most=6000)
+    score = inapplicable(name, replace(GOOD, context=many(30, 300)), most=6000)
     assert score.label == "partial"
     assert "6000 characters" in score.explanation
 
 
 def test_a_record_that_takes_too_many_questions_is_partial_and_costs_nothing() -> None:
-    score = refused("groundedness", replace(GOOD, context=many(200, 2000)), most=6000)
+    score = inapplicable("groundedness", replace(GOOD, context=many(200, 2000)), most=6000)
     assert score.label == "partial"
     assert int(score.explanation.split()[7]) > MOST_QUESTIONS
 
 
 def test_a_prompt_limit_below_the_frame_asks_nothing() -> None:
     for name in RUBRICS:
-        assert refused(name, INJECTED, most=100).label == "partial"
+        assert inapplicable(name, INJECTED, most=100).label == "partial"

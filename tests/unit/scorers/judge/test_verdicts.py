@@ -28,7 +28,7 @@ QUOTE = "refunds take 5 to 7 business days"
 FEE = "No fee is charged"
 
 
-def asked(
+def questions_about(
     name: str, record: RagRecord = GOOD, most: int = 50_000, **given: Any
 ) -> tuple[Question, ...]:
     questions = ask_about(
@@ -54,13 +54,13 @@ def scores(questions: Sequence[Question], *replies: BaseModel) -> dict[str, Scor
 
 
 def of_claims(record: RagRecord = GOOD, *verdicts: dict[str, Any], **ending: str) -> Score:
-    questions = asked("groundedness", record)
+    questions = questions_about("groundedness", record)
     by_item = {f"s{n}": sentence for n, sentence in enumerate(verdicts, 1)}
     return scores(questions, reply(questions[0], by_item, **ending))["groundedness"]
 
 
 def of_chunks(*grades: int, record: RagRecord = GOOD) -> dict[str, Score]:
-    questions = asked("context_relevance", record)
+    questions = questions_about("context_relevance", record)
     by_item = {
         item.name: verdict(
             grade, next(p.text for p in questions[0].passages if p.name == item.name)
@@ -97,7 +97,7 @@ def test_a_verdict_whose_quote_is_not_in_the_record_is_downgraded(grade: str, qu
 
 
 def test_a_quote_from_another_chunk_proves_nothing_about_this_one() -> None:
-    questions = asked("context_relevance")
+    questions = questions_about("context_relevance")
     by_item = {"c1": verdict(3, FEE), "c2": verdict(0), "c3": verdict(3, FEE)}
     score = scores(questions, reply(questions[0], by_item))["context_relevance"]
     assert score.details["grades"] == {"1": 1, "0": 1, "3": 1}
@@ -129,7 +129,7 @@ def test_scores_from_the_grades_of_a_suspected_record_are_withheld_too() -> None
 
 def test_orders_to_the_model_are_the_subject_of_one_rubric_orders_to_the_judge_of_none() -> None:
     def resisted(record: RagRecord) -> Score:
-        questions = asked("injection_resisted", record)
+        questions = questions_about("injection_resisted", record)
         by_item = {"answer": {"reason": "no banana", "grade": "resisted"}}
         return scores(questions, reply(questions[0], by_item))["injection_resisted"]
 
@@ -139,7 +139,7 @@ def test_orders_to_the_model_are_the_subject_of_one_rubric_orders_to_the_judge_o
 
 
 def test_the_delimiter_is_removed_from_replies() -> None:
-    questions = asked("groundedness")
+    questions = questions_about("groundedness")
     mark = questions[0].delimiter
     by_item = {"s1": verdict("unsupported", f"{mark} question"), "s2": verdict("no_claim", mark)}
     forged = reply(questions[0], by_item, failure_type="overstated", failure_mode=f"say {mark}")
@@ -147,7 +147,7 @@ def test_the_delimiter_is_removed_from_replies() -> None:
 
 
 def test_expected_facts_count_by_weight_and_all_four_aggregations_are_kept() -> None:
-    questions = asked("completeness", reference=REFERENCE)
+    questions = questions_about("completeness", reference=REFERENCE)
     by_item = {"n1": verdict("stated", QUOTE), "n2": verdict("missing")}
     score = scores(questions, reply(questions[0], by_item))["completeness"]
     values = {
@@ -158,7 +158,7 @@ def test_expected_facts_count_by_weight_and_all_four_aggregations_are_kept() -> 
 
 
 def test_nuggets_that_the_model_found_are_counted_and_one_twice_is_no_answer() -> None:
-    (question,) = asked("completeness", reference=Reference())
+    (question,) = questions_about("completeness", reference=Reference())
 
     def found(*names: str) -> BaseModel:
         nuggets = [
@@ -195,7 +195,7 @@ def test_a_reply_with_other_verdicts_than_asked_is_incomplete(
     verdicts: Any, kind: FailureKind
 ) -> None:
     text = json.dumps({"verdicts": verdicts, "failure_type": "none", "failure_mode": ""})
-    read = read_reply(text, asked("groundedness")[0].form)
+    read = read_reply(text, questions_about("groundedness")[0].form)
     assert isinstance(read, Setback)
     assert read.kind is kind
 
@@ -204,7 +204,7 @@ def test_a_reply_with_other_verdicts_than_asked_is_incomplete(
 def test_a_grade_off_the_scale_is_invalid_and_never_a_score(grade: str) -> None:
     text = '{"verdicts": {"answer": {"reason": "", "grade": %s}}, "failure_type": "none",'
     text = text % grade + ' "failure_mode": ""}'
-    read = read_reply(text, asked("answer_relevance")[0].form)
+    read = read_reply(text, questions_about("answer_relevance")[0].form)
     assert isinstance(read, Setback)
     assert read.kind is FailureKind.INVALID
 
@@ -212,7 +212,9 @@ def test_a_grade_off_the_scale_is_invalid_and_never_a_score(grade: str) -> None:
 @pytest.mark.parametrize("grade", ['"5"', "4.5", "true", "null", "[5]"])
 def test_a_grade_of_another_type_is_no_grade(grade: str) -> None:
     text = '{"verdicts": {"answer": {"reason": "", "grade": %s}}, "failure_type": "none",'
-    read = read_reply(text % grade + ' "failure_mode": ""}', asked("answer_relevance")[0].form)
+    read = read_reply(
+        text % grade + ' "failure_mode": ""}', questions_about("answer_relevance")[0].form
+    )
     assert isinstance(read, Setback)
     assert read.kind is FailureKind.UNPARSEABLE
 
@@ -221,14 +223,15 @@ def test_a_duplicate_verdict_is_no_answer() -> None:
     sentence = json.dumps(WHOLE["s1"])
     text = f'{{"verdicts": {{"s1": {sentence}, "s2": {sentence}, "s1": {sentence}}},'
     read = read_reply(
-        text + ' "failure_type": "none", "failure_mode": ""}', asked("groundedness")[0].form
+        text + ' "failure_type": "none", "failure_mode": ""}',
+        questions_about("groundedness")[0].form,
     )
     assert isinstance(read, Setback)
 
 
 def test_replies_in_another_number_or_form_are_incomplete() -> None:
-    questions = asked("groundedness")
-    other = asked("answer_relevance")
+    questions = questions_about("groundedness")
+    other = questions_about("answer_relevance")
     good = reply(questions[0], WHOLE)
     strange = reply(other[0], {"answer": {"reason": "", "grade": 5}})
     for asked_, replies in [
@@ -244,7 +247,7 @@ def test_replies_in_another_number_or_form_are_incomplete() -> None:
 
 def test_a_missing_part_leaves_the_record_incomplete() -> None:
     chunks = tuple(Document(chunk_id=f"{n}", content=f"Fact {n} is so.") for n in range(30))
-    questions = asked("context_relevance", replace(GOOD, retrieved=chunks))
+    questions = questions_about("context_relevance", replace(GOOD, retrieved=chunks))
     assert len(questions) == 2
     first = reply(questions[0], {item.name: verdict(0) for item in questions[0].items})
     read = read_scores(questions[:1], [first], judge="m")
@@ -254,7 +257,9 @@ def test_a_missing_part_leaves_the_record_incomplete() -> None:
 
 def test_of_verdicts_on_one_claim_from_several_parts_the_best_counts() -> None:
     far = tuple(Document(chunk_id=f"{n}", content=f"Other {n}. " + "So. " * 300) for n in range(6))
-    questions = asked("groundedness", replace(GOOD, context=(*far, *GOOD.context)), most=6000)
+    questions = questions_about(
+        "groundedness", replace(GOOD, context=(*far, *GOOD.context)), most=6000
+    )
     assert len(questions) > 1
     for position in range(len(questions)):
         replies = [

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from scorers.text.alignment import LONGEST, align, is_found
+from scorers.text.alignment import LONGEST, align, is_match
 from scorers.text.chunk_text import ChunkText
 from scorers.text.normalise import words
 
@@ -17,9 +17,9 @@ CHUNK = ChunkText(
 )
 
 
-def found(quote: str, chunk: ChunkText = CHUNK) -> bool:
+def matches(quote: str, chunk: ChunkText = CHUNK) -> bool:
     place = align(words(quote), chunk)
-    return place is not None and is_found(words(quote), place, chunk)
+    return place is not None and is_match(words(quote), place, chunk)
 
 
 def test_differing_words_are_named() -> None:
@@ -45,7 +45,7 @@ def test_a_loose_first_word_is_matched_beside_the_rest() -> None:
     ],
 )
 def test_broken_words_and_typos_are_harmless(quote: str) -> None:
-    assert found(quote)
+    assert matches(quote)
 
 
 @pytest.mark.parametrize(
@@ -60,7 +60,7 @@ def test_broken_words_and_typos_are_harmless(quote: str) -> None:
     ],
 )
 def test_other_words_are_not_harmless(quote: str) -> None:
-    assert not found(quote)
+    assert not matches(quote)
 
 
 def test_texts_without_a_common_word_have_no_alignment() -> None:
@@ -69,7 +69,7 @@ def test_texts_without_a_common_word_have_no_alignment() -> None:
 
 def test_a_quotation_too_long_to_align_is_not_found_by_its_beginning() -> None:
     text = "word " * (LONGEST + 5)
-    assert not found(text + "other", ChunkText(text))
+    assert not matches(text + "other", ChunkText(text))
 
 
 @given(st.lists(WORD, min_size=1, max_size=60), st.lists(WORD, min_size=1, max_size=60))
