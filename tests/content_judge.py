@@ -147,10 +147,10 @@ class ContentJudge:
         else:
             graded = verdicts
         if order:
-            for one in graded:
-                _obey(one, asked, order)
+            for grade in graded:
+                _obey(grade, asked, order)
         best = _spelt(asked, asked.grades[0])
-        fails = any(one["grade"] != best for one in graded) and len(asked.failures) > 1
+        fails = any(grade["grade"] != best for grade in graded) and len(asked.failures) > 1
         kind, mode = _failure(asked, graded) if fails else (asked.failures[0], "")
         reply = {
             **({"verdicts": each} if verdicts is None else {"nuggets": verdicts}),
@@ -178,7 +178,9 @@ def _failure(asked: Asked, graded: Sequence[dict[str, Any]]) -> tuple[str, str]:
     text = graded[worst].get("nugget") or asked.texts("claim").get(name, "")
     text = text or json.loads(asked.texts("citation").get(name, "{}")).get("claim", "")
     types, said = _seen(asked, name, str(graded[worst]["grade"]))
-    kind = next((one for one in asked.failures[1:] if types.search(one)), asked.failures[1])
+    kind = next(
+        (failure for failure in asked.failures[1:] if types.search(failure)), asked.failures[1]
+    )
     return kind, f"{said}: {text}" if text else said
 
 
@@ -243,7 +245,7 @@ def _of_claim(asked: Asked, claim: str, texts: Sequence[str]) -> tuple[str, str]
         return "no_claim", ""
     found = look_up(claim, texts)
     if found.share >= PART and found.denied:
-        denied = [one for one in asked.grades if DENIED.search(one)]
+        denied = [grade for grade in asked.grades if DENIED.search(grade)]
         return (denied[0], found.quote) if denied else (_worst(asked), "")
     if found.share >= SUPPORTED:
         return asked.grades[0], found.quote
@@ -257,7 +259,7 @@ def _of_answer(asked: Asked) -> str:
     passages = list(asked.texts("passage").values())
     if "refused_rightly" in asked.grades:
         refuses = classify(answer).label == "refused"
-        can = any(_share(question, one) >= PART for one in passages)
+        can = any(_share(question, passage) >= PART for passage in passages)
         return {
             (False, True): "answered_rightly", (False, False): "answered_wrongly",
             (True, True): "refused_wrongly", (True, False): "refused_rightly",
@@ -265,8 +267,8 @@ def _of_answer(asked: Asked) -> str:
     if not passages:
         share = _share(question, answer)
     else:
-        shares = [look_up(one.text, passages) for one in sentences(answer)] or [Found()]
-        share = sum(one.share for one in shares if not one.denied) / len(shares)
+        shares = [look_up(sentence.text, passages) for sentence in sentences(answer)] or [Found()]
+        share = sum(share.share for share in shares if not share.denied) / len(shares)
     place = round((1 - min(1.0, share / SUPPORTED)) * (len(asked.grades) - 1))
     return asked.grades[place]
 
@@ -282,7 +284,7 @@ def _nuggets(asked: Asked) -> list[dict[str, Any]]:
     every = dict.fromkeys(
         sentence.text for text in asked.texts("passage").values() for sentence in sentences(text)
     )
-    ranked = sorted(every, key=lambda one: -_share(question, one))[:5]
+    ranked = sorted(every, key=lambda passage: -_share(question, passage))[:5]
     made = []
     for text in ranked:
         grade, quote = _of_claim(asked, text, [answer])
@@ -299,9 +301,9 @@ def _nuggets(asked: Asked) -> list[dict[str, Any]]:
 
 
 def _worst(asked: Asked) -> str:
-    named = [one for one in asked.grades if WORST.fullmatch(one)]
+    named = [grade for grade in asked.grades if WORST.fullmatch(grade)]
     return named[0] if named else asked.grades[-1]
 
 
 def _spelt(asked: Asked, grade: str) -> str | int:
-    return int(grade) if all(one.isdecimal() for one in asked.grades) else grade
+    return int(grade) if all(grade.isdecimal() for grade in asked.grades) else grade

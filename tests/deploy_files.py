@@ -38,8 +38,8 @@ def problems(schema: str, document: object) -> list[str]:
     """What a schema of tests/golden/schemas has against `document`."""
     validator = jsonschema_rs.validator_for(json.loads((SCHEMAS / schema).read_text()))
     return [
-        f"{'.'.join(map(str, one.instance_path))}: {one.message}"
-        for one in validator.iter_errors(document)
+        f"{'.'.join(map(str, error.instance_path))}: {error.message}"
+        for error in validator.iter_errors(document)
     ]
 
 

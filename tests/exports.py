@@ -44,6 +44,6 @@ def records_of(pieces: Iterable[Piece]) -> dict[str, RagRecord]:
 
 def said(record: RagRecord) -> tuple[object, ...]:
     """What a record says of a question and its answer, whatever stack told it."""
-    context = tuple(one.content for one in record.context or ())
+    context = tuple(chunk.content for chunk in record.context or ())
     dimensions = record.dimensions
     return record.query, record.answer, context, dimensions.llm_model, record.usage

@@ -48,4 +48,6 @@ def spans_of(module: ModuleType, *more: str, said: tuple[str, ...] = ()) -> st.S
 def said_of(module: ModuleType, span: Span) -> list[tuple[Field, object]]:
     """All that a module claims of a span, what it claims lazily read as well."""
     claims: list[Claim] = list(module.claims(span))
-    return [(one.field, one.value() if callable(one.value) else one.value) for one in claims]
+    return [
+        (claim.field, claim.value() if callable(claim.value) else claim.value) for claim in claims
+    ]

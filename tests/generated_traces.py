@@ -31,9 +31,9 @@ ATTRIBUTE = re.compile(r"@?[a-z][a-z0-9_]*(?:[.:][A-Za-z0-9_]+)+")
 
 def known_names() -> Iterator[str]:
     """Every text in a convention's code that looks like the name of an attribute or event."""
-    for one in registered():
-        if isinstance(one.convention, ModuleType):
-            for node in ast.walk(ast.parse(inspect.getsource(one.convention))):
+    for convention in registered():
+        if isinstance(convention.convention, ModuleType):
+            for node in ast.walk(ast.parse(inspect.getsource(convention.convention))):
                 if isinstance(node, ast.Constant) and isinstance(node.value, str):
                     yield from ATTRIBUTE.findall(node.value)
 
@@ -90,7 +90,7 @@ values: st.SearchStrategy[AttributeValue] = st.recursive(
 indices = st.sampled_from(("0", "1", "2", "10000", "10001", "999999999999999", "-1", "²", ""))
 names = st.one_of(
     st.sampled_from(NAMES),
-    st.builds(lambda form, one: form.replace("{}", one), st.sampled_from(NUMBERED), indices),
+    st.builds(lambda form, index: form.replace("{}", index), st.sampled_from(NUMBERED), indices),
     st.text(string.printable, max_size=12),
 )
 attributes = st.dictionaries(names, values, max_size=14)

@@ -49,7 +49,7 @@ class Fault:
 
     def __str__(self) -> str:
         """Only what differs from a good reply: the name of a test."""
-        given = {one.name: getattr(self, one.name) for one in fields(self)}
+        given = {each.name: getattr(self, each.name) for each in fields(self)}
         named = {name: value for name, value in given.items() if value != getattr(GOOD, name)}
         return " ".join(f"{name}={str(value)[:40]}" for name, value in named.items())
 
@@ -75,7 +75,9 @@ class Call:
     def prompt(self) -> str:
         """The texts of all messages, whatever the protocol."""
         contents = [message["content"] for message in self.body["messages"]]
-        parts = [[{"text": one}] if isinstance(one, str) else one for one in contents]
+        parts = [
+            [{"text": content}] if isinstance(content, str) else content for content in contents
+        ]
         return "\n".join(part["text"] for content in parts for part in content)
 
 

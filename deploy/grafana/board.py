@@ -63,7 +63,7 @@ def from_labels(
 def window(chosen: str = "6h") -> build.CustomVariable:
     """The window over which means are shown."""
     options = [
-        grafana.VariableOption(text=one, value=one, selected=one == chosen) for one in WINDOWS
+        grafana.VariableOption(text=name, value=name, selected=name == chosen) for name in WINDOWS
     ]
     made = build.CustomVariable("window").label("window").values(",".join(WINDOWS))
     return made.options(options).current(grafana.VariableOption(text=chosen, value=chosen))

@@ -176,7 +176,7 @@ def test_an_empty_record_is_not_applicable(scorer: Scorer) -> None:
 
 @each_scorer
 @pytest.mark.parametrize("reason", Absent)
-def test_an_absent_field_is_said_and_never_scored(scorer: Scorer, reason: Absent) -> None:
+def test_an_absent_field_is_named_and_never_scored(scorer: Scorer, reason: Absent) -> None:
     for field in RUBRICS[scorer.rubric].needs:
         score = Runner([scorer]).score_all(replace(EMPTY, absent={field: reason}))[0]
         assert (score.value, score.absent) == (None, field)

@@ -16,15 +16,15 @@ SEED, KILLS = 20261121, 6
 WRITER = """
 import sys
 from pathlib import Path
-from clustering.golden.repository import Repository, commit, locked, look
+from clustering.golden.repository import Repository, clean_tree, commit, locked
 repo = Repository(root=Path(sys.argv[1]), file="g.jsonl", author_name="G", author_email="g@x")
 for number in range(10_000):
     line = f"{sys.argv[2]} {number}"
     if sys.argv[3] == "before":
         print(line, flush=True)
     with locked(repo):
-        found = look(repo)
-        commit(repo, found, f"{found.text}{line}\\n", f"Sign\\n\\nGolden-case: {number}\\n")
+        tree = clean_tree(repo)
+        commit(repo, tree, f"{tree.text}{line}\\n", f"Sign\\n\\nGolden-case: {number}\\n")
     if sys.argv[3] == "after":
         print(line, flush=True)
 """
@@ -41,14 +41,14 @@ def killed(folder: Path, acknowledges: str) -> list[str]:
             acknowledged.append(writer.stdout.readline().strip())
             time.sleep(chance.random() / 2)
             writer.send_signal(signal.SIGKILL)
-            acknowledged += [one.strip() for one in writer.stdout if one.endswith("\n")]
+            acknowledged += [line.strip() for line in writer.stdout if line.endswith("\n")]
         time.sleep(0.5)  # the git that it had started ends by itself
         with locked(repo):
             lines = clean_tree(repo).text.splitlines()
         assert len(lines) == len(set(lines)) <= len(acknowledged) + life + 1
         assert git(folder, "status", "--porcelain") == ""
     assert len(acknowledged) >= KILLS
-    return [one for one in acknowledged if one not in lines]
+    return [line for line in acknowledged if line not in lines]
 
 
 def test_what_was_acknowledged_survives_every_kill(tmp_path: Path) -> None:

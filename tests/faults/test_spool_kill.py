@@ -17,7 +17,7 @@ from pathlib import Path
 from collector.spool.spool import SpoolWriter
 from ragvigil.model.span import Signal
 
-async def one(spool, number):
+async def append(spool, number):
     payload = b"%d" % number * 50
     seq = await spool.append(payload, signal=Signal.TRACES, items=1, received_unix_nano=1)
     print(seq, number, flush=True)
@@ -25,7 +25,7 @@ async def one(spool, number):
 async def main():
     spool = await SpoolWriter.open(Path(sys.argv[1]), segment_bytes=20_000)
     for number in range(0, 1_000_000, 8):
-        await asyncio.gather(*(one(spool, number + k) for k in range(8)))
+        await asyncio.gather(*(append(spool, number + k) for k in range(8)))
 
 asyncio.run(main())
 """

@@ -62,10 +62,10 @@ class People:
     def chats(self) -> list[str]:
         """Title and text of each message of the chat."""
         return [
-            f"{one['title']}\n{one['text']}"
+            f"{attachment['title']}\n{attachment['text']}"
             for path, body in self.told
             if path == "/chat"
-            for one in body["attachments"]
+            for attachment in body["attachments"]
         ]
 
     @contextmanager
@@ -103,9 +103,9 @@ class Chain:
 
 
 def free_port() -> int:
-    with socket.socket() as one:
-        one.bind(("127.0.0.1", 0))
-        return int(one.getsockname()[1])
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])
 
 
 @contextmanager

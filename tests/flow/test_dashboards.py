@@ -145,8 +145,8 @@ def _chosen(board: Board, prometheus: Prometheus) -> dict[str, str]:
         if found is not None:
             offered = prometheus.values(substituted(found["metric"], values), found["label"])
             assert offered, f"{query} offers nothing"
-            one = ROUTE if ROUTE in offered else offered[0]
-            values[name] = ".*" if variable["includeAll"] else one
+            value = ROUTE if ROUTE in offered else offered[0]
+            values[name] = ".*" if variable["includeAll"] else value
         elif variable["type"] == "custom":
             values[name] = variable["current"]["value"]
     return values
@@ -174,7 +174,7 @@ def test_every_query_is_answered_and_has_series_where_its_metrics_have(
 def shown(prometheus: Prometheus, board: str, panel: str, **chosen: str) -> list[Any]:
     """Series of the first query of a panel of this title."""
     read = json.loads((make.FOLDER / f"{board}.json").read_text(encoding="utf-8"))
-    query = next(one for one in queries(read) if one.panel == panel and one.is_instant)
+    query = next(query for query in queries(read) if query.panel == panel and query.is_instant)
     return prometheus.asked(query, GRAFANAS_OWN | {"service": ".*", "environment": ".*"} | chosen)
 
 
@@ -193,7 +193,7 @@ def test_the_table_of_incidents_holds_the_words_of_the_message(prometheus: Prome
 
 def test_the_table_of_issues_holds_the_words_of_the_message(prometheus: Prometheus) -> None:
     rows = shown(prometheus, "overview", "Issues that are worth a ticket")
-    (row,) = [one["metric"] for one in rows if one["metric"]["issue"] == "i1"]
+    (row,) = [row["metric"] for row in rows if row["metric"]["issue"] == "i1"]
     assert row["seen"] == "9 seen"
     assert row["name"] == "groundedness: another number of days (/refunds)"
     assert {row[name] for name in ("state", "service", "environment")} == {

@@ -83,7 +83,7 @@ async def test_a_result_arrives_as_an_event_of_the_span_that_was_judged(
         request.resource_logs[0].resource,
         request.resource_logs[0].scope_logs[0].scope,
     )
-    assert [(one.key, one.value.string_value) for one in resource.attributes] == [
+    assert [(attribute.key, attribute.value.string_value) for attribute in resource.attributes] == [
         ("service.name", "ragvigil")
     ]
     assert scope.name == "ragvigil"
@@ -111,7 +111,7 @@ async def test_as_a_span_the_results_link_to_the_span_that_was_judged(protocol: 
             await until(lambda: server.spool.kept)
         (span,) = decode_spans(server.spool.requests()[0])
     record = outcome.records[0].record
-    assert [(one.trace_id, one.span_id) for one in span.links] == [
+    assert [(link.trace_id, link.span_id) for link in span.links] == [
         (record.trace_id, record.record_id)
     ]
     assert (span.trace_id[:16], span.parent_span_id) == (b"ragvigil".hex(), "")
@@ -176,7 +176,7 @@ class Receiver:
 
 
 def numbers(receiver: Receiver) -> set[int]:
-    return {int(one.trace_id, 16) for one in receiver.taken}
+    return {int(result.trace_id, 16) for result in receiver.taken}
 
 
 async def test_what_was_offered_while_the_receiver_was_down_arrives_when_it_is_back(

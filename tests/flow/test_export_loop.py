@@ -122,17 +122,23 @@ def test_what_a_judge_says_leaves_beside_what_code_says(tmp_path: Path) -> None:
 
             def judged() -> dict[str, Any]:
                 found = [
-                    one for one in receiver.taken if one.attributes["ragvigil.kind"] == "judge"
+                    result
+                    for result in receiver.taken
+                    if result.attributes["ragvigil.kind"] == "judge"
                 ]
-                return {str(one.attributes["gen_ai.evaluation.name"]): one for one in found}
+                return {
+                    str(result.attributes["gen_ai.evaluation.name"]): result for result in found
+                }
 
             wait_for(daemon, lambda: "groundedness" in judged())
     grounded = judged()["groundedness"]
-    assert {one.trace_id for one in receiver.taken} == {trace_id}
-    assert {one.span_id for one in receiver.taken} == {grounded.span_id}
+    assert {result.trace_id for result in receiver.taken} == {trace_id}
+    assert {result.span_id for result in receiver.taken} == {grounded.span_id}
     assert grounded.attributes["gen_ai.evaluation.score.value"] < 1.0
     assert grounded.attributes["ragvigil.evaluator"] == "openai:gpt-4.1-mini"
     assert grounded.attributes["ragvigil.stream"] == "base"
-    kinds = {one.attributes["ragvigil.kind"] for one in receiver.taken}
+    kinds = {result.attributes["ragvigil.kind"] for result in receiver.taken}
     assert kinds == {"code", "judge"}
-    assert all("gen_ai.evaluation.explanation" not in one.attributes for one in receiver.taken)
+    assert all(
+        "gen_ai.evaluation.explanation" not in result.attributes for result in receiver.taken
+    )

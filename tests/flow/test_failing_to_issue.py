@@ -42,7 +42,7 @@ def test_a_fault_of_replayed_traffic_is_an_issue_that_grows_and_survives_a_resta
 
     def about_quotes(daemon: ChildDaemon) -> dict[str, Any] | None:
         listed = daemon.get("issues")["issues"]
-        return next((one for one in listed if ROUTE in one["routes"]), None)
+        return next((issue for issue in listed if ROUTE in issue["routes"]), None)
 
     with running(tmp_path, settings=settings) as daemon:
         plan = Plan(ends_unix_nano=clock.now_nanos(), days=0.5, traces_per_hour=100)
@@ -56,7 +56,12 @@ def test_a_fault_of_replayed_traffic_is_an_issue_that_grows_and_survives_a_resta
     with running(tmp_path, settings=settings) as daemon:
         send(daemon, wrong(clock, 5, seed=13))
         grown = wait_for(
-            lambda: (one := about_quotes(daemon)) and one["count"]["seen"] >= members + 5 and one
+            lambda: (
+                (issue := about_quotes(daemon)) and issue["count"]["seen"] >= members + 5 and issue
+            )
         )
         assert grown["issue_id"] == first["issue_id"]
-        assert len([one for one in daemon.get("issues")["issues"] if ROUTE in one["routes"]]) == 1
+        assert (
+            len([issue for issue in daemon.get("issues")["issues"] if ROUTE in issue["routes"]])
+            == 1
+        )

@@ -215,7 +215,7 @@ def test_cases_are_imported_and_exported_in_both_layouts(daemon: Commands, tmp_p
         "query_id,query,expected_answer\nq1,Which shops open?,All.\n,Empty?,\nq1,b,c\n"
     )
     said = daemon.say("golden", "import", str(sheet), "--json", status=1)
-    done = json.loads(next(one for one in said.splitlines() if one.startswith("{")))
+    done = json.loads(next(line for line in said.splitlines() if line.startswith("{")))
     assert len(done["proposed"]) == 2
     assert done["refused"] == [{"line": 4, "reason": "that is case q1 already, proposed"}]
     daemon.say("golden", "sign", "q1", "--actor", "bob", "--yes")
@@ -237,7 +237,7 @@ def test_cases_are_imported_and_exported_in_both_layouts(daemon: Commands, tmp_p
 def test_the_mix_and_what_is_broken_are_told(daemon: Commands, tmp_path: Path) -> None:
     daemon.say("golden", "sign", proposed(daemon), "--actor", "bob", typed="y\n")
     mix = json.loads(daemon.say("golden", "mix", "--json"))
-    assert [(one["query_type"], one["cases"], one["missing"]) for one in mix["parts"]] == [
+    assert [(part["query_type"], part["cases"], part["missing"]) for part in mix["parts"]] == [
         ("canonical", 0, 20),
         ("adversarial", 0, 15),
         ("failure", 1, 14),

@@ -56,7 +56,7 @@ def test_incidents_are_listed_shown_and_judged_under_the_users_name(
         assert words in shown, shown
     assert "0 % of pages were right (1 judged, 1 in all)" in daemon.say("incidents", "list")
     found = json.loads(daemon.say("incidents", "list", "--state", "resolved", "--json"))
-    assert [one["incident_id"] for one in found["incidents"]] == [name]
+    assert [incident["incident_id"] for incident in found["incidents"]] == [name]
 
 
 def test_a_verb_that_does_not_fit_is_one_sentence(job: IncidentJob, daemon: Commands) -> None:
@@ -83,7 +83,7 @@ def test_limits_need_no_daemon() -> None:
         assert layer in text
     found = json.loads(CliRunner().invoke(app, [*asked, "--json"]).output)
     assert found["service"]["requests"] == 400
-    in_a_day = next(one for one in found["limits"] if one["what"].endswith("24 h"))
+    in_a_day = next(limit for limit in found["limits"] if limit["what"].endswith("24 h"))
     assert round(in_a_day["pooled_points"]) == 6
     assert CliRunner().invoke(app, ["limits", "--requests", "0"]).exit_code == 2
 

@@ -50,7 +50,7 @@ async def test_what_needs_somebody_stands_first_with_an_honest_count(
 ) -> None:
     some_issues(store)
     listed = (await found(client, "/issues"))["issues"]
-    assert [one["issue_id"] for one in listed] == ["i2", "i1", "i3"]
+    assert [row["issue_id"] for row in listed] == ["i2", "i1", "i3"]
     regressed, new, _ = listed
     assert new["count"] == {"seen": 4, "about": 4, "low": 4, "high": 4, "apart": 0}
     since = datetime.fromtimestamp(NOW - DAY, UTC)
@@ -81,7 +81,7 @@ async def test_issues_are_found_by_state_service_route_family_and_name(
         ({"state": "stale"}, []),
     ):
         listed = await found(client, "/issues", **asked)
-        assert [one["issue_id"] for one in listed["issues"]] == expected, asked
+        assert [row["issue_id"] for row in listed["issues"]] == expected, asked
     assert len((await found(client, "/issues", limit=1))["issues"]) == 1
     assert (await found(client, "/issues", limit=1))["found"] == 3
     assert (await client.get("/issues", params={"state": "odd"})).status_code == 422
@@ -111,12 +111,16 @@ async def test_a_story_has_traits_examples_and_what_was_done(
     story = await found(client, "/issues/i1")
     assert story["state"] == "acknowledged"
     assert story["assignee"] == "ada"
-    traits = {(one["name"], one["value"]): one["members"] for one in story["traits"]}
+    traits = {(trait["name"], trait["value"]): trait["members"] for trait in story["traits"]}
     assert traits == {("route", "/refunds"): 4, ("service_version", "2.4.0"): 4}
-    assert {one["trace_id"] for one in story["representatives"]} == {f"{n:032x}" for n in range(4)}
+    assert {representative["trace_id"] for representative in story["representatives"]} == {
+        f"{n:032x}" for n in range(4)
+    }
     assert story["representatives"][0]["by"] == "assigned"
     assert story["representatives"][0]["others"] == [{"issue_id": "i9", "strength": 0.25}]
-    assert [(one["verb"], one["actor"]) for one in story["events"]] == [("acknowledge", "ada")]
+    assert [(event["verb"], event["actor"]) for event in story["events"]] == [
+        ("acknowledge", "ada")
+    ]
     assert story["root_cause"] is None
 
 
@@ -125,10 +129,10 @@ async def test_members_are_listed_the_newest_first_and_minute_by_minute(
 ) -> None:
     keep(store, [failure(1, ago=600), failure(2, ago=60)], issue())
     listed = await found(client, "/issues/i1/members")
-    assert [one["trace_id"][-1] for one in listed["members"]] == ["2", "1"]
+    assert [member["trace_id"][-1] for member in listed["members"]] == ["2", "1"]
     assert listed["members"][0]["reason"].startswith("the answer names another number")
     before = await found(client, "/issues/i1/members", until="5m")
-    assert [one["trace_id"][-1] for one in before["members"]] == ["1"]
+    assert [member["trace_id"][-1] for member in before["members"]] == ["1"]
 
 
 async def test_a_record_picked_as_suspicious_counts_for_itself_alone(

@@ -85,7 +85,7 @@ def by_kind(daemon: ChildDaemon, trace_id: str, kind: str) -> dict[str, dict[str
     look_up(daemon, trace_id)
     for _ in range(400):
         (record,) = daemon.get(f"traces/{trace_id}")["records"]
-        found = {one["rubric"]: one for one in record["scores"] if one["kind"] == kind}
+        found = {score["rubric"]: score for score in record["scores"] if score["kind"] == kind}
         if found:
             return found
         time.sleep(0.1)
@@ -106,7 +106,7 @@ def test_a_good_answer_and_an_invented_one_are_told_apart(daemon: ChildDaemon) -
 def test_local_scores_of_the_same_rubric_stand_behind_the_judges(daemon: ChildDaemon) -> None:
     trace_id = ask(daemon, "Card refunds take 5 to 7 business days")
     local = by_kind(daemon, trace_id, "model")
-    assert {one["stream"] for one in local.values()} == {"proxy"}
+    assert {score["stream"] for score in local.values()} == {"proxy"}
 
 
 def test_prometheus_reads_the_judged_rubrics_with_their_layer(daemon: ChildDaemon) -> None:
@@ -121,7 +121,7 @@ def test_the_log_says_once_which_text_leaves_for_where(
     daemon: ChildDaemon, server: LlmServer
 ) -> None:
     log = (daemon.data_dir / "daemon.log").read_text()
-    (line,) = [one for one in log.splitlines() if "judge on" in one]
+    (line,) = [line for line in log.splitlines() if "judge on" in line]
     assert server.openai.rstrip("/") in line
     assert "question, chunks and answer" in line
 
@@ -133,7 +133,7 @@ def test_the_cost_is_that_of_the_traffic(daemon: ChildDaemon, server: LlmServer)
     done = subprocess.run(command, env=environment, capture_output=True, text=True, check=True)
     found = json.loads(done.stdout)
     assert found["records"] == found["judged"] >= 1
-    lines = {one["name"]: one for one in found["lines"]}
+    lines = {line["name"]: line for line in found["lines"]}
     assert lines["groundedness"]["calls"] == found["judged"]
     assert lines["groundedness"]["dollars"] > 0
     assert lines["audits"]["calls"] > 0
@@ -151,11 +151,11 @@ def test_without_a_key_the_daemon_runs_and_says_why_nothing_is_judged(tmp_path: 
 
 def test_the_api_estimates_judged_means_and_shows_the_judges(daemon: ChildDaemon) -> None:
     by_kind(daemon, ask(daemon, "Card refunds take 5 to 7 business days"), "judge")
-    found = {one["rubric"]: one for one in daemon.get("estimates")["estimates"]}
+    found = {estimate["rubric"]: estimate for estimate in daemon.get("estimates")["estimates"]}
     assert found["groundedness"]["n"] >= 1
     assert found["groundedness"]["segment"] == "r1 openai:gpt-4.1-mini1"
     assert found["context_relevance"]["records"] >= found["context_relevance"]["n"]
-    judges = {one["rubric"]: one for one in daemon.get("judges")["judges"]}
+    judges = {judge["rubric"]: judge for judge in daemon.get("judges")["judges"]}
     assert judges["groundedness"]["judge"] == "openai:gpt-4.1-mini"
     assert (judges["groundedness"]["labels"], judges["groundedness"]["state"]) == (0, "unmeasured")
     assert daemon.get("disagreements")["disagreements"] is not None

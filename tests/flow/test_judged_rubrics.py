@@ -56,13 +56,15 @@ async def scores(
     if isinstance(questions, Score):
         return {questions.rubric: questions}
     answers = []
-    for one in questions:
-        reply = await court.client.ask(one.prompt, one.form, Purpose.TRY, key=one.key(MODEL))
+    for question in questions:
+        reply = await court.client.ask(
+            question.prompt, question.form, Purpose.TRY, key=question.key(MODEL)
+        )
         assert isinstance(reply, Reply), reply
         answers.append(reply.answer)
     read = read_scores(questions, answers, judge=MODEL)
     assert not isinstance(read, Incomplete)
-    return {one.rubric: one for one in read}
+    return {score.rubric: score for score in read}
 
 
 @pytest.mark.parametrize("name", JUDGED)
@@ -157,13 +159,15 @@ async def test_a_verdict_that_is_missing_is_a_failure_after_one_repair(court: Co
         GOOD, RUBRICS["groundedness"], delimiter="d1b5a9c7e3f20846", most_characters=40_000
     )
     assert not isinstance(questions, Score)
-    one = questions[0]
+    question = questions[0]
     text = '{"verdicts": {"s1": {"quote": "", "grade": "unsupported"}},'
     text += ' "failure_type": "none", "failure_mode": ""}'
     court.server.faults += [Fault(text=text), Fault(text=text)]
-    outcome = await court.client.ask(one.prompt, one.form, Purpose.TRY, key=one.key(MODEL))
+    outcome = await court.client.ask(
+        question.prompt, question.form, Purpose.TRY, key=question.key(MODEL)
+    )
     assert isinstance(outcome, Failure)
     assert outcome.kind is FailureKind.UNPARSEABLE
     assert "verdicts.s2: missing" in outcome.detail
     court.server.faults += [Fault(text=text)]
-    assert isinstance(await court.client.ask(one.prompt, one.form, Purpose.TRY), Reply)
+    assert isinstance(await court.client.ask(question.prompt, question.form, Purpose.TRY), Reply)

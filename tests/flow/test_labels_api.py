@@ -62,7 +62,7 @@ async def test_a_label_is_kept_once_and_a_second_word_replaces_it(store: Store) 
     keep_judged(store, {1: [verdict(0.9)]})
     asking = client(store)
     replies = [await asking.post("/api/v1/labels", json=post(1, "fail")) for _ in range(2)]
-    assert [one.status_code for one in replies] == [201, 201]
+    assert [reply.status_code for reply in replies] == [201, 201]
     assert replies[0].json() == replies[1].json()
     assert replies[0].json()["labels"][0]["matched"] is True
     await labelled(asking, [post(1, "pass", comment="on second thought")])
@@ -83,7 +83,7 @@ async def test_labels_of_two_people_and_of_an_own_id_stand_side_by_side(store: S
         ],
     )
     found = (await asking.get("/api/v1/labels", params={"labeller": "ada"})).json()["labels"]
-    assert sorted((one["value"], one["id"] == "sheet-7") for one in found) == [
+    assert sorted((verdict["value"], verdict["id"] == "sheet-7") for verdict in found) == [
         (0.75, True),
         (1.0, False),
     ]
@@ -147,7 +147,9 @@ async def test_labels_make_a_judge_trusted_and_another_retired(store: Store) -> 
     asking = client(store)
     people = [post(number, "pass" if number % 2 else "fail") for number in range(1, 81)]
     await labelled(asking, people)
-    good, coin = sorted(await judges(asking), key=lambda one: one["judge"] != JUDGE)
+    good, coin = sorted(
+        await judges(asking), key=lambda disagreement: disagreement["judge"] != JUDGE
+    )
     assert (good["state"], good["kappa"], good["labels"]) == ("trusted", 1.0, 80)
     assert (good["agreement"], good["disagreements"]) == (1.0, 0)
     level = good["level"]
@@ -186,7 +188,7 @@ async def test_disagreements_are_listed_with_those_of_people_first(store: Store)
     await labelled(asking, [post(2, "fail", labeller="ada"), post(4, "pass")])
     reply = await asking.get("/api/v1/disagreements")
     found = reply.json()["disagreements"]
-    assert [(one["kind"], one["trace_id"]) for one in found] == [
+    assert [(verdict["kind"], verdict["trace_id"]) for verdict in found] == [
         ("judge_against_person", ids(2)[0]),
         ("judge_against_scorer", ids(1)[0]),
         ("rubric_against_rubric", ids(3)[0]),
@@ -203,7 +205,7 @@ async def test_disagreements_are_listed_with_those_of_people_first(store: Store)
 
     async def kinds(**wanted: object) -> list[str]:
         reply = await asking.get("/api/v1/disagreements", params=wanted)  # type: ignore[arg-type]
-        return [one["kind"] for one in reply.json()["disagreements"]]
+        return [disagreement["kind"] for disagreement in reply.json()["disagreements"]]
 
     assert await kinds(rubric="context_relevance") == ["rubric_against_rubric"]
     assert await kinds(kind="judge_against_scorer") == ["judge_against_scorer"]

@@ -132,7 +132,9 @@ def test_a_prompt_that_travels_as_a_log_record_joins_its_span(daemon: ChildDaemo
     post(daemon, "traces", request.SerializeToString())
     record_ = wait_for(daemon, trace_id, lambda record: record["answer"])
     assert record_["answer"] == f"{CHUNK} [ship-07]"
-    assert {one["rubric"]: one["value"] for one in record_["scores"]}["citation_validity"] == 1.0
+    assert {score["rubric"]: score["value"] for score in record_["scores"]}[
+        "citation_validity"
+    ] == 1.0
 
 
 def tell(
@@ -167,7 +169,7 @@ def test_feedback_that_comes_after_the_answer_is_shown_with_it(daemon: ChildDaem
         tell(daemon, said, (trace_id, spans[0][0]), carrier)
     tell(daemon, said | {f"{annotation}label": "up"}, (trace_id, spans[0][0]))
     record = wait_for(daemon, trace_id, lambda record: len(record["feedback"]) >= 2)
-    assert sorted((one["kind"], one["value"]) for one in record["feedback"]) == [
+    assert sorted((feedback["kind"], feedback["value"]) for feedback in record["feedback"]) == [
         ("thumbs", 0.0), ("thumbs", 1.0),
     ]  # fmt: skip
 

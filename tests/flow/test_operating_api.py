@@ -29,8 +29,8 @@ def store_requests(store: Store, count: int) -> None:
         used = Score(rubric="chunk_utilization", value=0.1, layer=Layer.RETRIEVAL)
         recall = Score(rubric="context_recall", value=number % 2 / 2, layer=Layer.RETRIEVAL)
         shape = {"context_tokens": 1000.0, "input_tokens": 2000.0, "cost_usd": 0.01}
-        one = replace(made.records[0], scores=(used, recall), shape=shape)
-        rows.add(replace(made, records=(one,)))
+        record = replace(made.records[0], scores=(used, recall), shape=shape)
+        rows.add(replace(made, records=(record,)))
     written = store.write(rows.take())
     rollups.recompute(store, written.minutes)
 
@@ -66,9 +66,11 @@ async def test_use_recall_and_thumbs_become_points_of_their_route(store: Store) 
     said += [told(number, 1.0) for number in range(30)]
     said += [told(40, 0.0, span_id=f"{40:08x}{0:08x}"), told(41, 0.0, response_id="resp-0029")]
     store.write(feedback.batch(said, NOW))
-    found = {one["name"]: one for one in (await ask(store)).json()["operating_points"]}
+    found = {point["name"]: point for point in (await ask(store)).json()["operating_points"]}
     assert set(found) == {"over_fetching", "under_fetching", "thumbs_down"}
-    assert {(one["service"], one["route"]) for one in found.values()} == {("helpdesk", "/ask")}
+    assert {(point["service"], point["route"]) for point in found.values()} == {
+        ("helpdesk", "/ask")
+    }
     assert "54,000 tokens and up to $0.27 a day" in found["over_fetching"]["words"]
     assert found["under_fetching"]["value"] == 0.25
     assert found["thumbs_down"]["words"] == "users dislike 12 of 32 rated answers (38 %)"

@@ -111,10 +111,10 @@ async def test_a_rubric_is_tried_on_a_stored_trace(
     async with LlmServer(ContentJudge().answer) as server:
         status, shown = await tried(server, name, found, capsys)
     assert status == 0
-    (one,) = shown
-    assert server.calls[0].prompt == one["prompts"][0]
-    assert json.loads(one["replies"][0])["verdicts"]
-    scores = {score["rubric"]: score["value"] for score in one["scores"]}
+    (rubric,) = shown
+    assert server.calls[0].prompt == rubric["prompts"][0]
+    assert json.loads(rubric["replies"][0])["verdicts"]
+    scores = {score["rubric"]: score["value"] for score in rubric["scores"]}
     assert scores[name] > 0.4
     assert name != "answerable" or set(scores) == {"answerable", "context_relevance"}
 
@@ -216,7 +216,7 @@ def test_a_derived_rubric_needs_grades_to_read(
 
 def test_the_list_says_who_scores_what(capsys: pytest.CaptureFixture[str]) -> None:
     assert list_rubrics(as_json=True) == 0
-    found = {one["name"]: one["how"] for one in json.loads(capsys.readouterr().out)}
+    found = {rubric["name"]: rubric["how"] for rubric in json.loads(capsys.readouterr().out)}
     assert set(found) == set(load_rubrics())
     assert found["groundedness"] == "judge: claims"
     assert found["rerank_gain"] == "from context_relevance"

@@ -57,13 +57,13 @@ def test_topics_are_told_with_intervals_verdicts_and_gaps(
     job.golden = ["a refund, please"]
     job.run()
     (found,) = json.loads(daemon.say("topics", "--json"))["maps"]
-    told = {one["name"].split(", ")[0]: one for one in found["topics"]}
-    assert {name: one["verdict"] for name, one in told.items()} == {
+    told = {topic["name"].split(", ")[0]: topic for topic in found["topics"]}
+    assert {name: topic["verdict"] for name, topic in told.items()} == {
         "refund": "good",
         "parcel": "problem",
         "password": "cannot_tell",
     }
-    assert {name: one["is_gap"] for name, one in told.items()} == {
+    assert {name: topic["is_gap"] for name, topic in told.items()} == {
         "refund": False,
         "parcel": True,
         "password": True,
@@ -88,8 +88,8 @@ def test_topics_are_told_with_intervals_verdicts_and_gaps(
 
 def test_topics_can_be_asked_for_by_service(store: Store, job: Job, daemon: Commands) -> None:
     ask(store, range(60))
-    write(store, [about(one, "my refund", service="shop") for one in range(60, 120)])
+    write(store, [about(number, "my refund", service="shop") for number in range(60, 120)])
     job.run()
     found = json.loads(daemon.say("topics", "--json", "--service", "shop"))
-    assert [(one["service"], one["questions"]) for one in found["maps"]] == [("shop", 60)]
-    assert [one["service"] for one in found["collecting"]] == ["shop"]
+    assert [(map_["service"], map_["questions"]) for map_ in found["maps"]] == [("shop", 60)]
+    assert [service["service"] for service in found["collecting"]] == ["shop"]

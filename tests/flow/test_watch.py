@@ -49,7 +49,7 @@ def watched(tmp_path_factory: pytest.TempPathFactory, clock: Pace) -> Iterator[C
 def test_a_fault_is_one_page_that_says_what_where_and_what_changed(watched: ChildDaemon) -> None:
     def paged() -> list[dict[str, Any]]:
         listed: list[dict[str, Any]] = watched.get("incidents")["incidents"]
-        return [one for one in listed if one["severity"] == "page"]
+        return [incident for incident in listed if incident["severity"] == "page"]
 
     (incident,) = wait_for(paged)
     assert incident["cause"] == "generation"
@@ -62,7 +62,7 @@ def test_a_fault_is_one_page_that_says_what_where_and_what_changed(watched: Chil
 
 def test_the_change_was_noticed_on_its_route_alone(watched: ChildDaemon) -> None:
     notices = wait_for(lambda: watched.get("notices")["notices"])
-    assert [(one["kind"], one["route"]) for one in notices] == [("prompt", ROUTE)]
+    assert [(notice["kind"], notice["route"]) for notice in notices] == [("prompt", ROUTE)]
 
 
 def test_prometheus_reads_the_page_and_its_message(watched: ChildDaemon) -> None:
@@ -96,4 +96,7 @@ def test_the_command_line_tells_why_and_takes_what_a_person_says(watched: ChildD
     run("incidents", "ack", incident["incident_id"], "--actor", "ada")
     after = watched.get(f"incidents/{incident['incident_id']}")
     assert after["state"] == "acknowledged"
-    assert [(one["verb"], one["actor"]) for one in after["events"]][-1] == ("acknowledge", "ada")
+    assert [(event["verb"], event["actor"]) for event in after["events"]][-1] == (
+        "acknowledge",
+        "ada",
+    )

@@ -61,7 +61,9 @@ def test_every_port_is_published_on_loopback_alone() -> None:
 
 
 def test_no_two_services_publish_the_same_port() -> None:
-    hosts = [port.split(":")[1] for one in services().values() for port in one.get("ports", ())]
+    hosts = [
+        port.split(":")[1] for service in services().values() for port in service.get("ports", ())
+    ]
     assert len(hosts) == len(set(hosts))
 
 

@@ -119,7 +119,7 @@ def test_every_metric_is_shown_or_left_out_for_a_reason() -> None:
 
 def test_every_variable_that_is_used_is_offered() -> None:
     for name, board in BOARDS.items():
-        offered = {one["name"]: "" for one in variables(board)} | GRAFANAS_OWN
+        offered = {variable["name"]: "" for variable in variables(board)} | GRAFANAS_OWN
         for asked in queries(board):
             substituted(asked.expr, offered)
         assert offered, name

@@ -43,8 +43,8 @@ def test_the_schema_of_kubernetes_refuses_what_is_wrong() -> None:
 def test_the_sidecar_mounts_what_the_pod_has_and_probes_the_port_it_names() -> None:
     pod = parsed("kubernetes/sidecar.yaml")["spec"]["template"]["spec"]
     (container,) = pod["containers"]
-    assert {one["name"] for one in container["volumeMounts"]} == {
-        one["name"] for one in pod["volumes"]
+    assert {mount["name"] for mount in container["volumeMounts"]} == {
+        volume["name"] for volume in pod["volumes"]
     }
     (port,) = container["ports"]
     assert port["containerPort"] == DEFAULT_PORTS["metrics"]
@@ -54,10 +54,10 @@ def test_the_sidecar_mounts_what_the_pod_has_and_probes_the_port_it_names() -> N
 
 def test_the_sidecar_accepts_its_settings(monkeypatch: pytest.MonkeyPatch) -> None:
     (container,) = parsed("kubernetes/sidecar.yaml")["spec"]["template"]["spec"]["containers"]
-    variables = {one["name"]: one["value"] for one in container["env"]}
+    variables = {variable["name"]: variable["value"] for variable in container["env"]}
     made = settings_of(variables, monkeypatch)
     assert made.metrics.endpoint == f"0.0.0.0:{DEFAULT_PORTS['metrics']}"
-    mounts = {one["mountPath"] for one in container["volumeMounts"]}
+    mounts = {mount["mountPath"] for mount in container["volumeMounts"]}
     assert str(made.data_dir) in mounts
 
 

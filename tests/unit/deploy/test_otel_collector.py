@@ -20,7 +20,9 @@ def test_every_part_of_a_pipeline_is_configured_and_every_configured_part_is_use
 ) -> None:
     said = parsed(f"otel-collector/{name}")
     for kind in ("receivers", "processors", "exporters"):
-        used = {part for one in said["service"]["pipelines"].values() for part in one[kind]}
+        used = {
+            part for pipeline in said["service"]["pipelines"].values() for part in pipeline[kind]
+        }
         assert used == set(said[kind])
     assert set(said["service"]["extensions"]) == set(said["extensions"])
 
