@@ -1,4 +1,4 @@
-"""`ragvigil alert test|rules`: does an alert reach whoever is on call; the rules that raise it."""
+"""`ragvigil alert test|rules`: tests the way of an alert to your pager; writes the rules."""
 
 from __future__ import annotations
 
@@ -40,11 +40,11 @@ def rules(
 
     runbook = load(config).web.runbook
     try:
-        written = write_rules(to, runbook)
+        paths = write_rules(to, runbook)
     except OSError as error:
         typer.echo(f"{to}: the rules cannot be written: {error.strerror}", err=True)
         raise typer.Exit(2) from error
-    for path in written:
+    for path in paths:
         print(path)
     print(f"runbook: {runbook}\nlist them in prometheus.yml:  rule_files: [{to.resolve()}/*.yml]")
 

@@ -12,16 +12,16 @@ SHIPPED_RUNBOOK = WebSettings().runbook
 
 
 def write_rules(folder: Path, runbook: str) -> list[Path]:
-    """Writes each rule file into `folder`, which is made if need be; the paths written.
+    """Writes each rule file into `folder`, created where it is missing; returns the paths.
 
-    `runbook` takes the place of the shipped runbook's address. Raises OSError.
+    `runbook` replaces the address of the shipped runbook. Raises OSError.
     """
     folder.mkdir(parents=True, exist_ok=True)
-    written = []
+    paths = []
     for source in sorted(files("alerts").joinpath("rules").iterdir(), key=lambda file: file.name):
         if source.name.endswith(".yml"):
             target = folder / source.name
             text = source.read_text(encoding="utf-8").replace(SHIPPED_RUNBOOK, runbook)
             target.write_text(text, encoding="utf-8")
-            written.append(target)
-    return written
+            paths.append(target)
+    return paths

@@ -13,7 +13,7 @@ from ragvigil.web.views.judges import (
     EstimateForm,
     JudgeForm,
     LevelForm,
-    SaidForm,
+    OpinionForm,
 )
 from ragvigil.web.views.values import time_or_none
 from scorers.calibration.disagreements import Disagreement, Opinion
@@ -95,8 +95,8 @@ def _disagreement_form(disagreement: Disagreement) -> DisagreementForm:
     )
 
 
-def _side_form(opinion: Opinion) -> SaidForm:
-    return SaidForm(
+def _side_form(opinion: Opinion) -> OpinionForm:
+    return OpinionForm(
         rubric=opinion.rubric, by=opinion.voice.value, name=opinion.name, value=opinion.value
     )
 

@@ -13,7 +13,7 @@ from ragvigil.model.wilson import wilson
 from ragvigil.store.engine.store import Store
 from ragvigil.store.issues import topics as stored
 from ragvigil.web.views.topics import (
-    CollectedForm,
+    CollectionForm,
     ShareForm,
     TopicForm,
     TopicMapForm,
@@ -33,7 +33,7 @@ class Topics:
         return TopicsForm(
             maps=[self._map(topic_map) for topic_map in stored.newest(self._store)],
             collecting=[
-                CollectedForm(service=service, environment=environment, questions=questions)
+                CollectionForm(service=service, environment=environment, questions=questions)
                 for (service, environment), questions in self._job.collected.items()
             ],
             least_questions=self._settings.least_questions,

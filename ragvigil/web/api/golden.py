@@ -11,20 +11,20 @@ from ragvigil.store.issues import golden as stored
 from ragvigil.web.errors import Error
 from ragvigil.web.permissions import Permission, Requires
 from ragvigil.web.views.golden import (
-    AddedForm,
     CaseForm,
     CasesForm,
     CaseStoryForm,
     ChecksForm,
     EditPost,
-    ImportedForm,
     ImportPost,
+    ImportResultForm,
+    ImportResultsForm,
     Line,
     ProposePost,
     RejectPost,
     RunForm,
     SetForm,
-    SignedForm,
+    SignedCaseForm,
     SignPost,
     case_form,
     case_story,
@@ -170,9 +170,9 @@ def propose(source: Source, post: ProposePost) -> CaseForm:
     responses=REFUSED,
     dependencies=TRIAGE,
 )
-def add(source: Source, post: ImportPost) -> ImportedForm:
+def add(source: Source, post: ImportPost) -> ImportResultsForm:
     """Lines are proposed one by one: a wrong line does not keep the others out."""
-    return ImportedForm(cases=[_added(source, line, post.actor) for line in post.cases])
+    return ImportResultsForm(cases=[_added(source, line, post.actor) for line in post.cases])
 
 
 @router.post(
@@ -193,7 +193,7 @@ def edit(source: Source, case_id: str, post: EditPost) -> CaseForm:
     responses=REFUSED,
     dependencies=[Depends(Requires(Permission.APPROVE))],
 )
-def sign(request: Request, source: Source, case_id: str, post: SignPost) -> SignedForm:
+def sign(request: Request, source: Source, case_id: str, post: SignPost) -> SignedCaseForm:
     """The hash is that of the case as you saw it: a case changed since then is refused."""
     with _StatusOfErrors():
         run = source.sign(case_id, post)
@@ -236,11 +236,11 @@ class _StatusOfErrors:
                 raise HTTPException(status, str(error)) from error
 
 
-def _added(source: GoldenSource, line: Line, actor: str) -> AddedForm:
+def _added(source: GoldenSource, line: Line, actor: str) -> ImportResultForm:
     try:
-        return AddedForm(case_id=source.add(line, actor).case_id, refused="")
+        return ImportResultForm(case_id=source.add(line, actor).case_id, refused="")
     except (CaseRefused, WrongCase) as error:
-        return AddedForm(case_id="", refused=str(error))
+        return ImportResultForm(case_id="", refused=str(error))
 
 
 def _case(request: Request, case_id: str) -> GoldenCase:

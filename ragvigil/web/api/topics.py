@@ -7,7 +7,7 @@ from typing import Annotated, Protocol
 from fastapi import APIRouter, Depends, Query, Request
 
 from ragvigil.web.permissions import Permission, Requires
-from ragvigil.web.views.topics import CollectedForm, TopicMapForm, TopicsForm
+from ragvigil.web.views.topics import CollectionForm, TopicMapForm, TopicsForm
 
 router = APIRouter(prefix="/api/v1")
 
@@ -32,7 +32,7 @@ def topics(request: Request, service: Name = "", environment: Name = "") -> Topi
     source: TopicSource | None = request.app.state.topics
     found = source.topics() if source else TopicsForm()
 
-    def is_of(part: TopicMapForm | CollectedForm) -> bool:
+    def is_of(part: TopicMapForm | CollectionForm) -> bool:
         return service in ("", part.service) and environment in ("", part.environment)
 
     return found.model_copy(

@@ -1,4 +1,4 @@
-"""The runbook, as a page that alerts link to: a heading per alert, its name the anchor."""
+"""The runbook as a page. Alerts link to it: each has a heading, and its name is the anchor."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from ragvigil.web.permissions import Permission, Requires
 router = APIRouter()
 
 CHECKOUT = Path(__file__).resolve().parents[3] / "docs" / "runbook.md"
-"""Where the text lies in a checkout; a wheel brings it beside this module."""
+"""The text in a checkout; in a wheel it lies beside this module."""
 
 
 @router.get(
@@ -27,7 +27,7 @@ CHECKOUT = Path(__file__).resolve().parents[3] / "docs" / "runbook.md"
     dependencies=[Depends(Requires(Permission.NONE))],
 )
 def runbook() -> HTMLResponse:
-    """The runbook: nothing in it is of your data, so it needs no token."""
+    """The runbook. It holds no data of yours, so it needs no token."""
     return HTMLResponse(PAGES.get_template("runbook.html").render(body=rendered()))
 
 

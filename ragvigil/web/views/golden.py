@@ -142,23 +142,23 @@ class CaseStoryForm(CaseForm):
     runs: list[RunForm] = Field(description="newest first, at most 30")
 
 
-class SignedForm(CaseForm):
+class SignedCaseForm(CaseForm):
     """A signed case and its first run, which should fail."""
 
     run: RunForm
 
 
-class AddedForm(BaseModel):
+class ImportResultForm(BaseModel):
     """The result of a line: a case id, or why it was refused."""
 
     case_id: str
     refused: str
 
 
-class ImportedForm(BaseModel):
+class ImportResultsForm(BaseModel):
     """The results of the lines, in their order."""
 
-    cases: list[AddedForm]
+    cases: list[ImportResultForm]
 
 
 class ProposePost(BaseModel):
@@ -233,9 +233,9 @@ def run_form(run: CaseRun) -> RunForm:
     return view(RunForm, run)
 
 
-def signed_form(case: CaseForm, run: CaseRun) -> SignedForm:
+def signed_form(case: CaseForm, run: CaseRun) -> SignedCaseForm:
     """A signed case and its first run."""
-    return SignedForm(**dict(case), run=run_form(run))
+    return SignedCaseForm(**dict(case), run=run_form(run))
 
 
 def case_story(

@@ -77,7 +77,7 @@ class IncidentForm(BaseModel):
     is_expected: bool
     message: list[str] = Field(description="at most six lines")
     findings: list[FindingForm]
-    suspects: list[SuspectForm] = Field(description="the likeliest first")
+    suspects: list[SuspectForm] = Field(description="the most likely first")
 
 
 class IncidentStoryForm(IncidentForm):

@@ -165,7 +165,7 @@ class PairForm(BaseModel):
 
 
 class PairsForm(BaseModel):
-    """Pairs of issues, the likest first."""
+    """Pairs of issues, the most alike first."""
 
     pairs: list[PairForm]
 

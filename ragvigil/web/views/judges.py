@@ -51,7 +51,7 @@ class JudgesForm(BaseModel):
     judges: list[JudgeForm]
 
 
-class SaidForm(BaseModel):
+class OpinionForm(BaseModel):
     """One side of a disagreement."""
 
     rubric: str
@@ -71,8 +71,8 @@ class DisagreementForm(BaseModel):
     route: str
     gap: float
     why: str
-    first: SaidForm
-    second: SaidForm
+    first: OpinionForm
+    second: OpinionForm
 
 
 class DisagreementsForm(BaseModel):

@@ -50,7 +50,7 @@ class TopicMapForm(BaseModel):
     rest: TopicForm
 
 
-class CollectedForm(BaseModel):
+class CollectionForm(BaseModel):
     """Questions of the last week, collected for a map."""
 
     service: str
@@ -62,6 +62,6 @@ class TopicsForm(BaseModel):
     """The newest map of each service, and how far the next ones are."""
 
     maps: list[TopicMapForm] = Field(default=[])
-    collecting: list[CollectedForm] = Field(default=[])
+    collecting: list[CollectionForm] = Field(default=[])
     least_questions: int = Field(default=0, description="questions needed for a first map")
     why: str = Field(default="", description="why nothing is collected at the moment")
