@@ -44,8 +44,8 @@ def answer(text: str = "Within 30 days of delivery. [refund-01]") -> Sequence[Sp
 
 def request(number: int, spans: Sequence[Span], *, shift: int = SHIFT) -> ExportTraceServiceRequest:
     """The spans as the OTLP request of trace `number`."""
-    made = ExportTraceServiceRequest()
-    resource = made.resource_spans.add()
+    body = ExportTraceServiceRequest()
+    resource = body.resource_spans.add()
     resource.resource.attributes.add(key="service.name").value.string_value = "shop"
     scope = resource.scope_spans.add()
     for span_ in spans:
@@ -58,7 +58,7 @@ def request(number: int, spans: Sequence[Span], *, shift: int = SHIFT) -> Export
         sent.kind = span_.kind.value
         for key, value in span_.attributes.items():
             sent.attributes.add(key=key).value.string_value = str(value)
-    return made
+    return body
 
 
 def _id(name: str) -> bytes:

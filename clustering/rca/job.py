@@ -189,7 +189,7 @@ class RootCauseJob:
     def _asker(self, is_spent: bool) -> tuple[JudgeAsker | None, str]:
         if is_spent:
             return None, SPENT
-        llm = self._judging.asked
+        llm = self._judging.model_settings
         if llm is None:
             return None, NO_MODEL
         today = datetime.fromtimestamp(self._clock(), UTC).date()

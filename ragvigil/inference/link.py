@@ -99,10 +99,10 @@ class Link:
     def _read(self, count: int, deadline: float, memory_bytes: int) -> bytes:
         received = bytearray()
         while len(received) < count:
-            left = deadline - self._clock()
-            if left <= 0:
+            seconds = deadline - self._clock()
+            if seconds <= 0:
                 raise TimeoutError
-            self._channel.settimeout(min(left, CHECK_SECONDS))
+            self._channel.settimeout(min(seconds, CHECK_SECONDS))
             try:
                 block = self._channel.recv(min(count - len(received), 1 << 20))
             except TimeoutError:

@@ -128,7 +128,7 @@ class Attempts:
     def _tell_breaker(self, result: Paid | Setback | None) -> None:
         """Reports to the breaker whether the endpoint works; None is a cancelled attempt."""
         if result is None:
-            self._breaker.left()
+            self._breaker.cancelled()
         elif isinstance(result, Setback) and result.is_outage:
             self._breaker.failed()
         else:

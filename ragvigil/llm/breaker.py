@@ -20,7 +20,7 @@ class Breaker:
     """Opens after `failures` failed attempts in a row, tries one call after `pause_seconds`.
 
     Each probe that fails doubles the pause, up to `longest_seconds`. Every `enter` that returned
-    True is followed by exactly one of `succeeded`, `failed` or `left`.
+    True is followed by exactly one of `succeeded`, `failed` or `cancelled`.
 
     >>> now = 0.0
     >>> breaker = Breaker(failures=2, pause_seconds=10, clock=lambda: now)
@@ -85,7 +85,7 @@ class Breaker:
             self._is_probing = False
             self._open()
 
-    def left(self) -> None:
+    def cancelled(self) -> None:
         """The call was cancelled before it could show whether the endpoint works."""
         self._is_probing = False
 

@@ -25,8 +25,8 @@ class JudgeAccess(Protocol):
         ...
 
     @property
-    def asked(self) -> LlmSettings | None:
-        """The model that can be asked now; None without one."""
+    def model_settings(self) -> LlmSettings | None:
+        """Settings of the model that can be asked now; None if none can."""
         ...
 
     def judge_now(

@@ -97,7 +97,7 @@ class JudgeJob:
         return frozenset(rubric.name for family in asked_families for rubric in family)
 
     @property
-    def asked(self) -> JudgeSettings | None:
+    def model_settings(self) -> JudgeSettings | None:
         """The settings of the model that can be asked now; None without one."""
         return None if self._loop is None or self._client is None else self._settings
 

@@ -220,10 +220,10 @@ class Pipeline:
 
     def _lookup(self, trace_ids: list[str]) -> Mapping[str, StoredTrace]:
         """Reads these traces from the store, after what the pool and the sink hold of them."""
-        wanted = frozenset(trace_ids)
-        while any(closing.trace_id in wanted for closing, _ in self._parts.pool.closings()):
+        in_question = frozenset(trace_ids)
+        while any(closing.trace_id in in_question for closing, _ in self._parts.pool.closings()):
             self._collect(WAIT_SECONDS)
-        self._parts.sink.send_if_it_holds(wanted)
+        self._parts.sink.send_if_it_holds(in_question)
         return self._parts.lookup(trace_ids)
 
     def _score(self, unscored: Sequence[Unscored]) -> None:

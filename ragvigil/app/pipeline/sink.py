@@ -201,8 +201,8 @@ class Sink:
         return bool(frames)
 
     def _drain(self, deadline: float) -> None:
-        left = max(0.0, deadline - time.monotonic())
-        wait([future for future, _ in self._in_flight], timeout=left)
+        seconds = max(0.0, deadline - time.monotonic())
+        wait([future for future, _ in self._in_flight], timeout=seconds)
         self._settle()
 
     def _settle(self) -> bool:

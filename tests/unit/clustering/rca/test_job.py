@@ -108,7 +108,7 @@ def judging(store: Store, server: LlmServer, tmp_path: Path) -> Iterator[JudgeJo
     made = JudgeJob(settings, store, tmp_path, {}, None, lambda _: None)
     made.start()
     deadline = time.monotonic() + 30
-    while made.asked is None and time.monotonic() < deadline:
+    while made.model_settings is None and time.monotonic() < deadline:
         time.sleep(0.01)
     yield made
     made.stop()

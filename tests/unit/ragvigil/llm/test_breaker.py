@@ -81,7 +81,7 @@ def test_a_probe_that_is_given_up_makes_room_for_the_next(clock: Clock) -> None:
     breaker = opened(clock)
     clock.now = 10.0
     breaker.enter()
-    breaker.left()
+    breaker.cancelled()
     assert breaker.enter()
 
 
@@ -93,7 +93,7 @@ def test_calls_in_flight_when_it_opened_do_not_lengthen_the_pause(clock: Clock) 
     assert breaker.enter()
 
 
-@given(st.lists(st.sampled_from(["succeeded", "failed", "left", "wait"]), max_size=60))
+@given(st.lists(st.sampled_from(["succeeded", "failed", "cancelled", "wait"]), max_size=60))
 def test_whatever_happens_it_lets_a_call_through_again(outcomes: list[str]) -> None:
     clock = Clock()
     breaker = Breaker(failures=2, pause_seconds=5, clock=clock, longest_seconds=40)
