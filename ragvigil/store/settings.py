@@ -1,4 +1,4 @@
-"""Settings of the store: where it is, how much it may hold, how it is written to."""
+"""Settings of the store: its address, its limits, how batches are written."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from pydantic import BaseModel, ConfigDict, Field, field_validator
 
 
 class StoreSettings(BaseModel):
-    """The embedded engine by default; a ClickHouse server where `url` names one."""
+    """The embedded engine by default; a ClickHouse server if `url` names one."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
@@ -69,7 +69,7 @@ class StoreSettings(BaseModel):
     )
     threads: int = Field(default=2, ge=1, le=256, description="threads of one query")
     timeout_seconds: float = Field(
-        default=30.0, gt=0, le=600, description="patience with a server's answer to one insert"
+        default=30.0, gt=0, le=600, description="longest wait for a server's answer to one insert"
     )
     retry_seconds: float = Field(
         default=30.0, gt=0, le=600, description="longest pause between two attempts to write"

@@ -8,5 +8,5 @@ from importlib.resources import files
 
 @cache
 def query(name: str) -> str:
-    """The text of `queries/<name>.sql`. Raises FileNotFoundError for a name that is none."""
+    """The text of `queries/<name>.sql`. Raises FileNotFoundError if there is no such file."""
     return files(__name__).joinpath(f"{name}.sql").read_text(encoding="utf-8").strip().rstrip(";")

@@ -1,4 +1,4 @@
-"""The canary: frozen records, and the verdicts of every run over them."""
+"""The canary: frozen records, and the verdicts of each run over them."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ class CanarySet:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CanaryScore:
-    """What one run said of one record by one rubric; no value where there was no verdict."""
+    """The score of one record by one rubric in one run; no value if there was no verdict."""
 
     run_id: str
     time_unix_nano: int
@@ -117,27 +117,27 @@ def scores_of_run(
     scores: Sequence[Score],
     rubrics: Mapping[str, RubricFacts],
 ) -> list[CanaryScore]:
-    """The scores of one member in one run; `time_unix_nano` is that of the run's beginning."""
+    """The scores of one member in one run; `time_unix_nano` is when the run began."""
     return [
         CanaryScore(
             run_id=run_id,
             time_unix_nano=time_unix_nano,
             trace_id=record.trace_id,
             record_id=record.record_id,
-            rubric=one.rubric,
-            segment=segment(rubrics.get(one.rubric, RubricFacts()), one),
-            scorer=one.scorer,
-            version=one.version,
-            value=one.value,
-            label=one.label,
-            absent=one.absent,
+            rubric=score.rubric,
+            segment=segment(rubrics.get(score.rubric, RubricFacts()), score),
+            scorer=score.scorer,
+            version=score.version,
+            value=score.value,
+            label=score.label,
+            absent=score.absent,
         )
-        for one in scores
+        for score in scores
     ]
 
 
 def current(store: Store) -> CanarySet | None:
-    """The set that was chosen last, None where there is none."""
+    """The set that was chosen last, None if there is none."""
     rows = store.read("canary_newest", priority=Priority.TICK)
     if not rows:
         return None
@@ -149,7 +149,7 @@ def current(store: Store) -> CanarySet | None:
 
 
 def runs(store: Store, set_id: str, *, last: int = LAST_RUNS) -> list[list[CanaryScore]]:
-    """The first run of a set and the `last` ones, oldest first; a run is there once."""
+    """The first run of a set and the newest `last` ones, oldest first, each once."""
     parameters = {"set_id": set_id, "last": last}
     by_run: dict[str, list[CanaryScore]] = {}
     for score in store.read_values(SCORES, "canary_runs", parameters, priority=Priority.TICK):

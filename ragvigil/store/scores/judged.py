@@ -1,4 +1,4 @@
-"""Stored records read again to be judged, and their verdicts written beside their other scores."""
+"""Reads stored records for a judge, and writes its verdicts beside their other scores."""
 
 from __future__ import annotations
 
@@ -32,44 +32,44 @@ Key: TypeAlias = tuple[str, str]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StoredRecord:
-    """A record as it is stored, and what its rows are stamped with."""
+    """A record as it is stored, and what all its rows share."""
 
     record: RagRecord
     stamp: Stamp
 
 
 def read(store: Store, keys: Collection[Key]) -> dict[Key, StoredRecord]:
-    """The newest generation of these records; those that are gone are left out."""
+    """The newest generation of these records; those that are no longer stored are left out."""
     stored = traces.lookup(store, [trace_id for trace_id, _ in keys])
     if not stored:
         return {}
-    seconds = {one.time_unix_nano // 10**9 for one in stored.values()}
+    seconds = {trace.time_unix_nano // 10**9 for trace in stored.values()}
     place = {
-        "minutes": sorted({one - one % 60 for one in seconds}),
+        "minutes": sorted({time - time % 60 for time in seconds}),
         "trace_ids": sorted(stored),
-        "received": min(one.received_unix_nano for one in stored.values()) // 10**9,
+        "received": min(trace.received_unix_nano for trace in stored.values()) // 10**9,
         "record_ids": sorted({record_id for _, record_id in keys}),
     }
     rows = store.read("record_rows", place, priority=Priority.TICK)
     texts = document_texts(store, texts_needed(rows))
-    wanted = set(keys)
+    asked_for = set(keys)
     return {
         (row["trace_id"], row["record_id"]): StoredRecord(
             record=record_of(full(row, [], {}, [], texts)),
             stamp=_stamp(row, (store.replica, store.epoch)),
         )
         for row in rows
-        if (row["trace_id"], row["record_id"]) in wanted
+        if (row["trace_id"], row["record_id"]) in asked_for
     }
 
 
 def disliked(store: Store, since: float, oldest: int) -> list[Key]:
-    """Records of which something bad was said since then; those older than `oldest` left out.
+    """Records that got bad feedback since a time; those older than `oldest` are left out.
 
     Both in seconds since the epoch.
     """
-    asked = {"since": since, "minute": oldest}
-    rows = store.read("records_disliked", asked, priority=Priority.TICK)
+    parameters = {"since": since, "minute": oldest}
+    rows = store.read("records_disliked", parameters, priority=Priority.TICK)
     return [(row["trace_id"], row["record_id"]) for row in rows]
 
 
@@ -90,13 +90,13 @@ def write(
     batch = Batch(
         rows={"scores": Rows(SCORE_COLUMNS, scores)},
         token=token_of("judged", *scores),
-        minutes=frozenset(one.stamp.minute for one, _ in verdicts),
+        minutes=frozenset(stored.stamp.minute for stored, _ in verdicts),
     )
     return store.write(batch)
 
 
 def record_of(form: Mapping[str, Any]) -> RagRecord:
-    """The record of a form of the API, as far as a judge sees it: no spans, no retrieval calls."""
+    """The record of an API form, as far as a judge needs it: no spans, no retrieval calls."""
     return RagRecord(
         record_id=form["record_id"],
         trace_id=form["trace_id"],
@@ -134,19 +134,19 @@ def _stamp(row: Mapping[str, Any], writer: tuple[str, int]) -> Stamp:
     )
 
 
-def _document(one: Mapping[str, Any]) -> Document:
+def _document(chunk: Mapping[str, Any]) -> Document:
     return Document(
-        chunk_id=one["id"],
-        document_id=one["document_id"],
-        content=one["content"],
-        score=one["score"],
-        rank=one["rank"],
-        metadata=one["metadata"],
+        chunk_id=chunk["id"],
+        document_id=chunk["document_id"],
+        content=chunk["content"],
+        score=chunk["score"],
+        rank=chunk["rank"],
+        metadata=chunk["metadata"],
     )
 
 
-def _citation(one: Mapping[str, Any]) -> Citation:
+def _citation(citation: Mapping[str, Any]) -> Citation:
     return Citation(
-        document_id=one["document_id"],
-        **{name: one[name] for name in CITATION if name != "document_id"},
+        document_id=citation["document_id"],
+        **{name: citation[name] for name in CITATION if name != "document_id"},
     )

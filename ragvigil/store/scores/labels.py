@@ -1,4 +1,4 @@
-"""What people said of answers, rubric by rubric."""
+"""Labels: people's verdicts on answers, by rubric."""
 
 from __future__ import annotations
 
@@ -14,15 +14,15 @@ if TYPE_CHECKING:
     from ragvigil.store.engine.store import Store
 
 NEWEST_EACH = 2000
-"""Labels of a rubric that are read: more than are pooled, as several judges share them."""
+"""Labels of a rubric that are read: more than one estimate pools, as several judges share them."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Label:
     """A person's verdict by one rubric: a value in 0..1, a word, or both.
 
-    Without a `record_id` it speaks of the only record of its trace. The same `label_id` again
-    replaces the first.
+    Without a `record_id` it is about the only record of its trace. A later label with the same
+    `label_id` replaces it.
     """
 
     label_id: str

@@ -1,4 +1,4 @@
-"""Judged scores beside the local models' of the same records: what two-phase estimates read."""
+"""Judged scores beside a local model's of the same records, for two-phase estimates."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from ragvigil.store.engine.store import Store
 
 MOST_RECORDS = 5_000
-"""The newest records of a series that are read; more would not make an estimate any finer."""
+"""The newest records of a series that are read; more would not make an estimate finer."""
 _SERIES = ("service", "environment", "route", "rubric")
 
 
@@ -23,7 +23,7 @@ _SERIES = ("service", "environment", "route", "rubric")
 class Pair:
     """A record: its local score, its judged one, and the probability of being judged.
 
-    `judged` is None, and `probability` 0, where no verdict of the newest judge version is known.
+    Without a verdict of the newest judge version, `judged` is None and `probability` 0.
     """
 
     cheap: float | None
@@ -37,8 +37,8 @@ def pairs(store: Store, since: int) -> Iterator[tuple[Series, list[Pair]]]:
     The series is that of the newest judge version: verdicts of others are not mixed in.
     """
     parameters = {"since": since, "most": MOST_RECORDS}
-    found = store.read("paired_scores", parameters, priority=Priority.SCAN)
-    for _, rows in groupby(found, key=lambda row: [row[name] for name in _SERIES]):
+    scores = store.read("paired_scores", parameters, priority=Priority.SCAN)
+    for _, rows in groupby(scores, key=lambda row: [row[name] for name in _SERIES]):
         listed = list(rows)
         segment = next((row["segment"] for row in listed if row["segment"]), "")
         if segment:

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 HOUR = 3600
 AT_ONCE_SECONDS = 2 * HOUR
-"""Minutes that are recomputed in one statement lie within this; it bounds the memory."""
+"""The longest span of minutes that one statement recomputes; it bounds the memory."""
 COUNTS = ("n", "total", "squares", "failed", "absent", "not_applicable")
 
 
@@ -72,16 +72,16 @@ class Changed:
 def recompute(store: Store, minutes: Iterable[int], *, version: int = 0) -> None:
     """Counts these minutes (starts, seconds since the epoch) again. Safe to repeat.
 
-    `version` is a nanosecond time by convention; 0 takes the next one of each row.
+    `version` is a nanosecond time by convention; 0 takes the next version of each row.
     """
     for chunk in _chunks(sorted(set(minutes))):
         _recompute(store, chunk[0], chunk[-1], chunk, version)
 
 
 def rebuild(store: Store, since: int = 0, *, version: int = 0) -> int:
-    """Counts all minutes since then that have scores again, hour by hour; returns the hours.
+    """Recounts all minutes since a time (seconds) that have scores; returns how many hours.
 
-    Minutes whose scores are past their retention keep the roll-ups they have.
+    Minutes whose scores are past their retention keep their roll-ups.
     """
     rows = store.read("score_hours", {"since": since}, priority=Priority.SCAN)
     for row in rows:
@@ -91,13 +91,13 @@ def rebuild(store: Store, since: int = 0, *, version: int = 0) -> int:
 
 
 def minutes_received(store: Store, since: float) -> list[int]:
-    """Minutes with scores of traces received since then: what to recompute after a crash."""
+    """Minutes with scores of traces received since a time (seconds): to recompute after a crash."""
     rows = store.read("score_minutes_received", {"received": int(since)}, priority=Priority.TICK)
     return [int(row["minute"]) for row in rows]
 
 
 def changed(store: Store, version: int) -> Changed | None:
-    """What was recomputed after `version`, None where nothing was."""
+    """The minutes that were recomputed after `version`, None if there are none."""
     row = store.read("rollup_changed", {"version": version}, priority=Priority.TICK)[0]
     if not row["rows"]:
         return None
@@ -109,13 +109,13 @@ def counts(
 ) -> SeriesCounts:
     """Counts of all series from `start` until `end`, in bins of whole minutes."""
     window = {"first": start, "end": end, "bin": bin_seconds}
-    # Three reads while scores arrive: labels first, so that none has more records than its series
-    # counts, and names last, so that a series that has come meanwhile has one.
+    # Scores arrive between these three reads. Labels come first, so that no label has more records
+    # than its series; names come last, so that a series that arrived meanwhile has a name.
     labels = store.arrays("rollup_labels", window) if with_labels else {}
     columns = store.arrays("rollup_counts", window) or _no_columns()
-    counted = set(columns["series"].tolist())
+    ids = set(columns["series"].tolist())
     rows = store.read("rollup_series", window, priority=Priority.TICK)
-    named = [row for row in rows if int(row["id"]) in counted]
+    named = [row for row in rows if int(row["id"]) in ids]
     places = {int(row["id"]): place for place, row in enumerate(named)}
     index = _places(columns["series"], places)
     kept = index >= 0
@@ -141,7 +141,7 @@ def _recompute(store: Store, first: int, last: int, minutes: list[int], version:
 
 
 def _chunks(minutes: list[int]) -> Iterator[list[int]]:
-    """Runs of minutes that lie close together."""
+    """Groups of minutes that lie within AT_ONCE_SECONDS."""
     chunk: list[int] = []
     for minute in minutes:
         if chunk and minute - chunk[0] >= AT_ONCE_SECONDS:
@@ -170,13 +170,13 @@ def _no_columns() -> dict[str, NDArray[Any]]:
 
 
 def _places(ids: NDArray[Any], places: Mapping[int, int]) -> Ints:
-    """The places of series; -1 for those that have none."""
+    """The place of each series id; -1 for an id that has none."""
     import numpy as np
 
     if not len(ids):
         return np.zeros(0, dtype=np.int64)
     known, inverse = np.unique(ids, return_inverse=True)
-    return np.asarray([places.get(int(one), -1) for one in known], dtype=np.int64)[inverse]
+    return np.asarray([places.get(int(series), -1) for series in known], dtype=np.int64)[inverse]
 
 
 def _labels(

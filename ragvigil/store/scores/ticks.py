@@ -1,4 +1,4 @@
-"""How far the ticks of `rubric_deltas` have come, and how their rows are written."""
+"""The newest tick of `rubric_deltas`, and batches of its rows."""
 
 from __future__ import annotations
 
@@ -15,9 +15,12 @@ COLUMNS = (*DELTAS.columns, "computed", "replica", "epoch")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Newest:
-    """`closed_tick` is the newest closed tick (seconds), None where there is none; `computed`
-    when rows were last computed (nanoseconds), 0 where there are none; `minute` the newest minute
-    with roll-ups (its start, seconds)."""
+    """How far ticks have come; times since the epoch.
+
+    `closed_tick` is the newest closed tick (seconds), None if there is none. `computed` is when
+    rows were last computed (nanoseconds), 0 if there are none. `minute` is the start of the newest
+    minute with roll-ups (seconds).
+    """
 
     closed_tick: int | None
     computed: int
@@ -25,7 +28,7 @@ class Newest:
 
 
 def newest(store: Store) -> Newest:
-    """Where the ticks stand. Raises StoreError."""
+    """Reads how far ticks have come. Raises StoreError."""
     row = store.read("tick_newest", priority=Priority.TICK)[0]
     if not row["stored"]:
         return Newest(closed_tick=None, computed=0, minute=row["minute"])
@@ -35,7 +38,7 @@ def newest(store: Store) -> Newest:
 
 
 def batch(store: Store, rows: Sequence[Row], computed: int, part: int) -> Batch:
-    """Rows of `rubric_deltas` as a batch; `computed` and `part` name it among all others."""
+    """Rows of `rubric_deltas` as a batch; `computed` and `part` make its token unique."""
     return Batch(
         rows={DELTAS.name: Rows(COLUMNS, rows)},
         token=token_of(DELTAS.name, store.replica, computed, part),

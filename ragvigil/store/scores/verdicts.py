@@ -1,4 +1,4 @@
-"""What judges said: of labelled records, lately, and in sum."""
+"""Verdicts of judges: on given traces, the newest ones, and their sums."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ if TYPE_CHECKING:
     from ragvigil.store.engine.store import Store
 
 AT_ONCE = 1000
-"""Traces that are asked for together; their minutes stand in the query."""
+"""Traces of one query, whose minutes are among its parameters."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Verdict:
-    """What a judge, or another scorer, said of one record by one rubric."""
+    """A judge's, or another scorer's, score of one record by one rubric."""
 
     trace_id: str
     record_id: str
@@ -60,37 +60,38 @@ def of_traces(store: Store, trace_ids: Collection[str], rubrics: Collection[str]
     """The judges' verdicts on all records of these traces, by these rubrics."""
     stored = traces.lookup(store, trace_ids)
     ids = sorted(stored)
-    found: list[Verdict] = []
+    verdicts: list[Verdict] = []
     for first in range(0, len(ids), AT_ONCE):
         some = ids[first : first + AT_ONCE]
-        seconds = {stored[one].time_unix_nano // 10**9 for one in some}
-        asked = {
-            "minutes": sorted({one - one % 60 for one in seconds}),
+        seconds = {stored[trace_id].time_unix_nano // 10**9 for trace_id in some}
+        parameters = {
+            "minutes": sorted({time - time % 60 for time in seconds}),
             "trace_ids": some,
-            "received": min(stored[one].received_unix_nano for one in some) // 10**9,
+            "received": min(stored[trace_id].received_unix_nano for trace_id in some) // 10**9,
             "rubrics": sorted(rubrics),
         }
-        found += map(_verdict, store.read("verdicts_of", asked, priority=Priority.TICK))
-    return found
+        verdicts += map(_verdict, store.read("verdicts_of", parameters, priority=Priority.TICK))
+    return verdicts
 
 
 def recent(store: Store, since: int, *, limit: int = 2000) -> list[Verdict]:
-    """Values of judges since then, newest first, and what others said of the same by code.
+    """Values of judges since a time (seconds), newest first.
 
-    At most `limit` pairs of trace and rubric.
+    With them come the values that other scorers gave the same records by the same rubrics. At most
+    `limit` pairs of trace and rubric.
     """
     rows = store.read("verdicts_recent", {"since": since, "limit": limit})
     return [_verdict(row) for row in rows]
 
 
 def judges(store: Store, since: int) -> list[Judge]:
-    """Who has judged since then, seconds since the epoch."""
+    """The judges at work since a time, seconds since the epoch."""
     return [Judge(**row) for row in store.read("judges", {"since": since}, priority=Priority.TICK)]
 
 
 def sums(store: Store, since: int, rubrics: Collection[str]) -> dict[tuple[str, str], Sums]:
-    """The uniform sample since then by rubric and segment."""
-    asked = {"since": since, "rubrics": sorted(rubrics)}
+    """Sums over the uniform sample since a time (seconds), by rubric and segment."""
+    parameters = {"since": since, "rubrics": sorted(rubrics)}
     return {
         (row["rubric"], row["segment"]): Sums(
             n=int(row["n"]),
@@ -98,7 +99,7 @@ def sums(store: Store, since: int, rubrics: Collection[str]) -> dict[tuple[str, 
             squares=float(row["squares"]),
             failed=int(row["failed"]),
         )
-        for row in store.read("segment_sums", asked, priority=Priority.TICK)
+        for row in store.read("segment_sums", parameters, priority=Priority.TICK)
     }
 
 

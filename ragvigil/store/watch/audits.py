@@ -1,4 +1,4 @@
-"""Change audits: what is known of each, the verdicts it rests on, and records it may judge."""
+"""Change audits, the verdicts they rest on, and the records they may judge."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ VERDICTS = table("audit_scores", _PairVerdict)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Candidate:
-    """A record that an audit may judge, and what was asked."""
+    """A record that an audit may judge, with its question."""
 
     trace_id: str
     record_id: str
@@ -49,9 +49,9 @@ class Candidate:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Place:
-    """Where candidates are looked for: seconds since the epoch, `until` excluded.
+    """Where candidates are searched: from `since` until before `until`, seconds since the epoch.
 
-    `since_unix_nano` stands beside `routes`, each where later than `since`; no routes are all.
+    `since_unix_nano` has a later start for each of `routes`; no routes are all routes.
     """
 
     service: str
@@ -66,9 +66,9 @@ class Place:
 def batch(
     audit: Audit, pairs: Sequence[Pair], written: int, *, replica: str = "", epoch: int = 0
 ) -> Batch:
-    """A batch that stores an audit as it stands, with pairs that were judged since; durable as one.
+    """A batch that stores an audit and the pairs judged since it was last stored.
 
-    What is written later replaces what was written before; `written` in nanoseconds.
+    A later row of an audit replaces the earlier one; `written` in nanoseconds.
     """
     stamps = {"written": nanos(written), "replica": replica, "epoch": epoch}
     verdicts = [row for pair in pairs for row in _verdict_rows(audit.audit_id, pair)]
@@ -83,7 +83,7 @@ def batch(
 def find(
     store: Store, *, since: int = 0, audit_id: str = "", service: str = "", limit: int = 1000
 ) -> list[Audit]:
-    """Audits that started since then (seconds since the epoch), newest first."""
+    """Audits that started since a time (seconds since the epoch), newest first."""
     parameters = {"since": since, "audit_id": audit_id, "service": service, "limit": limit}
     return store.read_values(AUDITS, "audits_since", parameters, priority=Priority.TICK)
 
@@ -98,8 +98,8 @@ def pairs_of(store: Store, audit_id: str) -> list[Pair]:
 
 
 def candidates(store: Store, place: Place) -> list[Candidate]:
-    """Answered questions there, in an order by chance that is the same at every call."""
-    asked = {
+    """Answered questions there, in a random order that is the same at every call."""
+    parameters = {
         "first": int(place.since) // 60 * 60,
         "last": int(place.until),
         "since": int(place.since * 1e9),
@@ -110,7 +110,7 @@ def candidates(store: Store, place: Place) -> list[Candidate]:
         "sinces": list(place.since_unix_nano),
         "limit": place.limit,
     }
-    rows = store.read("audit_candidates", asked, priority=Priority.TICK)
+    rows = store.read("audit_candidates", parameters, priority=Priority.TICK)
     return [Candidate(**row) for row in rows]
 
 

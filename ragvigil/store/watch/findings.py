@@ -1,4 +1,4 @@
-"""The table `findings`: what was worse, as each incident holds it."""
+"""The table `findings`: the findings of each incident."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Incidents and what was done to them: the tables `incidents` and `incident_events`."""
+"""Incidents and their events: the tables `incidents` and `incident_events`."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ class IncidentFilter:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PageCounts:
-    """Incidents that paged; of how many a person said what it was, and how many were false."""
+    """Incidents that paged, how many of them people judged, and how many were false pages."""
 
     pages: int = 0
     judged: int = 0
@@ -43,7 +43,7 @@ class PageCounts:
 
     @property
     def precision(self) -> float | None:
-        """1 - false pages / judged pages; None before a person judged one."""
+        """1 - false pages / judged pages; None before a person judged any."""
         return 1 - self.false_pages / self.judged if self.judged else None
 
 
@@ -56,7 +56,10 @@ def batch(
     replica: str = "",
     epoch: int = 0,
 ) -> Batch:
-    """A batch that stores these; findings, each with its incident's id, are written first."""
+    """A batch that stores these; findings come with their incident's id and are written first.
+
+    A crash then leaves findings without an incident, which `findings.loose` reads at start.
+    """
     stamps = {"written": written_unix_nano, "replica": replica, "epoch": epoch}
     tables = {
         "findings": finding_rows.rows(findings, **stamps),
@@ -86,6 +89,6 @@ def events(store: Store, incident_id: str) -> list[IncidentEvent]:
 
 
 def pages(store: Store, since: int = 0) -> PageCounts:
-    """Pages since a time, in seconds since the epoch."""
+    """Counts pages since a time, in seconds since the epoch."""
     row = store.read("incident_pages", {"since": since}, priority=Priority.TICK)[0]
     return PageCounts(**{name: int(count) for name, count in row.items()})

@@ -1,4 +1,4 @@
-"""Change notices, and the records from which their detectors are rebuilt."""
+"""Change notices, and the records from which their detectors are rebuilt at start."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ DIMENSIONS = (
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Past:
-    """A stored record as far as it shows a setup, without texts; its time is that of windows."""
+    """The fields of a stored record that show its service's setup, without texts."""
 
     record: RagRecord
     time_unix_nano: int
@@ -53,7 +53,7 @@ def batch(
 def find(
     store: Store, *, service: str = "", route: str = "", since: int = 0, limit: int = 1000
 ) -> list[Notice]:
-    """Changes that began since then (seconds since the epoch), newest first."""
+    """Changes that began since a time (seconds since the epoch), newest first."""
     parameters = {"service": service, "route": route, "since": since, "limit": limit}
     return store.read_values(NOTICES, "notices_since", parameters)
 
@@ -64,24 +64,24 @@ def newest(store: Store, *, each: int) -> list[Notice]:
 
 
 def past(store: Store, *, since: int, each: int, most: int = MOST_RECORDS) -> Iterator[Past]:
-    """The newest `each` records of every route since then, in the order of their time.
+    """The newest `each` records of every route since a time (seconds), oldest first.
 
-    Of more than `most`, the newest; none that this life wrote. `since` in seconds since the epoch.
+    At most the newest `most` of them. Records that this replica wrote in this epoch are left out.
     """
     writer = {"replica": store.replica, "epoch": store.epoch}
-    asked = {"since": since, "each": each, "limit": most, **writer}
-    return map(_past, store.read("fingerprints", asked, priority=Priority.TICK))
+    parameters = {"since": since, "each": each, "limit": most, **writer}
+    return map(_past, store.read("fingerprints", parameters, priority=Priority.TICK))
 
 
 def lengths(store: Store, hashes: Iterable[str]) -> dict[str, int]:
-    """Characters by text hash; texts that are gone are left out."""
-    wanted = sorted(set(hashes) - {""})
-    found: dict[str, int] = {}
-    for start in range(0, len(wanted), HASHES_AT_ONCE):
-        asked = {"hashes": wanted[start : start + HASHES_AT_ONCE]}
-        rows = store.read("text_lengths", asked, priority=Priority.TICK)
-        found |= {row["hash"]: int(row["characters"]) for row in rows}
-    return found
+    """Characters of each text by its hash; texts past their retention are left out."""
+    known = sorted(set(hashes) - {""})
+    by_hash: dict[str, int] = {}
+    for start in range(0, len(known), HASHES_AT_ONCE):
+        parameters = {"hashes": known[start : start + HASHES_AT_ONCE]}
+        rows = store.read("text_lengths", parameters, priority=Priority.TICK)
+        by_hash |= {row["hash"]: int(row["characters"]) for row in rows}
+    return by_hash
 
 
 def _past(row: Mapping[str, Any]) -> Past:

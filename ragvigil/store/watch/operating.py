@@ -1,4 +1,4 @@
-"""What operating points are read off: sums by route since a time."""
+"""Sums by route since a time, from which operating points are read."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 def scores(store: Store, rubrics: Collection[str], since: int) -> list[ScoreSums]:
-    """The sums of these rubrics since then (seconds). Raises StoreError."""
+    """Sums of these rubrics since a time (seconds). Raises StoreError."""
     rows = store.read(
         "operating_scores", {"since": since, "rubrics": list(rubrics)}, priority=Priority.PAGE
     )
@@ -30,7 +30,7 @@ def scores(store: Store, rubrics: Collection[str], since: int) -> list[ScoreSums
 
 
 def spending(store: Store, since: int) -> list[Spending]:
-    """What contexts cost since then (seconds). Raises StoreError."""
+    """The cost of contexts since a time (seconds). Raises StoreError."""
     return [
         Spending(
             place=_place(row),
@@ -42,7 +42,7 @@ def spending(store: Store, since: int) -> list[Spending]:
 
 
 def thumbs(store: Store, since: int) -> list[Thumbs]:
-    """What users said of answers since then (seconds). Raises StoreError."""
+    """Ratings of answers since a time (seconds). Raises StoreError."""
     return [
         Thumbs(place=_place(row), rated=int(row["rated"]), down=int(row["down"]))
         for row in store.read("operating_thumbs", {"since": since}, priority=Priority.PAGE)

@@ -1,4 +1,4 @@
-"""What the signals of the watch read: sums per series and bin, and which minutes changed."""
+"""Input of the signals: sums per series and bin, and which minutes changed."""
 
 from __future__ import annotations
 
@@ -40,9 +40,9 @@ class Sums:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Changes:
-    """Minutes (starts, seconds) that were counted again after a version, and the newest version.
+    """Minutes (starts, seconds) that were recounted after a version, and the newest version.
 
-    `rows` of that version tell whether more of it has come.
+    `rows` counts those of that version: a later query sees by it whether more of it was written.
     """
 
     minutes: tuple[int, ...] = ()
@@ -51,7 +51,7 @@ class Changes:
 
 
 def changes(store: Store, version: int, first: int) -> Changes:
-    """What was counted again after `version`, of minutes since `first`. Raises StoreError."""
+    """Minutes since `first` that were recounted after `version`. Raises StoreError."""
     rows = store.read(
         "signal_changed", {"version": version, "first": max(0, first)}, priority=Priority.TICK
     )
@@ -74,9 +74,9 @@ def sums(
     minutes: Iterable[int] = (),
     bin_seconds: int = MINUTE,
 ) -> list[Sums]:
-    """Sums from `start` until `end`, of these minutes only where any are named.
+    """Sums from `start` until `end`, or only of `minutes` if any are given.
 
-    One value a source. Raises StoreError.
+    Returns a value for each of QUERIES that has rows. Raises StoreError.
     """
     parameters = {
         "first": start,
@@ -85,8 +85,8 @@ def sums(
         "minutes": list(minutes),
         **_parameters(wanted),
     }
-    found = (store.arrays(name, parameters) for name in QUERIES)
-    return [_sums(columns) for columns in found if columns]
+    answers = (store.arrays(name, parameters) for name in QUERIES)
+    return [_sums(columns) for columns in answers if columns]
 
 
 def traces(
@@ -103,7 +103,7 @@ def traces(
 ) -> tuple[str, ...]:
     """Up to five trace ids that show a signal between two times (seconds). Raises StoreError.
 
-    Of a rate those that count, newest first; of a number the lowest, else the highest.
+    For a rate the newest that count in it; for a number the lowest if it `falls`, else the highest.
     """
     place: dict[str, Any] = {
         "first": start,
