@@ -3,8 +3,8 @@
     >>> from ragvigil import Document, RagRecord
     >>> from scorers.golden import parse_case
     >>> case = parse_case({"question": "How long is it?", "gold_chunk_ids": ["a", "b"]})
-    >>> found = (Document(chunk_id="x"), Document(chunk_id="a"))
-    >>> record = RagRecord(record_id="1", trace_id="1", query="how long is it", retrieved=found)
+    >>> chunks = (Document(chunk_id="x"), Document(chunk_id="a"))
+    >>> record = RagRecord(record_id="1", trace_id="1", query="how long is it", retrieved=chunks)
     >>> score = ContextRecall([case]).score(record)
     >>> score.value, score.explanation, score.details["mrr"]
     (0.5, '1 of 2 gold chunks retrieved', 0.5)
@@ -103,9 +103,9 @@ def ranking(places: Sequence[Sequence[int]]) -> Mapping[str, float]:
 
     nDCG counts only the first chunk that matches each gold chunk, so that repeats earn nothing.
 
-    >>> found = ranking([[1, 4], []])
-    >>> found["hit@1"], found["hit@3"], found["recall@3"], found["precision@5"], found["mrr"]
-    (0.0, 1.0, 0.5, 0.4, 0.5)
+    >>> metrics = ranking([[1, 4], []])
+    >>> [metrics[name] for name in ("hit@1", "hit@3", "recall@3", "precision@5", "mrr")]
+    [0.0, 1.0, 0.5, 0.4, 0.5]
     """
     firsts = {min(at) for at in places if at}
     numbers = {"mrr": 1 / (min(firsts) + 1) if firsts else 0.0}

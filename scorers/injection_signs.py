@@ -52,7 +52,7 @@ _ITEM = re.compile(r"\s*(?:[-*•·–#>|]+\s|\(?\d{1,2}[.)]\s)")
 _UNSPACED = re.compile("[\u0e00-\u0eff\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]")
 _VERBS = ("task", "change", "handle")
 _WORD_CLASSES = ("reply", "me", "you", "we", "given", "form", "tongue", "model")
-"""Classes of words that are signs wherever they stand in the sentence."""
+"""Classes of words that are signs anywhere in the sentence."""
 _Signs = frozenset[str]
 
 
@@ -121,7 +121,7 @@ def _asking_words() -> frozenset[str]:
 
 
 def _passages(text: str) -> Iterator[_Passage]:
-    """Lines cut into sentences; what holds no word is left out."""
+    """Splits lines into sentences; leaves out those without words."""
     above = ""
     for line in _STOP_RUN.sub(r"\1", text).splitlines():
         goes_on = len(above) >= WRAPPED and line.lstrip()[:1].islower() and not _is_closed(above)

@@ -2,10 +2,10 @@
 
     >>> from ragvigil import Document, RagRecord, Retrieval
     >>> same = "The warehouse is closed on public holidays. It opens at nine."
-    >>> found = tuple(Document(chunk_id=name, content=same, rank=rank, score=score)
-    ...               for rank, (name, score) in enumerate([("a", 0.9), ("b", 0.7)]))
-    >>> record = RagRecord(record_id="1", trace_id="1", retrieved=found,
-    ...                    retrievals=(Retrieval(query="open?", documents=found, span_id="s"),))
+    >>> chunks = tuple(Document(chunk_id=name, content=same, rank=rank, score=score)
+    ...                for rank, (name, score) in enumerate([("a", 0.9), ("b", 0.7)]))
+    >>> record = RagRecord(record_id="1", trace_id="1", retrieved=chunks,
+    ...                    retrievals=(Retrieval(query="open?", documents=chunks, span_id="s"),))
     >>> score = RetrievalShape().score(record)
     >>> score.value, score.label, score.explanation
     (0.5, 'duplicate', '1 of 2 chunks repeat another')

@@ -87,7 +87,7 @@ class Runner:
         }
         return own | self._settings.fails_below
 
-    def behind(self, judged: Collection[str]) -> Runner:
+    def with_judge(self, judged: Collection[str]) -> Runner:
         """A copy whose local models are proxies for these judged rubrics."""
         return Runner(self._scorers, self._settings, judged=judged)
 

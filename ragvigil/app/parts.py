@@ -130,7 +130,7 @@ def assemble(
     deferred = DeferredScoring(
         settings, store, inference, rubrics, scores, dirty, clock, exporting.offer_later
     )
-    runner = runner.behind(deferred.judged)
+    runner = runner.with_judge(deferred.judged)
     jobs = _jobs(settings, store, runner, scores, deferred, inference, clusters, clock)
     reader = SpoolReader(settings.data_dir / "spool")
     summarizer, on_durable = _summaries(scores, deferred, jobs.watch.noticing, exporting)

@@ -72,7 +72,7 @@ class OtlpSender:
         except (ValueError, TypeError, RuntimeError) as error:  # closed meanwhile, or not encodable
             return SendResult(failed=f"{type(error).__name__}: {error}"[:300])
         if done.name != "SUCCESS":
-            status = self._session.said if self._session is not None else ""
+            status = self._session.status if self._session is not None else ""
             return SendResult(failed=(status or self._heard.first or "for no known reason")[:300])
         results = sum(len(answer.results) for answer in batch)
         return SendResult(rejected=min(self._session.rejected, results) if self._session else 0)

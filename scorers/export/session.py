@@ -14,7 +14,7 @@ from opentelemetry.proto.collector.logs.v1.logs_service_pb2 import ExportLogsSer
 
 
 class Session(requests.Session):
-    """`said` is the last reply's status, or why there was none; `rejected` counts log records."""
+    """`status` is the last reply's status, or why there was none; `rejected` counts log records."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -22,19 +22,19 @@ class Session(requests.Session):
         self.forget()
 
     def forget(self) -> None:
-        """Clears `said` and `rejected` before a request."""
-        self.said, self.rejected = "", 0
+        """Clears `status` and `rejected` before a request."""
+        self.status, self.rejected = "", 0
 
     def send(self, request: requests.PreparedRequest, **options: Any) -> requests.Response:
         """Sends a request. Raises requests.RequestException, also for a redirect."""
         try:
             reply = super().send(request, **options)
         except requests.RequestException as error:
-            self.said = str(error)
+            self.status = str(error)
             raise
-        self.said = f"{reply.status_code} {reply.reason}"
+        self.status = f"{reply.status_code} {reply.reason}"
         if 300 <= reply.status_code < 400:  # the exporter would count it as a success
-            raise requests.TooManyRedirects(self.said)
+            raise requests.TooManyRedirects(self.status)
         if reply.status_code == 200 and request.url and request.url.endswith("/logs"):
             self.rejected = _rejected(reply.content)
         return reply

@@ -1,1 +1,1 @@
-"""Rubrics that a language model grades: what is asked, of which records, and what it is worth."""
+"""Rubrics judged by a language model: sampling, questions, verdicts and scores."""

@@ -140,22 +140,22 @@ class _VisibleText(HTMLParser):
 
     def __init__(self) -> None:
         super().__init__()
-        self.seen: list[str] = []
-        self._unseen = 0
+        self.parts: list[str] = []
+        self._hidden_depth = 0
 
     def handle_starttag(self, tag: str, attrs: object) -> None:  # noqa: ARG002 (the parser gives it)
-        self._unseen += tag in _INVISIBLE_TAGS
-        self.seen += ["\n\n"] * (tag in ("p", "div", "li", "tr", "h1", "h2", "h3", "h4", "br"))
+        self._hidden_depth += tag in _INVISIBLE_TAGS
+        self.parts += ["\n\n"] * (tag in ("p", "div", "li", "tr", "h1", "h2", "h3", "h4", "br"))
 
     def handle_endtag(self, tag: str) -> None:
-        self._unseen = max(0, self._unseen - (tag in _INVISIBLE_TAGS))
+        self._hidden_depth = max(0, self._hidden_depth - (tag in _INVISIBLE_TAGS))
 
     def handle_data(self, data: str) -> None:
-        if not self._unseen:
-            self.seen.append(data)
+        if not self._hidden_depth:
+            self.parts.append(data)
 
 
 def _visible_text(page: str) -> str:
     parser = _VisibleText()
     parser.feed(page)
-    return "".join(parser.seen)
+    return "".join(parser.parts)

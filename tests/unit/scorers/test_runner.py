@@ -108,8 +108,8 @@ def test_a_score_keeps_its_values_and_gets_its_rubrics_facts() -> None:
 
 def test_for_a_judged_rubric_a_local_model_gives_a_proxy() -> None:
     runner = Runner([Modelled()])
-    assert runner.behind({"refusal"}).score_all(RECORD)[0].stream is Stream.PROXY
-    assert runner.behind({"groundedness"}).score_all(RECORD)[0].stream is Stream.BASE
+    assert runner.with_judge({"refusal"}).score_all(RECORD)[0].stream is Stream.PROXY
+    assert runner.with_judge({"groundedness"}).score_all(RECORD)[0].stream is Stream.BASE
 
 
 @pytest.mark.parametrize(
@@ -137,7 +137,7 @@ def test_a_lean_runner_leaves_local_models_out() -> None:
 
 
 def test_code_is_no_proxy_for_a_judge() -> None:
-    runner = Runner(load_scorers()).behind({"refusal"})
+    runner = Runner(load_scorers()).with_judge({"refusal"})
     assert {score.stream for score in runner.score_all(RECORD)} == {Stream.BASE}
 
 
