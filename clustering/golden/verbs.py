@@ -89,7 +89,7 @@ def sign(case: GoldenCase, actor: str, seen_hash: str, now: int, *, two_people: 
         by = f" by {case.approved_by}" if case.approved_by else ""
         raise Refused(f"{case.case_id} is {case.state}{by}: only a proposed case is signed")
     if content_hash(case) != case.content_hash:
-        raise Refused(f"{case.case_id} does not match its content hash; edit it again")
+        raise Refused(f"{case.case_id} has another content than its hash says; edit it again")
     if seen_hash != case.content_hash:
         raise Refused(
             f"{case.case_id} was changed since you saw it: look at revision {case.revision} first"

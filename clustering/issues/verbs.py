@@ -49,7 +49,7 @@ def act(issue: Issue, done: Act) -> tuple[Issue, IssueEvent]:
         raise VerbDoesNotFit(f"{done.verb} is not done to one issue: {', '.join(_CHANGES)} are")
     if issue.merged_into:
         raise VerbDoesNotFit(
-            f"issue {issue.issue_id} was merged: {done.verb} {issue.merged_into} instead"
+            f"issue {issue.issue_id} was merged: say {done.verb} to {issue.merged_into}"
         )
     changed, what = change(issue, done)
     event = IssueEvent(

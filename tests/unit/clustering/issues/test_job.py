@@ -244,7 +244,7 @@ def test_a_crash_after_failures_were_stored_loses_and_doubles_nothing(
     def crash(*_: object) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("ragvigil.app.placing.grouped", crash)
+    monkeypatch.setattr("clustering.issues.matching.match_keys", crash)
     with pytest.raises(KeyboardInterrupt):
         works.turn()
     assert where(works.store) == dict.fromkeys(range(1, 5), "")
@@ -263,7 +263,7 @@ def test_a_turn_that_fails_is_made_good_by_the_next(
     def fail(*_: object) -> None:
         raise StoreError("the store is away")
 
-    monkeypatch.setattr("ragvigil.app.placing.grouped", fail)
+    monkeypatch.setattr("clustering.issues.matching.match_keys", fail)
     with pytest.raises(StoreError):
         works.turn()
     monkeypatch.undo()
