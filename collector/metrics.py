@@ -6,7 +6,7 @@ from prometheus_client import Counter, Gauge, Histogram
 
 REQUESTS = Counter(
     "ragvigil_requests",
-    "OTLP requests acknowledged, partly rejected ones included.",
+    "OTLP requests acknowledged, including partly rejected ones.",
     ["signal", "encoding"],
 )
 REFUSED = Counter(
@@ -19,24 +19,24 @@ ITEMS = Counter(
 )
 REJECTED = Counter(
     "ragvigil_items_rejected",
-    "Spans and log records rejected out of requests that were otherwise taken.",
+    "Spans and log records rejected in requests that were otherwise accepted.",
     ["signal", "reason"],
 )
 IGNORED = Counter(
     "ragvigil_items_ignored",
-    "What is taken and not kept: metrics, log records of no trace, unreadable resource attributes.",
+    "Accepted, not stored: metrics, log records without a trace, unreadable resource attributes.",
     ["kind"],
 )
-BASE64_IDS = Counter("ragvigil_base64_ids", "Ids that came as base64 in JSON instead of hex.")
+BASE64_IDS = Counter("ragvigil_base64_ids", "Ids in JSON that were base64 instead of hex.")
 BYTES = Counter(
     "ragvigil_received_bytes", "Bytes of accepted bodies after decompression.", ["encoding"]
 )
 REDACTED = Counter(
-    "ragvigil_redactions", "Values taken out of texts before the spool, by pattern.", ["pattern"]
+    "ragvigil_redactions", "Values redacted before the spool, by pattern.", ["pattern"]
 )
-IN_FLIGHT = Gauge("ragvigil_in_flight_bytes", "Bytes of bodies held in memory now.")
+IN_FLIGHT = Gauge("ragvigil_in_flight_bytes", "Bytes of request bodies in memory now.")
 ACKNOWLEDGED = Histogram(
     "ragvigil_acknowledgement_seconds",
-    "Time from the whole body received to the acknowledgement decided.",
+    "Time from the end of the request body to the acknowledgement.",
     buckets=(0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 1, 5),
 )

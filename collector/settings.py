@@ -23,10 +23,11 @@ class LimitSettings(BaseModel):
     max_in_flight_bytes: int = Field(
         default=64 << 20,
         ge=1024,
-        description="bodies held in memory at a time; beyond it clients are told to come back",
+        description="bytes of request bodies in memory at the same time; beyond it requests are "
+        "refused with a time to retry after",
     )
     max_items: int = Field(
-        default=10_000, ge=1, description="most spans or log records in one request"
+        default=10_000, ge=1, description="most spans or log records in a request"
     )
     max_nesting: int = Field(
         default=20, ge=1, le=20, description="deepest list or map within an attribute value"
@@ -40,11 +41,11 @@ class RouteSettings(BaseModel):
 
     rules: dict[str, str] = Field(
         default={},
-        description="by regular expression for a whole route, the name it is counted under; may "
-        "use its groups (`\\1`); tried in order, before digits and ids are templated",
+        description="from a regular expression for a whole route to the name it is counted under, "
+        "which may use groups (`\\1`); tried in order, before digits and ids are replaced",
     )
     max_routes: int = Field(
-        default=200, ge=1, description="routes a service may have; further ones are `__other__`"
+        default=200, ge=1, description="most routes of a service; further ones count as `__other__`"
     )
 
     @field_validator("rules")
@@ -71,28 +72,28 @@ class CollectorSettings(BaseModel):
 
     insecure: bool = Field(default=False, description="allow an open address without token and TLS")
     tls_certificate: Path | None = Field(
-        default=None, description="PEM file of both listeners; with tls_key: TLS"
+        default=None, description="PEM file for both listeners; with tls_key it turns TLS on"
     )
     tls_key: Path | None = Field(
         default=None, validate_default=True, description="PEM file of the certificate's key"
     )
     grpc_token: SecretStr | None = Field(
-        default=None, description="token that OTLP/gRPC asks for; none on loopback"
+        default=None, description="token that OTLP/gRPC requires; not needed on loopback"
     )
     grpc_token_file: Path | None = Field(
-        default=None, description="file that holds the token instead"
+        default=None, description="file with the token, instead of the token itself"
     )
     http_token: SecretStr | None = Field(
-        default=None, description="token that OTLP/HTTP asks for; none on loopback"
+        default=None, description="token that OTLP/HTTP requires; not needed on loopback"
     )
     http_token_file: Path | None = Field(
-        default=None, description="file that holds the token instead"
+        default=None, description="file with the token, instead of the token itself"
     )
     admin_token: SecretStr | None = Field(
         default=None, description="token that may also declare a backfill, on both listeners"
     )
     admin_token_file: Path | None = Field(
-        default=None, description="file that holds the token instead"
+        default=None, description="file with the token, instead of the token itself"
     )
     grpc_endpoint: str = Field(default="127.0.0.1:4317", description="address of OTLP/gRPC")
     http_endpoint: str = Field(default="127.0.0.1:4318", description="address of OTLP/HTTP")

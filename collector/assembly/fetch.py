@@ -187,6 +187,7 @@ class TraceFetcher:
         known = self._cached.pop(frame.seq, None)
         self._cached[frame.seq] = parsed
         self._cached_bytes += parsed.size - (known.size if known else 0)
+        # The newest frame stays, even if it alone exceeds the limit: its spans are needed next.
         while self._cached_bytes > self._cache_bytes and len(self._cached) > 1:
             _, oldest = self._cached.popitem(last=False)
             self._cached_bytes -= oldest.size
@@ -235,6 +236,7 @@ def _log_arrivals(frame: Frame, parsed: _Parsed) -> Iterator[LogArrival]:
             if not _is_evaluation(log):
                 continue
             span_id = _NO_SPAN
+        # Deterministic: the digest must be the same when the frame is read again.
         encoded = log.SerializeToString(deterministic=True)
         digest = int.from_bytes(blake2b(encoded, digest_size=8).digest(), "little")
         yield LogArrival(

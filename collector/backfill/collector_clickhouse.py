@@ -58,6 +58,7 @@ def span_of(row: dict[str, Any]) -> Span:
     span = Span(
         trace_id=identity(row["TraceId"], 16),
         span_id=identity(row["SpanId"], 8),
+        # An id of zeros means no parent.
         parent_span_id=identity(row["ParentSpanId"], 8) if row["ParentSpanId"].strip("0") else b"",
         trace_state=clean(row["TraceState"]),
         name=clean(row["SpanName"]),

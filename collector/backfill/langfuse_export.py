@@ -151,6 +151,7 @@ def span_of(row: Row, trace: Row) -> tuple[Span, Mapping[str, object]]:
         raise BadRow("has no start time")
     kind = str(row.get("type") or "span").lower()
     span.start_time_unix_nano = started
+    # An event has no duration; any other observation without an end never ended.
     span.end_time_unix_nano = ended or (started if kind == "event" else 0)
     if str(row.get("level")).upper() == "ERROR":
         span.status.code = Status.STATUS_CODE_ERROR

@@ -72,6 +72,7 @@ def by_trace(sources: Iterable[SourceSpan], start: int) -> Iterator[SourceSpan]:
 
     A backfill closes traces by event time: in this order none is split.
     """
+    # The whole file is read first: an export is not sorted by trace.
     traces: dict[bytes, list[SourceSpan]] = {}
     refused: list[SourceSpan] = []
     for source in sources:
@@ -79,7 +80,7 @@ def by_trace(sources: Iterable[SourceSpan], start: int) -> Iterator[SourceSpan]:
             refused.append(source)
         else:
             traces.setdefault(source.span.trace_id, []).append(source)
-    if start == 0:
+    if start == 0:  # a run that resumes does not report the refused rows again
         yield from (SourceSpan(place=1, refused=row.refused) for row in refused)
     ordered = sorted(traces.items(), key=lambda item: (_end(item[1]), item[0]))
     for place, (_, spans) in enumerate(ordered, start=2):

@@ -42,7 +42,9 @@ NAMED = re.compile(
     r"(?:id|index|doc|document|source|ref|href|chunk_id|data-id)\s*=\s*[\"']?([^\"'>]+)"
 )
 LIST_LIMIT = 50
+"""Most numbers of a list or range; a longer range is no citation."""
 LONGEST = 131_072
+"""Characters of an answer that are searched."""
 MOST_ELEMENTS = 1000
 """Text with more `<` is markup; elements that are never closed would cost quadratic time."""
 
@@ -86,6 +88,7 @@ def _brackets(answer: str, targets: Targets) -> Iterator[Mark]:
         position = match.end()
         double, inside, closing, after = match.groups()
         end = match.end() - (1 if after else 0)
+        # Unbalanced brackets: `[1]]` ends at the first of them, `[[1]` is no marker.
         if bool(double) != bool(closing):
             if closing or not double:
                 end = end - len(closing)
@@ -202,7 +205,7 @@ def _loose(match: re.Match[str], name: str, targets: Targets, style: str) -> Ite
 
 def _superscripts(answer: str, targets: Targets) -> Iterator[Mark]:
     for match in SUPERSCRIPT.finditer(answer):
-        if UNIT.search(answer[: match.start()][-8:]):
+        if UNIT.search(answer[: match.start()][-8:]):  # a power: m², 10³
             continue
         digits = re.sub(r"[\u202f ]", ",", match.group()).translate(SUPERSCRIPTS)
         yield from _numbered_marks(*match.span(), digits, targets, "superscript")

@@ -50,6 +50,7 @@ def _walk(value: object, answer: str, depth: int) -> Iterator[ProviderCitation]:
         for entry in value:
             yield from _walk(entry, answer, depth - 1)
     elif isinstance(value, dict):
+        # The first reader that finds citations wins: a response is of one provider.
         for reader in (_grounding, _bedrock, _cohere, _openai, _azure):
             citations = list(reader(value, answer))
             if citations:
@@ -91,6 +92,7 @@ def _text_blocks(blocks: Sequence[object], answer: str) -> Iterator[ProviderCita
         if not isinstance(block, dict) or block.get("type", "text") != "text":
             continue
         body = text(block.get("text"))
+        # From the end of the previous block on: the same text may occur twice.
         at = answer.find(body, cursor) if body else -1
         start = at if at >= 0 else None
         end = at + len(body) if at >= 0 else None
@@ -111,6 +113,7 @@ def _openai(value: Mapping[str, object], answer: str) -> Iterator[ProviderCitati
     """OpenAI: annotations of the Responses, Chat and Assistants APIs."""
     for citation in _rows(value, "annotations"):
         kind = text(citation.get("type"))
+        # Chat nests the fields under the type (`url_citation`), the other APIs do not.
         inner = citation.get(kind) if isinstance(citation.get(kind), dict) else citation
         assert isinstance(inner, dict)
         names = _names(inner, "file_id", "filename", "url", "title", "id", "cited_text")
@@ -211,6 +214,7 @@ def _support(
 ) -> Iterator[ProviderCitation]:
     segment = support.get("segment")
     bounds = segment if isinstance(segment, dict) else {}
+    # Gemini leaves out a start of 0.
     first = whole(bounds.get("startIndex", bounds.get("start_index"))) or 0
     last = whole(bounds.get("endIndex", bounds.get("end_index")))
     part = text(bounds.get("text"))

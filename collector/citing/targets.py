@@ -22,6 +22,7 @@ LABEL = re.compile(
     r"(?:^|\n)[^\n]{0,60}?[\[(【<#]?\s*(?:[^\W\d_]+\s*)?[:#]?\s*(\d{1,4})\s*[\])】>:.)-]*\s*\n?$"
 )
 LABEL_REACH = 80
+"""Characters in front of a chunk in which its label is searched."""
 TEXT_LENGTH = 24
 """Characters; a shorter text is a name, not the text of a chunk."""
 UNIQUE = frozenset({"uuid", "hex"})

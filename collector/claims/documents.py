@@ -30,6 +30,7 @@ LIST_KEYS = (
     "retrievalResults", "search_results", "sources",
 )  # fmt: skip
 CACHED_LENGTH = 4096
+"""Characters; longer texts are not kept in the cache of fingerprints."""
 NO_METADATA: Mapping[str, object] = {}
 MACHINE_ID = re.compile(r"[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}|[0-9a-fA-F]{32,}")
 
@@ -93,6 +94,7 @@ def draft(
     return Draft(
         "" if own == REDACTED else own,
         content if isinstance(content, str) and content != REDACTED else None,
+        # The usual case without the call of number().
         score if type(score) is float and -1e300 < score < 1e300 else number(score),
         kept,
     )

@@ -23,6 +23,7 @@ def slot(digits: str) -> int | None:
     >>> slot("12"), slot("10001"), slot("²"), slot("x")
     (12, None, None, None)
     """
+    # isascii, because isdigit() accepts `²`; the length keeps int() cheap.
     if not (digits.isascii() and digits.isdigit() and len(digits) < 6):
         return None
     index = int(digits)

@@ -10,6 +10,7 @@ from collector.claims.flat import Rows, columns
 from collector.claims.recover import as_container, looks_structured, text
 
 DEPTH = 6
+"""Most levels of lists and mappings in which a text is searched."""
 CALL_TYPES = frozenset({"tool_call", "tool_use", "function_call", "server_tool_call", "toolUse"})
 LANGCHAIN_ROLES = {
     "human": "user",

@@ -10,6 +10,8 @@ from collector.claims.messages import messages_of
 from collector.claims.recover import looks_structured, parse
 
 DEPTH = 5
+"""Most levels of lists and mappings in which a question or answer is searched."""
+# The first key that leads to a text wins, so the specific names come before the general.
 QUESTION_KEYS = (
     "query", "question", "query_str", "user_query", "user_question", "user_input", "search_query",
     "input", "q", "str_or_query_bundle", "query_bundle", "prompt", "message", "text", "content",

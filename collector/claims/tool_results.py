@@ -21,6 +21,7 @@ RESULT_KEYS = ("toolResult", "function_response", "functionResponse")
 RETURNED_KEYS = ("response", "result", "content", "output")
 PART_KEYS = frozenset({"type", "text", "content", "annotations", "citations", "_meta"})
 DEPTH = 4
+"""Most envelopes around a result that are unwrapped."""
 
 
 def messages_with_tools(value: object, role: str) -> tuple[Message, ...] | Withheld | None:

@@ -211,6 +211,7 @@ def prompt_messages(value: object) -> tuple[Message, ...] | Withheld | None:
             messages = _with_content(named_arguments[key], "user")
             if messages is not None:
                 return messages
+    # Else the only text is the prompt: among the positional arguments first, then among all.
     unnamed = [argument for name, argument in named_arguments.items() if name.isdecimal()]
     for values in (unnamed, named_arguments.values()):
         texts = [each for each in values if isinstance(each, (str, list)) and each]

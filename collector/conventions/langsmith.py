@@ -155,6 +155,7 @@ def _from_tool(value: object) -> object:
 def _generation(value: object) -> dict[str, object]:
     """LangChain's first generation; empty if the call returned something else."""
     generations = first_member(value, "generations")
+    # A list per prompt of a batch, each a list of generations.
     while isinstance(generations, list) and generations:
         generations = generations[0]
     return generations if isinstance(generations, dict) else {}

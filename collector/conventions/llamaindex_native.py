@@ -189,6 +189,7 @@ def _first_token(events: list[Attributes]) -> float | None:
 
 
 def _at(event: Attributes) -> datetime | None:
+    # Without the zone: only the difference of two moments counts.
     with suppress(ValueError):  # not a date
         return datetime.fromisoformat(plain_text(event.get("timestamp"))).replace(tzinfo=None)
     return None

@@ -57,6 +57,7 @@ def claims(span: Span) -> Iterator[Claim]:
     kind = plain_text(attributes.get("mlflow.spanType")).upper()
     role = _role(span, kind)
     if role is not None:
+        # A guess from the name or an unknown type ranks behind the other conventions.
         yield Claim(Field.ROLE, role, 4 if kind in ROLES else 12)
     for key in attributes.keys() & SCALARS.keys():
         claim_field, read, precedence = SCALARS[key]

@@ -66,6 +66,7 @@ def claims(span: Span) -> Iterator[Claim]:
         if name in attributes:
             value = attributes[name]
             yield Claim(field, Withheld.HIDDEN if value == REDACTED else value, 4)
+    # An embedding span has none of these families, but a numbered attribute per vector.
     families = {} if role is SpanRole.EMBEDDING else gather(attributes)
     if role is SpanRole.LLM or role is None or role is SpanRole.AGENT:
         yield from _model_call(span, role, families)

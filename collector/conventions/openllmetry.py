@@ -118,6 +118,7 @@ def _entity(span: Span) -> Iterator[Claim]:
         yield Claim(Field.INPUT, inputs, 6)
         if retrieves or "rerank" in name:
             yield Claim(Field.QUERY, partial(_entity_query, inputs), 6)
+        # A cheap test before parsing: most inputs have no nodes.
         if '"nodes"' in text(inputs)[:65_536] and not retrieves and "rerank" not in name:
             yield Claim(Field.CONTEXT, partial(_nodes, inputs), 6)
     if returned is not None:
@@ -140,7 +141,7 @@ def _tool_result(returned: object) -> Listing | None:
 
 def _entity_query(inputs: object) -> str | None:
     container = as_container(inputs).value
-    for _ in range(3):
+    for _ in range(3):  # `{"inputs": {"query_bundle": {"query_str": …}}}`
         if isinstance(container, dict):
             names = ("query", "query_str", "str_or_query_bundle", "query_bundle", "inputs", "input")
             container = next((container[n] for n in names if container.get(n)), None)

@@ -28,6 +28,7 @@ from ragvigil.model.span import Attributes, AttributeValue, Span
 
 ROOTS = frozenset({"ai"})
 
+# The names of newer SDKs have the lower number, so they win if a span has both.
 SCALARS = {
     "ai.response.model": (Field.MODEL, text, 4),
     "ai.model.id": (Field.MODEL, text, 8),
@@ -194,6 +195,7 @@ def _messages(entry: object) -> Iterator[Message]:
     results = [part for part in parts if _kind(part) in RESULTS]
     body = text_of([part for part in parts if _kind(part) not in RESULTS | CALLS])
     calls = any(_kind(part) in CALLS for part in parts)
+    # A message of tool results alone has no text of its own.
     if body or calls or not results:
         yield Message(role, body, calls)
     for part in results:
@@ -256,7 +258,7 @@ def _ranked(drafts: list[Draft], ranking: list[AttributeValue]) -> Listing | Wit
     for entry in ranking:
         index = whole(first_member(entry, "index", "originalIndex"))
         if index is None or index >= len(drafts):
-            return None
+            return None  # it ranks a document that `ai.documents` lacks
         score = number(first_member(entry, "relevanceScore", "score"))
         ranked.append(drafts[index]._replace(score=score))
     return listing(ranked)

@@ -283,7 +283,7 @@ def _id(text: Any, size: int) -> bytes:
     try:
         if len(text) == 2 * size:
             return bytes.fromhex(text)
-        if len(text) == 4 * -(-size // 3):
+        if len(text) == 4 * -(-size // 3):  # base64 of `size` bytes, with padding
             BASE64_IDS.inc()
             return _base64(text)
     except (binascii.Error, ValueError) as error:

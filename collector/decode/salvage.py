@@ -73,6 +73,7 @@ def _container(body: bytes, start: int, end: int, shape: Shape, saved: Salvaged)
         if kind != LENGTH:
             continue
         if number == OWNER:
+            # Merged, as protobuf does with a message that occurs twice.
             container.resource.MergeFrom(_resource(body, inner, stop))
         elif number == CHILD:
             _scoped(body, inner, stop, shape, container, saved)

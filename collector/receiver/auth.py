@@ -57,6 +57,7 @@ def admit(headers: Mapping[str, str], access: Access) -> str:
     if access.token is not None and not is_admin and not _is_among(access.token, tokens):
         raise Refused(Refusal.UNAUTHENTICATED, "a token is needed: Authorization: Bearer TOKEN")
     run = headers.get(BACKFILL, "").strip()
+    # On loopback without any token every sender is trusted like the admin.
     if run and not is_admin and not (access.is_loopback and access.token is None):
         raise Refused(Refusal.FORBIDDEN, f"{BACKFILL} needs the admin token on this listener")
     if len(run) > MAX_BACKFILL_CHARACTERS or not run.isprintable():

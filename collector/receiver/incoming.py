@@ -12,7 +12,7 @@ from collector.refusal import Refusal, Refused, TooLarge
 Receive = Callable[[], Awaitable[MutableMapping[str, Any]]]
 
 BODY_SECONDS = 30.0
-DRAIN_SECONDS, DRAIN_BYTES = 3.0, 64 << 20
+DRAIN_SECONDS, DRAIN_BYTES = 3.0, 64 << 20  # beyond these the connection is just closed
 
 
 class ClientGone(Exception):

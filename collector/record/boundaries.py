@@ -69,6 +69,7 @@ def _answering_leaves(nodes: Sequence[Node]) -> list[Node]:
     for node in nodes:
         if node.role is not SpanRole.LLM or node.id in wrappers:
             continue
+        # A model inside a retriever, guardrail or evaluator does not answer the user.
         roles = {ancestor.role for ancestor in node.above()}
         if roles & AUXILIARY:
             continue
@@ -120,6 +121,7 @@ def _with_free_retrieval(leaf: Node, inside: dict[str, int], roots: list[Node]) 
 def _entry(leaf: Node) -> Node:
     top = leaf
     for ancestor in leaf.above():
+        # A lost parent only counts if it holds several spans together.
         if ancestor.reading is not None or len(ancestor.children) > 1:
             top = ancestor
         if ancestor.is_entry:

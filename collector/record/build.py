@@ -51,7 +51,7 @@ def records_of_each(
     rules: RouteRules = NO_RULES,
     conventions: Sequence[Registered] | None = None,
 ) -> list[tuple[RagRecord, ...]]:
-    """The records of several traces. Each step runs over all traces before the next step."""
+    """The records of several traces. Each step runs over all traces before the next (ADR 18)."""
     conventions = registered() if conventions is None else conventions
     forests = [grow(trace.spans, conventions) for trace in traces]
     parts_of_each = [

@@ -48,12 +48,13 @@ def citations(of: CitationSource) -> tuple[Citation, ...]:
     covered = {citation.marker for citation in structured if citation.marker}
     marks = [m for m in markers.find(of.answer, targets)
              if of.answer[m.start : m.end] not in covered]  # fmt: skip
+    # The provider cites without markers: then brackets in the text are not read as citations.
     if structured and not covered:
         marks = []
     inline = _inline(of.answer, marks)
     merged = [*structured, *inline]
     starts = [citation.start for citation in merged if citation.start is not None]
-    if len(starts) == len(merged):
+    if len(starts) == len(merged):  # without all positions the order stays as it is
         merged.sort(key=lambda citation: citation.start or 0)
     return tuple(merged)
 

@@ -106,6 +106,7 @@ def with_texts(documents: tuple[Document, ...], blocks: Sequence[Block]) -> tupl
         else None
         for document in documents
     ]
+    # `build` computes the hash of the new text.
     texts = build([draft_ for draft_ in filled if draft_ is not None])
     by_id = {document.chunk_id: document for document in texts}
     return tuple(
@@ -130,6 +131,7 @@ def _from_tools(model: Node | None, prompt: str) -> Context | None:
     documents = [document for listing in listings for document in listing.documents]
     if not documents or not all(listing.complete for listing in listings):
         return None
+    # Reversed, so that the first occurrence of a chunk wins.
     distinct = {document.chunk_id: document for document in reversed(documents)}
     unique = [document for document in documents if distinct[document.chunk_id] is document]
     ranked = tuple(replace(document, rank=rank) for rank, document in enumerate(unique))

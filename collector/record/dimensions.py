@@ -109,6 +109,7 @@ def _epoch(retrieved: Sequence[Document]) -> str:
 
 def _top_k(fields: FieldReadings, retrieved: Sequence[Document]) -> int | None:
     for reading in fields.of(Field.TOP_K):
+        # A reranker's top_k is what it keeps, not what was retrieved.
         if reading.role is not SpanRole.RERANKER:
             top_k = whole(reading.get(Field.TOP_K))
             if top_k is not None:

@@ -37,6 +37,7 @@ def gather(extent: Extent) -> Evidence:
     retrievers = _outermost(extent.nodes)
     arrived = [node for node in retrievers if not _is_lost(node, extent.root)]
     listings = [listing for node in arrived if (listing := _listing(node)) is not None]
+    # A retriever's list without ids may come from a vector store whose own span has them.
     everywhere = _by_hash(extent.nodes) if _lack_ids(listings) else {}
     if everywhere:
         listings = [
@@ -49,12 +50,14 @@ def gather(extent: Extent) -> Evidence:
     ]
     joiners = [node for node in extent.nodes if node.reading is not None
                and node.reading.claims(Field.RERANK_INPUT)]  # fmt: skip
+    # What all retrievers returned together is visible as the input of a reranker or joiner.
     rerank_input = _last(rerankers, Field.RERANK_INPUT) or _last(joiners, Field.RERANK_INPUT)
     ranked = _last(rerankers, Field.RERANKED)
     merged = _whole_retrieval(listings, rerank_input)
     known = [document for _, listing in listings for document in listing.documents]
     if rerank_input is not None:
         known.extend(rerank_input.documents)
+    # An incomplete list counts as unknown; `partial` keeps it to compare it with the prompt.
     complete = merged is not None and merged.complete
     reranked = complete_from(ranked.documents, known) if ranked and ranked.complete else None
     return Evidence(

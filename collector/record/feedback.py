@@ -30,12 +30,13 @@ FEEDBACK_NAME = re.compile(
 """The beginnings of attribute names that carry feedback."""
 OWN_RESULTS = Counter(
     "ragvigil_own_results_ignored",
-    "Results of our own that came back after their export: neither feedback nor a new score.",
+    "Exported results that came back: neither feedback nor a new score.",
 )
 LOOSE = "log:"
 """The prefix of the place of a log record that has no span in the trace."""
 ANNOTATIONS = {"annotations.": "annotation.", "evaluations.": "evaluation."}
 SCOPES = ("", "trace.", "session.")
+# Tried in order by the feedback's name; a name that matches none is a rating.
 KINDS = (
     (re.compile(r"thumb|like|vote|satisf|helpful|feedback", re.IGNORECASE), "thumbs"),
     (re.compile(r"escalat|handoff|handover", re.IGNORECASE), "escalation"),
@@ -92,6 +93,7 @@ def _may_carry_feedback(span: Span) -> bool:
     )
 
 
+# A service sends few different sets of names, so the result is cached per set.
 @lru_cache(maxsize=512)
 def _have_feedback(names: tuple[str, ...]) -> bool:
     return any(map(FEEDBACK_NAME.match, names))

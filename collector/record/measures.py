@@ -96,6 +96,7 @@ def _wall(nodes: Iterable[Node]) -> float | None:
     spans = sorted((node.start, node.end) for node in nodes)
     if not spans:
         return None
+    # A sweep over the sorted intervals; everything before `reached` is counted already.
     seconds, reached = 0, 0
     for start, end in spans:
         seconds += max(0, end - max(start, reached))

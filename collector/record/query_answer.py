@@ -63,7 +63,7 @@ def question(extent: Extent, evidence: Evidence) -> str | None:
         labelled = _last_user(first)  # the user's own text, before any tool's result
     if labelled:
         return labelled
-    if queries:
+    if queries:  # several, or rewritten: the one that was searched first
         return min(queries, key=lambda query: (evidence_order(evidence, query), query))
     return _below_root(extent) or _last_user(extent.answering)
 

@@ -14,7 +14,9 @@ from ragvigil.model.span import SpanKind
 OTHER = "__other__"
 LIMIT = 200
 LONGEST = 300
+"""Characters of a name; the rest is cut off."""
 UUID = r"[0-9a-fA-F]{8}-(?:[0-9a-fA-F]{4}-){3}[0-9a-fA-F]{12}"
+# In this order: an e-mail address, UUID or date contains what the later patterns match.
 TEMPLATES = (
     (re.compile(r"[\w.+-]+(?:@|%40)[\w-]+\.[\w.-]+"), "{email}"),
     (re.compile(rf"(?<![\w-]){UUID}(?![\w-])"), "{uuid}"),

@@ -72,6 +72,7 @@ def grow(spans: Iterable[Span], conventions: Sequence[Registered]) -> list[Node]
             if parent is None:
                 parent = nodes[parent_id] = Node(parent_id, None)
             node.parent = parent
+    # Before children are linked: a walk over children must end.
     _cut_cycles(nodes.values())
     for node in nodes.values():
         if node.parent is not None:
@@ -104,6 +105,7 @@ def distinct(spans: Iterable[Span]) -> list[Span]:
 
 
 def _weight(span: Span) -> tuple[int, int, int, str]:
+    # Time and name decide ties, so that the choice does not depend on the order of arrival.
     return (len(span.attributes), len(span.events) + len(span.logs), span.end_unix_nano, span.name)
 
 

@@ -82,6 +82,7 @@ def is_card(text: bytes, start: int, end: int) -> bool:
     digits = re.sub(rb"[ -]", b"", text[start:end])
     if len(digits) not in CARD_LENGTHS[digits[:1]] or not _is_apart(text, start, end):
         return False
+    # Luhn: from the right, every second digit is doubled, and the digits of the product added.
     doubled = [int(chr(digit)) for digit in digits[-2::-2]]
     single = [int(chr(digit)) for digit in digits[::-2]]
     return (sum(single) + sum(sum(divmod(2 * digit, 10)) for digit in doubled)) % 10 == 0

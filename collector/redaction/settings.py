@@ -22,8 +22,8 @@ class RedactSettings(BaseModel):
 
     secrets: Action = Field(
         default=Action.MASK,
-        description="keys, tokens, passwords and payment cards: off, mask (kind, length and a "
-        "short keyed hash stay) or hash (a long keyed hash stays)",
+        description="keys, tokens, passwords and payment cards: off, mask (leaves kind, length and "
+        "a short keyed hash) or hash (leaves a long keyed hash)",
     )
     personal: Action = Field(
         default=Action.OFF,
@@ -31,11 +31,11 @@ class RedactSettings(BaseModel):
     )
     patterns: dict[str, str] = Field(
         default={},
-        description="patterns of your own: a name and an RE2 expression; where it has a group, "
-        "that group is taken out",
+        description="your own patterns: a name and an RE2 expression; if it has a group, only the "
+        "group is taken out",
     )
     actions: dict[str, Action] = Field(
-        default={}, description="another action for single patterns, by their name"
+        default={}, description="a different action for a pattern, by its name"
     )
 
     @field_validator("patterns")
