@@ -58,64 +58,66 @@ def claim(text: str, cited: Collection[str]) -> Claim:
     return Claim(text=stated, words=tuple(words(stated)), cited=cited)
 
 
-def check_sentence(of: Claim, chunk_id: str, texts: ContextTexts) -> Finding:
+def check_sentence(sentence: Claim, chunk_id: str, texts: ContextTexts) -> Finding:
     """Checks whether a sentence comes from the chunk it cites.
 
     A sentence that cites several chunks passes if one of them holds it. The labels are
     `marker_mismatch` (another chunk fits) and `quote_not_found` (a copy with a changed word).
     """
-    if length(of.words) < SHORTEST:
+    if length(sentence.words) < SHORTEST:
         return Finding(checked="marker_only")
-    searched = key(of.words)
+    searched = key(sentence.words)
     if searched in texts[chunk_id].key:
         return Finding(checked="sentence", similarity=1.0)
-    own = [texts[name] for name in of.cited if name in texts]
+    own = [texts[name] for name in sentence.cited if name in texts]
     if any(searched in chunk.key for chunk in own):
         return Finding(checked="sentence", similarity=1.0)
-    places = [(place, chunk) for chunk in own if (place := align(of.words, chunk))]
+    places = [(place, chunk) for chunk in own if (place := align(sentence.words, chunk))]
     best = max(places, key=lambda place: place[0].similarity, default=None)
     similarity = best[0].similarity if best else 0.0
-    if any(is_match(of.words, place, chunk) for place, chunk in places):
+    if any(is_match(sentence.words, place, chunk) for place, chunk in places):
         return Finding(checked="sentence", similarity=similarity)
     # The other chunks are compared only now that no cited chunk holds the sentence.
-    rivals = _rivals(of, own, texts)
-    copied = next((name for name, text in rivals if _is_copy(of, similarity, text)), None)
+    rivals = _rivals(sentence, own, texts)
+    copied = next((name for name, text in rivals if _is_copy(sentence, similarity, text)), None)
     if copied is not None:
         return Finding(
             checked="sentence", label="marker_mismatch", similarity=similarity, other=copied
         )
-    if best is not None and is_altered(of.words, *best):
+    if best is not None and is_altered(sentence.words, *best):
         return Finding(checked="sentence", label="quote_not_found", similarity=similarity)
-    better = _better(of, own, rivals, texts)
+    better = _better(sentence, own, rivals, texts)
     label = "marker_mismatch" if better else ""
     return Finding(checked="marker_only", label=label, similarity=similarity, other=better)
 
 
-def _rivals(of: Claim, own: list[ChunkText], texts: ContextTexts) -> list[tuple[str, ChunkText]]:
+def _rivals(
+    sentence: Claim, own: list[ChunkText], texts: ContextTexts
+) -> list[tuple[str, ChunkText]]:
     """Uncited chunks that share at least as many distinct words as the best cited chunk."""
-    distinct = frozenset(of.words)
+    distinct = frozenset(sentence.words)
     most_shared = max((len(distinct & chunk.distinct) for chunk in own), default=0)
     return [
         (name, text)
         for name, text in texts.all
-        if name not in of.cited and len(distinct & text.distinct) >= most_shared
+        if name not in sentence.cited and len(distinct & text.distinct) >= most_shared
     ]
 
 
-def _is_copy(of: Claim, similarity: float, rival: ChunkText) -> bool:
+def _is_copy(sentence: Claim, similarity: float, rival: ChunkText) -> bool:
     """Whether a rival holds the sentence, or nearly does while no cited chunk holds most of it.
 
     `similarity` is that of the best cited chunk.
     """
-    if key(of.words) in rival.key:
+    if key(sentence.words) in rival.key:
         return True
-    if len(rival.distinct.intersection(of.words)) < NEAR_COPY * len(set(of.words)):
+    if len(rival.distinct.intersection(sentence.words)) < NEAR_COPY * len(set(sentence.words)):
         return False
-    place = align(of.words, rival)
+    place = align(sentence.words, rival)
     if place is None:
         return False
     is_nearly = similarity < COPY and place.similarity >= NEAR_COPY
-    return is_nearly or is_match(of.words, place, rival)
+    return is_nearly or is_match(sentence.words, place, rival)
 
 
 def is_altered(sentence: Sequence[str], place: Alignment, chunk: ChunkText) -> bool:
@@ -156,12 +158,12 @@ def _is_form(change: Change) -> bool:
 
 
 def _better(
-    of: Claim, own: list[ChunkText], rivals: list[tuple[str, ChunkText]], texts: ContextTexts
+    sentence: Claim, own: list[ChunkText], rivals: list[tuple[str, ChunkText]], texts: ContextTexts
 ) -> str:
     """The id of the chunk that supports a sentence clearly better than all cited ones; or ""."""
     if not rivals:
         return ""
-    weighed = weights(of.words, of.text, [text for _, text in texts.all])
+    weighed = weights(sentence.words, sentence.text, [text for _, text in texts.all])
     best_cited = max((support(weighed, chunk) for chunk in own), default=0.0)
     if TIMES * best_cited > 1:
         return ""

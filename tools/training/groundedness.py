@@ -167,26 +167,32 @@ def _trees(grown: Sequence[Any], forests: int) -> Trees:
     )
 
 
-def cross_fitted_odds(of: Table, recipe: Recipe, weights: Weights) -> Any:
+def cross_fitted_odds(sentences: Table, recipe: Recipe, weights: Weights) -> Any:
     """The log odds of each sentence by a model that was trained without its group."""
     from sklearn.model_selection import GroupKFold  # type: ignore[import-untyped]
 
-    odds = np.zeros(len(of.labels))
-    for train_rows, test_rows in GroupKFold(FOLDS).split(of.rows, of.labels, of.groups):
+    odds = np.zeros(len(sentences.labels))
+    for train_rows, test_rows in GroupKFold(FOLDS).split(
+        sentences.rows, sentences.labels, sentences.groups
+    ):
         model = fit(
-            of.rows[train_rows], of.labels[train_rows], of.weights[train_rows], recipe, weights
+            sentences.rows[train_rows],
+            sentences.labels[train_rows],
+            sentences.weights[train_rows],
+            recipe,
+            weights,
         )
-        odds[test_rows] = model.odds(of.rows[test_rows])
+        odds[test_rows] = model.odds(sentences.rows[test_rows])
     return odds
 
 
-def calibrate(model: Model, of: Table, recipe: Recipe) -> Model:
+def calibrate(model: Model, sentences: Table, recipe: Recipe) -> Model:
     """The model with slope and shift, fitted on unseen sentences reweighted to `PRIOR`."""
     from sklearn.linear_model import LogisticRegression  # type: ignore[import-untyped]
 
-    real = np.array([source != MADE for source in of.sources])
-    odds, labels = cross_fitted_odds(of, recipe, model.weights)[real], of.labels[real]
-    counts = of.weights[real]
+    real = np.array([source != MADE for source in sentences.sources])
+    odds, labels = cross_fitted_odds(sentences, recipe, model.weights)[real], sentences.labels[real]
+    counts = sentences.weights[real]
     supported = counts[labels].sum()
     counts = np.where(labels, PRIOR / supported, (1 - PRIOR) / (counts.sum() - supported)) * counts
     line = LogisticRegression(C=1e6).fit(odds[:, None], labels, sample_weight=counts * len(counts))
@@ -216,9 +222,9 @@ def train(labelled: Sequence[Example]) -> Model:
     weights = word_weights(
         text for example in labelled for text in (example.answer, *example.contents)
     )
-    of = table(labelled, weights)
-    model = fit(of.rows, of.labels, of.weights, ANY_SERVICE, weights)
-    return calibrate(model, of, ANY_SERVICE)
+    sentences = table(labelled, weights)
+    model = fit(sentences.rows, sentences.labels, sentences.weights, ANY_SERVICE, weights)
+    return calibrate(model, sentences, ANY_SERVICE)
 
 
 def main() -> None:
