@@ -126,6 +126,7 @@ class WebSettings(BaseModel):
         """A token of this role, else of a stronger one; None where no such token is set."""
         least = Role(role)
         ranks = (Role.READER, Role.TRIAGER, Role.APPROVER, Role.ADMIN)
+        # A reader may not post: in place of an ingest token the ranks begin with the triager.
         stronger = ranks[ranks.index(least) :] if least in ranks else ranks[1:]
         by_role = {each: token for token, each in self.tokens().items()}
         return next((by_role[each] for each in (least, *stronger) if each in by_role), None)

@@ -39,6 +39,7 @@ def _parsed(text: str, now: datetime) -> datetime:
     ago = AGO.fullmatch(text)
     if ago is not None:
         return now - timedelta(**{UNITS[ago[2]]: int(ago[1])})
+    # Eight digits are a date, 20260301, not seconds.
     if re.fullmatch(r"\d+(\.\d+)?", text) and len(text.partition(".")[0]) != 8:
         return datetime.fromtimestamp(float(text), UTC)
     # A plus sign in a query string is read as a space.

@@ -111,6 +111,7 @@ def free_port(usual: int = 0) -> int:
     """
     for port in (usual or _random_port(), *(_random_port() for _ in range(100))):
         with socket.socket() as probe, contextlib.suppress(OSError):
+            # As servers bind: a port whose last connections are in TIME_WAIT counts as free.
             probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
             probe.bind(("127.0.0.1", port))
             return port

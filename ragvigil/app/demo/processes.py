@@ -83,6 +83,7 @@ class Child:
         try:
             self._process.wait(STOP_SECONDS)
         except subprocess.TimeoutExpired:
+            # The session's leader has the id of its process group: what it started ends as well.
             os.killpg(self._process.pid, signal.SIGKILL)
             self._process.wait()
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import itertools
 import time
 from collections import Counter
 from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
@@ -24,8 +25,10 @@ from ragvigil.model.backoff import Backoff
 BACKFILL_HEADER = "x-ragvigil-backfill"
 TRY_AGAIN = frozenset({429, 502, 503, 504})
 LONGEST_WAIT_SECONDS = 30.0
+"""Bounds the pause that a receiver asks for with Retry-After."""
 BACKOFF = Backoff(first_seconds=0.25, longest_seconds=5.0)
 KEPT_MESSAGES = 5
+"""Different error messages that a summary holds."""
 
 Progress = Callable[["Outgoing"], None]
 Sleep = Callable[[float], Awaitable[None]]
@@ -212,7 +215,7 @@ class _Sender:
     async def send(self, outgoing: Outgoing, progress: Progress) -> None:
         """Sends a body, and again while the receiver is away or busy. Raises GaveUp."""
         waited = 0.0
-        for attempt in range(1_000_000):
+        for attempt in itertools.count():
             reply, problem = await self._post(outgoing)
             if reply is not None and reply.status_code not in TRY_AGAIN:
                 self._count(reply, outgoing)

@@ -68,6 +68,7 @@ def contents(recorded: Recorded) -> Contents:
         return Contents(items=0, latest_unix_nano=0)
     if recorded.content_type == JSON:
         times = list(_tree_times(_load(recorded)))
+        # A span has one end time, a log record one observed time.
         items = sum(1 for key, _ in times if key in ("endTimeUnixNano", "observedTimeUnixNano"))
         return Contents(items=items, latest_unix_nano=max((t for _, t in times), default=0))
     spans = list(_items(_parse(recorded)))
@@ -144,7 +145,7 @@ def _move(item: Any, nanos: int, *fields: str) -> None:
     """Moves times; 0 means *unknown* in OTLP and stays 0."""
     for field in fields:
         time = getattr(item, field)
-        if time:
+        if time:  # at least 1, so that a known time does not become unknown
             setattr(item, field, max(1, time + nanos))
 
 
@@ -178,6 +179,7 @@ def _new_json_id(value: Any, length: int, salt: bytes) -> Any:
     if not isinstance(value, str) or not value:
         return value
     try:
+        # OTLP/JSON writes ids in hex; protobuf's own JSON mapping, as base64.
         old = bytes.fromhex(value) if len(value) == 2 * length else base64.b64decode(value)
     except (ValueError, binascii.Error):
         return value

@@ -41,6 +41,7 @@ LIVE_RATE = 0.5
 SCORING_SECONDS = 150.0
 MOVEMENT_SECONDS = 75.0
 CALM_SECONDS = 16.0
+"""Longer than the 15 s between two computations of deltas."""
 STATUS_SECONDS = 10.0
 WORST_TRACES = 3
 

@@ -17,8 +17,11 @@ from ragvigil.app.demo.replay import Outgoing
 HOUR_NANOS = 3_600 * 10**9
 DAY_HOURS = 24
 BUSIEST_HOUR = 14
+"""UTC."""
 SWING = 0.6
+"""Traffic of the busiest hour over the mean of a day, minus 1; the quietest has 1 - SWING."""
 WEEKEND = 0.75
+"""Traffic of a weekend's day over that of a weekday."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -147,6 +150,8 @@ def schedule(
         for is_faulty, by_route in ((False, healthy), (True, faulty))
         for route in by_route
     }
+    # Thinning: traces arrive at the rate of the busiest hour, and a share of them is kept that
+    # follows the day and the week.
     peak = plan.traces_per_hour * (1 + SWING)
     at = plan.starts_unix_nano
     while True:
@@ -177,7 +182,7 @@ def day_factor(unix_nano: int) -> float:
 
 def requests(arrivals: Iterable[Arrival], plan: Plan) -> Iterator[Outgoing]:
     """The schedule as OTLP requests of `traces_per_request` traces each, in order of time."""
-    dice = random.Random(plan.seed + 1)
+    dice = random.Random(plan.seed + 1)  # of its own: ids do not change the schedule
     parts: list[bytes] = []
     spans = 0
     for arrival in arrivals:

@@ -53,6 +53,7 @@ class GoldenJob:
     ) -> None:
         self._store, self._settings, self._known = store, settings, known
         self._trial, self._clock = trial, clock
+        # Reentrant: `reject` and `propose` call other verbs that take it again.
         self._lock = threading.RLock()
 
     def propose(self, trace_id: str, record_id: str, issue_id: str, actor: str) -> GoldenCase:
@@ -100,18 +101,20 @@ class GoldenJob:
             )
             commit_id = commit(repo, tree, set_file.put(tree.text, after), message(after))
             self._write(after, CaseVerb.SIGN, after.approved_by, commit_id)
+        # Outside of the lock: a run waits for the service, up to its timeout.
         return self.run(case_id)
 
     def reject(self, case_id: str, actor: str, text: str) -> GoldenCase:
         """Declines a proposal; a signed case that it would have changed is restored."""
         with self._lock:
             file = self.read_set()
+            # A set that cannot be read may hold the case.
             is_in_file = bool(file.problem) or case_id in {case.case_id for case in file.cases}
             case = known_case(self._store, case_id)
             self._write(
                 verbs.reject(case, actor, is_in_file=is_in_file), CaseVerb.REJECT, actor, text
             )
-            self.read_set()
+            self.read_set()  # restores the signed case from the file
             return known_case(self._store, case_id)
 
     def run(self, case_id: str, trial: Trial | None = None) -> CaseRun:
@@ -124,6 +127,7 @@ class GoldenJob:
         run = replace(run, why=self._marked(run.why), answer=self._marked(run.answer))
         with self._lock:
             golden.write(self._store, self._now(), runs=[run])
+            # The case may have been edited or rejected while it ran.
             newest = known_case(self._store, case_id)
             is_same = newest.content_hash == case.content_hash
             if run.is_pass and is_same and newest.state is CaseState.SIGNED:

@@ -94,6 +94,7 @@ def _reply(case: GoldenCase, target: TargetSettings) -> object:
     if target.token:
         headers["authorization"] = f"Bearer {target.token.get_secret_value()}"
     body: dict[str, Any] = built({**target.body, target.question: case.question})
+    # The client's timeout is for each read: a service that sends a byte at a time needs this one.
     end = time.monotonic() + target.timeout_seconds
     content = bytearray()
     try:

@@ -15,7 +15,9 @@ from ragvigil.web.views.operating import OperatingPointForm
 
 DAY, WEEK = 86_400, 7 * 86_400
 KEPT_SECONDS = 60
+"""How long an answer is kept before the store is read again."""
 DELTAS_SECONDS = 3600
+"""A series whose newest delta is older than this has no traffic now, and is left out."""
 
 
 class Operating:

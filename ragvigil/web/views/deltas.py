@@ -20,7 +20,7 @@ Number = float | None
 HOUR = 3600
 HOURS = 24
 LIVE_SECONDS = 600
-"""A series whose newest tick is older than this has no present."""
+"""A series whose newest tick is older than this is not live: its windows are shown as they were."""
 WINDOWS = ("15m", "30m", "90m", "6h", "24h")
 
 

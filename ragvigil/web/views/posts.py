@@ -19,6 +19,7 @@ from pydantic import (
 )
 
 NAMESPACE = uuid.UUID("6f7b1c9e-5d0e-4f0a-9a53-2b8f3f1c7d10")
+"""Never changes: the same post must have the same id in every release."""
 YEARS = (datetime(2000, 1, 1, tzinfo=UTC), datetime(2200, 1, 1, tzinfo=UTC))
 
 
@@ -46,6 +47,7 @@ Time = Annotated[AwareDatetime, AfterValidator(_storable)]
 Hex = r"^[0-9a-fA-F]*$"
 PASS_WORDS = {"pass": 1.0, "good": 1.0, "true": 1.0, "fail": 0.0, "bad": 0.0, "false": 0.0}
 MOST_LABELS = 1000
+"""Labels in one request."""
 
 
 class FeedbackPost(BaseModel):

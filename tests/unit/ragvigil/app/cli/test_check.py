@@ -18,7 +18,7 @@ from scorers.settings import ScorersSettings
 
 
 def keys(settings: Settings) -> list[str]:
-    return [one.key for one in warnings(settings)]
+    return [warning.key for warning in warnings(settings)]
 
 
 def test_the_defaults_need_no_warning() -> None:
@@ -65,10 +65,10 @@ def test_an_api_of_ones_own_needs_no_key(monkeypatch: pytest.MonkeyPatch) -> Non
 def test_one_address_at_two_listeners_is_named_at_both() -> None:
     settings = Settings(web=WebSettings(endpoint="127.0.0.1:9464"))
     found = list(warnings(settings))
-    assert [one.key for one in found] == ["[metrics] endpoint", "[web] endpoint"]
+    assert [warning.key for warning in found] == ["[metrics] endpoint", "[web] endpoint"]
     assert all(
-        one.explanation == "127.0.0.1:9464 is used by two listeners; the daemon will not start"
-        for one in found
+        warning.explanation == "127.0.0.1:9464 is used by two listeners; the daemon will not start"
+        for warning in found
     )
 
 
@@ -80,7 +80,7 @@ def test_a_spool_that_is_emptied_at_boot_is_warned_of() -> None:
 def test_a_rubric_that_there_is_not_is_warned_of_where_it_is_named() -> None:
     settings = Settings(scorers=ScorersSettings(disabled=("loud",), fails_below={"soft": 0.5}))
     found = list(warnings(settings))
-    assert [one.key for one in found] == ["[scorers] disabled", "[scorers] fails_below"]
+    assert [warning.key for warning in found] == ["[scorers] disabled", "[scorers] fails_below"]
     assert found[0].explanation.startswith("loud is not one of answer_complete_text, ")
 
 

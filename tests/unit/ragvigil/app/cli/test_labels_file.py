@@ -50,7 +50,7 @@ def line(number: int, value: object, **more: object) -> dict[str, object]:
 
 def jsonl(folder: Path, *lines: object) -> Path:
     path = folder / "labels.jsonl"
-    texts = [one if isinstance(one, str) else json.dumps(one) for one in lines]
+    texts = [row if isinstance(row, str) else json.dumps(row) for row in lines]
     path.write_text("\n".join(texts) + "\n", encoding="utf-8")
     return path
 
@@ -80,13 +80,13 @@ def test_good_lines_are_taken_and_bad_ones_named(
     assert import_labels(path, daemon, labeller="ada", as_json=False) == 1
     said = capsys.readouterr()
     assert said.out == "2 labels stored, 1 of answers that are not stored (yet); 7 lines refused\n"
-    refusals = {one.partition(":")[0]: one.partition(": ")[2] for one in said.err.splitlines()}
+    refusals = {line.partition(":")[0]: line.partition(": ")[2] for line in said.err.splitlines()}
     assert sorted(refusals) == [f"line {number}" for number in (10, 2, 3, 5, 6, 7, 9)]
     assert refusals["line 5"] == "value: Input should be less than or equal to 1"
     assert "there is no rubric eloquence" in refusals["line 6"]
     assert "a label in words is needed" in refusals["line 7"]
-    found = {one["value"]: one for one in stored(daemon)}
-    assert {(value, one["labeller"]) for value, one in found.items()} == {
+    found = {label["value"]: label for label in stored(daemon)}
+    assert {(value, label["labeller"]) for value, label in found.items()} == {
         (1.0, "ada"),
         (0.25, "bob"),
     }
@@ -105,7 +105,7 @@ def test_the_same_file_again_changes_nothing_but_a_changed_line_does(
     assert len(stored(daemon)) == 450
     assert import_labels(jsonl(tmp_path, line(3, 0.0)), daemon, as_json=True) == 0
     assert len(stored(daemon)) == 450
-    assert {one["value"] for one in stored(daemon) if one["trace_id"] == ids(3)[0]} == {0.0}
+    assert {label["value"] for label in stored(daemon) if label["trace_id"] == ids(3)[0]} == {0.0}
 
 
 @pytest.mark.usefixtures("store")
@@ -126,7 +126,7 @@ def test_a_csv_from_a_spreadsheet_is_read(
     said = capsys.readouterr()
     assert "line 5: value: Input should be a valid number" in said.err
     assert "line 6: has more cells than the heading" in said.err
-    found = {one["trace_id"]: one for one in stored(daemon)}
+    found = {label["trace_id"]: label for label in stored(daemon)}
     assert len(found) == 3
     assert found[ids(1)[0]]["comment"] == 'two lines,\r\nand "quotes"'
     assert (found[ids(2)[0]]["value"], found[ids(2)[0]]["label"]) == (None, "refused")

@@ -43,7 +43,7 @@ def scored(
 
 
 def values(shown: dict[str, Any]) -> dict[str, float | None]:
-    return {one["rubric"]: one["value"] for one in shown["scores"]}
+    return {score["rubric"]: score["value"] for score in shown["scores"]}
 
 
 def test_a_quotation_is_checked_against_the_chunk_that_its_marker_names(
@@ -132,18 +132,19 @@ def test_absent_is_not_empty() -> None:
 
 def test_chunks_may_be_texts_and_have_other_names() -> None:
     texts = parsed(context=["one", {"content": "two"}, {"id": 7, "text": "three"}]).context
-    assert [(one.chunk_id, one.content, one.rank) for one in texts] == [
+    assert [(document.chunk_id, document.content, document.rank) for document in texts] == [
         ("chunk-1", "one", 0), ("chunk-2", "two", 1), ("7", "three", 2),
     ]  # fmt: skip
 
 
 def test_citations_that_are_given_win_over_the_markers() -> None:
     record = parsed(**GOOD, citations=["refund-02", {"id": "lost", "quote": "q"}])
-    assert [(one.target, one.chunk_id, one.quote) for one in record.citations] == [
+    cited = record.citations
+    assert [(citation.target, citation.chunk_id, citation.quote) for citation in cited] == [
         ("refund-02", "refund-02", None), ("lost", None, "q"),
     ]  # fmt: skip
     assert parsed(**GOOD, citations=[]).citations == ()
-    assert [one.chunk_id for one in parsed(**GOOD).citations] == ["refund-02"]
+    assert [citation.chunk_id for citation in parsed(**GOOD).citations] == ["refund-02"]
 
 
 def test_names_may_be_numbers_and_null_is_no_name() -> None:

@@ -39,7 +39,7 @@ ROWS = [
 
 def test_the_largest_fall_comes_first_and_rates_of_labels_are_not_said_twice() -> None:
     moved = what_moved(ROWS)
-    assert [one.series.rubric for one in moved] == ["citation_validity", "chunk_utilization"]
+    assert [delta.series.rubric for delta in moved] == ["citation_validity", "chunk_utilization"]
     assert moved[0].since == 1_795_212_000
     assert moved[1].since is None
 
@@ -65,7 +65,7 @@ def test_failing_records_come_worst_first_with_the_reason_in_words() -> None:
         record("worst", 0.0, "quote_not_found, unknown_chunk"),
     ]
     pairs = failing(records, "citation_validity")
-    assert [one["trace_id"] for one, _ in pairs] == ["worst", "half"]
+    assert [record["trace_id"] for record, _ in pairs] == ["worst", "half"]
     labels = labels_of(pairs)
     assert labels == {"quote_not_found": 2, "unknown_chunk": 1}
     assert next(meanings(labels)).endswith("the quoted words stand in no chunk of the context")

@@ -95,9 +95,9 @@ def test_new_ids_agree_across_requests_for_parents_links_and_logs() -> None:
 
 
 @given(st.binary(min_size=1, max_size=64), st.binary(min_size=1, max_size=64))
-def test_other_salts_give_other_ids_and_the_same_salt_the_same(one: bytes, other: bytes) -> None:
-    first, second = (spans_of(rewrite(traces(root()), Change(salt=s)))[0] for s in (one, other))
-    assert (first.trace_id == second.trace_id) == (one == other)
+def test_other_salts_give_other_ids_and_the_same_salt_the_same(salt: bytes, other: bytes) -> None:
+    first, second = (spans_of(rewrite(traces(root()), Change(salt=s)))[0] for s in (salt, other))
+    assert (first.trace_id == second.trace_id) == (salt == other)
 
 
 def test_json_keeps_its_forms_and_gets_the_ids_of_the_protobuf_body() -> None:

@@ -81,7 +81,7 @@ def test_a_failing_trace_becomes_a_signed_case_that_scorers_read(
         assert line in message
     found = read_golden(folder / "golden.jsonl")[question_key("how long do refunds take")]
     assert [fact.text for fact in found.facts] == ["Refunds take 5 to 7 days."]
-    assert [one.verb for one in golden.events(store, case.case_id)] == [
+    assert [event.verb for event in golden.events(store, case.case_id)] == [
         CaseVerb.PROPOSE, CaseVerb.EDIT, CaseVerb.SIGN, CaseVerb.PASSED
     ]  # fmt: skip
     assert golden.events(store, case.case_id)[2].text == git(folder, "rev-parse", "HEAD").strip()
@@ -135,22 +135,22 @@ def test_a_case_that_was_changed_since_it_was_seen_is_not_signed(
 
 def test_two_who_sign_the_same_case_make_one_commit(job: GoldenJob, folder: Path) -> None:
     case = proposal(job)
-    said: list[str] = []
+    answers: list[str] = []
 
-    def one(actor: str) -> None:
+    def sign_as(actor: str) -> None:
         try:
             sign(job, case, actor)
-            said.append("signed")
+            answers.append("signed")
         except Refused as error:
-            said.append(str(error))
+            answers.append(str(error))
 
-    threads = [threading.Thread(target=one, args=(name,)) for name in ("bob", "eve")]
+    threads = [threading.Thread(target=sign_as, args=(name,)) for name in ("bob", "eve")]
     for thread in threads:
         thread.start()
     for thread in threads:
         thread.join()
-    assert sorted(one == "signed" for one in said) == [False, True]
-    assert any("only a proposed case is signed" in one for one in said)
+    assert sorted(answer == "signed" for answer in answers) == [False, True]
+    assert any("only a proposed case is signed" in answer for answer in answers)
     assert (commits(folder), len(in_file(folder))) == (2, 1)
 
 
@@ -168,9 +168,9 @@ def test_many_who_sign_at_a_time_lose_no_case(job: GoldenJob, store: Store, fold
         thread.start()
     for thread in threads:
         thread.join()
-    assert {one.case_id for one in in_file(folder)} == {one.case_id for one in cases}
+    assert {case.case_id for case in in_file(folder)} == {case.case_id for case in cases}
     assert commits(folder) == 1 + len(cases)
-    assert all(state(store, one.case_id) is CaseState.SIGNED for one in cases)
+    assert all(state(store, case.case_id) is CaseState.SIGNED for case in cases)
     assert job.read_set().broken == []
 
 
@@ -184,7 +184,7 @@ def test_a_line_that_was_edited_after_signing_is_told_and_not_believed(
     assert "differs from the last commit" in job.read_set().problem
     git(folder, "commit", "-qam", "Make it pass")
     found = job.read_set()
-    assert [(one.case_id, one.number) for one in found.broken] == [(case.case_id, 1)]
+    assert [(line.case_id, line.number) for line in found.broken] == [(case.case_id, 1)]
     assert "edited after it was signed" in found.broken[0].why
     kept = golden.get(store, case.case_id)
     assert kept is not None
@@ -212,7 +212,7 @@ def test_a_line_that_was_taken_out_is_told_until_the_case_is_rejected(
         job.reject(case.case_id, "eve", "")
     (folder / "golden.jsonl").write_text("")
     git(folder, "commit", "-qam", "Drop it")
-    assert [one.why for one in job.read_set().broken] == ["was signed and is not in the file"]
+    assert [line.why for line in job.read_set().broken] == ["was signed and is not in the file"]
     job.reject(case.case_id, "eve", "the product is gone")
     assert job.read_set().broken == []
     assert state(store, case.case_id) is CaseState.REJECTED
@@ -262,10 +262,10 @@ def test_a_crash_between_commit_and_store_finds_the_commit_again(
     case = proposal(job)
     write = GoldenJob._write
 
-    def cut(self: GoldenJob, one: GoldenCase, verb: CaseVerb, *more: str) -> GoldenCase:
+    def cut(self: GoldenJob, case: GoldenCase, verb: CaseVerb, *more: str) -> GoldenCase:
         if verb is CaseVerb.SIGN:
             raise Cut
-        return write(self, one, verb, *more)
+        return write(self, case, verb, *more)
 
     with monkeypatch.context() as patch:
         patch.setattr(GoldenJob, "_write", cut)
@@ -311,7 +311,7 @@ def test_a_change_of_a_signed_case_replaces_its_line_once_it_is_signed(
     job.watch()
     assert state(store, first.case_id) is CaseState.PROPOSED
     sign(job, change, "ada")
-    assert [one.gold_answer for one in in_file(folder)] == ["5 to 7 days"]
+    assert [case.gold_answer for case in in_file(folder)] == ["5 to 7 days"]
     assert (commits(folder), job.read_set().broken) == (3, [])
 
 
@@ -333,8 +333,8 @@ def test_cases_that_others_committed_are_known_and_unsigned_ones_are_shown(
     (folder / "golden.jsonl").write_text(text + '{"question": "By hand?"}\n')
     git(folder, "commit", "-qam", "More")
     found = job.read_set()
-    assert [one.why for one in found.broken] == ["is not signed"]
-    assert [one.state for one in golden.find(store, golden.CaseFilter())] == [CaseState.SIGNED]
+    assert [line.why for line in found.broken] == ["is not signed"]
+    assert [case.state for case in golden.find(store, golden.CaseFilter())] == [CaseState.SIGNED]
     assert (folder / "golden.jsonl").read_text().endswith('{"question": "By hand?"}\n')
 
 
@@ -358,7 +358,7 @@ def test_what_the_redactor_marks_does_not_enter(job: GoldenJob, store: Store) ->
         job.edit(case.case_id, {"gold_answer": "the password is hunter2"}, "ada")
     with pytest.raises(Refused, match="holds what is redacted: key"):
         proposal(job, "Is it hunter2?")
-    assert [one.revision for one in golden.find(store, golden.CaseFilter())] == [2]
+    assert [case.revision for case in golden.find(store, golden.CaseFilter())] == [2]
 
 
 def test_a_case_without_an_expectation_is_not_signed(job: GoldenJob) -> None:

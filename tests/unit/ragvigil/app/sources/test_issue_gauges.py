@@ -28,10 +28,10 @@ def nothing_shown() -> Iterator[None]:
 def told() -> dict[str, str]:
     """What is seen of each issue that is exposed."""
     return {
-        one.labels["issue"]: one.labels["seen"]
+        sample.labels["issue"]: sample.labels["seen"]
         for family in REGISTRY.collect()
-        for one in family.samples
-        if one.name == "ragvigil_issue_message"
+        for sample in family.samples
+        if sample.name == "ragvigil_issue_message"
     }
 
 

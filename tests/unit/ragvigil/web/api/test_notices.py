@@ -31,7 +31,7 @@ async def test_changes_are_listed_newest_first_with_what_they_can_explain(store:
     store.write(notices.batch([notice(1, 7200), notice(2, 3600)], NOW * NANOS))
     store.write(notices.batch([notice(2, 3600)], NOW * NANOS + 1))
     found = (await client(store).get("/api/v1/notices")).json()["notices"]
-    assert [one["id"] for one in found] == ["n2", "n1"]
+    assert [notice["id"] for notice in found] == ["n2", "n1"]
     assert (found[0]["kind"], found[0]["causes"]) == ("re-chunked", ["retrieval"])
     assert (found[0]["requests"], found[0]["share"]) == (12, 0.5)
     assert found[0]["evidence"] == {"new_chunk_share": 1.0, "chunk_characters": [400.0, None]}
@@ -43,7 +43,7 @@ async def test_they_are_found_by_service_route_and_time(store: Store) -> None:
 
     async def ids(query: str) -> set[str]:
         reply = await client(store).get(f"/api/v1/notices?{query}")
-        return {one["id"] for one in reply.json()["notices"]}
+        return {notice["id"] for notice in reply.json()["notices"]}
 
     assert await ids("route=/a") == {"n1"}
     assert await ids("service=other") == {"n3"}

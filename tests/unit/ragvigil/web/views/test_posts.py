@@ -39,7 +39,7 @@ def test_what_cannot_be_meant_is_refused(post: dict[str, object], reason: str) -
 
 
 def test_equal_posts_have_equal_ids() -> None:
-    one = FeedbackPost(trace_id=TRACE, kind="retry")
-    assert post_id(one, NOW) == post_id(FeedbackPost(trace_id=TRACE, kind="retry", time=NOW), NOW)
-    assert post_id(one, NOW) != post_id(one, NOW.replace(hour=13))
-    assert post_id(one, NOW) != post_id(DeployPost(service="desk"), NOW)
+    post = FeedbackPost(trace_id=TRACE, kind="retry")
+    assert post_id(post, NOW) == post_id(FeedbackPost(trace_id=TRACE, kind="retry", time=NOW), NOW)
+    assert post_id(post, NOW) != post_id(post, NOW.replace(hour=13))
+    assert post_id(post, NOW) != post_id(DeployPost(service="desk"), NOW)

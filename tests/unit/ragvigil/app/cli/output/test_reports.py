@@ -264,7 +264,7 @@ def test_judges_are_shown_with_figures_and_reason(capsys: pytest.CaptureFixture[
     out = capsys.readouterr().out
     for cell in ("0.81 [0.70, 0.90]", "0.920", "120", "0.75 [0.70, 0.80]", "groundedness: kappa"):
         assert cell in out
-    (line,) = [one for one in out.splitlines() if one.startswith("completeness ")]
+    (line,) = [line for line in out.splitlines() if line.startswith("completeness ")]
     assert line.split()[-4:] == ["–", "–", "3", "–"]
     assert "completeness: 3 labels" in out
 
