@@ -1,4 +1,4 @@
-"""Change audits: the judge, before against after a change."""
+"""Change audits: the judge scores pairs of records from before and after a change."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from ragvigil.model.score import Layer
 
 
 class AuditState(StrEnum):
-    """How far an audit is, or one rubric in it."""
+    """The state of an audit, or of one rubric in it."""
 
     RUNNING = "running"
     DROPPED = "dropped"
@@ -18,15 +18,16 @@ class AuditState(StrEnum):
     STEADY = "steady"
     """A drop that matters is ruled out."""
     UNDECIDED = "undecided"
-    """Neither, and nothing is left to judge, to pay with, or to wait for."""
+    """Neither, and there are no more records to judge, no budget, or no time."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AuditResult:
-    """What an audit knows of one rubric.
+    """The result of an audit for one rubric.
 
-    `before` and `after` are means of the same `n` pairs, `change` is after minus before with its
-    95 % interval, which holds at every look. All None while nothing is judged.
+    `before` and `after` are means over the same `n` pairs; `change` is after minus before, `low`
+    and `high` its 95 % interval, which holds however often it is read. All are None until a pair is
+    judged.
     """
 
     rubric: str
@@ -45,10 +46,10 @@ class AuditResult:
 class Audit:
     """One change under audit.
 
-    `routes` and `since_unix_nano` stand side by side: from when on a route shows the change. No
-    routes are all routes of the service, since `anchor_unix_nano`. `sources` are the ids of what
-    started it: notices, deploys, findings; `reason` is the same in words. `pairs` counts those
-    judged, `why` says why it ended undecided, `progress` what it could show by when.
+    `since_unix_nano` holds, for each of `routes`, when it began to show the change. No routes are
+    all routes of the service, since `anchor_unix_nano`. `sources` are the ids of what started it:
+    notices, deploys, findings; `reason` is the same in words. `pairs` counts judged pairs. `why`
+    says why it ended undecided, `progress` which drop it can show by when.
     """
 
     audit_id: str
@@ -70,13 +71,13 @@ class Audit:
 
     @property
     def is_running(self) -> bool:
-        """Whether it still judges; it may have confirmed a drop already."""
+        """Whether it still judges pairs; it may have confirmed a drop already."""
         return not self.ended_unix_nano
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Verdict:
-    """What the judge said of one side of a pair by one rubric; no value is never 0."""
+    """The judge's score of one side of a pair by one rubric; a missing value is None, never 0."""
 
     rubric: str
     layer: Layer
@@ -98,9 +99,9 @@ class Side:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Pair:
-    """A record from after the change and the one from before it that was asked most alike.
+    """A record from after the change, and the record from before it with the most similar question.
 
-    `likeness` of the two questions is 0..1.
+    `likeness` is the similarity of the two questions, 0..1.
     """
 
     number: int

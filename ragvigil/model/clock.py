@@ -1,9 +1,9 @@
-"""The daemon's clock: the time of the day, or for rehearsals one that runs faster.
+"""The daemon's clock: the machine's time or, for rehearsals, a time that runs faster.
 
-`RAGVIGIL_CLOCK=60@1767225600` makes every second of the machine a minute of the daemon, counted
-from the moment (seconds since the epoch) at which both agree: a rehearsal of a day takes 24
-minutes. Both processes and whoever sends spans read it alike, and alerting rules have to run at
-the same factor. Waits for disks, sockets and models stay as they are.
+`RAGVIGIL_CLOCK=60@1767225600` makes each second of the machine a minute of the daemon, counted from
+the moment (seconds since the epoch) at which both agree: a rehearsal of a day takes 24 minutes.
+Both processes and all senders of spans must use the same value, and alerting rules must run at the
+same factor. Timeouts of disks, sockets and models are not scaled.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ Clock: TypeAlias = Callable[[], float]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Pace:
-    """How much faster than the machine's the daemon's time runs, and since when.
+    """How many times faster than the machine's the daemon's time runs, and since when.
 
     >>> Pace.parse("60@1767225600").at(1767225610)
     1767226200.0
@@ -35,14 +35,14 @@ class Pace:
 
     @classmethod
     def parse(cls, text: str) -> Pace:
-        """Reads `FACTOR@SECONDS`; empty is the time of the day. Raises ValueError."""
+        """Parses `FACTOR@SECONDS`; an empty text is the machine's time. Raises ValueError."""
         if not text:
             return cls()
         factor, _, origin = text.partition("@")
-        made = cls(factor=float(factor), origin=float(origin))
-        if not 1 <= made.factor <= 10_000:
-            raise ValueError(f"{made.factor} is not between 1 and 10000")
-        return made
+        parsed = cls(factor=float(factor), origin=float(origin))
+        if not 1 <= parsed.factor <= 10_000:
+            raise ValueError(f"{parsed.factor} is not between 1 and 10000")
+        return parsed
 
     def at(self, machine: float) -> float:
         """The daemon's time when the machine's is `machine`."""
@@ -58,11 +58,11 @@ class Pace:
 
 
 class BadClock(ValueError):
-    """`RAGVIGIL_CLOCK` cannot be read; one sentence."""
+    """`RAGVIGIL_CLOCK` has a wrong form; the message is one sentence."""
 
 
 def pace(environment: Mapping[str, str] = os.environ) -> Pace:
-    """The pace that the environment asks for. Raises BadClock where it cannot be read."""
+    """The pace that the environment sets. Raises BadClock if its form is wrong."""
     text = environment.get(VARIABLE, "")
     try:
         return Pace.parse(text)

@@ -1,4 +1,4 @@
-"""Deltas: how far the rolling mean of a series stands from its own past."""
+"""Deltas: how far the rolling mean of a series is from its own past."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from ragvigil.model.score import Layer
 
 
 class BaselineKind(StrEnum):
-    """Which past a mean is compared with."""
+    """The past that a mean is compared with."""
 
     SAME_HOURS = "same_hours"
     """The same hours of the last 7 days."""
     FLAT = "flat"
-    """All of the available past, while fewer than 3 of those days have scores."""
+    """All of the past, while fewer than 3 of those days have scores."""
     NONE = "none"
     """There is no past yet."""
 
@@ -29,7 +29,7 @@ class Moved(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Series:
-    """What a mean is taken over. `segment` names the versions of rubric and scorer.
+    """The scores that a mean is taken over. `segment` names the versions of rubric and scorer.
 
     `rubric` is `<rubric>:<label>` for the rate of a label, `<rubric>:failed` for the share of
     records that fail.

@@ -1,4 +1,4 @@
-"""Listening addresses: what is one, which are loopback, and who may open the others."""
+"""Listening addresses: their form, which are loopback, and what the others require."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ def split_endpoint(endpoint: str) -> tuple[str, int]:
     >>> split_endpoint("[::1]:8088")
     ('::1', 8088)
 
-    Raises ValueError where it is neither.
+    Raises ValueError if it is neither.
     """
     host, _, port = endpoint.rpartition(":")
     bare = host.removeprefix("[").removesuffix("]")
@@ -48,14 +48,14 @@ def require_guarded(endpoint: str, *, has_token: bool, has_tls: bool, insecure: 
 
 
 def require_pair(certificate: Path | None, key: Path | None) -> None:
-    """Raises ValueError where only one of a certificate and its key is given."""
+    """Raises ValueError if only one of a certificate and its key is given."""
     if (certificate is None) != (key is None):
         given = "tls_key" if certificate is None else "tls_certificate"
         raise ValueError(f"only {given} is set; give both tls_certificate and tls_key, or none")
 
 
 def require_file(path: Path | None) -> Path | None:
-    """The path itself. Raises ValueError where it names no readable file."""
+    """Returns the path. Raises ValueError if it names no readable file."""
     if path is not None and not path.is_file():
         raise ValueError(f"{path} is not a file that can be read")
     return path

@@ -1,4 +1,4 @@
-"""Results as OpenTelemetry names them, and the mark of those that this house has exported."""
+"""OpenTelemetry's name for evaluation results, and the mark of those that ragvigil exports."""
 
 from __future__ import annotations
 
@@ -6,13 +6,13 @@ from ragvigil.model.span import Attributes, Scope
 
 EVENT = "gen_ai.evaluation.result"
 SCOPE = "ragvigil"
-"""The instrumentation scope, and the service name, of what this house exports."""
+"""The instrumentation scope, and the service name, of exported results."""
 OWN = "ragvigil.evaluator"
-"""The attribute that only exported results have; a Collector may rename scopes."""
+"""An attribute that only exported results have, because a Collector may rename scopes."""
 
 
 def is_own_result(scope: Scope, attributes: Attributes) -> bool:
-    """Whether a span or log record is a result that this house exported and that came back.
+    """Whether a span or log record is a result that ragvigil exported itself.
 
     >>> is_own_result(Scope(name="ragvigil"), {}), is_own_result(Scope(), {OWN: "judge"})
     (True, True)

@@ -1,18 +1,18 @@
-"""Feedback on an answer: what a user or a tool said, and the ids that find the answer."""
+"""Feedback on an answer, from a user or a tool, with the ids that identify the answer."""
 
 from __future__ import annotations
 
 from ragvigil.model.values import dataclass
 
 LANGFUSE_SCORES = "ragvigil.import.langfuse_scores"
-"""The scope of the spans that an import makes of Langfuse's scores: it keeps their true source."""
+"""The scope of spans that an import makes of Langfuse scores; it keeps their original source."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FeedbackEvent:
     """One piece of feedback; at least one of the four ids is given. See `record.Feedback`.
 
-    The same `feedback_id` again replaces the first.
+    A later event with the same `feedback_id` replaces the first.
     """
 
     feedback_id: str

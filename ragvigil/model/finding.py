@@ -1,4 +1,4 @@
-"""Findings: something is worse. Incidents are made of them."""
+"""Findings: one signal is worse than it was. Incidents are made of them."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from ragvigil.model.score import Layer
 
 
 class FindingKind(StrEnum):
-    """What found it, which is how much it weighs."""
+    """Which detector made it; that decides whether it pages."""
 
     CHANGED = "changed"
     """A change that no release declared; a ticket."""
@@ -19,7 +19,7 @@ class FindingKind(StrEnum):
     MOVED = "moved"
     """A number measured on all traffic left its own past; a ticket, and it starts an audit."""
     AUDIT = "audit"
-    """The judge, before against after, confirmed a drop; pages where that is large enough."""
+    """The judge confirmed a drop after a change; pages if the drop is large enough."""
     DRIFT = "drift"
     """A detector of sustained drops; pages."""
 
@@ -31,11 +31,11 @@ PAGES = frozenset({FindingKind.BROKEN, FindingKind.AUDIT, FindingKind.DRIFT})
 class Finding:
     """One signal that is worse, on one or more routes of a service.
 
-    `finding_id` stays while it lasts: the same finding seen again has the same id, and newer
-    numbers. `signal` is a rubric, `rubric:label`, or a measure of `record_shape`. `value` stands
-    against `reference`, which is the ceiling of a broken rate, else the level before; `low` and
-    `high` bound the change at 95 %, in the unit of the signal. `cleared_unix_nano` is 0 while it
-    lasts. `words` is one line for a person: what is worse, by how much, of how many.
+    `finding_id` is stable: a later row of the same finding has the same id and newer numbers.
+    `signal` is a rubric, `rubric:label`, or a measure of `record_shape`. `value` is compared with
+    `reference`, which is the ceiling of a broken rate, else the level before; `low` and `high`
+    bound the change at 95 %, in the unit of the signal. `cleared_unix_nano` is 0 while it lasts.
+    `words` is one line for a person: what is worse, by how much, of how many records.
     """
 
     finding_id: str

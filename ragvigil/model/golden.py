@@ -1,4 +1,4 @@
-"""Golden cases: questions whose right answers people have signed."""
+"""Golden cases: questions whose right answers people signed."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from enum import StrEnum
 
 
 class QueryType(StrEnum):
-    """The mix to aim at is 40 % canonical, 30 % adversarial, 30 % failure."""
+    """The kind of a question. Aim at 40 % canonical, 30 % adversarial, 30 % failure."""
 
     CANONICAL = "canonical"
     ADVERSARIAL = "adversarial"
@@ -16,7 +16,7 @@ class QueryType(StrEnum):
 
 
 class CaseState(StrEnum):
-    """How far a case is on its way into the set."""
+    """The state of a case on its way into the set."""
 
     PROPOSED = "proposed"
     SIGNED = "signed"
@@ -35,10 +35,10 @@ class ExpectedFact:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GoldenCase:
-    """A question with what a good answer needs, where it came from, and who stands for it.
+    """A question with what a good answer needs, where it came from, and who signed it.
 
-    `content_hash` covers what is asked and expected, not who signed it: a case that was edited
-    after the signature no longer has the hash that was signed.
+    `content_hash` covers the question and what is expected, not who signed it: a case that was
+    edited after the signature no longer has the signed hash.
     """
 
     case_id: str
@@ -60,13 +60,13 @@ class GoldenCase:
     proposed_by: str = ""
     proposed_unix_nano: int = 0
     edited_by: tuple[str, ...] = ()
-    """Who else wrote it since it was last signed; they do not approve it either."""
+    """Everyone else who edited it since it was last signed; they may not approve it either."""
     approved_by: str = ""
     approved_unix_nano: int = 0
     content_hash: str = ""
     revision: int = 0
     more: Mapping[str, object] = field(default_factory=dict)
-    """Keys of an imported case that are not ours; they are written back as they came."""
+    """Unknown keys of an imported case; an export writes them back unchanged."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -77,20 +77,20 @@ class CaseRun:
     time_unix_nano: int
     against: str
     is_pass: bool | None
-    """None where nothing could be told; `why` then says so."""
+    """None if the run could not decide; `why` then says so."""
     why: str = ""
     answer: str = ""
 
 
 class CaseVerb(StrEnum):
-    """What is done to a case; the last ones by the daemon, the others by people."""
+    """What is done to a case; FOUND and PASSED by the daemon, the others by people."""
 
     PROPOSE = "propose"
     EDIT = "edit"
     SIGN = "sign"
     REJECT = "reject"
     FOUND = "found"
-    """It stood signed in the set's file, and the store did not know."""
+    """It was signed in the set's file and missing in the store."""
     PASSED = "passed"
 
 

@@ -1,4 +1,4 @@
-"""Ids that are the same again for the same thing, so that a replay or a crash finds it."""
+"""Stable ids: the same parts give the same id, so that a replay or restart finds its rows again."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from hashlib import blake2b
 
 
 def identity(*parts: object, size: int = 8) -> str:
-    """Hex of `size` bytes of a hash of the parts, in this order; total on any text.
+    """A hash of the parts, in this order, as hex of `size` bytes; never raises on any text.
 
     >>> identity("desk", "/ask", 3) == identity("desk", "/ask", 3) != identity("desk", "/ask3")
     True

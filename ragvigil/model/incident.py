@@ -1,4 +1,4 @@
-"""Incidents: everything that one cause made worse, told once."""
+"""Incidents: all findings of one cause, reported once."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from ragvigil.model.notice import Cause, Notice
 
 
 class IncidentState(StrEnum):
-    """Where a person or the daemon has left it."""
+    """The state of an incident, set by a person or the daemon."""
 
     OPEN = "open"
     ACKNOWLEDGED = "acknowledged"
@@ -19,7 +19,7 @@ class IncidentState(StrEnum):
 
 
 class Verb(StrEnum):
-    """What is done to an incident; the daemon's own are OPENED, JOINED, ESCALATED, CLEARED."""
+    """What is done to an incident; OPENED, JOINED, ESCALATED and CLEARED by the daemon."""
 
     OPENED = "opened"
     JOINED = "joined"
@@ -27,18 +27,18 @@ class Verb(StrEnum):
     ESCALATED = "escalated"
     """From a ticket to a page."""
     CLEARED = "cleared"
-    """Nothing of it lasts any more; it resolves by itself."""
+    """None of its findings lasts; it resolves by itself."""
     ACKNOWLEDGE = "acknowledge"
     SNOOZE = "snooze"
     EXPECTED = "expected"
-    """The new level is meant: it is the level from now on."""
+    """The new level is intended: it is the reference from now on."""
     FALSE_PAGE = "false_page"
     """Nothing was wrong; counts against the precision of pages."""
     RESOLVE = "resolve"
 
 
 class Severity(StrEnum):
-    """Whether it wakes somebody."""
+    """Whether it pages somebody."""
 
     PAGE = "page"
     TICKET = "ticket"
@@ -60,8 +60,8 @@ class Incident:
     """One cause, whatever the number of rubrics and routes.
 
     `since_unix_nano` is the earliest onset of its findings. `suspects` are the changes that
-    precede it, the likeliest first. `cause` is None while undetermined. `paged_unix_nano` is 0
-    where it never paged; `is_false_page` and `is_expected` are what people said of it.
+    precede it, the likeliest first. `cause` is None while undetermined. `paged_unix_nano` is 0 if
+    it never paged; `is_false_page` and `is_expected` are people's verdicts.
     """
 
     incident_id: str

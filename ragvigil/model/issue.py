@@ -10,24 +10,24 @@ from ragvigil.model.score import Kind, Layer, Stream
 
 
 class FailureKind(StrEnum):
-    """Why a record counts as failing; the first that holds."""
+    """Why a record counts as failing; the first of these that holds."""
 
     ERROR = "error"
     """The request itself failed."""
     RUBRIC = "rubric"
-    """A rubric lies under its `fails_below`."""
+    """The value of a rubric is below its `fails_below`."""
     THUMBS_DOWN = "thumbs_down"
-    """A user said that it was bad, and no rubric says why."""
+    """A user rated it badly, and no rubric fails."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Failure:
-    """A failing record: where it failed first, and why in words.
+    """A failing record: where it failed first, and why, in words.
 
-    `rubric` and `label` are those of the most upstream failing rubric, empty where none failed;
+    `rubric` and `label` are those of the most upstream failing rubric, empty if none failed;
     `family` is its layer; `rubrics` are all that failed, upstream first. `reason` is one sentence.
-    `inclusion_probability` is the chance with which that rubric looked at the record: 1 for what
-    runs on every trace.
+    `inclusion_probability` is the chance with which that rubric scored the record: 1 for scorers
+    that run on every trace.
     """
 
     trace_id: str
@@ -58,38 +58,38 @@ class Failure:
 
 
 class IssueState(StrEnum):
-    """Where an issue stands in its life."""
+    """The state of an issue."""
 
     NEW = "new"
     """In its first seven days."""
     ONGOING = "ongoing"
     ESCALATING = "escalating"
-    """It comes more often than forecast."""
+    """It gains more members than forecast."""
     ACKNOWLEDGED = "acknowledged"
     """Somebody owns it."""
     RESOLVED = "resolved"
-    """Now, or in a named release or index version."""
+    """As of now, or of a named release or index version."""
     REGRESSED = "regressed"
     """Back after it was resolved, from a later release."""
     IGNORED = "ignored"
-    """For a time, a count of members, or for ever."""
+    """Until a time, until a number of members, or for ever."""
     STALE = "stale"
-    """Nothing new for long."""
+    """It gained no member for long."""
 
 
 class IssueVerb(StrEnum):
-    """What is done to an issue; the upper ones by the daemon, the others by people."""
+    """What is done to an issue; OPENED to EXPLAINED by the daemon, the others by people."""
 
     OPENED = "opened"
     REFINED = "refined"
     """A provisional issue became a cluster."""
     SPLIT = "split"
-    """The night's clustering holds it for several causes; nothing is done by that."""
+    """The nightly clustering found several causes in it; the issue is not changed by that."""
     AGED = "aged"
     """From new to ongoing, or to stale, by time alone."""
     ESCALATED = "escalated"
     CALMED = "calmed"
-    """No longer escalating, or ignored no more."""
+    """No longer escalating, or no longer ignored."""
     REGRESSED = "regressed"
     NAMED = "named"
     EXPLAINED = "explained"
@@ -117,14 +117,14 @@ class IssueEvent:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Issue:
-    """One cause of failing records of one service, whatever their routes.
+    """One cause of failing records of one service, on any of its routes.
 
-    `centroid` is the moving mean of its members' joint vectors, of length 1 (empty before any is
-    known), of the model `vector_model`; `members` are those it was made of. A provisional issue
-    has the members of one rubric and label; it keeps its id when clustering refines it.
-    `resolved_in` names a release or index version, empty for "now". An ignored issue is so until a
-    time, or until it has `ignored_members` members, or for ever where both are 0. `merged_into` is
-    the id that its members now have, empty for none.
+    `centroid` is the moving mean of its members' joint vectors, scaled to length 1, by the model
+    `vector_model`; it is empty before any vector is computed. `members` counts the members that it
+    was made of. A provisional issue has the members of one rubric and label; it keeps its id when
+    clustering refines it. `resolved_in` names a release or index version, empty for "now". An
+    issue is ignored until a time, until it has `ignored_members` members, or for ever if both are
+    0. `merged_into` is the id of the issue that has its members now, empty for none.
     """
 
     issue_id: str
@@ -157,7 +157,7 @@ class Issue:
 
     @property
     def is_triaged(self) -> bool:
-        """Whether a person has said something of it: such an issue is never dissolved."""
+        """Whether a person has acted on it: such an issue is never dissolved."""
         return bool(self.assignee) or self.is_name_frozen or self.state in TRIAGED
 
 
@@ -165,7 +165,7 @@ TRIAGED = frozenset({IssueState.ACKNOWLEDGED, IssueState.RESOLVED, IssueState.IG
 
 
 class MemberBy(StrEnum):
-    """How a record came into an issue."""
+    """How a record became a member of an issue."""
 
     KEY = "key"
     """It has the rubric and label of a provisional issue."""
@@ -207,18 +207,22 @@ class ComparedRecord:
 
 
 class PairVerdict(StrEnum):
-    """What is known of two issues that look alike."""
+    """The relation of two issues that look alike."""
 
     PROPOSED = "proposed"
     MERGED = "merged"
-    """Confirmed by a person, or sure by itself."""
+    """Confirmed by a person, or certain without one."""
     APART = "apart"
     """A merge was declined or undone: they are never proposed again (cannot-link)."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class IssuePair:
-    """Two issues, the older one first; `likeness` of their centroids, `shared` of both members."""
+    """Two issues, the older first.
+
+    `likeness` is the cosine of their centroids, `shared` the share of their members that fell into
+    one cluster.
+    """
 
     kept: str
     merged: str
@@ -240,7 +244,7 @@ class Quote:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RootCause:
-    """A report on why an issue happens. `cause` is empty where it could not be determined.
+    """A report on why an issue happens. `cause` is empty if it could not be determined.
 
     `by` is `code` for the deterministic report, else the model's name. `grades` are severity,
     frequency, confidence and effort, each 1..5 with its reason. `ended` says how the agent's run

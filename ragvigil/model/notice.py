@@ -1,4 +1,4 @@
-"""Change notices: what of a service changed, on which route, since when. They never page."""
+"""Change notices: what changed in a service, on which route, since when. They never page."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from enum import StrEnum
 
 
 class Cause(StrEnum):
-    """What a regression can be pinned to. Not a layer of a rubric."""
+    """The cause that a regression is attributed to; not a layer of a rubric."""
 
     RETRIEVAL = "retrieval"
     GENERATION = "generation"
@@ -21,18 +21,18 @@ class ChangeKind(StrEnum):
     RECHUNKED = "re-chunked"
     """Documents stable, their chunks new, chunk length moved."""
     REEMBEDDED = "re-embedded"
-    """Chunks stable, other ones found or other scores: embedding or retriever settings."""
+    """Chunks stable, but others retrieved or other scores: embedding or retriever settings."""
     DOCUMENTS = "documents_changed"
-    """Documents new, gone or with other text."""
+    """Documents were added, removed or changed."""
     REINDEXED = "re-indexed"
-    """Chunks new, and no document ids to tell why."""
+    """Chunks new, and no document ids that would tell why."""
     CHUNK_COUNT = "chunk_count"
-    """More or fewer chunks a request: top-k, or a reranker that cuts."""
+    """More or fewer chunks a request: top-k, or a reranker that drops some."""
     EMBEDDING_MODEL = "embedding_model"
     RERANKER = "reranker"
     """Another reranker, a new one, or none any more."""
     INDEX = "index_epoch"
-    """The service says that its index is another one."""
+    """The service states another index version."""
     LLM_MODEL = "llm_model"
     PROMPT = "prompt"
     TEMPERATURE = "temperature"
@@ -58,26 +58,27 @@ CAUSES: Mapping[ChangeKind, tuple[Cause, ...]] = {
     ChangeKind.TOP_K: (Cause.RETRIEVAL,),
     ChangeKind.RELEASE: (),
 }
-"""What a change of each kind can explain; a release may be anything."""
+"""The causes that each kind of change can explain; a release may be anything."""
 
 
 NOTICED_EPOCH = "noticed "
-"""Begins an index epoch that no service has stated: the change itself names it."""
+"""The prefix of an index epoch that no service stated, and that a noticed change names."""
 
 
 MARK = "deploy-"
-"""Begins the id of a change that somebody marked, by `POST /api/v1/deploys`."""
+"""The prefix of the id of a change that was marked by `POST /api/v1/deploys`."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Notice:
     """One change on one route.
 
-    `notice_id` is the same again when a replay finds the same change. `since_unix_nano` is the
-    time of the first request that shows it, `noticed_unix_nano` that of the request at which it
-    was certain, `requests` how many of the route lie between. `share` is the share of the newest
-    requests that show it: under 1 while a change rolls out. `before` and `after` are values in
-    words. `evidence` holds JSON-able numbers: shares, lengths, ids.
+    `notice_id` is stable: a replay that finds the same change gives the same id.
+    `since_unix_nano` is the time of the first request that shows the change, `noticed_unix_nano`
+    that of the request at which it was certain, `requests` how many requests of the route came
+    between. `share` is the share of the newest requests that show it: below 1 while a change rolls
+    out. `before` and `after` are values in words. `evidence` holds JSON-able numbers: shares,
+    lengths, ids.
     """
 
     notice_id: str
@@ -95,10 +96,10 @@ class Notice:
 
     @property
     def is_marked(self) -> bool:
-        """Whether somebody marked it, and nobody had to notice."""
+        """Whether it was marked by a person or a pipeline, not noticed in the traffic."""
         return self.notice_id.startswith(MARK)
 
     @property
     def is_declared(self) -> bool:
-        """Whether it says of itself that it is meant: a mark of any kind, or a release."""
+        """Whether it was intended: a mark of any kind, or a release."""
         return self.is_marked or self.kind is ChangeKind.RELEASE

@@ -1,4 +1,4 @@
-"""What became of a closed trace: the value that the store writes."""
+"""The outcome of a closed trace: the value that the store writes."""
 
 from __future__ import annotations
 
@@ -34,11 +34,11 @@ class ScoredRecord:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Outcome:
-    """A closed trace with everything that was made of it.
+    """A closed trace with its records, scores and feedback.
 
-    `time_unix_nano` is the time by which windows count it: pinned at the first closing, so that
-    all generations of a trace share one key. `gone` are record ids that an earlier generation
-    had and this one has not; they get tombstones. `feedback` is what the trace carries of any
+    `time_unix_nano` decides which windows count it. It is pinned at the first closing, so that all
+    generations of a trace share one key. `gone` are ids of records that an earlier generation had
+    and this one lacks; they get tombstones. `feedback` is all that the trace carries, on any
     answer.
     """
 

@@ -1,4 +1,4 @@
-"""Plug-ins: the entry points of other distributions, and why one of them is left out."""
+"""Plug-ins: the entry points of other distributions, and why any of them is left out."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from importlib.metadata import EntryPoint, entry_points
 from typing import Generic, TypeVar
 
 HOUSE = "ragvigil"
-"""The distribution whose own entry points must load."""
+"""Our own distribution, whose entry points must load."""
 
 Made = TypeVar("Made")
 
@@ -29,14 +29,14 @@ class LeftOut:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Plugins(Generic[Made]):
-    """What the distributions of others bring under one group, in a fixed order."""
+    """The plug-ins of one group, in a fixed order, and those that are left out."""
 
     loaded: tuple[Made, ...] = ()
     left_out: tuple[LeftOut, ...] = ()
 
 
 def own(group: str) -> list[EntryPoint]:
-    """The house's entry points of `group`, by name."""
+    """Our own entry points of `group`, by name."""
     return sorted(
         (point for point in entry_points(group=group) if _is_own(point)),
         key=lambda point: point.name,
@@ -52,19 +52,19 @@ def others(group: str) -> list[EntryPoint]:
 
 
 def plug_in(group: str, make: Callable[[EntryPoint], Made]) -> Plugins[Made]:
-    """What `make` gives for each entry point of others; never raises on what a plug-in does."""
+    """Calls `make` for each entry point of others; an error of a plug-in leaves it out."""
     loaded: list[Made] = []
     left_out: list[LeftOut] = []
     for point in others(group):
         try:
             loaded.append(make(point))
-        except (Exception, SystemExit) as error:  # the border with plug-in code: told to the user
+        except (Exception, SystemExit) as error:  # the border with plug-in code: the user is told
             left_out.append(refusal(point, f"{type(error).__name__}: {error}".removesuffix(": ")))
     return Plugins(loaded=tuple(loaded), left_out=tuple(left_out))
 
 
 def refusal(point: EntryPoint, reason: str) -> LeftOut:
-    """This entry point, left out for `reason`, which becomes one line."""
+    """An entry point that is left out; `reason` is put on one line."""
     return LeftOut(
         group=point.group,
         name=point.name,

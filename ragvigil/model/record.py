@@ -25,7 +25,7 @@ class Absent(StrEnum):
 
 
 class ContextSource(StrEnum):
-    """Where the list of chunks that reached the prompt was read from."""
+    """The source of the list of chunks that reached the prompt."""
 
     RERANKED = "reranked"
     RETRIEVED = "retrieved"
@@ -53,7 +53,7 @@ class Document:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Retrieval:
-    """One retriever call: what it was asked and what it returned."""
+    """One retriever call: its query and the documents that it returned."""
 
     query: str | None
     documents: tuple[Document, ...]
@@ -108,7 +108,7 @@ class Latencies:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Dimensions:
-    """What may explain a regression: every one is a value that a release can change."""
+    """What may explain a regression: each is a value that a release can change."""
 
     llm_model: str = ""
     embedding_model: str = ""
@@ -127,7 +127,7 @@ class Dimensions:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Feedback:
-    """What a user or reviewer said of an answer, through a span or the API.
+    """Feedback of a user or reviewer on an answer, through a span or the API.
 
     `kind` is thumbs, escalation, correction, retry or rating; `value` is 1 good .. 0 bad, None
     where the kind has no direction.
@@ -142,7 +142,7 @@ class Feedback:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RagRecord:
-    """One answer of a RAG service and everything the spans say about it.
+    """One answer of a RAG service, with all that its spans hold of it.
 
     `record_id` is the span id of the record's root. `context` is what reached the prompt;
     `retrieved` what the retriever returned (several calls are merged by `chunk_id`, first

@@ -28,10 +28,10 @@ class Kind(StrEnum):
 
 
 class Stream(StrEnum):
-    """Why this record was scored; means read base, and boost with its probability.
+    """Why a record was scored; means read BASE, and BOOST weighted by its probability.
 
-    Proxy: a local model's score of a rubric that a judge speaks for; it corrects the judge's mean
-    and never enters it.
+    PROXY is a local model's score for a judge's rubric: it corrects the judge's mean and never
+    enters it.
     """
 
     BASE = "base"
@@ -47,8 +47,8 @@ class Score:
     """A value in 0..1 where 1 is good, or None with the reason in `explanation`.
 
     `label` is the rubric's category (`refused`, `quote_not_found`; several joined by a comma).
-    `absent` names the record field whose absence made scoring impossible; it is empty where the
-    rubric simply does not apply, so that coverage counts only what could not be seen.
+    `absent` names the record field whose absence made scoring impossible. It is empty if the rubric
+    does not apply, so that coverage counts only what could not be seen.
     `details` holds JSON-able evidence: which chunks, by which sentences.
 
     Raises ValueError on a value that is NaN or outside 0..1.
@@ -72,10 +72,10 @@ class Score:
             raise ValueError(f"{self.rubric}: a score lies in 0..1, not {self.value}")
 
     def fails(self, bar: float | None) -> bool:
-        """Whether the value lies under the bar of its rubric.
+        """Whether the value is below the bar of its rubric.
 
-        Bars are set for the grades of code and judges: a local model's number is none of those,
-        and fails nothing.
+        Bars are set for the grades of code and judges. The number of a local model is no such
+        grade, and fails nothing.
         """
         if self.value is None or bar is None or self.kind is Kind.MODEL:
             return False
@@ -85,5 +85,5 @@ class Score:
     def not_applicable(
         cls, rubric: str, reason: str, *, label: str = "", absent: str = ""
     ) -> Score:
-        """No value, and why; never 0, never NaN."""
+        """A score without a value, and the reason; never 0, never NaN."""
         return cls(rubric=rubric, label=label, explanation=reason, absent=absent)

@@ -1,4 +1,4 @@
-"""Topics: what a service is asked about, as far as a sample of its questions shows."""
+"""Topics: what a service is asked about, by a sample of its questions."""
 
 from __future__ import annotations
 
@@ -7,10 +7,11 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Topic:
-    """Questions that lie close together.
+    """A group of similar questions.
 
-    `questions` are those of the sample, `failing` of them are answered badly as far as every answer
-    is looked at; `rated` are all that users rated, in the sample or not, `down` of them badly.
+    `questions` counts those of the sample; `failing` of them failed, by an error, a scorer that
+    sees every answer, or a bad rating. `rated` counts all that users rated, in the sample or not,
+    `down` of them badly.
     `centroid` is the mean of the questions' vectors, of length 1. `examples` are the questions
     nearest to it.
     """
@@ -30,7 +31,7 @@ class Topic:
 class TopicMap:
     """The topics of one service, most asked first, over the time from `since` to `built`.
 
-    `rest` counts what lies in no topic; it has neither id, name nor centroid.
+    `rest` counts the questions in no topic; it has no id, no name and no centroid.
     """
 
     service: str
@@ -48,5 +49,5 @@ class TopicMap:
 
     @property
     def questions(self) -> int:
-        """How many questions of the sample it rests on."""
-        return sum(one.questions for one in (*self.topics, self.rest))
+        """How many questions of the sample it is made of."""
+        return sum(topic.questions for topic in (*self.topics, self.rest))

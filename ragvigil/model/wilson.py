@@ -1,4 +1,4 @@
-"""The interval of a share that was counted."""
+"""The confidence interval of a counted share."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from math import sqrt
 
 
 def wilson(failed: float, n: float, z: float = 1.96) -> tuple[float, float]:
-    """Wilson's interval of a share (1927); everything from 0 to 1 where there is nothing.
+    """Wilson's interval of a share (1927), 95 % by default; 0 to 1 if `n` is 0.
 
     >>> tuple(round(bound, 3) for bound in wilson(3, 100))
     (0.01, 0.085)
