@@ -13,15 +13,17 @@ LAYERS: Mapping[str, Layer] = {"context_relevance": Layer.RETRIEVAL}
 def paired(
     count: int, scores: Mapping[str, Sequence[tuple[float | None, float | None]]]
 ) -> list[Pair]:
-    """So many pairs; the scores of each rubric come again and again."""
+    """Returns `count` pairs; the scores of each rubric, before and after, repeat."""
     return [
         Pair(
             number=number,
             before=_side(
-                2 * number, {name: one[number % len(one)][0] for name, one in scores.items()}
+                2 * number,
+                {name: values[number % len(values)][0] for name, values in scores.items()},
             ),
             after=_side(
-                2 * number + 1, {name: one[number % len(one)][1] for name, one in scores.items()}
+                2 * number + 1,
+                {name: values[number % len(values)][1] for name, values in scores.items()},
             ),
         )
         for number in range(count)

@@ -1,8 +1,8 @@
 """Prometheus and Alertmanager for tests: those of the machine, else Debian's, unpacked aside.
 
 Nothing is installed: packages are downloaded and unpacked beside the environment of the tests.
-Debian's Alertmanager reads its templates from /usr/share only: the one that lies aside is started
-in a mount namespace of its own, where its packages' files are there.
+Debian's Alertmanager reads its templates from /usr/share only, so the unpacked program is started
+in a mount namespace of its own, where its package's files are mounted there.
 """
 
 from __future__ import annotations
@@ -31,22 +31,23 @@ exec unshare --map-root-user --mount sh -c 'mount --bind "$0" /usr/share && exec
 def tool(name: str) -> str:
     """Path of `promtool`, `amtool`, `prometheus` or `alertmanager`; skips the test without it."""
     aside = Path(sys.prefix) / "share" / "ragvigil-tests"
-    found = _found(name, aside)
-    if found is None:
+    path = _path_of(name, aside)
+    if path is None:
         reason = fetch(aside)
-        found = _found(name, aside)
-        if found is None:
-            pytest.skip(f"there is no {name}, and Debian's cannot be had: {reason}")
-    if problem := _run([found, "--version"], Path()):
-        pytest.skip(f"{found} does not run here: {problem}")
-    return found
+        path = _path_of(name, aside)
+        if path is None:
+            pytest.skip(f"there is no {name}, and Debian's cannot be downloaded: {reason}")
+    if problem := _run([path, "--version"], Path()):
+        pytest.skip(f"{path} does not run here: {problem}")
+    return path
 
 
 def fetch(target: Path) -> str:
-    """Unpacks the packages into `target`; what stood in the way, else empty."""
+    """Unpacks the packages into `target`; returns what failed, empty if nothing did."""
     if shutil.which("apt-get") is None or shutil.which("dpkg-deb") is None:
-        return "apt-get or dpkg-deb is not here"
+        return "apt-get or dpkg-deb is missing"
     target.mkdir(parents=True, exist_ok=True)
+    # Test processes run side by side: the first one downloads, the others wait for it.
     with (target / "lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         if all((target / "usr" / "bin" / name).exists() for name in (*PACKAGES, "alertmanager")):
@@ -69,10 +70,13 @@ def _put_at_home(folder: Path) -> None:
     program.chmod(0o755)
 
 
-def _found(name: str, aside: Path) -> str | None:
+def _path_of(name: str, aside: Path) -> str | None:
     path = os.pathsep.join([os.environ.get("PATH", ""), str(aside / "usr" / "bin")])
     return next(
-        filter(None, (shutil.which(one, path=path) for one in NAMES.get(name, (name,)))), None
+        filter(
+            None, (shutil.which(candidate, path=path) for candidate in NAMES.get(name, (name,)))
+        ),
+        None,
     )
 
 

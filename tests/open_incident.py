@@ -1,4 +1,4 @@
-"""The watch of a service that has an incident, as Prometheus reads it."""
+"""The metrics of a watch with an open incident, as Prometheus reads them."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from ragvigil.model.notice import ChangeKind, Notice
 
 
 def an_open_incident(route: str) -> WatchMetrics:
-    """A page, a broken signal, one below its ceiling, one without, and a notice."""
+    """A page, a signal over its ceiling, one under it, one without a ceiling, and a notice."""
     metrics = WatchMetrics(MetricsSettings(), time.time)
     now = time.time_ns()
     place = {"service": "helpdesk", "environment": "demo"}

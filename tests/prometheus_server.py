@@ -1,4 +1,4 @@
-"""A Prometheus of the tests' own, asked as Grafana asks it."""
+"""Starts a Prometheus for a test, and queries it as Grafana does."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ FEW_MINUTES = 300
 
 
 class Prometheus:
-    """A server of this test's own on one daemon."""
+    """A client of a test's own Prometheus."""
 
     def __init__(self, url: str) -> None:
         self._client = httpx2.Client(base_url=f"{url}/api/v1", timeout=20)
@@ -31,7 +31,7 @@ class Prometheus:
         return reply["data"]
 
     def asked(self, query: Asked, values: Mapping[str, str]) -> list[Any]:
-        """Series of a query, as its panel asks it."""
+        """Runs a panel's query as the panel does; returns its series."""
         expr = substituted(query.expr, values)
         if query.is_instant:
             return list(self.get("query", query=expr)["result"])
@@ -40,12 +40,12 @@ class Prometheus:
         return list(self.get("query_range", query=expr, **span)["result"])
 
     def values(self, metric: str, label: str) -> list[str]:
-        """What Grafana's `label_values(metric, label)` offers."""
-        found = self.get("query", query=f"group by ({label}) ({metric})")["result"]
-        return sorted(one["metric"].get(label, "") for one in found)
+        """The values that Grafana's `label_values(metric, label)` returns."""
+        rows = self.get("query", query=f"group by ({label}) ({metric})")["result"]
+        return sorted(row["metric"].get(label, "") for row in rows)
 
     def wait_for(self, expr: str, seconds: float = 60) -> None:
-        """Until `expr` has a series."""
+        """Waits until `expr` has a series; fails after `seconds`."""
         deadline = time.monotonic() + seconds
         while not self.get("query", query=expr)["result"]:
             assert time.monotonic() < deadline, f"no series of {expr}"
@@ -54,7 +54,7 @@ class Prometheus:
 
 @contextlib.contextmanager
 def scraping(config: Path, folder: Path) -> Iterator[Prometheus]:
-    """A server with this configuration and its data in `folder`, stopped on the way out."""
+    """Runs a server with this configuration and its data in `folder`."""
     address = f"127.0.0.1:{free_port()}"
     command = [
         tool("prometheus"),

@@ -9,7 +9,7 @@ from math import log
 import numpy as np
 
 from alerts.deltas.windows import Floats
-from alerts.signals.broken_words import cleared, open_finding, with_numbers
+from alerts.signals.broken_words import clear_finding, open_finding, with_numbers
 from alerts.signals.catalogue import BY_SIGNAL, POOL, Accepted, scope_of
 from alerts.signals.ceilings import (
     WINDOWS,
@@ -199,7 +199,7 @@ class BrokenDetector:
             if is_expected or self._is_over_with(broken, now):
                 del self._open[scope]
                 self._cleared[scope] = now
-                yield cleared(broken.finding, rate, now)
+                yield clear_finding(broken.finding, rate, now)
 
     def _now(
         self,

@@ -58,7 +58,7 @@ def _percent(share: float) -> str:
     return f"{100 * share:.0f} %"
 
 
-def cleared(finding: Finding, rate: WindowRate | None, now: int) -> Finding:
+def clear_finding(finding: Finding, rate: WindowRate | None, now: int) -> Finding:
     """Clears a finding; `rate` is that of now, None without requests."""
     if rate is None or not rate.n:
         words = f"no requests any more; last: {finding.words}"

@@ -63,5 +63,5 @@ def folded(
     return fold(incidents, findings, notices, START + 60 * minutes, SETTINGS)
 
 
-def cleared(one: Finding, minutes: float) -> Finding:
-    return replace(one, cleared_unix_nano=at(minutes), seen_unix_nano=at(minutes))
+def cleared(finding: Finding, minutes: float) -> Finding:
+    return replace(finding, cleared_unix_nano=at(minutes), seen_unix_nano=at(minutes))

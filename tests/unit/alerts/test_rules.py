@@ -37,12 +37,12 @@ ALERTS = {rule["alert"] for rule in rules("alert")}
 
 def expected() -> dict[str, set[bool]]:
     """By alert, whether tests expect it to fire and not to fire."""
-    found: dict[str, set[bool]] = {}
+    outcomes: dict[str, set[bool]] = {}
     for path in TESTS:
         for test in yaml.safe_load(path.read_text(encoding="utf-8"))["tests"]:
-            for one in test.get("alert_rule_test", ()):
-                found.setdefault(one["alertname"], set()).add(bool(one["exp_alerts"]))
-    return found
+            for case in test.get("alert_rule_test", ()):
+                outcomes.setdefault(case["alertname"], set()).add(bool(case["exp_alerts"]))
+    return outcomes
 
 
 def promtool(*arguments: str | Path) -> None:

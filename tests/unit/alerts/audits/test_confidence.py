@@ -34,7 +34,7 @@ def test_the_order_of_differences_does_not_matter(values: list[float], chance: o
 @given(st.lists(SMALL, min_size=1, max_size=40))
 def test_a_fall_and_a_rise_are_mirror_images(values: list[float]) -> None:
     low, high = bounds(differences(values), 0.01)
-    mirrored = bounds(differences(-one for one in values), 0.01)
+    mirrored = bounds(differences(-value for value in values), 0.01)
     assert mirrored == pytest.approx((-high, -low))
 
 

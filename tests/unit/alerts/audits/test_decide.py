@@ -204,9 +204,9 @@ def test_where_every_drop_pages_none_is_small(
     if AuditState.DROPPED in states[:2]:
         assert set(needed) <= set(PLAN.first[: states.index(AuditState.DROPPED)])
     pairs = paired(300, dict.fromkeys(rubrics, WORSE))
-    for one in results:
-        if one.state is not AuditState.RUNNING:
-            assert update(one, pairs, every, 9) == one
+    for decided in results:
+        if decided.state is not AuditState.RUNNING:
+            assert update(decided, pairs, every, 9) == decided
 
 
 def test_at_the_budget_the_first_rubrics_end() -> None:

@@ -80,8 +80,8 @@ class Watched:
         if not self.is_there:
             return None
         if records:
-            self.batches.append((tuple(rubrics), tuple(is_after(one) for one in records)))
-        return [tuple(self._score(one, rubric) for rubric in rubrics) for one in records]
+            self.batches.append((tuple(rubrics), tuple(is_after(record) for record in records)))
+        return [tuple(self._score(record, rubric) for rubric in rubrics) for record in records]
 
     def _score(self, record: RagRecord, rubric: str) -> Score:
         self.calls.append((record.trace_id, rubric))
@@ -211,7 +211,7 @@ def test_a_drop_that_does_not_page_is_told_at_once_and_measured_with_all_its_rec
     assert found.words != first.words
     assert (watched.audit.state, watched.audit.why) == (AuditState.DROPPED, "")
     assert len(set(watched.calls)) == len(watched.calls)
-    judged = {one.rubric: one.state for one in watched.audit.results}
+    judged = {result.rubric: result.state for result in watched.audit.results}
     assert judged["completeness"] is not AuditState.RUNNING
     watched.restart()
     assert watched.turn() == (found,)
@@ -266,7 +266,7 @@ def test_a_refusal_of_the_budget_is_no_score_and_ends_it(watched: Watched) -> No
     assert watched.audit.state is AuditState.UNDECIDED
     assert watched.audit.why == "at the budget: today's reserve of the judge is spent"
     stored = audits.pairs_of(watched.store, watched.audit.audit_id)
-    assert {one.label for pair in stored for one in pair.after.verdicts} == {""}
+    assert {verdict.label for pair in stored for verdict in pair.after.verdicts} == {""}
 
 
 def test_a_judge_that_is_away_costs_an_audit_nothing_but_time(watched: Watched) -> None:
@@ -344,11 +344,11 @@ def test_two_a_day_and_the_last_one_for_a_change(watched: Watched) -> None:
     mail = replace(moved(later), routes=("/mail",))
     today = watched.now
     watched.turn(moved=[moved(), mail])
-    assert [one.routes for one in audits.find(watched.store)] == [("/ask",)]
+    assert [audit.routes for audit in audits.find(watched.store)] == [("/ask",)]
     watched.now = today
     change = notice(ChangeKind.RECHUNKED, route="/chat", since=ANCHOR + 75 * 60 * SECOND)
     watched.turn(change, moved=[mail])
-    assert {one.routes for one in audits.find(watched.store)} == {("/chat",), ("/ask",)}
+    assert {audit.routes for audit in audits.find(watched.store)} == {("/chat",), ("/ask",)}
     watched.now = today
     watched.turn(notice(route="/mail", since=ANCHOR + 90 * 60 * SECOND))
     assert len(audits.find(watched.store)) == 2

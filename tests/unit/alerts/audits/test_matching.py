@@ -53,14 +53,18 @@ def test_each_record_is_used_once_and_as_many_as_can_be_have_one(table: list[lis
     alike = np.array(table, dtype=np.float32).reshape(len(table), 5)
     found = match(alike, ["/a"] * len(table), ["/a"] * 5)
     assert len(found) == min(len(table), 5)
-    assert len({one.after for one in found}) == len({one.before for one in found}) == len(found)
-    assert all(one.likeness == alike[one.after, one.before] for one in found)
+    assert (
+        len({matched.after for matched in found})
+        == len({matched.before for matched in found})
+        == len(found)
+    )
+    assert all(matched.likeness == alike[matched.after, matched.before] for matched in found)
 
 
 def test_the_most_alike_go_first() -> None:
     alike = np.array([[0.9, 0.8], [0.95, 0.1]], dtype=np.float32)
     found = match(alike, ["/a", "/a"], ["/a", "/a"])
-    assert [(one.after, one.before) for one in found] == [(0, 1), (1, 0)]
+    assert [(matched.after, matched.before) for matched in found] == [(0, 1), (1, 0)]
 
 
 def test_a_record_of_the_same_route_goes_before_one_that_is_a_little_more_alike() -> None:

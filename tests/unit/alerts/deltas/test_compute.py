@@ -8,7 +8,7 @@ import pytest
 from alerts.deltas.compute import Columns, compute
 from alerts.deltas.windows import WINDOWS, Counts, Sums
 from alerts.settings import AlertsSettings
-from tests.unit.alerts.streams import DAY, HOUR, START, rollups, series, steady
+from tests.unit.alerts.score_streams import DAY, HOUR, START, rollups, series, steady
 
 RULES = AlertsSettings()
 NOW = START + 8 * DAY
@@ -17,7 +17,7 @@ ONSET = NOW - 6 * HOUR
 
 def at_now(times: np.ndarray, values: np.ndarray, now: int = NOW) -> dict[str, Columns]:
     sums = Sums(rollups(times, values, end=now))
-    return {one.window: one for one in compute(sums, np.array([now]), RULES)}
+    return {columns.window: columns for columns in compute(sums, np.array([now]), RULES)}
 
 
 def dropped(rng: np.random.Generator, an_hour: int = 40) -> tuple[np.ndarray, np.ndarray]:
@@ -162,15 +162,15 @@ def test_ticks_computed_together_equal_ticks_computed_alone() -> None:
     together = compute(sums, ticks, RULES)
     for place in (0, 7, len(ticks) - 1):
         alone = compute(sums, ticks[place : place + 1], RULES)
-        for many, one in zip(together, alone, strict=True):
+        for many, single in zip(together, alone, strict=True):
             for name in ("mean", "delta", "low", "high", "sustained_drop", "moved", "since"):
-                np.testing.assert_array_equal(getattr(many, name)[place], getattr(one, name)[0])
+                np.testing.assert_array_equal(getattr(many, name)[place], getattr(single, name)[0])
 
 
 def test_the_pinned_release_is_a_baseline_of_its_own() -> None:
     sums = Sums(rollups(*dropped(np.random.default_rng(13)), end=NOW))
-    one = (np.array([value]) for value in (500.0, 400.0, 400.0, 100.0, 0.0))
-    row = compute(sums, np.array([NOW]), RULES, release=Counts(*one))[3]
+    release = (np.array([value]) for value in (500.0, 400.0, 400.0, 100.0, 0.0))
+    row = compute(sums, np.array([NOW]), RULES, release=Counts(*release))[3]
     assert row.release_baseline[0, 0] == 0.8
     assert row.release_delta[0, 0] == pytest.approx(row.mean[0, 0] - 0.8)
     assert row.release_low[0, 0] < row.release_delta[0, 0] < row.release_high[0, 0]

@@ -61,10 +61,10 @@ def delta(**fields: object) -> Delta:
     return Delta(**(defaults | fields))  # type: ignore[arg-type]
 
 
-def count(of: ScoreMetrics, one: Outcome, known: tuple[str, ...] = ()) -> None:
+def count(of: ScoreMetrics, outcome: Outcome, known: tuple[str, ...] = ()) -> None:
     """Counts an outcome as the sink does."""
     counts = ScoreCounts(of.fails_below)
-    counts.add_outcome(one, known)
+    counts.add_outcome(outcome, known)
     of.add(counts)
 
 

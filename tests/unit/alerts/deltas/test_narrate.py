@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 
 from alerts.deltas.narrate import movement
 from ragvigil.model.delta import Delta, Moved
-from tests.unit.alerts.streams import series
+from tests.unit.alerts.score_streams import series
 
 NOW = datetime(2026, 3, 1, 9, 20, tzinfo=UTC)
 FELL = Delta(

@@ -6,7 +6,7 @@ import numpy as np
 
 from alerts.deltas.rates import with_rates
 from alerts.deltas.windows import Rollups, Sums
-from tests.unit.alerts.streams import START, series
+from tests.unit.alerts.score_streams import START, series
 
 WANTED = ("refusal:refused", "*:failed")
 
@@ -18,7 +18,7 @@ def rollups(counts: list[list[float]], rubric: str) -> Rollups:
 
 def means(found: Rollups) -> dict[str, float]:
     counts = Sums(found).between(np.array([0]), np.array([found.counts.shape[1]]))
-    names = [one.rubric for one in found.series]
+    names = [series.rubric for series in found.series]
     return dict(zip(names, counts.mean()[0].round(6).tolist(), strict=True))
 
 

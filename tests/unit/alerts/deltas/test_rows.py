@@ -11,7 +11,7 @@ from alerts.deltas.rows import deltas, stored, values
 from alerts.deltas.windows import Sums
 from alerts.settings import AlertsSettings
 from ragvigil.model.delta import BaselineKind, Delta, Moved
-from tests.unit.alerts.streams import DAY, HOUR, START, rollups, steady
+from tests.unit.alerts.score_streams import DAY, HOUR, START, rollups, steady
 
 NOW = START + 8 * DAY
 

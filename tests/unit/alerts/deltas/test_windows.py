@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from alerts.deltas.windows import TICK_SECONDS, WINDOWS, Sums
 from alerts.settings import AlertsSettings
-from tests.unit.alerts.streams import DAY, HOUR, START, rollups
+from tests.unit.alerts.score_streams import DAY, HOUR, START, rollups
 
 scores = st.lists(
     st.tuples(st.integers(0, 3 * DAY - 1), st.one_of(st.just(float("nan")), st.floats(0, 1))),

@@ -26,16 +26,16 @@ from tests.unit.alerts.incident_values import (
 
 
 def the_one(incidents: tuple[Incident, ...]) -> Incident:
-    assert len(incidents) == 1, [one.findings for one in incidents]
+    assert len(incidents) == 1, [incident.findings for incident in incidents]
     return incidents[0]
 
 
 def test_onsets_within_half_an_hour_are_one_incident_whatever_the_route_and_rubric() -> None:
     found = [finding("a", 0), finding("b", 25, routes=("/chat",)), finding("c", 50)]
     incidents, events = folded((), found, 60)
-    one = the_one(incidents)
-    assert [held.finding_id for held in one.findings] == ["a", "b", "c"]
-    assert one.since_unix_nano == at(0)
+    incident = the_one(incidents)
+    assert [held.finding_id for held in incident.findings] == ["a", "b", "c"]
+    assert incident.since_unix_nano == at(0)
     assert [event.verb for event in events] == [Verb.OPENED, Verb.JOINED, Verb.JOINED]
 
 
@@ -56,9 +56,9 @@ def test_a_confirmed_audit_joins_the_ticket_of_the_change_and_pages_once() -> No
     assert the_one(ticket).severity is Severity.TICKET
     audit = finding("x", 0, kind=FindingKind.AUDIT, seen_unix_nano=at(75))
     paged, events = folded(ticket, [moved("m", 35), audit], 75, (change,))
-    one = the_one(paged)
-    assert one.severity is Severity.PAGE
-    assert one.paged_unix_nano == at(75)
+    incident = the_one(paged)
+    assert incident.severity is Severity.PAGE
+    assert incident.paged_unix_nano == at(75)
     assert {event.verb for event in events} == {Verb.JOINED, Verb.ESCALATED}
     later, events = folded(paged, [moved("m", 35), audit], 80, (change,))
     assert the_one(later).paged_unix_nano == at(75)
@@ -75,9 +75,9 @@ def test_a_small_confirmed_drop_is_a_ticket_and_pages_once_where_it_proves_large
     assert the_one(ticket).severity is Severity.TICKET
     assert [event.verb for event in events] == [Verb.OPENED]
     paged, events = folded(ticket, [confirmed_drop(0.79, 95)], 95)
-    one = the_one(paged)
-    assert (one.severity, one.paged_unix_nano) == (Severity.PAGE, at(95))
-    assert one.findings == (confirmed_drop(0.79, 95),)
+    incident = the_one(paged)
+    assert (incident.severity, incident.paged_unix_nano) == (Severity.PAGE, at(95))
+    assert incident.findings == (confirmed_drop(0.79, 95),)
     assert [event.verb for event in events] == [Verb.ESCALATED]
     assert folded(paged, [confirmed_drop(0.79, 95)], 96) == (paged, ())
 
@@ -133,9 +133,9 @@ def test_what_comes_back_within_an_hour_opens_the_same_incident_without_a_second
     done, _ = folded(opened, [cleared(finding("a"), 20)], 40)
     again = finding("a2", 70, signal="signal_a")
     back, events = folded(done, [again], 75)
-    one = the_one(back)
-    assert one.state is IncidentState.OPEN
-    assert one.paged_unix_nano == at(5)
+    incident = the_one(back)
+    assert incident.state is IncidentState.OPEN
+    assert incident.paged_unix_nano == at(5)
     assert [event.verb for event in events] == [Verb.JOINED, Verb.OPENED]
 
 
@@ -143,7 +143,10 @@ def test_what_comes_back_later_is_a_new_incident() -> None:
     opened, _ = folded((), [finding("a")], 5)
     done, _ = folded(opened, [cleared(finding("a"), 20)], 40)
     incidents, _ = folded(done, [finding("a", 200)], 200)
-    assert [one.state for one in incidents] == [IncidentState.RESOLVED, IncidentState.OPEN]
+    assert [incident.state for incident in incidents] == [
+        IncidentState.RESOLVED,
+        IncidentState.OPEN,
+    ]
 
 
 def test_numbers_that_go_back_after_the_fix_open_nothing() -> None:
@@ -155,9 +158,9 @@ def test_numbers_that_go_back_after_the_fix_open_nothing() -> None:
     fixed, _ = folded(opened, [cleared(moved("down", 5), 95), up], 100, both)
     assert the_one(fixed).state is IncidentState.OPEN
     done, _ = folded(fixed, [up], 110, both)
-    one = the_one(done)
-    assert one.state is IncidentState.RESOLVED, "a number on its way back keeps nothing open"
-    assert [suspect.notice_id for suspect in one.suspects] == ["n", "fix"]
+    incident = the_one(done)
+    assert incident.state is IncidentState.RESOLVED, "a number on its way back keeps nothing open"
+    assert [suspect.notice_id for suspect in incident.suspects] == ["n", "fix"]
     much_later, _ = folded(done, [up], 600)
     the_one(much_later)
 
@@ -266,7 +269,7 @@ def test_suspects_are_those_whose_kind_fits_then_the_nearest() -> None:
         notice("after", 45, ChangeKind.RECHUNKED),
     )
     incidents, _ = folded((), [low], 40, changes)
-    named = [one.notice_id for one in the_one(incidents).suspects]
+    named = [incident.notice_id for incident in the_one(incidents).suspects]
     assert named == ["chunks", "model", "release", "prompt"]
 
 
@@ -312,8 +315,8 @@ changed = st.builds(
 )
 turns = st.lists(
     st.tuples(
-        st.lists(found, max_size=6, unique_by=lambda one: one.finding_id),
-        st.lists(changed, max_size=4, unique_by=lambda one: one.notice_id),
+        st.lists(found, max_size=6, unique_by=lambda finding: finding.finding_id),
+        st.lists(changed, max_size=4, unique_by=lambda change: change.notice_id),
         st.integers(1, 90),
     ),
     min_size=1,
@@ -338,21 +341,21 @@ def test_folding_is_idempotent_and_blind_to_order_and_pages_at_most_once_an_inci
         order.shuffle(notices)  # type: ignore[attr-defined]
         assert folded(before, findings, minutes, tuple(notices)) == (incidents, events)
         escalations += sum(event.verb is Verb.ESCALATED for event in events)
-    pages = [one for one in incidents if one.paged_unix_nano]
+    pages = [incident for incident in incidents if incident.paged_unix_nano]
     assert escalations <= len(pages) <= len(incidents)
-    for one in pages:
-        assert any(held.kind in PAGES for held in one.findings)
-    for one in incidents:
-        ids = [held.finding_id for held in one.findings]
+    for page in pages:
+        assert any(held.kind in PAGES for held in page.findings)
+    for incident in incidents:
+        ids = [held.finding_id for held in incident.findings]
         assert len(ids) == len(set(ids))
 
 
 @settings(max_examples=40, deadline=None)
-@given(findings=st.lists(found, max_size=8, unique_by=lambda one: one.finding_id))
+@given(findings=st.lists(found, max_size=8, unique_by=lambda finding: finding.finding_id))
 def test_every_open_finding_is_in_one_incident(findings: list[Finding]) -> None:
     incidents, _ = folded((), findings, 230)
-    held = [one.finding_id for incident in incidents for one in incident.findings]
-    assert sorted(held) == sorted(one.finding_id for one in findings if one.is_open)
+    held = [finding.finding_id for incident in incidents for finding in incident.findings]
+    assert sorted(held) == sorted(finding.finding_id for finding in findings if finding.is_open)
 
 
 def test_the_same_first_finding_makes_the_same_incident_after_a_crash() -> None:
@@ -392,4 +395,4 @@ def test_a_change_that_is_made_again_after_its_fix_is_a_suspect_again() -> None:
         notice("again", 300, before="v1", after="v2"),
     )
     incidents, _ = folded((), [finding("a", 310)], 320, changes)
-    assert [one.notice_id for one in the_one(incidents).suspects] == ["again"]
+    assert [incident.notice_id for incident in the_one(incidents).suspects] == ["again"]

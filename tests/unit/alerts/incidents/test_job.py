@@ -41,8 +41,8 @@ def finding(name: str, since: float = 0.0, **more: object) -> Finding:
     )
 
 
-def over(one: Finding, minutes: float) -> Finding:
-    return replace(one, cleared_unix_nano=int(seconds(minutes) * 1e9))
+def over(finding: Finding, minutes: float) -> Finding:
+    return replace(finding, cleared_unix_nano=int(seconds(minutes) * 1e9))
 
 
 def job(store: Store, minutes: float = 0.0) -> IncidentJob:
@@ -58,10 +58,10 @@ def test_what_is_folded_is_there_again_after_a_restart(store: Store) -> None:
         noticed_unix_nano=change.noticed_unix_nano + SHIFT,
     )
     opened = first.run(seconds(3), [finding("a"), finding("b", 1)], [change])
-    assert [one.notice_id for one in opened[0].suspects] == ["n"]
+    assert [suspect.notice_id for suspect in opened[0].suspects] == ["n"]
     again = job(store, 4)
     assert again.open_incidents() == opened
-    assert {one.finding_id for one in again.open_findings()} == {"a", "b"}
+    assert {finding.finding_id for finding in again.open_findings()} == {"a", "b"}
     assert stored.find(store, IncidentFilter(service="desk", state="open")) == list(opened)
     assert again.run(seconds(3), [finding("a"), finding("b", 1)], []) == opened
 
@@ -71,9 +71,11 @@ def test_a_crash_between_findings_and_incident_loses_nothing(store: Store) -> No
     lost = [(incidents[0].incident_id, finding("a"))]
     store.write(stored.batch([], lost, [], int(seconds(1) * 1e9)))
     again = job(store, 2)
-    assert [one.finding_id for one in again.open_findings()] == ["a"]
+    assert [finding.finding_id for finding in again.open_findings()] == ["a"]
     found = again.run(seconds(2), [over(finding("a"), 2)], [])
-    assert [one.finding_id for one in again.find(incidents[0].incident_id).findings] == ["a"]
+    assert [finding.finding_id for finding in again.find(incidents[0].incident_id).findings] == [
+        "a"
+    ]
     assert job(store, 3).open_incidents() == found
 
 
@@ -92,7 +94,9 @@ def test_a_deploy_mark_is_a_suspect(store: Store) -> None:
     )
     store.write(deploys.batch([mark], int(seconds(-9) * 1e9)))
     incident = job(store).run(seconds(1), [finding("a")], [])[0]
-    assert [(one.kind, one.after) for one in incident.suspects] == [(ChangeKind.RELEASE, "7.1")]
+    assert [(suspect.kind, suspect.after) for suspect in incident.suspects] == [
+        (ChangeKind.RELEASE, "7.1")
+    ]
 
 
 def test_changes_that_were_noticed_before_a_restart_are_still_known(store: Store) -> None:
@@ -104,7 +108,7 @@ def test_changes_that_were_noticed_before_a_restart_are_still_known(store: Store
     )
     store.write(notices.batch([change], int(seconds(0) * 1e9)))
     incident = job(store).run(seconds(1), [finding("a")], [])[0]
-    assert [one.notice_id for one in incident.suspects] == ["n"]
+    assert [suspect.notice_id for suspect in incident.suspects] == ["n"]
 
 
 def test_verbs_are_kept_with_who_said_them(store: Store) -> None:
@@ -114,7 +118,7 @@ def test_verbs_are_kept_with_who_said_them(store: Store) -> None:
     after = job(store, 6).find(incident.incident_id)
     assert (after.state, after.assignee) == (IncidentState.ACKNOWLEDGED, "ada")
     events = stored.events(store, incident.incident_id)
-    assert [(one.verb, one.actor, one.text) for one in events][1:] == [
+    assert [(event.verb, event.actor, event.text) for event in events][1:] == [
         (Verb.ACKNOWLEDGE, "ada", "looking")
     ]
 
@@ -156,7 +160,7 @@ def test_the_precision_of_pages_counts_what_people_judged(store: Store) -> None:
     found = [finding(name, service=name) for name in "abcd"]
     ticket = finding("t", service="t", kind=FindingKind.MOVED)
     incidents = running.run(seconds(1), [*found, ticket], [])
-    by_service = {one.service: one.incident_id for one in incidents}
+    by_service = {incident.service: incident.incident_id for incident in incidents}
     running.act(by_service["a"], Verb.FALSE_PAGE)
     running.act(by_service["b"], Verb.RESOLVE)
     running.act(by_service["c"], Verb.EXPECTED)

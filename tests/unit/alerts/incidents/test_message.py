@@ -100,8 +100,8 @@ def test_a_message_is_at_most_six_short_lines_whatever_it_holds(
     incident = folded((), [held], 1, (change,))[0][0]
     parts = message(incident, SETTINGS)
     assert len(lines(parts)) <= 6
-    for one in fields(Message):
-        text = getattr(parts, one.name)
+    for field in fields(Message):
+        text = getattr(parts, field.name)
         assert len(text) <= 200
         assert text.isprintable()
 

@@ -19,8 +19,8 @@ def done(verb: Verb, incident: Incident | None = None, **more: object) -> Incide
 
 
 def test_acknowledging_names_who_does_it() -> None:
-    one = done(Verb.ACKNOWLEDGE)
-    assert (one.state, one.assignee) == (IncidentState.ACKNOWLEDGED, "ada")
+    incident = done(Verb.ACKNOWLEDGE)
+    assert (incident.state, incident.assignee) == (IncidentState.ACKNOWLEDGED, "ada")
 
 
 def test_a_snooze_needs_a_time_to_come() -> None:
@@ -45,5 +45,7 @@ def test_what_is_resolved_takes_a_judgement_only(verb: Verb) -> None:
 
 @pytest.mark.parametrize("verb", [Verb.OPENED, Verb.JOINED, Verb.ESCALATED, Verb.CLEARED])
 def test_the_daemons_own_verbs_are_nobody_elses(verb: Verb) -> None:
-    with pytest.raises(VerbDoesNotFit, match="only the daemon can say .*; use acknowledge, snooze"):
+    with pytest.raises(
+        VerbDoesNotFit, match=r"only the daemon can say .*; use acknowledge, snooze"
+    ):
         done(verb)

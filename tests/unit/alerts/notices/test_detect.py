@@ -12,7 +12,7 @@ from alerts.notices.detect import RouteNotices
 from alerts.notices.fingerprint import NO_RERANKER, Chunk
 from alerts.notices.settings import NoticeSettings
 from ragvigil.model.notice import ChangeKind
-from tests.unit.alerts.noticed import (
+from tests.unit.alerts.fingerprints import (
     HEALTHY,
     PLACE,
     SECOND,
@@ -29,21 +29,23 @@ USUAL = Setup()
 
 def rechunked(question: int) -> list[Chunk]:
     return [
-        one._replace(text=one.text + 1000 * part, length=130)
-        for one in healthy_chunks(question)
+        chunk._replace(text=chunk.text + 1000 * part, length=130)
+        for chunk in healthy_chunks(question)
         for part in (1, 2)
     ]
 
 
 def rescored(question: int) -> list[Chunk]:
-    return [one._replace(score=0.4 - 0.01 * n) for n, one in enumerate(healthy_chunks(question))]
+    return [
+        chunk._replace(score=0.4 - 0.01 * n) for n, chunk in enumerate(healthy_chunks(question))
+    ]
 
 
 def edited(question: int) -> list[Chunk]:
     """A third of the documents says something else now."""
     return [
-        one._replace(text=one.text + 5000) if int(one.document[1:]) % 3 == 0 else one
-        for one in healthy_chunks(question)
+        chunk._replace(text=chunk.text + 5000) if int(chunk.document[1:]) % 3 == 0 else chunk
+        for chunk in healthy_chunks(question)
     ]
 
 
@@ -53,7 +55,7 @@ def with_a_new_document(question: int) -> list[Chunk]:
 
 
 def without_documents(found: Found) -> Found:
-    return lambda question: [one._replace(document="") for one in found(question)]
+    return lambda question: [chunk._replace(document="") for chunk in found(question)]
 
 
 def more(question: int) -> list[Chunk]:
@@ -156,7 +158,9 @@ def test_values_that_vary_by_themselves_are_no_news() -> None:
     assert noticed(traffic((600, models))) == []
     own = [USUAL.but(ChangeKind.PROMPT, f"sha:{n}") for n in range(10_000)]
     assert noticed(traffic((600, own))) == []
-    found = noticed(traffic((300, own), (60, [one.but(ChangeKind.LLM_MODEL, "x") for one in own])))
+    found = noticed(
+        traffic((300, own), (60, [value.but(ChangeKind.LLM_MODEL, "x") for value in own]))
+    )
     assert [notice.kind for _, notice in found] == [ChangeKind.LLM_MODEL]
 
 
@@ -181,20 +185,20 @@ def test_nothing_is_noticed_before_the_warm_up_is_over() -> None:
 def test_requests_of_ten_minutes_before_the_newest_are_left_out_and_counted() -> None:
     detector = RouteNotices(PLACE, NoticeSettings())
     requests = traffic((250, USUAL))
-    for one in requests:
-        detector.step(one)
-    old = [replace(one, time_unix_nano=one.time_unix_nano - 3600 * SECOND)
-           for one in traffic((250, USUAL.but(ChangeKind.PROMPT, "v0")))]  # fmt: skip
-    assert [notice for one in old for notice in detector.step(one)] == []
+    for fingerprint in requests:
+        detector.step(fingerprint)
+    old = [replace(fingerprint, time_unix_nano=fingerprint.time_unix_nano - 3600 * SECOND)
+           for fingerprint in traffic((250, USUAL.but(ChangeKind.PROMPT, "v0")))]  # fmt: skip
+    assert [notice for fingerprint in old for notice in detector.step(fingerprint)] == []
     assert detector.late == len(old)
 
 
 def test_what_is_changing_can_be_named_when_no_more_requests_come() -> None:
     detector = RouteNotices(PLACE, NoticeSettings())
-    for one in traffic((250, USUAL), (6, USUAL.but(ChangeKind.PROMPT, "v2"))):
-        assert detector.step(one) == ()
+    for fingerprint in traffic((250, USUAL), (6, USUAL.but(ChangeKind.PROMPT, "v2"))):
+        assert detector.step(fingerprint) == ()
     assert detector.is_changing
-    assert [one.kind for one in detector.settle()] == [ChangeKind.PROMPT]
+    assert [notice.kind for notice in detector.settle()] == [ChangeKind.PROMPT]
     assert not detector.is_changing
 
 
@@ -203,17 +207,19 @@ def test_one_that_learned_the_past_and_its_notices_goes_on_as_if_it_had_never_st
     requests = traffic((300, USUAL), (60, other), (60, USUAL))
     ((_, first), (_, second)) = noticed(requests)
     again = RouteNotices(PLACE, NoticeSettings())
-    for one in requests[:355]:
-        if one.time_unix_nano == first.noticed_unix_nano + 10 * SECOND:
+    for fingerprint in requests[:355]:
+        if fingerprint.time_unix_nano == first.noticed_unix_nano + 10 * SECOND:
             again.accept(first)
-        again.learn(one)
-    assert [notice for one in requests[355:] for notice in again.step(one)] == [second]
+        again.learn(fingerprint)
+    assert [notice for fingerprint in requests[355:] for notice in again.step(fingerprint)] == [
+        second
+    ]
 
 
 fingerprints = st.builds(
     lambda number, question, texts, value: replace(
         request(number, question, Setup(values=dict.fromkeys(HEALTHY, str(value)))),
-        chunks=None if texts is None else tuple(Chunk(text=one) for one in texts),
+        chunks=None if texts is None else tuple(Chunk(text=text) for text in texts),
         numbers=(None, 1.0, None, -5.0, 1e300),
     ),
     st.integers(0, 500),
@@ -229,7 +235,9 @@ def test_whatever_comes_is_taken_and_the_same_gives_the_same(requests: list) -> 
     few = NoticeSettings(warm_up_requests=100)
     requests = requests * 5
     runs = [RouteNotices(PLACE, few), RouteNotices(PLACE, few)]
-    made = [[notice for one in requests for notice in run.step(one)] for run in runs]
+    made = [
+        [notice for fingerprint in requests for notice in run.step(fingerprint)] for run in runs
+    ]
     assert made[0] == made[1]
     for notice in made[0]:
         assert 0 < notice.share <= 1

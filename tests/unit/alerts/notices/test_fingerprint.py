@@ -38,22 +38,27 @@ def print_of(**changes: object) -> Fingerprint:
     return fingerprint_of(replace(RECORD, **changes), 1)  # type: ignore[arg-type]
 
 
-def value(one: Fingerprint, kind: ChangeKind) -> str:
-    return one.values[VALUES.index(kind)]
+def value(fingerprint: Fingerprint, kind: ChangeKind) -> str:
+    return fingerprint.values[VALUES.index(kind)]
 
 
 def test_a_fingerprint_has_the_place_the_chunks_and_the_dimensions_of_its_record() -> None:
-    one = print_of()
-    assert one.place == ("helpdesk", "prod", "/ask")
-    assert [(chunk.document, chunk.length, chunk.score) for chunk in one.chunks or ()] == [
+    fingerprint = print_of()
+    assert fingerprint.place == ("helpdesk", "prod", "/ask")
+    assert [(chunk.document, chunk.length, chunk.score) for chunk in fingerprint.chunks or ()] == [
         ("refund", len(TEXT), 0.5),
         ("refund", 5, None),
     ]
-    assert value(one, ChangeKind.LLM_MODEL) == "m-1"
-    assert (value(one, ChangeKind.TEMPERATURE), value(one, ChangeKind.MAX_TOKENS)) == ("0", "100")
-    assert value(one, ChangeKind.EMBEDDING_MODEL) == ""
+    assert value(fingerprint, ChangeKind.LLM_MODEL) == "m-1"
+    assert (
+        value(fingerprint, ChangeKind.TEMPERATURE),
+        value(fingerprint, ChangeKind.MAX_TOKENS),
+    ) == ("0", "100")
+    assert value(fingerprint, ChangeKind.EMBEDDING_MODEL) == ""
     expected = (2.0, 1.0, (len(TEXT) + 5) / 2, 0.5, 0.5)
-    assert dict(zip(NUMBERS, one.numbers, strict=True)) == dict(zip(NUMBERS, expected, strict=True))
+    assert dict(zip(NUMBERS, fingerprint.numbers, strict=True)) == dict(
+        zip(NUMBERS, expected, strict=True)
+    )
 
 
 def test_a_text_is_the_same_whether_its_hash_or_its_words_are_at_hand() -> None:
@@ -100,8 +105,8 @@ def test_a_question_is_the_same_in_other_letters_and_another_for_another_tenant(
 @given(records)
 @settings(max_examples=150, deadline=None)
 def test_every_record_has_a_fingerprint_that_can_be_stepped(record: RagRecord) -> None:
-    one = fingerprint_of(record, 1)
-    assert fingerprint_of(record, 1) == one
+    fingerprint = fingerprint_of(record, 1)
+    assert fingerprint_of(record, 1) == fingerprint
     assert all(score is None or math.isfinite(score)
-               for score in (chunk.score for chunk in one.chunks or ()))  # fmt: skip
-    assert RouteNotices(one.place, NoticeSettings()).step(one) == ()
+               for score in (chunk.score for chunk in fingerprint.chunks or ()))  # fmt: skip
+    assert RouteNotices(fingerprint.place, NoticeSettings()).step(fingerprint) == ()

@@ -50,8 +50,8 @@ def answered(
 def keep(store: Store, outcomes: Sequence[Outcome], *, is_of_this_life: bool = False) -> None:
     epoch = store.epoch if is_of_this_life else store.epoch + 1
     rows = TraceRows({}, replica=store.replica, epoch=epoch)
-    for one in outcomes:
-        rows.add(one)
+    for outcome in outcomes:
+        rows.add(outcome)
     store.write(rows.take())
 
 
@@ -60,7 +60,7 @@ def noticing(store: Store, now: float = START / SECOND + 3600) -> NoticeJob:
 
 
 def offer(watch: NoticeJob, outcomes: Sequence[Outcome]) -> None:
-    watch.offer(one for outcome in outcomes for one in fingerprints_of(outcome))
+    watch.offer(fingerprint for outcome in outcomes for fingerprint in fingerprints_of(outcome))
 
 
 def epoch(watch: NoticeJob) -> str:
@@ -93,11 +93,11 @@ def test_a_change_is_returned_once_and_stored(store: Store) -> None:
 def test_routes_do_not_matter_to_one_another_nor_does_their_order(store: Store) -> None:
     outcomes = [*usual(), *changed(120, 150, prompt="v2")]
     others = [answered(number, route="/other") for number in range(1000, 1150)]
-    others = [replace(one, time_unix_nano=two.time_unix_nano)
-              for one, two in zip(others, outcomes, strict=True)]  # fmt: skip
+    others = [replace(outcome, time_unix_nano=two.time_unix_nano)
+              for outcome, two in zip(others, outcomes, strict=True)]  # fmt: skip
     watch = noticing(store)
     offer(watch, [*others, *reversed(outcomes)])
-    assert [(one.route, one.kind) for one in watch.run()] == [("/ask", ChangeKind.PROMPT)]
+    assert [(notice.route, notice.kind) for notice in watch.run()] == [("/ask", ChangeKind.PROMPT)]
 
 
 def unnoticed(reason: str) -> float:
@@ -108,9 +108,9 @@ def unnoticed(reason: str) -> float:
 def test_what_comes_twice_counts_once(store: Store) -> None:
     watch, late = noticing(store), unnoticed("late")
     offer(watch, usual())
-    one = changed(120, 121, prompt="v2")
+    outcomes = changed(120, 121, prompt="v2")
     for _ in range(20):
-        offer(watch, one)
+        offer(watch, outcomes)
     assert watch.run() == ()
     offer(watch, usual())
     assert (watch.run(), unnoticed("late") - late) == ((), 0)
@@ -141,7 +141,7 @@ def test_too_many_are_not_held(store: Store) -> None:
     offer(watch, [answered(1_000 + number, route="/other") for number in range(MOST_HELD)])
     assert watch.run() == ()
     offer(watch, [*usual(), *changed(120, 150, prompt="v2")])
-    assert [one.kind for one in watch.run()] == [ChangeKind.PROMPT]
+    assert [notice.kind for notice in watch.run()] == [ChangeKind.PROMPT]
 
 
 def test_a_restart_neither_notices_twice_nor_forgets(store: Store) -> None:
@@ -194,7 +194,7 @@ def test_a_change_is_named_after_ten_minutes_without_traffic(store: Store) -> No
     now[0] += 599
     assert watch.run() == ()
     now[0] += 2
-    assert [one.kind for one in watch.run()] == [ChangeKind.PROMPT]
+    assert [notice.kind for notice in watch.run()] == [ChangeKind.PROMPT]
 
 
 def test_an_index_without_a_version_gets_one_when_it_changes(store: Store) -> None:

@@ -12,7 +12,7 @@ from alerts.signals.minutes import MINUTE, SignalMinutes
 from alerts.signals.settings import BrokenSettings
 from ragvigil.model.delta import Series
 from ragvigil.model.finding import Finding
-from tests.unit.alerts.watched import START, Cell, add, hours, named, rate
+from tests.unit.alerts.minute_tables import START, Cell, add, hours, named, rate
 
 CITED = "citation_validity:failed"
 DAY = 24
@@ -37,13 +37,15 @@ def watch(
     for place in range(first, first + minutes):
         minute = NOW + place * MINUTE
         add(table, minute, cells)
-        given += [(place + 1, one) for one in watched.step(table, [minute + MINUTE], {})]
+        given += [(place + 1, finding) for finding in watched.step(table, [minute + MINUTE], {})]
     return given
 
 
 def test_seven_of_seven_on_one_route_are_enough() -> None:
-    given = watch(BrokenDetector(BrokenSettings()), usual(), 10, {named(CITED): rate(1.33, 1.33)})
-    minute, found = given[0]
+    timeline = watch(
+        BrokenDetector(BrokenSettings()), usual(), 10, {named(CITED): rate(1.33, 1.33)}
+    )
+    minute, found = timeline[0]
     assert minute <= 6
     assert found.n <= 8
     assert found.words.endswith("answers cite what is not there (100 %, ceiling 30 %)")
@@ -53,12 +55,16 @@ def test_seven_of_seven_on_one_route_are_enough() -> None:
 
 
 def test_the_words_name_how_many_of_how_many() -> None:
-    found = watch(BrokenDetector(BrokenSettings()), usual(), 5, {named(CITED): rate(7.6, 8.2)})[-1][1]
+    found = watch(BrokenDetector(BrokenSettings()), usual(), 5, {named(CITED): rate(7.6, 8.2)})[-1][
+        1
+    ]
     assert found.words == "38 of 41 answers cite what is not there (93 %, ceiling 30 %)"
 
 
 def test_without_a_past_the_ceiling_itself_must_be_disproven() -> None:
-    given = watch(BrokenDetector(BrokenSettings()), SignalMinutes(), 30, {named(CITED): rate(1.33, 1.33)})
+    given = watch(
+        BrokenDetector(BrokenSettings()), SignalMinutes(), 30, {named(CITED): rate(1.33, 1.33)}
+    )
     minute, _ = given[0]
     assert 6 < minute <= 15
 
@@ -91,8 +97,8 @@ def test_a_route_whose_failures_come_in_clumps_needs_more_of_them() -> None:
 
 def test_fewer_requests_than_the_fewest_prove_nothing() -> None:
     patient = BrokenDetector(BrokenSettings(fewest_requests=100))
-    given = watch(patient, usual(), 60, {named(CITED): rate(4.0, 4.0)})
-    assert given[0][0] == 25
+    timeline = watch(patient, usual(), 60, {named(CITED): rate(4.0, 4.0)})
+    assert timeline[0][0] == 25
 
 
 def test_a_rate_must_stand_for_as_many_ticks_as_are_set() -> None:
@@ -106,46 +112,46 @@ def test_routes_that_break_together_are_one_finding() -> None:
     routes = ("/a", "/b", "/c", "/d", "/e")
     broken = {named(CITED, route): rate(0.8, 1.33) for route in routes[:3]}
     fine = {named(CITED, route): rate(0.0, 1.33) for route in routes[3:]}
-    given = watch(BrokenDetector(BrokenSettings()), usual(routes=routes), 20, broken | fine)
-    assert {one.finding_id for _, one in given} == {given[0][1].finding_id}
-    assert given[0][1].routes == ("/a", "/b", "/c")
-    assert given[0][0] <= 10
+    timeline = watch(BrokenDetector(BrokenSettings()), usual(routes=routes), 20, broken | fine)
+    assert {finding.finding_id for _, finding in timeline} == {timeline[0][1].finding_id}
+    assert timeline[0][1].routes == ("/a", "/b", "/c")
+    assert timeline[0][0] <= 10
 
 
 def test_two_of_five_routes_stay_one_finding_until_both_are_back() -> None:
     routes = ("/a", "/b", "/c", "/d", "/e")
     watched, table = BrokenDetector(BrokenSettings()), usual(routes=routes)
-    both = {named(CITED, one): rate(0.8 * (one in "/a/b"), 1.33) for one in routes}
-    one = {named(CITED, one): rate(1.33 * (one == "/a"), 1.33) for one in routes}
-    given = [*watch(watched, table, 60, both), *watch(watched, table, 60, one, first=60)]
-    assert {found.finding_id for _, found in given} == {given[0][1].finding_id}
-    assert given[0][1].routes == ("/a", "/b")
-    assert given[-1][1].is_open
+    both = {named(CITED, route): rate(0.8 * (route in "/a/b"), 1.33) for route in routes}
+    route = {named(CITED, route): rate(1.33 * (route == "/a"), 1.33) for route in routes}
+    timeline = [*watch(watched, table, 60, both), *watch(watched, table, 60, route, first=60)]
+    assert {found.finding_id for _, found in timeline} == {timeline[0][1].finding_id}
+    assert timeline[0][1].routes == ("/a", "/b")
+    assert timeline[-1][1].is_open
 
 
 def test_one_route_that_breaks_alone_is_named_alone() -> None:
     routes = ("/a", "/b", "/c", "/d", "/e")
     cells = {named(CITED, route): rate(1.33 * (route == "/b"), 1.33) for route in routes}
-    given = watch(BrokenDetector(BrokenSettings()), usual(routes=routes), 30, cells)
-    assert {one.routes for _, one in given} == {("/b",)}
-    assert len({one.finding_id for _, one in given}) == 1
+    timeline = watch(BrokenDetector(BrokenSettings()), usual(routes=routes), 30, cells)
+    assert {finding.routes for _, finding in timeline} == {("/b",)}
+    assert len({finding.finding_id for _, finding in timeline}) == 1
 
 
 def test_routes_too_small_to_speak_alone_speak_together() -> None:
     routes = tuple(f"/{place}" for place in range(40))
     table = hours(lambda _: {named(CITED, route): rate(0.04, 2) for route in routes}, DAY)
     cells = {named(CITED, route): rate(0.03, 0.033) for route in routes}
-    given = watch(BrokenDetector(BrokenSettings()), table, 30, cells)
-    assert given[0][0] <= 10
-    assert len(given[0][1].routes) == 40
+    timeline = watch(BrokenDetector(BrokenSettings()), table, 30, cells)
+    assert timeline[0][0] <= 10
+    assert len(timeline[0][1].routes) == 40
 
 
 @pytest.mark.parametrize("clear_minutes", [5, 15, 40])
 def test_it_clears_when_it_was_under_the_ceiling_for_as_long_as_is_set(clear_minutes: int) -> None:
     watched, table = BrokenDetector(BrokenSettings(clear_minutes=clear_minutes)), usual()
     watch(watched, table, 10, {named(CITED): rate(4.0, 4.0)})
-    given = watch(watched, table, 80, {named(CITED): rate(0.0, 4.0)}, first=10)
-    minute, cleared = given[-1]
+    timeline = watch(watched, table, 80, {named(CITED): rate(0.0, 4.0)}, first=10)
+    minute, cleared = timeline[-1]
     assert not cleared.is_open
     assert "back under the ceiling" in cleared.words
     # The rate is that of 15 minutes, which takes some time to fall.
@@ -168,7 +174,8 @@ def test_a_route_that_falls_silent_keeps_its_finding_for_a_day() -> None:
 def test_an_accepted_level_is_the_new_ceiling() -> None:
     watched, table = BrokenDetector(BrokenSettings()), usual()
     (found,) = {
-        one.finding_id: one for _, one in watch(watched, table, 30, {named(CITED): rate(2.0, 4.0)})
+        finding.finding_id: finding
+        for _, finding in watch(watched, table, 30, {named(CITED): rate(2.0, 4.0)})
     }.values()
     accepted = {accepted_key(found): 0.5}
     minute = NOW + 30 * MINUTE
@@ -187,15 +194,15 @@ def test_the_level_of_many_routes_is_accepted_together() -> None:
     found = watch(watched, table, 20, cells)[-1][1]
     assert accepted_key(found)[3] == POOL
     add(table, NOW + 20 * MINUTE, cells)
-    given = watched.step(table, [NOW + 21 * MINUTE], {accepted_key(found): 0.5})
-    assert [one.is_open for one in given] == [False]
+    now_open = watched.step(table, [NOW + 21 * MINUTE], {accepted_key(found): 0.5})
+    assert [finding.is_open for finding in now_open] == [False]
 
 
 def test_a_finding_of_an_earlier_life_goes_on_and_is_not_opened_twice() -> None:
     routes = ("/a", "/b", "/c")
-    table, cells = usual(routes=routes), {named(CITED, one): rate(2.0, 2.0) for one in routes}
+    table, cells = usual(routes=routes), {named(CITED, route): rate(2.0, 2.0) for route in routes}
     before = watch(BrokenDetector(BrokenSettings()), table, 10, cells)[-1][1]
     again = BrokenDetector(BrokenSettings(), [before])
-    given = watch(again, table, 5, cells, first=10)
-    assert {one.finding_id for _, one in given} == {before.finding_id}
-    assert given[-1][1].seen_unix_nano > before.seen_unix_nano
+    timeline = watch(again, table, 5, cells, first=10)
+    assert {finding.finding_id for _, finding in timeline} == {before.finding_id}
+    assert timeline[-1][1].seen_unix_nano > before.seen_unix_nano

@@ -31,7 +31,7 @@ def sums(minutes_ago: int, n: float, total: float, segment: str = "1") -> Sums:
 def table(*given: Sums) -> SignalMinutes:
     made = SignalMinutes()
     made.advance(END)
-    made.put_minutes(given, {int(one.start[0]) for one in given})
+    made.put_minutes(given, {int(sums_of_series.start[0]) for sums_of_series in given})
     return made
 
 

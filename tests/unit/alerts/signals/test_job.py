@@ -14,7 +14,7 @@ from ragvigil.model.finding import Finding, FindingKind
 from ragvigil.model.notice import Cause
 from ragvigil.store.engine.store import Store
 from tests.outcomes import NOW, SECOND
-from tests.unit.alerts.served import Served, write
+from tests.unit.alerts.stored_requests import Served, write
 
 MINUTE, HOUR = 60, 3600
 NOON = NOW // SECOND // HOUR * HOUR - 6 * HOUR
@@ -30,7 +30,7 @@ def good(first: int, start: int, minutes: int, **fields: object) -> list[Served]
 
 
 def of(found: tuple[Finding, ...], signal: str) -> list[Finding]:
-    return [one for one in found if one.signal == signal]
+    return [finding for finding in found if finding.signal == signal]
 
 
 @pytest.mark.parametrize(
@@ -51,8 +51,8 @@ def test_what_breaks_is_found_within_minutes_with_its_traces(
     job = SignalJob(store, SETTINGS)
     assert job.run(NOON + 31) == ()
     write(store, good(1000, NOON, 10, **(usual | fields)))
-    found = [one for minute in range(1, 7) for one in job.run(NOON + minute * MINUTE + 31)]
-    (finding,) = {one.finding_id: one for one in found}.values()
+    found = [finding for minute in range(1, 7) for finding in job.run(NOON + minute * MINUTE + 31)]
+    (finding,) = {finding.finding_id: finding for finding in found}.values()
     assert (finding.signal, finding.kind, finding.routes) == (signal, FindingKind.BROKEN, ("/ask",))
     assert words in finding.words
     assert abs(finding.since_unix_nano // SECOND - NOON) <= 2 * MINUTE
@@ -66,9 +66,9 @@ def test_a_finding_clears_when_the_rate_was_under_its_ceiling_for_long_enough(st
     write(store, good(2000, NOON + 10 * MINUTE, 60))
     job = SignalJob(store, SETTINGS)
     states = [
-        (one.finding_id, one.is_open)
+        (finding.finding_id, finding.is_open)
         for minute in range(70)
-        for one in job.run(NOON + minute * MINUTE + 31)
+        for finding in job.run(NOON + minute * MINUTE + 31)
     ]
     assert len({name for name, _ in states}) == 1
     assert [is_open for _, is_open in states].count(False) == 1
@@ -93,7 +93,7 @@ def test_records_that_come_late_by_less_than_two_hours_still_open_a_finding(stor
         job.run(NOON + minute * MINUTE + 31)
     write(store, good(1000, NOON + 5 * MINUTE, 30, validity=0.0))
     found = job.run(NOON + 40 * MINUTE + 31)
-    assert [one.signal for one in found] == ["citation_validity:failed"]
+    assert [finding.signal for finding in found] == ["citation_validity:failed"]
 
 
 def test_a_backfill_of_older_minutes_opens_nothing(store: Store) -> None:
@@ -121,16 +121,20 @@ def test_a_new_life_goes_on_with_the_findings_of_the_last_under_their_ids(store:
 def test_two_lives_give_a_finding_the_same_id(store: Store) -> None:
     write(store, good(0, NOON - 2 * HOUR, 120))
     write(store, good(1000, NOON, 20, validity=0.0))
-    one, other = (SignalJob(store, SETTINGS).run(NOON + 10 * MINUTE + 31) for _ in range(2))
-    assert [found.finding_id for found in one] == [found.finding_id for found in other]
-    assert one
+    first, other = (SignalJob(store, SETTINGS).run(NOON + 10 * MINUTE + 31) for _ in range(2))
+    assert [finding.finding_id for finding in first] == [finding.finding_id for finding in other]
+    assert first
 
 
 def test_an_accepted_level_clears_a_finding_and_keeps_it_away(store: Store) -> None:
     write(store, good(0, NOON - 2 * HOUR, 120))
     half = good(1000, NOON, 60, validity=0.0)
     write(
-        store, [one if place % 2 else replace(one, validity=1.0) for place, one in enumerate(half)]
+        store,
+        [
+            request if place % 2 else replace(request, validity=1.0)
+            for place, request in enumerate(half)
+        ],
     )
     job = SignalJob(store, SETTINGS)
     (found,) = of(job.run(NOON + 38 * MINUTE + 31), "citation_validity:failed")
@@ -163,13 +167,19 @@ def test_a_number_that_shifts_is_a_ticket_with_the_level_before(store: Store) ->
         return {"answer_words": usual * (1 + 0.2 * (place % 5 - 2))}
 
     past = good(0, NOON - 5 * HOUR, 300)
-    write(store, [replace(one, measures=words(place, 100)) for place, one in enumerate(past)])
+    write(
+        store, [replace(request, measures=words(place, 100)) for place, request in enumerate(past)]
+    )
     job = SignalJob(store, SETTINGS)
     assert job.run(NOON + 31) == ()
     short = good(1000, NOON, 60)
-    write(store, [replace(one, measures=words(place, 50)) for place, one in enumerate(short)])
-    found = [one for minute in range(5, 40, 5) for one in job.run(NOON + minute * MINUTE + 31)]
-    (finding,) = {one.finding_id: one for one in found}.values()
+    write(
+        store, [replace(request, measures=words(place, 50)) for place, request in enumerate(short)]
+    )
+    found = [
+        finding for minute in range(5, 40, 5) for finding in job.run(NOON + minute * MINUTE + 31)
+    ]
+    (finding,) = {finding.finding_id: finding for finding in found}.values()
     assert finding.kind is FindingKind.MOVED
     assert finding.causes == (Cause.GENERATION,)
     assert finding.words.startswith("words of a typical answer fell from ")
@@ -181,13 +191,21 @@ def test_a_number_that_shifts_is_a_ticket_with_the_level_before(store: Store) ->
 
 def test_local_scores_are_followed_though_a_judge_speaks_for_the_rubric(store: Store) -> None:
     past = good(0, NOON - 5 * HOUR, 300)
-    write(store, [replace(one, local=0.9 - 0.1 * (place % 3)) for place, one in enumerate(past)])
+    write(
+        store,
+        [replace(request, local=0.9 - 0.1 * (place % 3)) for place, request in enumerate(past)],
+    )
     job = SignalJob(store, SETTINGS)
     job.run(NOON + 31)
     now = good(1000, NOON, 40)
-    write(store, [replace(one, local=0.5 - 0.1 * (place % 3)) for place, one in enumerate(now)])
-    found = [one for minute in range(5, 40, 5) for one in job.run(NOON + minute * MINUTE + 31)]
-    assert {one.signal for one in found} == {"groundedness"}
+    write(
+        store,
+        [replace(request, local=0.5 - 0.1 * (place % 3)) for place, request in enumerate(now)],
+    )
+    found = [
+        finding for minute in range(5, 40, 5) for finding in job.run(NOON + minute * MINUTE + 31)
+    ]
+    assert {finding.signal for finding in found} == {"groundedness"}
 
 
 def test_nothing_stored_is_nothing_found(store: Store) -> None:
@@ -215,6 +233,6 @@ def _cells(job: SignalJob) -> dict[object, tuple[list[float], list[float]]]:
     table = job.table
     hours, last = table.by_hour(NOON + HOUR, 12), table.last(table.end, 120)
     return {
-        one: (hours[:, :, place].ravel().tolist(), last[:, place].tolist())
-        for place, one in enumerate(table.series)
+        series: (hours[:, :, place].ravel().tolist(), last[:, place].tolist())
+        for place, series in enumerate(table.series)
     }

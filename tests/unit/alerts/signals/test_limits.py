@@ -10,13 +10,13 @@ from alerts.signals.limits import Limit, Service, drift_points, limits
 
 SERVICE = Service(requests=400, routes=5)
 BY_LAYER = {
-    layer: [one for one in limits(SERVICE) if one.layer == layer]
+    layer: [limit for limit in limits(SERVICE) if limit.layer == layer]
     for layer in ("notice", "broken", "moved", "audit", "drift")
 }
 
 
 def test_a_notice_needs_fifteen_requests_of_a_route() -> None:
-    assert [one.route_minutes for one in BY_LAYER["notice"]] == [pytest.approx(11.25)]
+    assert [limit.route_minutes for limit in BY_LAYER["notice"]] == [pytest.approx(11.25)]
 
 
 def test_a_day_of_the_services_example_shows_what_the_badge_says() -> None:
@@ -26,14 +26,14 @@ def test_a_day_of_the_services_example_shows_what_the_badge_says() -> None:
 
 
 def test_an_audit_of_a_smaller_drop_needs_more_calls_and_may_be_over_the_budget() -> None:
-    calls = [one.calls or 0 for one in BY_LAYER["audit"]]
+    calls = [limit.calls or 0 for limit in BY_LAYER["audit"]]
     assert calls == sorted(calls)
     assert BY_LAYER["audit"][-1].pooled_minutes is None
     assert BY_LAYER["audit"][0].pooled_minutes is not None
 
 
 def test_what_is_more_broken_is_seen_sooner() -> None:
-    minutes = [one.pooled_minutes or 1e9 for one in BY_LAYER["broken"]]
+    minutes = [limit.pooled_minutes or 1e9 for limit in BY_LAYER["broken"]]
     assert minutes == sorted(minutes, reverse=True)
     assert minutes[-1] < 5
 
@@ -61,6 +61,6 @@ def test_more_traffic_is_never_seen_later(
             assert _known(less, "pooled_minutes") <= _known(less, "route_minutes")
 
 
-def _known(one: Limit, field: str) -> float:
-    value = getattr(one, field)
+def _known(limit: Limit, field: str) -> float:
+    value = getattr(limit, field)
     return float("inf") if value is None else float(value)

@@ -14,7 +14,7 @@ from alerts.signals.moved import MovedDetector
 from alerts.signals.settings import MovedSettings
 from ragvigil.model.delta import Series
 from ragvigil.model.finding import Finding
-from tests.unit.alerts.watched import START, Cell, add, hours, named, values
+from tests.unit.alerts.minute_tables import START, Cell, add, hours, named, values
 
 USE = "chunk_utilization"
 DAYS = 5
@@ -55,9 +55,9 @@ def watch(
     for place in range(minutes):
         minute = start + place * MINUTE
         hour = (minute - START) // HOUR
-        cells = {named(USE, one): values(level(hour, one), 80 / 60, 0.2) for one in routes}
+        cells = {named(USE, route): values(level(hour, route), 80 / 60, 0.2) for route in routes}
         add(table, minute, cells)
-        given += [(place + 1, one) for one in watched.step(table, minute + MINUTE, {})]
+        given += [(place + 1, finding) for finding in watched.step(table, minute + MINUTE, {})]
     return given
 
 
@@ -83,7 +83,9 @@ def test_a_shift_of_one_standard_deviation_is_found_within_the_hour() -> None:
 def test_a_pool_is_found_sooner_than_a_route() -> None:
     routes = ("/a", "/b", "/c", "/d", "/e")
     alone = watch(MovedDetector(MovedSettings()), past(flat), 60, shifted)[0][0]
-    minute, found = watch(MovedDetector(MovedSettings()), past(flat, routes), 60, shifted, routes)[0]
+    minute, found = watch(MovedDetector(MovedSettings()), past(flat, routes), 60, shifted, routes)[
+        0
+    ]
     assert minute < alone
     assert found.routes == routes
 

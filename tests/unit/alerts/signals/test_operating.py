@@ -7,7 +7,7 @@ import pytest
 from alerts.signals.operating import OperatingPoint, operating_points
 from ragvigil.model.delta import Delta
 from ragvigil.model.operating import Place, ScoreSums, Spending, Thumbs
-from tests.unit.alerts.streams import series
+from tests.unit.alerts.score_streams import series
 
 ASK = Place(service="helpdesk", environment="prod", route="/ask")
 
@@ -25,7 +25,7 @@ def points(
     deltas: tuple[Delta, ...] = (),
 ) -> dict[str, OperatingPoint]:
     found = operating_points(scores, spending, thumbs, deltas, days=1.0)
-    return {one.name: one for one in found}
+    return {point.name: point for point in found}
 
 
 def moved(rubric: str, delta: float, half: float = 0.02) -> Delta:

@@ -58,7 +58,9 @@ class Watch:
         ]
 
     def value(self, name: str, **labels: str) -> float | None:
-        found = [one.value for one in self.samples(name) if labels.items() <= one.labels.items()]
+        found = [
+            sample.value for sample in self.samples(name) if labels.items() <= sample.labels.items()
+        ]
         assert len(found) <= 1
         return found[0] if found else None
 
@@ -154,7 +156,7 @@ def test_incidents_beyond_the_bound_are_counted_and_pages_come_first() -> None:
     watch.metrics.show_incidents([*tickets, incident("page")], {"page": TEXT, "t59": TEXT})
     assert len(watch.samples("ragvigil_incident_open")) == MAX_INCIDENTS
     assert watch.value("ragvigil_incident_open", incident="page") == 1
-    assert [one.labels["incident"] for one in watch.samples("ragvigil_incident_message")] == [
+    assert [sample.labels["incident"] for sample in watch.samples("ragvigil_incident_message")] == [
         "page"
     ]
     assert watch.value("ragvigil_incidents_hidden") == 61 - MAX_INCIDENTS

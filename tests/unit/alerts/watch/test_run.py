@@ -51,7 +51,7 @@ def test_a_turn_that_fails_after_a_change_was_noticed_tells_it_in_the_next(
     (change,) = watching.incidents.changes()
     assert change.kind is ChangeKind.PROMPT
     (incident,) = watching.incidents.open_incidents()
-    assert [one.kind for one in incident.findings] == [FindingKind.CHANGED]
+    assert [finding.kind for finding in incident.findings] == [FindingKind.CHANGED]
     watching.run()
     assert len(watching.incidents.open_incidents()) == 1
     assert noticed(watching) == 1

@@ -47,7 +47,7 @@ class Setup:
 
 def request(number: int, question: int, setup: Setup) -> Fingerprint:
     chunks = tuple(setup.chunks(question))
-    scores = [one.score for one in chunks if one.score is not None]
+    scores = [chunk.score for chunk in chunks if chunk.score is not None]
     count = float(len(chunks))
     return Fingerprint(
         place=PLACE,
@@ -56,7 +56,7 @@ def request(number: int, question: int, setup: Setup) -> Fingerprint:
         chunks=chunks,
         values=tuple(setup.values.get(kind, "") for kind in VALUES),
         numbers=(
-            count, count, mean(one.length for one in chunks), max(scores, default=None),
+            count, count, mean(chunk.length for chunk in chunks), max(scores, default=None),
             mean(scores),
         ),
     )  # fmt: skip
@@ -77,5 +77,7 @@ def noticed(requests: Sequence[Fingerprint]) -> list[tuple[int, Notice]]:
     """Every notice, with how many requests had come before the one that made it certain."""
     detector = RouteNotices(PLACE, NoticeSettings())
     return [
-        (number, notice) for number, one in enumerate(requests) for notice in detector.step(one)
+        (number, notice)
+        for number, request in enumerate(requests)
+        for notice in detector.step(request)
     ]

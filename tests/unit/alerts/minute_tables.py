@@ -1,4 +1,4 @@
-"""Traffic by the minute for tests of what is broken and what moved: no store, no chance."""
+"""Traffic by the minute for tests of the detectors: no store, no chance."""
 
 from __future__ import annotations
 
@@ -22,11 +22,11 @@ def named(signal: str, route: str = "/a", segment: str = "") -> Series:
 
 def sums(cells: Mapping[tuple[Series, int], Cell]) -> Sums:
     """Sums of these cells, by series and start of their bin."""
-    series = tuple(dict.fromkeys(one for one, _ in cells))
+    series = tuple(dict.fromkeys(each for each, _ in cells))
     n, total, squares = np.array(list(cells.values()), dtype=np.float64).reshape(-1, 3).T
     return Sums(
         series=series,
-        index=np.array([series.index(one) for one, _ in cells], dtype=np.int64),
+        index=np.array([series.index(each) for each, _ in cells], dtype=np.int64),
         start=np.array([start for _, start in cells], dtype=np.int64),
         n=n,
         total=total,
@@ -35,12 +35,12 @@ def sums(cells: Mapping[tuple[Series, int], Cell]) -> Sums:
 
 
 def rate(failed: float, n: float) -> Cell:
-    """So many of so many."""
+    """The cell of a rate: `failed` of `n` requests."""
     return n, failed, failed
 
 
 def values(mean: float, n: float, sd: float) -> Cell:
-    """So many values of this mean and spread."""
+    """The cell of `n` values with this mean and standard deviation."""
     return n, n * mean, n * (mean * mean + sd * sd)
 
 
@@ -48,25 +48,27 @@ def table(
     cells: Callable[[int], Mapping[Series, Cell]], minutes: int, *, start: int = START
 ) -> SignalMinutes:
     """A table of the minutes from `start`, each with the cells of its number."""
-    made = SignalMinutes()
+    filled = SignalMinutes()
     for place in range(minutes):
-        add(made, start + place * MINUTE, cells(place))
-    return made
+        add(filled, start + place * MINUTE, cells(place))
+    return filled
 
 
-def add(made: SignalMinutes, minute: int, cells: Mapping[Series, Cell]) -> None:
-    """One minute more."""
-    made.advance(minute + MINUTE)
-    made.put_minutes([sums({(one, minute): cell for one, cell in cells.items()})], [minute])
+def add(filled: SignalMinutes, minute: int, cells: Mapping[Series, Cell]) -> None:
+    """Adds one minute."""
+    filled.advance(minute + MINUTE)
+    filled.put_minutes([sums({(series, minute): cell for series, cell in cells.items()})], [minute])
 
 
 def hours(
     cells: Callable[[int], Mapping[Series, Cell]], count: int, *, start: int = START
 ) -> SignalMinutes:
     """A table of that many past hours, and none of the minutes after them."""
-    made = SignalMinutes()
-    made.advance(start + (count + 2) * HOUR + MINUTE)
+    filled = SignalMinutes()
+    filled.advance(start + (count + 2) * HOUR + MINUTE)
     for place in range(count):
         hour = start + place * HOUR
-        made.put_hours([sums({(one, hour): cell for one, cell in cells(place).items()})], [hour])
-    return made
+        filled.put_hours(
+            [sums({(series, hour): cell for series, cell in cells(place).items()})], [hour]
+        )
+    return filled

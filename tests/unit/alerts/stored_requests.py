@@ -1,4 +1,4 @@
-"""Requests of a service as the store gets them: what went wrong, and what was measured."""
+"""Requests of a service as they are stored, with what went wrong and what was measured."""
 
 from __future__ import annotations
 
@@ -63,16 +63,16 @@ class Served:
                     scorer="m",
                 )
             )
-        one = made.records[0]
-        record = replace(one.record, error=self.error)
-        scored = replace(one, record=record, scores=tuple(scores), shape=self.measures)
+        stored = made.records[0]
+        record = replace(stored.record, error=self.error)
+        scored = replace(stored, record=record, scores=tuple(scores), shape=self.measures)
         return replace(made, records=(scored,))
 
 
 def write(store: Store, served: Iterable[Served]) -> None:
     """Stores the requests and counts their minutes again, as the daemon does."""
     rows = TraceRows(FACTS)
-    for one in served:
-        rows.add(one.outcome())
+    for request in served:
+        rows.add(request.outcome())
     written = store.write(rows.take())
     rollups.recompute(store, written.minutes, version=next(VERSIONS))
