@@ -88,7 +88,7 @@ class Background:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CoreParts:
-    """Everything that the core runs with; `runner` leaves out the rubrics that a judge scores."""
+    """Everything that the core runs with; `runner` knows which rubrics a judge scores."""
 
     runner: Runner
     pipeline: PipelineParts

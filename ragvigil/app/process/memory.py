@@ -1,10 +1,12 @@
-"""How much memory and CPU this process may use, and how much memory it uses."""
+"""How much memory and CPU this process may use, and whether memory is short."""
 
 from __future__ import annotations
 
 import gc
 import os
 from pathlib import Path
+
+from ragvigil.inference.memory import resident_bytes
 
 CGROUP = Path("/sys/fs/cgroup/memory.max")
 CPU_CGROUP = Path("/sys/fs/cgroup/cpu.max")
@@ -32,17 +34,9 @@ def cpus() -> int:
     return usable
 
 
-def used_bytes() -> int:
-    """Resident memory of this process; 0 without a /proc."""
-    statm = Path("/proc/self/statm")
-    if not statm.exists():
-        return 0
-    return int(statm.read_text(encoding="ascii").split()[1]) * os.sysconf("SC_PAGE_SIZE")
-
-
 def is_pressed(limit: int) -> bool:
     """Whether this process uses more than PRESSURE of `limit` bytes."""
-    return used_bytes() > limit * PRESSURE
+    return resident_bytes(os.getpid()) > limit * PRESSURE
 
 
 def collect_seldom() -> None:

@@ -20,9 +20,9 @@ def test_wrong_settings_are_refused_in_one_sentence(path: Path) -> None:
     expected = path.read_text(encoding="utf-8").splitlines()[0].removeprefix("# ")
     with pytest.raises(SettingsError) as error:
         load(path)
-    found = str(error.value)
-    assert found.startswith(expected.removesuffix("…"))
-    assert found == expected or expected.endswith("…")
+    message = str(error.value)
+    assert message.startswith(expected.removesuffix("…"))
+    assert message == expected or expected.endswith("…")
 
 
 def test_every_section_has_a_wrong_example() -> None:

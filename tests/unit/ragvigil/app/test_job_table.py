@@ -44,7 +44,7 @@ def jobs(core: Core, tmp_path: Path) -> dict[str, Callable[[], object]]:
     return {job.name: job.function for job in table}
 
 
-def counted(store: Store) -> float:
+def scores_in_roll_ups(store: Store) -> float:
     """Scores of citation_validity in the roll-ups of the last day."""
     now = NOW // SECOND
     counts = rollups.counts(store, now - DAY, now + 3600)
@@ -59,12 +59,12 @@ async def test_minutes_that_became_durable_are_rolled_up_once(
 ) -> None:
     await core.send(1, answer())
     core.pass_time(QUIET)
-    assert counted(core.store) == 0
+    assert scores_in_roll_ups(core.store) == 0
     jobs["rollups"]()
-    assert counted(core.store) == 1
+    assert scores_in_roll_ups(core.store) == 1
     assert core.parts.dirty_minutes.take() == set()
     jobs["rollups"]()
-    assert counted(core.store) == 1
+    assert scores_in_roll_ups(core.store) == 1
 
 
 async def test_minutes_whose_roll_up_fails_stay_out_of_date(core: Core) -> None:
@@ -75,16 +75,16 @@ async def test_minutes_whose_roll_up_fails_stay_out_of_date(core: Core) -> None:
     with pytest.raises(QueryFailed):
         rolling.run()
     core.store.change("RENAME TABLE rollups_away TO rollups")
-    assert counted(core.store) == 0
+    assert scores_in_roll_ups(core.store) == 0
     rolling.run()
-    assert counted(core.store) == 1
+    assert scores_in_roll_ups(core.store) == 1
 
 
 async def test_a_new_life_rolls_up_what_the_one_before_left_undone(core: Core) -> None:
     await core.send(1, answer())
     core.pass_time(QUIET)
     RollUps(core.store, DirtyMinutes(), NOW / SECOND - 60).run()
-    assert counted(core.store) == 1
+    assert scores_in_roll_ups(core.store) == 1
 
 
 async def test_the_books_are_balanced_in_a_metric(
@@ -187,6 +187,6 @@ async def test_roll_ups_wait_a_few_turns_only_while_the_core_is_behind(
     core.pipeline.is_behind = True
     for _ in range(ROLLUP_TURNS):
         jobs["rollups"]()
-        assert counted(core.store) == 0
+        assert scores_in_roll_ups(core.store) == 0
     jobs["rollups"]()
-    assert counted(core.store) == 1
+    assert scores_in_roll_ups(core.store) == 1

@@ -85,10 +85,10 @@ def test_a_convention_of_others_reads_spans_beside_one_that_does_not_load(tmp_pa
         "import json; from collector.claims.registry import registered;"
         "print(json.dumps({item.name: sorted(item.roots) for item in registered()}))"
     )
-    found = printed_with(tmp_path, code)
-    assert found["acme"] == ["acme"]
-    assert "openinference" in found
-    assert "gone" not in found
+    conventions = printed_with(tmp_path, code)
+    assert conventions["acme"] == ["acme"]
+    assert "openinference" in conventions
+    assert "gone" not in conventions
 
 
 @pytest.mark.parametrize(
@@ -113,8 +113,8 @@ def test_check_warns_of_what_is_left_out_and_loads_none_of_ours(tmp_path: Path) 
     (warning,) = json.loads(done.stdout)["warnings"]
     assert warning["key"] == "ragvigil.scorers tone of acme-rag"
     assert "the daemon runs without it: ModuleNotFoundError" in warning["explanation"]
-    said = ran_with(tmp_path, "-m", "ragvigil.app.cli.main", "check").stdout
-    assert said.startswith("warning: ragvigil.scorers tone of acme-rag: this plug-in cannot be")
+    output = ran_with(tmp_path, "-m", "ragvigil.app.cli.main", "check").stdout
+    assert output.startswith("warning: ragvigil.scorers tone of acme-rag: this plug-in cannot be")
     loaded = printed_with(
         tmp_path,
         "import json, sys; from ragvigil.app.plugins import left_out; left_out();"

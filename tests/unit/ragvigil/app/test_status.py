@@ -43,17 +43,17 @@ async def test_every_section_is_json_and_agrees_with_the_ledger(core: Core, stat
     await core.send(1, answer())
     await core.send(2, [span for span in answer() if span.parent_span_id])
     core.pass_time(QUIET)
-    found = json.loads(json.dumps(status.status()))
-    told = {"daemon", "spans", "traces", "judge", "local", "issues", "export", "plugins"}
-    assert set(found) == told | {"spool", "store"}
-    assert found["daemon"]["open_traces"] == 1
-    assert found["spans"] == status.ledger()["spans"]
-    assert found["spans"]["acknowledged"] == 5
-    assert found["traces"] == status.ledger()["records"]
-    assert found["traces"]["scored"] == 1
-    assert found["judge"] == {"on": False, "reason": "no judge is configured: [judge] model"}
-    assert found["plugins"] == {"left_out": []}
-    assert found["spool"]["bytes"] > 0
+    sections = json.loads(json.dumps(status.status()))
+    names = {"daemon", "spans", "traces", "judge", "local", "issues", "export", "plugins"}
+    assert set(sections) == names | {"spool", "store"}
+    assert sections["daemon"]["open_traces"] == 1
+    assert sections["spans"] == status.ledger()["spans"]
+    assert sections["spans"]["acknowledged"] == 5
+    assert sections["traces"] == status.ledger()["records"]
+    assert sections["traces"]["scored"] == 1
+    assert sections["judge"] == {"on": False, "reason": "no judge is configured: [judge] model"}
+    assert sections["plugins"] == {"left_out": []}
+    assert sections["spool"]["bytes"] > 0
 
 
 async def test_the_doctor_names_what_the_records_lack_and_what_that_switches_off(

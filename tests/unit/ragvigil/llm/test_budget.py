@@ -57,10 +57,10 @@ def test_no_order_of_calls_spends_more_than_the_budget(
     under_way: list[tuple[Reservation, Usage]] = []
     for purpose, size, part, settles_now in calls:
         most = Usage(input_tokens=size, output_tokens=size)
-        made = under_test.reserve(most, purpose)
-        if made is not None:
+        reservation = under_test.reserve(most, purpose)
+        if reservation is not None:
             used = Usage(input_tokens=int(size * part), output_tokens=int(size * part))
-            under_way.append((made, used))
+            under_way.append((reservation, used))
         if settles_now and under_way:
             under_test.settle(*under_way.pop(0))
         spent = under_test.spent(Pot.SAMPLE) + under_test.spent(Pot.RESERVED)
@@ -79,14 +79,14 @@ def test_a_call_that_is_said_to_fit_later_fits_when_the_others_cost_nothing(
     under_test = budget(Clock(23.9), tokens=limit, money=limit * 1e-6)
     under_way = []
     for size, part, settles_now in calls:
-        made = under_test.reserve(tokens(size), Purpose.SAMPLE)
-        if made is not None and settles_now:
-            under_test.settle(made, tokens(int(size * part)))
-        elif made is not None:
-            under_way.append(made)
+        reservation = under_test.reserve(tokens(size), Purpose.SAMPLE)
+        if reservation is not None and settles_now:
+            under_test.settle(reservation, tokens(int(size * part)))
+        elif reservation is not None:
+            under_way.append(reservation)
     later = under_test.fits_later(tokens(wanted), Purpose.SAMPLE)
-    for made in under_way:
-        under_test.settle(made, tokens(0))
+    for reservation in under_way:
+        under_test.settle(reservation, tokens(0))
     fits = under_test.reserve(tokens(wanted), Purpose.SAMPLE) is not None
     assert later is (fits and bool(under_way))
     assert not under_test.fits_later(tokens(wanted), Purpose.AUDIT)
@@ -94,18 +94,18 @@ def test_a_call_that_is_said_to_fit_later_fits_when_the_others_cost_nothing(
 
 def test_a_call_that_uses_less_than_it_reserved_gives_the_rest_back() -> None:
     under_test = budget(Clock(23.9), tokens=100)
-    made = under_test.reserve(tokens(90), Purpose.SAMPLE)
-    assert made is not None
+    reservation = under_test.reserve(tokens(90), Purpose.SAMPLE)
+    assert reservation is not None
     assert under_test.reserve(tokens(20), Purpose.SAMPLE) is None
-    under_test.settle(made, tokens(30))
+    under_test.settle(reservation, tokens(30))
     assert under_test.reserve(tokens(70), Purpose.SAMPLE) is not None
 
 
 def test_a_provider_that_sends_too_much_costs_that_one_call_and_no_other() -> None:
     under_test = budget(Clock(23.9), tokens=100)
-    made = under_test.reserve(tokens(60), Purpose.SAMPLE)
-    assert made is not None
-    under_test.settle(made, tokens(500))
+    reservation = under_test.reserve(tokens(60), Purpose.SAMPLE)
+    assert reservation is not None
+    under_test.settle(reservation, tokens(500))
     assert under_test.spent(Pot.SAMPLE).tokens == 500
     assert under_test.reserve(tokens(1), Purpose.SAMPLE) is None
 
@@ -124,9 +124,9 @@ def test_an_unpriced_model_is_an_error_only_where_money_is_limited() -> None:
     with pytest.raises(Unpriced):
         budget(Clock(), money=1.0, price=None)
     unlimited = budget(Clock(12), tokens=1000, price=None)
-    made = unlimited.reserve(tokens(10), Purpose.SAMPLE)
-    assert made is not None
-    assert unlimited.settle(made, tokens(10)) == Spending(tokens=10, money=0.0)
+    reservation = unlimited.reserve(tokens(10), Purpose.SAMPLE)
+    assert reservation is not None
+    assert unlimited.settle(reservation, tokens(10)) == Spending(tokens=10, money=0.0)
 
 
 def test_without_limits_everything_is_allowed_and_still_counted() -> None:
@@ -188,13 +188,13 @@ def test_a_restart_does_not_begin_the_day_anew(tmp_path: Path) -> None:
 def test_a_new_day_has_a_new_budget_and_a_late_settlement_goes_to_its_own_day() -> None:
     clock = Clock(23.9)
     under_test = budget(clock, tokens=100)
-    made = under_test.reserve(tokens(100), Purpose.SAMPLE)
-    assert made is not None
+    reservation = under_test.reserve(tokens(100), Purpose.SAMPLE)
+    assert reservation is not None
     clock.hour = 24.0 + 23.9
     assert under_test.reserve(tokens(100), Purpose.SAMPLE) is not None
-    under_test.settle(made, tokens(100))
+    under_test.settle(reservation, tokens(100))
     assert under_test.spent(Pot.SAMPLE).tokens == 100
-    assert made.day == date(2026, 3, 1)
+    assert reservation.day == date(2026, 3, 1)
 
 
 @pytest.mark.parametrize("hours", [[1.0] * 23, [1.0] * 23 + [-1.0]], ids=["23 hours", "negative"])

@@ -108,12 +108,12 @@ async def test_one_pot_does_not_wait_for_what_the_other_holds(server: LlmServer)
     async with asking(
         server, daily_tokens=most, reserved_share=1, max_output_tokens=OUTPUT
     ) as client:
-        held = asyncio.create_task(ask(client, Purpose.AUDIT))
+        waiting = asyncio.create_task(ask(client, Purpose.AUDIT))
         while not server.calls:
             await asyncio.sleep(0.01)
         refused = await asyncio.wait_for(ask(client, Purpose.SAMPLE), timeout=5)
-        held.cancel()
-        await asyncio.gather(held, return_exceptions=True)
+        waiting.cancel()
+        await asyncio.gather(waiting, return_exceptions=True)
     assert kinds([refused]) == {"budget": 1}
 
 

@@ -32,7 +32,7 @@ class Grades(BaseModel):
 GOOD = {"verdicts": ["supported", "not_supported"], "score": 2.5, "count": 3}
 
 
-def said(**changed: object) -> str:
+def reply_with(**changed: object) -> str:
     return json.dumps(GOOD | changed)
 
 
@@ -44,12 +44,12 @@ def kind_of(text: str) -> FailureKind | None:
 @pytest.mark.parametrize(
     "text",
     [
-        said(),
-        f"  {said()}\n",
-        f"```json\n{said()}\n```",
+        reply_with(),
+        f"  {reply_with()}\n",
+        f"```json\n{reply_with()}\n```",
         f"```\n{json.dumps(GOOD, indent=1)}\n```\n",
-        f"```JSON\r\n{said()}\n```",
-        said(score=5),
+        f"```JSON\r\n{reply_with()}\n```",
+        reply_with(score=5),
     ],
 )
 def test_a_reply_in_the_asked_form_is_an_answer_with_or_without_a_fence(text: str) -> None:
@@ -59,14 +59,14 @@ def test_a_reply_in_the_asked_form_is_an_answer_with_or_without_a_fence(text: st
 @pytest.mark.parametrize(
     "text",
     [
-        said(score=11),
-        said(score=0.5),
-        said(count=-1),
-        said().replace("2.5", "NaN"),
-        said().replace("2.5", "Infinity"),
-        said().replace("2.5", "-Infinity"),
-        said().replace("2.5", "1e999"),
-        f"```json\n{said(score=6)}\n```",
+        reply_with(score=11),
+        reply_with(score=0.5),
+        reply_with(count=-1),
+        reply_with().replace("2.5", "NaN"),
+        reply_with().replace("2.5", "Infinity"),
+        reply_with().replace("2.5", "-Infinity"),
+        reply_with().replace("2.5", "1e999"),
+        f"```json\n{reply_with(score=6)}\n```",
         json.dumps({"score": 11}),
     ],
 )
@@ -83,25 +83,25 @@ def test_a_number_out_of_range_or_not_finite_is_invalid_and_not_asked_for_again(
         "null",
         "[]",
         "I am sorry, but I cannot do that.",
-        f"Here it is: {said()}",
-        f"{said()} Anything else?",
-        f"{said()}{said()}",
-        f"```json\n{said()}\n``` and ```json\n{said()}\n```",
-        said()[:-1],
-        said(score="2.5"),
-        said(score="NaN"),
-        said(score=True),
-        said(score=None),
-        said(count=3.5),
-        said(verdicts=["maybe"]),
-        said(verdicts="supported"),
-        said(extra=1),
+        f"Here it is: {reply_with()}",
+        f"{reply_with()} Anything else?",
+        f"{reply_with()}{reply_with()}",
+        f"```json\n{reply_with()}\n``` and ```json\n{reply_with()}\n```",
+        reply_with()[:-1],
+        reply_with(score="2.5"),
+        reply_with(score="NaN"),
+        reply_with(score=True),
+        reply_with(score=None),
+        reply_with(count=3.5),
+        reply_with(verdicts=["maybe"]),
+        reply_with(verdicts="supported"),
+        reply_with(extra=1),
         json.dumps({"score": 2.5, "count": 1}),
-        said()[:-1] + ', "score": 1.0}',
+        reply_with()[:-1] + ', "score": 1.0}',
         "[" * 100_000,
         '{"a":' * 100_000,
-        said().replace("3", "9" * 5000),
-        said().replace("supported", "\\ud800"),
+        reply_with().replace("3", "9" * 5000),
+        reply_with().replace("supported", "\\ud800"),
         "\x00",
     ],
     ids=lambda text: text[:40],
@@ -113,7 +113,7 @@ def test_what_is_not_in_the_form_is_unparseable_and_asked_for_again(text: str) -
 
 
 def test_the_detail_names_place_and_rule_and_never_what_stood_there() -> None:
-    read = read_reply(said(score="a secret of the user"), Grades)
+    read = read_reply(reply_with(score="a secret of the user"), Grades)
     assert isinstance(read, Setback)
     assert read.detail == "score: float_type"
 

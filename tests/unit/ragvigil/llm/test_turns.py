@@ -37,9 +37,9 @@ async def server() -> AsyncIterator[LlmServer]:
 
 
 async def turn(client: Client, conversation: Conversation = START, cap: int = 10**6) -> Turn:
-    got = await outcome(client, conversation, cap)
-    assert isinstance(got, Turn), got
-    return got
+    result = await outcome(client, conversation, cap)
+    assert isinstance(result, Turn), result
+    return result
 
 
 async def outcome(
@@ -63,8 +63,8 @@ async def test_what_a_tool_answered_goes_back_under_the_id_of_its_call(
     server.faults += [FIRST[model], FIRST[model]]
     async with asking(server, model=model) as client:
         first = await turn(client)
-        told = Exchange(message=first.message, answers=("not there",))
-        await turn(client, replace(START, exchanges=(told,)))
+        exchange = Exchange(message=first.message, answers=("not there",))
+        await turn(client, replace(START, exchanges=(exchange,)))
         spent = client.budget.spent(Pot.RESERVED).tokens
     assert first.message.calls == (
         ToolCall(call_id="call-0", tool="look", arguments={"at": "home"}),
@@ -82,9 +82,11 @@ async def test_a_turn_without_a_call_is_a_turn(server: LlmServer) -> None:
     async with asking(server) as client:
         first = await turn(client)
         empty = await turn(client)
-        told = tuple(Exchange(message=turn.message, answers=("Go on.",)) for turn in (first, empty))
+        exchanges = tuple(
+            Exchange(message=turn.message, answers=("Go on.",)) for turn in (first, empty)
+        )
         server.faults.append(calling(text="ok"))
-        await turn(client, replace(START, exchanges=told))
+        await turn(client, replace(START, exchanges=exchanges))
     assert (first.message.text, first.message.calls) == ("I think so.", ())
     roles = [message["role"] for message in server.calls[2].body["messages"]]
     assert roles == ["system", "user", "assistant", "user", "assistant", "user"]
@@ -97,8 +99,8 @@ async def test_arguments_that_are_no_object_are_none_and_go_back_as_an_empty_one
     server.faults += [calling(("look", arguments)), calling(text="ok")]
     async with asking(server) as client:
         first = await turn(client)
-        told = Exchange(message=first.message, answers=("Call it again.",))
-        await turn(client, replace(START, exchanges=(told,)))
+        exchange = Exchange(message=first.message, answers=("Call it again.",))
+        await turn(client, replace(START, exchanges=(exchange,)))
     assert first.message.calls[0].arguments is None
     (call,) = server.calls[1].body["messages"][2]["tool_calls"]
     assert json.loads(call["function"]["arguments"]) == {}
@@ -110,17 +112,17 @@ async def test_a_name_that_no_server_takes_back_goes_back_as_one_that_it_does(
     server.faults += [calling(("functions.look é" + "x" * 99, {})), calling(text="ok")]
     async with asking(server) as client:
         first = await turn(client)
-        told = Exchange(message=first.message, answers=("No such tool.",))
-        await turn(client, replace(START, exchanges=(told,)))
+        exchange = Exchange(message=first.message, answers=("No such tool.",))
+        await turn(client, replace(START, exchanges=(exchange,)))
     (call,) = server.calls[1].body["messages"][2]["tool_calls"]
     assert call["function"]["name"] == ("functions_look__" + "x" * 99)[:64]
 
 
 async def test_what_does_not_fit_the_run_is_not_sent(server: LlmServer) -> None:
     async with asking(server, max_output_tokens=500) as client:
-        got = await outcome(client, cap=500)
-    assert isinstance(got, Failure)
-    assert (got.kind, got.usage, server.calls) == (FailureKind.BUDGET, Usage(), [])
+        result = await outcome(client, cap=500)
+    assert isinstance(result, Failure)
+    assert (result.kind, result.usage, server.calls) == (FailureKind.BUDGET, Usage(), [])
 
 
 async def test_a_retry_must_fit_beside_what_the_turn_has_cost_already(server: LlmServer) -> None:
@@ -128,25 +130,25 @@ async def test_a_retry_must_fit_beside_what_the_turn_has_cost_already(server: Ll
     server.faults += [paid, paid]
     async with asking(server, max_output_tokens=500) as client:
         most = client._endpoint.most_of(START)
-        got = await outcome(client, cap=2 * (most.input_tokens + most.output_tokens) - 1)
-    assert isinstance(got, Failure)
-    assert (got.kind, len(server.calls)) == (FailureKind.BUDGET, 1)
-    assert got.usage.assumed
+        result = await outcome(client, cap=2 * (most.input_tokens + most.output_tokens) - 1)
+    assert isinstance(result, Failure)
+    assert (result.kind, len(server.calls)) == (FailureKind.BUDGET, 1)
+    assert result.usage.assumed
 
 
 async def test_what_the_day_cannot_pay_is_not_sent(server: LlmServer) -> None:
     async with asking(server, daily_tokens=1000) as client:
-        got = await outcome(client)
-    assert isinstance(got, Failure)
-    assert (got.kind, server.calls) == (FailureKind.BUDGET, [])
+        result = await outcome(client)
+    assert isinstance(result, Failure)
+    assert (result.kind, server.calls) == (FailureKind.BUDGET, [])
 
 
 async def test_what_passes_is_asked_again(server: LlmServer) -> None:
     server.faults += [Fault(status=500), FIRST["openai:gpt-4.1-mini"]]
     pauses = Pauses()
     async with asking(server, pauses=pauses) as client:
-        got = await turn(client)
-    assert (got.attempts, len(pauses)) == (2, 1)
+        result = await turn(client)
+    assert (result.attempts, len(pauses)) == (2, 1)
 
 
 FAULTS = [
@@ -166,9 +168,9 @@ async def test_a_fault_is_a_failure_of_its_kind(
 ) -> None:
     server.every = fault
     async with asking(server, timeout_seconds=0.5) as client:
-        got = await outcome(client)
-    assert isinstance(got, Failure)
-    assert got.kind == kind
+        result = await outcome(client)
+    assert isinstance(result, Failure)
+    assert result.kind == kind
 
 
 def test_no_conversation_has_more_tokens_than_it_is_taken_for() -> None:

@@ -30,30 +30,30 @@ def arrival(number: int, *, seq: int, ended: float = 0, is_root: bool = True) ->
     )
 
 
-def closed(assemblies: Assemblies, now: float) -> list[tuple[int, Closed]]:
+def closings(assemblies: Assemblies, now: float) -> list[tuple[int, Closed]]:
     return [(int(closing.trace_id, 16), closing.reason) for closing in assemblies.close_due(now)]
 
 
 def test_a_live_trace_closes_by_the_clock_whatever_its_spans_say() -> None:
     assemblies = Assemblies(LIMITS)
     assemblies.add(frame(1), [arrival(1, seq=1, ended=9e8)], now=10)
-    assert closed(assemblies, 11.9) == []
-    assert closed(assemblies, 12) == [(1, Closed.ROOT_ENDED)]
+    assert closings(assemblies, 11.9) == []
+    assert closings(assemblies, 12) == [(1, Closed.ROOT_ENDED)]
 
 
 def test_a_backfill_closes_in_the_order_in_which_things_happened() -> None:
     assemblies = Assemblies(LIMITS)
     for seq, ended in ((1, 100.0), (2, 101.0), (3, 200.0)):
         assemblies.add(frame(seq, "march"), [arrival(seq, seq=seq, ended=ended)], now=10)
-    assert closed(assemblies, 10) == [(1, Closed.ROOT_ENDED), (2, Closed.ROOT_ENDED)]
+    assert closings(assemblies, 10) == [(1, Closed.ROOT_ENDED), (2, Closed.ROOT_ENDED)]
     assert assemblies.open_traces() == 1
 
 
 def test_a_backfill_that_falls_silent_ends_and_gives_everything_up() -> None:
     assemblies = Assemblies(LIMITS)
     assemblies.add(frame(1, "march"), [arrival(1, seq=1, ended=100, is_root=False)], now=10)
-    assert closed(assemblies, 10 + BACKFILL_IDLE_SECONDS) == []
-    assert closed(assemblies, 10.1 + BACKFILL_IDLE_SECONDS) == [(1, Closed.BACKFILL_END)]
+    assert closings(assemblies, 10 + BACKFILL_IDLE_SECONDS) == []
+    assert closings(assemblies, 10.1 + BACKFILL_IDLE_SECONDS) == [(1, Closed.BACKFILL_END)]
     assert assemblies.oldest_seq(20) is None
 
 
@@ -62,7 +62,7 @@ def test_two_backfills_and_the_live_traffic_have_clocks_of_their_own() -> None:
     assemblies.add(frame(1), [arrival(1, seq=1)], now=10)
     assemblies.add(frame(2, "march"), [arrival(2, seq=2, ended=100)], now=10)
     assemblies.add(frame(3, "april"), [arrival(3, seq=3, ended=1e6)], now=10)
-    assert closed(assemblies, 10) == []
+    assert closings(assemblies, 10) == []
     assert assemblies.open_traces() == 3
     assert assemblies.oldest_seq(10) == 1
 
@@ -70,7 +70,7 @@ def test_two_backfills_and_the_live_traffic_have_clocks_of_their_own() -> None:
 def test_a_span_that_comes_again_is_a_duplicate_of_its_own_run_only() -> None:
     assemblies = Assemblies(LIMITS)
     assemblies.add(frame(1), [arrival(1, seq=1)], now=10)
-    assert closed(assemblies, 12) == [(1, Closed.ROOT_ENDED)]
+    assert closings(assemblies, 12) == [(1, Closed.ROOT_ENDED)]
     again = Arrival(
         trace_id=(1).to_bytes(16, "big"),
         ref=SpanRef(seq=2, index=0, span_id=(1).to_bytes(8, "big")),
@@ -97,10 +97,10 @@ def test_for_memory_the_older_half_of_every_run_closes_and_one_at_least() -> Non
 def test_a_closed_live_trace_is_needed_while_late_spans_may_come() -> None:
     assemblies = Assemblies(LIMITS)
     assemblies.add(frame(7), [arrival(1, seq=7)], now=10)
-    assert closed(assemblies, 12) == [(1, Closed.ROOT_ENDED)]
+    assert closings(assemblies, 12) == [(1, Closed.ROOT_ENDED)]
     assert assemblies.oldest_seq(12) == 7
     later = 12 + LIMITS.late_seconds + 60  # it is forgotten together with others of its time
-    assert closed(assemblies, later) == []
+    assert closings(assemblies, later) == []
     assert assemblies.oldest_seq(later) is None
 
 
@@ -108,7 +108,7 @@ def test_a_backfill_that_has_ended_begins_anew_under_its_name() -> None:
     assemblies = Assemblies(LIMITS)
     for now in (10.0, 20.0):
         assemblies.add(frame(1, "march"), [arrival(1, seq=1, ended=100)], now)
-        assert closed(assemblies, now + BACKFILL_IDLE_SECONDS + 1) == [(1, Closed.BACKFILL_END)]
+        assert closings(assemblies, now + BACKFILL_IDLE_SECONDS + 1) == [(1, Closed.BACKFILL_END)]
     assert assemblies.drain_duplicates() == []
 
 

@@ -26,9 +26,9 @@ async def core(tmp_path: Path, store: Store) -> AsyncIterator[Core]:
 async def test_acknowledged_is_always_the_sum_of_the_places(core: Core) -> None:
     for number in range(1, 6):
         await core.send(number, answer())
-        found = core.balance.spans()
-        assert found["acknowledged"] == 3 * number
-        assert found["acknowledged"] == sum(found[kind] for kind in KINDS) + found["in_spool"]
+        spans = core.balance.spans()
+        assert spans["acknowledged"] == 3 * number
+        assert spans["acknowledged"] == sum(spans[kind] for kind in KINDS) + spans["in_spool"]
         core.pass_time(QUIET if number % 2 else 0.0)
     assert core.balance.spans()["stored"] == 15
     assert core.balance.mismatch() == 0

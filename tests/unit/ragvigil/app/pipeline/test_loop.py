@@ -49,9 +49,9 @@ def balance(core: Core) -> dict[str, int]:
 async def test_an_answer_becomes_one_scored_record(core: Core) -> None:
     await core.send(1, answer())
     core.pass_time(QUIET)
-    found = records.trace(core.store, hexed(1))
-    assert found is not None
-    (record,) = found["records"]
+    trace = records.trace(core.store, hexed(1))
+    assert trace is not None
+    (record,) = trace["records"]
     assert record["answer"] == "Within 30 days of delivery. [refund-01]"
     scores = {score["rubric"]: score["value"] for score in record["scores"]}
     assert scores["citation_validity"] == 1.0
@@ -151,10 +151,10 @@ async def test_a_late_span_after_a_restart_still_joins_its_trace(core: Core) -> 
     second.pass_time(QUIET)
     await second.send(1, [model])
     second.pass_time(QUIET)
-    found = records.trace(second.store, hexed(1))
-    assert found is not None
-    assert len(found["records"]) == 1
-    assert found["records"][0]["answer"] == "Within 30 days of delivery. [refund-01]"
+    trace = records.trace(second.store, hexed(1))
+    assert trace is not None
+    assert len(trace["records"]) == 1
+    assert trace["records"][0]["answer"] == "Within 30 days of delivery. [refund-01]"
     assert balance(second) == {"acknowledged": 3, "stored": 3}
 
 
@@ -230,9 +230,9 @@ async def test_spans_of_a_trace_that_was_forgotten_are_kept_and_change_no_score(
     second = core.restarted()
     await second.send(1, [span("billing", parent="root")])
     second.pass_time(IDLE)
-    found = records.trace(second.store, hexed(1))
-    assert found is not None
-    assert [record["answer"] for record in found["records"]] == [
+    trace = records.trace(second.store, hexed(1))
+    assert trace is not None
+    assert [record["answer"] for record in trace["records"]] == [
         "Within 30 days of delivery. [refund-01]"
     ]
     assert len(second.rows("spans")) == 4
@@ -383,15 +383,15 @@ async def test_the_notices_know_of_jobs_under_way_before_the_sink_offers_records
     await core.send(1, answer())
     core.pipeline.step()
     (closing,) = core.loop.assemblies.close_due(core.now + QUIET)
-    held: list[bool] = []
+    was_held: list[bool] = []
     advance = core.loop.sink.advance
 
     def advanced(*arguments: Any, **named: Any) -> bool:
-        held.append(core.loop.noticing.is_held)
+        was_held.append(core.loop.noticing.is_held)
         return advance(*arguments, **named)
 
     monkeypatch.setattr(core.loop.sink, "advance", advanced)
     monkeypatch.setattr(core.loop.pool, "closings", lambda: iter([(closing, None)]))
     core.pipeline.step()
     monkeypatch.undo()
-    assert held == [True]
+    assert was_held == [True]

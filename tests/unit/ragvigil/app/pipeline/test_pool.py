@@ -89,7 +89,7 @@ async def put_in_work(core: Core) -> None:
     assert list(core.loop.pool.closings())
 
 
-def given(core: Core) -> list[int]:
+def job_sizes(core: Core) -> list[int]:
     """The number of closings in each job that is given from now on."""
     numbers: list[int] = []
     give = core.loop.pool.give
@@ -104,7 +104,7 @@ def given(core: Core) -> list[int]:
 
 async def test_workers_make_the_same_rows_and_counts_as_the_core(core: Core) -> None:
     start_workers(core)
-    numbers, lean = given(core), metrics.LEAN._value.get()
+    numbers, lean = job_sizes(core), metrics.LEAN._value.get()
     await send(core)
     close_all(core)
     finish(core)
@@ -170,8 +170,8 @@ async def test_a_late_span_finds_the_generation_that_is_still_in_work(core: Core
     await put_in_work(core)
     (closing, _), *_ = core.loop.pool.closings()
     signal_workers(signal.SIGCONT)
-    known = core.pipeline._lookup([closing.trace_id])
-    assert known[closing.trace_id].generation == len(closing.refs)
+    stored = core.pipeline._lookup([closing.trace_id])
+    assert stored[closing.trace_id].generation == len(closing.refs)
     finish(core)
 
 
@@ -179,8 +179,8 @@ async def test_a_late_span_does_not_wait_for_a_worker_that_never_answers(core: C
     await put_in_work(core)
     (closing, _), *_ = core.loop.pool.closings()
     core.now += JOB_SECONDS + 1
-    known = core.pipeline._lookup([closing.trace_id])
-    assert known[closing.trace_id].generation == len(closing.refs)
+    stored = core.pipeline._lookup([closing.trace_id])
+    assert stored[closing.trace_id].generation == len(closing.refs)
     finish(core)
     assert core.balance.records()["scored"] == TRACES
 
@@ -198,7 +198,7 @@ async def test_two_generations_of_one_trace_are_never_in_one_job(core: Core) -> 
 
 async def test_feedback_that_a_worker_finds_is_counted_and_stored(core: Core) -> None:
     start_workers(core)
-    before, numbers = metrics.FEEDBACK._value.get(), given(core)
+    before, numbers = metrics.FEEDBACK._value.get(), job_sizes(core)
     root, *others = answer()
     thumbs = {"annotations.0.annotation.name": "thumbs", "annotations.0.annotation.label": "down"}
     for number in range(1, TRACES + 1):
@@ -271,7 +271,7 @@ async def test_workers_that_cannot_start_are_not_tried_again(
 async def test_large_traces_make_small_jobs(core: Core, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(pipeline, "TURN_BYTES", 1)
     start_workers(core)
-    numbers = given(core)
+    numbers = job_sizes(core)
     await send(core)
     close_all(core)
     finish(core)

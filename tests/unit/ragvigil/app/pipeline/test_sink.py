@@ -58,10 +58,10 @@ def scores() -> ScoreMetrics:
 
 @pytest.fixture
 def sink(store: Store, scores: ScoreMetrics) -> Sink:
-    return made(store, scores)
+    return sink_with(store, scores)
 
 
-def made(store: Store, scores: ScoreMetrics, **more: Any) -> Sink:
+def sink_with(store: Store, scores: ScoreMetrics, **more: Any) -> Sink:
     """A sink whose summaries keep every outcome and go nowhere."""
     defaults: dict[str, Any] = {
         "summarizer": Summarizer({}, wants=lambda _: True, samples=lambda _: False),
@@ -72,7 +72,7 @@ def made(store: Store, scores: ScoreMetrics, **more: Any) -> Sink:
     return Sink(store, scores, {}, clock_unix=lambda: NOW / SECOND, **(defaults | more))
 
 
-def added(sink: Sink) -> Outcome:
+def add_outcome(sink: Sink) -> Outcome:
     """The outcome of a trace of two spans, in the sink since second 10."""
     outcome = outcome_of(1)
     sink.opened(frame(1, spans=2), arrived=2)
@@ -80,7 +80,7 @@ def added(sink: Sink) -> Outcome:
     return outcome
 
 
-def placed(sink: Sink) -> dict[str, int]:
+def places_of(sink: Sink) -> dict[str, int]:
     """Where the spans are now, kinds without any left out."""
     sink.publish(0)
     named = {kind: getattr(sink.places, kind) for kind in (*KINDS, "waiting")}
@@ -88,34 +88,34 @@ def placed(sink: Sink) -> dict[str, int]:
 
 
 def test_spans_wait_until_their_rows_and_the_ledgers_row_are_durable(sink: Sink) -> None:
-    added(sink)
+    add_outcome(sink)
     assert not sink.advance(10.1)
-    assert placed(sink) == {"waiting": 2}
+    assert places_of(sink) == {"waiting": 2}
     assert sink.oldest_seq() == 1
     sink.finish(30)
-    assert placed(sink) == {"stored": 2}
+    assert places_of(sink) == {"stored": 2}
     assert sink.oldest_seq() is None
 
 
 def test_a_batch_is_sent_when_its_oldest_row_has_waited_long_enough(
     sink: Sink, store: Store
 ) -> None:
-    added(sink)
+    add_outcome(sink)
     sink.advance(10 + LINGER)
     store.read("ledger_sums", {"replica": ""})  # reads come after the writes that wait
     now, deadline = 10 + LINGER, 10 + 500 * LINGER
-    while placed(sink) != {"stored": 2} and now < deadline:
+    while places_of(sink) != {"stored": 2} and now < deadline:
         now += LINGER
         sink.advance(now)
         store.read("ledger_sums", {"replica": ""})
-    assert placed(sink) == {"stored": 2}
+    assert places_of(sink) == {"stored": 2}
     assert ledger.sums(store)["stored"] == 2
 
 
 def test_what_could_not_be_read_of_a_frame_is_quarantined(sink: Sink, store: Store) -> None:
     sink.opened(frame(1, spans=5), arrived=0)
     sink.finish(30)
-    assert placed(sink) == {"quarantined": 5}
+    assert places_of(sink) == {"quarantined": 5}
     assert ledger.sums(store)["quarantined"] == 5
 
 
@@ -129,7 +129,7 @@ def test_a_span_that_the_database_refuses_is_quarantined_and_its_siblings_stored
     sink.opened(frame(1, spans=60), arrived=60)
     sink.add([(closing(outcome), None)], [outcome], now=10)
     sink.finish(30)
-    assert placed(sink) == {"stored": 59, "quarantined": 1}
+    assert places_of(sink) == {"stored": 59, "quarantined": 1}
 
 
 def test_a_closing_that_the_store_has_already_only_moves_the_books(
@@ -139,7 +139,7 @@ def test_a_closing_that_the_store_has_already_only_moves_the_books(
     known = closing(outcome_of(1), duplicates=(1,))
     sink.account(stored=known.stored, duplicate=known.duplicates)
     sink.finish(30)
-    assert placed(sink) == {"stored": 2, "duplicate": 1}
+    assert places_of(sink) == {"stored": 2, "duplicate": 1}
     assert store.read("traces_by_outcome") == []
 
 
@@ -147,26 +147,26 @@ def test_spans_that_come_again_are_duplicates_of_the_frame_that_brought_them(sin
     sink.opened(frame(4, spans=2), arrived=2)
     sink.account(duplicate=[4, 4])
     sink.finish(30)
-    assert placed(sink) == {"duplicate": 2}
+    assert places_of(sink) == {"duplicate": 2}
 
 
 def test_frames_that_an_earlier_life_has_settled_are_not_counted_again(
     store: Store, scores: ScoreMetrics
 ) -> None:
-    sink = made(store, scores, settled={1}, sums=EMPTY | {"stored": 7})
-    assert placed(sink) == {"stored": 7}
+    sink = sink_with(store, scores, settled={1}, sums=EMPTY | {"stored": 7})
+    assert places_of(sink) == {"stored": 7}
     sink.opened(frame(1, spans=2), arrived=2)
     known = closing(outcome_of(1))
     sink.account(stored=known.stored, duplicate=known.duplicates)
     sink.finish(30)
-    assert placed(sink) == {"stored": 7}
+    assert places_of(sink) == {"stored": 7}
     assert ledger.sums(store)["frames"] == 0
 
 
 def test_a_frame_of_logs_has_no_place_in_the_books_of_spans(sink: Sink) -> None:
     sink.opened(Frame(seq=1, signal=Signal.LOGS, items=9), arrived=9)
     sink.finish(30)
-    assert placed(sink) == {}
+    assert places_of(sink) == {}
     assert sink.oldest_seq() is None
 
 
@@ -175,7 +175,7 @@ def test_spans_of_a_frame_that_is_lost_are_quarantined_with_the_next(sink: Sink)
     sink.opened(frame(3, spans=2, before=4), arrived=2)  # frame 2 had 3 spans
     sink.account(duplicate=[1, 3, 3])
     sink.finish(30)
-    assert placed(sink) == {"duplicate": 3, "quarantined": 3}
+    assert places_of(sink) == {"duplicate": 3, "quarantined": 3}
 
 
 def test_an_old_frame_is_needed_until_what_was_made_of_it_is_durable(sink: Sink) -> None:
@@ -191,7 +191,7 @@ def test_an_old_frame_is_needed_until_what_was_made_of_it_is_durable(sink: Sink)
 def test_what_a_replay_will_read_again_is_known_until_it_was_read(
     store: Store, scores: ScoreMetrics
 ) -> None:
-    sink = made(store, scores, settled={1, 3, 5}, settled_spans=9)
+    sink = sink_with(store, scores, settled={1, 3, 5}, settled_spans=9)
     ahead = []
     for seq, spans in ((1, 2), (2, 7), (3, 2), (6, 1)):  # frame 5 is lost
         sink.publish(0)
@@ -205,8 +205,8 @@ def test_the_minutes_of_what_became_durable_are_out_of_date(
     store: Store, scores: ScoreMetrics
 ) -> None:
     dirty = DirtyMinutes()
-    sink = made(store, scores, dirty_minutes=dirty)
-    added(sink)
+    sink = sink_with(store, scores, dirty_minutes=dirty)
+    add_outcome(sink)
     assert dirty.take() == set()
     sink.finish(30)
     assert dirty.take() == {NOW // SECOND // 60 * 60}
@@ -218,7 +218,7 @@ def test_the_minutes_of_what_became_durable_are_out_of_date(
 
 
 def test_what_is_the_last_for_now_is_sent_at_once(sink: Sink, store: Store) -> None:
-    added(sink)
+    add_outcome(sink)
     sink.advance(10)
     assert store.read("traces_by_outcome") == []
     sink.advance(10, is_last=True)
@@ -228,7 +228,7 @@ def test_what_is_the_last_for_now_is_sent_at_once(sink: Sink, store: Store) -> N
 def test_a_trace_that_is_not_sent_yet_is_sent_before_it_is_looked_up(
     sink: Sink, store: Store
 ) -> None:
-    outcome = added(sink)
+    outcome = add_outcome(sink)
     sink.send_if_it_holds({"another"})
     assert store.read("traces_by_outcome") == []
     sink.send_if_it_holds({outcome.trace.trace_id})
