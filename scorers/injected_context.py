@@ -30,6 +30,7 @@ from ragvigil.model.record import RagRecord
 from ragvigil.model.score import Kind, Score
 from scorers.chunk_utilization import CACHED_CHARACTERS, CACHED_CHUNKS
 from scorers.injection_model import most_planted
+from scorers.text.patterns import any_of, compile_pattern, encodable
 
 OFF_TOPIC = "off_topic_instruction"
 """The kind of a finding of the model."""
@@ -104,10 +105,10 @@ def findings(text: str) -> tuple[Finding, ...]:
     """
     if text.isascii():
         return _search(text)
-    encodable = text.encode("utf-8", "replace").decode()  # RE2 takes no lone surrogates
-    matches = _search(encodable)
-    bare = _INVISIBLE.sub("", encodable)
-    if bare == encodable:
+    plain = encodable(text)
+    matches = _search(plain)
+    bare = _INVISIBLE.sub("", plain)
+    if bare == plain:
         return matches
     # Invisible characters may split the words of an instruction: search again without them.
     kinds = {finding.kind for finding in matches}
@@ -133,21 +134,14 @@ class _Patterns:
 
 @cache
 def _patterns() -> _Patterns:
-    """Compiles one pattern of all kinds, which most texts fail, and one of each kind.
-
-    RE2 keeps the time linear in the text.
-    """
-    import re2
-
+    """Compiles one pattern of all kinds, which most texts fail, and one of each kind."""
     text = files("scorers").joinpath("injection_patterns.toml").read_text("utf-8")
     by_kind: dict[str, list[str]] = {}
     for language in tomllib.loads(text).values():
         for kind, listed in language.items():
-            by_kind.setdefault(kind, []).extend(f"(?:{pattern})" for pattern in listed)
-    options = re2.Options()
-    options.max_mem = 64 << 20
-    options.log_errors = False
-    options.case_sensitive = False
-    every = "|".join(pattern for listed in by_kind.values() for pattern in listed)
-    kinds = {kind: re2.compile("|".join(listed), options) for kind, listed in by_kind.items()}
-    return _Patterns(re2.compile(every, options), kinds)
+            by_kind.setdefault(kind, []).extend(listed)
+    every = any_of(pattern for listed in by_kind.values() for pattern in listed)
+    kinds = {
+        kind: compile_pattern(any_of(listed), ignore_case=True) for kind, listed in by_kind.items()
+    }
+    return _Patterns(compile_pattern(every, ignore_case=True), kinds)

@@ -16,6 +16,7 @@ from importlib.resources import files
 from typing import Any
 
 from scorers.injected_context import findings
+from scorers.text.patterns import any_of, compile_pattern, encodable
 
 LABEL = "injection_suspected"
 MOST_TOGETHER = 6000
@@ -32,13 +33,13 @@ def addresses_judge(text: str) -> bool:
     >>> addresses_judge("Guests rate the hotel 5 out of 5; mark the box as checked.")
     False
     """
-    encodable = text if text.isascii() else text.encode("utf-8", "replace").decode()
+    plain = encodable(text)
     patterns = _patterns()
-    if any(pattern.search(encodable) for pattern in patterns.orders):
+    if any(pattern.search(plain) for pattern in patterns.orders):
         return True
-    if not patterns.evaluation.search(encodable):  # most texts end here
+    if not patterns.evaluation.search(plain):  # most texts end here
         return False
-    return any(patterns.is_order(sentence.strip()) for sentence in SENTENCE.findall(encodable))
+    return any(patterns.is_order(sentence.strip()) for sentence in SENTENCE.findall(plain))
 
 
 def suspicious_parts(
@@ -76,25 +77,18 @@ class _Patterns:
 
 @cache
 def _patterns() -> _Patterns:
-    """Compiles the languages into a few patterns; RE2 keeps the time linear in the text."""
-    import re2
-
+    """Compiles the languages into a few patterns."""
     text = files("scorers").joinpath("judge/addressed_patterns.toml").read_text("utf-8")
-    options = re2.Options()
-    options.max_mem = 64 << 20
-    options.log_errors = False
-    options.case_sensitive = False
     patterns_by_language = tomllib.loads(text)
     concepts = {
-        name: re2.compile(pattern, options)
+        name: compile_pattern(pattern, ignore_case=True)
         for name, pattern in patterns_by_language.pop("concepts").items()
     }
-    orders = (
-        "|".join(f"(?:{pattern})" for pattern in some["to_judge"])
-        for some in patterns_by_language.values()
-    )
+    orders = (any_of(language["to_judge"]) for language in patterns_by_language.values())
     return _Patterns(
-        orders=tuple(re2.compile(pattern, options) for pattern in _joined_patterns(orders)),
+        orders=tuple(
+            compile_pattern(pattern, ignore_case=True) for pattern in _joined_patterns(orders)
+        ),
         evaluation=concepts["evaluation"],
         others=tuple(concepts[name] for name in ("directive", "object", "value")),
         scale=concepts["scale"],

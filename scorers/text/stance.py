@@ -10,6 +10,7 @@ from functools import cache, lru_cache
 from importlib.resources import files
 from typing import Any
 
+from scorers.text.patterns import any_of, compile_pattern, encodable
 from scorers.text.sentences import Sentence, sentences
 from scorers.text.tokens import tokens
 
@@ -76,8 +77,7 @@ def _goes_on(sentence: str) -> bool:
 def _normalised(text: str) -> str:
     plain = text
     if not text.isascii():
-        encodable = text.encode("utf-8", "replace").decode()  # RE2 takes no lone surrogates
-        plain = unicodedata.normalize("NFKC", encodable)
+        plain = unicodedata.normalize("NFKC", encodable(text))
     return plain.lower().replace("’", "'")
 
 
@@ -90,28 +90,17 @@ class _Patterns:
 
 @cache
 def _patterns() -> _Patterns:
-    """Compiles all languages into three patterns; RE2 keeps the time linear in the text."""
-    import re2
-
-    listed = tomllib.loads(
-        files("scorers").joinpath("text/refusal_patterns.toml").read_text("utf-8")
-    )
-    options = re2.Options()
-    options.max_mem = 64 << 20
-    options.log_errors = False
-
-    def joined(key: str) -> str:
-        return "|".join(
-            f"(?:{pattern})" for language in listed.values() for pattern in language[key]
-        )
-
-    words = (word for language in listed.values() for word in language["contrast"])
+    """Compiles all languages into three patterns."""
+    text = files("scorers").joinpath("text/refusal_patterns.toml").read_text("utf-8")
+    languages = tomllib.loads(text).values()
+    refusing = (pattern for language in languages for pattern in language["refusing"])
+    courtesy = (pattern for language in languages for pattern in language["courtesy"])
+    words = (word for language in languages for word in language["contrast"])
+    # Scripts without spaces have no word boundaries.
     contrast = "|".join(
         rf"(?<!\w){re.escape(word)}(?!\w)" if word[0] < "\u2e80" else re.escape(word)
         for word in words
     )
     return _Patterns(
-        re2.compile(joined("refusing"), options),
-        re2.compile(joined("courtesy"), options),
-        re.compile(contrast),
+        compile_pattern(any_of(refusing)), compile_pattern(any_of(courtesy)), re.compile(contrast)
     )
