@@ -25,6 +25,7 @@ from scorers.text.stance import classify
 from scorers.text.tokens import tokens
 
 LEAST_WORDS = 4
+"""Least words of a claim; a shorter sentence is a greeting or the like."""
 _LEAD_IN = re.compile(r"[:：]\W*$")
 _QUESTION = re.compile(r"[?？؟;]\W*$")
 _HEADING = re.compile(r"^\s*(?:#{1,6}\s|\*\*[^*\n]{1,80}\*\*:?\s*$)")
@@ -87,6 +88,7 @@ def _covers(citation: Citation, sentence: Sentence, answer: str) -> bool:
     for start, end in ((citation.claim_start, citation.claim_end), (citation.start, citation.end)):
         if start is not None and end is not None and start < sentence.end and end > sentence.start:
             return True
+    # A citation without a place covers the sentence that contains its quote.
     if citation.start is not None or citation.claim_start is not None or not citation.quote:
         return False
     return citation.quote in answer[sentence.start : sentence.end]

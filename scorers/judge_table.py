@@ -63,8 +63,11 @@ class OnlyWhen(StrEnum):
 
 
 PLAIN = ("mean", "top_mean")
+"""Aggregations of any rubric."""
 OF_NUGGETS = ("vital_strict", "vital_lenient", "all", "weighted")
+"""Aggregations of nuggets only; all of them are in the details."""
 NO_FAILURE = "none"
+"""The failure type of a reply without a failure."""
 
 
 class BadTable(ValueError):
@@ -157,6 +160,7 @@ def _contradictions(table: JudgeTable) -> list[str]:
     checks = {
         "grades: two have the same name": len(set(names)) < len(names),
         "grades: at least two need a value": len(values) < 2,
+        # Of two verdicts on one item, the grade that comes first counts.
         "grades: the best must stand first": values != sorted(values, reverse=True),
         "grades: whole numbers must follow one another": table.is_numeric and _has_gaps(names),
         f"aggregation: {table.aggregation} is not one of {', '.join(ways)}": (

@@ -25,6 +25,7 @@ GROUP = "ragvigil.rubrics"
 FIELDS = frozenset(
     {"query", "retrieved", "document_texts", "reranked", "context", "answer", "citations", "usage"}
 )
+"""Fields of a record that a rubric may need."""
 SCALES = frozenset({"0..1", "label"})
 DERIVED = ("precision", "answerable", "rank_gain")
 """Scores that are computed from the grades of chunks, by `scorers/judge/derived_scores.py`."""

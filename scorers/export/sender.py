@@ -25,7 +25,9 @@ if TYPE_CHECKING:
 
 EXPORTERS = "opentelemetry.exporter"
 SIGNALS = {"events": "logs", "spans": "traces"}
+"""The OTLP signal of each form, as in HTTP's path v1/logs."""
 NO_PROXY = (("grpc.enable_http_proxy", 0),)
+"""Without it, gRPC would use the proxy of the environment."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -56,6 +56,7 @@ def measure(
     question_words = dict.fromkeys(words(question))
     asked_weight = sum(map(weights.of, question_words))
     known_weight = sum([weights.of(word) for word in question_words if word in context.words])
+    # The same for every sentence of the answer.
     of_all = [
         log(1 + context.size),
         known_weight / asked_weight if asked_weight else 0.0,

@@ -72,6 +72,7 @@ def _derived_value(
         summary = f"{sum(relevant)} of {len(relevant)} chunks are relevant"
         value = float(any(relevant))
         return Score(rubric=rubric.name, value=value, explanation=summary, details=details)
+    # Without a relevant chunk the order is not at fault.
     if not any(relevant):
         return Score.not_applicable(rubric.name, "no chunk is relevant", label="none_relevant")
     if rubric.aggregation == "precision":

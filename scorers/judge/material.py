@@ -125,6 +125,7 @@ def _citations(record: RagRecord) -> Material:
     Leaves out citations of unknown chunks: `citation_validity` scores those.
     """
     every = (*record.context, *record.retrieved, *record.reranked)
+    # Reversed, so that of several texts under one id the context's wins: the model saw that one.
     chunks = {chunk.chunk_id: chunk for chunk in reversed(every) if chunk.content}
     pairs = dict.fromkeys(
         (claim, citation.chunk_id)
