@@ -139,6 +139,7 @@ class Engine:
         try:
             return job.result.result(self._settings.query_seconds * JOB_FACTOR * 3)
         finally:
+            # A job whose caller has given up is not run when its turn comes.
             job.result.cancel()
 
     def status(self) -> StoreStatus:
@@ -182,6 +183,7 @@ class Engine:
                 if self._writes and self._clients is not None and self._pause.is_over(now):
                     # It stays in the queue until it is stored: a failed attempt repeats it.
                     return self._writes[0]
+                # Reads run while a write waits out its pause, or the server is away.
                 if self._jobs:
                     return heapq.heappop(self._jobs)
                 self._changed.wait(self._timeout(now))
@@ -216,6 +218,7 @@ class Engine:
     def _not_opened(self, error: Exception) -> None:
         failure = error if isinstance(error, StoreError) else write_failure(error)
         self._trouble = str(failure)
+        # An embedded engine that does not open, or a wrong schema, will not mend by waiting.
         if not self._settings.url or isinstance(failure, SchemaMismatch):
             self._stop_writing(failure)
             if not self._opened.done():

@@ -20,9 +20,9 @@ def type_hints(kind: type) -> dict[str, Any]:
 
 
 def without_none(hint: Any) -> Any:
-    """The type itself of an optional one."""
-    known = [part for part in get_args(hint) if part is not NoneType]
-    return known[0] if NoneType in get_args(hint) and len(known) == 1 else hint
+    """The type itself of an optional type; any other type as it is."""
+    parts = [part for part in get_args(hint) if part is not NoneType]
+    return parts[0] if NoneType in get_args(hint) and len(parts) == 1 else hint
 
 
 def is_enum(hint: Any) -> bool:

@@ -68,13 +68,13 @@ def applied(client: Client) -> dict[int, str]:
     return {int(number): str(checksum) for number, checksum in rows}
 
 
-def pending(known: dict[int, str]) -> list[Migration]:
-    """The migrations that are still to be applied; `known` as from `applied`.
+def pending(checksums: dict[int, str]) -> list[Migration]:
+    """The migrations that are still to be applied; `checksums` as from `applied`.
 
     Raises SchemaMismatch if an applied file has changed since, or is unknown to this version.
     """
     ours = {migration.number: migration for migration in migrations()}
-    for number, checksum in known.items():
+    for number, checksum in checksums.items():
         if number not in ours:
             raise SchemaMismatch(
                 f"the database has migration {number:04}, which a newer version made"
@@ -82,7 +82,7 @@ def pending(known: dict[int, str]) -> list[Migration]:
         if ours[number].checksum != checksum:
             name = ours[number].name
             raise SchemaMismatch(f"migration {number:04}_{name} has changed since it was applied")
-    return [migration for number, migration in ours.items() if number not in known]
+    return [migration for number, migration in ours.items() if number not in checksums]
 
 
 def migrate(client: Client, *, cluster: str = "", dry_run: bool = False) -> list[str]:

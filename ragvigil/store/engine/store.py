@@ -108,14 +108,14 @@ class Store:
         """
 
         def rows(client: Client) -> list[dict[str, Any]]:
-            found = client.query(
+            result = client.query(
                 query(name), parameters=dict(parameters or {}), query_formats=TIMES_AS_NUMBERS
             )
-            return list(found.named_results())
+            return list(result.named_results())
 
-        found: list[dict[str, Any]] = self._ask(name, rows, priority)
+        raw: list[dict[str, Any]] = self._ask(name, rows, priority)
         try:
-            return [table.value(row) for row in found]
+            return [table.value(row) for row in raw]
         except KeyError as error:
             raise QueryFailed(
                 f"{name}.sql gives no column {error}, which {table.kind.__name__} has"

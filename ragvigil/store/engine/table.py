@@ -78,6 +78,7 @@ class Table(Generic[Value]):
         self.name, self.kind = name, kind
         self._computed = dict(computed or {})
         written = list(_fields(kind, columns or {}, set(parsed or {})))
+        # One call reads all fields, those of inner dataclasses by their dotted path.
         self._get = attrgetter(*(field.path for field in written))
         self._convert = [_writing(field.hint, field.path) for field in written]
         self.columns = (*(field.column for field in written), *self._computed)
@@ -153,7 +154,7 @@ def _writing(hint: Any, path: str) -> Convert | None:
     """How a value of this type is written; None where it is written as it is."""
     inner = without_none(hint)
     if path.endswith(NANO_SUFFIX) and inner is int:
-        return nanos
+        return nanos  # spans may carry any time, and the driver refuses what does not fit
     if is_enum(inner):
         return lambda value: "" if value is None else value.value
     if inner is bool:
@@ -171,6 +172,7 @@ def _reading(hint: Any) -> Convert | None:
     """How a value of this type is read; None where it is taken as it is."""
     inner = without_none(hint)
     if is_enum(inner):
+        # LowCardinality columns are not Nullable here: an empty text stands for None.
         return inner if inner is hint else lambda value: inner(value) if value else None
     if inner is bool:
         return bool if inner is hint else lambda value: None if value is None else bool(value)

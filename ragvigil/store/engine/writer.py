@@ -161,17 +161,17 @@ class Writer:
         token: str,
     ) -> list[QuarantinedRow]:
         now = int(self._clock() * 1e9)
-        found, rows = [], []
+        quarantined, rows = [], []
         for values, reason in refused:
             row = dict(zip(columns, values, strict=False))
             bad = _named(table, row, reason)
-            found.append(bad)
+            quarantined.append(bad)
             rows.append(
                 (now, table, bad.reason, bad.trace_id, bad.span_id, _shown(row), *self._writer)
             )
         self._insert("quarantine", Rows(_QUARANTINE, rows), token)
         metrics.ROWS_QUARANTINED.labels(table).inc(len(rows))
-        return found
+        return quarantined
 
     def _bury(self, gone: Tombstones) -> None:
         """Writes tombstones over the rows of records that the new generation lacks."""

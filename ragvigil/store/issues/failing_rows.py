@@ -110,11 +110,11 @@ def rows(kept: Iterable[KeptFailure], **stamps: object) -> Rows:
 
 
 def find(
-    store: Store, wanted: FailureFilter, *, priority: Priority = Priority.PAGE
+    store: Store, filter_: FailureFilter, *, priority: Priority = Priority.PAGE
 ) -> list[KeptFailure]:
     """Failing records that match, without their vectors. Raises as `Store.read` does."""
-    parameters = asdict(wanted) | {"placed": wanted.placed.value}
-    parameters |= {"issue_ids": list(wanted.issue_ids), "trace_ids": list(wanted.trace_ids)}
+    parameters = asdict(filter_) | {"placed": filter_.placed.value}
+    parameters |= {"issue_ids": list(filter_.issue_ids), "trace_ids": list(filter_.trace_ids)}
     return store.read_values(FAILURES, "failures_find", parameters, priority=priority)
 
 

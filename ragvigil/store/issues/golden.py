@@ -91,10 +91,10 @@ def _case_row(case: GoldenCase) -> _CaseRow:
 
 
 def find(
-    store: Store, wanted: CaseFilter, *, priority: Priority = Priority.PAGE
+    store: Store, filter_: CaseFilter, *, priority: Priority = Priority.PAGE
 ) -> list[GoldenCase]:
     """The newest revision of the cases that match, newest first. Raises as `Store.read` does."""
-    rows = store.read("golden_find", asdict(wanted), priority=priority)
+    rows = store.read("golden_find", asdict(filter_), priority=priority)
     return [load(GoldenCase, row["body"]) for row in rows]
 
 

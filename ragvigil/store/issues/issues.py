@@ -67,9 +67,9 @@ def batch(
     return Batch(rows=rows, token=token_of("issues", *rows.items()))
 
 
-def find(store: Store, wanted: IssueFilter, *, priority: Priority = Priority.PAGE) -> list[Issue]:
+def find(store: Store, filter_: IssueFilter, *, priority: Priority = Priority.PAGE) -> list[Issue]:
     """Issues that match, newest member first; merged ones by id only. Raises as `Store.read`."""
-    parameters = asdict(wanted) | {"states": list(wanted.states)}
+    parameters = asdict(filter_) | {"states": list(filter_.states)}
     return store.read_values(ISSUES, "issues_find", parameters, priority=priority)
 
 

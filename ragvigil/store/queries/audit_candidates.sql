@@ -1,6 +1,6 @@
--- Records that an audit may judge, in an order by chance that is the same each time; `since` is
--- nanoseconds, of the span of minutes that the first two bounds name. History that was imported or
--- replayed counts: it may be all there is from before a change.
+-- Records that an audit may judge, in a random order that is the same each time. `since` and `until`
+-- are nanoseconds within the minutes of the first two bounds, which are a prefix of the key. History
+-- that was imported or replayed counts: it may be all there is from before a change.
 SELECT trace_id, record_id, toString(route) AS route, ifNull(query, '') AS query
 FROM records FINAL
 WHERE minute >= toDateTime({first:UInt32}, 'UTC') AND minute <= toDateTime({last:UInt32}, 'UTC')

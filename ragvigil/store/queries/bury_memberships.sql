@@ -1,4 +1,4 @@
--- Tombstones over the rows of records that fail no more.
+-- Tombstones over the memberships of these records, as in `bury_failures.sql`.
 INSERT INTO memberships
 SELECT * REPLACE (toUInt8(1) AS is_gone, fromUnixTimestamp64Nano({written:Int64}, 'UTC') AS written)
 FROM memberships FINAL

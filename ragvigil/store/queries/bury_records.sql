@@ -1,3 +1,5 @@
+-- Tombstones over the rows of records that the new generation of their trace lacks. FINAL leaves out
+-- rows with `gone`.
 INSERT INTO records
 SELECT * REPLACE (1 AS gone, {generation:UInt32} AS generation)
 FROM records FINAL

@@ -1,4 +1,4 @@
--- The verdicts of the first and the last runs of a set; a run has the time of its beginning.
+-- The verdicts of the first and the newest runs of a set; all rows of a run have the time it began.
 SELECT *
 FROM canary_scores FINAL
 WHERE set_id = {set_id:String} AND run_id IN

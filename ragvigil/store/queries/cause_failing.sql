@@ -1,4 +1,4 @@
--- A sample of an issue's members by chance, the same each time, with their dimensions.
+-- A random sample of an issue's members, the same each time, with their dimensions.
 SELECT
     trace_id, record_id, toUnixTimestamp64Nano(time) AS time_nanos, route, query,
     llm_model, embedding_model, reranker_model, prompt_version, index_epoch, temperature, max_tokens,

@@ -1,5 +1,5 @@
--- A sample by chance, the same each time, of records of these routes that fail nothing, with their
--- dimensions; those first that the rubric has looked at: of the others less is known.
+-- A random sample, the same each time, of records of these routes that fail nothing, with their
+-- dimensions. Records that the rubric has scored come first: less is known of the others.
 SELECT
     trace_id, record_id, toUnixTimestamp64Nano(time) AS time_nanos, route, query,
     llm_model, embedding_model, reranker_model, prompt_version, index_epoch, temperature, max_tokens,

@@ -1,4 +1,4 @@
--- When the newest report on each issue was written, and the runs of a model on it since a time.
+-- When the newest report on each issue was written, and how often a model ran on it since a time.
 SELECT
     issue_id,
     toUnixTimestamp64Nano(max(root_causes.time)) AS newest,

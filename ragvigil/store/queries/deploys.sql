@@ -1,3 +1,4 @@
+-- Deploy marks, newest first.
 SELECT *
 FROM deploys FINAL
 WHERE time >= toDateTime({since:UInt32}, 'UTC')

@@ -1,5 +1,6 @@
--- Records of these minutes that fail otherwise than `failures` knows: by what they fail now, a
--- digest, 0 for those that fail no more. Feedback belongs to a record by the narrowest id given.
+-- Records of these minutes that fail in another way than `failures` holds. `digest` names all that a
+-- record fails by now; it is 0 for records that no longer fail. Digests of single reasons are summed,
+-- so that their order does not matter. Feedback belongs to a record by the narrowest id that it has.
 WITH told AS
 (
     SELECT trace_id, span_id, response_id

@@ -1,4 +1,4 @@
--- Minutes with records of which something bad was said since then, by the narrowest id given.
+-- Minutes whose records got bad feedback since a time, by the narrowest id that it has.
 WITH told AS
 (
     SELECT trace_id, span_id, response_id

@@ -1,4 +1,4 @@
--- What of these records tells how they fail; not their texts.
+-- What tells how these records fail, without their texts.
 SELECT
     trace_id, record_id, generation, service, environment, route, query, error, absent,
     `feedback.kind`, `feedback.value`, `feedback.comment`, `feedback.source`, `feedback.time`,

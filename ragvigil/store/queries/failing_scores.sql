@@ -1,3 +1,4 @@
+-- Scores under the bars of their rubrics. Local models and other streams than these fail nothing.
 SELECT
     trace_id, record_id, rubric, layer, value, label, explanation, scorer, version, kind, stream,
     inclusion_probability, details

@@ -1,4 +1,4 @@
--- Records of each route that fail a rubric, and all that it scored.
+-- By route and rubric: records that fail it, and all that it scored.
 SELECT service, environment, route, rubric, sum(failed) AS failing, sum(n) AS scored
 FROM rollups FINAL
 WHERE minute >= toDateTime({since:UInt32}, 'UTC')

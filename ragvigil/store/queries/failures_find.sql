@@ -1,5 +1,5 @@
 -- Failing records and the issue that each is in, if any: oldest first, or newest first. A membership
--- of an issue that was never stored, because a crash came between, is none.
+-- counts only if its issue is stored: issues are written last, and a crash may come before them.
 SELECT
     failures.* EXCEPT (reason_vector, question_vector),
     issue_id, by, strength, other_issues, other_strengths

@@ -1,4 +1,4 @@
--- Failing records counted by all that issues are told by; without an issue under an empty id.
+-- Failing records, counted by all that tells issues apart; `issue_id` is empty for those in no issue.
 SELECT
     issue_id, service, environment, kind, family, rubric, label, route, service_version, index_epoch,
     stream, inclusion_probability,

@@ -1,3 +1,4 @@
+-- Whether anything is stored that feedback names, by any of its ids. LIMIT 1 ends each search early.
 SELECT count() AS records
 FROM
 (

@@ -1,4 +1,4 @@
--- Late and early are normal: what was said is matched to answers when it is read.
+-- Feedback on these answers. It is matched when it is read: it may come before its answer or after.
 SELECT
     kind, value, comment, source, trace_id, span_id, session_id, response_id,
     toUnixTimestamp64Nano(time) AS time_nanos

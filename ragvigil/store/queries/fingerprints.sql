@@ -1,5 +1,5 @@
--- What the newest records of every route show of the setup that made them, in the order of time;
--- without those of the writer that asks.
+-- What the newest records of every route show of their service's setup, oldest first; without those
+-- of the writer that asks.
 WITH newest AS
 (
     SELECT *

@@ -1,4 +1,4 @@
--- How many incidents paged since a time, on how many people said something, how many were false.
+-- Incidents that paged since a time: all, those that a person judged, and false pages.
 SELECT
     count() AS pages,
     countIf(is_false_page OR is_expected OR incident_id IN (

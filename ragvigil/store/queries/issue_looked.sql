@@ -1,5 +1,5 @@
--- Members of each issue by the chance with which they were looked at, and how many of them came on
--- the last days (UTC), today first.
+-- Members of each issue by inclusion probability, and how many came on each of the last days (UTC),
+-- today first.
 SELECT
     issue_id, stream, inclusion_probability,
     count() AS members,

@@ -1,4 +1,4 @@
--- Pairs of issues that look alike, the likest first.
+-- Pairs of issues that look alike, the most alike first.
 SELECT *
 FROM issue_pairs FINAL
 WHERE ({verdict:String} = '' OR verdict = {verdict:String})

@@ -1,4 +1,4 @@
--- On which routes, and with which versions, the members of issues failed; the commonest first.
+-- The routes and versions with which members of issues failed, the commonest first.
 SELECT
     trait.1 AS name, trait.2 AS value, count() AS members,
     toUnixTimestamp64Nano(min(failed.time)) AS first_nanos,

@@ -1,3 +1,4 @@
+-- Sums over all frames of one replica.
 SELECT
     count() AS frames,
     sum(ledger.spans) AS spans,

@@ -1,1 +1,2 @@
+-- Stored members of each issue.
 SELECT issue_id, count() AS members FROM memberships FINAL GROUP BY issue_id

@@ -1,4 +1,4 @@
--- What roll-ups hold of these rubrics since a time, by route.
+-- Sums of these rubrics since a time, by route, from the roll-ups.
 SELECT
     service, environment, route, rubric,
     sum(rollups.n) AS n, sum(rollups.total) AS total, sum(rollups.squares) AS squares

@@ -1,4 +1,4 @@
--- Context tokens and dollars since a time, by route; dollars of records that have both.
+-- Context tokens and dollars since a time, by route; dollars only of records with a price and tokens.
 SELECT
     service, environment, route,
     sum(measures['context_tokens']) AS context_tokens,

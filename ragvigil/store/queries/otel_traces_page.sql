@@ -1,4 +1,6 @@
--- Attributes as JSON texts: columns of maps and of JSON are then one to the reader.
+-- A page of spans by time. Attributes come as JSON texts, so that columns of maps and of JSON read
+-- alike. WITH TIES: a page never ends between two spans of the same time, after which the next page
+-- begins.
 SELECT
     toUnixTimestamp64Nano(toDateTime64(Timestamp, 9)) AS Start, TraceId, SpanId, ParentSpanId,
     TraceState, SpanName, SpanKind, ScopeName, ScopeVersion,

@@ -1,5 +1,5 @@
--- The judge's score of each record beside that of a local model; a row a record and rubric. Records
--- without a verdict count too, where a local model scored them; `segment` is empty there.
+-- The judge's score of each record beside a local model's, a row per record and rubric. Records that
+-- only a local model scored count too; their `segment` is empty.
 SELECT
     service, environment, route, rubric, toString(any(layer)) AS layer,
     anyIf(value, stream = 'proxy') AS cheap,

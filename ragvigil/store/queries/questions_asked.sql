@@ -1,5 +1,5 @@
--- One span of time of a service's questions, and what became of their answers: whether one failed
--- is told by what looks at every record.
+-- Questions of a service in a range of time, and what became of their answers. Only scorers that see
+-- every record (inclusion probability 1) and feedback tell whether an answer fails.
 WITH
     asked AS
     (

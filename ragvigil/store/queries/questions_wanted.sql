@@ -1,5 +1,5 @@
--- Questions whose vectors are wanted: of each service and day the records whose trace ids have the
--- smallest hashes (a uniform sample; while a day goes on, members only leave it), and rated ones.
+-- Questions without vectors: of each service and day the records whose trace ids have the smallest
+-- hashes, and rated ones. That is a uniform sample; while a day goes on, members only leave it.
 WITH chosen AS
 (
     SELECT minute, trace_id, record_id, max(in_sample) AS is_sampled

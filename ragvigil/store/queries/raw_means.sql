@@ -1,6 +1,6 @@
--- The means of a window from the scores themselves: what roll-ups must agree with. Names come from
--- the roll-ups, which hold each series once a minute: reading six of them a score costs a third
--- more. A series that was never rolled up has none.
+-- The means of a window from the scores themselves; roll-ups must agree with them. Names come from
+-- the roll-ups, which hold each series once a minute: reading six names of each score costs a third
+-- more. A series that was never rolled up has no names.
 SELECT
     named.service AS service,
     named.environment AS environment,

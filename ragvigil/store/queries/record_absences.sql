@@ -1,4 +1,4 @@
--- Records that are alike in where they come from and in what they lack, counted.
+-- Records with the same origin that lack the same fields, counted.
 SELECT
     service,
     instrumentors,

@@ -1,3 +1,4 @@
+-- The newest records that match: where their rows lie.
 SELECT toUnixTimestamp(minute) AS minute, toUnixTimestamp(received) AS received, trace_id, record_id
 FROM records FINAL
 WHERE records.minute >= toDateTime({since:UInt32}, 'UTC')

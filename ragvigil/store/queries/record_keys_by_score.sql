@@ -1,4 +1,4 @@
--- Records that have one score which is all that was asked for; the lowest score first.
+-- Records with one score that meets all conditions, the lowest score first: where their rows lie.
 SELECT
     toUnixTimestamp(any(scores.minute)) AS minute,
     toUnixTimestamp(any(scores.received)) AS received,

@@ -1,5 +1,5 @@
--- The newest generation of these records. Traces of one minute lie together, so the minutes and
--- trace ids are a prefix of the key.
+-- The newest generation of these records. Traces of one minute lie together, so that minutes and
+-- trace ids are a prefix of the key; the day of `received` is the partition.
 SELECT
     *,
     toUnixTimestamp(minute) AS minute_seconds,

@@ -1,3 +1,4 @@
+-- All scores of these records, as placed by `record_rows.sql`.
 SELECT
     trace_id, record_id, rubric, layer, value, label, explanation, scorer, version, segment, kind,
     stream, absent, failed, details

@@ -1,3 +1,4 @@
+-- The measurements of these records, as placed by `record_rows.sql`.
 SELECT trace_id, record_id, measures
 FROM record_shapes FINAL
 WHERE minute IN {minutes:Array(DateTime('UTC'))} AND trace_id IN {trace_ids:Array(String)}

@@ -1,4 +1,4 @@
--- Records of which a user has lately said something bad, by the narrowest id that was given.
+-- Records that got bad feedback since a time, by the narrowest id that it has.
 WITH told AS
 (
     SELECT trace_id, span_id, response_id

@@ -1,4 +1,5 @@
--- When the last live record came, and how many came since a time, on how many routes.
+-- The newest live record and how many came since a time, on how many routes. Without FINAL:
+-- distinct keys are counted.
 SELECT
     toUnixTimestamp(max(received)) AS last,
     uniqExact(trace_id, record_id) AS records,

@@ -1,4 +1,5 @@
--- Records of each route by bins of time: every record has a row of every rubric that is always run.
+-- Records of each route by bins of time. Every rubric that always runs has a row for each record, so
+-- the rubric with the most rows counts them.
 SELECT
     service, environment, route,
     intDiv(toUnixTimestamp(counted.minute), {bin:UInt32}) * {bin:UInt32} AS start,

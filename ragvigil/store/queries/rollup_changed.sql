@@ -1,3 +1,5 @@
+-- Minutes that were recomputed after a version, as a range, and the newest version. Without FINAL:
+-- replaced rows are of the same minutes.
 SELECT
     count() AS rows,
     toUnixTimestamp(min(minute)) AS first,

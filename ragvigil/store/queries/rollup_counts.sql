@@ -1,3 +1,5 @@
+-- Counts of each series by bins of time. Grouping by one hash takes half the time of grouping by
+-- six names, which `rollup_series` gives once a series.
 SELECT
     cityHash64(service, environment, route, rubric, layer, segment) AS series,
     intDiv(toUnixTimestamp(minute), {bin:UInt32}) * {bin:UInt32} AS start,

@@ -1,3 +1,4 @@
+-- Counts of each label of a series by bins of time.
 SELECT
     cityHash64(service, environment, route, rubric, layer, segment) AS series,
     intDiv(toUnixTimestamp(minute), {bin:UInt32}) * {bin:UInt32} AS start,

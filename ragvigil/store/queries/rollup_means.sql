@@ -1,3 +1,4 @@
+-- The means of a window from the roll-ups.
 SELECT
     service, environment, route, rubric, toString(layer) AS layer, segment,
     sum(rollups.n) AS n, if(n = 0, NULL, sum(rollups.total) / n) AS mean, sum(failed) AS failed_records

@@ -1,5 +1,5 @@
--- Counts of the given minutes from the scores as they stand; a series that has no scores any more
--- gets zeros. The version is newer than every version it replaces, whatever the clock says.
+-- Counts minutes again from the scores as they stand; a series without scores any more gets zeros.
+-- The version is newer than every version that it replaces, whatever the clock says.
 INSERT INTO rollups (
     minute, service, environment, route, rubric, layer, segment, version, n, total, squares,
     failed, not_applicable, absent, histogram, labels, replica, epoch

@@ -1,3 +1,4 @@
+-- The names of the series of a window, with the hash that `rollup_counts` gives.
 SELECT DISTINCT
     cityHash64(service, environment, route, rubric, layer, segment) AS id,
     service, environment, route, rubric, layer, segment

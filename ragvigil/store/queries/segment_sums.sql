@@ -1,4 +1,4 @@
--- What the roll-ups of the uniform sample hold of these rubrics since a time.
+-- Sums of these rubrics over the uniform sample since a time, from the roll-ups.
 SELECT
     rubric, segment, sum(rollups.n) AS n, sum(rollups.total) AS total,
     sum(rollups.squares) AS squares, sum(rollups.failed) AS failed

@@ -1,4 +1,4 @@
--- Minutes whose roll-ups are newer than a version: their records changed too.
+-- Minutes that were recomputed after a version: their records changed too.
 SELECT toUnixTimestamp(minute) AS minute, max(rollups.version) AS version, count() AS rows
 FROM rollups
 WHERE rollups.version > {version:UInt64} AND minute >= toDateTime({first:UInt32}, 'UTC')

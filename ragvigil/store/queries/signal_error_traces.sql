@@ -1,3 +1,4 @@
+-- The newest records with an error.
 SELECT trace_id
 FROM records FINAL
 WHERE minute >= toDateTime({first:UInt32}, 'UTC') AND minute < toDateTime({end:UInt32}, 'UTC')

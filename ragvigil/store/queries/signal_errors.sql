@@ -1,3 +1,4 @@
+-- The share of records with an error.
 SELECT
     cityHash64(service, environment, route, signal, segment) AS series,
     service, environment, route, 'error' AS signal, '' AS segment,

@@ -1,4 +1,4 @@
--- Scores by local models, whether they speak for a rubric or stand in for its judge.
+-- Scores by local models, for a rubric of their own or beside its judge.
 SELECT
     cityHash64(service, environment, route, signal, segment) AS series,
     service, environment, route, toString(rubric) AS signal, toString(scores.segment) AS segment,

@@ -1,4 +1,4 @@
--- Records of the most extreme measure.
+-- Records with the most extreme values of a measure.
 SELECT trace_id
 FROM record_shapes FINAL
 WHERE minute >= toDateTime({first:UInt32}, 'UTC') AND minute < toDateTime({end:UInt32}, 'UTC')

@@ -1,5 +1,5 @@
--- Measures of records; those in `logged` by their logarithm, so that a few long requests do not
--- speak for all. The share of requests over a ceiling of seconds is a rate of its own.
+-- Measures of records. Those in `logged` by their logarithm, so that a few long requests do not
+-- outweigh all others. The share of requests slower than a ceiling is a rate of its own.
 SELECT
     cityHash64(service, environment, route, signal, segment) AS series,
     service, environment, route, one.1 AS signal, '' AS segment,

@@ -1,5 +1,5 @@
 -- Values of rubrics, shares of records that fail them, and rates of their labels. A rubric without
--- values has spoken on every record with a label.
+-- values counts on every record with a label.
 SELECT
     cityHash64(service, environment, route, signal, segment) AS series,
     service, environment, route, one.1 AS signal, one.2 AS segment,

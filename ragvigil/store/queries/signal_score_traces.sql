@@ -1,4 +1,4 @@
--- Newest records that fail a rubric, or carry a label of it; without a label, those of the most
+-- The newest records that fail a rubric or carry a label of it; without a label, those of the most
 -- extreme value.
 SELECT trace_id
 FROM scores FINAL

@@ -1,4 +1,4 @@
--- The newest closed tick, when the newest rows were computed, and the newest minute with roll-ups.
+-- The newest closed tick, when rows were computed last, and the newest minute with roll-ups.
 SELECT
     toUnixTimestamp(maxIf(tick, closed = 1)) AS closed_tick,
     toUnixTimestamp64Nano(max(computed)) AS computed,

@@ -1,4 +1,5 @@
--- Newest generation of each trace; rows of late arrivals tell nothing about what is stored.
+-- The newest generation of each trace. Rows of late arrivals are left out, because they do not tell
+-- what is stored.
 SELECT
     trace_id,
     max(traces.generation) AS generation,

@@ -1,3 +1,4 @@
+-- Closed traces by outcome.
 SELECT outcome, count() AS traces
 FROM traces FINAL
 GROUP BY outcome

@@ -1,4 +1,4 @@
--- Newest generation of each trace; rows of late arrivals tell nothing about what is stored.
+-- The newest generation of each trace, as in `traces_by_id.sql`, of those received since a time.
 SELECT
     trace_id,
     max(traces.generation) AS generation,

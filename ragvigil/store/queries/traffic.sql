@@ -1,4 +1,4 @@
--- What the records of each route look like on average, and when they come (hours of the day, UTC).
+-- Sizes of the records of each route on average, and the hours (UTC) at which they come.
 SELECT
     service, environment, route,
     count() AS records,

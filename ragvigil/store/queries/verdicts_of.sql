@@ -1,4 +1,4 @@
--- What judges said of these traces. Minutes and trace ids are a prefix of the key.
+-- Verdicts of judges on these traces. Minutes and trace ids are a prefix of the key.
 SELECT
     trace_id, record_id, rubric, segment, scorer, version, stream, value, label, service, route,
     toUnixTimestamp64Nano(time) AS time_nanos

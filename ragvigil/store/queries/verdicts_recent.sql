@@ -1,5 +1,5 @@
--- Values of judges since a time, and what code and models said of the same records and rubrics.
--- Minutes and trace ids are a prefix of the key: only what is asked for is merged.
+-- Values of judges since a time, and those of code and models for the same records and rubrics.
+-- Minutes and trace ids are a prefix of the key: FINAL merges only these rows.
 WITH judged AS
 (
     SELECT minute, trace_id, rubric FROM scores

@@ -95,6 +95,7 @@ _usage_values = attrgetter(*_USAGE)
 _latency_values = attrgetter(*_LATENCIES)
 _citation_values = attrgetter(*_CITATION)
 
+# Shared by all rows that have none of these: rows are never changed.
 _NO_DOCUMENTS: tuple[list[Any], ...] = tuple([] for _ in _DOCUMENT)
 _NO_CITATIONS: tuple[list[Any], ...] = tuple([] for _ in _CITATION)
 _NO_FEEDBACK: tuple[list[Any], ...] = tuple([] for _ in _FEEDBACK)
@@ -174,6 +175,7 @@ def score_rows(
 
     A record fails a rubric where its value lies under `fails_below`.
     """
+    # Equal in all scores of a record, so it is built once.
     place = (
         *(stamp.minute, stamp.received, stamp.trace_id),
         *(record.record_id, record.service, record.environment, record.route),

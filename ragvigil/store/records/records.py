@@ -67,10 +67,10 @@ def trace(store: Store, trace_id: str) -> Form | None:
     }
 
 
-def find(store: Store, wanted: RecordFilter) -> list[Form]:
+def find(store: Store, filter_: RecordFilter) -> list[Form]:
     """Records that match, without their chunks: newest first, by score the lowest first."""
-    name = "record_keys_by_score" if wanted.asks_for_a_score else "record_keys"
-    keys = store.read(name, _parameters(wanted))
+    name = "record_keys_by_score" if filter_.asks_for_a_score else "record_keys"
+    keys = store.read(name, _parameters(filter_))
     if not keys:
         return []
     place = _Places(
@@ -106,10 +106,10 @@ def spans(store: Store, trace_id: str) -> list[Form]:
 
 def document_texts(store: Store, hashes: Iterable[str]) -> dict[str, str]:
     """Texts by hash; those that are past their retention are left out."""
-    known = sorted(set(hashes) - {""})
-    if not known:
+    names = sorted(set(hashes) - {""})
+    if not names:
         return {}
-    rows = store.read("document_texts", {"hashes": known})
+    rows = store.read("document_texts", {"hashes": names})
     return {str(row["hash"]): str(row["content"]) for row in rows}
 
 
@@ -130,17 +130,17 @@ class _Places:
         return store.read(name, {**place, **more})
 
 
-def _parameters(wanted: RecordFilter) -> dict[str, object]:
+def _parameters(filter_: RecordFilter) -> dict[str, object]:
     return {
-        "service": wanted.service,
-        "environment": wanted.environment,
-        "route": wanted.route,
-        "rubric": wanted.rubric,
-        "below": -1.0 if wanted.below is None else wanted.below,
-        "label": wanted.label,
-        "since": wanted.since - wanted.since % 60,
-        "limit": wanted.limit,
-        "by_score": int(bool(wanted.rubric) or wanted.below is not None),
+        "service": filter_.service,
+        "environment": filter_.environment,
+        "route": filter_.route,
+        "rubric": filter_.rubric,
+        "below": -1.0 if filter_.below is None else filter_.below,
+        "label": filter_.label,
+        "since": filter_.since - filter_.since % 60,
+        "limit": filter_.limit,
+        "by_score": int(bool(filter_.rubric) or filter_.below is not None),
     }
 
 

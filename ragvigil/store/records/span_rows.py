@@ -104,12 +104,12 @@ def _short_map(attributes: Attributes, shortener: Shortener) -> tuple[dict[str, 
     return short, size
 
 
-def _resource(span: Span, known: dict[int, dict[str, str]]) -> dict[str, str]:
+def _resource(span: Span, by_identity: dict[int, dict[str, str]]) -> dict[str, str]:
     """Resource attributes as strings; spans of one request share their resource."""
     place = id(span.resource)
-    if place not in known:
-        known[place] = _strings(span.resource.attributes)
-    return known[place]
+    if place not in by_identity:
+        by_identity[place] = _strings(span.resource.attributes)
+    return by_identity[place]
 
 
 def _strings(attributes: Attributes) -> dict[str, str]:

@@ -172,6 +172,7 @@ class TraceRows:
             if self._known_texts.get(name, -1) >= today:
                 continue
             if len(self._known_texts) >= _REMEMBERED_TEXTS:
+                # Bounds the memory; a forgotten text is written once more and merges by its hash.
                 self._known_texts.clear()
             self._known_texts[name] = today
             self._rows["documents"].append((name, text, received, *self._writer))
@@ -203,6 +204,7 @@ class TraceRows:
         )
 
     def _note(self, outcome: Outcome, stamp: Stamp) -> None:
+        # Tombstones change the counts of a minute as well as new scores do.
         if outcome.records or outcome.gone:
             self._minutes.add(stamp.minute)
         if outcome.gone:

@@ -63,9 +63,9 @@ def batch(
     return Batch(rows={LABELS.name: rows}, token=token_of("labels", rows))
 
 
-def find(store: Store, wanted: LabelFilter) -> list[Label]:
+def find(store: Store, filter_: LabelFilter) -> list[Label]:
     """Labels that match, newest first."""
-    return store.read_values(LABELS, "labels_find", asdict(wanted))
+    return store.read_values(LABELS, "labels_find", asdict(filter_))
 
 
 def newest(store: Store, *, each: int = NEWEST_EACH) -> list[Label]:

@@ -175,8 +175,9 @@ def _places(ids: NDArray[Any], places: Mapping[int, int]) -> Ints:
 
     if not len(ids):
         return np.zeros(0, dtype=np.int64)
-    known, inverse = np.unique(ids, return_inverse=True)
-    return np.asarray([places.get(int(series), -1) for series in known], dtype=np.int64)[inverse]
+    # A look-up in the dict for each distinct id, not for each of the many rows.
+    distinct, inverse = np.unique(ids, return_inverse=True)
+    return np.asarray([places.get(int(series), -1) for series in distinct], dtype=np.int64)[inverse]
 
 
 def _labels(
@@ -187,6 +188,7 @@ def _labels(
     if not columns:
         return
     ids, labels = columns["series"], columns["label"]
+    # Rows come ordered by series and label: each run of equal ones is one `LabelCounts`.
     starts = np.flatnonzero((ids[1:] != ids[:-1]) | (labels[1:] != labels[:-1])) + 1
     for first, last in zip([0, *starts], [*starts, len(ids)], strict=True):
         place = places.get(int(ids[first]))

@@ -39,14 +39,16 @@ def batch(
     return Batch(rows={DELTAS.name: rows}, token=token_of("deltas", computed_unix_nano, len(rows)))
 
 
-def newest(store: Store, wanted: DeltaFilter, *, priority: Priority = Priority.PAGE) -> list[Delta]:
-    """The newest tick since `wanted.since` of every series and window that matches."""
-    return store.read_values(DELTAS, "deltas_newest", asdict(wanted), priority=priority)
+def newest(
+    store: Store, filter_: DeltaFilter, *, priority: Priority = Priority.PAGE
+) -> list[Delta]:
+    """The newest tick since `filter_.since` of every series and window that matches."""
+    return store.read_values(DELTAS, "deltas_newest", asdict(filter_), priority=priority)
 
 
-def since(store: Store, wanted: DeltaFilter) -> list[Delta]:
-    """All ticks since `wanted.since` that match, oldest first."""
-    return store.read_values(DELTAS, "deltas_since", asdict(wanted))
+def since(store: Store, filter_: DeltaFilter) -> list[Delta]:
+    """All ticks since `filter_.since` that match, oldest first."""
+    return store.read_values(DELTAS, "deltas_since", asdict(filter_))
 
 
 def closed_until(store: Store) -> int | None:

@@ -71,10 +71,10 @@ def batch(
 
 
 def find(
-    store: Store, wanted: IncidentFilter, *, priority: Priority = Priority.PAGE
+    store: Store, filter_: IncidentFilter, *, priority: Priority = Priority.PAGE
 ) -> list[Incident]:
     """Incidents that match, with their findings, newest first. Raises as `Store.read` does."""
-    incidents = store.read_values(INCIDENTS, "incidents_find", asdict(wanted), priority=priority)
+    incidents = store.read_values(INCIDENTS, "incidents_find", asdict(filter_), priority=priority)
     names = [incident.incident_id for incident in incidents]
     findings = finding_rows.of_incidents(store, names, priority=priority)
     return [

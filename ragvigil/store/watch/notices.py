@@ -75,10 +75,10 @@ def past(store: Store, *, since: int, each: int, most: int = MOST_RECORDS) -> It
 
 def lengths(store: Store, hashes: Iterable[str]) -> dict[str, int]:
     """Characters of each text by its hash; texts past their retention are left out."""
-    known = sorted(set(hashes) - {""})
+    names = sorted(set(hashes) - {""})
     by_hash: dict[str, int] = {}
-    for start in range(0, len(known), HASHES_AT_ONCE):
-        parameters = {"hashes": known[start : start + HASHES_AT_ONCE]}
+    for start in range(0, len(names), HASHES_AT_ONCE):
+        parameters = {"hashes": names[start : start + HASHES_AT_ONCE]}
         rows = store.read("text_lengths", parameters, priority=Priority.TICK)
         by_hash |= {row["hash"]: int(row["characters"]) for row in rows}
     return by_hash

@@ -67,7 +67,7 @@ def changes(store: Store, version: int, first: int) -> Changes:
 
 def sums(
     store: Store,
-    wanted: SignalChoice,
+    choice: SignalChoice,
     start: int,
     end: int,
     *,
@@ -83,7 +83,7 @@ def sums(
         "end": end,
         "bin": bin_seconds,
         "minutes": list(minutes),
-        **_parameters(wanted),
+        **_parameters(choice),
     }
     answers = (store.arrays(name, parameters) for name in QUERIES)
     return [_sums(columns) for columns in answers if columns]
@@ -124,18 +124,18 @@ def traces(
     return tuple(dict.fromkeys(str(row["trace_id"]) for row in rows))
 
 
-def _parameters(wanted: SignalChoice) -> dict[str, Any]:
-    spoken = {rate.partition(":")[0] for rate in wanted.rates} | set(wanted.rubrics)
+def _parameters(choice: SignalChoice) -> dict[str, Any]:
+    spoken = {rate.partition(":")[0] for rate in choice.rates} | set(choice.rubrics)
     return {
-        "rates": list(wanted.rates),
-        "rubrics": list(wanted.rubrics),
+        "rates": list(choice.rates),
+        "rubrics": list(choice.rubrics),
         "spoken": sorted(spoken),
-        "local": list(wanted.local),
-        "measures": list(wanted.measures),
-        "logged": list(wanted.logged),
-        "slow": wanted.slow_seconds,
-        "slow_routes": list(wanted.slow_routes),
-        "slow_seconds": list(wanted.slow_routes.values()),
+        "local": list(choice.local),
+        "measures": list(choice.measures),
+        "logged": list(choice.logged),
+        "slow": choice.slow_seconds,
+        "slow_routes": list(choice.slow_routes),
+        "slow_seconds": list(choice.slow_routes.values()),
     }
 
 
