@@ -63,10 +63,6 @@ async def test_the_doctor_names_what_the_records_lack_and_what_that_switches_off
     await core.send(1, answer())
     core.pass_time(QUIET)
     (service,) = status.doctor()
-    assert (service["service"], service["records"]) == ("shop", 1)
-    present = service["present"]
-    assert isinstance(present, dict)
-    assert present["answer"] == 1
-    findings = service["findings"]
-    assert isinstance(findings, list)
-    assert "usage" in {finding["field"] for finding in findings}
+    assert (service.service, service.records) == ("shop", 1)
+    assert service.present["answer"] == 1
+    assert "usage" in {gap.field for gap in service.findings}
