@@ -35,7 +35,7 @@ def failure(number: int, **more: object) -> Failure:
     return Failure(**given)  # type: ignore[arg-type]
 
 
-def kept(number: int, *, vector_model: str = MODEL, **more: object) -> KeptFailure:
+def kept_failure(number: int, *, vector_model: str = MODEL, **more: object) -> KeptFailure:
     """A failing record with short vectors, or with none where the model has no name."""
     numbers = array("f", [1.0, 0.5]).tobytes() if vector_model else b""
     return KeptFailure(

@@ -53,7 +53,7 @@ def span_of(trace_id: str, span_id: str, parent: str = "", **attributes: str) ->
     }  # fmt: skip
 
 
-def seen(number: int, question: str = "How long?", **dimensions: str) -> ComparedRecord:
+def compared(number: int, question: str = "How long?", **dimensions: str) -> ComparedRecord:
     """A record that is compared."""
     return ComparedRecord(
         trace_id=f"{number:032x}",
@@ -90,11 +90,11 @@ class Shelf:
         return MEMBERS
 
     def failing(self) -> Sequence[ComparedRecord]:
-        return [seen(number, index_epoch="v7", locale="de") for number in range(40)]
+        return [compared(number, index_epoch="v7", locale="de") for number in range(40)]
 
     def passing(self) -> Sequence[ComparedRecord]:
         return [
-            seen(100 + number, "How long do card refunds take?", index_epoch="v6", locale="de")
+            compared(100 + number, "How long do card refunds take?", index_epoch="v6", locale="de")
             for number in range(200)
         ]
 

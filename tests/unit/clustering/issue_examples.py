@@ -18,7 +18,7 @@ def at(hours: float) -> int:
 
 
 def failure(name: str, hours: float = 0.0, **more: Any) -> Failure:
-    made = Failure(
+    example = Failure(
         trace_id=f"trace-{name}",
         record_id=f"record-{name}",
         time_unix_nano=at(hours),
@@ -32,11 +32,11 @@ def failure(name: str, hours: float = 0.0, **more: Any) -> Failure:
         label="unsupported",
         rubrics=("groundedness",),
     )
-    return replace(made, **more)
+    return replace(example, **more)
 
 
 def issue(name: str = "a", **more: Any) -> Issue:
-    made = Issue(
+    example = Issue(
         issue_id=name,
         service="desk",
         environment="prod",
@@ -52,4 +52,4 @@ def issue(name: str = "a", **more: Any) -> Issue:
         members=10,
         is_provisional=False,
     )
-    return replace(made, **more)
+    return replace(example, **more)

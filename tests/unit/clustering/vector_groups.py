@@ -21,12 +21,12 @@ def groups(sizes: Sequence[int], *, spread: float = 0.05, seed: int = 0) -> Vect
 
 def clustering_of(labels: Sequence[int]) -> Clustering:
     """A clustering with these labels, -1 for noise, sure of each."""
-    wanted = np.array(labels, np.int32)
-    memberships = np.zeros((len(wanted), int(wanted.max(initial=-1)) + 1), np.float32)
-    inside = np.flatnonzero(wanted >= 0)
-    memberships[inside, wanted[inside]] = 0.9
+    numbers = np.array(labels, np.int32)
+    memberships = np.zeros((len(numbers), int(numbers.max(initial=-1)) + 1), np.float32)
+    inside = np.flatnonzero(numbers >= 0)
+    memberships[inside, numbers[inside]] = 0.9
     return Clustering(
-        labels=wanted,
-        strengths=np.where(wanted >= 0, 0.9, 0).astype(np.float32),
+        labels=numbers,
+        strengths=np.where(numbers >= 0, 0.9, 0).astype(np.float32),
         memberships=memberships,
     )

@@ -31,9 +31,9 @@ def score(rubric: str, value: float | None = 0.0, **more: Any) -> Score:
 
 
 def failed(*scores: Score, record: RagRecord = RECORD) -> Failure:
-    found = failure_of(record, scores, BARS, 7)
-    assert found is not None
-    return found
+    failure = failure_of(record, scores, BARS, 7)
+    assert failure is not None
+    return failure
 
 
 def from_record(**more: Any) -> Failure | None:
@@ -49,15 +49,15 @@ def test_a_record_without_a_failing_score_an_error_or_a_dislike_is_no_failure() 
 
 
 def test_a_failure_says_where_and_when_and_of_which_release() -> None:
-    found = failed(score("groundedness", label="unsupported", explanation="2 x unsupported"))
-    assert (found.kind, found.family, found.rubric) == (
+    failure = failed(score("groundedness", label="unsupported", explanation="2 x unsupported"))
+    assert (failure.kind, failure.family, failure.rubric) == (
         FailureKind.RUBRIC,
         Layer.GENERATION,
         "groundedness",
     )
-    assert (found.key, found.route, found.time_unix_nano) == (("t1", "r1"), "/ask", 7)
-    assert (found.service_version, found.index_epoch, found.llm_model) == ("2.4", "e7", "m")
-    assert found.question == "How long does a refund take?"
+    assert (failure.key, failure.route, failure.time_unix_nano) == (("t1", "r1"), "/ask", 7)
+    assert (failure.service_version, failure.index_epoch, failure.llm_model) == ("2.4", "e7", "m")
+    assert failure.question == "How long does a refund take?"
 
 
 @pytest.mark.parametrize(
@@ -75,18 +75,18 @@ def test_a_failure_says_where_and_when_and_of_which_release() -> None:
     ],
 )
 def test_the_most_upstream_rubric_is_the_first(rubrics: list[str], first: str) -> None:
-    found = failed(*(score(name) for name in rubrics))
-    assert found.rubric == first
-    assert set(found.rubrics) == set(rubrics)
+    failure = failed(*(score(name) for name in rubrics))
+    assert failure.rubric == first
+    assert set(failure.rubrics) == set(rubrics)
 
 
 def test_what_fails_often_anyhow_is_no_cause_as_long_as_something_else_fails() -> None:
     scores = [score("context_relevance"), score("citation_coverage"), score("groundedness")]
     usual = {"context_relevance": 0.7, "groundedness": 0.1, "citation_coverage": 0.09}
-    found = failure_of(RECORD, scores, BARS, 7, usual)
-    assert found is not None
-    assert (found.rubric, found.family) == ("citation_coverage", Layer.GENERATION)
-    assert found.rubrics == ("context_relevance", "groundedness", "citation_coverage")
+    failure = failure_of(RECORD, scores, BARS, 7, usual)
+    assert failure is not None
+    assert (failure.rubric, failure.family) == ("citation_coverage", Layer.GENERATION)
+    assert failure.rubrics == ("context_relevance", "groundedness", "citation_coverage")
     alone = failure_of(RECORD, scores[:1], BARS, 7, usual)
     assert alone is not None
     assert alone.rubric == "context_relevance"
@@ -118,16 +118,16 @@ def test_the_chance_is_that_of_the_first_rubric() -> None:
     base = score("groundedness", kind=Kind.JUDGE, inclusion_probability=0.1)
     boost = score("groundedness", stream=Stream.BOOST, inclusion_probability=0.4)
     cheap = score("citation_validity")
-    found = failed(cheap, base, boost)
-    assert (found.stream, found.inclusion_probability) == (Stream.BOOST, 0.4)
+    failure = failed(cheap, base, boost)
+    assert (failure.stream, failure.inclusion_probability) == (Stream.BOOST, 0.4)
     assert failed(cheap).inclusion_probability == 1.0
 
 
 def test_the_reason_is_the_judges_sentence_else_its_grades_else_what_code_found() -> None:
-    said = {"explanation": "2 x unsupported", "label": "unsupported", "kind": Kind.JUDGE}
+    reason = {"explanation": "2 x unsupported", "label": "unsupported", "kind": Kind.JUDGE}
     mode = {"failure_mode": " names another\ndeadline "}
-    assert failed(score("groundedness", **said, details=mode)).reason == "names another deadline"
-    silent = failed(score("groundedness", **said, details={"failure_mode": ""}))
+    assert failed(score("groundedness", **reason, details=mode)).reason == "names another deadline"
+    silent = failed(score("groundedness", **reason, details={"failure_mode": ""}))
     assert silent.reason == "groundedness: 2 x unsupported"
     assert failed(score("citation_coverage", explanation="0 of 2 claims")).reason == "0 of 2 claims"
     assert failed(score("citation_coverage", label="uncited")).reason == "uncited"
@@ -147,9 +147,9 @@ def test_an_error_comes_first_and_is_of_the_layer_of_the_step_that_failed() -> N
         error="TimeoutError: index\n  at search",
         absent={"retrieved": Absent.ERRORED},
     )
-    found = failed(score("citation_coverage"), record=lost)
-    assert (found.kind, found.family) == (FailureKind.ERROR, Layer.RETRIEVAL)
-    assert found.reason == "TimeoutError: index"
+    failure = failed(score("citation_coverage"), record=lost)
+    assert (failure.kind, failure.family) == (FailureKind.ERROR, Layer.RETRIEVAL)
+    assert failure.reason == "TimeoutError: index"
     unnamed = from_record(error="", absent={"answer": Absent.ERRORED})
     assert unnamed is not None
     assert (unnamed.family, unnamed.reason) == (Layer.GENERATION, "the request failed")
@@ -158,8 +158,12 @@ def test_an_error_comes_first_and_is_of_the_layer_of_the_step_that_failed() -> N
 def test_a_thumbs_down_speaks_where_no_rubric_does() -> None:
     disliked = (Feedback(kind="thumbs", value=1.0, comment="nice"),
                 Feedback(kind="rating", value=0.25, comment="wrong year"))  # fmt: skip
-    found = from_record(feedback=disliked)
-    assert found is not None
-    assert (found.kind, found.reason, found.rubric) == (FailureKind.THUMBS_DOWN, "wrong year", "")
+    failure = from_record(feedback=disliked)
+    assert failure is not None
+    assert (failure.kind, failure.reason, failure.rubric) == (
+        FailureKind.THUMBS_DOWN,
+        "wrong year",
+        "",
+    )
     record = RagRecord(record_id="r1", trace_id="t1", feedback=disliked)
     assert failed(score("groundedness"), record=record).kind is FailureKind.RUBRIC

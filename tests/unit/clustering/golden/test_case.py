@@ -62,15 +62,15 @@ def test_a_case_comes_back_from_its_line(case: GoldenCase) -> None:
 def test_scorers_read_what_we_write(tmp_path: Path) -> None:
     path = tmp_path / "golden.jsonl"
     path.write_text(line(REFUNDS) + "\n", encoding="utf-8")
-    found = read_golden(path)[question_key("how long does a refund TAKE")]
-    assert [(gold.chunk_id, gold.text) for gold in found.gold] == [
+    case = read_golden(path)[question_key("how long does a refund TAKE")]
+    assert [(gold.chunk_id, gold.text) for gold in case.gold] == [
         ("refund-02", "Refunds take 5 to 7 days.")
     ]
-    assert [(fact.text, fact.is_vital) for fact in found.facts] == [
+    assert [(fact.text, fact.is_vital) for fact in case.facts] == [
         ("It takes 5 to 7 days.", True),
         ("Weekends do not count.", False),
     ]
-    assert (found.gold_answer, found.slice, found.query_type) == ("5 to 7 days.", "edge", "failure")
+    assert (case.gold_answer, case.slice, case.query_type) == ("5 to 7 days.", "edge", "failure")
 
 
 @given(CASES)

@@ -22,8 +22,10 @@ def case(name: str, question: str, **more: object) -> GoldenCase:
 
 def found_near(question: str, *others: str) -> list[tuple[str, str]]:
     listed = [case(f"c{place}", question) for place, question in enumerate(others)]
-    found = near_duplicates(case("own", question), listed, question_key, letters=0.85, meaning=0.9)
-    return [(duplicate.case_id, duplicate.by) for duplicate in found]
+    duplicates = near_duplicates(
+        case("own", question), listed, question_key, letters=0.85, meaning=0.9
+    )
+    return [(duplicate.case_id, duplicate.by) for duplicate in duplicates]
 
 
 def test_the_same_words_are_the_same_question() -> None:
@@ -58,8 +60,10 @@ def test_questions_of_one_meaning_are_near_where_vectors_are_known() -> None:
     asked_now, others = case("own", "When do I get my money back?"), [
         case("a", "How long do refunds take?"), case("b", "Where is the shop?")
     ]  # fmt: skip
-    found = near_duplicates(asked_now, others, question_key, letters=0.85, meaning=0.9, embed=embed)
-    assert [(duplicate.case_id, duplicate.by, duplicate.likeness) for duplicate in found] == [
+    duplicates = near_duplicates(
+        asked_now, others, question_key, letters=0.85, meaning=0.9, embed=embed
+    )
+    assert [(duplicate.case_id, duplicate.by, duplicate.likeness) for duplicate in duplicates] == [
         ("a", "meaning", 0.995)
     ]
 
@@ -109,16 +113,16 @@ def test_words_within_words_and_short_texts_are_no_leak() -> None:
     )
 
 
-def marked(text: str, found: Counter[str]) -> str:
-    found.update(["email"] * text.count("@"))
+def marked(text: str, marks: Counter[str]) -> str:
+    marks.update(["email"] * text.count("@"))
     return text.replace("@", "⟪email⟫")
 
 
 def test_a_check_says_what_blocks_and_what_warns() -> None:
     known = TextTools(normalise=question_key, redact=marked)
     bad = case("own", "How long?", more={"owner": {"mail": ["ada@example.org"]}})
-    found = check(bad, [case("c1", "how long")], None, (), known, GoldenSettings())
-    assert found.blocking[0].startswith("nothing says what a good answer needs")
-    assert found.blocking[1] == "holds what is redacted: email"
-    assert found.warnings == ["asks nearly what c1 asks: how long"]
-    assert "no stored span" in found.unseen
+    checks = check(bad, [case("c1", "how long")], None, (), known, GoldenSettings())
+    assert checks.blocking[0].startswith("nothing says what a good answer needs")
+    assert checks.blocking[1] == "holds what is redacted: email"
+    assert checks.warnings == ["asks nearly what c1 asks: how long"]
+    assert "no stored span" in checks.unseen

@@ -26,21 +26,21 @@ from clustering.golden.settings import GoldenSettings
 def git(folder: Path, *arguments: str) -> str:
     env = {key: value for key, value in os.environ.items() if not key.startswith("GIT_")}
     names = ("-c", "user.name=Zoe", "-c", "user.email=zoe@example.org")
-    done = subprocess.run(
+    process = subprocess.run(
         ["git", *names, *arguments], cwd=folder, check=True, capture_output=True, env=env
     )
-    return done.stdout.decode()
+    return process.stdout.decode()
 
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
-    made = tmp_path / "set"
-    made.mkdir()
-    git(made, "init", "-q", "-b", "main")
-    (made / "README.md").write_text("hello\n")
-    git(made, "add", "README.md")
-    git(made, "commit", "-qm", "First")
-    return made
+    root = tmp_path / "set"
+    root.mkdir()
+    git(root, "init", "-q", "-b", "main")
+    (root / "README.md").write_text("hello\n")
+    git(root, "add", "README.md")
+    git(root, "commit", "-qm", "First")
+    return root
 
 
 @pytest.fixture
@@ -52,8 +52,8 @@ def repo(folder: Path) -> Repository:
 
 def add(repo: Repository, line: str, message: str = "Sign\n\nGolden-case: c1\nContent-hash: aa\n"):  # type: ignore[no-untyped-def]
     with locked(repo):
-        found = clean_tree(repo)
-        return commit(repo, found, f"{found.text}{line}\n", message)
+        tree = clean_tree(repo)
+        return commit(repo, tree, f"{tree.text}{line}\n", message)
 
 
 def status(folder: Path) -> str:
@@ -61,15 +61,15 @@ def status(folder: Path) -> str:
 
 
 def test_a_case_is_one_commit_by_the_configured_author(repo: Repository, folder: Path) -> None:
-    made = add(repo, "one")
+    commit_id = add(repo, "one")
     assert repo.path.read_text() == "one\n"
-    assert git(folder, "rev-parse", "HEAD").strip() == made
+    assert git(folder, "rev-parse", "HEAD").strip() == commit_id
     shown = git(folder, "show", "--format=%an|%ae|%cn|%B", "--name-only", "HEAD")
     assert shown.startswith("Golden|g@example.org|Golden|Sign")
     assert shown.strip().splitlines()[-1] == "cases/golden.jsonl"
     assert git(folder, "rev-list", "--count", "HEAD").strip() == "2"
     assert status(folder) == ""
-    assert commit_of(repo, "c1", "aa") == made
+    assert commit_of(repo, "c1", "aa") == commit_id
     assert commit_of(repo, "c1", "bb") == ""
 
 
@@ -182,11 +182,11 @@ def test_a_link_out_of_the_tree_is_refused(repo: Repository, tmp_path: Path) -> 
 def test_a_branch_that_moved_meanwhile_keeps_its_commit(repo: Repository, folder: Path) -> None:
     add(repo, "one")
     with locked(repo):
-        found = clean_tree(repo)
+        tree = clean_tree(repo)
         (folder / "README.md").write_text("moved\n")
         git(folder, "commit", "-qam", "Beside us")
         with pytest.raises(RepositoryRefuses, match="update-ref"):
-            commit(repo, found, "one\ntwo\n", "Sign")
+            commit(repo, tree, "one\ntwo\n", "Sign")
     assert git(folder, "log", "-1", "--format=%s").strip() == "Beside us"
     assert repo.path.read_text() == "one\n"
     assert status(folder) == ""
@@ -220,8 +220,8 @@ def test_a_locked_index_does_not_undo_a_commit(repo: Repository, folder: Path) -
     add(repo, "one")
     lock = folder / ".git/index.lock"
     lock.touch()
-    made = add(repo, "two")
-    assert git(folder, "rev-parse", "HEAD").strip() == made
+    commit_id = add(repo, "two")
+    assert git(folder, "rev-parse", "HEAD").strip() == commit_id
     lock.unlink()
     add(repo, "three")
     assert repo.path.read_text() == "one\ntwo\nthree\n"

@@ -27,7 +27,9 @@ CASE = GoldenCase(
 )
 
 
-def said(answer: str | None, *scores: Score, case: GoldenCase = CASE, error: str | None = None):  # type: ignore[no-untyped-def]
+def verdict_on(
+    answer: str | None, *scores: Score, case: GoldenCase = CASE, error: str | None = None
+):  # type: ignore[no-untyped-def]
     record = RagRecord(record_id="r", trace_id="t", query="How long?", answer=answer, error=error)
     return verdict(case, record, scores, BARS, question_key)
 
@@ -45,39 +47,41 @@ def said(answer: str | None, *scores: Score, case: GoldenCase = CASE, error: str
 def test_facts_are_stated_missing_or_said_otherwise(
     answer: str | None, is_pass: bool | None
 ) -> None:
-    assert said(answer).is_pass is is_pass
+    assert verdict_on(answer).is_pass is is_pass
 
 
 def test_a_failing_rubric_fails_a_case_whatever_it_states() -> None:
     bad = Score(rubric="citation_validity", value=0.5, explanation="the quote stands in no chunk")
-    found = said("Refunds take 5 to 7 days", bad)
-    assert found.is_pass is False
-    assert "the quote stands in no chunk" in found.why
+    result = verdict_on("Refunds take 5 to 7 days", bad)
+    assert result.is_pass is False
+    assert "the quote stands in no chunk" in result.why
 
 
 def test_a_local_model_fails_nothing() -> None:
     low = Score(rubric="groundedness", value=0.1, kind=Kind.MODEL)
-    assert said("Refunds take 5 to 7 days", low).is_pass is True
+    assert verdict_on("Refunds take 5 to 7 days", low).is_pass is True
 
 
 def test_an_error_fails() -> None:
-    assert said(None, error="timeout").is_pass is False
+    assert verdict_on(None, error="timeout").is_pass is False
 
 
 def test_a_refusal_is_right_where_the_corpus_has_no_answer_and_wrong_elsewhere() -> None:
     nothing = GoldenCase(case_id="n", question="Shoe size?", failure_mode="no_answer")
     refused, answered = (Score(rubric="refusal", label=label) for label in ("refused", "answered"))
-    assert said("I cannot say.", refused, case=nothing).is_pass is True
-    assert said("It is 44.", answered, case=nothing).is_pass is False
-    assert said("Refunds take 5 to 7 days", refused).is_pass is False
+    assert verdict_on("I cannot say.", refused, case=nothing).is_pass is True
+    assert verdict_on("It is 44.", answered, case=nothing).is_pass is False
+    assert verdict_on("Refunds take 5 to 7 days", refused).is_pass is False
 
 
 def test_a_found_gold_chunk_proves_a_case_without_facts() -> None:
     bare = GoldenCase(case_id="b", question="How long?", gold_chunk_ids=("a",))
     recall = Score(rubric="context_recall", value=1.0)
-    assert said("Soon.", recall, case=bare).is_pass is True
-    assert said("Soon.", case=bare).is_pass is None
-    assert said("Soon.", Score(rubric="context_recall", value=0.0), case=bare).is_pass is False
+    assert verdict_on("Soon.", recall, case=bare).is_pass is True
+    assert verdict_on("Soon.", case=bare).is_pass is None
+    assert (
+        verdict_on("Soon.", Score(rubric="context_recall", value=0.0), case=bare).is_pass is False
+    )
 
 
 SIGNED = GoldenCase(
@@ -137,11 +141,9 @@ def test_what_is_missing_completes_the_mix(canonical: int, adversarial: int, fai
 
 
 def test_a_mix_is_shares_and_their_origin() -> None:
-    found = composition(
-        [*cases(6, 2, 1), GoldenCase(case_id="p", question="?", trace_id="ab" * 16)]
-    )
-    assert [part.share for part in found.parts] == [0.6, 0.2, 0.2]
-    assert found.from_production == 0.1
+    mix = composition([*cases(6, 2, 1), GoldenCase(case_id="p", question="?", trace_id="ab" * 16)])
+    assert [part.share for part in mix.parts] == [0.6, 0.2, 0.2]
+    assert mix.from_production == 0.1
     assert composition([]).parts[0].share is None
 
 
@@ -165,8 +167,8 @@ def test_a_table_of_open_rag_eval_is_read_and_written() -> None:
         (2, {"case_id": "q1", "question": 'How "long", really?', "gold_answer": "5 days"}),
         (3, {"case_id": "q2", "question": "Why?"}),
     ]
-    made = [
+    table_cases = [
         GoldenCase(case_id="q1", question='How "long", really?', gold_answer="5 days"),
         GoldenCase(case_id="q2", question="Why?"),
     ]
-    assert to_csv(made) == text
+    assert to_csv(table_cases) == text

@@ -37,10 +37,14 @@ def test_putting_a_case_leaves_every_other_line_alone(names: list[str], ends: bo
 def test_an_edited_line_is_told_from_a_signed_one() -> None:
     good, bad = case("a"), case("b")
     forged = line(bad).replace("This.", "That.")
-    found = invalid_cases(read(f"{line(good)}\n{forged}\n{HAND}\nnonsense\n"), question_key)
-    assert [(invalid.number, invalid.case_id) for invalid in found] == [(2, "b"), (3, ""), (4, "")]
-    assert "edited after it was signed" in found[0].why
-    assert "is not signed" in found[1].why
+    problems = invalid_cases(read(f"{line(good)}\n{forged}\n{HAND}\nnonsense\n"), question_key)
+    assert [(invalid.number, invalid.case_id) for invalid in problems] == [
+        (2, "b"),
+        (3, ""),
+        (4, ""),
+    ]
+    assert "edited after it was signed" in problems[0].why
+    assert "is not signed" in problems[1].why
 
 
 def test_two_lines_that_ask_the_same_are_told() -> None:
@@ -53,8 +57,8 @@ def test_two_lines_that_ask_the_same_are_told() -> None:
 def test_a_signed_case_that_the_file_lacks_is_told() -> None:
     a, b = case("a"), case("b")
     other = replace(b, gold_answer="That.", content_hash="00")
-    found = differing(read(line(b)), {"a": a, "b": other})
-    assert [(invalid.case_id, invalid.number) for invalid in found] == [("a", 0), ("b", 1)]
+    problems = differing(read(line(b)), {"a": a, "b": other})
+    assert [(invalid.case_id, invalid.number) for invalid in problems] == [("a", 0), ("b", 1)]
 
 
 def test_what_the_store_does_not_know_is_adopted() -> None:

@@ -53,35 +53,38 @@ def test_where_there_is_no_issue_nobody_joins() -> None:
 def test_the_strengths_of_a_record_sum_to_one(seed: int, n: int) -> None:
     rng = np.random.default_rng(seed)
     centroids = unit(rng.normal(size=(n, 8)).astype(np.float32))
-    found = assign(unit(centroids[0] + 0.2 * rng.normal(size=8).astype(np.float32)), centroids)
-    if found is not None:
-        strengths = [found.strength, *(strength for _, strength in found.others)]
+    assignment = assign(unit(centroids[0] + 0.2 * rng.normal(size=8).astype(np.float32)), centroids)
+    if assignment is not None:
+        strengths = [assignment.strength, *(strength for _, strength in assignment.others)]
         assert sum(strengths) == pytest.approx(1.0)
         assert strengths == sorted(strengths, reverse=True)
 
 
 def test_an_issue_grows_by_what_joins_it() -> None:
     vectors = np.stack([toward(0, 0.9), toward(5, 0.9)])
-    found = all_of(vectors, given=issues())
-    joined, other = found.memberships
+    matches = all_of(vectors, given=issues())
+    joined, other = matches.memberships
     assert (joined.issue_id, joined.by) == ("i0", MemberBy.ASSIGNED)  # type: ignore[union-attr]
     assert other is None
-    grown = found.issues[0]
+    grown = matches.issues[0]
     assert (grown.members, grown.last_unix_nano) == (11, at(0))
     assert np.array(grown.centroid) @ vectors[0] > AXES[0] @ vectors[0]
-    assert found.issues[1:] == tuple(issues()[1:])
+    assert matches.issues[1:] == tuple(issues()[1:])
 
 
 def test_late_records_move_the_beginning_and_not_the_end() -> None:
-    known = [issue("i0", centroid=tuple(AXES[0].tolist()), last_unix_nano=at(5))]
-    grown = assign_all([failure("x", -3, route="/b")], AXES[:1], known).issues[0]
+    known_issues = [issue("i0", centroid=tuple(AXES[0].tolist()), last_unix_nano=at(5))]
+    grown = assign_all([failure("x", -3, route="/b")], AXES[:1], known_issues).issues[0]
     assert (grown.first_unix_nano, grown.last_unix_nano) == (at(-3), at(5))
     assert grown.routes == ("/b",)
 
 
 def test_provisional_and_merged_issues_take_nobody() -> None:
-    known = [replace(issues()[0], is_provisional=True), replace(issues()[0], merged_into="i2")]
-    assert all_of(AXES[:1], given=known).memberships == (None,)
+    known_issues = [
+        replace(issues()[0], is_provisional=True),
+        replace(issues()[0], merged_into="i2"),
+    ]
+    assert all_of(AXES[:1], given=known_issues).memberships == (None,)
 
 
 @settings(deadline=None)
@@ -91,10 +94,10 @@ def test_the_result_does_not_depend_on_how_a_stream_is_cut(seed: int, cuts: list
     vectors = unit(AXES[rng.integers(0, 4, 60)] + 0.3 * rng.normal(size=(60, 8))).astype(np.float32)
     failures = [failure(str(n), n) for n in range(60)]
     whole = assign_all(failures, vectors, issues())
-    known, memberships = tuple(issues()), []
+    known_issues, memberships = tuple(issues()), []
     for start, end in zip([0, *sorted(cuts)], [*sorted(cuts), 60], strict=True):
-        piece = assign_all(failures[start:end], vectors[start:end], known)
-        known = piece.issues
+        piece = assign_all(failures[start:end], vectors[start:end], known_issues)
+        known_issues = piece.issues
         memberships += piece.memberships
     assert tuple(memberships) == whole.memberships
-    assert known == whole.issues
+    assert known_issues == whole.issues

@@ -19,7 +19,7 @@ from tests.unit.clustering.vector_groups import groups
 GB = 1 << 30
 
 
-def told(vectors: Vectors, folder: Path, **more: Any) -> Clustering | Unavailable:
+def clustered(vectors: Vectors, folder: Path, **more: Any) -> Clustering | Unavailable:
     limits = {"timeout_seconds": 300.0, "memory_bytes": 2 * GB, "compiled": folder, "seed": 7}
     return cluster_in_child(vectors, **(limits | more))
 
@@ -32,45 +32,45 @@ def compiled(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def test_a_child_answers_as_the_function_does_and_keeps_what_it_compiled(compiled: Path) -> None:
-    found = told(groups([40, 30]), compiled, strata=[0] * 70)
-    assert isinstance(found, Clustering)
-    assert found.count == 2
-    assert len(set(found.labels[:40].tolist())) == 1
+    result = clustered(groups([40, 30]), compiled, strata=[0] * 70)
+    assert isinstance(result, Clustering)
+    assert result.count == 2
+    assert len(set(result.labels[:40].tolist())) == 1
     assert any(compiled.rglob("*.nbi"))
 
 
 def test_a_child_that_takes_too_long_is_ended(compiled: Path) -> None:
-    found = told(groups([40, 30]), compiled, timeout_seconds=0.1)
-    assert found == Unavailable(reason=Reason.TIMED_OUT, detail="clustering took more than 0.1 s")
+    result = clustered(groups([40, 30]), compiled, timeout_seconds=0.1)
+    assert result == Unavailable(reason=Reason.TIMED_OUT, detail="clustering took more than 0.1 s")
 
 
 def test_a_child_that_takes_too_much_memory_is_ended(compiled: Path) -> None:
-    found = told(groups([40, 30]), compiled, memory_bytes=20 << 20)
-    assert isinstance(found, Unavailable)
-    assert found.reason is Reason.TOO_LARGE
-    assert found.detail.endswith("more than the 20 MB it may")
+    result = clustered(groups([40, 30]), compiled, memory_bytes=20 << 20)
+    assert isinstance(result, Unavailable)
+    assert result.reason is Reason.TOO_LARGE
+    assert result.detail.endswith("more than the 20 MB it may")
 
 
 def test_a_child_that_raises_says_what(compiled: Path) -> None:
-    found = told(np.full((40, 8), np.nan, np.float32), compiled)
-    assert isinstance(found, Unavailable)
-    assert found.reason is Reason.FAILED
-    assert found.detail == "clustering failed: ValueError: Input contains NaN."
+    result = clustered(np.full((40, 8), np.nan, np.float32), compiled)
+    assert isinstance(result, Unavailable)
+    assert result.reason is Reason.FAILED
+    assert result.detail == "clustering failed: ValueError: Input contains NaN."
 
 
 def test_a_child_is_ended_when_the_daemon_stops(compiled: Path) -> None:
     stopping = threading.Event()
     stopping.set()
-    found = told(groups([40, 30]), compiled, stopping=stopping)
-    assert found == Unavailable(reason=Reason.CLOSED, detail="the daemon is stopping")
+    result = clustered(groups([40, 30]), compiled, stopping=stopping)
+    assert result == Unavailable(reason=Reason.CLOSED, detail="the daemon is stopping")
 
 
 def test_without_the_libraries_the_way_out_is_named(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     monkeypatch.setattr(child, "LIBRARIES", {"no_such_module": "no-such-package"})
-    found = told(groups([40]), tmp_path)
-    assert found == Unavailable(
+    result = clustered(groups([40]), tmp_path)
+    assert result == Unavailable(
         reason=Reason.NO_MODEL,
         detail="no-such-package missing: pip install 'ragvigil[local]'",
     )
@@ -79,6 +79,6 @@ def test_without_the_libraries_the_way_out_is_named(
 def test_a_folder_that_cannot_be_made_is_told(compiled: Path) -> None:
     path = compiled / "a-file"
     path.touch()
-    found = told(groups([40]), path / "below")
-    assert isinstance(found, Unavailable)
-    assert found.reason is Reason.CRASHED
+    result = clustered(groups([40]), path / "below")
+    assert isinstance(result, Unavailable)
+    assert result.reason is Reason.CRASHED

@@ -17,13 +17,13 @@ def _needs_the_libraries() -> None:
 
 
 def test_each_group_is_a_cluster_and_its_rows_are_sure_of_it() -> None:
-    found = clusters(groups([40, 30, 20]), seed=7)
-    assert found.count == 3
-    parts = [found.labels[:40], found.labels[40:70], found.labels[70:]]
+    clustering = clusters(groups([40, 30, 20]), seed=7)
+    assert clustering.count == 3
+    parts = [clustering.labels[:40], clustering.labels[40:70], clustering.labels[70:]]
     assert [len(set(part.tolist())) for part in parts] == [1, 1, 1]
-    assert found.strengths.min() > 0.5
-    assert (found.memberships.argmax(axis=1) == found.labels).all()
-    assert found.memberships.sum(axis=1).max() <= 1 + 1e-5
+    assert clustering.strengths.min() > 0.5
+    assert (clustering.memberships.argmax(axis=1) == clustering.labels).all()
+    assert clustering.memberships.sum(axis=1).max() <= 1 + 1e-5
 
 
 def test_the_same_seed_gives_the_same_clusters() -> None:
@@ -35,26 +35,26 @@ def test_the_same_seed_gives_the_same_clusters() -> None:
 
 def test_rows_of_zeros_are_noise() -> None:
     vectors = np.concatenate([np.zeros((5, DIMENSIONS), np.float32), groups([40, 30])])
-    found = clusters(vectors, seed=7)
-    assert found.labels[:5].tolist() == [-1] * 5
-    assert found.strengths[:5].tolist() == [0] * 5
-    assert found.count == 2
+    clustering = clusters(vectors, seed=7)
+    assert clustering.labels[:5].tolist() == [-1] * 5
+    assert clustering.strengths[:5].tolist() == [0] * 5
+    assert clustering.count == 2
 
 
 @pytest.mark.parametrize("count", [0, 1, 15])
 def test_too_few_are_noise(count: int) -> None:
-    found = clusters(groups([count]), seed=7)
-    assert found.labels.tolist() == [-1] * count
-    assert found.memberships.shape == (count, 0)
+    clustering = clusters(groups([count]), seed=7)
+    assert clustering.labels.tolist() == [-1] * count
+    assert clustering.memberships.shape == (count, 0)
 
 
 def test_what_was_not_fitted_goes_where_its_like_is(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(cluster, "MOST_FITTED", 100)
-    found = clusters(groups([400, 300, 30], spread=0.15), seed=7, strata=[0] * 700 + [1] * 30)
-    assert found.count == 3
+    clustering = clusters(groups([400, 300, 30], spread=0.15), seed=7, strata=[0] * 700 + [1] * 30)
+    assert clustering.count == 3
     for rows in (slice(0, 400), slice(400, 700), slice(700, 730)):
-        own = np.bincount(found.labels[rows][found.labels[rows] >= 0])
-        assert own.max() >= 0.97 * len(found.labels[rows])
+        own = np.bincount(clustering.labels[rows][clustering.labels[rows] >= 0])
+        assert own.max() >= 0.97 * len(clustering.labels[rows])
 
 
 def test_a_rare_stratum_is_fitted_with_25_at_least(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -59,15 +59,15 @@ def embed() -> object:
 
 
 def test_masked_reasons_are_nearer_by_cause_than_by_topic(embed) -> None:  # type: ignore[no-untyped-def]
-    told = [
+    examples = [
         ("Refused to say how long a card takes although the passages tell", "When comes my card?"),
         ("Refused to say how to get a refund although the passages tell", "How do I get a refund?"),
         ("The card is said to take 9 days where the context names 14 days", "When comes my card?"),
         ("A refund is said to take 3 days where the context names 5 days", "How long is a refund?"),
     ]
-    questions = embed([question for _, question in told])
-    plain = joint(embed([reason for reason, _ in told]), questions)
-    without = joint(embed([masked(*assignment) for assignment in told]), questions)
+    questions = embed([question for _, question in examples])
+    plain = joint(embed([reason for reason, _ in examples]), questions)
+    without = joint(embed([masked(*assignment) for assignment in examples]), questions)
 
     def lead(vectors: np.ndarray) -> float:
         """How much nearer those of one cause are than those of one topic."""

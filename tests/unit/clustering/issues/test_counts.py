@@ -24,9 +24,9 @@ def test_the_examples_hold() -> None:
 
 
 def test_what_looks_at_every_record_counts_exactly() -> None:
-    found = count([looked(1.0, 22)])
-    assert (found.seen, found.about, found.low, found.high) == (22, 22, 22, 22)
-    assert found.is_exact
+    estimate = count([looked(1.0, 22)])
+    assert (estimate.seen, estimate.about, estimate.low, estimate.high) == (22, 22, 22, 22)
+    assert estimate.is_exact
     assert str(count([])) == "0"
 
 
@@ -35,9 +35,9 @@ def test_boosted_members_speak_for_fewer() -> None:
 
 
 def test_suspicious_members_and_unknown_chances_speak_for_nobody() -> None:
-    found = count([looked(0.1, 10), looked(0.3, 7, Stream.SUSPICIOUS), looked(0.0, 2)])
-    assert (found.seen, found.apart) == (19, 9)
-    assert found.about == pytest.approx(100)
+    estimate = count([looked(0.1, 10), looked(0.3, 7, Stream.SUSPICIOUS), looked(0.0, 2)])
+    assert (estimate.seen, estimate.apart) == (19, 9)
+    assert estimate.about == pytest.approx(100)
     only = count([looked(0.3, 7, Stream.SUSPICIOUS)])
     assert (only.about, only.is_exact, str(only)) == (7, False, "7 seen")
 
@@ -46,8 +46,8 @@ def test_suspicious_members_and_unknown_chances_speak_for_nobody() -> None:
 def test_the_estimate_lies_in_its_interval_and_above_what_was_seen(
     rows: list[SampledMembers],
 ) -> None:
-    found = count(rows)
-    assert found.seen <= found.low <= found.about <= found.high
+    estimate = count(rows)
+    assert estimate.seen <= estimate.low <= estimate.about <= estimate.high
 
 
 @pytest.mark.parametrize(
@@ -57,9 +57,9 @@ def test_the_estimate_lies_in_its_interval_and_above_what_was_seen(
 def test_the_interval_has_the_truth_nineteen_times_in_twenty(
     chances: list[float], size: int
 ) -> None:
-    rng, trials, held = random.Random(11), 600, 0
+    rng, trials, covered = random.Random(11), 600, 0
     for _ in range(trials):
         drawn = Counter(p for n in range(size) if rng.random() < (p := chances[n % len(chances)]))
-        found = count([looked(p, members) for p, members in drawn.items()])
-        held += found.low <= size <= found.high
-    assert 0.93 <= held / trials <= 0.985
+        estimate = count([looked(p, members) for p, members in drawn.items()])
+        covered += estimate.low <= size <= estimate.high
+    assert 0.93 <= covered / trials <= 0.985

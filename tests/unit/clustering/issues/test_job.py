@@ -122,8 +122,8 @@ def keep(store: Store, *outcomes: Outcome) -> None:
 
 
 def placed(store: Store, **wanted: object) -> dict[int, KeptFailure]:
-    found = failed.find(store, failed.FailureFilter(**wanted))  # type: ignore[arg-type]
-    return {int(row.failure.trace_id, 16): row for row in found}
+    rows = failed.find(store, failed.FailureFilter(**wanted))  # type: ignore[arg-type]
+    return {int(row.failure.trace_id, 16): row for row in rows}
 
 
 def where(store: Store) -> dict[int, str]:
@@ -208,13 +208,13 @@ def test_a_complaint_makes_a_failing_record(works: Works) -> None:
     keep(works.store, *(failing(number, value=1.0) for number in range(1, 4)))
     works.turn()
     assert where(works.store) == {}
-    told = [
+    events = [
         FeedbackEvent(
             feedback_id=str(n), kind="thumbs", value=0.0, time_unix_nano=NOW, trace_id=ids(n)[0]
         )
         for n in range(1, 4)
     ]
-    works.store.write(feedback.batch(told, int(works.now * SECOND)))
+    works.store.write(feedback.batch(events, int(works.now * SECOND)))
     works.turn()
     (issue,) = works.issues()
     assert (issue.rubric, issue.label, issue.members) == ("", "thumbs_down", 3)
@@ -298,17 +298,17 @@ def clustered(works: Works) -> dict[str, Issue]:
     (provisional,) = works.issues()
     assert provisional.members == 27
     works.job.cluster()
-    found = where(works.store)
+    homes = where(works.store)
     known = {issue.issue_id: issue for issue in works.issues()}
-    assert found[1] == provisional.issue_id
-    return {"quotes": known[found[1]], "numbers": known[found[101]]}
+    assert homes[1] == provisional.issue_id
+    return {"quotes": known[homes[1]], "numbers": known[homes[101]]}
 
 
 def test_clusters_refine_a_provisional_issue_and_what_is_another_cause_leaves_it(
     works: Works,
 ) -> None:
-    found = clustered(works)
-    quotes, numbers = found["quotes"], found["numbers"]
+    by_cause = clustered(works)
+    quotes, numbers = by_cause["quotes"], by_cause["numbers"]
     assert (quotes.members, numbers.members) == (15, 12)
     assert not quotes.is_provisional
     assert not numbers.is_provisional
@@ -320,12 +320,12 @@ def test_clusters_refine_a_provisional_issue_and_what_is_another_cause_leaves_it
 
 
 def test_new_records_join_the_lasting_issue_that_is_near(works: Works) -> None:
-    found = clustered(works)
+    by_cause = clustered(works)
     keep(works.store, failing(201, NUMBERS), failing(202, QUOTES))
     again = works.next_life()
     again.turn()
-    assert where(works.store)[201] == found["numbers"].issue_id
-    assert where(works.store)[202] == found["quotes"].issue_id
+    assert where(works.store)[201] == by_cause["numbers"].issue_id
+    assert where(works.store)[202] == by_cause["quotes"].issue_id
     by = placed(works.store)[201].membership
     assert by is not None
     assert by.by is MemberBy.ASSIGNED
@@ -393,7 +393,7 @@ def test_who_joined_an_issue_while_the_others_were_clustered_stays_there(works: 
 
 
 def test_another_embedding_model_gives_new_vectors_and_keeps_the_issues(works: Works) -> None:
-    found = clustered(works)
+    by_cause = clustered(works)
     again = replace(works, model=WordVectors("words-2"), joined=[])
     keep(works.store, failing(201, NUMBERS))
     for _ in range(2):
@@ -402,8 +402,8 @@ def test_another_embedding_model_gives_new_vectors_and_keeps_the_issues(works: W
     assert {issue.vector_model for issue in again.issues()} == {"words-2 labelled"}
     keep(works.store, failing(202, NUMBERS))
     again.turn()
-    assert where(works.store)[202] == found["numbers"].issue_id
-    assert where(works.store)[1] == found["quotes"].issue_id
+    assert where(works.store)[202] == by_cause["numbers"].issue_id
+    assert where(works.store)[1] == by_cause["quotes"].issue_id
 
 
 def test_what_is_in_no_issue_is_counted_by_family_and_by_what_became_of_the_rest(
@@ -439,8 +439,8 @@ def test_people_act_on_issues_and_a_new_life_knows_it(works: Works) -> None:
 
 
 def test_a_merge_is_a_redirect_and_its_undoing_exact(works: Works) -> None:
-    found = clustered(works)
-    names = (found["quotes"].issue_id, found["numbers"].issue_id)
+    by_cause = clustered(works)
+    names = (by_cause["quotes"].issue_id, by_cause["numbers"].issue_id)
     merged = works.job.act(names[1], IssueVerb.MERGE, "ada", other=names[0])
     assert merged.members == 27
     assert [issue.issue_id for issue in works.issues()] == [merged.issue_id]
@@ -456,10 +456,10 @@ def test_a_merge_is_a_redirect_and_its_undoing_exact(works: Works) -> None:
 
 
 def test_issues_that_are_alike_are_proposed_once(works: Works) -> None:
-    found = clustered(works)
+    by_cause = clustered(works)
     known = {issue.issue_id: issue for issue in works.job.issues()}
-    centroid = known[found["quotes"].issue_id].centroid
-    near = replace(known[found["numbers"].issue_id], centroid=centroid)
+    centroid = known[by_cause["quotes"].issue_id].centroid
+    near = replace(known[by_cause["numbers"].issue_id], centroid=centroid)
     works.store.write(issues.batch(int(works.now + 1) * SECOND, issues=[near]))
     again = works.next_life()
     keep(works.store, failing(201, QUOTES))
@@ -484,8 +484,8 @@ def test_an_issue_that_may_be_several_is_said_so_once_not_every_night(works: Wor
     for _ in range(2):
         works.now += DAY
         works.job.propose()
-    said = [event.text for event in works.events(merged) if event.verb is IssueVerb.SPLIT]
-    assert said == ["may be 2 causes: groups of 40, 30 members are unlike"]
+    events = [event.text for event in works.events(merged) if event.verb is IssueVerb.SPLIT]
+    assert events == ["may be 2 causes: groups of 40, 30 members are unlike"]
 
 
 def test_a_resolved_issue_that_comes_back_is_the_same_one(works: Works) -> None:

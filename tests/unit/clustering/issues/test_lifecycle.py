@@ -76,9 +76,9 @@ def test_a_resolved_issue_is_back_from_five_members_or_twice_the_background(
     returned: int, background: float, is_back: bool
 ) -> None:
     resolved = issue(state=IssueState.RESOLVED, resolved_unix_nano=at(0))
-    found = after(1, resolved, returned=returned, background=background)
-    assert (found.state is IssueState.REGRESSED) == is_back
-    assert found.issue_id == resolved.issue_id
+    result = after(1, resolved, returned=returned, background=background)
+    assert (result.state is IssueState.REGRESSED) == is_back
+    assert result.issue_id == resolved.issue_id
 
 
 SEEN = FirstSeen(

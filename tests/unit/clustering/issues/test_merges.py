@@ -86,8 +86,8 @@ def test_issues_of_different_kinds_are_not_compared(other: Issue) -> None:
 
 def test_an_issue_is_merged_once_a_night() -> None:
     third = lying("third", 0.97)
-    found = verdicts(OLD, lying("new", 0.99), third)
-    assert [pair for pair in found if pair[2] == "merged"] == [("old", "new", "merged")]
+    pairs = verdicts(OLD, lying("new", 0.99), third)
+    assert [pair for pair in pairs if pair[2] == "merged"] == [("old", "new", "merged")]
 
 
 def test_the_older_id_stays_and_the_younger_leads_to_it() -> None:

@@ -15,13 +15,13 @@ MARCH = 1_772_366_400  # Sun 1 Mar 2026 12:00 UTC
 COUNT = Count(seen=22, about=22, low=22, high=22)
 
 
-def told(count: Count = COUNT, url: str = "", **fields: object) -> Message:
+def text_of(count: Count = COUNT, url: str = "", **fields: object) -> Message:
     times = {"first_unix_nano": (MARCH - DAY) * NANOS, "state_unix_nano": MARCH * NANOS}
     return message(issue(**(times | fields)), count, url)
 
 
 def test_a_message_is_six_lines_at_most() -> None:
-    parts = told(Count(seen=22, about=314.3, low=201.7, high=469.8))
+    parts = text_of(Count(seen=22, about=314.3, low=201.7, high=469.8))
     assert lines(parts) == (
         "groundedness: another number of days (/refunds)",
         "22 seen, about 310 [200, 470]",
@@ -29,31 +29,33 @@ def test_a_message_is_six_lines_at_most() -> None:
         "Layer: generation (groundedness: contradicted)",
         "ragvigil issues show i1",
     )
-    assert told(url="https://watch.example/").link == "https://watch.example/issues/i1"
+    assert text_of(url="https://watch.example/").link == "https://watch.example/issues/i1"
 
 
 @pytest.mark.parametrize("state", [IssueState.REGRESSED, IssueState.ESCALATING])
 def test_what_came_back_or_grows_says_since_when_it_does(state: IssueState) -> None:
     expected = "Sun 01 Mar 12:00 UTC (first seen Sat 28 Feb 12:00 UTC)"
-    assert told(state=state).since == expected
+    assert text_of(state=state).since == expected
 
 
 def test_many_routes_are_counted_and_a_missing_name_is_said() -> None:
-    assert told(routes=("/a", "/b", "/c", "/d", "/e")).routes == "/a, /b, /c and 2 more (desk prod)"
-    nowhere = told(routes=("",), service="", environment="")
+    assert (
+        text_of(routes=("/a", "/b", "/c", "/d", "/e")).routes == "/a, /b, /c and 2 more (desk prod)"
+    )
+    nowhere = text_of(routes=("",), service="", environment="")
     assert nowhere.routes == "a route without a name (a service without a name)"
 
 
 def test_an_issue_of_errors_has_the_layer_and_its_label() -> None:
-    assert told(rubric="", label="error").layer == "generation (error)"
-    assert told(rubric="", label="").layer == "generation"
+    assert text_of(rubric="", label="error").layer == "generation (error)"
+    assert text_of(rubric="", label="").layer == "generation"
 
 
 @given(st.text(), st.text(), st.lists(st.text()))
 def test_whatever_a_service_sends_is_one_bounded_line(
     name: str, label: str, routes: list[str]
 ) -> None:
-    for line in lines(told(name=name, label=label, routes=tuple(routes))):
+    for line in lines(text_of(name=name, label=label, routes=tuple(routes))):
         assert len(line) <= 2 * MOST_CHARACTERS
         assert all(c.isprintable() for c in line)
         line.encode()

@@ -28,18 +28,18 @@ def grouped(failures: Sequence[Failure], issues: Sequence[Issue] = ()) -> KeyMat
 
 
 def test_three_records_of_one_key_open_an_issue() -> None:
-    found = grouped(THREE)
-    (opened,) = found.issues
+    matches = grouped(THREE)
+    (opened,) = matches.issues
     assert (opened.members, opened.routes, opened.is_provisional) == (3, ("/ask", "/help"), True)
     assert opened.name == "groundedness: unsupported (/ask and 1 more)"
     assert (opened.first_unix_nano, opened.last_unix_nano) == (at(0), at(2))
-    assert {membership.key for membership in found.memberships} == {
+    assert {membership.key for membership in matches.memberships} == {
         failure.key for failure in THREE
     }
-    assert {(membership.by, membership.strength) for membership in found.memberships} == {
+    assert {(membership.by, membership.strength) for membership in matches.memberships} == {
         (MemberBy.KEY, 1.0)
     }
-    assert found.waiting == ()
+    assert matches.waiting == ()
 
 
 def test_two_records_wait_and_so_does_what_does_not_stand_out() -> None:
@@ -62,12 +62,14 @@ def test_another_label_family_or_service_is_another_key() -> None:
 
 def test_errors_and_thumbs_down_have_keys_of_their_own() -> None:
     kinds = (FailureKind.ERROR, FailureKind.THUMBS_DOWN)
-    found = grouped([replace(failure(f"{kind}{n}"), kind=kind) for kind in kinds for n in range(3)])
-    assert {(issue.rubric, issue.label) for issue in found.issues} == {
+    matches = grouped(
+        [replace(failure(f"{kind}{n}"), kind=kind) for kind in kinds for n in range(3)]
+    )
+    assert {(issue.rubric, issue.label) for issue in matches.issues} == {
         ("", "error"),
         ("", "thumbs_down"),
     }
-    assert {issue.name for issue in found.issues} == {"error (/ask)", "thumbs down (/ask)"}
+    assert {issue.name for issue in matches.issues} == {"error (/ask)", "thumbs down (/ask)"}
 
 
 def test_a_key_whose_issue_was_refined_opens_another_beside_it() -> None:

@@ -55,14 +55,14 @@ def proposed(
     return reconcile(residue, clustering, lambda _, **__: is_above, at(99))
 
 
-def homes(found: Changes, count: int) -> list[str]:
-    after = {membership.key: membership.issue_id for membership in found.memberships}
+def homes(result: Changes, count: int) -> list[str]:
+    after = {membership.key: membership.issue_id for membership in result.memberships}
     return [after.get(failure.key, "") for failure in failures(count)]
 
 
 def test_a_cluster_above_the_background_is_a_new_issue() -> None:
-    found = proposed(clustering_of([0] * 8 + [-1, -1]), groups([8, 2]))
-    (opened,) = found.opened
+    changes = proposed(clustering_of([0] * 8 + [-1, -1]), groups([8, 2]))
+    (opened,) = changes.opened
     assert (opened.members, opened.is_provisional, opened.state) == (8, False, IssueState.NEW)
     assert (opened.first_unix_nano, opened.last_unix_nano, opened.opened_unix_nano) == (
         at(0),
@@ -75,9 +75,9 @@ def test_a_cluster_above_the_background_is_a_new_issue() -> None:
         ("/ask",),
     )
     assert opened.name == "groundedness: unsupported (/ask)"
-    assert homes(found, 10) == [opened.issue_id] * 8 + ["", ""]
-    assert {membership.by for membership in found.memberships} == {MemberBy.CLUSTERED}
-    assert found.memberships[0].strength == np.float32(0.9)
+    assert homes(changes, 10) == [opened.issue_id] * 8 + ["", ""]
+    assert {membership.by for membership in changes.memberships} == {MemberBy.CLUSTERED}
+    assert changes.memberships[0].strength == np.float32(0.9)
 
 
 def test_a_cluster_within_the_background_is_nothing() -> None:
@@ -85,7 +85,7 @@ def test_a_cluster_within_the_background_is_nothing() -> None:
 
 
 def test_causes_that_come_together_do_not_hide_one_another() -> None:
-    asked: list[int] = []
+    calls: list[int] = []
     residue = Residue(
         failures=[replace(failure, route=f"/{n % 2}") for n, failure in enumerate(failures(20))],
         vectors=groups([8, 8, 4]),
@@ -96,10 +96,10 @@ def test_causes_that_come_together_do_not_hide_one_another() -> None:
     reconcile(
         residue,
         clustering_of([0] * 8 + [1] * 8 + [-1] * 4),
-        lambda _, loose: bool(asked.append(loose)),
+        lambda _, loose: bool(calls.append(loose)),
         at(99),
     )
-    assert asked == [16, 16]
+    assert calls == [16, 16]
 
 
 def test_its_id_is_that_of_its_earliest_records_however_many_more_there_are() -> None:
@@ -110,55 +110,55 @@ def test_its_id_is_that_of_its_earliest_records_however_many_more_there_are() ->
 
 def test_a_cluster_like_an_issue_joins_it() -> None:
     vectors = groups([8])
-    found = proposed(clustering_of([0] * 8), vectors, [lasting("known", vectors)])
-    assert (found.opened, [issue.issue_id for issue in found.changed]) == ((), ["known"])
-    assert found.changed[0].members == 18
-    assert homes(found, 8) == ["known"] * 8
+    changes = proposed(clustering_of([0] * 8), vectors, [lasting("known", vectors)])
+    assert (changes.opened, [issue.issue_id for issue in changes.changed]) == ((), ["known"])
+    assert changes.changed[0].members == 18
+    assert homes(changes, 8) == ["known"] * 8
 
 
 def test_two_clusters_that_are_alike_are_one_new_issue() -> None:
     vectors = groups([16])
-    found = proposed(clustering_of([0] * 8 + [1] * 8), vectors)
-    assert [issue.members for issue in found.opened] == [16]
+    changes = proposed(clustering_of([0] * 8 + [1] * 8), vectors)
+    assert [issue.members for issue in changes.opened] == [16]
 
 
 def test_the_largest_cluster_of_a_provisional_issue_keeps_its_id() -> None:
     held = dict.fromkeys(range(20), "p")
-    found = proposed(
+    changes = proposed(
         clustering_of([0] * 8 + [1] * 12), groups([8, 12]), [provisional("p", members=20)], held
     )
-    (refined,), (opened,) = found.refined, found.opened
+    (refined,), (opened,) = changes.refined, changes.opened
     assert (refined.issue_id, refined.members, refined.is_provisional) == ("p", 12, False)
     assert (refined.vector_model, opened.members) == (MODEL, 8)
-    assert homes(found, 20) == [opened.issue_id] * 8 + ["p"] * 12
+    assert homes(changes, 20) == [opened.issue_id] * 8 + ["p"] * 12
 
 
 def test_a_name_that_a_person_gave_survives_the_refining() -> None:
     own = replace(provisional("p"), name="Deadlines are wrong", is_name_frozen=True)
-    found = proposed(clustering_of([0] * 8), groups([8]), [own], dict.fromkeys(range(8), "p"))
-    assert found.refined[0].name == "Deadlines are wrong"
+    changes = proposed(clustering_of([0] * 8), groups([8]), [own], dict.fromkeys(range(8), "p"))
+    assert changes.refined[0].name == "Deadlines are wrong"
 
 
 def test_what_was_in_a_refined_issue_by_its_key_alone_is_in_none_now() -> None:
     held = dict.fromkeys(range(10), "p")
-    found = proposed(
+    changes = proposed(
         clustering_of([0] * 8 + [-1, -1]), groups([8, 2]), [provisional("p", members=10)], held
     )
-    assert found.released == tuple(failure.key for failure in failures(10)[8:])
-    assert found.refined[0].members == 8
+    assert changes.released == tuple(failure.key for failure in failures(10)[8:])
+    assert changes.refined[0].members == 8
 
 
 def test_what_is_near_a_new_issue_joins_it_though_it_was_noise() -> None:
-    found = proposed(clustering_of([0] * 8 + [-1, -1]), groups([10]))
-    assert found.opened[0].members == 10
-    assert [membership.by for membership in found.memberships[8:]] == [MemberBy.ASSIGNED] * 2
+    changes = proposed(clustering_of([0] * 8 + [-1, -1]), groups([10]))
+    assert changes.opened[0].members == 10
+    assert [membership.by for membership in changes.memberships[8:]] == [MemberBy.ASSIGNED] * 2
 
 
 def test_a_provisional_issue_that_lost_all_leads_to_where_they_went() -> None:
     vectors = groups([8])
     issues = [lasting("known", vectors), provisional("p", members=8)]
-    found = proposed(clustering_of([0] * 8), vectors, issues, dict.fromkeys(range(8), "p"))
-    after = {issue.issue_id: issue for issue in found.changed}
+    changes = proposed(clustering_of([0] * 8), vectors, issues, dict.fromkeys(range(8), "p"))
+    after = {issue.issue_id: issue for issue in changes.changed}
     assert (after["p"].merged_into, after["p"].members) == ("known", 0)
     assert after["known"].members == 18
 
@@ -167,19 +167,21 @@ def test_a_triaged_provisional_issue_loses_nobody() -> None:
     vectors = groups([8, 2])
     triaged = provisional("p", members=10, state=IssueState.ACKNOWLEDGED, assignee="ann")
     issues = [lasting("known", vectors[:8]), triaged]
-    found = proposed(
+    changes = proposed(
         clustering_of([0] * 8 + [-1, -1]), vectors, issues, dict.fromkeys(range(10), "p")
     )
-    (refined,) = found.refined
+    (refined,) = changes.refined
     assert (refined.issue_id, refined.members, refined.state) == ("p", 10, IssueState.ACKNOWLEDGED)
-    assert (found.released, found.changed) == ((), ())
+    assert (changes.released, changes.changed) == ((), ())
 
 
 def test_a_cluster_takes_nobody_out_of_a_triaged_issue() -> None:
     triaged = provisional("p", members=3, state=IssueState.ACKNOWLEDGED)
-    found = proposed(clustering_of([0] * 12), groups([12]), [triaged], dict.fromkeys(range(3), "p"))
-    assert found.opened[0].members == 9
-    assert homes(found, 3) == ["", "", ""]
+    changes = proposed(
+        clustering_of([0] * 12), groups([12]), [triaged], dict.fromkeys(range(3), "p")
+    )
+    assert changes.opened[0].members == 9
+    assert homes(changes, 3) == ["", "", ""]
 
 
 def test_issues_of_another_vector_model_are_not_compared() -> None:
@@ -207,11 +209,11 @@ def test_members_are_counted_by_who_is_in_and_nobody_is_in_two(
         held=held,
         issues={issue.issue_id: issue for issue in grouped.issues},
     )
-    found = reconcile(residue, clustering_of(labels), lambda some, **_: len(some) >= 3, at(99))
-    after = held | {membership.key: membership.issue_id for membership in found.memberships}
-    after |= dict.fromkeys(found.released, "")
-    changed = (*grouped.issues, *found.changed, *found.refined, *found.opened)
+    changes = reconcile(residue, clustering_of(labels), lambda some, **_: len(some) >= 3, at(99))
+    after = held | {membership.key: membership.issue_id for membership in changes.memberships}
+    after |= dict.fromkeys(changes.released, "")
+    changed = (*grouped.issues, *changes.changed, *changes.refined, *changes.opened)
     issues = {issue.issue_id: issue for issue in changed}
     counts = {issue: list(after.values()).count(issue) for issue in issues}
     assert {issue.issue_id: issue.members for issue in issues.values()} == counts
-    assert len({membership.key for membership in found.memberships}) == len(found.memberships)
+    assert len({membership.key for membership in changes.memberships}) == len(changes.memberships)

@@ -11,11 +11,11 @@ from ragvigil.model.issue import Issue, IssueState, IssueVerb
 from tests.unit.clustering.issue_examples import DAY, START, at, issue
 
 
-def done(verb: IssueVerb, before: Issue | None = None, **more: Any) -> Issue:
+def after(verb: IssueVerb, before: Issue | None = None, **more: Any) -> Issue:
     return act(before or issue(), Act(verb=verb, now=START, actor="ada", **more))[0]
 
 
-def said(verb: IssueVerb, **more: Any) -> str:
+def event_text(verb: IssueVerb, **more: Any) -> str:
     return act(issue(), Act(verb=verb, now=START, actor="ada", **more))[1].text
 
 
@@ -27,18 +27,18 @@ def test_acknowledging_names_who_does_it() -> None:
 
 
 def test_resolving_keeps_the_release_and_the_time() -> None:
-    resolved = done(IssueVerb.RESOLVE, release="2.5")
+    resolved = after(IssueVerb.RESOLVE, release="2.5")
     assert (resolved.state, resolved.resolved_in) == (IssueState.RESOLVED, "2.5")
     assert resolved.resolved_unix_nano == at(0)
-    assert said(IssueVerb.RESOLVE, release="2.5", text="new chunker") == "in 2.5: new chunker"
+    assert event_text(IssueVerb.RESOLVE, release="2.5", text="new chunker") == "in 2.5: new chunker"
 
 
 def test_ignoring_is_for_a_time_a_count_or_for_ever() -> None:
-    assert done(IssueVerb.IGNORE, until=START + DAY).ignored_until_unix_nano == at(24)
-    assert done(IssueVerb.IGNORE, count=5).ignored_members == issue().members + 5
-    assert said(IssueVerb.IGNORE) == "for ever"
-    assert said(IssueVerb.IGNORE, count=5) == "for 5 members"
-    assert said(IssueVerb.IGNORE, until=START + DAY) == "until 2026-03-02 12:00 UTC"
+    assert after(IssueVerb.IGNORE, until=START + DAY).ignored_until_unix_nano == at(24)
+    assert after(IssueVerb.IGNORE, count=5).ignored_members == issue().members + 5
+    assert event_text(IssueVerb.IGNORE) == "for ever"
+    assert event_text(IssueVerb.IGNORE, count=5) == "for 5 members"
+    assert event_text(IssueVerb.IGNORE, until=START + DAY) == "until 2026-03-02 12:00 UTC"
 
 
 @pytest.mark.parametrize(
@@ -54,31 +54,31 @@ def test_ignoring_is_for_a_time_a_count_or_for_ever() -> None:
 )
 def test_what_does_not_fit_says_why(verb: IssueVerb, more: dict[str, Any], why: str) -> None:
     with pytest.raises(VerbDoesNotFit, match=why):
-        done(verb, **more)
+        after(verb, **more)
 
 
 @pytest.mark.parametrize("verb", [IssueVerb.ACKNOWLEDGE, IssueVerb.RESOLVE, IssueVerb.IGNORE])
 def test_a_resolved_issue_is_reopened_first(verb: IssueVerb) -> None:
-    resolved = done(IssueVerb.RESOLVE, release="2.5")
+    resolved = after(IssueVerb.RESOLVE, release="2.5")
     with pytest.raises(VerbDoesNotFit, match="reopen it before you"):
-        done(verb, resolved)
-    reopened = done(IssueVerb.REOPEN, resolved)
+        after(verb, resolved)
+    reopened = after(IssueVerb.REOPEN, resolved)
     assert (reopened.state, reopened.resolved_in) == (IssueState.ONGOING, "")
     assert reopened.resolved_unix_nano == 0
 
 
 def test_a_merged_issue_points_to_the_one_that_took_it() -> None:
     with pytest.raises(VerbDoesNotFit, match="say resolve to b"):
-        done(IssueVerb.RESOLVE, issue(merged_into="b"))
+        after(IssueVerb.RESOLVE, issue(merged_into="b"))
 
 
 def test_a_name_given_by_a_person_stays() -> None:
-    renamed = done(IssueVerb.RENAME, name="  Old  terms ")
+    renamed = after(IssueVerb.RENAME, name="  Old  terms ")
     assert (renamed.name, renamed.is_name_frozen, renamed.state) == ("Old terms", True, "new")
-    assert said(IssueVerb.RENAME, name="Old terms") == "groundedness: a -> Old terms"
+    assert event_text(IssueVerb.RENAME, name="Old terms") == "groundedness: a -> Old terms"
 
 
 def test_assigning_changes_the_owner_alone() -> None:
-    assert done(IssueVerb.ASSIGN, name="bob").assignee == "bob"
-    assert said(IssueVerb.ASSIGN, name="bob", text="knows it") == "to bob: knows it"
-    assert said(IssueVerb.ASSIGN) == "to nobody"
+    assert after(IssueVerb.ASSIGN, name="bob").assignee == "bob"
+    assert event_text(IssueVerb.ASSIGN, name="bob", text="knows it") == "to bob: knows it"
+    assert event_text(IssueVerb.ASSIGN) == "to nobody"

@@ -6,11 +6,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from clustering.rca.contrasts import alike, contrasts
-from tests.root_causes import seen
+from tests.root_causes import compared
 
 
 def records(count: int, **dimensions: str) -> list:  # type: ignore[type-arg]
-    return [seen(number, **dimensions) for number in range(count)]
+    return [compared(number, **dimensions) for number in range(count)]
 
 
 def test_a_version_that_only_failing_records_have_comes_first() -> None:
@@ -44,8 +44,8 @@ def test_records_alike_on_both_sides_are_never_told_apart(failing: int, passing:
 
 
 def test_those_asked_alike_are_told_by_the_words_in_common() -> None:
-    near = seen(1, "How long do card refunds take?")
-    far = seen(2, "When does the shop open on Sunday?")
-    nothing = seen(3, "¿?")
+    near = compared(1, "How long do card refunds take?")
+    far = compared(2, "When does the shop open on Sunday?")
+    nothing = compared(3, "¿?")
     assert alike("How long do refunds to a card take?", [far, nothing, near], most=1) == [near]
     assert alike(None, [near, far]) == []

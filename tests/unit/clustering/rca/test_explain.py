@@ -95,20 +95,20 @@ def test_a_finding_is_kept_with_the_quotes_that_stand_in_their_spans(
 ) -> None:
     invented = ("index epoch v8 was dropped by Bob", TRACE, CHILD)
     elsewhere = (ERROR, TRACE, ROOT)
-    got = run(
+    report = run(
         calling(("read_trace", {"trace_id": TRACE})),
         submit(GOOD_QUOTE, invented, elsewhere, (ERROR, TRACE, "d" * 16), (ERROR, "e" * 32, CHILD)),
     )
-    assert got.quotes == (Quote(text=ERROR, trace_id=TRACE, span_id=CHILD),)
-    assert (got.by, got.cause, got.layer) == (
+    assert report.quotes == (Quote(text=ERROR, trace_id=TRACE, span_id=CHILD),)
+    assert (report.by, report.cause, report.layer) == (
         "openai:scripted", "The index v7 lost chunks.", Layer.RETRIEVAL,
     )  # fmt: skip
-    assert got.ended == "submitted a finding with 1 quotes; 4 quotes were not found and dropped"
-    assert got.grades[0] == ("severity", 4, "many requests")
-    assert (got.turns, len(server.calls)) == (2, 2)
-    assert got.cost_usd == pytest.approx(200 * 0.4e-6, rel=0.1)
-    assert "Cause, says openai:scripted: The index v7 lost chunks." in got.text
-    assert "index_epoch = v7: 40 of 40 members, 0 of 200 passing" in got.text
+    assert report.ended == "submitted a finding with 1 quotes; 4 quotes were not found and dropped"
+    assert report.grades[0] == ("severity", 4, "many requests")
+    assert (report.turns, len(server.calls)) == (2, 2)
+    assert report.cost_usd == pytest.approx(200 * 0.4e-6, rel=0.1)
+    assert "Cause, says openai:scripted: The index v7 lost chunks." in report.text
+    assert "index_epoch = v7: 40 of 40 members, 0 of 200 passing" in report.text
 
 
 @pytest.mark.parametrize(
@@ -124,29 +124,37 @@ def test_a_finding_is_kept_with_the_quotes_that_stand_in_their_spans(
 def test_a_finding_without_a_quote_that_stands_is_refused_until_the_turns_end(
     run: Script, quotes: tuple[tuple[str, str, str], ...]
 ) -> None:
-    got = run(submit(*quotes), max_turns=3)
-    assert (got.by, got.cause, got.fix, got.quotes, got.grades) == ("code", "", "", (), ())
-    assert got.ended.startswith("no finding within 3 turns; a finding was refused: none of its")
-    assert (got.turns, got.layer) == (3, ISSUE.family)
+    report = run(submit(*quotes), max_turns=3)
+    assert (report.by, report.cause, report.fix, report.quotes, report.grades) == (
+        "code",
+        "",
+        "",
+        (),
+        (),
+    )
+    assert report.ended.startswith("no finding within 3 turns; a finding was refused: none of its")
+    assert (report.turns, report.layer) == (3, ISSUE.family)
 
 
 def test_a_refused_finding_may_be_submitted_again(run: Script, server: LlmServer) -> None:
-    got = run(submit(), submit(GOOD_QUOTE))
-    assert (got.quotes[0].text, got.turns) == (ERROR, 2)
+    report = run(submit(), submit(GOOD_QUOTE))
+    assert (report.quotes[0].text, report.turns) == (ERROR, 2)
     assert answers(server.calls[1])[0].startswith("Refused: none of its quotes was found")
 
 
 def test_what_is_lacking_in_a_finding_is_told(run: Script, server: LlmServer) -> None:
-    got = run(submit(GOOD_QUOTE, fix="", effort=None), submit(GOOD_QUOTE))
+    report = run(submit(GOOD_QUOTE, fix="", effort=None), submit(GOOD_QUOTE))
     assert "the finding lacks fix, effort" in answers(server.calls[1])[0]
-    assert got.fix == "Switch back to index v6."
+    assert report.fix == "Switch back to index v6."
 
 
 def test_not_determinable_is_a_result_without_a_cause(run: Script) -> None:
-    got = run(calling((SUBMIT, {"is_determinable": False, "missing": "the texts of the chunks"})))
-    assert (got.by, got.cause, got.fix, got.turns) == ("openai:scripted", "", "", 1)
-    assert got.ended == "the model says that the cause is not determinable"
-    assert got.text.startswith(
+    report = run(
+        calling((SUBMIT, {"is_determinable": False, "missing": "the texts of the chunks"}))
+    )
+    assert (report.by, report.cause, report.fix, report.turns) == ("openai:scripted", "", "", 1)
+    assert report.ended == "the model says that the cause is not determinable"
+    assert report.text.startswith(
         "Not determinable, says openai:scripted. Missing: the texts of the chunks"
     )
 
@@ -155,12 +163,12 @@ def test_a_model_that_loops_ends_with_its_turns_and_reads_once(
     run: Script, server: LlmServer
 ) -> None:
     shelf = Shelf()
-    got = run(calling(("read_trace", {"trace_id": TRACE})), shelf=shelf)
-    assert (got.turns, len(server.calls)) == (30, 30)
-    assert got.ended == "no finding within 30 turns"
+    report = run(calling(("read_trace", {"trace_id": TRACE})), shelf=shelf)
+    assert (report.turns, len(server.calls)) == (30, 30)
+    assert report.ended == "no finding within 30 turns"
     assert shelf.reads <= 2
     assert answers(server.calls[-1])[-1].startswith("You have asked this before")
-    assert (got.by, got.cause) == ("code", "")
+    assert (report.by, report.cause) == ("code", "")
 
 
 def test_in_its_last_turn_it_can_only_submit(run: Script, server: LlmServer) -> None:
@@ -191,16 +199,16 @@ WRONG: list[tuple[Called, str]] = [
 def test_a_wrong_call_is_told_and_ends_nothing(
     run: Script, server: LlmServer, call: Called, told: str
 ) -> None:
-    got = run(calling(call), submit(GOOD_QUOTE))
+    report = run(calling(call), submit(GOOD_QUOTE))
     assert told in answers(server.calls[1])[0]
     assert "4711" not in json.dumps(server.calls[1].body)
-    assert (got.turns, len(got.quotes)) == (2, 1)
+    assert (report.turns, len(report.quotes)) == (2, 1)
 
 
 def test_a_turn_without_a_call_is_answered_with_what_to_do(run: Script, server: LlmServer) -> None:
-    got = run(calling(text="I think it is the index."), submit(GOOD_QUOTE))
+    report = run(calling(text="I think it is the index."), submit(GOOD_QUOTE))
     assert "Call a tool." in server.calls[1].body["messages"][-1]["content"]
-    assert got.turns == 2
+    assert report.turns == 2
 
 
 def test_of_many_calls_in_a_turn_the_first_four_are_answered(
@@ -215,31 +223,33 @@ def test_the_money_cap_of_a_run_holds_before_the_call_is_made(
     run: Script, server: LlmServer, model: tuple[OneAsker, LlmServer]
 ) -> None:
     turns = (calling(("list_members", {"offset": n}), tokens=20_000) for n in count())
-    got = run(*[next(turns) for _ in range(30)], max_money=0.05)
-    assert got.cost_usd is not None
-    assert 0.03 < got.cost_usd <= 0.05
-    assert got.ended == "the model gave no turn: budget: the run may cost no further turn"
-    assert len(server.calls) == got.turns < 10
+    report = run(*[next(turns) for _ in range(30)], max_money=0.05)
+    assert report.cost_usd is not None
+    assert 0.03 < report.cost_usd <= 0.05
+    assert report.ended == "the model gave no turn: budget: the run may cost no further turn"
+    assert len(server.calls) == report.turns < 10
     assert offered(server.calls[-1]) == [SUBMIT]
-    assert model[0].client.budget.spent(Pot.RESERVED).money == pytest.approx(got.cost_usd)
+    assert model[0].client.budget.spent(Pot.RESERVED).money == pytest.approx(report.cost_usd)
 
 
 def test_where_no_price_is_known_a_cap_in_tokens_holds() -> None:
     with scripted(model="openai:unpriced") as (asker, server):
         server.every = calling(("timeline", {}), tokens=20_000)
-        got = explained(asker, max_tokens=100_000)
-    assert got.cost_usd is None
-    assert got.ended == "the model gave no turn: budget: the run may cost no further turn"
+        report = explained(asker, max_tokens=100_000)
+    assert report.cost_usd is None
+    assert report.ended == "the model gave no turn: budget: the run may cost no further turn"
     assert 2 <= len(server.calls) <= 5
 
 
 def test_when_the_day_is_spent_code_reports_and_says_so() -> None:
     with scripted(daily_tokens=1000) as (asker, server):
-        got = explained(asker)
+        report = explained(asker)
         assert server.calls == []
-    assert got.ended == "the model gave no turn: budget: the budget allows no further call by now"
-    assert (got.by, got.turns) == ("code", 0)
-    assert got.text
+    assert (
+        report.ended == "the model gave no turn: budget: the budget allows no further call by now"
+    )
+    assert (report.by, report.turns) == ("code", 0)
+    assert report.text
 
 
 FAULTS = [
@@ -256,17 +266,17 @@ def test_where_the_model_fails_code_reports_and_says_why(fault: Fault, said: str
     with scripted(timeout_seconds=0.4) as (asker, server):
         server.faults += [calling(("timeline", {}))]
         server.every = fault
-        got = explained(asker)
-    assert said in got.ended
-    assert (got.by, got.turns, got.cause) == ("code", 1, "")
-    assert json.loads(got.transcript)[0]["calls"][0]["tool"] == "timeline"
+        report = explained(asker)
+    assert said in report.ended
+    assert (report.by, report.turns, report.cause) == ("code", 1, "")
+    assert json.loads(report.transcript)[0]["calls"][0]["tool"] == "timeline"
 
 
 def test_a_run_ends_at_its_deadline(run: Script, server: LlmServer) -> None:
     ticks = count(0.0, 40.0)
-    got = run(calling(("timeline", {})), clock=lambda: next(ticks), max_seconds=100.0)
-    assert got.ended == "no finding within 100 seconds"
-    assert len(server.calls) == got.turns == 2
+    report = run(calling(("timeline", {})), clock=lambda: next(ticks), max_seconds=100.0)
+    assert report.ended == "no finding within 100 seconds"
+    assert len(server.calls) == report.turns == 2
 
 
 def test_what_strangers_wrote_stands_on_one_line_between_delimiters(
@@ -295,26 +305,26 @@ def test_an_answer_of_a_tool_is_bounded_whatever_a_span_holds(
 ) -> None:
     long = {f"attribute {number} {'k' * 500}": "x" * 100_000 for number in range(200)}
     span = {**Shelf().stored[TRACE][0], "SpanAttributes": long}
-    got = run(
+    report = run(
         calling(("read_span", {"trace_id": TRACE, "span_id": ROOT})),
         submit(GOOD_QUOTE),
         shelf=Shelf(stored={TRACE: [span]}),
         max_turns=2,
     )
     assert len(answers(server.calls[1])[0]) < 8_300
-    assert len(got.transcript) < 8_000
+    assert len(report.transcript) < 8_000
 
 
 def test_a_long_value_is_read_on_by_name_and_offset(run: Script, server: LlmServer) -> None:
     span = {**Shelf().stored[TRACE][0], "SpanAttributes": {"text": "x" * 5_000 + ERROR}}
     place = {"trace_id": TRACE, "span_id": ROOT, "attribute": "text", "offset": 5_000}
-    got = run(
+    report = run(
         calling(("read_span", place)),
         submit((ERROR, TRACE, ROOT)),
         shelf=Shelf(stored={TRACE: [span]}),
     )
     assert ERROR in answers(server.calls[1])[0]
-    assert len(got.quotes) == 1
+    assert len(report.quotes) == 1
 
 
 def test_a_store_that_is_away_is_told_and_may_be_asked_again(
@@ -328,24 +338,24 @@ def test_a_store_that_is_away_is_told_and_may_be_asked_again(
             return super().trace(trace_id)
 
     look = calling(("read_trace", {"trace_id": TRACE}))
-    got = run(look, look, submit(GOOD_QUOTE), shelf=Away())
-    told = answers(server.calls[2])
-    assert "The store could not answer" in told[0]
-    assert ERROR not in told[0]
-    assert DELIMITER in told[1]
-    assert len(got.quotes) == 1
+    report = run(look, look, submit(GOOD_QUOTE), shelf=Away())
+    messages = answers(server.calls[2])
+    assert "The store could not answer" in messages[0]
+    assert ERROR not in messages[0]
+    assert DELIMITER in messages[1]
+    assert len(report.quotes) == 1
 
 
 def test_what_a_model_writes_cannot_steer_a_terminal(run: Script) -> None:
-    got = run(submit(GOOD_QUOTE, cause="red \x1b[31m\u202e alert\n\n\nrm", fix="a\x07b"))
-    assert (got.cause, got.fix) == ("red [31m alert rm", "a b")
-    assert "\x1b" not in got.text
+    report = run(submit(GOOD_QUOTE, cause="red \x1b[31m\u202e alert\n\n\nrm", fix="a\x07b"))
+    assert (report.cause, report.fix) == ("red [31m alert rm", "a b")
+    assert "\x1b" not in report.text
 
 
 def test_without_a_model_the_report_is_written_by_code() -> None:
-    got = explained(None)
-    assert (got.by, got.ended, got.cause, got.turns) == ("code", NO_MODEL, "", 0)
-    assert (got.layer, got.cost_usd, got.transcript) == (Layer.GENERATION, None, "[]")
+    report = explained(None)
+    assert (report.by, report.ended, report.cause, report.turns) == ("code", NO_MODEL, "", 0)
+    assert (report.layer, report.cost_usd, report.transcript) == (Layer.GENERATION, None, "[]")
 
 
 def test_turns_only_add_to_what_was_said_before(run: Script, server: LlmServer) -> None:

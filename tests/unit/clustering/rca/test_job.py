@@ -58,11 +58,11 @@ def span_id(number: int, place: int = 0) -> str:
 
 def versioned(number: int, prompt: str, **fields: object) -> Outcome:
     """A scored trace whose record has a prompt version."""
-    made = outcome_of(number, time_unix_nano=AT, received=AT, **fields)  # type: ignore[arg-type]
-    (scored,) = made.records
+    outcome = outcome_of(number, time_unix_nano=AT, received=AT, **fields)  # type: ignore[arg-type]
+    (scored,) = outcome.records
     dimensions = replace(scored.record.dimensions, prompt_version=prompt, top_k=4)
     record = replace(scored.record, dimensions=dimensions)
-    return replace(made, records=(replace(scored, record=record),))
+    return replace(outcome, records=(replace(scored, record=record),))
 
 
 def keep_all(store: Store, issue: Issue = ISSUE) -> None:
@@ -105,13 +105,13 @@ def judging(store: Store, server: LlmServer, tmp_path: Path) -> Iterator[JudgeJo
         model="openai:gpt-4.1-mini", base_url=server.openai, retries=0, sample_rate=0,
         timeout_seconds=5,
     )  # fmt: skip
-    made = JudgeJob(settings, store, tmp_path, {}, None, lambda _: None)
-    made.start()
+    job = JudgeJob(settings, store, tmp_path, {}, None, lambda _: None)
+    job.start()
     deadline = time.monotonic() + 30
-    while made.model_settings is None and time.monotonic() < deadline:
+    while job.model_settings is None and time.monotonic() < deadline:
         time.sleep(0.01)
-    yield made
-    made.stop()
+    yield job
+    job.stop()
 
 
 @pytest.fixture
@@ -132,8 +132,8 @@ def explaining(
 
 
 def events(store: Store, issue_id: str = "i1") -> Sequence[tuple[str, str, str]]:
-    found = issues.events(store, issue_id)
-    return [(row.verb, row.actor, row.text) for row in found]
+    rows = issues.events(store, issue_id)
+    return [(row.verb, row.actor, row.text) for row in rows]
 
 
 def test_what_is_read_is_of_the_issue_and_its_routes(store: Store) -> None:
@@ -148,8 +148,8 @@ def test_what_is_read_is_of_the_issue_and_its_routes(store: Store) -> None:
     assert len(reading.spans(trace_id(1))) == 2
     assert reading.trace(trace_id(1))[0]["record_id"] == span_id(1)
     assert reading.trace("f" * 32) == reading.spans("f" * 32) == []
-    found = reading.search(route="/other", rubric="", label="")
-    assert [row["trace_id"] for row in found] == [trace_id(201)]
+    rows = reading.search(route="/other", rubric="", label="")
+    assert [row["trace_id"] for row in rows] == [trace_id(201)]
     assert terms_of(store, ISSUE, ["i1"]) == ()
 
 
@@ -187,22 +187,22 @@ def test_a_finding_is_stored_with_its_event_and_only_with_quotes_that_stand(
         ),
         calling(("submit_finding", finding(*quotes))),
     ]
-    got = explaining(store, judging).explain_now("i1", "ann")
+    report = explaining(store, judging).explain_now("i1", "ann")
     (stored,) = root_causes.find(store, "i1")
-    assert stored == got
-    assert got.quotes == (Quote(text=CHUNK, trace_id=trace_id(1), span_id=span_id(1)),)
-    assert (got.by, got.layer, got.turns) == ("openai:gpt-4.1-mini", Layer.RETRIEVAL, 3)
-    assert "prompt_version = 7: 12 of 12 members, 0 of 40 passing" in got.text
-    assert "Change 10 min before the first: deploy 2.5" in got.text
-    assert events(store) == [(IssueVerb.EXPLAINED, "ann", got.ended)]
-    told = answers(server.calls[2])
-    assert len(told) == 8
-    assert not any("Refused" in row or "wrong" in row or "could not" in row for row in told)
-    assert trace_id(1) in told[0]
-    assert '"more_often"' in told[2]
-    assert '"retrieve"' in told[6]
-    assert "asked_alike" in told[7]
-    assert json.loads(got.transcript)[0]["calls"][0]["tool"] == "list_members"
+    assert stored == report
+    assert report.quotes == (Quote(text=CHUNK, trace_id=trace_id(1), span_id=span_id(1)),)
+    assert (report.by, report.layer, report.turns) == ("openai:gpt-4.1-mini", Layer.RETRIEVAL, 3)
+    assert "prompt_version = 7: 12 of 12 members, 0 of 40 passing" in report.text
+    assert "Change 10 min before the first: deploy 2.5" in report.text
+    assert events(store) == [(IssueVerb.EXPLAINED, "ann", report.ended)]
+    messages = answers(server.calls[2])
+    assert len(messages) == 8
+    assert not any("Refused" in row or "wrong" in row or "could not" in row for row in messages)
+    assert trace_id(1) in messages[0]
+    assert '"more_often"' in messages[2]
+    assert '"retrieve"' in messages[6]
+    assert "asked_alike" in messages[7]
+    assert json.loads(report.transcript)[0]["calls"][0]["tool"] == "list_members"
 
 
 def test_a_trace_of_another_service_is_not_shown(
@@ -215,21 +215,21 @@ def test_a_trace_of_another_service_is_not_shown(
         calling(("submit_finding", finding((CHUNK, trace_id(1), span_id(1))))),
     ]
     server.every = calling(("submit_finding", {"is_determinable": False}))
-    got = explaining(store, judging).explain_now("i2")
-    refused, found = answers(server.calls[1])
+    report = explaining(store, judging).explain_now("i2")
+    refused, records = answers(server.calls[1])
     assert refused.startswith("Refused: no trace with this id belongs")
-    assert '"records": []' in found
-    assert (got.quotes, got.cause) == ((), "")
+    assert '"records": []' in records
+    assert (report.quotes, report.cause) == ((), "")
     assert CHUNK not in json.dumps(server.calls[2].body["messages"][:5])
 
 
 def test_without_a_judge_code_reports(store: Store, unjudged: JudgeJob) -> None:
     keep_all(store)
-    got = explaining(store, unjudged).explain_now("i1")
-    assert (got.by, got.cause, got.turns) == ("code", "", 0)
-    assert got.ended == "written by code: no model is asked"
-    assert "prompt_version = 7" in got.text
-    assert root_causes.find(store, "i1") == [got]
+    report = explaining(store, unjudged).explain_now("i1")
+    assert (report.by, report.cause, report.turns) == ("code", "", 0)
+    assert report.ended == "written by code: no model is asked"
+    assert "prompt_version = 7" in report.text
+    assert root_causes.find(store, "i1") == [report]
 
 
 def test_a_new_issue_is_explained_unasked_once(store: Store, unjudged: JudgeJob) -> None:
@@ -291,9 +291,9 @@ def test_when_the_runs_of_the_day_are_made_code_reports_but_who_asks_is_answered
     for _ in range(2):
         duty.run()
         duty.wait(20)
-    found = [root_causes.find(store, name)[0] for name in ("i1", "i2")]
-    assert [row.by for row in found] == ["openai:gpt-4.1-mini", "code"]
-    assert found[1].ended == "written by code: the model has made its runs of the day"
+    reports = [root_causes.find(store, name)[0] for name in ("i1", "i2")]
+    assert [row.by for row in reports] == ["openai:gpt-4.1-mini", "code"]
+    assert reports[1].ended == "written by code: the model has made its runs of the day"
     assert len(server.calls) == 1
     assert duty.explain_now("i2").turns == 1
     next_day = explaining(store, judging, now=LATER + 86_400, runs_per_day=1)
@@ -328,9 +328,9 @@ def test_a_judge_that_stops_meanwhile_ends_the_run_with_a_report(
         time.sleep(0.01)
     judging.stop()
     duty.wait(20)
-    (got,) = root_causes.find(store, "i1")
-    assert got.by == "code"
-    assert "unavailable: the judge is stopped" in got.ended
+    (report,) = root_causes.find(store, "i1")
+    assert report.by == "code"
+    assert "unavailable: the judge is stopped" in report.ended
 
 
 def test_a_run_that_ends_with_the_daemon_is_made_anew(
@@ -382,9 +382,9 @@ def test_an_issue_that_was_merged_is_explained_as_what_it_is_now(
         route="/ask",
     )
     keep(store, [part], replace(ISSUE, issue_id="i2", merged_into="i1"))
-    got = explaining(store, unjudged).explain_now("i2")
-    assert got.issue_id == "i1"
-    assert "prompt_version = 7: 12 of 13 members, 0 of 39 passing" in got.text
+    report = explaining(store, unjudged).explain_now("i2")
+    assert report.issue_id == "i1"
+    assert "prompt_version = 7: 12 of 13 members, 0 of 39 passing" in report.text
     with pytest.raises(NoSuchIssue, match="i9"):
         explaining(store, unjudged).explain_now("i9")
 

@@ -12,14 +12,16 @@ MINUTE = 60 * NANOS
 
 
 def test_the_report_names_layer_suspect_time_change_words_and_traces() -> None:
-    told = lines(ISSUE, facts_of(ISSUE, Shelf(), ("another number of days",)))
-    assert told[0] == "Layer: generation (groundedness contradicted); 40 members on /refunds, /fees"
-    assert told[2].startswith("Worst hour: 40 of 90 requests, from ")
-    assert told[4] == "  index_epoch = v7: 40 of 40 members, 0 of 200 passing"
-    assert told[5] == "Change 10 min before the first: index_epoch v6 -> v7"
-    assert told[6] == "Words of its own: another number of days"
-    assert told[7] == f"Look at {MEMBERS[0].trace_id} (/refunds): {MEMBERS[0].reason}"
-    assert told[8].startswith(f"Look at {MEMBERS[1].trace_id} (/fees)")
+    report = lines(ISSUE, facts_of(ISSUE, Shelf(), ("another number of days",)))
+    assert (
+        report[0] == "Layer: generation (groundedness contradicted); 40 members on /refunds, /fees"
+    )
+    assert report[2].startswith("Worst hour: 40 of 90 requests, from ")
+    assert report[4] == "  index_epoch = v7: 40 of 40 members, 0 of 200 passing"
+    assert report[5] == "Change 10 min before the first: index_epoch v6 -> v7"
+    assert report[6] == "Words of its own: another number of days"
+    assert report[7] == f"Look at {MEMBERS[0].trace_id} (/refunds): {MEMBERS[0].reason}"
+    assert report[8].startswith(f"Look at {MEMBERS[1].trace_id} (/fees)")
 
 
 def test_it_stays_short_whatever_strangers_write() -> None:
@@ -35,10 +37,10 @@ def test_it_stays_short_whatever_strangers_write() -> None:
         def failing(self):  # type: ignore[no-untyped-def]
             return [_with_many(record) for record in super().failing()]
 
-    told = lines(ISSUE, facts_of(ISSUE, Loud(), ["word " * 100] * 50))
-    assert len(told) <= 17
-    assert max(map(len, told)) <= LINE + 3
-    assert not any("\x1b" in line or "\n" in line for line in told)
+    report = lines(ISSUE, facts_of(ISSUE, Loud(), ["word " * 100] * 50))
+    assert len(report) <= 17
+    assert max(map(len, report)) <= LINE + 3
+    assert not any("\x1b" in line or "\n" in line for line in report)
 
 
 def _with_many(record: ComparedRecord) -> ComparedRecord:
@@ -64,12 +66,12 @@ def test_what_is_not_known_is_said_and_never_zero() -> None:
         def hours(self):  # type: ignore[no-untyped-def]
             return []
 
-    told = "\n".join(lines(ISSUE, facts_of(ISSUE, Bare(), ())))
-    assert "No passing record of its routes is known to compare with." in told
-    assert "No change of the service is known shortly before its first member." in told
-    assert "Worst hour: 40, from" in told
-    assert "0 requests" not in told
-    assert "Words" not in told
+    text = "\n".join(lines(ISSUE, facts_of(ISSUE, Bare(), ())))
+    assert "No passing record of its routes is known to compare with." in text
+    assert "No change of the service is known shortly before its first member." in text
+    assert "Worst hour: 40, from" in text
+    assert "0 requests" not in text
+    assert "Words" not in text
 
 
 def test_where_nothing_differs_it_says_what_was_compared() -> None:
@@ -77,5 +79,5 @@ def test_where_nothing_differs_it_says_what_was_compared() -> None:
         def passing(self):  # type: ignore[no-untyped-def]
             return self.failing()
 
-    told = lines(ISSUE, facts_of(ISSUE, Alike(), ()))
-    assert "No dimension tells its 40 members from 40 passing records." in told
+    report = lines(ISSUE, facts_of(ISSUE, Alike(), ()))
+    assert "No dimension tells its 40 members from 40 passing records." in report

@@ -98,9 +98,11 @@ def ask(store: Store, numbers: range) -> None:
     write(store, [about(number, f"about my {words[number % 4]} no {number}") for number in numbers])
 
 
-def counts(found: TopicMap | None) -> list[tuple[str, int]]:
-    assert found is not None
-    return [(next(w for w in WORDS if w in topic.name), topic.questions) for topic in found.topics]
+def counts(topic_map: TopicMap | None) -> list[tuple[str, int]]:
+    assert topic_map is not None
+    return [
+        (next(w for w in WORDS if w in topic.name), topic.questions) for topic in topic_map.topics
+    ]
 
 
 def gauge(name: str) -> float | None:
@@ -114,11 +116,11 @@ def test_the_first_map_comes_with_enough_questions(store: Store) -> None:
     assert job.run() is None
     assert job.job.collected == {HELPDESK: 40}
     ask(store, range(40, 80))
-    found = job.run()
-    assert counts(found)[0] == ("refund", 40)
-    assert dict(counts(found)) == {"refund": 40, "parcel": 20, "password": 20}
-    assert found is not None
-    assert found.built_unix_nano // SECOND == NOW // SECOND
+    topic_map = job.run()
+    assert counts(topic_map)[0] == ("refund", 40)
+    assert dict(counts(topic_map)) == {"refund": 40, "parcel": 20, "password": 20}
+    assert topic_map is not None
+    assert topic_map.built_unix_nano // SECOND == NOW // SECOND
     assert gauge("ragvigil_topics") == 3
     assert gauge("ragvigil_topic_gaps") == 3
 
@@ -200,14 +202,14 @@ def test_golden_cases_cover_topics_as_soon_as_they_are_there(store: Store) -> No
     ask(store, range(60))
     job.run()
     job.golden = ["When comes my refund?", "An invoice, please"]
-    found = job.run()
-    assert found is not None
-    assert {topic.name.split(", ")[0]: topic.golden_cases for topic in found.topics} == {
+    topic_map = job.run()
+    assert topic_map is not None
+    assert {topic.name.split(", ")[0]: topic.golden_cases for topic in topic_map.topics} == {
         "refund": 1,
         "parcel": 0,
         "password": 0,
     }
-    assert found.rest.golden_cases == 1
+    assert topic_map.rest.golden_cases == 1
     assert gauge("ragvigil_topic_gaps") == 2
     assert job.clustered == [60]
 
@@ -242,10 +244,10 @@ def test_ratings_outside_the_sample_count_for_their_topic(store: Store) -> None:
     ask(store, range(200))
     for number in range(0, 200, 4):
         rate(store, number, float(number >= 100))
-    found = job.run()
-    assert found is not None
-    assert found.questions == 50
-    (refunds,) = (topic for topic in found.topics if "refund" in topic.name)
+    topic_map = job.run()
+    assert topic_map is not None
+    assert topic_map.questions == 50
+    (refunds,) = (topic for topic in topic_map.topics if "refund" in topic.name)
     assert (refunds.rated, refunds.down) == (50, 25)
 
 

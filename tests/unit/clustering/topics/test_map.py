@@ -35,7 +35,7 @@ def near(axis: int, lean: float, towards: int) -> list[float]:
 
 def row(vector: list[float], **fields: object) -> AskedRow:
     axis = int(np.argmax(vector))
-    made = AskedRow(
+    asked = AskedRow(
         trace_id="t",
         record_id="r",
         question=f"{SAID[axis]} {vector[axis]:.2f}",
@@ -45,7 +45,7 @@ def row(vector: list[float], **fields: object) -> AskedRow:
         is_down=False,
         vector=vector,
     )
-    return replace(made, **fields)
+    return replace(asked, **fields)
 
 
 def of_axes(*rows: AskedRow) -> tuple[AskedQuestions, np.ndarray]:
@@ -63,7 +63,7 @@ def some(lean: float = 0.1) -> list[AskedRow]:
     ]
 
 
-def map_of(*found: Topic, rest: int = 0) -> TopicMap:
+def map_of(*topics_found: Topic, rest: int = 0) -> TopicMap:
     empty = Topic(topic_id="", name="", questions=rest, failing=0, rated=0, down=0)
     return TopicMap(
         service="desk",
@@ -71,7 +71,7 @@ def map_of(*found: Topic, rest: int = 0) -> TopicMap:
         built_unix_nano=2,
         since_unix_nano=1,
         vector_model="m",
-        topics=found,
+        topics=topics_found,
         rest=empty,
     )
 
@@ -90,15 +90,17 @@ def named(topic_id: str, centre: Vectors, *, questions: int = 10, golden: int = 
 
 
 def test_topics_are_named_and_counted_most_asked_first() -> None:
-    found, rest = topics(*of_axes(*some()), before=(), map_id="m")
-    assert [topic.questions for topic in found] == [3, 2, 1]
-    assert [set(topic.name.split(", ")) & {"refund", "parcel", "password"} for topic in found] == [
+    topics_found, rest = topics(*of_axes(*some()), before=(), map_id="m")
+    assert [topic.questions for topic in topics_found] == [3, 2, 1]
+    assert [
+        set(topic.name.split(", ")) & {"refund", "parcel", "password"} for topic in topics_found
+    ] == [
         {"refund"},
         {"parcel"},
         {"password"},
     ]
-    assert found[0].examples[0] == "refund for my order 0.99"  # the middle of three
-    assert len({topic.topic_id for topic in found}) == 3
+    assert topics_found[0].examples[0] == "refund for my order 0.99"  # the middle of three
+    assert len({topic.topic_id for topic in topics_found}) == 3
     assert (rest.questions, rest.topic_id, rest.name) == (0, "", "")
 
 
@@ -109,31 +111,33 @@ def test_failures_are_counted_of_the_sample_and_ratings_of_all() -> None:
         row(near(0, 0.1, 2), is_sampled=False, is_rated=True, is_down=True, is_failing=True),
         row(near(0, 0.2, 2), is_sampled=False, is_rated=True),
     ]
-    (found,), _ = topics(*of_axes(*rows), before=(), map_id="m")
-    assert (found.questions, found.failing) == (2, 1)
-    assert (found.rated, found.down) == (2, 1)
+    (topics_found,), _ = topics(*of_axes(*rows), before=(), map_id="m")
+    assert (topics_found.questions, topics_found.failing) == (2, 1)
+    assert (topics_found.rated, topics_found.down) == (2, 1)
 
 
 def test_a_question_far_from_every_centroid_is_in_no_topic() -> None:
-    asked, labels = of_axes(*some(), row([0.577, 0.577, 0.577]), row([-1.0, 0.0, 0.0]))
+    questions, labels = of_axes(*some(), row([0.577, 0.577, 0.577]), row([-1.0, 0.0, 0.0]))
     labels[-1] = -1
-    found, rest = topics(asked, labels, before=(), map_id="m")
-    assert sum(topic.questions for topic in found) == 7
+    topics_found, rest = topics(questions, labels, before=(), map_id="m")
+    assert sum(topic.questions for topic in topics_found) == 7
     assert rest.questions == 1
 
 
 def test_noise_that_lies_near_a_centroid_belongs_to_its_topic() -> None:
-    asked, labels = of_axes(*some())
+    questions, labels = of_axes(*some())
     labels[1] = -1
-    found, rest = topics(asked, labels, before=(), map_id="m")
-    assert [topic.questions for topic in found] == [3, 2, 1]
+    topics_found, rest = topics(questions, labels, before=(), map_id="m")
+    assert [topic.questions for topic in topics_found] == [3, 2, 1]
     assert rest.questions == 0
 
 
 def test_where_nothing_clusters_all_is_in_the_rest() -> None:
-    asked, labels = of_axes(*some())
-    found, rest = topics(asked, np.full(len(labels), -1, np.int32), before=(), map_id="m")
-    assert found == ()
+    questions, labels = of_axes(*some())
+    topics_found, rest = topics(
+        questions, np.full(len(labels), -1, np.int32), before=(), map_id="m"
+    )
+    assert topics_found == ()
     assert rest.questions == 6
     assert with_golden_cases(map_of(rest=6), np.eye(3, dtype=np.float32)).rest.golden_cases == 3
 
@@ -148,43 +152,47 @@ def test_a_topic_keeps_its_id_and_name_from_week_to_week() -> None:
 
 def test_what_is_asked_for_the_first_time_gets_an_id_of_its_own() -> None:
     before, _ = topics(*of_axes(*some()[:3]), before=(), map_id="week 1")
-    found, _ = topics(*of_axes(*some()), before=before, map_id="week 2")
-    assert [topic.topic_id in {before[0].topic_id} for topic in found] == [True, False, False]
+    topics_found, _ = topics(*of_axes(*some()), before=before, map_id="week 2")
+    assert [topic.topic_id in {before[0].topic_id} for topic in topics_found] == [
+        True,
+        False,
+        False,
+    ]
 
 
 def test_of_two_topics_near_one_of_last_week_the_nearer_goes_on() -> None:
     rows = [row(near(0, 0.05, 1)), row(near(0, 0.4, 2))]
     old = named("old", REFUNDS)
-    found, _ = topics(gather([rows]), np.array([1, 0], np.int32), before=[old], map_id="m")
-    kept = {topic.topic_id: topic.examples[0] for topic in found}
+    topics_found, _ = topics(gather([rows]), np.array([1, 0], np.int32), before=[old], map_id="m")
+    kept = {topic.topic_id: topic.examples[0] for topic in topics_found}
     assert kept["old"] == rows[0].question
     assert len(kept) == 2
 
 
 def test_topics_of_services_drawn_at_one_time_have_ids_of_their_own() -> None:
-    found, _ = topics(*of_axes(*some()), before=(), map_id="desk")
+    topics_found, _ = topics(*of_axes(*some()), before=(), map_id="desk")
     other, _ = topics(*of_axes(*some()), before=(), map_id="shop")
-    assert not {topic.topic_id for topic in found} & {topic.topic_id for topic in other}
+    assert not {topic.topic_id for topic in topics_found} & {topic.topic_id for topic in other}
 
 
 def test_a_golden_case_covers_the_topic_that_its_question_lies_in() -> None:
-    found = map_of(named("refunds", REFUNDS), named("parcels", PARCELS))
+    topic_map = map_of(named("refunds", REFUNDS), named("parcels", PARCELS))
     cases = np.array([near(0, 0.3, 1), near(0, 0.0, 1), near(2, 0.4, 0)], np.float32)
-    told = with_golden_cases(found, cases)
-    assert [topic.golden_cases for topic in told.topics] == [2, 0]
-    assert told.rest.golden_cases == 1
-    assert with_golden_cases(told, np.zeros((0, 3), np.float32)).topics[0].golden_cases == 0
+    with_counts = with_golden_cases(topic_map, cases)
+    assert [topic.golden_cases for topic in with_counts.topics] == [2, 0]
+    assert with_counts.rest.golden_cases == 1
+    assert with_golden_cases(with_counts, np.zeros((0, 3), np.float32)).topics[0].golden_cases == 0
 
 
 def test_a_large_topic_without_a_golden_case_is_a_gap() -> None:
-    found = map_of(
+    topic_map = map_of(
         named("large", REFUNDS, questions=50),
         named("covered", PARCELS, questions=40, golden=1),
         named("small", LOGIN, questions=1),
         rest=9,
     )
-    assert [topic.topic_id for topic in gaps(found, 0.02)] == ["large"]
-    assert [topic.topic_id for topic in gaps(found, 0.01)] == ["large", "small"]
+    assert [topic.topic_id for topic in gaps(topic_map, 0.02)] == ["large"]
+    assert [topic.topic_id for topic in gaps(topic_map, 0.01)] == ["large", "small"]
 
 
 def test_topics_move_to_another_model_by_their_examples() -> None:

@@ -13,7 +13,7 @@ from ragvigil.store.issues import failing_rows as failed
 from ragvigil.store.records import feedback
 from ragvigil.store.records.traces import RubricFacts, TraceRows
 from ragvigil.store.scores import judged, rollups
-from tests.failure_rows import issue, kept, member
+from tests.failure_rows import issue, kept_failure, member
 from tests.judged import ids
 from tests.outcomes import NOW, SECOND, outcome_of
 
@@ -36,7 +36,9 @@ def look(store: Store, limit: int = 100) -> list[failing.Change]:
 def remember(store: Store, *changes: failing.Change) -> None:
     """Writes the failures of these changes as a job would."""
     made = [
-        replace(kept(int(one.trace_id, 16)), digest=one.digest) for one in changes if one.digest
+        replace(kept_failure(int(one.trace_id, 16)), digest=one.digest)
+        for one in changes
+        if one.digest
     ]
     store.write(issues.batch(NOW, failures=made))
 
@@ -84,7 +86,7 @@ def test_how_often_a_route_fails_a_rubric_is_known_and_a_few_records_say_little(
 def test_a_record_that_is_scored_again_and_passes_leaves_its_issue(store: Store) -> None:
     keep(store, 1, 2)
     remember(store, *look(store))
-    members = [(kept(number), member(number, "i")) for number in (1, 2)]
+    members = [(kept_failure(number), member(number, "i")) for number in (1, 2)]
     store.write(issues.batch(NOW, members=members, issues=[issue("i")]))
     keep(store, 1, spans=3, value=1.0)
     (gone,) = look(store)

@@ -21,7 +21,7 @@ from ragvigil.store.issues import issues, memberships, root_causes
 from ragvigil.store.issues.failing_rows import KeptFailure, MemberOf
 from ragvigil.store.records.traces import TraceRows
 from ragvigil.store.scores import rollups
-from tests.failure_rows import MODEL, issue, kept, member
+from tests.failure_rows import MODEL, issue, kept_failure, member
 from tests.judged import RUBRICS, ids
 from tests.outcomes import NOW, SECOND, outcome_of
 
@@ -38,7 +38,7 @@ def keys(store: Store, **wanted: object) -> list[tuple[str, str]]:
 
 
 def test_a_failing_record_is_read_as_it_was_written_last(store: Store) -> None:
-    whole = kept(
+    whole = kept_failure(
         1,
         question=None,
         scorer_kind=Kind.JUDGE,
@@ -56,7 +56,11 @@ def test_a_failing_record_is_read_as_it_was_written_last(store: Store) -> None:
 
 
 def test_vectors_are_read_of_one_model_only(store: Store) -> None:
-    one, other, waiting = kept(1), kept(2, vector_model="other@2"), kept(3, vector_model="")
+    one, other, waiting = (
+        kept_failure(1),
+        kept_failure(2, vector_model="other@2"),
+        kept_failure(3, vector_model=""),
+    )
     keep(store, one, other, waiting)
     (found,) = failed.vectors(store, [one, other, waiting], MODEL)
     assert found == {one.failure.key: (one.reason_vector, one.question_vector)}
@@ -66,9 +70,9 @@ def test_vectors_are_read_of_one_model_only(store: Store) -> None:
 def test_failing_records_are_found_by_what_they_are(store: Store) -> None:
     keep(
         store,
-        kept(1, time_unix_nano=NOW - HOUR * SECOND),
-        kept(2, route="/chat", label="uncited"),
-        kept(3, family=Layer.RETRIEVAL, rubric="context_relevance"),
+        kept_failure(1, time_unix_nano=NOW - HOUR * SECOND),
+        kept_failure(2, route="/chat", label="uncited"),
+        kept_failure(3, family=Layer.RETRIEVAL, rubric="context_relevance"),
     )
     assert keys(store) == [ids(1), ids(2), ids(3)]
     assert keys(store, newest_first=True, limit=2) == [ids(2), ids(3)]
@@ -81,7 +85,7 @@ def test_failing_records_are_found_by_what_they_are(store: Store) -> None:
 
 
 def test_the_residue_is_what_no_lasting_issue_holds(store: Store) -> None:
-    known = {number: kept(number) for number in range(1, 5)}
+    known = {number: kept_failure(number) for number in range(1, 5)}
     placed = [
         (known[1], member(1, "provisional")),
         (known[2], member(2, "lasting")),
@@ -103,7 +107,7 @@ def test_a_membership_is_read_with_the_next_issues(store: Store) -> None:
     whole = replace(
         member(1, "i"), by=MemberBy.ASSIGNED, strength=0.75, others=(("j", 0.2), ("k", 0.05))
     )
-    one = kept(1)
+    one = kept_failure(1)
     for found in (member(1, "j"), whole):
         store.write(issues.batch(NOW, failures=[one], members=[(one, found)], issues=[issue("i")]))
     (read,) = failed.find(store, failed.FailureFilter())
@@ -112,7 +116,12 @@ def test_a_membership_is_read_with_the_next_issues(store: Store) -> None:
 
 def test_failing_records_are_counted_by_issue_and_hour(store: Store) -> None:
     early = NOW - 2 * HOUR * SECOND
-    known = [kept(1, time_unix_nano=early), kept(2), kept(3), kept(4, route="/chat")]
+    known = [
+        kept_failure(1, time_unix_nano=early),
+        kept_failure(2),
+        kept_failure(3),
+        kept_failure(4, route="/chat"),
+    ]
     placed = [(one, member(number, "i")) for number, one in enumerate(known[:3], 1)]
     store.write(issues.batch(NOW, failures=known, members=placed, issues=[issue("i")]))
     found = memberships.tally(store, 0, issue_ids=["i"])
