@@ -92,15 +92,18 @@ def test_a_convention_of_others_reads_spans_beside_one_that_does_not_load(tmp_pa
 
 
 @pytest.mark.parametrize(
-    ("group", "module"),
-    [("ragvigil.scorers", "scorers"), ("ragvigil.conventions", "collector.claims")],
+    ("group", "module", "find"),
+    [
+        ("ragvigil.scorers", "scorers", "find_scorers"),
+        ("ragvigil.conventions", "collector.claims", "registered"),
+    ],
 )
 def test_a_plug_in_of_the_house_that_does_not_load_raises(
-    tmp_path: Path, group: str, module: str
+    tmp_path: Path, group: str, module: str, find: str
 ) -> None:
     point = {group: {"gone": f"{module}.gone:Gone"}}
     install(tmp_path, "Ragvigil", files={}, entry_points=point)
-    done = ran_with(tmp_path, "-c", f"from {module}.registry import registered; registered()")
+    done = ran_with(tmp_path, "-c", f"from {module}.registry import {find}; {find}()")
     assert done.returncode == 1
     assert f"No module named '{module}.gone'" in done.stderr
 
