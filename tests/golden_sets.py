@@ -46,7 +46,7 @@ def marked(text: str, found: Counter[str]) -> str:
 
 
 class Hands:
-    """A clock that stands still until it is moved."""
+    """A clock that only moves when a test moves it."""
 
     def __init__(self) -> None:
         self.now = float(NOW)

@@ -1,4 +1,4 @@
-"""An issue with its traces, as a search for its root cause reads them, and who searches."""
+"""An issue with its traces as the root-cause agent reads them, and the agent's model."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def span_of(trace_id: str, span_id: str, parent: str = "", **attributes: str) ->
 
 
 def compared(number: int, question: str = "How long?", **dimensions: str) -> ComparedRecord:
-    """A record that is compared."""
+    """A record for comparison."""
     return ComparedRecord(
         trace_id=f"{number:032x}",
         record_id=f"{number:016x}",
@@ -67,7 +67,7 @@ def compared(number: int, question: str = "How long?", **dimensions: str) -> Com
 
 @dataclass
 class Shelf:
-    """What can be read, in memory; `reads` counts how often traces were."""
+    """A reader in memory; `reads` counts reads of traces."""
 
     records: Mapping[str, Sequence[Form]] = field(
         default_factory=lambda: {
@@ -119,7 +119,7 @@ class Shelf:
 
 @dataclass
 class OneAsker:
-    """The house's client, asked from a thread that blocks."""
+    """The project's LLM client, called from a thread that blocks."""
 
     client: Client
     runner: asyncio.Runner

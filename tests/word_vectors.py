@@ -1,4 +1,4 @@
-"""Embeddings that a test can follow: texts are near to one another by the words they share."""
+"""Embeddings that a test can follow: texts are near by the words they share."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Vectors for tests that lie in groups, and what clustering them would say."""
+"""Vectors in groups for tests, and the clustering of them."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def groups(sizes: Sequence[int], *, spread: float = 0.05, seed: int = 0) -> Vect
 
 
 def clustering_of(labels: Sequence[int]) -> Clustering:
-    """A clustering with these labels, -1 for noise, sure of each."""
+    """A clustering with these labels, -1 for noise, and high strengths."""
     numbers = np.array(labels, np.int32)
     memberships = np.zeros((len(numbers), int(numbers.max(initial=-1)) + 1), np.float32)
     inside = np.flatnonzero(numbers >= 0)

@@ -1,4 +1,4 @@
-"""What a reason is about goes, why it failed stays."""
+"""Masking removes a reason's topic and keeps why the record failed."""
 
 from __future__ import annotations
 

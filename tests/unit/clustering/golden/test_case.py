@@ -1,4 +1,4 @@
-"""A case and its line: nothing is lost on the way, and scorers read the same."""
+"""A case and its line convert without loss, and scorers read the same."""
 
 from __future__ import annotations
 

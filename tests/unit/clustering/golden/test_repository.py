@@ -1,4 +1,4 @@
-"""The set's file in real git repositories: one commit a case, and nothing else touched."""
+"""The set's file in real git repositories: one commit for each case, nothing else touched."""
 
 from __future__ import annotations
 
@@ -193,7 +193,7 @@ def test_a_branch_that_moved_meanwhile_keeps_its_commit(repo: Repository, folder
 
 
 class Cut(Exception):
-    """The process ends here."""
+    """The process crashes here."""
 
 
 def test_a_commit_whose_file_did_not_follow_is_finished(

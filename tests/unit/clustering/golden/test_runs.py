@@ -1,4 +1,4 @@
-"""How a run is judged, when a case is run, and what a set is made of."""
+"""Verdicts on runs, the schedule of cases, and the composition of a set."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The set's file line by line: what is not ours stays as it is, what nobody signed is shown."""
+"""The set's file line by line: other lines stay as they are, unsigned cases are reported."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Who may do what to a case, and what it is then."""
+"""Who may apply which verb to a case, and the case afterwards."""
 
 from __future__ import annotations
 

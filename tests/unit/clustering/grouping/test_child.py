@@ -1,4 +1,4 @@
-"""The process that clusters: it answers, or says why not."""
+"""The clustering process returns clusters, or the reason why it has none."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Vectors that lie together are one cluster."""
+"""Vectors that lie close together form a cluster."""
 
 from __future__ import annotations
 

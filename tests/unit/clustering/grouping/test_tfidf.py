@@ -1,4 +1,4 @@
-"""Phrases that tell groups of texts apart."""
+"""Phrases that distinguish groups of texts."""
 
 from __future__ import annotations
 

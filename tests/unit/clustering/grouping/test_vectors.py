@@ -70,7 +70,7 @@ def test_masked_reasons_are_nearer_by_cause_than_by_topic(embed) -> None:  # typ
     without = joint(embed([masked(*assignment) for assignment in examples]), questions)
 
     def lead(vectors: np.ndarray) -> float:
-        """How much nearer those of one cause are than those of one topic."""
+        """By how much reasons of one cause are nearer than those of one topic."""
         likeness = vectors @ vectors.T
         return float(likeness[0, 1] + likeness[2, 3] - likeness[0, 2] - likeness[1, 3])
 

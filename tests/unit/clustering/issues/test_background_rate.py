@@ -1,4 +1,4 @@
-"""Which groups stand out from what fails anyhow."""
+"""Which groups exceed the background of failures."""
 
 from __future__ import annotations
 

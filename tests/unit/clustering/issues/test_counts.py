@@ -1,4 +1,4 @@
-"""How many members an issue has, and how sure that is."""
+"""An issue's count of members, and its interval."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""When an issue grows faster than its past makes likely."""
+"""When an issue grows faster than forecast."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What looks like one issue is proposed, what a person said stays, and merges can be undone."""
+"""Merges are proposed, keep people's decisions, and can be undone."""
 
 from __future__ import annotations
 

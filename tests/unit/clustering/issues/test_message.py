@@ -1,4 +1,4 @@
-"""What a person is told of an issue."""
+"""The message about an issue."""
 
 from __future__ import annotations
 

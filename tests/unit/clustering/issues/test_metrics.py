@@ -1,4 +1,4 @@
-"""What Prometheus reads of issues."""
+"""The metrics of issues."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""An issue is called by what tells it from others."""
+"""An issue is named by what distinguishes it from others."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Clusters become parts of issues or new ones, and nobody loses the id that a person knows."""
+"""Clusters join, refine or open issues, and no issue loses an id that a person knows."""
 
 from __future__ import annotations
 

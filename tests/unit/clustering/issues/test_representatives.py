@@ -1,4 +1,4 @@
-"""Five members stand for an issue: the typical one, and others that differ."""
+"""Five members represent an issue: the typical one, and others that differ."""
 
 from __future__ import annotations
 

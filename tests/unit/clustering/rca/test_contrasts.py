@@ -1,4 +1,4 @@
-"""What failing records surely have more often than passing ones."""
+"""Values that failing records clearly have more often than passing ones."""
 
 from __future__ import annotations
 

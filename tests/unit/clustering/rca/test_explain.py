@@ -52,7 +52,7 @@ def server(model: tuple[OneAsker, LlmServer]) -> LlmServer:
 
 @pytest.fixture
 def run(model: tuple[OneAsker, LlmServer]) -> Script:
-    """Lets the model take these turns; the last one again and again."""
+    """Lets the model take these turns; it repeats the last one."""
     asker, server = model
 
     def running(

@@ -1,4 +1,4 @@
-"""What code tells of an issue at three in the morning."""
+"""The report by code on an issue."""
 
 from __future__ import annotations
 
