@@ -37,6 +37,9 @@ def print_deltas(reply: JsonObject, console: Console) -> None:
             console.print(table)
         elif lines:
             _layer_lines(layer, lines, console)
+    newest = [windows["6h"] for windows in rows.values() if "6h" in windows]
+    if newest and all(row["baseline"] is None for row in newest):
+        console.print("not enough yet to compare with: the columns before and moved by stay empty")
 
 
 def _fits(table: Table, console: Console) -> bool:

@@ -45,7 +45,7 @@ def print_status(status: JsonObject, console: Console) -> None:
 
 @prints
 def print_trace(trace: JsonObject, console: Console) -> None:
-    """Every answer of a trace with its chunks, citations and scores."""
+    """Every answer of a trace with its question, chunks and scores."""
     console.print(f"trace {trace['trace_id']}", markup=False)
     if not trace["records"]:
         console.print("no RAG answer in it: no retrieval and no chunks in a prompt")

@@ -136,6 +136,16 @@ def test_a_mean_that_is_not_known_is_a_dash_and_not_zero(
     assert line.split()[3:8] == ["–", "–", "–", "–", "40"]
 
 
+def test_without_a_past_deltas_say_that_it_is_not_enough_yet(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    new = delta(baseline=None, delta=None, low=None, high=None, moved="")
+    print_deltas({"deltas": [new]}, as_json=False)
+    assert "not enough yet to compare with" in capsys.readouterr().out
+    print_deltas({"deltas": [new, delta(route="/search")]}, as_json=False)
+    assert "not enough yet" not in capsys.readouterr().out
+
+
 def test_two_environments_of_a_service_can_be_told_apart(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
