@@ -19,6 +19,8 @@ $(READY): pyproject.toml constraints.txt
 demo: $(READY) ## a daemon, 8 days of traffic, a fault: what moved, where, since when
 	@$(BIN)/ragvigil demo
 
+# Tests start some hundred processes: without bytecode each would compile the whole package again.
+test bench-small: export PYTHONDONTWRITEBYTECODE =
 test: $(READY) ## everything that proves the answers, small sizes
 	@$(BIN)/python -m pytest -q -n $(WORKERS) --dist loadfile --no-loadscope-reorder
 
