@@ -139,7 +139,7 @@ def _framed(file: BinaryIO, start: int) -> Iterator[Request]:
     while head := file.read(LENGTH_BYTES):
         size = int.from_bytes(head, "big")
         if len(head) < LENGTH_BYTES or size > LONGEST:
-            raise NotImportable(f"byte {place} begins no request of the file exporter")
+            raise NotImportable(f"no request of the file exporter begins at byte {place}")
         body = file.read(size)
         if len(body) < size:
             raise NotImportable(f"the file ends within the request at byte {place}")

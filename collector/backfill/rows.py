@@ -51,7 +51,7 @@ def _parquet(path: Path, body: bytes) -> list[Any]:
     try:
         values: list[Any] = reader.read_table(io.BytesIO(body)).to_pylist()
     except (errors, OSError, ValueError) as error:
-        raise NotImportable(f"{path}: is no parquet that can be read: {error}") from error
+        raise NotImportable(f"{path}: is not readable as parquet: {error}") from error
     return values
 
 
@@ -61,7 +61,7 @@ def _csv(path: Path, body: bytes) -> list[Any]:
     try:  # an empty cell is a missing value
         return [{k: v or None for k, v in row.items() if k} for row in csv.DictReader(lines)]
     except csv.Error as error:
-        raise NotImportable(f"{path}: is no CSV that can be read: {error}") from error
+        raise NotImportable(f"{path}: is not readable as CSV: {error}") from error
 
 
 def _json(path: Path, body: bytes) -> Iterator[tuple[str, Row | None]]:
@@ -85,7 +85,7 @@ def _lines(path: Path, body: bytes) -> Iterator[tuple[str, Row | None]]:
         is_any = is_any or isinstance(row, dict)
         yield f"line {number}", row if isinstance(row, dict) else None
     if not is_any:
-        raise NotImportable(f"{path}: holds neither JSON nor JSON lines, CSV or parquet")
+        raise NotImportable(f"{path}: is neither JSON, JSON lines, CSV nor parquet")
 
 
 def _rows_of(tree: Any) -> list[Any]:

@@ -43,7 +43,7 @@ def source_of(form: str, name: str) -> Source:
     if form == TABLE:
         return _table(name)
     if form not in FILES:
-        raise NotImportable(f"{form}: is none of the formats {', '.join(FORMATS)}")
+        raise NotImportable(f"{form}: is not one of the formats {', '.join(FORMATS)}")
     path, read = Path(name), FILES[form]
     can_grow = form == "collector_file"
     try:

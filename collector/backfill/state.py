@@ -37,9 +37,11 @@ def load(head: bytes, window: Window, note: Path) -> ImportNote:
         done = ImportNote(**json.loads(note.read_text(encoding="utf-8")))
         is_same = done.head == _name_of(head[: done.head_bytes])
     except (OSError, ValueError, TypeError) as error:
-        raise NotImportable(f"{note}: is no note of an import; remove it to begin anew") from error
+        raise NotImportable(
+            f"{note}: is not the note of an import; remove it to start again"
+        ) from error
     if not is_same:
-        raise NotImportable(f"{note}: is of another file; remove it to begin anew")
+        raise NotImportable(f"{note}: belongs to another file; remove it to start again")
     if Window(since=done.since, until=done.until) != window:
         raise NotImportable(
             f"{note}: was made with other --since/--until; repeat them, or remove it"
@@ -55,7 +57,7 @@ def keep(done: ImportNote, note: Path) -> None:
         fresh.replace(note)
     except OSError as error:
         raise NotImportable(
-            f"{note}: cannot be written: {error}; name another by --state"
+            f"{note}: cannot be written: {error}; choose another path with --state"
         ) from error
 
 

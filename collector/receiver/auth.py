@@ -62,7 +62,8 @@ def admit(headers: Mapping[str, str], access: Access) -> str:
         raise Refused(Refusal.FORBIDDEN, f"{BACKFILL} needs the admin token on this listener")
     if len(run) > MAX_BACKFILL_CHARACTERS or not run.isprintable():
         raise Refused(
-            Refusal.MALFORMED, f"{BACKFILL} is a name of at most {MAX_BACKFILL_CHARACTERS} signs"
+            Refusal.MALFORMED,
+            f"{BACKFILL} is a name of at most {MAX_BACKFILL_CHARACTERS} characters",
         )
     return run
 

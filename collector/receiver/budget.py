@@ -27,7 +27,7 @@ class Hold:
         if others and self._budget.used + count > self._budget.limit:
             raise Refused(
                 Refusal.OVERLOADED,
-                f"{self._budget.limit} bytes of requests are in memory already; come back soon",
+                f"{self._budget.limit} bytes of requests are in memory already; retry later",
                 retry_seconds=RETRY_SECONDS,
             )
         self.taken += count

@@ -22,7 +22,7 @@ async def decompress(body: bytes, coding: str, *, limit: int, hold: Hold) -> byt
     if coding in ("", "identity"):
         return body
     if coding not in ("gzip", "x-gzip", "deflate"):
-        raise Refused(Refusal.MEDIA_TYPE, "content-encoding is gzip, deflate or identity")
+        raise Refused(Refusal.MEDIA_TYPE, "content-encoding must be gzip, deflate or identity")
     if not body:
         return body
     try:

@@ -68,7 +68,7 @@ class OtlpHttp:
     ) -> bytes:
         signal = _signal(scope)
         if encoding is None:
-            raise Refused(Refusal.MEDIA_TYPE, f"content-type is one of {', '.join(ENCODINGS)}")
+            raise Refused(Refusal.MEDIA_TYPE, f"content-type must be one of {', '.join(ENCODINGS)}")
         backfill = admit(headers, self._access)
         self._gate.require_open()
         limit = self._gate.limits.max_body_bytes
@@ -87,7 +87,7 @@ def _signal(scope: Scope) -> Signal | None:
     if path not in PATHS:
         raise Refused(Refusal.PATH, f"the paths are {', '.join(f'/v1/{name}' for name in SIGNALS)}")
     if scope["method"] != "POST":
-        raise Refused(Refusal.METHOD, "OTLP is sent by POST")
+        raise Refused(Refusal.METHOD, "OTLP requests must use POST")
     return PATHS[path]
 
 

@@ -170,7 +170,7 @@ async def _append(ready: Ready, signal: Signal, gate: Gate, backfill: str) -> No
         ) from error
     except SpoolError as error:
         raise Refused(
-            Refusal.SPOOL_FAILED, "the disk does not take data", retry_seconds=FAILED_RETRY_SECONDS
+            Refusal.SPOOL_FAILED, "the disk cannot be written", retry_seconds=FAILED_RETRY_SECONDS
         ) from error
 
 

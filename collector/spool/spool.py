@@ -163,7 +163,7 @@ def _require(payload: bytes, items: int, received_unix_nano: int, backfill: str)
     if len(payload) > LARGEST_PAYLOAD:
         raise ValueError(f"a payload of {len(payload)} bytes is above {LARGEST_PAYLOAD}")
     if not (0 <= items < 1 << 32 and 0 <= received_unix_nano < 1 << 64):
-        raise ValueError(f"{items} items received at {received_unix_nano} fit no frame")
+        raise ValueError(f"{items} items received at {received_unix_nano} do not fit into a frame")
 
 
 def _refuse(group: list[_Waiting], error: SpoolError) -> None:

@@ -87,7 +87,7 @@ def test_a_note_of_another_file_is_refused_in_one_line(daemon: ChildDaemon, tmp_
     note.write_text('{"head": "00", "head_bytes": 9, "offset": 7}', encoding="utf-8")
     code, _, error = run(daemon, path, "--state", str(note))
     assert code == 2
-    assert error.strip() == f"{note}: is of another file; remove it to begin anew"
+    assert error.strip() == f"{note}: belongs to another file; remove it to start again"
 
 
 @pytest.mark.parametrize(
@@ -200,7 +200,7 @@ def test_what_lies_outside_of_the_times_is_counted_and_not_sent(
 @pytest.mark.parametrize(
     ("form", "options", "message"),
     [
-        ("zipkin", (), "zipkin: is none of the formats collector_file,"),
+        ("zipkin", (), "zipkin: is not one of the formats collector_file,"),
         ("collector_clickhouse", (), "reads http(s)://user:password@host:8123/database"),
         ("collector_file", ("--since", "yesterday"), "--since: 'yesterday' is no time like"),
     ],

@@ -196,7 +196,10 @@ def test_a_file_cut_in_the_middle_of_a_request_says_so_after_what_is_whole(tmp_p
 
 @pytest.mark.parametrize(
     ("head", "message"),
-    [(b"\x28\xb5\x2f\xfd....", "cannot be read"), (b"\xff" * 40, "begins no request")],
+    [
+        (b"\x28\xb5\x2f\xfd....", "cannot be read"),
+        (b"\xff" * 40, "no request of the file exporter"),
+    ],
 )
 def test_what_cannot_be_read_is_refused_with_the_way_out(
     tmp_path: Path, head: bytes, message: str

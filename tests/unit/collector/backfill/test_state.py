@@ -24,10 +24,10 @@ def test_a_note_is_read_as_it_was_kept_also_when_the_source_has_grown(tmp_path: 
     ("written", "wanted", "message"),
     [
         (None, Window(until=9), "was made with other --since/--until"),
-        (b"[]", Window(), "is no note of an import"),
-        (b"\xff", Window(), "is no note of an import"),
-        (b'{"head": 1}', Window(), "is no note of an import"),
-        (b'{"head": "00", "head_bytes": 3}', Window(), "is of another file"),
+        (b"[]", Window(), "is not the note of an import"),
+        (b"\xff", Window(), "is not the note of an import"),
+        (b'{"head": 1}', Window(), "is not the note of an import"),
+        (b'{"head": "00", "head_bytes": 3}', Window(), "belongs to another file"),
     ],
 )
 def test_a_note_of_something_else_is_refused(
@@ -43,5 +43,5 @@ def test_a_note_of_something_else_is_refused(
 
 def test_a_place_that_cannot_be_written_is_told(tmp_path: Path) -> None:
     note = tmp_path / "missing" / "note.json"
-    with pytest.raises(NotImportable, match="name another by --state"):
+    with pytest.raises(NotImportable, match="choose another path with --state"):
         keep(load(b"abc", Window(), note), note)
