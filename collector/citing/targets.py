@@ -162,6 +162,7 @@ class Targets:
                 label = LABEL.search(before)
                 if label:
                     self._labels.setdefault(int(label.group(1)), document)
+            # Some numbers only, or the same twice: these are not labels of chunks.
             if len(self._labels) != len(self.context):
                 self._labels = {}
         return self._labels

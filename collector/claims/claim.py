@@ -123,7 +123,8 @@ class Claim(NamedTuple):
 
     `value` may be a callable without arguments, for values that are costly to parse: it is called
     only if the field is needed and no stronger claim has a value. None means no value. Precedence 0
-    is what the user's code declares, 1 a vendor's own attribute, and so on.
+    is what the user's code declares, 1 a vendor's own attribute, and so on; 90 is the last resort,
+    for content that a span of this kind should have but hides.
     A NamedTuple, because a trace creates hundreds of them.
     """
 

@@ -166,6 +166,7 @@ def _split(region: str) -> tuple[Block, ...]:
 def _by_marker(region: str, markers: Sequence[re.Pattern[str]]) -> tuple[Block, ...]:
     for marker in markers:
         matches = list(marker.finditer(region))
+        # Text in front of the first marker means that the markers are inside a chunk.
         if matches and not region[: matches[0].start()].strip() and _are_labels(matches):
             ends = [match.start() for match in matches[1:]] + [len(region)]
             return tuple(

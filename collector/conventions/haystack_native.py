@@ -99,6 +99,7 @@ def _search(role: SpanRole, inputs: object, result: object) -> Iterator[Claim]:
     yield Claim(Field.TOP_K, partial(_top_k, inputs), 6)
     if role is SpanRole.RETRIEVER:
         yield Claim(Field.RETRIEVED, partial(_documents, result), 5)
+        # Without content tracing the output is missing: hidden, not empty.
         yield Claim(Field.RETRIEVED, Withheld.HIDDEN if result is None else None, 90)
     elif role is SpanRole.RERANKER:
         yield Claim(Field.RERANK_INPUT, partial(_documents, inputs), 5)

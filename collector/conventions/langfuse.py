@@ -69,7 +69,7 @@ def claims(span: Span) -> Iterator[Claim]:
     if role is not None:
         yield Claim(Field.ROLE, role, 1)
     elif "langfuse.observation.type" in attributes:
-        yield Claim(Field.ROLE, SpanRole.CHAIN, 20)
+        yield Claim(Field.ROLE, SpanRole.CHAIN, 20)  # an unknown type: any other claim is better
     for key in attributes.keys() & SCALARS.keys():
         claim_field, read, precedence = SCALARS[key]
         yield Claim(claim_field, read(attributes[key]), precedence)

@@ -210,7 +210,7 @@ def _cohere_output(rows: Rows) -> Listing | Withheld | None:
     for index in sorted(rows):
         head, _, body = text(rows[index].get("content")).partition("\n")
         if not head.startswith("Doc ") or "Score:" not in head:
-            return None
+            return None  # another reranker's reply
         drafts.append(draft(None, body, head.rpartition("Score:")[2].strip()))
     return listing(drafts)
 

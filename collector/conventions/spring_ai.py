@@ -68,7 +68,7 @@ def _prompt_and_reply(attributes: Attributes) -> Iterator[Claim]:
     LangSmith's spans use the same names in another form; `langsmith` reads them.
     """
     if "langsmith.span.kind" in attributes:
-        return
+        return  # the same names in LangSmith's form
     if "gen_ai.prompt" in attributes:
         yield Claim(Field.PROMPT, partial(_messages, attributes["gen_ai.prompt"], "user"), 9)
     if "gen_ai.completion" in attributes:

@@ -33,6 +33,7 @@ SPOKEN = {
 def claims(span: Span) -> Iterator[Claim]:
     """Reads the claims of a Strands span from its events."""
     attributes = span.attributes
+    # The events have OTel's names, so only the system says that the blocks are Strands'.
     if not any(attributes.get(name) == SYSTEM for name in SYSTEM_NAMES):
         return
     operation = text(attributes.get("gen_ai.operation.name"))

@@ -68,5 +68,5 @@ def _as_openinference(attributes: Attributes, kind: str) -> dict[str, AttributeV
     translated["openinference.span.kind"] = ROLES[kind].value
     for name, other in RENAMED.items():
         if name in attributes:
-            translated.setdefault(other, attributes[name])
+            translated.setdefault(other, attributes[name])  # a real OpenInference name wins
     return translated

@@ -19,7 +19,7 @@ from ragvigil.model.span import (
     StatusCode,
 )
 
-MAX_VALUE_CHARACTERS = 1 << 20
+MAX_VALUE_CHARACTERS = 1 << 20  # longer values are cut; the spool keeps the whole request
 MAX_NESTING = 20
 TOO_DEEP = "[nested too deep]"
 NO_PARENT = bytes(8)

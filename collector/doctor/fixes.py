@@ -67,6 +67,7 @@ def fix(scope: str, field: str, reason: Absent) -> str:
 
 
 def _of(scope: str) -> Instrumentor | None:
+    # With a dot, so that `a.b` does not match the scope `a.bc`.
     below = f"{scope}."
     return next(
         (

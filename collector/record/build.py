@@ -62,7 +62,7 @@ def records_of_each(
         for trace, answer_parts in zip(traces, parts_of_each, strict=True)
     ]
     for nodes in forests:
-        take_apart(nodes)
+        take_apart(nodes)  # else they would wait for the garbage collector of cycles
     return answers
 
 
