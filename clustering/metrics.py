@@ -15,18 +15,18 @@ if TYPE_CHECKING:
 
 FAILURES = Counter(
     "ragvigil_clustering_failures",
-    "Failing records by rubric family and what became of them: assigned by their vectors, by key "
-    "to a provisional issue, clustered, loose (in no issue yet), same (where they were), gone "
+    "Failing records by rubric family and outcome: assigned by their vectors, by key to a "
+    "provisional issue, clustered, loose (in no issue yet), same (stayed in their issue), gone "
     "(they fail no more).",
     ["family", "placed"],
 )
 PENDING_MINUTES = Gauge(
     "ragvigil_clustering_pending_minutes",
-    "Minutes with changed scores whose failing records are still to be looked at.",
+    "Minutes with changed scores whose failing records are still to be read.",
 )
 WAITING = Gauge(
     "ragvigil_clustering_waiting",
-    "Failing records of the last days without vectors of the present model, as far as a turn sees.",
+    "Failing records of the last days without vectors of this model, as far as a turn reads them.",
 )
 UNGROUPED = Gauge(
     "ragvigil_clustering_ungrouped",
@@ -40,7 +40,7 @@ CHILD_FAILURES = Counter(
 )
 SECONDS = Histogram(
     "ragvigil_clustering_seconds",
-    "How long a step took: place, age, cluster, propose.",
+    "Duration of a step: place, age, cluster, propose.",
     ["step"],
     buckets=(0.05, 0.25, 1, 5, 15, 60, 300, 1200),
 )

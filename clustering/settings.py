@@ -1,4 +1,4 @@
-"""Settings of what becomes of failing records; the descriptions are the documentation."""
+"""Settings of `[clustering]`; the descriptions are the documentation."""
 
 from __future__ import annotations
 
@@ -18,29 +18,32 @@ class ClusteringSettings(BaseModel):
         default=1000,
         ge=10,
         le=20_000,
-        description="failing records that one turn of a minute takes, oldest first; more wait for "
-        "the next. With local models a thousand take some 5 s of CPU",
+        description="failing records that are placed each minute, oldest first; more wait for the "
+        "next minute. With local models 1,000 take about 5 s of CPU",
     )
     residue_days: int = Field(
         default=7,
         ge=1,
         le=30,
-        description="age up to which failing records that are in no issue are clustered",
+        description="days; older failing records that are in no issue are not clustered",
     )
     residue_records: int = Field(
-        default=60, ge=20, le=5000, description="such records from which on they are clustered"
+        default=60,
+        ge=20,
+        le=5000,
+        description="failing records in no issue from which they are clustered",
     )
     child_seconds: float = Field(
         default=600.0,
         gt=0,
         le=3600,
-        description="time that the process which clusters may take, on CPU that nobody else wants; "
-        "it is ended then",
+        description="longest run of the clustering process, which only gets idle CPU; then it is "
+        "killed",
     )
     child_bytes: int = Field(
         default=1536 << 20,
         ge=256 << 20,
-        description="memory that the process which clusters may take",
+        description="most memory of the clustering process; above that it is killed",
     )
     topics: TopicSettings = TopicSettings()
     root_cause: RootCauseSettings = RootCauseSettings()

@@ -36,7 +36,10 @@ class TargetSettings(BaseModel):
     )
     token: SecretStr | None = Field(default=None, description="sent as `Authorization: Bearer`")
     timeout_seconds: float = Field(
-        default=20.0, gt=0, le=25, description="patience with one answer, down to its last byte"
+        default=20.0,
+        gt=0,
+        le=25,
+        description="timeout of a request, until the last byte of the answer",
     )
 
     @field_validator("url")
@@ -64,15 +67,17 @@ class GoldenSettings(BaseModel):
 
     repository: Path | None = Field(
         default=None,
-        description="git work tree that the set lies in, its top folder; none: cases can be "
-        "proposed and edited, not signed",
+        description="top folder of the git work tree with the set; without it cases can be "
+        "proposed and edited, but not signed",
     )
     file: str = Field(
         default="golden.jsonl",
-        description="the set's file within it; point `[scorers] golden` at the same file",
+        description="the set's file in that folder; point `[scorers] golden` at the same file",
     )
     author_name: str = Field(default="ragvigil", description="author and committer of the commits")
-    author_email: str = Field(default="ragvigil@localhost", description="and the address")
+    author_email: str = Field(
+        default="ragvigil@localhost", description="email address of the commits"
+    )
     two_people: bool = Field(
         default=True, description="whoever proposed or edited a case may not sign it"
     )
@@ -80,16 +85,16 @@ class GoldenSettings(BaseModel):
         default=0.85,
         ge=0.5,
         le=1,
-        description="likeness of two questions' letters from which they are shown as duplicates",
+        description="likeness of two questions' letters from which they count as duplicates",
     )
     near_meaning: float = Field(
         default=0.9,
         ge=0.5,
         le=1,
-        description="and of their vectors (cosine), where local models run",
+        description="cosine of their vectors from which they do, where local models run",
     )
     run_hours: float = Field(
-        default=24.0, gt=0, le=24 * 30, description="how often a case is run until it passes"
+        default=24.0, gt=0, le=24 * 30, description="hours between runs of a case until it passes"
     )
     target: TargetSettings = TargetSettings()
 

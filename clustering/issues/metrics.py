@@ -38,7 +38,7 @@ OPEN = Gauge(
 )
 MESSAGE = Gauge(
     "ragvigil_issue_message",
-    "1 for the same issues; the labels are the parts of what a person reads.",
+    "1 for the same issues; the labels are the parts of the message.",
     ["issue", *(part.name for part in fields(Message))],
 )
 HIDDEN = Gauge("ragvigil_issues_hidden", f"Such issues beyond the {MOST_OPEN} that are exposed.")

@@ -7,7 +7,7 @@ from prometheus_client import Counter, Gauge
 QUESTIONS = Counter("ragvigil_topic_questions", "Questions that were embedded for topics.")
 WAITING = Gauge(
     "ragvigil_topic_questions_waiting",
-    "Chosen questions that have no vector yet, at the last look.",
+    "Sampled questions that had no vector yet at the last turn.",
 )
 TOPICS = Gauge(
     "ragvigil_topics", "Topics of the newest map of a service.", ["service", "environment"]

@@ -6,7 +6,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 
 class TopicSettings(BaseModel):
-    """The map of what is asked."""
+    """The map of topics of all questions."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
@@ -15,10 +15,10 @@ class TopicSettings(BaseModel):
         ge=0,
         le=20_000,
         description="questions of each service that are embedded a day, chosen by a hash of the "
-        "trace id, and as many that users rated; 0 makes no topics",
+        "trace id, plus as many that users rated; 0 switches topics off",
     )
     least_questions: int = Field(
-        default=300, ge=50, description="questions of a week from which a map is made"
+        default=300, ge=50, description="questions of a week from which a map is built"
     )
     gap_share: float = Field(
         default=0.02,
