@@ -154,7 +154,7 @@ def _is_open(result: AuditResult, plan: Plan) -> bool:
     )
 
 
-def allowed(results: Sequence[AuditResult], plan: Plan) -> int:
+def allowed_pairs(results: Sequence[AuditResult], plan: Plan) -> int:
     """The number of pairs that the audit may judge: more where a drop is in sight."""
     in_sight = any(
         result.state is AuditState.RUNNING
@@ -166,7 +166,7 @@ def allowed(results: Sequence[AuditResult], plan: Plan) -> int:
     return plan.records * (IN_SIGHT if in_sight else 1)
 
 
-def wanted(results: Sequence[AuditResult], plan: Plan, pairs: int) -> tuple[str, ...]:
+def next_rubrics(results: Sequence[AuditResult], plan: Plan, pairs: int) -> tuple[str, ...]:
     """Returns the rubrics still to be judged; none when the audit is at its end.
 
     A drop of a rubric ends those after it, which follow from it. The `then` rubrics wait until all
@@ -176,7 +176,8 @@ def wanted(results: Sequence[AuditResult], plan: Plan, pairs: int) -> tuple[str,
     first = tuple(
         takewhile(lambda rubric: rubric not in _dropped_rubrics(results, plan), plan.first)
     )
-    is_left = pairs < allowed([result for result in results if result.rubric in plan.first], plan)
+    judged_first = [result for result in results if result.rubric in plan.first]
+    is_left = pairs < allowed_pairs(judged_first, plan)
     running = tuple(rubric for rubric in first if rubric not in closed)
     if running and is_left:
         return running

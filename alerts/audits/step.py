@@ -6,7 +6,7 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from alerts.audits.decide import Plan, allowed, overdue, update, wanted
+from alerts.audits.decide import Plan, allowed_pairs, next_rubrics, overdue, update
 from alerts.audits.pairs import NOT_ASKED, Ask, Before, after_of, judge, next_pairs
 from alerts.audits.words import Pace, conclusion, progress
 from ragvigil.llm.outcome import FailureKind
@@ -67,7 +67,7 @@ def run_step(
     if not chosen:
         after = after_of(store, audit, now)
         waiting = len(after)
-        room = min(STEP_PAIRS, allowed(audit.results, active) - len(pairs))
+        room = min(STEP_PAIRS, allowed_pairs(audit.results, active) - len(pairs))
         chosen = next_pairs(after, pairs, before, room)
     judged = judge(store, ask, chosen, rubrics) if chosen else None
     if judged is None:
@@ -102,13 +102,13 @@ def _active_plan(plan: Plan, pairs: Sequence[Pair]) -> Plan:
 
 
 def _due(audit: Audit, pairs: Sequence[Pair], plan: Plan) -> tuple[str, ...]:
-    return overdue(audit.results, plan, pairs) or wanted(audit.results, plan, len(pairs))
+    return overdue(audit.results, plan, pairs) or next_rubrics(audit.results, plan, len(pairs))
 
 
 def _end_reason(audit: Audit, pairs: Sequence[Pair], plan: Plan, now: float) -> str:
     """Returns why the audit ends; empty while it goes on."""
     if not plan.first:
-        return "the judge is asked none of its rubrics: [judge] rubrics"
+        return "the judge is configured for none of its rubrics: [judge] rubrics"
     rubrics = _due(audit, pairs, plan)
     # `first` rubrics may get new pairs; `then` rubrics only complete those that exist.
     is_new_wanted = bool(set(rubrics) & set(plan.first))

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 
 from alerts.audits.confidence import could_show
-from alerts.audits.decide import Plan, allowed, caused_by, sample_of
+from alerts.audits.decide import Plan, allowed_pairs, caused_by, sample_of
 from ragvigil.model.audit import Audit, AuditResult, AuditState, Pair
 from ragvigil.model.finding import Finding, FindingKind
 
@@ -26,7 +26,7 @@ class Pace:
 def progress(audit: Audit, pairs: Sequence[Pair], plan: Plan, pace: Pace) -> str:
     """One line: each rubric's change, the drop that could be shown now, and the drop by when."""
     running = [result for result in audit.results if result.state is AuditState.RUNNING]
-    most = allowed(audit.results, plan)
+    most = allowed_pairs(audit.results, plan)
     standings = ", ".join(_current(result) for result in audit.results if result.change is not None)
     line = f"after {len(pairs)} of {most} pairs: {standings or 'nothing judged yet'}"
     if not running or not pairs:

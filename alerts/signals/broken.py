@@ -41,10 +41,10 @@ SILENT_SECONDS = 24 * HOUR
 
 @dataclass(slots=True, kw_only=True)
 class _OpenRate:
-    """An open finding; `asked` is its last request, `under_since` when the rate came back."""
+    """An open finding; `last_request` and `under_since`, when the rate came back, in seconds."""
 
     finding: Finding
-    asked: int
+    last_request: int
     under_since: int | None = None
 
 
@@ -70,9 +70,9 @@ class BrokenDetector:
                     scope_of(finding.routes),
                 )
                 self._open[scope] = _OpenRate(
-                    finding=finding, asked=finding.seen_unix_nano // 10**9
+                    finding=finding, last_request=finding.seen_unix_nano // 10**9
                 )
-        self._standing: dict[Scope, int] = {}
+        self._minutes_over: dict[Scope, int] = {}
         self._cleared: dict[Scope, int] = {}
 
     def step(
@@ -87,9 +87,9 @@ class BrokenDetector:
             return self.open
         ceilings, all_groups = Ceilings(self._settings, accepted), groups(table)
         for end in ends:
-            self._look(table, all_groups, end, ceilings)
+            self._open_new(table, all_groups, end, ceilings)
         now = max(ends)
-        cleared = tuple(self._go_on(table, all_groups, now, ceilings))
+        cleared = tuple(self._update_open(table, all_groups, now, ceilings))
         self._cleared = {
             scope: time for scope, time in self._cleared.items() if now - time < SILENT_SECONDS
         }
@@ -106,33 +106,33 @@ class BrokenDetector:
             if broken.finding.finding_id == finding.finding_id:
                 broken.finding = finding
 
-    def _look(
+    def _open_new(
         self, table: SignalMinutes, all_groups: Sequence[Group], end: int, ceilings: Ceilings
     ) -> None:
-        look = RecentMinutes(table, end)
-        standing: dict[Scope, int] = {}
+        recent = RecentMinutes(table, end)
+        minutes_over: dict[Scope, int] = {}
         for group in all_groups:
-            for scope, rate in self._over(group, look, ceilings):
+            for scope, rate in self._over(group, recent, ceilings):
                 # Late records may change a window that ended before the finding cleared.
                 if end <= self._cleared.get(scope, 0):
                     continue
-                standing[scope] = self._standing.get(scope, 0) + 1
-                if standing[scope] >= self._settings.stand_minutes:
+                minutes_over[scope] = self._minutes_over.get(scope, 0) + 1
+                if minutes_over[scope] >= self._settings.stand_minutes:
                     onset = _onset(table, group, rate, end)
                     finding = open_finding(scope, group, rate, onset, end)
                     self._open[scope] = _OpenRate(
-                        finding=with_numbers(finding, rate, end, ceilings), asked=end
+                        finding=with_numbers(finding, rate, end, ceilings), last_request=end
                     )
-        self._standing = standing
+        self._minutes_over = minutes_over
 
     def _over(
-        self, group: Group, look: RecentMinutes, ceilings: Ceilings
+        self, group: Group, recent: RecentMinutes, ceilings: Ceilings
     ) -> Iterator[tuple[Scope, WindowRate]]:
         """Yields what of a group is newly over: its routes together, else single routes.
 
         Routes that have a finding of their own are left out.
         """
-        longest = look.windows[WINDOWS[-1]][1, list(group.places)]
+        longest = recent.windows[WINDOWS[-1]][1, list(group.places)]
         if longest.sum() < LEAST_FAILED or group.scope(POOL) in self._open:
             return
         free = [
@@ -140,33 +140,33 @@ class BrokenDetector:
             for place, route in enumerate(group.routes)
             if group.scope(route) not in self._open
         ]
-        pooled = self._proven(group, free, look, ceilings) if len(free) > 1 else None
+        pooled = self._proven(group, free, recent, ceilings) if len(free) > 1 else None
         if pooled is not None and pooled.is_shared:
             yield group.scope(POOL), pooled
             return
         for place in free:
             if longest[place] < LEAST_FAILED:
                 continue
-            single = self._proven(group, [place], look, ceilings)
+            single = self._proven(group, [place], recent, ceilings)
             if single is not None:
                 yield group.scope(group.routes[place]), single
 
     def _proven(
-        self, group: Group, places: Sequence[int], look: RecentMinutes, ceilings: Ceilings
+        self, group: Group, places: Sequence[int], recent: RecentMinutes, ceilings: Ceilings
     ) -> WindowRate | None:
         """Returns the rate in the shortest window that proves it over, None if no window does.
 
         If several routes together do not prove it, those that are over by themselves are tried.
         """
-        for length, sums in look.windows.items():
-            if not look.is_spread([group.places[place] for place in places], length):
+        for length, sums in recent.windows.items():
+            if not recent.is_spread([group.places[place] for place in places], length):
                 continue
-            rate = window_rate(group, places, sums, look.past, ceilings)
+            rate = window_rate(group, places, sums, recent.past, ceilings)
             if self._is_proven(rate, 1, len(places)):
                 return rate
             if 1 < len(rate.routes) < len(places) <= MOST_PICKED:
                 over = [place for place in places if group.routes[place] in rate.routes]
-                picked = window_rate(group, over, sums, look.past, ceilings)
+                picked = window_rate(group, over, sums, recent.past, ceilings)
                 # Routes picked by their result need more evidence: one of 2^n subsets (Bonferroni).
                 if self._is_proven(picked, 2 ** len(places), len(over)):
                     return picked
@@ -176,7 +176,7 @@ class BrokenDetector:
         is_enough = rate.n >= self._settings.fewest_requests
         return is_enough and rate.is_over_of(choices) and (routes == 1 or rate.is_shared)
 
-    def _go_on(
+    def _update_open(
         self, table: SignalMinutes, all_groups: Sequence[Group], now: int, ceilings: Ceilings
     ) -> Iterator[Finding]:
         """Updates the findings that last with the numbers of now, and yields those that cleared."""
@@ -187,7 +187,7 @@ class BrokenDetector:
             group = by_name.get(scope[:3])
             rate = self._now(group, broken.finding, windows, past, ceilings) if group else None
             if rate is not None and rate.n:
-                broken.asked = now
+                broken.last_request = now
             is_over = rate is not None and rate.n and rate.share > rate.ceiling
             is_expected = ceilings.is_accepted(scope) and not (rate is not None and rate.is_over)
             if is_over and rate is not None and not is_expected:
@@ -244,7 +244,7 @@ class BrokenDetector:
             broken.under_since is not None
             and now - broken.under_since >= self._settings.clear_minutes * MINUTE
         )
-        return is_under or now - broken.asked >= SILENT_SECONDS
+        return is_under or now - broken.last_request >= SILENT_SECONDS
 
 
 def _onset(table: SignalMinutes, group: Group, rate: WindowRate, end: int) -> int:

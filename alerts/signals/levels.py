@@ -195,14 +195,14 @@ def _agreement(
     cells_n, cells_mean = past.cells_n[:, chosen], past.cells_mean[:, chosen]
     is_seen = cells_n > 0
     # Days or hours with few requests prove nothing either way and are skipped.
-    speaks = cells_n.sum(axis=1) >= LEAST_CELL
-    if not speaks.any():
+    has_enough = cells_n.sum(axis=1) >= LEAST_CELL
+    if not has_enough.any():
         return float("inf")
-    weight = n * is_seen[speaks]
+    weight = n * is_seen[has_enough]
     weight = weight / weight.sum(axis=1, keepdims=True)
-    change = (weight * (mean - cells_mean[speaks])).sum(axis=1)
+    change = (weight * (mean - cells_mean[has_enough])).sum(axis=1)
     with np.errstate(divide="ignore"):
-        per_request = np.where(is_seen[speaks], 1 / n + 1 / cells_n[speaks], 0)
+        per_request = np.where(is_seen[has_enough], 1 / n + 1 / cells_n[has_enough], 0)
     error = np.sqrt((weight**2 * variance * per_request).sum(axis=1))
     return float((side * change / error).min())
 

@@ -24,7 +24,7 @@ from ragvigil.model.finding import Finding, FindingKind
 
 WINDOWS = (15, 30, 60)
 """Lengths of the windows in minutes, shortest first."""
-LOOK_SECONDS = 300
+CHECK_SECONDS = 300
 """Seconds between two checks."""
 LEAST_Z = 4.75
 """Standard errors of a change: about one false move a week over 90 series and all checks."""
@@ -92,22 +92,22 @@ class MovedDetector:
                     scope_of(finding.routes),
                 )
                 self._open[scope] = _OpenMove(finding=finding, change=change_of(finding))
-        self._looked = 0
+        self._checked_at = 0
 
     def step(self, table: SignalMinutes, now: int, accepted: Accepted) -> tuple[Finding, ...]:
-        """Checks the windows that end at `now` (seconds), every LOOK_SECONDS.
+        """Checks the windows that end at `now` (seconds), every CHECK_SECONDS.
 
         Returns the findings that are open afterwards, and those that cleared now.
         """
-        if now // LOOK_SECONDS <= self._looked // LOOK_SECONDS:
+        if now // CHECK_SECONDS <= self._checked_at // CHECK_SECONDS:
             return self.open
-        self._looked = now
+        self._checked_at = now
         levels = Levels(table, now, min_days=self._min_days, least_past=self._settings.least_past)
         windows = {minutes: table.last(now, minutes) for minutes in WINDOWS}
         groups = _groups(table)
-        cleared = tuple(self._go_on(groups, levels, windows[WINDOWS[-1]], now, accepted))
+        cleared = tuple(self._update_open(groups, levels, windows[WINDOWS[-1]], now, accepted))
         for group in groups:
-            self._look(table, group, levels, windows, now, accepted)
+            self._open_new(table, group, levels, windows, now, accepted)
         return (*self.open, *cleared)
 
     @property
@@ -121,7 +121,7 @@ class MovedDetector:
             if moved.finding.finding_id == finding.finding_id:
                 moved.finding = finding
 
-    def _look(
+    def _open_new(
         self,
         table: SignalMinutes,
         group: _Group,
@@ -185,7 +185,7 @@ class MovedDetector:
         floor = max(relative if signal.is_anchored else 0.0, spread)
         return floor if shift.is_same_hours else YOUNG * floor
 
-    def _go_on(
+    def _update_open(
         self,
         all_groups: Sequence[_Group],
         levels: Levels,

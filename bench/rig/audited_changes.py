@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from alerts.audits.decide import Plan, update, wanted
+from alerts.audits.decide import Plan, next_rubrics, update
 from alerts.audits.matching import SAMPLE, comparable, least_of, likeness, match
 from alerts.deltas.windows import Floats, Ints
 from ragvigil.model.audit import AuditResult, AuditState, Pair, Side, Verdict
@@ -168,7 +168,7 @@ def audited(
     confirmed: dict[str, float] = {}
     minute = NOTICED_MINUTES
     while minute <= MOST_MINUTES:
-        running = wanted(results, plan, len(pairs))
+        running = next_rubrics(results, plan, len(pairs))
         if not running:
             break
         here = min(int(np.searchsorted(come, minute)), taken + LOOK_PAIRS)

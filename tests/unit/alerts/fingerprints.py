@@ -1,4 +1,4 @@
-"""A small service whose setup can be changed, as fingerprints."""
+"""Fingerprints of a small service whose setup can be changed."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ def request(number: int, question: int, setup: Setup) -> Fingerprint:
 
 
 def traffic(*phases: tuple[int, Setup | Sequence[Setup]], seed: int = 7) -> list[Fingerprint]:
-    """So many requests of each setup, or of setups mixed by chance, one every ten seconds."""
+    """Requests of each setup, or of setups mixed by chance, one every ten seconds."""
     chance = random.Random(seed)
     found: list[Fingerprint] = []
     for count, setups in phases:
@@ -74,7 +74,7 @@ def traffic(*phases: tuple[int, Setup | Sequence[Setup]], seed: int = 7) -> list
 
 
 def noticed(requests: Sequence[Fingerprint]) -> list[tuple[int, Notice]]:
-    """Every notice, with how many requests had come before the one that made it certain."""
+    """Every notice, with the number of requests before the one that made it certain."""
     detector = RouteNotices(PLACE, NoticeSettings())
     return [
         (number, notice)

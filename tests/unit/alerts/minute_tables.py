@@ -21,7 +21,7 @@ def named(signal: str, route: str = "/a", segment: str = "") -> Series:
 
 
 def sums(cells: Mapping[tuple[Series, int], Cell]) -> Sums:
-    """Sums of these cells, by series and start of their bin."""
+    """The sums of these cells, by series and start of their bin."""
     series = tuple(dict.fromkeys(each for each, _ in cells))
     n, total, squares = np.array(list(cells.values()), dtype=np.float64).reshape(-1, 3).T
     return Sums(

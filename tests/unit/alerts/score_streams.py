@@ -1,4 +1,4 @@
-"""Streams of scores for the tests of this folder."""
+"""Streams of scores for the tests of deltas."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def rollups(
     of: tuple[Series, ...] = (series(),),
     index: np.ndarray | None = None,
 ) -> Rollups:
-    """Roll-ups of single scores; a NaN value could not be seen."""
+    """Folds single scores into roll-ups; NaN is a value that could not be seen."""
     seen = ~np.isnan(values)
     numbers = np.nan_to_num(values)
     counts = {

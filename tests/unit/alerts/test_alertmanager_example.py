@@ -1,4 +1,4 @@
-"""The example for Alertmanager: it loads, and alerts go where they should."""
+"""The example for Alertmanager loads and routes alerts where they should go."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The Prometheus rules: they load, fire when they should, and name only what there is."""
+"""The Prometheus rules load, fire when they should, and name only metrics that exist."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ FILES = sorted(RULES.glob("*.yml"))
 TESTS = sorted((RULES / "tests").glob("*.yml"))
 PAGES = {"RagQualityIncident", "RagDataAtRisk", "RagNotWatching"}
 WHICH = {"RagQualityIncident": "page", "RagQualityTicket": "ticket"}
-"""The severity of these is a label of the incident."""
+"""Alerts whose severity is a label of the incident."""
 
 
 def rules(kind: str) -> Iterator[dict[str, Any]]:
@@ -36,7 +36,7 @@ ALERTS = {rule["alert"] for rule in rules("alert")}
 
 
 def expected() -> dict[str, set[bool]]:
-    """By alert, whether tests expect it to fire and not to fire."""
+    """By alert, whether tests expect it to fire, and not to fire."""
     outcomes: dict[str, set[bool]] = {}
     for path in TESTS:
         for test in yaml.safe_load(path.read_text(encoding="utf-8"))["tests"]:
@@ -106,7 +106,7 @@ def test_no_rule_mixes_rubrics_or_layers() -> None:
 
 
 def test_no_alert_depends_on_how_a_score_stands() -> None:
-    """What is a regression is decided by the daemon, not by a threshold on a mean."""
+    """The daemon decides what a regression is, not a threshold on a mean."""
     for rule in rules("alert"):
         scores = set(re.findall(r"ragvigil_score_\w+", rule["expr"]))
         assert scores <= {"ragvigil_score_absent"}

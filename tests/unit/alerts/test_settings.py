@@ -1,4 +1,4 @@
-"""Settings of `[alerts]` and `[metrics]` refuse what cannot be meant, in one sentence."""
+"""Settings of `[alerts]` and `[metrics]` refuse wrong values in one sentence."""
 
 from __future__ import annotations
 

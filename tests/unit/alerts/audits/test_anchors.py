@@ -1,4 +1,4 @@
-"""What starts an audit, in which order, and which changes share one."""
+"""Anchors: what starts an audit, in which order, and which changes share one."""
 
 from __future__ import annotations
 

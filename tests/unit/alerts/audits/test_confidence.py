@@ -1,4 +1,4 @@
-"""Bounds that hold at every look, and what so many differences could show."""
+"""Bounds that hold at every look, and the drop that n differences could show."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ def test_equal_differences_do_not_prove_anything_by_being_equal() -> None:
 
 @pytest.mark.parametrize("share", [0.03, 0.3])
 def test_the_bounds_are_passed_at_any_look_no_more_often_than_they_say(share: float) -> None:
-    """600 differences of scores that are 0 or 1, each looked at: 1 % may pass, a side."""
+    """600 differences of scores of 0 or 1, checked after each: 1 % may be wrong a side."""
     rng = np.random.default_rng(5)
     runs, most, alpha = 1500, 600, 0.01
     values = (rng.random((runs, most)) < share) * 1.0 - (rng.random((runs, most)) < share)

@@ -1,4 +1,4 @@
-"""What an audit may say after so many pairs, which rubrics it still needs, and its words."""
+"""What an audit has shown after some pairs, which rubrics it still judges, and its words."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from alerts.audits.decide import Plan, allowed, caused_by, overdue, update, wanted
+from alerts.audits.decide import Plan, allowed_pairs, caused_by, next_rubrics, overdue, update
 from alerts.audits.words import Pace, conclusion, findings, outcome, progress, with_end
 from ragvigil.model.audit import Audit, AuditResult, AuditState
 from ragvigil.model.finding import FindingKind
@@ -155,7 +155,7 @@ def test_a_drop_ends_what_follows_from_it(
         result(RELEVANCE, state=AuditState(relevance)),
         result(GROUNDEDNESS, state=AuditState(groundedness)),
     ]
-    assert wanted(results, PLAN, 100) == needed
+    assert next_rubrics(results, PLAN, 100) == needed
 
 
 @pytest.mark.parametrize(
@@ -175,13 +175,13 @@ def test_a_small_drop_ends_nothing_and_waits_for_its_records(
         result(rubric, state=AuditState.DROPPED, n=min(pairs, 120), before=0.9, after=0.9 - drop)
         for rubric, drop in drops.items()
     ]
-    assert wanted(results, PLAN, pairs) == needed
+    assert next_rubrics(results, PLAN, pairs) == needed
 
 
 def test_after_small_drops_with_all_their_records_nothing_is_needed() -> None:
     known = {"state": AuditState.DROPPED, "n": 300, "before": 0.9, "after": 0.83}
     results = [result(rubric, **known) for rubric in (*PLAN.first, *PLAN.then)]
-    assert wanted(results, PLAN, 300) == ()
+    assert next_rubrics(results, PLAN, 300) == ()
 
 
 @given(
@@ -198,7 +198,7 @@ def test_where_every_drop_pages_none_is_small(
         result(rubric, state=state, n=n, before=1.0, after=1 - drop, change=-drop)
         for rubric, state in zip(rubrics, states, strict=True)
     ]
-    needed = wanted(results, every, n)
+    needed = next_rubrics(results, every, n)
     known = dict(zip(rubrics, states, strict=True))
     assert all(known[rubric] is AuditState.RUNNING for rubric in needed)
     if AuditState.DROPPED in states[:2]:
@@ -211,18 +211,18 @@ def test_where_every_drop_pages_none_is_small(
 
 def test_at_the_budget_the_first_rubrics_end() -> None:
     undecided = [result(RELEVANCE, change=-0.01), result(GROUNDEDNESS, change=0.01)]
-    assert wanted(undecided, PLAN, 299) == PLAN.first
-    assert wanted(undecided, PLAN, 300) == PLAN.then
-    assert wanted(undecided, replace(PLAN, then=()), 300) == ()
+    assert next_rubrics(undecided, PLAN, 299) == PLAN.first
+    assert next_rubrics(undecided, PLAN, 300) == PLAN.then
+    assert next_rubrics(undecided, replace(PLAN, then=()), 300) == ()
 
 
 def test_a_drop_in_sight_may_cost_twice_as_much_and_no_more() -> None:
     in_sight = [result(n=150, change=-0.06)]
-    assert allowed(in_sight, PLAN) == 600
-    assert allowed([result(n=149, change=-0.06)], PLAN) == 300
-    assert allowed([result(n=150, change=-0.03)], PLAN) == 300
-    assert allowed([result(n=150, change=-0.06, state=AuditState.DROPPED)], PLAN) == 300
-    assert wanted(in_sight, PLAN, 600) == PLAN.then
+    assert allowed_pairs(in_sight, PLAN) == 600
+    assert allowed_pairs([result(n=149, change=-0.06)], PLAN) == 300
+    assert allowed_pairs([result(n=150, change=-0.03)], PLAN) == 300
+    assert allowed_pairs([result(n=150, change=-0.06, state=AuditState.DROPPED)], PLAN) == 300
+    assert next_rubrics(in_sight, PLAN, 600) == PLAN.then
 
 
 def test_what_comes_then_does_not_wait_for_a_drop_in_sight() -> None:
@@ -237,7 +237,7 @@ def test_what_comes_then_does_not_wait_for_a_drop_in_sight() -> None:
 
 def test_after_the_end_of_all_nothing_is_needed() -> None:
     results = [result(name, state=AuditState.STEADY) for name in (*PLAN.first, *PLAN.then)]
-    assert wanted(results, PLAN, 10) == ()
+    assert next_rubrics(results, PLAN, 10) == ()
 
 
 def test_a_drop_of_relevance_is_of_retrieval_or_of_the_documents_that_changed() -> None:

@@ -1,4 +1,4 @@
-"""Audits over a real store: before against after, look by look, and through a restart."""
+"""Audits over a real store: before against after, step by step, and through a restart."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ Scorer = Callable[[RagRecord, str], float | None]
 
 
 def chance(*parts: object) -> float:
-    """0..1 by a hash: the same for the same parts."""
+    """A number in 0..1 by a hash: same parts, same number."""
     return int(hashlib.sha256(repr(parts).encode()).hexdigest()[:8], 16) / 2**32
 
 
@@ -52,7 +52,7 @@ def level(after: float, before: float = 0.9, *, of: str = "groundedness") -> Sco
 
 @dataclass(kw_only=True)
 class Watched:
-    """An auditing with a clock, and a judge that scores as it is told."""
+    """The job of audits with a clock, and a judge with scores that the test sets."""
 
     store: Store
     scorer: Scorer
@@ -93,7 +93,7 @@ class Watched:
         )  # fmt: skip
 
     def turn(self, *notices: Notice, **given: Sequence[object]) -> tuple[Finding, ...]:
-        """One turn, with the look that it began, and the news of that."""
+        """Runs the job, waits for the steps that it starts, and returns the findings of the run."""
         found = self.auditing.run(
             self.now, notices, given.get("deploys", ()), given.get("moved", ())  # type: ignore[arg-type]
         )  # fmt: skip
@@ -102,7 +102,7 @@ class Watched:
         return found
 
     def turns(self, *notices: Notice, most: int = 60) -> tuple[Finding, ...]:
-        """Turns until the audit ends."""
+        """Runs until the audit ends."""
         self.turn(*notices)
         for _ in range(most):
             self.turn()
@@ -123,7 +123,7 @@ def watched(store: Store) -> Watched:
 def keep(
     store: Store, numbers: range, start: int, span: int, *, routes: Sequence[str] = ("/ask",)
 ) -> None:
-    """Records evenly over a span of time, of three questions in turn."""
+    """Stores records evenly over a span of time, of three questions in turn."""
     rows = TraceRows(RUBRICS)
     for place, number in enumerate(numbers):
         at = start + span * place // len(numbers)
@@ -420,5 +420,5 @@ def test_rubrics_that_the_judge_never_speaks_of_end_the_audit(watched: Watched) 
     watched.auditing = watched.audited_by(ask)
     watched.turns(notice())
     assert watched.audit.state is AuditState.UNDECIDED
-    assert watched.audit.why == "the judge is asked none of its rubrics: [judge] rubrics"
+    assert watched.audit.why == "the judge is configured for none of its rubrics: [judge] rubrics"
     assert watched.audit.pairs == STEP_PAIRS

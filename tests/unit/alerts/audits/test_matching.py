@@ -1,4 +1,4 @@
-"""Records from before that were asked like those from after, in any language."""
+"""Records from before a change are matched by their questions, in any language."""
 
 from __future__ import annotations
 

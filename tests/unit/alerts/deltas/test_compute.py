@@ -1,4 +1,4 @@
-"""What moved, by how much, since when."""
+"""Deltas: what moved, by how much, since when."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What Prometheus reads of scores."""
+"""The Prometheus metrics of scores."""
 
 from __future__ import annotations
 

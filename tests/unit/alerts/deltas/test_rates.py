@@ -12,7 +12,7 @@ WANTED = ("refusal:refused", "*:failed")
 
 
 def rollups(counts: list[list[float]], rubric: str) -> Rollups:
-    """One series; a row a measure, a column a bin."""
+    """One series; a row per measure, a column per bin."""
     return Rollups(series=(series(rubric),), start=START, counts=np.array(counts)[:, :, None])
 
 

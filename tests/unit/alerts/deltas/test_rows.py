@@ -1,4 +1,4 @@
-"""Rows say what the arrays say; unknown is None."""
+"""Rows hold the values of the arrays; unknown is None."""
 
 from __future__ import annotations
 

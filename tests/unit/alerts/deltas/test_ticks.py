@@ -1,4 +1,4 @@
-"""Which ticks are due, and that none is forgotten."""
+"""Which ticks are due: every tick is computed."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A judged mean helped by a cheap score: what it equals, covers, and refuses to say."""
+"""The judged mean with a cheap score: what it equals, and what its interval covers."""
 
 from __future__ import annotations
 

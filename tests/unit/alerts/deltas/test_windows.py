@@ -1,4 +1,4 @@
-"""A window of roll-ups says what the scores say one by one."""
+"""A window of roll-ups equals the naive counts of its scores."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What an incident is pinned to, by the table of what a movement means."""
+"""The cause of an incident, by its findings and changes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Findings become incidents: one per cause."""
+"""Findings are folded into incidents, one per cause."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The job of incidents over the embedded store: kept, rebuilt, acted upon."""
+"""The job of incidents over the embedded store: stored, rebuilt, changed by people."""
 
 from __future__ import annotations
 

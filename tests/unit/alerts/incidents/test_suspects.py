@@ -1,4 +1,4 @@
-"""Which way a number moved, and whether that is worse."""
+"""The direction in which a number moved, and whether that is worse."""
 
 from __future__ import annotations
 

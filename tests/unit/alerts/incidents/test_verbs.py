@@ -1,4 +1,4 @@
-"""What people may do to an incident, and when."""
+"""The verbs that people may apply to an incident, and when."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A change is noticed within 15 requests and called what it is; what varies anyway is not."""
+"""A change is noticed within 15 requests and named rightly; usual variation is not."""
 
 from __future__ import annotations
 

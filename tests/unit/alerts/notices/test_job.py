@@ -1,4 +1,4 @@
-"""Notices of live traffic: stored once, the same after a restart, whatever comes twice or late."""
+"""Notices of live traffic: stored once, the same after a restart, despite repeated records."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is broken: from how few requests, on which routes, and when it is over."""
+"""Broken rates: from how few requests, on which routes, and when they are over."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def watch(
     *,
     first: int = 0,
 ) -> list[tuple[int, Finding]]:
-    """Every finding with the minute it was given in, while the cells come each minute."""
+    """Every finding with the minute of its step, while the cells repeat each minute."""
     given = []
     for place in range(first, first + minutes):
         minute = NOW + place * MINUTE

@@ -1,4 +1,4 @@
-"""The newest values of the signals."""
+"""The newest values of the signals, for gauges."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The signals over the real store: what changed is read, and becomes findings."""
+"""The job of the signals over a real store: reads what changed, and finds what is worse."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What can be seen how fast: monotone in the traffic, true to the detectors' rules."""
+"""Limits: monotone in the traffic, and true to the detectors' rules."""
 
 from __future__ import annotations
 

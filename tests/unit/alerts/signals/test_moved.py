@@ -1,4 +1,4 @@
-"""What moved: found within the hour, quiet through waves, mixes and odd days, over after a day."""
+"""Moved numbers: found within the hour, quiet through waves and odd days, over after a day."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def watch(
     level: Level,
     routes: tuple[str, ...] = ("/a",),
 ) -> list[tuple[int, Finding]]:
-    """Every finding with the minute it was given in, the first at the end of the table."""
+    """Every finding with the minute of its step; minutes count from the end of the table."""
     start, given = table.end, []
     for place in range(minutes):
         minute = start + place * MINUTE

@@ -1,4 +1,4 @@
-"""Operating points: what is said, from how much evidence, and what is left unsaid."""
+"""Operating points: which are reported, and from how much evidence."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What Prometheus reads of the watch."""
+"""The Prometheus metrics of the watch."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ TEXT = Message(
 
 
 class Watch:
-    """The collector with a clock that stands until it is moved."""
+    """The collector with a clock that the test sets."""
 
     def __init__(self, **settings: int) -> None:
         self.now = float(START)

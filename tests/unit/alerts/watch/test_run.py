@@ -1,4 +1,4 @@
-"""A turn of the watch: what fails in it loses nothing."""
+"""A run of the watch: a failure in it loses nothing."""
 
 from __future__ import annotations
 
