@@ -79,3 +79,9 @@ def test_a_module_that_calls_itself_pure_does_not_import_the_store() -> None:
         if " Pure." in promise.partition("\n\n")[0]:
             stored = [target for target in imported(path) if "store" in target.parts]
             assert not stored, f"{path.relative_to(ROOT)} calls itself pure and imports {stored}"
+
+
+def test_unit_tests_lie_where_their_code_lies() -> None:
+    unit = ROOT / "tests" / "unit"
+    folders = {path.parent.relative_to(unit) for path in unit.rglob("test_*.py")}
+    assert [str(folder) for folder in sorted(folders) if not (ROOT / folder).is_dir()] == []
