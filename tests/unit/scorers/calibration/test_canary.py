@@ -113,7 +113,7 @@ def test_an_unchanged_judge_seldom_counts_as_moved() -> None:
         again = [
             float(np.clip(value + change, 0, 1)) for value, change in zip(FIRST, noise, strict=True)
         ]
-        # Clipping pushes the ends inwards: the rerun is held against another run of this judge.
+        # Clipping pushes the ends inwards: the rerun is compared with another run of this judge.
         other = rng.normal(0, 0.05, 60) * (rng.random(60) < 0.5)
         base = [
             float(np.clip(value + change, 0, 1)) for value, change in zip(FIRST, other, strict=True)

@@ -35,13 +35,13 @@ class Canary:
 
     store: Store
     server: LlmServer
-    judging: JudgeJob
+    judge_job: JudgeJob
     now: float = NOW / 1e9 + 60
 
     def run(self, *, facts: dict[str, RubricFacts] | None = None, every_hours: float = 6) -> bool:
         return CanaryJob(
             self.store,
-            self.judging,
+            self.judge_job,
             facts or FACTS,
             model=MODEL,
             every_hours=every_hours,
@@ -50,18 +50,18 @@ class Canary:
 
 
 @pytest.fixture
-def made(store: Store, tmp_path: Path) -> Iterator[Canary]:
+def rig(store: Store, tmp_path: Path) -> Iterator[Canary]:
     with serving(ContentJudge().answer) as server:
         settings = JudgeSettings(
             model=MODEL, base_url=server.openai, rubrics=("answer_relevance",), retries=0
         )
-        judging = JudgeJob(settings, store, tmp_path, {}, None, lambda _: None)
-        judging.start()
+        judge_job = JudgeJob(settings, store, tmp_path, {}, None, lambda _: None)
+        judge_job.start()
         deadline = time.monotonic() + 30
-        while judging._loop is None and time.monotonic() < deadline:
+        while judge_job._loop is None and time.monotonic() < deadline:
             time.sleep(0.01)
-        yield Canary(store=store, server=server, judging=judging)
-        judging.stop()
+        yield Canary(store=store, server=server, judge_job=judge_job)
+        judge_job.stop()
 
 
 def keep(store: Store, count: int) -> None:
@@ -76,51 +76,51 @@ def moved() -> float | None:
     return REGISTRY.get_sample_value("ragvigil_judge_moved", {"rubric": "answer_relevance"})
 
 
-def test_with_little_judged_there_is_no_canary_yet(made: Canary) -> None:
-    keep(made.store, 5)
-    assert not made.run()
-    assert made.server.calls == []
+def test_with_little_judged_there_is_no_canary_yet(rig: Canary) -> None:
+    keep(rig.store, 5)
+    assert not rig.run()
+    assert rig.server.calls == []
 
 
-def test_it_is_judged_at_once_and_again_after_the_hours(made: Canary) -> None:
-    keep(made.store, 75)
-    assert made.run()
-    calls = len(made.server.calls)
-    chosen = canary.current(made.store)
+def test_it_is_judged_at_once_and_again_after_the_hours(rig: Canary) -> None:
+    keep(rig.store, 75)
+    assert rig.run()
+    calls = len(rig.server.calls)
+    chosen = canary.current(rig.store)
     assert chosen is not None
     assert calls == len(chosen.members) > 30
-    assert not made.run()
-    made.now += 6 * 3600
-    assert made.run()
-    assert len(made.server.calls) == 2 * calls  # what an earlier run was told is not taken again
+    assert not rig.run()
+    rig.now += 6 * 3600
+    assert rig.run()
+    assert len(rig.server.calls) == 2 * calls  # replies of an earlier run are not reused
     assert moved() == 0
 
 
-def test_a_change_of_the_judge_has_it_judged_at_once(made: Canary) -> None:
-    keep(made.store, 75)
-    assert made.run()
+def test_a_change_of_the_judge_has_it_judged_at_once(rig: Canary) -> None:
+    keep(rig.store, 75)
+    assert rig.run()
     changed = replace(FACTS["answer_relevance"], version="99")
-    assert made.run(facts=FACTS | {"answer_relevance": changed})
+    assert rig.run(facts=FACTS | {"answer_relevance": changed})
 
 
-def test_a_milder_judge_is_reported(made: Canary) -> None:
-    keep(made.store, 75)
-    assert made.run()
-    made.server.judge = lambda prompt: (
+def test_a_milder_judge_is_reported(rig: Canary) -> None:
+    keep(rig.store, 75)
+    assert rig.run()
+    rig.server.judge = lambda prompt: (
         ContentJudge().answer(prompt).replace('"grade": 1', '"grade": 5')
     )
-    made.now += 6 * 3600
-    assert made.run()
-    chosen = canary.current(made.store)
+    rig.now += 6 * 3600
+    assert rig.run()
+    chosen = canary.current(rig.store)
     assert chosen is not None
-    runs = canary.runs(made.store, chosen.set_id)
+    runs = canary.runs(rig.store, chosen.set_id)
     means = [sum(score.value or 0.0 for score in run) / len(run) for run in runs]
     assert means[1] > means[0]
     assert moved() == 1
 
 
-def test_with_0_hours_or_no_judge_it_never_runs(made: Canary, tmp_path: Path) -> None:
-    keep(made.store, 75)
-    assert not made.run(every_hours=0)
-    off = JudgeJob(JudgeSettings(), made.store, tmp_path, {}, None, lambda _: None)
-    assert not replace(made, judging=off).run()
+def test_with_0_hours_or_no_judge_it_never_runs(rig: Canary, tmp_path: Path) -> None:
+    keep(rig.store, 75)
+    assert not rig.run(every_hours=0)
+    off = JudgeJob(JudgeSettings(), rig.store, tmp_path, {}, None, lambda _: None)
+    assert not replace(rig, judge_job=off).run()

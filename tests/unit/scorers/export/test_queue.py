@@ -75,21 +75,21 @@ class Counts:
         }
 
 
-def opened(receiver: Receiver, **settings: object) -> ExportQueue:
+def open_queue(receiver: Receiver, **settings: object) -> ExportQueue:
     """A queue with an open sender and no thread: the test calls `step`."""
     given = ExportSettings.model_validate({"endpoint": SOMEWHERE} | settings)
-    exporting = ExportQueue(given, open_sender=lambda _: receiver, clock=lambda: 7.0)
-    exporting._sender = receiver
-    return exporting
+    export_queue = ExportQueue(given, open_sender=lambda _: receiver, clock=lambda: 7.0)
+    export_queue._sender = receiver
+    return export_queue
 
 
 def test_a_record_is_exported_once_with_the_span_that_was_judged() -> None:
     receiver, counts = Receiver(), Counts()
-    exporting = opened(receiver)
+    export_queue = open_queue(receiver)
     outcome = outcome_of(1)
-    exporting.offer([outcome])
-    assert exporting.step()
-    assert not exporting.step()
+    export_queue.offer([outcome])
+    assert export_queue.step()
+    assert not export_queue.step()
     (answer,) = receiver.taken
     assert f"{answer.trace_id:032x}" == outcome.trace.trace_id
     assert f"{answer.span_id:016x}" == outcome.records[0].record.record_id
@@ -99,49 +99,49 @@ def test_a_record_is_exported_once_with_the_span_that_was_judged() -> None:
 
 
 def test_without_an_address_nothing_is_queued() -> None:
-    exporting = ExportQueue(ExportSettings())
-    exporting.offer([outcome_of(1)])
-    exporting.start()
-    assert exporting.status() == {"on": False}
-    exporting.stop()
+    export_queue = ExportQueue(ExportSettings())
+    export_queue.offer([outcome_of(1)])
+    export_queue.start()
+    assert export_queue.status() == {"on": False}
+    export_queue.stop()
 
 
 def test_results_that_find_the_queue_full_are_counted_and_dropped() -> None:
     receiver, counts = Receiver(), Counts()
-    exporting = opened(receiver, max_queue=2)
-    exporting.offer([outcome_of(number) for number in range(1, 6)])
-    assert exporting.step()
+    export_queue = open_queue(receiver, max_queue=2)
+    export_queue.offer([outcome_of(number) for number in range(1, 6)])
+    assert export_queue.step()
     assert len(receiver.taken) == 2
     assert counts.since() == {"exported_results": 4.0, "queue_full": 6.0}
 
 
 def test_a_request_is_tried_a_few_times_and_then_dropped() -> None:
     receiver, counts = Receiver(failure="503"), Counts()
-    exporting = opened(receiver)
-    exporting.offer([outcome_of(1)])
+    export_queue = open_queue(receiver)
+    export_queue.offer([outcome_of(1)])
     pauses = []
     for _ in range(ATTEMPTS):
-        assert not exporting.step()
-        pauses.append(exporting.pause_seconds())
+        assert not export_queue.step()
+        pauses.append(export_queue.pause_seconds())
     assert pauses == [1.0, 2.0, 4.0]
     assert counts.since() == {"export_failures": 3.0, "failed": 2.0}
     receiver.failure = ""
-    exporting.offer([outcome_of(2)])
-    assert exporting.step()
+    export_queue.offer([outcome_of(2)])
+    assert export_queue.step()
     assert [answer.trace_id for answer in receiver.taken] == [2]
-    assert exporting.status()["failing"] is False
+    assert export_queue.status()["failing"] is False
 
 
 def test_a_request_that_failed_arrives_when_the_receiver_is_back() -> None:
     receiver = Receiver(failure="503")
-    exporting = opened(receiver)
-    exporting.offer([outcome_of(1)])
-    assert not exporting.step()
-    assert exporting.status() == {
+    export_queue = open_queue(receiver)
+    export_queue.offer([outcome_of(1)])
+    assert not export_queue.step()
+    assert export_queue.status() == {
         "on": True, "address": SOMEWHERE, "failing": True, "waiting": 1,
     }  # fmt: skip
     receiver.failure = ""
-    assert exporting.step()
+    assert export_queue.step()
     assert len(receiver.taken) == 1
 
 
@@ -149,12 +149,12 @@ def test_a_failing_receiver_makes_one_line_in_the_log(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     receiver = Receiver(failure="refused")
-    exporting = opened(receiver)
+    export_queue = open_queue(receiver)
     for number in range(1, 5):
-        exporting.offer([outcome_of(number)])
-        exporting.step()
+        export_queue.offer([outcome_of(number)])
+        export_queue.step()
     receiver.failure = ""
-    exporting.step()
+    export_queue.step()
     output = capsys.readouterr().out
     assert output.count("export fails") == 1
     assert output.count("export works again") == 1
@@ -162,18 +162,18 @@ def test_a_failing_receiver_makes_one_line_in_the_log(
 
 def test_rejected_results_do_not_count_as_exported() -> None:
     counts = Counts()
-    exporting = opened(Receiver(rejects=1))
-    exporting.offer([outcome_of(1)])
-    exporting.step()
+    export_queue = open_queue(Receiver(rejects=1))
+    export_queue.offer([outcome_of(1)])
+    export_queue.step()
     assert counts.since() == {"exported_results": 1.0, "rejected": 1.0}
 
 
 def test_an_answer_with_unchanged_results_is_not_sent_again() -> None:
     receiver, counts = Receiver(), Counts()
-    exporting = opened(receiver)
+    export_queue = open_queue(receiver)
     for value in (0.25, 0.25, 0.5):
-        exporting.offer([outcome_of(1, value=value)])
-        exporting.step()
+        export_queue.offer([outcome_of(1, value=value)])
+        export_queue.step()
     assert [answer.results[0].value for answer in receiver.taken] == [0.25, 0.5]
     assert counts.since() == {"exported_results": 4.0, "unchanged": 2.0}
 
@@ -184,16 +184,16 @@ def test_replayed_traffic_is_not_exported_by_default() -> None:
     stored = StoredRecord(record=replayed.records[0].record, stamp=stamp_of(replayed, ("", 0)))
     for asked in (False, True):
         receiver = Receiver()
-        exporting = opened(receiver, backfill=asked)
-        exporting.offer([replayed])
-        exporting.offer_later([(stored, [Score(rubric="groundedness", value=1.0)])])
-        exporting.step()
+        export_queue = open_queue(receiver, backfill=asked)
+        export_queue.offer([replayed])
+        export_queue.offer_later([(stored, [Score(rubric="groundedness", value=1.0)])])
+        export_queue.step()
         assert len(receiver.taken) == 2 * asked
 
 
 def test_later_results_of_a_judge_are_exported_with_stream_and_probability() -> None:
     receiver = Receiver()
-    exporting = opened(receiver)
+    export_queue = open_queue(receiver)
     outcome: Outcome = outcome_of(1)
     stored = StoredRecord(record=outcome.records[0].record, stamp=stamp_of(outcome, ("", 0)))
     score = Score(
@@ -204,8 +204,8 @@ def test_later_results_of_a_judge_are_exported_with_stream_and_probability() -> 
         stream=Stream.AUDIT,
         inclusion_probability=0.05,
     )
-    exporting.offer_later([(stored, [score])])
-    exporting.step()
+    export_queue.offer_later([(stored, [score])])
+    export_queue.step()
     details = receiver.taken[0].results[0].details
     assert details["ragvigil.stream"] == "audit"
     assert details["ragvigil.inclusion_probability"] == 0.05
@@ -214,41 +214,41 @@ def test_later_results_of_a_judge_are_exported_with_stream_and_probability() -> 
 
 def test_a_request_is_bounded_by_results() -> None:
     receiver = Receiver()
-    exporting = opened(receiver)
-    exporting.offer([outcome_of(number) for number in range(1, BATCH_RESULTS + 1)])
-    assert exporting.step()
+    export_queue = open_queue(receiver)
+    export_queue.offer([outcome_of(number) for number in range(1, BATCH_RESULTS + 1)])
+    assert export_queue.step()
     assert sum(len(answer.results) for answer in receiver.taken) == BATCH_RESULTS
 
 
 def test_an_answer_without_opentelemetry_ids_is_counted_and_dropped() -> None:
     counts = Counts()
-    exporting = opened(Receiver())
+    export_queue = open_queue(Receiver())
     outcome = outcome_of(1)
     record = replace(outcome.records[0].record, trace_id="not-hex")
-    exporting.offer([replace(outcome, records=(replace(outcome.records[0], record=record),))])
-    assert not exporting.step()
+    export_queue.offer([replace(outcome, records=(replace(outcome.records[0], record=record),))])
+    assert not export_queue.step()
     assert counts.since() == {"no_span": 2.0}
 
 
 def test_the_thread_sends_what_waits_before_it_stops() -> None:
     receiver = Receiver()
-    exporting = opened(receiver)
-    exporting.start()
-    exporting.offer([outcome_of(number) for number in range(1, 2 * BATCH_RESULTS)])
-    exporting.stop(30)
+    export_queue = open_queue(receiver)
+    export_queue.start()
+    export_queue.offer([outcome_of(number) for number in range(1, 2 * BATCH_RESULTS)])
+    export_queue.stop(30)
     assert len(receiver.taken) == 2 * BATCH_RESULTS - 1
     assert receiver.is_closed
 
 
 def test_a_hanging_receiver_delays_neither_offers_nor_the_stop() -> None:
     receiver, counts = Receiver(blocks=600), Counts()
-    exporting = opened(receiver, max_queue=10)
-    exporting.start()
-    exporting.offer([outcome_of(1)])
+    export_queue = open_queue(receiver, max_queue=10)
+    export_queue.start()
+    export_queue.offer([outcome_of(1)])
     while not receiver.requests:
         time.sleep(0.01)
-    exporting.offer([outcome_of(number) for number in range(2, 100)])
-    exporting.stop(0.1)
+    export_queue.offer([outcome_of(number) for number in range(2, 100)])
+    export_queue.stop(0.1)
     lost = counts.since()
     assert lost["queue_full"] == 2 * 88
     assert lost["shutdown"] == 2 * 11

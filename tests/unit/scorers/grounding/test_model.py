@@ -23,7 +23,7 @@ STEP = Trees(
 )
 
 
-def made(**changed: object) -> Model:
+def model_with(**changed: object) -> Model:
     fields = {
         "version": "7", "columns": ("coverage", "missing"), "trees": STEP, "base": 0.5,
         "slope": 1.0, "shift": 0.0, "weights": Weights(by_word={"the": 1.0}, most=7.0),
@@ -44,21 +44,24 @@ def row(coverage: float, missing: float) -> list[float]:
 def test_a_row_goes_left_at_or_below_a_threshold(
     coverage: float, missing: float, odds: float
 ) -> None:
-    assert made().odds([row(coverage, missing)]).tolist() == [odds]
+    assert model_with().odds([row(coverage, missing)]).tolist() == [odds]
 
 
 def test_calibration_changes_no_order() -> None:
     rows = [row(0.9, 0), row(0.1, 0), row(0.1, 1)]
-    plain, bent = made().probabilities(rows), made(slope=0.5, shift=1.0).probabilities(rows)
+    plain, bent = (
+        model_with().probabilities(rows),
+        model_with(slope=0.5, shift=1.0).probabilities(rows),
+    )
     assert sorted(range(3), key=plain.__getitem__) == sorted(range(3), key=bent.__getitem__)
     assert plain != bent
 
 
 def test_a_model_survives_json() -> None:
-    again = from_json(to_json(made()))
+    again = from_json(to_json(model_with()))
     rows = [row(0.9, 0), row(0.1, 0)]
-    assert again.probabilities(rows) == made().probabilities(rows)
-    assert (again.version, again.weights) == ("7", made().weights)
+    assert again.probabilities(rows) == model_with().probabilities(rows)
+    assert (again.version, again.weights) == ("7", model_with().weights)
 
 
 def test_the_shipped_model_is_small_plain_and_reads_only_evidence() -> None:

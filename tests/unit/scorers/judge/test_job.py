@@ -27,7 +27,7 @@ def folder(tmp_path: Path) -> Path:
     return tmp_path / "judge"
 
 
-def judging(store: Store, folder: Path, **settings: object) -> JudgeJob:
+def judge_job(store: Store, folder: Path, **settings: object) -> JudgeJob:
     given = JudgeSettings.model_validate(EVERY | settings)
     bars = {"citation_validity": 0.5}
     return JudgeJob(given, store, folder, bars, None, lambda _: None)
@@ -66,7 +66,7 @@ def test_a_judge_without_a_usable_client_queues_nothing(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.delenv("OPENAI_API_KEY", raising=False)
-    judge = judging(store, folder, **settings)
+    judge = judge_job(store, folder, **settings)
     judge.offer([outcome_of(1)])
     assert judge.reason.startswith(reason)
     assert judge.status() == {"on": False, "reason": judge.reason}
@@ -75,7 +75,7 @@ def test_a_judge_without_a_usable_client_queues_nothing(
 def test_live_records_of_the_sample_are_queued_and_replayed_ones_are_not(
     store: Store, folder: Path
 ) -> None:
-    judge = judging(store, folder, sample_rate=1.0)
+    judge = judge_job(store, folder, sample_rate=1.0)
     live, old = outcome_of(1), outcome_of(2)
     old = replace(old, trace=replace(old.trace, backfill="import"))
     judge.offer([live, old])
@@ -88,14 +88,14 @@ def test_live_records_of_the_sample_are_queued_and_replayed_ones_are_not(
 
 
 def test_replayed_traffic_is_judged_on_request(store: Store, folder: Path) -> None:
-    judge = judging(store, folder, sample_rate=1.0, backfill=True)
+    judge = judge_job(store, folder, sample_rate=1.0, backfill=True)
     old = outcome_of(2)
     judge.offer([replace(old, trace=replace(old.trace, backfill="import"))])
     assert len(queued(judge, folder)) == 1
 
 
 def test_outside_the_sample_a_record_that_failed_is_suspicious(store: Store, folder: Path) -> None:
-    judge = judging(store, folder, sample_rate=0.0, suspicious_rate=1.0)
+    judge = judge_job(store, folder, sample_rate=0.0, suspicious_rate=1.0)
     judge.offer([outcome_of(1, value=0.25), outcome_of(2, value=1.0)])
     (queued_record,) = queued(judge, folder)
     assert (queued_record.trace_id, queued_record.stream) == (f"{1:032x}", Stream.SUSPICIOUS)
@@ -119,7 +119,7 @@ def test_a_record_that_a_user_complains_about_later_is_suspicious_once(
 ) -> None:
     keep(store, 1, 2)
     complain(store, 1)
-    judge = judging(store, folder, sample_rate=0.0, suspicious_rate=1.0)
+    judge = judge_job(store, folder, sample_rate=0.0, suspicious_rate=1.0)
     for _ in range(2):
         judge.suspect(NOW / SECOND - 60)
     (queued_record,) = queued(judge, folder)
@@ -131,17 +131,17 @@ def test_a_complaint_does_not_move_a_sampled_record_out_of_the_sample(
 ) -> None:
     keep(store, 1)
     complain(store, 1)
-    judge = judging(store, folder, sample_rate=1.0, suspicious_rate=1.0)
+    judge = judge_job(store, folder, sample_rate=1.0, suspicious_rate=1.0)
     judge.offer([outcome_of(1)])
     judge.suspect(NOW / SECOND - 60)
     assert [record.stream for record in queued(judge, folder)] == [Stream.BASE]
 
 
 def test_a_judge_that_samples_nothing_scores_no_rubric(store: Store, folder: Path) -> None:
-    off = judging(store, folder, sample_rate=0.0)
+    off = judge_job(store, folder, sample_rate=0.0)
     assert (off.judged, off.status()["on"]) == (frozenset(), False)
     off.stop()
-    on = judging(store, folder, sample_rate=0.0, routes={"/ask": 0.1})
+    on = judge_job(store, folder, sample_rate=0.0, routes={"/ask": 0.1})
     assert "groundedness" in on.judged
     on.stop()
 

@@ -32,7 +32,7 @@ def daily_tokens() -> int | None:
 
 
 @pytest.fixture
-def judging(
+def judge_job(
     store: Store, server: LlmServer, tmp_path: Path, daily_tokens: int | None
 ) -> Iterator[JudgeJob]:
     settings = JudgeSettings(
@@ -42,47 +42,49 @@ def judging(
         retries=0,
         daily_tokens=daily_tokens,
     )
-    judging = JudgeJob(settings, store, tmp_path, {}, None, lambda _: None)
-    judging.start()
+    judge_job = JudgeJob(settings, store, tmp_path, {}, None, lambda _: None)
+    judge_job.start()
     deadline = time.monotonic() + 30
-    while judging._judge is None and time.monotonic() < deadline:
+    while judge_job._judge is None and time.monotonic() < deadline:
         time.sleep(0.01)
-    yield judging
-    judging.stop()
+    yield judge_job
+    judge_job.stop()
 
 
-def rubrics_of(judging: JudgeJob, *rubrics: str) -> list[set[str]]:
-    scores_by_record = judging.judge_now(RECORDS, Purpose.AUDIT, rubrics)
+def rubrics_of(judge_job: JudgeJob, *rubrics: str) -> list[set[str]]:
+    scores_by_record = judge_job.judge_now(RECORDS, Purpose.AUDIT, rubrics)
     assert scores_by_record is not None
     return [{score.rubric for score in scores} for scores in scores_by_record]
 
 
-def test_all_configured_rubrics_are_asked_by_default(judging: JudgeJob) -> None:
-    (first, second) = rubrics_of(judging)
+def test_all_configured_rubrics_are_asked_by_default(judge_job: JudgeJob) -> None:
+    (first, second) = rubrics_of(judge_job)
     assert first == second
     assert {"answer_relevance", "context_relevance"} <= first
 
 
-def test_only_the_named_ones_are_asked_and_paid_for(judging: JudgeJob, server: LlmServer) -> None:
-    assert rubrics_of(judging, "answer_relevance") == [{"answer_relevance"}] * 2
+def test_only_the_named_ones_are_asked_and_paid_for(judge_job: JudgeJob, server: LlmServer) -> None:
+    assert rubrics_of(judge_job, "answer_relevance") == [{"answer_relevance"}] * 2
     assert len(server.calls) == len(RECORDS)
 
 
-def test_a_rubric_that_is_not_configured_is_not_asked(judging: JudgeJob, server: LlmServer) -> None:
-    assert rubrics_of(judging, "completeness") == [set(), set()]
+def test_a_rubric_that_is_not_configured_is_not_asked(
+    judge_job: JudgeJob, server: LlmServer
+) -> None:
+    assert rubrics_of(judge_job, "completeness") == [set(), set()]
     assert server.calls == []
 
 
 @pytest.mark.parametrize("daily_tokens", [10])
 def test_without_budget_a_score_has_no_value_and_the_label_that_ends_an_audit(
-    judging: JudgeJob, server: LlmServer
+    judge_job: JudgeJob, server: LlmServer
 ) -> None:
-    scores_by_record = judging.judge_now(RECORDS, Purpose.AUDIT, ("answer_relevance",))
+    scores_by_record = judge_job.judge_now(RECORDS, Purpose.AUDIT, ("answer_relevance",))
     assert scores_by_record is not None
     results = {(score.value, score.label) for scores in scores_by_record for score in scores}
     assert results == {(None, BUDGET)}
     assert server.calls == []
 
 
-def test_without_records_nothing_is_asked(judging: JudgeJob) -> None:
-    assert judging.judge_now([], Purpose.AUDIT) == []
+def test_without_records_nothing_is_asked(judge_job: JudgeJob) -> None:
+    assert judge_job.judge_now([], Purpose.AUDIT) == []

@@ -110,11 +110,11 @@ async def working(
             chance=random.Random(1),
             references=References(),
         )
-        made = JudgeQueue(None, 100) if queue is None else queue
-        bench = Bench(server=server, queue=made, judge=None, records={})  # type: ignore[arg-type]
+        judge_queue = JudgeQueue(None, 100) if queue is None else queue
+        bench = Bench(server=server, queue=judge_queue, judge=None, records={})  # type: ignore[arg-type]
         bench.judge = Judge(
             asker,
-            made,
+            judge_queue,
             families(load_rubrics(), rubrics),
             read=bench.read,
             write=bench.write,

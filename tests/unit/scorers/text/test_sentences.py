@@ -31,5 +31,5 @@ def test_the_pieces_cover_the_text(text: str) -> None:
 
 @pytest.mark.parametrize("piece", ["?", ".[.]", ".]", ".\"'", "\n", "\n1", ". ", "[1]"])
 def test_a_hundred_thousand_repeats_take_linear_time(piece: str) -> None:
-    text = piece * (100_000 // len(piece)) + "x"  # hours, were the time to grow with the square
+    text = piece * (100_000 // len(piece)) + "x"  # hours, if the time grew with the square
     assert cuts(text)[-1][1] == len(text)
