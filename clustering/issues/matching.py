@@ -121,6 +121,7 @@ def without_members(issue: Issue, members: int) -> Issue:
 
 def _by_family(kept: Iterable[KeptFailure]) -> Mapping[Family, list[KeptFailure]]:
     by_family: dict[Family, list[KeptFailure]] = defaultdict(list)
+    # In order of time: centroids move with each member (`assign_all`).
     for record in sorted(
         kept, key=lambda record: (record.failure.time_unix_nano, record.failure.key)
     ):

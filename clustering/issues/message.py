@@ -55,9 +55,9 @@ def lines(parts: Message) -> tuple[str, ...]:
 def count_text(count: Count) -> str:
     """How many, to two digits from 100 on, so that a label does not change with each member.
 
-    >>> seen(Count(seen=22, about=22, low=22, high=22))
+    >>> count_text(Count(seen=22, about=22, low=22, high=22))
     '22 seen'
-    >>> seen(Count(seen=1234, about=17628.6, low=16660, high=18640))
+    >>> count_text(Count(seen=1234, about=17628.6, low=16660, high=18640))
     'over 1200 seen, about 18000 [17000, 19000]'
     """
     known = _rounded(floor, count.seen)

@@ -124,6 +124,7 @@ class RootCauseJob:
         ]
         waiting = _waiting(due, last, int(now * NANOS))
         if waiting:
+            # Noted before the run: it costs money even if its report cannot be stored.
             self._begun[waiting[0].issue_id] = now
             is_spent = runs >= self._settings.runs_per_day
             self._thread = Thread(

@@ -156,6 +156,7 @@ class TopicJob:
             for day in range(since, int(now) + 1, DAY)
         )
         known = self._known(before, model)
+        # Rated questions are not random: only the sample shapes the topics.
         clustering = self._cluster(questions.vectors[questions.is_sampled])
         if known is None or isinstance(clustering, Unavailable):
             self._failed[place] = now
