@@ -34,6 +34,7 @@ def progress(audit: Audit, pairs: Sequence[Pair], plan: Plan, pace: Pace) -> str
     sample = sample_of(pairs, running[0].rubric)
     alpha = plan.alpha(running[0].rubric)
     now, later = (could_show(n, sample.variance, alpha) for n in (sample.n, most))
+    # No promise of a time without traffic, or once more pairs would not help.
     if later >= now or pace.an_hour <= 0:
         return f"{line}; could show a drop of {_points(now)} points"
     at = datetime.fromtimestamp(pace.now + (most - len(pairs)) / pace.an_hour * 3600, UTC)

@@ -197,6 +197,7 @@ class ScoreMetrics(Collector):
 
     def _label(self, rubric: str, label: str) -> str:
         labels = self._labels.setdefault(rubric, set())
+        # A label keeps its own value once it has one, so counters never change their labels.
         if len(labels) < self._settings.max_labels:
             labels.add(label)
         return label if label in labels else OTHER

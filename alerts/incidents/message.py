@@ -131,6 +131,7 @@ def _interval(finding: Finding) -> str:
     if finding.low is None or finding.high is None:
         return ""
     low, high = finding.low, finding.high
+    # A drop is shown by its size: [5, 15], not [-15, -5].
     if high <= 0:
         low, high = abs(high), abs(low)
     scale = 100 if _is_share(finding) else 1

@@ -126,6 +126,7 @@ def _values(record: RagRecord) -> tuple[str, ...]:
     return (
         about.embedding_model,
         _reranker(record),
+        # An epoch that a notice has named is no value that the service sends.
         "" if about.index_epoch.startswith(NOTICED_EPOCH) else about.index_epoch,
         about.llm_model,
         about.prompt_version,

@@ -118,6 +118,7 @@ def _broken(service: Service) -> Iterator[Limit]:
 
 
 def _is_broken(share: float, settings: BrokenSettings, n: int) -> bool:
+    # Both proofs that the detector asks for: over the ceiling, and unusual.
     failed = share * n
     return (
         n >= settings.fewest_requests
@@ -129,6 +130,8 @@ def _is_broken(share: float, settings: BrokenSettings, n: int) -> bool:
 def _moved(service: Service) -> Iterator[Limit]:
     fewest = MovedSettings().fewest_requests
     for sds in MOVES:
+        # The mean of n requests has the standard error sd
+        # sqrt(n).
         n = max(fewest, math.ceil((LEAST_Z / sds) ** 2))
         yield Limit(
             layer="moved",
@@ -143,6 +146,7 @@ def _audit(service: Service) -> Iterator[Limit]:
     settings = AuditSettings()
     plan = Plan(first=settings.rubrics, then=settings.then)
     alpha = plan.alpha(settings.rubrics[0])
+    # Twice the records: an audit may go on that far while a drop is in sight.
     most = 2 * settings.records
     for drop in AUDIT_DROPS:
         pairs = _least(partial(_shows, drop, 2 * service.sd**2, alpha)) or MOST

@@ -89,6 +89,7 @@ class WatchMetrics(Collector):
         """
         with self._lock:
             for incident in incidents:
+                # After a restart the first list holds incidents that an earlier process counted.
                 is_old = self._is_first and incident.opened_unix_nano < self._started * 1e9
                 self._count_incident(incident, by=0.0 if is_old else 1.0)
             self._incidents, self._messages = tuple(incidents), dict(messages)
@@ -170,6 +171,7 @@ class WatchMetrics(Collector):
                 *self._cap.labels(reading.service, reading.environment, reading.route),
                 reading.signal,
             )
+            # Routes beyond the cap share a key: the highest value is shown.
             highest[key] = max(reading.value, highest.get(key, reading.value))
         return {SIGNAL: highest, CEILING: {(name,): of for name, of in self._ceilings.items()}}
 
