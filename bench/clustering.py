@@ -2,8 +2,8 @@
 
     .venv/bin/python bench/clustering.py [--small]
 
-The measuring is in issue_causes.py. The folder of a benchmark stands first on its path, so that one
-which imports the stage of this name finds this file: `__path__` leads on to the stage's modules.
+The measuring is in rig/issue_causes.py. Python puts the folder of a script first on its path, so a
+benchmark that imports the stage `clustering` finds this file: `__path__` leads to the stage's modules.
 """
 
 from __future__ import annotations

@@ -24,7 +24,7 @@ TOPIC_DEVIATION = 0.16
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class World:
-    """What differs between the runs; `drop` by rubric, in the order of RUBRICS."""
+    """The settings of a run; `drop` holds one value per rubric, in the order of RUBRICS."""
 
     drop: tuple[float, float] = (0.0, 0.0)
     has_topics: bool = True
@@ -36,14 +36,14 @@ class World:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Questions:
-    """Questions by number, with their topic, and how alike each two are."""
+    """Numbered questions: their topics and the likeness of every pair."""
 
     topic: Ints
     alike: Floats
 
 
 def asked(rng: np.random.Generator) -> Questions:
-    """Questions of a few words that are usual everywhere and a few of their topic."""
+    """Questions of five words common to all topics and three of their own."""
     letters = np.array(list("abcdefghijklmnoprstuvw"))
 
     def words(count: int) -> list[str]:
@@ -145,7 +145,7 @@ def wandering(rng: np.random.Generator, world: World) -> Floats:
 
 
 def joined(parts: list[Traffic]) -> Traffic:
-    """These, one after the other."""
+    """Concatenates the parts in their order."""
     return Traffic(
         question=np.concatenate([part.question for part in parts]),
         route=np.concatenate([part.route for part in parts]),
@@ -156,7 +156,7 @@ def joined(parts: list[Traffic]) -> Traffic:
 def audited(
     questions: Questions, before: Traffic, after: Traffic, come: Floats, plan: Plan
 ) -> Ended:
-    """Looks until the audit is at its end."""
+    """Steps the audit until it ends."""
     results = [
         AuditResult(rubric=rubric, layer=layer)
         for rubric, layer in zip(RUBRICS, LAYERS, strict=True)

@@ -1,4 +1,4 @@
-"""Something that is looked at again and again while something else is measured."""
+"""Samples a value at intervals while something else is measured."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from contextlib import contextmanager
 
 @contextmanager
 def repeatedly(look: Callable[[], None], *, every_seconds: float) -> Iterator[None]:
-    """Looks now, then again and again, and at the end, in a thread of its own."""
+    """Samples at once, at intervals and at the end, in a thread of its own."""
     done = threading.Event()
 
     def looks() -> None:

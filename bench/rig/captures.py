@@ -70,7 +70,7 @@ def _trace(
 
 
 def carried(trace: Trace) -> str:
-    """Every string in a trace's attributes, events and log bodies, those in JSON read out too."""
+    """Every string in a trace's attributes, events and log bodies, strings within JSON included."""
     return "\x00".join(_strings_of(trace))
 
 
@@ -129,7 +129,7 @@ def where(capture: Capture) -> dict[str, Counter[str]]:
 
 
 def _places(span: Span) -> Iterator[Place]:
-    """The strings of a span by attribute, those in JSON read out too."""
+    """The strings of a span by attribute, including strings within JSON."""
     values: dict[str, list[object]] = defaultdict(list)
     for key, value in span.attributes.items():
         values[NUMBER.sub(".N", key)].append(value)

@@ -15,7 +15,7 @@ LOOK_SECONDS = 0.5
 
 @dataclass(slots=True)
 class Watched:
-    """Clustering processes as they were seen: CPU seconds of each at its first and last look."""
+    """CPU seconds of each clustering process at its first and last sample."""
 
     cpu: dict[int, tuple[float, float]] = field(default_factory=dict)
     looks: list[bool] = field(default_factory=list)
@@ -32,7 +32,7 @@ class Watched:
 
 @contextmanager
 def watching(core: int) -> Iterator[Watched]:
-    """Looks at the clustering processes now, every half second, and at the end."""
+    """Samples the clustering processes at once, every half second and at the end."""
     watched = Watched()
     with repeatedly(lambda: watched.look(core), every_seconds=LOOK_SECONDS):
         yield watched
@@ -50,13 +50,13 @@ def clustering_pids(core: int) -> list[int]:
 
 
 def cpu_seconds(pid: int) -> float:
-    """What a process has computed so far; 0 where it is gone."""
+    """CPU seconds that a process has used; 0 if it has ended."""
     after_name = _read(f"/proc/{pid}/stat").rpartition(b")")[2].split()
     return sum(map(int, after_name[11:13])) / os.sysconf("SC_CLK_TCK")
 
 
 def _read(path: str | Path) -> bytes:
-    """A file of /proc; empty where the process has ended."""
+    """The content of a file of /proc; empty if the process has ended."""
     try:
         return Path(path).read_bytes()
     except (FileNotFoundError, ProcessLookupError):

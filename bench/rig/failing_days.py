@@ -1,4 +1,4 @@
-"""Failing records of a service, day by day: causes known, reasons as a judge gives them.
+"""Failing records of a service by day, with known causes and reasons as a judge words them.
 
 Questions are labelled intents (BANKING77, CLINC150). The reasons name words of the question, or its
 intent.
@@ -19,9 +19,9 @@ from ragvigil.model.score import Layer
 
 CAUSES = Path(__file__).with_name("failing_causes.toml")
 WRONG = 0.2
-"""Share of reasons that are those of another cause of the family."""
+"""Share of reasons that name another cause of the same family."""
 BACKGROUND = 0.15
-"""Share of failures that have no cause in common with others."""
+"""Share of failures that share their cause with no other failure."""
 BY_INTENT = 0.3
 """Share of reasons that name the topic in other words than the question does: unmasked."""
 ROUTES = ("/ask", "/chat", "/search")
@@ -45,7 +45,7 @@ class Questions:
 
 
 def questions(name: str) -> Questions:
-    """A labelled set, without the questions that are of no intent."""
+    """The questions of a labelled set that have an intent."""
     asked = [
         (row["question"], row["intent"].replace("_", " "))
         for row in rows(name)
@@ -63,7 +63,7 @@ def days(
     per_day: int,
     wording: Sequence[str] = ("said",),
 ) -> list[Failing]:
-    """About `per_day` failures a day; `wording` are the lists that the judge's words are from."""
+    """About `per_day` failures a day; `wording` names the lists of reasons the judge draws from."""
     chance = random.Random(f"{seed} {first_day}")
     table = tomllib.loads(CAUSES.read_text(encoding="utf-8"))
     made = []
@@ -125,7 +125,7 @@ def _failure(
 
 
 def _words(question: str) -> str:
-    """The two longest words of a question, as they follow one another."""
+    """The two longest words of a question, in the question's order."""
     words = question.strip("?.! ").split()
     longest = sorted(words, key=len)[-2:]
     return " ".join(word for word in words if word in longest)

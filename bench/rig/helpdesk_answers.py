@@ -30,14 +30,14 @@ Asked = tuple[str, str]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Told:
-    """One answer as a record: of what was sent, and of spans without any name or version."""
+    """An answer as two records: from the spans as sent, and without names and versions."""
 
     record: RagRecord
     bare: RagRecord
 
 
 def answers(faults: Sequence[Fault], *, most: int) -> dict[str, dict[Asked, Told]]:
-    """What up to `most` questions a route are answered, healthy and under each fault."""
+    """Answers to up to `most` questions a route, healthy and under each fault."""
     questions = _first(load_questions(), most)
     exporter = InMemorySpanExporter()
     desk = make_desk([], exporter=exporter)
@@ -73,7 +73,7 @@ def _ask(client: TestClient, exporter: InMemorySpanExporter, question: Question)
 
 
 def decoded(spans: Sequence[ReadableSpan]) -> list[Span]:
-    """The spans by way of the bytes that the exporter would send."""
+    """The spans, encoded and decoded as the exporter would send them."""
     body = encode_spans(spans).SerializeToString()
     return list(
         decode_spans(decode(body, Encoding.PROTOBUF, Signal.TRACES, LimitSettings()).request)
@@ -97,7 +97,7 @@ def without_versions(span: Span) -> Span:
 
 
 def without_document_ids(record: RagRecord) -> RagRecord:
-    """As of a service whose chunks do not say which document they are of."""
+    """The record of a service whose chunks carry no document ids."""
     return replace(
         record,
         retrieved=tuple(replace(chunk, document_id="", metadata={}) for chunk in record.retrieved),

@@ -124,7 +124,7 @@ def _insert(
 
 
 def _others(requests: list[bytes]) -> list[dict[str, Rows]]:
-    """For each request, what the daemon writes of it into the tables beside `spans`."""
+    """The rows other than spans that the daemon writes for each request."""
     runner = Runner(load_scorers()).lean()  # as the daemon does under such a load
     rows = TraceRows(facts(runner))
     found = []

@@ -37,7 +37,7 @@ LATE = ("said", "held_out")
 PURITY, ORDERS = "purity >= 0.75", "20 arrival orders: ARI >= 0.80 between runs"
 SPEED = "50,000 vectors in <= 60 s"
 NEEDS_MANY = {PURITY, ORDERS, SPEED}
-"""What the few issues of a small run, and its few vectors, do not show."""
+"""Bars that need more issues and vectors than a small run has."""
 
 
 def measured(*, small: bool) -> tuple[dict[str, object], dict[str, bool]]:
@@ -127,7 +127,7 @@ def _embedder() -> Embed:
 
 
 def _rotated(embed: Embed) -> Embed:
-    """What stands for another model."""
+    """A stand-in for another embedding model."""
     chance = np.random.default_rng(SEED)
     turned, _ = np.linalg.qr(chance.normal(size=(384, 384)))
 
@@ -147,7 +147,7 @@ def _by_day(failing: Iterable[Failing]) -> dict[int, list[Failure]]:
 
 
 def _kept(before: Mapping[Key, str], after: Kept) -> float:
-    """Share of the records in an issue that are in the same one later."""
+    """Share of grouped records that are in the same issue later."""
     inside = {key: home for key, home in before.items() if home}
     return sum(after.issue_of(key) == home for key, home in inside.items()) / max(1, len(inside))
 
@@ -230,7 +230,7 @@ def _disrupted(
 
 
 def _shuffled(failing: Sequence[Failing], embed: Embed, orders: int) -> dict[str, float]:
-    """The same failures in random orders: how far the groups of any two runs agree."""
+    """Adjusted Rand index between runs on the same failures in random orders."""
     chance, runs = random.Random(SEED), []
     for _ in range(orders):
         times = [failure.failure.time_unix_nano for failure in failing]

@@ -28,7 +28,7 @@ Embed = Callable[[Sequence[str]], Vectors]
 
 @dataclass(slots=True)
 class Kept:
-    """What the daemon's store would hold: failures with vectors, issues, and who is where."""
+    """What the daemon's store would hold: failures with vectors, issues and memberships."""
 
     embed: Embed
     model: str
@@ -185,7 +185,7 @@ def vectors(embed: Embed, failures: Sequence[Failure]) -> Vectors:
 
 
 def lived(kept: Kept, several: Mapping[int, Sequence[Failure]], *, hours: int = 12) -> Kept:
-    """The same after days of failures, each day in turns of some hours."""
+    """Runs days of failures, each day in steps of several hours; returns the state at the end."""
     for day in sorted(several):
         left = sorted(several[day], key=lambda failure: failure.time_unix_nano)
         for turn in range(24 // hours):

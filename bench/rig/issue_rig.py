@@ -35,7 +35,7 @@ MOST, MOST_FAILING = 1000, 100_000
 
 
 def settings_for(judge: str) -> dict[str, str]:
-    """Every record is judged, those of the history too; local models run; nobody asks why."""
+    """Judges every record, history included; local models run; root causes and topics are off."""
     return judging(judge) | {
         "RAGVIGIL_JUDGE__BACKFILL": "true",
         "RAGVIGIL_INFERENCE__ENABLED": "true",
@@ -45,7 +45,7 @@ def settings_for(judge: str) -> dict[str, str]:
 
 
 def fill(folder: Path, judge: str, answers: Iterable[Answer], *, seed: int) -> dict[str, Truth]:
-    """A daemon's data with these answers, all judged; what is true of each, by trace id."""
+    """Stores and judges these answers; returns the truth of each by trace id."""
     dice = random.Random(f"{seed} history")
     sent = list(answers)
     bodies = [answer.template.emit(answer.start_unix_nano, dice) for answer in sent]
@@ -143,7 +143,7 @@ class Rig:
 def hour_of(
     filled: Path, folder: Path, judge: str, *, ended: float, factor: float
 ) -> Iterator[Rig]:
-    """A daemon on a copy of data whose traffic `ended` then (seconds), at this pace."""
+    """A daemon on a copy of data whose traffic ended at `ended` (Unix seconds), at this pace."""
     shutil.copytree(filled, folder, symlinks=True)
     clock = pace_from(ended, factor)
     settings = settings_for(judge) | {VARIABLE: f"{clock.factor}@{clock.origin}"}

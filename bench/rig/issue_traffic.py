@@ -24,7 +24,7 @@ HEALTHY_SHARE, BACKGROUND_SHARE = 0.5, 0.1
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Truth:
-    """What was asked, and the answer's fault or none: whether one of the three or of the rest."""
+    """The question and the answer's fault, if any: one of the hour's three or background."""
 
     question: int
     fault: str = HEALTHY
@@ -38,7 +38,7 @@ class Truth:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Answer:
-    """One answer to send: when its trace begins, which, and what is true of it."""
+    """An answer to send: the start of its trace, its template and its truth."""
 
     start_unix_nano: int
     template: Template
@@ -75,7 +75,7 @@ def _answers(
 
 
 def threes(seed: int, count: int) -> list[tuple[str, ...]]:
-    """Faults side by side, three at a time: those that came least first, in pairs that are new.
+    """Groups of three faults: the least used first, in pairs that have not met.
 
     >>> len({fault for three in threes(1, 4) for fault in three})
     10

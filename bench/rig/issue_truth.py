@@ -27,7 +27,7 @@ class Fails:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Named:
-    """An issue as the API tells it: its name, when it opened (seconds), its members' trace ids."""
+    """An issue of the API: its name, opening time (Unix seconds) and members' trace ids."""
 
     name: str
     opened: float

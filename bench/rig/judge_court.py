@@ -72,12 +72,12 @@ def _labelled(number: int, row: Mapping[str, Any]) -> RagRecord:
 
 
 def base_url(address: str, model: str) -> str:
-    """Where a stand-in speaks the protocol of a model."""
+    """The address at which a stand-in speaks the protocol of a model."""
     return f"{address}/v1" if model.startswith("openai:") else address
 
 
 def asker_of(client: Client, model: str, *, seed: int) -> Asker:
-    """Asks that client; one question of the records above has a golden case."""
+    """An asker of that client; one question of the records above has a golden case."""
     return Asker(
         client=client,
         model=model,
@@ -145,7 +145,7 @@ async def in_session(
     rounds: int = 3,
     opened: Mapping[str, Any] | None = None,
 ) -> AsyncIterator[tuple[Court, Judge]]:
-    """A court and its judge, which goes by `clock`; `opened` goes to `open_client`."""
+    """A court and its judge on `clock`; `opened` is passed to `open_client`."""
     client = open_client(settings, folder, **(opened or {}))
     queue = JudgeQueue(folder / "judge_queue.sqlite" if folder else None, 100_000)
     court = Court(client=client, queue=queue)

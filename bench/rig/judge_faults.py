@@ -42,7 +42,7 @@ REASONS = {*FailureKind, "incomplete"}
 
 @dataclass(kw_only=True)
 class Tally:
-    """What came of the matrix."""
+    """The results of the matrix."""
 
     asked: int = 0
     false_scores: list[str] = field(default_factory=list)
@@ -122,7 +122,7 @@ async def _under(
 
 @dataclass(frozen=True, kw_only=True)
 class _Bench:
-    """A server, its judge, who asks it, and how many calls a record takes without a fault."""
+    """A server, its judge and asker, and the number of calls a record takes without a fault."""
 
     server: LlmServer
     judge: FaultyJudge
@@ -171,7 +171,7 @@ async def _judged(asker: Asker, record: RagRecord) -> dict[str, Score]:
 
 
 def _counted() -> Counter[str]:
-    """What `ragvigil_judge_missing_total` says, by rubric."""
+    """The values of `ragvigil_judge_missing_total` by rubric."""
     found: Counter[str] = Counter()
     for metric in REGISTRY.collect():
         for sample in metric.samples:

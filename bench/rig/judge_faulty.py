@@ -1,4 +1,4 @@
-"""A provider with faults, on its wire or in its replies, and how it is asked."""
+"""A provider with faults on its wire or in its replies, and the settings of its client."""
 
 from __future__ import annotations
 
@@ -109,4 +109,4 @@ def settings_for(model: str, server: LlmServer, timeout_seconds: float) -> LlmSe
 
 
 async def at_once(_: float) -> None:
-    """No pause between two attempts: how long they are is not asked here."""
+    """Returns at once instead of pausing: the length of pauses is not measured here."""

@@ -99,7 +99,7 @@ def said(score: Score) -> float | None:
 
 
 def stored(score: Score) -> float | None:
-    """What enters means."""
+    """The value that enters means."""
     return score.value
 
 

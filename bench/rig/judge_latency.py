@@ -31,7 +31,7 @@ WAIT_SECONDS = 60.0
 
 
 def single_traces(count: int, *, seed: int) -> list[bytes]:
-    """As many requests of one trace each."""
+    """`count` requests of a single trace each."""
     per = otlp_requests.TRACES_A_REQUEST
     whole = otlp_requests.make((count + per - 1) // per * per, seed=seed)
     return [part for body in whole for part in _split(body)][:count]

@@ -65,7 +65,7 @@ def _small_budget(server: LlmServer, daily: int) -> LlmSettings:
 
 
 def _many(count: int) -> list[RagRecord]:
-    """Records that differ, so that no reply is known."""
+    """Records that differ, so that no reply comes from the cache."""
     kinds = house_records()
     return [
         replace(

@@ -11,7 +11,7 @@ from bench.rig.report import SAMPLES, bench_data
 
 
 def rows(name: str, *, small: bool = False) -> list[dict[str, Any]]:
-    """The rows of a set, a dict each; the sample where `small` or where the set is not there."""
+    """The rows of a set as dicts; its sample if `small` or if the set is missing."""
     folder = bench_data()
     whole = folder / "data" / f"{name}.jsonl.gz" if folder else None
     if whole is not None and whole.exists() and not small:

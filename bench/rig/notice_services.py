@@ -108,7 +108,7 @@ class Service:
 
 
 def right_kinds(shape: Shape, change: str) -> frozenset[ChangeKind] | None:
-    """What a change has to be called; None where the traffic cannot show it.
+    """The kinds that name a change correctly; None if the traffic cannot show it.
 
     Without document ids nobody can tell an edit from a re-chunk. Questions that are all new do not
     show that a chunk is another than last time. A prompt that is new at every request shows no
@@ -132,7 +132,7 @@ def right_kinds(shape: Shape, change: str) -> frozenset[ChangeKind] | None:
 
 
 def _draw(chance: random.Random, found: list[int]) -> list[int]:
-    """Different chunks, the popular ones more often, until there are enough."""
+    """Draws distinct chunks by Zipf until there are enough."""
     while len(found) < FOUND:
         number = bisect.bisect_left(ZIPF, chance.random() * ZIPF[-1])
         if number not in found:

@@ -14,7 +14,7 @@ def core_pid(daemon: ChildDaemon) -> int:
 
 
 def scoring_pids(daemon: ChildDaemon) -> list[int]:
-    """Process ids of those that score beside the core just now."""
+    """Process ids of the scoring workers that run now."""
     core, found = core_pid(daemon), []
     for folder in Path("/proc").glob("[0-9]*"):
         try:

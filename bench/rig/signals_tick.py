@@ -88,7 +88,7 @@ def fill(store: Store, start: int, end: int) -> None:
 
 
 def resident_mb() -> float:
-    """Memory that this process holds now."""
+    """The resident memory of this process, MB."""
     pages = int(Path("/proc/self/statm").read_text(encoding="ascii").split()[1])
     return pages * 4096 / 2**20
 

@@ -12,14 +12,14 @@ Change = Callable[[Trace, random.Random], Trace]
 
 
 def shuffled(trace: Trace, rng: random.Random) -> Trace:
-    """The spans in any order, as when they come split over more requests, some of them twice."""
+    """The spans in random order, some of them twice, as if split over several requests."""
     spans = [*trace.spans, *rng.sample(trace.spans, k=min(3, len(trace.spans)))]
     rng.shuffle(spans)
     return replace(trace, spans=tuple(spans))
 
 
 def renamed(trace: Trace, rng: random.Random) -> Trace:
-    """Other names of services."""
+    """Renames the services."""
     name = f"service-{rng.randrange(1000)}"
 
     def other(span: Span) -> Span:

@@ -89,7 +89,7 @@ def _records(told: Mapping[Asked, Told]) -> list[RagRecord]:
 
 
 def _rates(found: Sequence[RagRecord]) -> Means:
-    """The share of records of each broken signal that code tells."""
+    """The share of records with each broken signal that code detects."""
     runner = Runner(load_scorers())
     counted: Counter[str] = Counter()
     for record in found:

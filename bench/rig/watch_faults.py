@@ -29,7 +29,7 @@ from ragvigil.model.clock import Pace
 
 SETTLE_MINUTES, FAULT_MINUTES, CLEAR_MINUTES = 20.0, 120.0, 120.0
 CALM_MINUTES = 20.0
-"""Without a page for so long after what had to come has come, none is awaited any more."""
+"""The fault stays on this long after all that must come has come; a page too many would show."""
 LOOK_SECONDS = 1.0
 FILL_SECONDS = 900.0
 Row = Mapping[str, Any]
@@ -37,7 +37,7 @@ Row = Mapping[str, Any]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Rehearsed:
-    """What became of one fault; minutes of the daemon's time since it began, None for never."""
+    """The outcome of a fault; times are minutes on the daemon's clock since it began, or None."""
 
     fault: str
     factor: float
