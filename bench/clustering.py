@@ -3,7 +3,7 @@
     .venv/bin/python bench/clustering.py [--small]
 
 The measuring is in rig/issue_causes.py. Python puts the folder of a script first on its path, so a
-benchmark that imports the stage `clustering` finds this file: `__path__` leads to the stage's modules.
+benchmark that imports the stage `clustering` finds this file: `__path__` leads to its modules.
 """
 
 from __future__ import annotations
