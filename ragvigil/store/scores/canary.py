@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING
 
 from ragvigil.model.record import RagRecord
 from ragvigil.model.score import Score
 from ragvigil.store.engine.batch import Batch, token_of
+from ragvigil.store.engine.json_values import load
 from ragvigil.store.engine.priority import Priority
 from ragvigil.store.engine.table import table
-from ragvigil.store.records.frozen import freeze, thaw
-from ragvigil.store.records.record_rows import RubricFacts, segment
+from ragvigil.store.records.record_rows import RubricFacts, as_json, segment
 
 if TYPE_CHECKING:
     from ragvigil.store.engine.store import Store
@@ -155,3 +155,14 @@ def runs(store: Store, set_id: str, *, last: int = LAST_RUNS) -> list[list[Canar
     for score in store.read_values(SCORES, "canary_runs", parameters, priority=Priority.TICK):
         by_run.setdefault(score.run_id, []).append(score)
     return list(by_run.values())
+
+
+def freeze(record: RagRecord) -> str:
+    """A whole record as JSON, which stays as it is when its rows change or age away."""
+    return as_json(asdict(record))
+
+
+def thaw(text: str) -> RagRecord:
+    """The record of a frozen text. Raises ValueError, KeyError or TypeError if it holds none."""
+    record: RagRecord = load(RagRecord, text)
+    return record

@@ -18,7 +18,7 @@ CHECKSUMS = Path(__file__).parent / "snapshots" / "checksums.txt"
 
 
 def rendered(cluster: str) -> str:
-    statements = [sql for one in migrations() for sql in one.statements(cluster)]
+    statements = [sql for migration in migrations() for sql in migration.statements(cluster)]
     return ";\n\n".join(statements) + ";\n"
 
 
@@ -44,14 +44,16 @@ def test_a_cluster_differs_in_the_two_placeholders_only() -> None:
 def test_an_applied_file_is_never_changed() -> None:
     """A line per released migration; new ones are appended."""
     known = dict(line.split() for line in CHECKSUMS.read_text(encoding="utf-8").splitlines())
-    ours = {f"{one.number:04}_{one.name}": one.checksum for one in migrations()}
+    ours = {
+        f"{migration.number:04}_{migration.name}": migration.checksum for migration in migrations()
+    }
     assert known == {name: ours[name] for name in known}
     assert set(ours) == set(known)
 
 
 def test_every_file_names_tables_with_a_time_to_live() -> None:
-    for one in migrations()[1:]:
-        for sql in one.statements():
+    for migration in migrations()[1:]:
+        for sql in migration.statements():
             is_table = "CREATE VIEW" not in sql and "ADD COLUMN" not in sql
             assert not is_table or "\nTTL " in sql, sql[:80]
 
@@ -72,11 +74,11 @@ class Empty:
 
 def test_a_dry_run_returns_the_sql_and_runs_nothing() -> None:
     statements = migrate(Empty(), dry_run=True)  # type: ignore[arg-type]
-    assert len(statements) == sum(len(one.statements()) for one in migrations())
+    assert len(statements) == sum(len(migration.statements()) for migration in migrations())
 
 
 def test_a_changed_file_is_refused() -> None:
-    known = {one.number: one.checksum for one in migrations()}
+    known = {migration.number: migration.checksum for migration in migrations()}
     known[2] = hashlib.sha256(b"other").hexdigest()
     with pytest.raises(SchemaMismatch, match="0002_records has changed"):
         pending(known)
@@ -88,5 +90,5 @@ def test_a_database_of_a_newer_version_is_refused() -> None:
 
 
 def test_a_checksum_is_that_of_the_file_not_of_the_target() -> None:
-    one = migrations()[1]
-    assert one.checksum != dataclasses.replace(one, text=one.text + " ").checksum
+    migration = migrations()[1]
+    assert migration.checksum != dataclasses.replace(migration, text=migration.text + " ").checksum

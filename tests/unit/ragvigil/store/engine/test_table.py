@@ -12,11 +12,12 @@ import pytest
 
 import ragvigil.store
 from ragvigil.store.engine.columns import Columns
-from ragvigil.store.engine.errors import SchemaMismatch
+from ragvigil.store.engine.errors import QueryFailed, SchemaMismatch
 from ragvigil.store.engine.priority import Priority
 from ragvigil.store.engine.retention import KEPT
 from ragvigil.store.engine.store import Store
 from ragvigil.store.engine.table import MOST_NANOS, Table, declared
+from ragvigil.store.records import ledger
 
 
 class Colour(StrEnum):
@@ -47,6 +48,18 @@ class Thing:
     parts: tuple[Part, ...] = ()
     grades: tuple[tuple[str, int], ...] = ()
     evidence: Mapping[str, object] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Frame:
+    """A settled frame."""
+
+    seq: int
+    received_unix_nano: int = 1_795_000_000 * 10**9
+    spans: int = 1
+    stored: int = 1
+    duplicate: int = 0
+    quarantined: int = 0
 
 
 THINGS = Table("things", Thing, columns={"made_unix_nano": "born"})
@@ -126,3 +139,9 @@ def test_all_that_is_written_has_a_column_and_an_age(opened_store: Store) -> Non
 
     opened_store._ask("check", check, Priority.SCAN)
     assert set(declared) | {"rollups"} == set(KEPT)
+
+
+def test_a_query_that_leaves_out_a_field_is_named(store: Store) -> None:
+    store.write(ledger.batch([Frame(seq=1)]))
+    with pytest.raises(QueryFailed, match=r"ledger_sums.sql gives no column 'thing_id'"):
+        store.read_values(THINGS, "ledger_sums", {"replica": ""})

@@ -36,9 +36,9 @@ def look(store: Store, limit: int = 100) -> list[failing.Change]:
 def remember(store: Store, *changes: failing.Change) -> None:
     """Writes the failures of these changes as a job would."""
     made = [
-        replace(kept_failure(int(one.trace_id, 16)), digest=one.digest)
-        for one in changes
-        if one.digest
+        replace(kept_failure(int(change.trace_id, 16)), digest=change.digest)
+        for change in changes
+        if change.digest
     ]
     store.write(issues.batch(NOW, failures=made))
 
@@ -47,10 +47,10 @@ def test_failing_records_are_found_until_they_are_remembered(store: Store) -> No
     keep(store, 1, 2)
     keep(store, 3, value=0.75)
     found = look(store)
-    assert [one.key for one in found] == [ids(1), ids(2)]
-    assert [one.key for one in look(store, limit=1)] == [ids(1)]
+    assert [change.key for change in found] == [ids(1), ids(2)]
+    assert [change.key for change in look(store, limit=1)] == [ids(1)]
     remember(store, found[0])
-    assert [one.key for one in look(store)] == [ids(2)]
+    assert [change.key for change in look(store)] == [ids(2)]
 
 
 def test_a_failing_record_is_read_with_what_tells_why(store: Store) -> None:
@@ -58,7 +58,7 @@ def test_a_failing_record_is_read_with_what_tells_why(store: Store) -> None:
     (found,) = failing.read(store, look(store), BARS)
     stored = outcome_of(1).records[0].record
     assert (found.record.query, found.record.route) == (stored.query, stored.route)
-    assert [one.chunk_id for one in found.record.context] == ["refund-02"]
+    assert [document.chunk_id for document in found.record.context] == ["refund-02"]
     assert found.record.absent == stored.absent
     (score,) = found.scores
     assert (score.rubric, score.value, score.label) == (
@@ -94,11 +94,11 @@ def test_a_record_that_is_scored_again_and_passes_leaves_its_issue(store: Store)
     for _ in range(2):
         failing.bury(store, [gone], NOW + 1)
     assert [
-        one.failure.key for one in failed.find(store, failed.FailureFilter(issue_ids=("i",)))
+        kept.failure.key for kept in failed.find(store, failed.FailureFilter(issue_ids=("i",)))
     ] == [ids(2)]
     assert look(store) == []
     keep(store, 1, spans=4)
-    assert [one.key for one in look(store)] == [ids(1)]
+    assert [change.key for change in look(store)] == [ids(1)]
 
 
 def test_a_late_verdict_makes_a_record_fail(store: Store) -> None:
@@ -144,7 +144,7 @@ def test_a_complaint_makes_a_record_fail_and_names_its_minute(store: Store) -> N
     assert failing.minutes_disliked(store, NOW / SECOND - 60, MINUTE + 60) == []
     (found,) = failing.read(store, look(store), BARS)
     assert found.record.record_id == ids(1)[1]
-    assert [(one.value, one.comment) for one in found.record.feedback] == [(0.0, "wrong")]
+    assert [(event.value, event.comment) for event in found.record.feedback] == [(0.0, "wrong")]
 
 
 def test_a_bar_that_is_lowered_lets_records_pass(store: Store) -> None:

@@ -34,7 +34,7 @@ def keep(store: Store, *given: KeptFailure) -> None:
 
 def keys(store: Store, **wanted: object) -> list[tuple[str, str]]:
     found = failed.find(store, failed.FailureFilter(**wanted))  # type: ignore[arg-type]
-    return [one.failure.key for one in found]
+    return [kept.failure.key for kept in found]
 
 
 def test_a_failing_record_is_read_as_it_was_written_last(store: Store) -> None:
@@ -56,14 +56,14 @@ def test_a_failing_record_is_read_as_it_was_written_last(store: Store) -> None:
 
 
 def test_vectors_are_read_of_one_model_only(store: Store) -> None:
-    one, other, waiting = (
+    first, other, waiting = (
         kept_failure(1),
         kept_failure(2, vector_model="other@2"),
         kept_failure(3, vector_model=""),
     )
-    keep(store, one, other, waiting)
-    (found,) = failed.vectors(store, [one, other, waiting], MODEL)
-    assert found == {one.failure.key: (one.reason_vector, one.question_vector)}
+    keep(store, first, other, waiting)
+    (found,) = failed.vectors(store, [first, other, waiting], MODEL)
+    assert found == {first.failure.key: (first.reason_vector, first.question_vector)}
     assert keys(store, without_vectors_of=MODEL) == [ids(2), ids(3)]
 
 
@@ -107,9 +107,11 @@ def test_a_membership_is_read_with_the_next_issues(store: Store) -> None:
     whole = replace(
         member(1, "i"), by=MemberBy.ASSIGNED, strength=0.75, others=(("j", 0.2), ("k", 0.05))
     )
-    one = kept_failure(1)
+    kept = kept_failure(1)
     for found in (member(1, "j"), whole):
-        store.write(issues.batch(NOW, failures=[one], members=[(one, found)], issues=[issue("i")]))
+        store.write(
+            issues.batch(NOW, failures=[kept], members=[(kept, found)], issues=[issue("i")])
+        )
     (read,) = failed.find(store, failed.FailureFilter())
     assert read.membership == whole
 
@@ -122,10 +124,10 @@ def test_failing_records_are_counted_by_issue_and_hour(store: Store) -> None:
         kept_failure(3),
         kept_failure(4, route="/chat"),
     ]
-    placed = [(one, member(number, "i")) for number, one in enumerate(known[:3], 1)]
+    placed = [(kept, member(number, "i")) for number, kept in enumerate(known[:3], 1)]
     store.write(issues.batch(NOW, failures=known, members=placed, issues=[issue("i")]))
     found = memberships.tally(store, 0, issue_ids=["i"])
-    assert [(one.start, one.records) for one in found] == [
+    assert [(tally.start, tally.records) for tally in found] == [
         (early // SECOND // HOUR * HOUR, 1),
         (NOW // SECOND // HOUR * HOUR, 2),
     ]
@@ -143,7 +145,10 @@ def test_requests_are_counted_once_however_many_rubrics_saw_them(store: Store) -
     for version in (1, 2):
         rollups.recompute(store, [minute], version=version)
     found = memberships.requests(store, minute - 60)
-    assert [(one.route, one.requests) for one in found] == [("/ask", 2), ("/chat", 1)]
+    assert [(requests.route, requests.requests) for requests in found] == [
+        ("/ask", 2),
+        ("/chat", 1),
+    ]
 
 
 def test_an_issue_is_read_as_it_was_written_last(store: Store) -> None:
@@ -180,7 +185,7 @@ def test_issues_are_found_by_what_they_are_and_merged_ones_by_id_only(store: Sto
     store.write(issues.batch(NOW, issues=[issue("a"), later, merged, old]))
 
     def found(**wanted: object) -> list[str]:
-        return [one.issue_id for one in issues.find(store, issues.IssueFilter(**wanted))]  # type: ignore[arg-type]
+        return [match.issue_id for match in issues.find(store, issues.IssueFilter(**wanted))]  # type: ignore[arg-type]
 
     assert found() == ["b", "a", "d"]
     assert found(limit=1) == ["b"]
@@ -239,8 +244,8 @@ def test_root_causes_are_read_as_they_were_found_newest_first(store: Store) -> N
         turns=7,
         cost_usd=0.02,
     )
-    for one in (plain, whole):
-        store.write(root_causes.batch(one, NOW))
+    for report in (plain, whole):
+        store.write(root_causes.batch(report, NOW))
     assert root_causes.find(store, "i") == [whole, plain]
     assert root_causes.find(store, "i", limit=1) == [whole]
     assert root_causes.find(store, "j") == []

@@ -15,7 +15,10 @@ def test_members_are_counted_by_the_chance_they_were_looked_at_with_and_by_day(
     keep(store, [failure(9, ago=DAY, inclusion_probability=0.07)], issue("i1"))
     keep(store, [failure(10, ago=20 * DAY)], issue("i2"))
     found = views.sampled_members(store, NOW, ["i1", "i2"])
-    assert [(one.inclusion_probability, one.members) for one in found["i1"]] == [(0.07, 1), (1, 3)]
+    assert [(members.inclusion_probability, members.members) for members in found["i1"]] == [
+        (0.07, 1),
+        (1, 3),
+    ]
     sampled, exact = found["i1"]
     assert exact.stream is Stream.BASE
     assert exact.days == (0,) * 13 + (3,)
@@ -28,8 +31,8 @@ def test_the_traits_of_an_issue_are_counted_the_commonest_first(store: Store) ->
     keep(store, [failure(n, ago=600 - n) for n in range(3)], issue("i1"))
     keep(store, [failure(9, route="/orders", service_version="", llm_model="m1")], issue("i1"))
     keep(store, [failure(10, route="/other")], issue("i2"))
-    found = {(one.name, one.value): one for one in views.traits(store, ["i1"])}
-    assert {key: one.members for key, one in found.items()} == {
+    found = {(trait.name, trait.value): trait for trait in views.traits(store, ["i1"])}
+    assert {key: trait.members for key, trait in found.items()} == {
         ("route", "/refunds"): 3,
         ("route", "/orders"): 1,
         ("service_version", "2.4.0"): 3,

@@ -54,7 +54,7 @@ def test_feedback_finds_its_answer_by_any_id_before_and_after_it_is_stored(
     assert feedback.matches(store, said)
     found = records.trace(store, f"{1:032x}")
     assert found is not None
-    assert [one["kind"] for one in found["records"][0]["feedback"]] == ["thumbs"]
+    assert [event["kind"] for event in found["records"][0]["feedback"]] == ["thumbs"]
 
 
 def test_feedback_of_another_answer_is_not_shown(store: Store) -> None:

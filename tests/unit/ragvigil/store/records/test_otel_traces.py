@@ -78,7 +78,9 @@ def texts(values: Mapping[str, object]) -> dict[str, str]:
 
 
 def written(values: Mapping[str, object]) -> dict[str, object]:
-    return {key: list(one) if isinstance(one, tuple) else one for key, one in values.items()}
+    return {
+        key: list(value) if isinstance(value, tuple) else value for key, value in values.items()
+    }
 
 
 def typed(values: Mapping[str, object]) -> str:
@@ -94,10 +96,10 @@ def row(span: Span, held: Held, older: bool) -> list[object]:
         held(span.resource.attributes), span.scope.name, span.scope.version, held(span.attributes),
         span.end_unix_nano - span.start_unix_nano,
         f"STATUS_CODE_{status.upper()}" if older else status, span.status_message,
-        [one.time_unix_nano for one in events], [one.name for one in events],
-        [held(one.attributes) for one in events], [one.trace_id for one in links],
-        [one.span_id for one in links], ["" for _ in links],
-        [held(one.attributes) for one in links],
+        [event.time_unix_nano for event in events], [event.name for event in events],
+        [held(event.attributes) for event in events], [link.trace_id for link in links],
+        [link.span_id for link in links], ["" for _ in links],
+        [held(link.attributes) for link in links],
     ]  # fmt: skip
 
 
@@ -116,25 +118,25 @@ def url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
 
 @pytest.mark.parametrize("table", TABLES)
 def test_the_table_gives_the_records_that_were_written_to_it(url: str, table: str) -> None:
-    expected = {key: said(one) for key, trace in SENT.items() for one in records(trace)}
+    expected = {key: said(record) for key, trace in SENT.items() for record in records(trace)}
     assert expected
     found = records_of(pieces(f"{url}?table={table}", 0))
-    assert {key: said(one) for key, one in found.items()} == expected
+    assert {key: said(record) for key, record in found.items()} == expected
 
 
 @pytest.mark.parametrize("table", TABLES)
 def test_every_attribute_event_and_link_comes_back_under_its_name(url: str, table: str) -> None:
     """With its type too, where the table knows types; a map of strings knows none."""
-    sent = {one.span_id: one for one in SPANS}
+    sent = {span.span_id: span for span in SPANS}
     found = spans_of(pieces(f"{url}?table={table}", 0))
     assert len(found) == len(sent)
     kept = written if table == "otel_json" else texts
-    for one in found:
-        span = sent[one.span_id]
-        assert kept(one.attributes) == kept(span.attributes)
-        assert [each.name for each in one.events] == [each.name for each in span.events]
-        assert [each.span_id for each in one.links] == [each.span_id for each in span.links]
-        assert (one.status, one.kind) == (span.status, span.kind)
+    for read in found:
+        span = sent[read.span_id]
+        assert kept(read.attributes) == kept(span.attributes)
+        assert [event.name for event in read.events] == [event.name for event in span.events]
+        assert [link.span_id for link in read.links] == [link.span_id for link in span.links]
+        assert (read.status, read.kind) == (span.status, span.kind)
 
 
 def test_a_name_that_is_leaf_and_branch_of_the_tree_keeps_both_values() -> None:
@@ -155,17 +157,17 @@ def test_attributes_that_are_no_json_object_are_refused(text: str) -> None:
 @pytest.mark.parametrize("page_rows", [1, 7, 1000])
 def test_every_span_is_read_once_whatever_the_page(url: str, page_rows: int) -> None:
     found = spans_of(pieces(url, 0, page_rows))
-    assert sorted(one.span_id for one in found) == sorted(one.span_id for one in SPANS)
-    starts = {one.span_id: (one.start_unix_nano, one.end_unix_nano, one.kind) for one in SPANS}
-    for one in found:
-        assert (one.start_unix_nano, one.end_unix_nano, one.kind) == starts[one.span_id]
+    assert sorted(span.span_id for span in found) == sorted(span.span_id for span in SPANS)
+    starts = {span.span_id: (span.start_unix_nano, span.end_unix_nano, span.kind) for span in SPANS}
+    for span in found:
+        assert (span.start_unix_nano, span.end_unix_nano, span.kind) == starts[span.span_id]
 
 
 def test_a_run_goes_on_behind_the_time_it_had_reached(url: str) -> None:
     times = sorted(span.start_unix_nano for span in SPANS)
     reached = times[len(times) // 2]
     found = spans_of(pieces(url, reached))
-    assert sorted(one.start_unix_nano for one in found) == [at for at in times if at > reached]
+    assert sorted(span.start_unix_nano for span in found) == [at for at in times if at > reached]
 
 
 def test_a_table_that_is_not_there_is_told_in_one_line(url: str) -> None:

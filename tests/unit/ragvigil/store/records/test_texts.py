@@ -20,11 +20,11 @@ PIECES = st.one_of(
 def test_restoring_gives_the_value_that_was_sent(
     texts: list[str], pieces: list[str], data: st.DataObject
 ) -> None:
-    forms = [*texts, *(json.dumps(one) for one in texts)]
-    forms += [json.dumps(one, ensure_ascii=False) for one in texts]
+    forms = [*texts, *(json.dumps(text) for text in texts)]
+    forms += [json.dumps(text, ensure_ascii=False) for text in texts]
     order = st.lists(st.sampled_from([*forms, *pieces] or [""]), max_size=8)
     value = "".join(data.draw(order))
-    known = {text_hash(one): one for one in texts}
+    known = {text_hash(text): text for text in texts}
     assert restore(Shortener(texts).short(value), known) == value
 
 

@@ -116,7 +116,7 @@ def test_a_late_arrival_does_not_hide_what_is_stored(store: Store) -> None:
 def test_what_was_received_since_is_known_for_a_replay(store: Store) -> None:
     write(store, outcome_of(1, spans=3), outcome_of(2))
     found = traces.stored_since(store, NOW // SECOND - 1)
-    assert {one: stored.generation for one, stored in found.items()} == {
+    assert {trace_id: stored.generation for trace_id, stored in found.items()} == {
         f"{1:032x}": 3,
         f"{2:032x}": 2,
     }
@@ -143,7 +143,7 @@ def test_records_are_found_by_route_rubric_score_label_and_time(store: Store) ->
 
     def ids(**wanted: object) -> list[int]:
         asked = records.RecordFilter(**{"since": MINUTE - 60, **wanted})  # type: ignore[arg-type]
-        return [int(one["trace_id"], 16) for one in records.find(store, asked)]
+        return [int(form["trace_id"], 16) for form in records.find(store, asked)]
 
     assert sorted(ids()) == [1, 2, 3, 4]
     assert ids(route="/a") == [1]

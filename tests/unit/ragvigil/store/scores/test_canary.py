@@ -9,7 +9,6 @@ from hypothesis import given
 
 from ragvigil.model.record import Document, Latencies, RagRecord, Retrieval
 from ragvigil.store.engine.store import Store
-from ragvigil.store.records.frozen import freeze, thaw
 from ragvigil.store.scores import canary, judged
 from tests.contract.test_scorers import records
 from tests.judged import JUDGE, RUBRICS, ids, keep_judged, verdict
@@ -18,10 +17,10 @@ from tests.outcomes import NOW, SECOND
 
 @given(records)
 def test_a_frozen_record_thaws_to_itself(record: RagRecord) -> None:
-    thawed = thaw(freeze(record))
+    thawed = canary.thaw(canary.freeze(record))
     # A number that JSON cannot hold is unknown; all else is the same.
     assert finite(thawed) == finite(record)
-    assert freeze(thaw(freeze(thawed))) == freeze(thawed)
+    assert canary.freeze(canary.thaw(canary.freeze(thawed))) == canary.freeze(thawed)
 
 
 def finite(record: RagRecord) -> RagRecord:
@@ -29,7 +28,7 @@ def finite(record: RagRecord) -> RagRecord:
         return value if value is not None and math.isfinite(value) else None
 
     def documents(found: tuple[Document, ...]) -> tuple[Document, ...]:
-        return tuple(replace(one, score=known(one.score)) for one in found)
+        return tuple(replace(document, score=known(document.score)) for document in found)
 
     times = {name: known(value) for name, value in asdict(record.latencies).items()}
     return replace(
@@ -55,8 +54,8 @@ def a_set(store: Store, name: str, *numbers: int, at: int = NOW) -> canary.Canar
 def test_the_current_set_is_the_last_chosen_with_its_records_whole(store: Store) -> None:
     assert canary.current(store) is None
     first, second = a_set(store, "b", 1, 2), a_set(store, "a", 2, 3, at=NOW + SECOND)
-    for one in (first, second, second):
-        store.write(canary.members_batch(one))
+    for chosen in (first, second, second):
+        store.write(canary.members_batch(chosen))
     assert canary.current(store) == second
 
 
@@ -91,7 +90,7 @@ def test_runs_are_the_first_and_the_last_and_a_repeated_one_is_one(store: Store)
     assert [run[0].run_id for run in found] == ["run-0", "run-3", "run-4"]
     assert [len(run) for run in found] == [2, 2, 2]
     assert found[-1][0].segment == f"r1 {JUDGE}1"
-    assert [one.value for one in found[-1]] == [0.4, 0.4]
+    assert [score.value for score in found[-1]] == [0.4, 0.4]
     assert [len(run) for run in canary.runs(store, "a", last=9)] == [2] * 5
     assert canary.runs(store, "other") == []
 

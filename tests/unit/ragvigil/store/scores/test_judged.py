@@ -43,7 +43,7 @@ def stored(store: Store, number: int) -> judged.StoredRecord:
 def scores_of(store: Store, number: int) -> list[dict[str, object]]:
     found = records.trace(store, f"{number:032x}")
     assert found is not None
-    return [one for one in found["records"][0]["scores"] if one["kind"] == "judge"]
+    return [score for score in found["records"][0]["scores"] if score["kind"] == "judge"]
 
 
 def test_what_is_judged_is_what_came_in(store: Store) -> None:

@@ -44,7 +44,7 @@ def test_labels_are_found_by_rubric_trace_labeller_and_time(store: Store) -> Non
 
     def found(**wanted: object) -> str:
         rows = labels.find(store, labels.LabelFilter(**wanted))  # type: ignore[arg-type]
-        return "".join(one.label_id for one in rows)
+        return "".join(label.label_id for label in rows)
 
     assert found() == "abc"
     assert found(rubric="groundedness") == "ab"
@@ -59,7 +59,7 @@ def test_the_newest_labels_are_those_of_each_rubric(store: Store) -> None:
     told += [label("z", rubric="completeness", time_unix_nano=NOW - SECOND)]
     store.write(labels.batch(told, NOW))
     found = labels.newest(store, each=2)
-    assert [one.label_id for one in found] == ["a4", "a3", "z"]
+    assert [label.label_id for label in found] == ["a4", "a3", "z"]
 
 
 def test_verdicts_of_labelled_traces_are_the_judges_alone(store: Store) -> None:
@@ -75,11 +75,11 @@ def test_verdicts_of_labelled_traces_are_the_judges_alone(store: Store) -> None:
     )
     asked = [ids(number)[0] for number in (1, 2, 3)]
     found = verdicts.of_traces(store, asked, ["groundedness"])
-    assert [(one.value, one.stream, one.label) for one in found] == [
+    assert [(verdict.value, verdict.stream, verdict.label) for verdict in found] == [
         (0.9, Stream.BASE, ""),
         (0.4, Stream.SUSPICIOUS, "contradicted"),
     ]
-    assert {one.segment for one in found} == {f"r1 {JUDGE}1"}
+    assert {verdict.segment for verdict in found} == {f"r1 {JUDGE}1"}
     assert verdicts.of_traces(store, asked, ["completeness"]) == []
 
 
@@ -95,7 +95,7 @@ def test_who_judges_and_what_they_said_in_sum(store: Store) -> None:
     )
     since = NOW // SECOND - 3600
     found = verdicts.judges(store, since)
-    assert [(one.rubric, one.scorer, one.version) for one in found] == [
+    assert [(verdict.rubric, verdict.scorer, verdict.version) for verdict in found] == [
         ("groundedness", JUDGE, "1"),
         ("groundedness", "openai:other", "1"),
     ]
@@ -115,9 +115,12 @@ def test_recent_verdicts_come_with_what_cheap_scorers_said_of_the_same(store: St
         },
     )
     found = verdicts.recent(store, NOW // SECOND - 3600)
-    assert sorted((one.kind, one.value) for one in found) == [("judge", 1.0), ("model", 0.2)]
-    assert {one.trace_id for one in found} == {ids(1)[0]}
-    assert {one.route for one in found} == {"/ask"}
+    assert sorted((verdict.kind, verdict.value) for verdict in found) == [
+        ("judge", 1.0),
+        ("model", 0.2),
+    ]
+    assert {verdict.trace_id for verdict in found} == {ids(1)[0]}
+    assert {verdict.route for verdict in found} == {"/ask"}
 
 
 def test_labels_are_kept_as_long_as_deltas(store: Store) -> None:

@@ -57,7 +57,7 @@ def test_verdicts_of_an_older_judge_are_not_mixed_in(store: Store) -> None:
     write(store, 1, replace(JUDGED, value=0.0, scorer="openai:old"), replace(LOCAL, value=0.5))
     write(store, 2, replace(JUDGED, value=1.0), replace(LOCAL, value=0.5))
     ((_, found),) = paired.pairs(store, SINCE)
-    assert [one.judged for one in found] == [1.0, None]
+    assert [pair.judged for pair in found] == [1.0, None]
 
 
 def test_a_series_that_nobody_judged_has_no_estimate(store: Store) -> None:

@@ -53,23 +53,25 @@ def test_a_rollup_is_the_naive_count_of_the_newest_generations(
         if number not in newest or spans >= newest[number][0]:
             newest[number] = (spans, value, label)
     found = rollups.counts(store, START, START + 3600)
-    names = [one.rubric for one in found.series]
+    names = [series.rubric for series in found.series]
     mine = found.index == names.index("citation_validity")
     known = [value for _, value, _ in newest.values() if value is not None]
     assert found.n[mine].sum() == len(known)
     assert np.isclose(found.total[mine].sum(), sum(known))
-    assert np.isclose(found.squares[mine].sum(), sum(one * one for one in known))
-    assert found.failed[mine].sum() == sum(one < 0.5 for one in known)
+    assert np.isclose(found.squares[mine].sum(), sum(value * value for value in known))
+    assert found.failed[mine].sum() == sum(value < 0.5 for value in known)
     assert found.not_applicable[mine].sum() == len(newest) - len(known)
     hidden = found.index == names.index("chunk_utilization")
     assert found.absent[hidden].sum() == len(newest)
     labels = {
-        one.label: one.records.sum()
-        for one in found.labels
-        if names[one.index] == "citation_validity"
+        counts.label: counts.records.sum()
+        for counts in found.labels
+        if names[counts.index] == "citation_validity"
     }
     told = [part.strip() for _, _, label in newest.values() for part in label.split(",") if part]
-    assert {one: labels.get(one, 0) for one in set(told)} == {one: told.count(one) for one in told}
+    assert {label: labels.get(label, 0) for label in set(told)} == {
+        label: told.count(label) for label in told
+    }
 
 
 def test_series_that_come_while_they_are_counted_are_no_error(
@@ -88,16 +90,16 @@ def test_series_that_come_while_they_are_counted_are_no_error(
 
     monkeypatch.setattr(store, "arrays", and_meanwhile)
     found = rollups.counts(store, START, START + 3600)
-    assert {one.route for one in found.series} == {"/first", "/before-2", "/before-3"}
+    assert {series.route for series in found.series} == {"/first", "/before-2", "/before-3"}
     assert set(found.index.tolist()) == set(range(len(found.series)))
-    assert {found.series[one.index].route for one in found.labels} == {"/first", "/before-2"}
+    assert {found.series[counts.index].route for counts in found.labels} == {"/first", "/before-2"}
 
 
 def test_bins_sum_up_their_minutes(store: Store) -> None:
     for number in range(6):
         write(store, outcome_of(number, value=0.5, time_unix_nano=(START + number * 60) * SECOND))
     found = rollups.counts(store, START, START + 3600, bin_seconds=300, with_labels=False)
-    place = [one.rubric for one in found.series].index("citation_validity")
+    place = [series.rubric for series in found.series].index("citation_validity")
     mine = found.index == place
     assert dict(zip(found.start[mine].tolist(), found.n[mine].tolist(), strict=True)) == {
         START: 5.0,

@@ -68,7 +68,7 @@ def found(store: Store, **more: object) -> set[str]:
     service, environment = service_of()
     place = {"service": service, "environment": environment, "since": NOW / 1e9 - 600, **more}
     given = Place(**{"until": NOW / 1e9 + 600, **place})  # type: ignore[arg-type]
-    return {one.trace_id for one in audits.candidates(store, given)}
+    return {candidate.trace_id for candidate in audits.candidates(store, given)}
 
 
 def service_of() -> tuple[str, str]:
@@ -91,9 +91,9 @@ def test_an_audit_is_read_as_it_was_written_last(store: Store) -> None:
 
 def test_the_newest_audit_comes_first(store: Store) -> None:
     later = replace(AUDIT, audit_id="b", started_unix_nano=NOW + 5 * SECOND)
-    for one in (later, AUDIT):
-        store.write(audits.batch(one, [], NOW))
-    assert [one.audit_id for one in audits.find(store)] == ["b", "a"]
+    for audit in (later, AUDIT):
+        store.write(audits.batch(audit, [], NOW))
+    assert [audit.audit_id for audit in audits.find(store)] == ["b", "a"]
 
 
 def test_pairs_are_read_as_they_were_judged_and_no_value_stays_none(store: Store) -> None:
