@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import OrderedDict
 from functools import cached_property
 from itertools import accumulate
+from threading import Lock
 
 from scorers.text.normalise import key, words
 from scorers.text.sentences import sentences
@@ -40,37 +41,41 @@ class ChunkText:
 
 
 class ChunkTextCache:
-    """Caches prepared chunks up to an estimated `max_bytes`; evicts the least recently used.
-
-    Not locked.
-    """
+    """Caches prepared chunks up to an estimated `max_bytes`; evicts the least recently used."""
 
     def __init__(self, *, max_bytes: int) -> None:
         self._max_bytes = max_bytes
         self._bytes = 0
         self._kept: OrderedDict[str, ChunkText] = OrderedDict()
+        # The pipeline's thread and the judge's both read chunks; without the lock one may evict a
+        # chunk between the other's look and its move to the end.
+        self._lock = Lock()
 
     def __len__(self) -> int:
         return len(self._kept)
 
     def get(self, content: str) -> ChunkText:
         """Returns the prepared chunk with this content, from the cache where it is there."""
-        cached = self._kept.get(content)
-        if cached is not None:
-            self._kept.move_to_end(content)
-            return cached
+        with self._lock:
+            cached = self._kept.get(content)
+            if cached is not None:
+                self._kept.move_to_end(content)
+                return cached
         chunk_text = ChunkText(content)
-        self._kept[content] = chunk_text
-        self._bytes += _weight(content)
-        while self._bytes > self._max_bytes and len(self._kept) > 1:  # the newest always stays
-            oldest, _ = self._kept.popitem(last=False)
-            self._bytes -= _weight(oldest)
+        with self._lock:
+            if content not in self._kept:
+                self._bytes += _weight(content)
+            self._kept[content] = chunk_text
+            while self._bytes > self._max_bytes and len(self._kept) > 1:  # the newest always stays
+                oldest, _ = self._kept.popitem(last=False)
+                self._bytes -= _weight(oldest)
         return chunk_text
 
     def forget(self) -> None:
         """Empties the cache."""
-        self._kept.clear()
-        self._bytes = 0
+        with self._lock:
+            self._kept.clear()
+            self._bytes = 0
 
 
 def _weight(content: str) -> int:
