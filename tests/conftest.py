@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from hypothesis import settings
 
 from ragvigil.store.engine.store import Store
 from ragvigil.store.settings import StoreSettings
@@ -14,6 +15,10 @@ from ragvigil.store.settings import StoreSettings
 # Some dozen daemons are started by these tests: only those about local models run one, which takes
 # 600 MB and ten seconds of CPU each time. Benchmarks of the tests inherit it.
 os.environ.setdefault("RAGVIGIL_INFERENCE__ENABLED", "false")
+
+# A busy machine makes no example wrong: how long one takes is for the benchmarks to say.
+settings.register_profile("ragvigil", deadline=None)
+settings.load_profile("ragvigil")
 
 
 @pytest.fixture(scope="session")
