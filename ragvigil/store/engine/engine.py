@@ -43,7 +43,11 @@ FIRST_RETRY_SECONDS = 0.1
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StoreStatus:
-    """`waiting` batches are queued; `trouble` is why the first of them is being tried again."""
+    """The state of connection and queues; the texts are empty while all is well.
+
+    `waiting` counts queued batches. `trouble` says why the first of them, or the connection, is
+    being tried again; `stopped` says why nothing is written any more.
+    """
 
     is_ready: bool
     waiting: int
@@ -67,7 +71,7 @@ class _Job:
 
 
 class QueryTurn(Enum):
-    """What the thread does when it neither writes nor reads."""
+    """What the thread does next when that is neither a write nor a job."""
 
     CONNECT = "connect"
     END = "end"
@@ -77,7 +81,7 @@ class Engine:
     """Connects, migrates, then serves writes and jobs until it is stopped.
 
     One thread uses the connection: chDB runs one query at a time, so a second thread would only
-    wait. Callers put work into two queues under `_changed` and wait for its future.
+    wait. Callers put writes and jobs into two queues, guarded by `_changed`; each has a future.
     """
 
     def __init__(
@@ -105,7 +109,7 @@ class Engine:
         self._thread = threading.Thread(target=self._serve, name="store", daemon=True)
 
     def start(self, *, wait: bool) -> None:
-        """Starts the thread; with `wait`, until the tables are ready; raises StoreError."""
+        """Starts the thread. With `wait`, returns once the tables are ready, or raises StoreError."""
         self._thread.start()
         if wait:
             self._opened.result()
@@ -127,7 +131,7 @@ class Engine:
     def queue_job(self, call: Callable[[Client], Any], priority: Priority, *, writes: bool) -> Any:
         """Runs `call` on the engine's thread and returns what it returns.
 
-        Raises TimeoutError if its turn does not come within three times the limit of a job, and
+        Raises TimeoutError if it is not done within three times the limit of a job, and
         Unavailable once the store is closed.
         """
         job = _Job(int(priority), next(self._numbers), call, writes, Future())
@@ -181,7 +185,7 @@ class Engine:
                 if self._clients is None and self._pause.is_over(now):
                     return QueryTurn.CONNECT
                 if self._writes and self._clients is not None and self._pause.is_over(now):
-                    # It stays in the queue until it is stored: a failed attempt repeats it.
+                    # It stays in the queue until it is stored, so that it is tried again.
                     return self._writes[0]
                 # Reads run while a write waits out its pause, or the server is away.
                 if self._jobs:
@@ -189,7 +193,7 @@ class Engine:
                 self._changed.wait(self._timeout(now))
 
     def _timeout(self, now: float) -> float | None:
-        """Seconds until a pause or the store's end is due; None waits for a caller."""
+        """Seconds until a pause is over or the store must end; None if only a caller can bring work."""
         waits = [self._pause.remaining(now)] if self._writes or self._clients is None else []
         if self._ends_at is not None:
             waits.append(max(0.0, self._ends_at - now))
@@ -204,7 +208,7 @@ class Engine:
             writer = Writer(
                 clients.writer, replica=self.replica, epoch=self.epoch, clock=self._clock
             )
-        except Exception as error:  # the driver raises many kinds; a start is retried or refused
+        except Exception as error:  # the driver raises many kinds: `_not_opened` sorts them
             if clients is not None:
                 clients.close()
             self._not_opened(error)
@@ -275,7 +279,7 @@ class Engine:
             job.result.set_result(result)
 
     def _forget(self, client: Client) -> None:
-        """Keeps the rows that a failed query had already given out of the next answer."""
+        """Clears the rows that a failed query has left, so that the next answer lacks them."""
         if self._settings.url:
             return
         try:

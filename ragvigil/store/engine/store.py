@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 from ragvigil.store import metrics
 from ragvigil.store.engine.batch import Batch, WriteResult
 from ragvigil.store.engine.engine import Engine, StoreStatus
-from ragvigil.store.engine.errors import QueryFailed, Unavailable
+from ragvigil.store.engine.errors import Unavailable
 from ragvigil.store.engine.priority import Priority
 from ragvigil.store.queries import query
 from ragvigil.store.settings import StoreSettings
@@ -25,14 +25,10 @@ if TYPE_CHECKING:
     from clickhouse_connect.driver.client import Client
     from numpy.typing import NDArray
 
-    from ragvigil.store.engine.table import Table, Value
-
 __all__ = ["Priority", "Store", "StoreStatus"]
 
 Parameters = Mapping[str, Any]
 CLOSE_SECONDS = 20.0
-TIMES_AS_NUMBERS = {"DateTime*": "int"}
-"""Times as the database holds them: seconds, or nanoseconds, which no datetime can hold."""
 
 
 class Store:
@@ -79,47 +75,27 @@ class Store:
         return self.submit(batch).result()
 
     def read(
-        self, name: str, parameters: Parameters | None = None, *, priority: Priority = Priority.PAGE
-    ) -> list[dict[str, Any]]:
-        """Rows of `queries/<name>.sql`, each a dict by column.
-
-        Raises QueryFailed (over its limits, or wrong) or Unavailable (engine down, queue too long).
-        """
-
-        def rows(client: Client) -> list[dict[str, Any]]:
-            return list(
-                client.query(query(name), parameters=dict(parameters or {})).named_results()
-            )
-
-        result: list[dict[str, Any]] = self._ask(name, rows, priority)
-        return result
-
-    def read_values(
         self,
-        table: Table[Value],
         name: str,
         parameters: Parameters | None = None,
         *,
         priority: Priority = Priority.PAGE,
-    ) -> list[Value]:
-        """Rows of the named query as values of the table's dataclass. Raises as `read` does.
+        formats: Mapping[str, str] | None = None,
+    ) -> list[dict[str, Any]]:
+        """Rows of `queries/<name>.sql`, each a dict by column. `Table.read` makes values of them.
 
-        The query gives all columns of the table that the dataclass has, under their own names.
+        `formats` names the form in which the driver reads columns of a type. Raises QueryFailed
+        (over its limits, or wrong) or Unavailable (engine down, queue too long).
         """
 
         def rows(client: Client) -> list[dict[str, Any]]:
             result = client.query(
-                query(name), parameters=dict(parameters or {}), query_formats=TIMES_AS_NUMBERS
+                query(name), parameters=dict(parameters or {}), query_formats=dict(formats or {})
             )
             return list(result.named_results())
 
-        raw: list[dict[str, Any]] = self._ask(name, rows, priority)
-        try:
-            return [table.value(row) for row in raw]
-        except KeyError as error:
-            raise QueryFailed(
-                f"{name}.sql gives no column {error}, which {table.kind.__name__} has"
-            ) from error
+        result: list[dict[str, Any]] = self._ask(name, rows, priority)
+        return result
 
     def arrays(
         self, name: str, parameters: Parameters | None = None, *, priority: Priority = Priority.TICK

@@ -21,13 +21,19 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields, is_dataclass
 from operator import attrgetter
-from typing import Any, Generic, TypeAlias, TypeVar, cast, get_args, get_origin
+from typing import TYPE_CHECKING, Any, Generic, TypeAlias, TypeVar, cast, get_args, get_origin
 
 from ragvigil.store.engine.batch import Rows
+from ragvigil.store.engine.errors import QueryFailed
 from ragvigil.store.engine.json_values import dump, is_enum, load, type_hints, without_none
+from ragvigil.store.engine.priority import Priority
+
+if TYPE_CHECKING:
+    from ragvigil.store.engine.store import Store
 
 NANO_SUFFIX = "_unix_nano"
 MOST_NANOS = 2**63 - 1
+TIMES_AS_NUMBERS = {"DateTime*": "int"}
 
 Value = TypeVar("Value")
 Read: TypeAlias = Mapping[str, Any]
@@ -93,6 +99,26 @@ class Table(Generic[Value]):
         return Rows(
             (*self.columns, *stamps), [(*self._values(value), *constants) for value in values]
         )
+
+    def read(
+        self,
+        store: Store,
+        name: str,
+        parameters: Mapping[str, Any] | None = None,
+        *,
+        priority: Priority = Priority.PAGE,
+    ) -> list[Value]:
+        """Rows of the named query as values of the dataclass. Raises as `Store.read` does.
+
+        The query gives all columns of the table that the dataclass has, under their own names.
+        """
+        rows = store.read(name, parameters, priority=priority, formats=TIMES_AS_NUMBERS)
+        try:
+            return [self.value(row) for row in rows]
+        except KeyError as error:
+            raise QueryFailed(
+                f"{name}.sql gives no column {error}, which {self.kind.__name__} has"
+            ) from error
 
     def _values(self, value: Value) -> Iterator[object]:
         for content, convert in zip(self._get(value), self._convert, strict=True):

@@ -115,7 +115,7 @@ def find(
     """Failing records that match, without their vectors. Raises as `Store.read` does."""
     parameters = asdict(filter_) | {"placed": filter_.placed.value}
     parameters |= {"issue_ids": list(filter_.issue_ids), "trace_ids": list(filter_.trace_ids)}
-    return store.read_values(FAILURES, "failures_find", parameters, priority=priority)
+    return FAILURES.read(store, "failures_find", parameters, priority=priority)
 
 
 def vectors(

@@ -106,15 +106,15 @@ def get(store: Store, case_id: str) -> GoldenCase | None:
 
 def events(store: Store, case_id: str) -> list[CaseEvent]:
     """What was done to a case, oldest first."""
-    return store.read_values(EVENTS, "golden_events_of", {"case_id": case_id})
+    return EVENTS.read(store, "golden_events_of", {"case_id": case_id})
 
 
 def runs(store: Store, case_id: str, *, limit: int = 30) -> list[CaseRun]:
     """The newest runs of a case, newest first."""
-    return store.read_values(RUNS, "golden_runs_of", {"case_id": case_id, "limit": limit})
+    return RUNS.read(store, "golden_runs_of", {"case_id": case_id, "limit": limit})
 
 
 def newest_runs(store: Store) -> dict[str, CaseRun]:
     """The newest run of every case that was run, by case id."""
-    rows = store.read_values(RUNS, "golden_runs_newest", priority=Priority.TICK)
+    rows = RUNS.read(store, "golden_runs_newest", priority=Priority.TICK)
     return {run.case_id: run for run in rows}

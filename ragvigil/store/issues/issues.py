@@ -70,12 +70,12 @@ def batch(
 def find(store: Store, filter_: IssueFilter, *, priority: Priority = Priority.PAGE) -> list[Issue]:
     """Issues that match, newest member first; merged ones by id only. Raises as `Store.read`."""
     parameters = asdict(filter_) | {"states": list(filter_.states)}
-    return store.read_values(ISSUES, "issues_find", parameters, priority=priority)
+    return ISSUES.read(store, "issues_find", parameters, priority=priority)
 
 
 def events(store: Store, issue_id: str) -> list[IssueEvent]:
     """What was done to one issue, oldest first."""
-    return store.read_values(EVENTS, "issue_events_of", {"issue_id": issue_id})
+    return EVENTS.read(store, "issue_events_of", {"issue_id": issue_id})
 
 
 def pairs(
@@ -87,4 +87,4 @@ def pairs(
 ) -> list[IssuePair]:
     """Pairs of issues, the most alike first; of one verdict or one issue if given."""
     parameters = {"verdict": verdict.value if verdict else "", "issue_id": issue_id}
-    return store.read_values(PAIRS, "issue_pairs_find", parameters, priority=priority)
+    return PAIRS.read(store, "issue_pairs_find", parameters, priority=priority)

@@ -135,7 +135,7 @@ def tally(
         "placed": "loose" if is_loose else "any",
         "bin": bin_seconds,
     }
-    return store.read_values(TALLIES, "failures_tally", parameters, priority=priority)
+    return TALLIES.read(store, "failures_tally", parameters, priority=priority)
 
 
 def requests(
@@ -143,4 +143,4 @@ def requests(
 ) -> list[Requests]:
     """The traffic of every route since a time (seconds), oldest first."""
     parameters = {"since": max(0, since), "bin": bin_seconds}
-    return store.read_values(REQUESTS, "requests", parameters, priority=priority)
+    return REQUESTS.read(store, "requests", parameters, priority=priority)

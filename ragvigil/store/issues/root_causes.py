@@ -23,4 +23,4 @@ def batch(report: RootCause, written_unix_nano: int, *, replica: str = "", epoch
 def find(store: Store, issue_id: str, *, limit: int = 10) -> list[RootCause]:
     """Reports on one issue, newest first. Raises as `Store.read` does."""
     parameters = {"issue_id": issue_id, "limit": limit}
-    return store.read_values(ROOT_CAUSES, "root_causes_of", parameters)
+    return ROOT_CAUSES.read(store, "root_causes_of", parameters)

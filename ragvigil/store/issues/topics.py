@@ -146,7 +146,7 @@ def answered_questions(
         "until": until,
         "vector_model": vector_model,
     }
-    return store.read_values(ANSWERED, "questions_asked", where, priority=Priority.SCAN)
+    return ANSWERED.read(store, "questions_asked", where, priority=Priority.SCAN)
 
 
 def map_batch(topic_map: TopicMap, written: int, *, replica: str = "", epoch: int = 0) -> Batch:
@@ -172,7 +172,7 @@ def map_batch(topic_map: TopicMap, written: int, *, replica: str = "", epoch: in
 
 def newest(store: Store) -> list[TopicMap]:
     """The newest map of each service and environment. Raises StoreError."""
-    rows = store.read_values(TOPICS, "topics_newest")
+    rows = TOPICS.read(store, "topics_newest")
     places = groupby(rows, key=lambda row: (row.service, row.environment))
     return [_map(list(topics)) for _, topics in places]
 

@@ -152,7 +152,7 @@ def runs(store: Store, set_id: str, *, last: int = LAST_RUNS) -> list[list[Canar
     """The first run of a set and the newest `last` ones, oldest first, each once."""
     parameters = {"set_id": set_id, "last": last}
     by_run: dict[str, list[CanaryScore]] = {}
-    for score in store.read_values(SCORES, "canary_runs", parameters, priority=Priority.TICK):
+    for score in SCORES.read(store, "canary_runs", parameters, priority=Priority.TICK):
         by_run.setdefault(score.run_id, []).append(score)
     return list(by_run.values())
 

@@ -64,9 +64,9 @@ def read(store: Store, keys: Collection[Key]) -> dict[Key, StoredRecord]:
 
 
 def disliked(store: Store, since: float, oldest: int) -> list[Key]:
-    """Records that got bad feedback since a time; those older than `oldest` are left out.
+    """Records from `oldest` on that got bad feedback from `since` on.
 
-    Both in seconds since the epoch.
+    Both are in seconds since the epoch.
     """
     parameters = {"since": since, "minute": oldest}
     rows = store.read("records_disliked", parameters, priority=Priority.TICK)
@@ -80,7 +80,7 @@ def write(
 ) -> WriteResult:
     """Stores scores of records that are stored already; returns when they are durable.
 
-    A score that is written again replaces itself.
+    A score that is written again replaces its earlier row.
     """
     scores = [
         row
@@ -96,7 +96,7 @@ def write(
 
 
 def record_of(form: Mapping[str, Any]) -> RagRecord:
-    """The record of an API form, as far as a judge needs it: no spans, no retrieval calls."""
+    """Makes a record from its form in the API, with what a judge needs: no spans, no retrievals."""
     return RagRecord(
         record_id=form["record_id"],
         trace_id=form["trace_id"],

@@ -65,9 +65,9 @@ def batch(
 
 def find(store: Store, filter_: LabelFilter) -> list[Label]:
     """Labels that match, newest first."""
-    return store.read_values(LABELS, "labels_find", asdict(filter_))
+    return LABELS.read(store, "labels_find", asdict(filter_))
 
 
 def newest(store: Store, *, each: int = NEWEST_EACH) -> list[Label]:
     """The newest labels of every rubric, newest first."""
-    return store.read_values(LABELS, "labels_newest", {"each": each}, priority=Priority.TICK)
+    return LABELS.read(store, "labels_newest", {"each": each}, priority=Priority.TICK)

@@ -43,12 +43,12 @@ def newest(
     store: Store, filter_: DeltaFilter, *, priority: Priority = Priority.PAGE
 ) -> list[Delta]:
     """The newest tick since `filter_.since` of every series and window that matches."""
-    return store.read_values(DELTAS, "deltas_newest", asdict(filter_), priority=priority)
+    return DELTAS.read(store, "deltas_newest", asdict(filter_), priority=priority)
 
 
 def since(store: Store, filter_: DeltaFilter) -> list[Delta]:
     """All ticks since `filter_.since` that match, oldest first."""
-    return store.read_values(DELTAS, "deltas_since", asdict(filter_))
+    return DELTAS.read(store, "deltas_since", asdict(filter_))
 
 
 def closed_until(store: Store) -> int | None:

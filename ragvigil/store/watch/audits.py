@@ -85,14 +85,12 @@ def find(
 ) -> list[Audit]:
     """Audits that started since a time (seconds since the epoch), newest first."""
     parameters = {"since": since, "audit_id": audit_id, "service": service, "limit": limit}
-    return store.read_values(AUDITS, "audits_since", parameters, priority=Priority.TICK)
+    return AUDITS.read(store, "audits_since", parameters, priority=Priority.TICK)
 
 
 def pairs_of(store: Store, audit_id: str) -> list[Pair]:
     """The pairs that were judged, in the order of their numbers."""
-    rows = store.read_values(
-        VERDICTS, "audit_scores_of", {"audit_id": audit_id}, priority=Priority.TICK
-    )
+    rows = VERDICTS.read(store, "audit_scores_of", {"audit_id": audit_id}, priority=Priority.TICK)
     by_pair = groupby(rows, key=attrgetter("pair"))
     return [_pair(number, list(verdicts)) for number, verdicts in by_pair]
 

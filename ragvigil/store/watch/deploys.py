@@ -35,7 +35,7 @@ def find(
 ) -> list[Deploy]:
     """Marks since a time (seconds since the epoch), newest first; an empty service is all."""
     parameters = {"service": service, "since": since, "limit": limit}
-    return store.read_values(DEPLOYS, "deploys", parameters, priority=priority)
+    return DEPLOYS.read(store, "deploys", parameters, priority=priority)
 
 
 def marks(store: Store, *, since: int) -> list[Deploy]:

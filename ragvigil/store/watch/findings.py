@@ -39,12 +39,12 @@ def of_incidents(
     by_incident: dict[str, list[Finding]] = {}
     if incident_ids:
         parameters = {"incidents": sorted(incident_ids)}
-        for row in store.read_values(FINDINGS, "findings_of", parameters, priority=priority):
+        for row in FINDINGS.read(store, "findings_of", parameters, priority=priority):
             by_incident.setdefault(row.incident_id, []).append(row.finding)
     return by_incident
 
 
 def loose(store: Store) -> list[Finding]:
     """Findings that last and whose incident was not stored: a crash came between the two."""
-    rows = store.read_values(FINDINGS, "findings_loose", priority=Priority.TICK)
+    rows = FINDINGS.read(store, "findings_loose", priority=Priority.TICK)
     return [row.finding for row in rows]

@@ -74,7 +74,7 @@ def find(
     store: Store, filter_: IncidentFilter, *, priority: Priority = Priority.PAGE
 ) -> list[Incident]:
     """Incidents that match, with their findings, newest first. Raises as `Store.read` does."""
-    incidents = store.read_values(INCIDENTS, "incidents_find", asdict(filter_), priority=priority)
+    incidents = INCIDENTS.read(store, "incidents_find", asdict(filter_), priority=priority)
     names = [incident.incident_id for incident in incidents]
     findings = finding_rows.of_incidents(store, names, priority=priority)
     return [
@@ -85,7 +85,7 @@ def find(
 
 def events(store: Store, incident_id: str) -> list[IncidentEvent]:
     """What was done to one incident, oldest first."""
-    return store.read_values(EVENTS, "incident_events_of", {"incident_id": incident_id})
+    return EVENTS.read(store, "incident_events_of", {"incident_id": incident_id})
 
 
 def pages(store: Store, since: int = 0) -> PageCounts:

@@ -55,12 +55,12 @@ def find(
 ) -> list[Notice]:
     """Changes that began since a time (seconds since the epoch), newest first."""
     parameters = {"service": service, "route": route, "since": since, "limit": limit}
-    return store.read_values(NOTICES, "notices_since", parameters)
+    return NOTICES.read(store, "notices_since", parameters)
 
 
 def newest(store: Store, *, each: int) -> list[Notice]:
     """The newest changes of every route, at most `each` of one route, newest first."""
-    return store.read_values(NOTICES, "notices_newest", {"each": each}, priority=Priority.TICK)
+    return NOTICES.read(store, "notices_newest", {"each": each}, priority=Priority.TICK)
 
 
 def past(store: Store, *, since: int, each: int, most: int = MOST_RECORDS) -> Iterator[Past]:

@@ -144,4 +144,4 @@ def test_all_that_is_written_has_a_column_and_an_age(opened_store: Store) -> Non
 def test_a_query_that_leaves_out_a_field_is_named(store: Store) -> None:
     store.write(ledger.batch([Frame(seq=1)]))
     with pytest.raises(QueryFailed, match=r"ledger_sums.sql gives no column 'thing_id'"):
-        store.read_values(THINGS, "ledger_sums", {"replica": ""})
+        THINGS.read(store, "ledger_sums", {"replica": ""})
