@@ -64,7 +64,7 @@ HEALTH = Section(
         ),
         number(
             "Exports failed, 24 h",
-            "Requests with results that the OTLP receiver of [export] did not take." + NONE_YET,
+            "Requests with results that the OTLP receiver of [export] did not accept." + NONE_YET,
             "Look at its address and token, and at the log; docs/export.md.",
             f"sum(increase(ragvigil_export_failures_total{{{ON}}}[24h]))",
             Limits(orange=1),

@@ -132,7 +132,7 @@ PIPELINE = Section(
         ),
         lines(
             "Redactions, last hour",
-            "Values taken out of texts before the disk, by pattern." + NONE_YET,
+            "Values redacted before they reach the disk, by pattern." + NONE_YET,
             "A new pattern, or many: the service puts secrets into its prompts.",
             Query(expr=hourly("ragvigil_redactions_total", "pattern"), name="{{pattern}}"),
             width=8,
