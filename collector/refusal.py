@@ -6,7 +6,11 @@ from enum import StrEnum
 
 
 class Refusal(StrEnum):
-    """Why a whole request was refused; each is a label of `ragvigil_requests_refused_total`."""
+    """Why a whole request was refused; each is a label of `ragvigil_requests_refused_total`.
+
+    Each needs status codes in `collector/receiver/answer.py`, except DISCONNECTED, which nobody is
+    left to be told.
+    """
 
     MALFORMED = "malformed"
     TOO_LARGE = "too_large"
@@ -24,7 +28,10 @@ class Refusal(StrEnum):
 
 
 class Rejection(StrEnum):
-    """Why one span or log record was rejected; a label of `ragvigil_items_rejected_total`."""
+    """Why one span or log record was rejected; a label of `ragvigil_items_rejected_total`.
+
+    Each needs words for the client in `collector/decode/otlp.py`.
+    """
 
     INVALID_UTF8 = "invalid_utf8"
     INVALID_ID = "invalid_id"
@@ -33,7 +40,10 @@ class Rejection(StrEnum):
 
 
 class Refused(Exception):
-    """A request is refused: `reason`, and in `str(error)` a sentence for the client."""
+    """A request is refused for `reason`; `str(error)` is a sentence for the client.
+
+    `retry_seconds` is the pause that the client is asked to make; 0 asks for none.
+    """
 
     def __init__(self, reason: Refusal, message: str, *, retry_seconds: int = 0) -> None:
         super().__init__(message)

@@ -1,4 +1,4 @@
-"""Sums scores by series before the metrics cap their labels: few numbers for many records."""
+"""Sums the scores of many records by series; the metrics then cap the labels of the few sums."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ SeriesKey = tuple[str, str, str, str, str]
 
 @dataclass(slots=True)
 class LabelledCounts:
-    """The counts of one series: of its `n` values their `total` and how many `failed`.
+    """The counts of one series: `n` values, their sum `total`, and how many of them `failed`.
 
-    `absent` counts records that the rubric could not see, `labels` records by label.
+    `absent` counts records that lack a field which the rubric needs, `labels` records by label.
     """
 
     n: int = 0
@@ -30,7 +30,7 @@ class LabelledCounts:
 class ScoreCounts:
     """Sums of scores by series.
 
-    `fails_below` holds the value of each rubric under which a record fails it.
+    `fails_below` holds, by rubric, the value below which a record fails it.
     """
 
     def __init__(self, fails_below: Mapping[str, float]) -> None:
@@ -48,7 +48,7 @@ class ScoreCounts:
                 self.add(scored.record, scored.scores)
 
     def add(self, record: RagRecord, scores: Iterable[Score]) -> None:
-        """Adds a record's scores of the base sample; others would bias the means."""
+        """Adds those of a record's scores that are of the base sample; others would bias means."""
         place = (record.service, record.environment, record.route)
         for score in scores:
             if score.stream is Stream.BASE:

@@ -1,7 +1,7 @@
-"""Suspects: the changes that may explain findings, those shortly before the onset.
+"""Suspects: changes that may explain findings, because they came shortly before the onset.
 
-A full switch has no control group, so a suspect only coincides with a finding; whether it caused
-the finding cannot be told from here.
+A change of all traffic at once leaves no control group. So a suspect only coincides with a finding;
+whether it caused the finding cannot be told from here.
 """
 
 from __future__ import annotations
@@ -19,18 +19,18 @@ from ragvigil.model.notice import CAUSES, ChangeKind, Notice
 
 MINUTE = 60 * 10**9
 EARLY = 10 * MINUTE
-"""A change may be seen this long after the onset, as the onset is an estimate."""
+"""A suspect may come this long after the onset, because the onset is an estimate."""
 MOST_SUSPECTS = 40
-"""Most suspects, and most fixes, of an incident."""
+"""An incident has at most this many suspects that are no fixes, and as many fixes."""
 LAST = 3
-"""Rank of an earlier suspect that no finding follows any more."""
+"""The rank, behind those of `_rank`, of an earlier suspect that no finding follows any more."""
 NUMBER = re.compile(r"(?<![\w.])\d+(?:\.\d+)?(?![\w.-])")
 """A number that stands alone: none in the name of a model."""
 CITATIONS = "citations"
 COSTLY = frozenset({"seconds_total", "cost_usd"})
 """Numbers that are better when they are lower."""
 MEASURES = frozenset(MovedSettings().measures) - {CITATIONS} - COSTLY
-"""Numbers without a good direction."""
+"""Numbers of which neither direction is better."""
 
 
 def suspects(
@@ -40,9 +40,10 @@ def suspects(
     *,
     earlier: Collection[Notice] = (),
 ) -> tuple[Notice, ...]:
-    """Returns the changes that precede any of the findings on its routes, the likeliest first.
+    """Returns the changes that any of the findings follows, the likeliest first.
 
-    Earlier suspects stay suspects, after the others. Fixes, which put a change back, come last.
+    `earlier` suspects that no finding follows any more stay, behind the others, while `changes`
+    still has them. Fixes, which put a change back, come last.
     """
     by_id = {change.notice_id: change for change in changes}
     ranks = {change.notice_id: (LAST, 0, change.notice_id) for change in earlier}
@@ -61,7 +62,7 @@ def suspects(
 
 
 def _with_swaps(first: Sequence[Notice], changes: Iterable[Notice]) -> list[Notice]:
-    """Returns these changes, those that put them back, those that undo these, and so on."""
+    """Adds the changes that put these back, those that undo the putting back, and so on."""
     chosen, rest = list(first), [change for change in changes if change not in first]
     while True:
         more = [change for change in rest if any(_is_swap(change, other) for other in chosen)]
@@ -89,9 +90,10 @@ class Changes:
 
 
 def follows(finding: Finding, change: Notice, settings: IncidentSettings) -> bool:
-    """Whether the onset lies shortly after the change, on one of its routes.
+    """Whether a finding's onset lies shortly after a change, on the change's route.
 
-    A change without a route or an environment concerns all of them.
+    A change without a route or an environment concerns all of them, as does a finding without
+    routes. The onset may also lie up to EARLY before the change.
     """
     lag = finding.since_unix_nano - change.since_unix_nano
     return (
@@ -111,7 +113,7 @@ def is_one_change(first: Notice, second: Notice, settings: IncidentSettings) -> 
 def is_fix(change: Notice, others: Iterable[Notice]) -> bool:
     """Whether `change` undoes an earlier one of the others.
 
-    A change that undoes a fix is not a fix: it is the change again.
+    A change that undoes a fix is no fix: it makes the first change again.
     """
     place = (change.kind, change.service, change.route)
     alike = [other for other in others if (other.kind, other.service, other.route) == place]
@@ -188,7 +190,7 @@ def _worse_side(finding: Finding) -> int:
     if finding.signal in COSTLY:
         return 1
     levels = [level for level in (finding.value, finding.reference) if level is not None]
-    # A rubric's mean lies within 0..1; other numbers have no direction that is known.
+    # A rubric's mean lies within 0..1; of other numbers no better direction is known.
     is_score = all(0 <= level <= 1 for level in levels) and finding.signal not in MEASURES
     return worsening(finding.signal) if is_score else 0
 
@@ -211,6 +213,6 @@ def _rank(finding: Finding, change: Notice) -> tuple[int, int, str]:
     causes = CAUSES[change.kind]
     causes_of_finding = possible(finding)
     fits = bool(causes_of_finding & set(causes)) and causes_of_finding != ANY
-    # 0: the causes agree; 1: one side is unspecific; 2: they contradict each other.
+    # 0, the likeliest: the causes agree; 1: one side is unspecific; 2: they contradict each other.
     fit = 0 if fits else 1 if not causes or causes_of_finding == ANY else 2
     return (fit, abs(finding.since_unix_nano - change.since_unix_nano), change.notice_id)

@@ -10,10 +10,11 @@ from ragvigil.model.span import Closed
 
 
 class SpanRef(NamedTuple):
-    """Where a span is: the frame `seq` and the span's flat index in its request.
+    """Where a span is: the frame `seq`, and `index`, its place among all spans of the request.
 
-    `span_id` has 8 bytes, `weight` is the number of attributes, `size` the encoded bytes (0 if
-    the ref was unpacked). A cheap NamedTuple: there is one for every span, sent between processes.
+    `span_id` has 8 bytes, `weight` is the number of attributes. `size` is the encoded bytes: in a
+    small request the mean of its spans, and 0 in a ref that comes back from a closed trace. It is a
+    NamedTuple because that is cheap: every span has one, and it is sent between processes.
     """
 
     seq: int
@@ -24,7 +25,10 @@ class SpanRef(NamedTuple):
 
 
 class LogRef(NamedTuple):
-    """Where a log record is. `digest` (64 bits of its content) identifies duplicates."""
+    """Where a log record is. Records of a span with the same `digest` (64 bits) are duplicates.
+
+    `span_id` is all zeros for an evaluation that names no span.
+    """
 
     seq: int
     index: int  # type: ignore[assignment]  # hides tuple.index, which is not used
@@ -58,10 +62,10 @@ class Closing:
     """A trace at the moment it closed.
 
     `refs` has one entry per distinct span, in spool order: of several copies the one with most
-    attributes, on a tie the first. Its length is the generation. `received_unix_nano` is when the
-    first span arrived and stays the same in all generations; `first_seq` is the first frame needed.
-    For the ledger, `stored` lists the frame seq of every span that is in a closing for the first
-    time, `duplicates` that of every repeated span: one entry per span. `part` is above 0 if a cap
+    attributes, on a tie the first. The number of refs is the generation. `received_unix_nano` is
+    when the first span arrived, in all generations; `first_seq` is the first frame needed.
+    The ledger counts every span once, by the seq of its frame: `stored` has the seqs of spans that
+    no earlier closing had, `duplicates` those of spans that came again. `part` is above 0 if a cap
     had closed the trace before: then `refs` has only what came since.
     """
 
@@ -86,4 +90,4 @@ class AssemblyCount(StrEnum):
     ORPHANED_LOG = "orphaned_log"
     """A log record whose trace never had a span."""
     FORGOTTEN_TRACE = "forgotten_trace"
-    """A closed trace forgotten for memory before `late_seconds`: a late span starts a new trace."""
+    """A closed trace, forgotten early to save memory: a late span would begin it anew."""

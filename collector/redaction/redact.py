@@ -1,8 +1,8 @@
 """Takes secrets out of every text of a request before it touches the disk.
 
 A single expression over the raw bytes decides whether there is anything to do: most bodies pass
-untouched. Otherwise every string of the request is searched alone. Within an installation the same
-value becomes the same mark, so a quote still matches its chunk.
+untouched. Otherwise every string of the request is searched by itself. Within an installation the
+same value becomes the same mark, so a quote still matches its chunk.
 """
 
 from __future__ import annotations
@@ -27,18 +27,21 @@ KEY_BYTES = 32
 BOUNDARY = r"(?:\b|_|\\[nrtbf]|%[0-9A-Fa-f]{2}|\\u[0-9A-Fa-f]{4})"
 # Characters that JSON encoders write as \\u00XX within text that is itself JSON.
 ESCAPED = re.compile(rb"\\+u00([2-7][0-9A-Fa-f])")
+# The same for the detector: such an escape may hide a part of a secret.
 ESCAPED_ANYWHERE = r"\\u00[2-7][0-9A-Fa-f]"
 ANCHORS = re.compile(r"\\[bBAz]|[\^$]")
+# In protobuf this byte stands between the key and the value of an attribute.
 VALUE_TAG = r"\x12"
 AUTOMATON_BYTES = 24 << 20
 PATIENCE = 4
-"""Rejected matches may cost this many times the length of a text; see `_cuts`."""
+"""Searching rejected matches again may cost this many times the length of a text; see `_cuts`."""
 ITEMS = {"Span", "LogRecord"}
+"""Messages that are skipped as a whole if they cannot contain a secret."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Rule:
-    """A compiled pattern of the user; `group` is what is taken out."""
+    """A compiled pattern of the user; group number `group` is taken out, 0 is the whole match."""
 
     name: str
     expression: Any
@@ -58,7 +61,8 @@ class Redactor:
         self._find = compile_text(_finder(active), memory=AUTOMATON_BYTES) if active else None
         self._own = [_rule(name, expression) for name, expression in own.items()]
         self._takes_credentials = self._actions[CREDENTIAL] is not Action.OFF
-        # An anchored expression cannot be searched in a raw body, where texts have no ends.
+        # An anchor such as ^ means nothing in a raw body, where one text runs into the next: with
+        # an anchored expression every request is walked.
         self._must_look = any(ANCHORS.search(expression) for expression in own.values())
         searched = _detector(active, own, with_keys=self._takes_credentials)
         self._detect = compile_text(searched, memory=AUTOMATON_BYTES) if searched else None
@@ -88,7 +92,7 @@ class Redactor:
         return self._replaced(text, cuts, counts) if cuts else text
 
     def _redact_escaped(self, text: bytes, counts: Counter[str]) -> bytes:
-        """Searches the unescaped text, and replaces the escaped one."""
+        """Searches the text without its escapes; puts the marks into the text with them."""
         plain, places = _unescaped(text)
         cuts = [
             (name, places[start], places[end], plain[start:end])
@@ -118,8 +122,9 @@ class Redactor:
                 yield name, start, end, text[start:end]
                 place = end
             else:
-                # Another match may begin within this one. `patience` keeps a text that is made to
-                # be searched over and over from costing quadratic time.
+                # Another match may begin within the rejected one, so the search goes on one byte
+                # later. A hostile text could make that quadratic: once `patience` is used up,
+                # rejected matches are skipped whole.
                 patience -= end - match.start()
                 place = match.start() + 1 if patience > 0 else end
         for rule in self._own:
@@ -183,7 +188,7 @@ def _actions(settings: RedactSettings) -> dict[str, Action]:
 
 
 def _finder(patterns: list[Pattern]) -> str:
-    """One expression with a group per pattern: assigned ones first, then tokens, each in order."""
+    """One expression with a group per pattern, in the order of `_names`: assigned, then tokens."""
     assigned = [pattern.find for pattern in patterns if not _is_token(pattern)]
     tokens = [f"({pattern.find})" for pattern in patterns if _is_token(pattern)]
     bounded = [f"{BOUNDARY}(?:{'|'.join(tokens)})"] if tokens else []
@@ -195,7 +200,7 @@ def _is_token(pattern: Pattern) -> bool:
 
 
 def _detector(patterns: list[Pattern], own: dict[str, str], *, with_keys: bool) -> str:
-    """An expression that matches at least every body in which the finder finds something."""
+    """An expression that matches every body in which the finder finds something, and others."""
     parts = [pattern.detect or pattern.find.replace(r"\b", "") for pattern in patterns]
     parts += [f"(?:{expression})" for expression in own.values()]
     parts += [CREDENTIAL_KEY + VALUE_TAG] if with_keys else []

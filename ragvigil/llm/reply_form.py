@@ -1,4 +1,4 @@
-"""How a reply's form is asked for: chosen by what the server has refused.
+"""Chooses the form in which a reply is asked for, by what the server has refused so far.
 
 Not every server of OpenAI's protocol knows the strict schema: some refuse it, some know JSON
 without a schema, some only text. Whatever form was asked for, the reply is read by the same strict
@@ -12,21 +12,25 @@ from collections.abc import Sequence
 from enum import StrEnum
 
 ENOUGH = 3
-"""Failures in a row after which a form is dropped, where a single one proves too little."""
+"""Failures in a row after which a form is dropped; `ReplyForms` says when one is enough."""
 FIRST_REST = 100
-"""Replies in a looser form until a dropped form is tried again; doubled at each failure."""
+"""A dropped form is tried again after this many replies in other forms.
+
+Each time that it is dropped again, the number doubles; once it works, the number starts anew.
+"""
 FORM_WORDS = re.compile(
     r"response_format|json_schema|json_object|structured[ _]outputs?|output_config|output_format"
     r"|guided_\w+|grammar|tool_choice",
     re.IGNORECASE,
 )
-"""Words in the refusals of OpenAI, Anthropic, vLLM, llama.cpp, LM Studio and DeepSeek."""
+"""Words for the form in the refusals of OpenAI, Anthropic, vLLM, llama.cpp, LM Studio, DeepSeek."""
 
 
 class ReplyForm(StrEnum):
-    """From the strictest to the loosest; the last two carry the schema in the prompt.
+    """From the strictest to the loosest.
 
-    `json_schema` is the provider's strict schema, or a tool that must be called.
+    `json_schema` is the provider's strict schema, or a tool that must be called; the other two
+    write the schema into the prompt.
     """
 
     JSON_SCHEMA = "json_schema"
@@ -61,9 +65,10 @@ def names_the_form(error: str, prompt: str) -> bool:
 class ReplyForms:
     """Chooses among `forms` (strictest first) by the outcome of earlier attempts.
 
-    A form that never worked is dropped at the first refusal that names it, and after ENOUGH
-    failures in a row without a reason; one that has worked, after ENOUGH refusals in a row that
-    name it. When every form has failed, that is an outage, and all are taken up again.
+    A form that never worked is dropped at the first refusal that names it, or after ENOUGH
+    failures in a row without a reason. A form that has worked is dropped only after ENOUGH
+    refusals in a row that name it. Where this would drop the last form, the server is out of
+    order rather than choosy, and all forms are tried again.
 
     >>> forms = ReplyForms([ReplyForm.JSON_SCHEMA, ReplyForm.TEXT])
     >>> forms.failed(ReplyForm.JSON_SCHEMA, is_named=True)
@@ -75,7 +80,9 @@ class ReplyForms:
         self._forms = tuple(forms)
         self._failures = dict.fromkeys(self._forms, 0)
         self._worked: set[ReplyForm] = set()
+        # Replies for which the next drop of a form will last.
         self._rest = dict.fromkeys(self._forms, FIRST_REST)
+        # The dropped forms, each with the replies left until it is tried again.
         self._dropped: dict[ReplyForm, int] = {}
 
     @property
@@ -89,7 +96,7 @@ class ReplyForms:
         return looser[0] if looser else None
 
     def worked(self, form: ReplyForm) -> None:
-        """Counts a reply; dropped forms come nearer to their next trial."""
+        """Takes up a form that gave a reply; each dropped form is a reply nearer to its trial."""
         self._failures[form] = 0
         self._rest[form] = FIRST_REST
         self._worked.add(form)
@@ -97,7 +104,10 @@ class ReplyForms:
         self._dropped = {dropped: rest - 1 for dropped, rest in self._dropped.items() if rest > 1}
 
     def failed(self, form: ReplyForm, *, is_named: bool) -> None:
-        """Counts a refusal that names the form (`is_named`), or a failure that may be due to it."""
+        """Counts a refusal that names the form (`is_named`), or a failure that may be due to it.
+
+        The latter is not counted against a form that has worked.
+        """
         has_worked = form in self._worked
         if has_worked and not is_named:
             return

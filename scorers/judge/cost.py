@@ -1,7 +1,7 @@
 """Estimates the cost of judging a record of a given size, from the prompts it would really need.
 
-The prompts are exact. Tokens are estimates: four characters per token of text, and VERDICT_TOKENS
-of output per verdict.
+The prompts are those of a made-up record of that size. Tokens are estimates: CHARACTERS_A_TOKEN
+characters of text a token, and VERDICT_TOKENS of output a verdict.
 """
 
 from __future__ import annotations
@@ -22,14 +22,18 @@ FORM_TOKENS = 400
 VERDICT_TOKENS, FRAME_TOKENS = 60, 40
 """Output tokens of a verdict, and of the rest of a reply."""
 NUGGETS = 8
-"""Nuggets assumed where the model has to find them itself."""
+"""Nuggets (facts that an answer should have) assumed where the model must find them itself."""
 SENTENCE = "This sentence stands for what an answer or a passage of that length says about it. "
 MOST_CHUNKS = 200
+"""Most chunks, and most citations, of the made-up record."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Sizes:
-    """The mean size of a record: counts of (retrieved) chunks and citations; else characters."""
+    """The mean size of a record.
+
+    `chunks` (of the context), `retrieved` and `citations` are counts, the others characters.
+    """
 
     question: float
     answer: float
@@ -77,6 +81,7 @@ def _cost(family: Family, record: RagRecord, most_characters: int) -> Cost:
 def _record(sizes: Sizes) -> RagRecord:
     retrieved = tuple(_chunk(place, sizes.chunk) for place in range(_count(sizes.retrieved)))
     answer = _text(sizes.answer)
+    # The sentences are cited in turn; `begins` gives the start of a sentence by its end.
     ends = [end for end in range(len(answer)) if answer[end] == "."] or [len(answer)]
     cited = [ends[place % len(ends)] for place in range(_count(sizes.citations))]
     begins = dict(zip(ends, [0, *(end + 1 for end in ends)], strict=False))

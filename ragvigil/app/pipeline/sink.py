@@ -27,8 +27,10 @@ from ragvigil.store.records.traces import RubricFacts, TraceRows
 
 KINDS = ("stored", "duplicate", "quarantined")
 LARGEST = 4
-"""While the core is behind, a batch grows to this many times its usual size: 62 us of inserting and
-33 of merging a span became 30 and 5 (ADR 17)."""
+"""While the core is behind, a batch may grow to this many times its usual size.
+
+A span then takes 30 us to insert and 5 to merge, instead of 62 and 33 (ADR 17).
+"""
 
 
 @dataclass(slots=True)
@@ -44,9 +46,9 @@ class _Pending:
 class SpanPlaces:
     """Where spans are at one moment: in durable ledger rows, or `waiting` for one.
 
-    `read` counts the spans read from the spool since it began. `ahead` counts spans not read yet
-    whose row an earlier life of this process wrote: a replay reads them again. Every frame before
-    `edge` has a durable row; None before any was read.
+    `read` counts the spans read from the spool since it began. `ahead` counts the spans of frames
+    that have a row from an earlier life of this process, and that the replay has not reached yet.
+    Every frame before `edge` has a durable row; `edge` is None before any frame was read.
     """
 
     stored: int
@@ -59,11 +61,12 @@ class SpanPlaces:
 
 
 class Sink:
-    """Takes outcomes, hands batches to the store, keeps the ledger. For one thread.
+    """Takes outcomes, hands batches to the store, keeps the ledger. Not thread-safe.
 
-    `settled` are the frames behind the checkpoint whose ledger row an earlier life of this process
-    has written, `settled_spans` counts their spans, `sums` counts the spans of all rows by kind.
-    `on_durable` gets the summary of outcomes that are durable, before their spans are settled.
+    `settled` are the frames after the checkpoint that have a ledger row from an earlier life of
+    this process: a replay reads them again. `settled_spans` counts their spans; `sums` counts the
+    spans of all ledger rows by kind. `on_durable` gets the summary of outcomes once they are
+    durable, before their spans are settled.
     """
 
     def __init__(
@@ -96,7 +99,7 @@ class Sink:
         self.places = self._places_now(0)
 
     def opened(self, frame: Frame, arrived: int) -> None:
-        """Opens the ledger of a frame; items beyond the `arrived` ones are quarantined."""
+        """Opens a frame in the ledger; its spans beyond `arrived` were unreadable: quarantined."""
         if frame.seq in self._settled:
             self._ahead = max(0, self._ahead - frame.spans)
         if frame.seq >= self._last_settled:
@@ -125,19 +128,19 @@ class Sink:
         self._pending.closings += closings
 
     def send_if_it_holds(self, trace_ids: Collection[str]) -> None:
-        """Sends the next batch now if it has one of these traces: a later read then sees it."""
+        """Sends the next batch now if it has one of these traces, so that a later read sees it."""
         if any(closing.trace_id in trace_ids for closing in self._pending.closings):
             self._send()
 
     def account(self, *, stored: Sequence[int] = (), duplicate: Sequence[int] = ()) -> None:
-        """Accounts for spans that need no rows; each is given as the seq of its frame."""
+        """Accounts for spans that need no rows; each span is given by the seq of its frame."""
         self._ledger.count(stored=stored, duplicate=duplicate)
 
     def advance(self, now: float, *, is_behind: bool = False, is_last: bool = False) -> bool:
         """Sends what is due and settles what is durable; returns whether anything became durable.
 
-        Batches are larger while the core `is_behind`; the batch that `is_last` for now is sent
-        without waiting for more rows.
+        While the core `is_behind`, batches are larger. If nothing more comes for now (`is_last`),
+        the batch is sent without waiting for more rows.
         """
         settled = self._settle()
         limits = self._store.settings
@@ -229,8 +232,8 @@ class Sink:
         quarantined: list[int] = []
         duplicate: list[int] = []
         for closing in pending.closings:
-            # Which frames brought the refused rows is not known: the first of the trace stand
-            # for them.
+            # Nobody knows which frames brought the refused rows: the first spans of the trace
+            # stand for them.
             bad = refused.get(closing.trace_id, 0)
             stored += closing.stored[bad:]
             quarantined += closing.stored[:bad]

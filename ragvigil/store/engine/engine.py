@@ -109,7 +109,7 @@ class Engine:
         self._thread = threading.Thread(target=self._serve, name="store", daemon=True)
 
     def start(self, *, wait: bool) -> None:
-        """Starts the thread. With `wait`, returns once the tables are ready, or raises StoreError."""
+        """Starts the thread. `wait`: returns once the tables are ready, or raises StoreError."""
         self._thread.start()
         if wait:
             self._opened.result()
@@ -193,7 +193,7 @@ class Engine:
                 self._changed.wait(self._timeout(now))
 
     def _timeout(self, now: float) -> float | None:
-        """Seconds until a pause is over or the store must end; None if only a caller can bring work."""
+        """Seconds until a pause is over or the store must end; None: only a caller brings work."""
         waits = [self._pause.remaining(now)] if self._writes or self._clients is None else []
         if self._ends_at is not None:
             waits.append(max(0.0, self._ends_at - now))
