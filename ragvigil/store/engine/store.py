@@ -1,4 +1,4 @@
-"""The store: one thread owns the engine; writes go first, then ticks, pages and scans.
+"""The store: one thread owns the engine; writes go first, then reads by their `Priority`.
 
 The embedded engine runs one query at a time, and a long one holds up all others. So reads have
 limits of time, rows and memory, and wait in a queue by priority. A write that fails is repeated
@@ -34,8 +34,7 @@ CLOSE_SECONDS = 20.0
 class Store:
     """Writes batches and reads rows; safe to use from any thread.
 
-    `replica` and `epoch` name this instance in every row that it writes; a newer epoch fences an
-    older one.
+    `replica` and `epoch` (its start) name this instance in every row that it writes.
     """
 
     def __init__(self, engine: Engine, settings: StoreSettings) -> None:
@@ -84,8 +83,9 @@ class Store:
     ) -> list[dict[str, Any]]:
         """Rows of `queries/<name>.sql`, each a dict by column. `Table.read` makes values of them.
 
-        `formats` names the form in which the driver reads columns of a type. Raises QueryFailed
-        (over its limits, or wrong) or Unavailable (engine down, queue too long).
+        `formats` gives, by type of column, the form in which the driver returns its values. Raises
+        QueryFailed (over its limits, or wrong), or Unavailable (database down, store closed, or too
+        busy to run it in time).
         """
 
         def rows(client: Client) -> list[dict[str, Any]]:
@@ -109,7 +109,7 @@ class Store:
             context = client.create_query_context(
                 query(name), parameters=dict(parameters or {}), use_numpy=True
             )
-            # Not as a stream: rows that were left unread came up in the next query's answer.
+            # Not as a stream: rows left unread would come up in the next query's answer.
             result: Any = client.query(context=context)
             table = result.np_result
             if table is None or not len(table):
@@ -124,7 +124,10 @@ class Store:
     def run(
         self, name: str, parameters: Parameters | None = None, *, priority: Priority = Priority.TICK
     ) -> None:
-        """Runs a named statement that changes the store (INSERT ... SELECT). Raises as `read`."""
+        """Runs a named statement that changes the store (INSERT ... SELECT).
+
+        Raises as `read` does.
+        """
 
         def command(client: Client) -> None:
             client.command(query(name), parameters=dict(parameters or {}))
@@ -132,15 +135,15 @@ class Store:
         self._ask(name, command, priority, writes=True)
 
     def change(self, statement: str) -> None:
-        """Runs a schema change that `retention` made. Raises as `read` does."""
+        """Runs a statement that `retention.py` composed. Raises as `read` does."""
         self._ask("change", lambda client: client.command(statement), Priority.SCAN, writes=True)
 
     def status(self) -> StoreStatus:
-        """The state of the writer, without asking the database."""
+        """The state of connection and queues, without asking the database."""
         return self._engine.status()
 
     def close(self) -> None:
-        """Finishes the queued writes, within 20 seconds, and closes the engine.
+        """Finishes the queued writes, within CLOSE_SECONDS, and closes the engine.
 
         The future of a batch that could not be written raises Unavailable; its spans are still in
         the spool.

@@ -34,6 +34,7 @@ if TYPE_CHECKING:
 NANO_SUFFIX = "_unix_nano"
 MOST_NANOS = 2**63 - 1
 TIMES_AS_NUMBERS = {"DateTime*": "int"}
+"""Reads times as whole numbers; a datetime would cut off the nanoseconds."""
 
 Value = TypeVar("Value")
 Read: TypeAlias = Mapping[str, Any]
@@ -41,16 +42,16 @@ Read: TypeAlias = Mapping[str, Any]
 Convert: TypeAlias = Callable[[Any], Any]
 
 declared: dict[str, dict[str, str]] = {}
-"""Tables that this process may write: by column, what is written there."""
+"""The tables that this process may write: for each column, the field that is written there."""
 
 
 def nanos(value: int) -> int:
-    """A time that DateTime64(9) can hold: 1970 to 2262."""
+    """The nearest time that DateTime64(9) can hold: 1970 to 2262."""
     return min(max(value, 0), MOST_NANOS)
 
 
 def declare(table: str, columns: Sequence[str]) -> tuple[str, ...]:
-    """Columns of rows that are built by hand; the store checks them when it opens."""
+    """Declares the columns of rows that are built by hand; the store checks them when it opens."""
     declared.setdefault(table, {}).update((name, f"{table}.{name}") for name in columns)
     return tuple(columns)
 
@@ -67,9 +68,9 @@ class _Field:
 class Table(Generic[Value]):
     """A table whose rows are values of one dataclass.
 
-    `columns` names the column of a field where the rules do not. `computed` are further columns,
-    each made of the whole value; `parsed` are fields that are read in their own way, each from the
-    whole row, and are written only where `computed` does so.
+    `columns` gives, by field, the columns that have another name than the rules give. `computed`
+    are further columns, each made of the whole value. `parsed` are fields that functions of their
+    own make of the whole row; no column is written for them, unless `computed` has one.
     """
 
     def __init__(
@@ -94,7 +95,7 @@ class Table(Generic[Value]):
         self.sources |= {column: f"{kind.__name__} ({column})" for column in self._computed}
 
     def rows(self, values: Iterable[Value], **stamps: object) -> Rows:
-        """Rows of the values; `stamps` are columns that are equal in all of them."""
+        """Rows of the values; `stamps` are further columns, with one value for all rows."""
         constants = tuple(stamps.values())
         return Rows(
             (*self.columns, *stamps), [(*self._values(value), *constants) for value in values]
@@ -110,7 +111,8 @@ class Table(Generic[Value]):
     ) -> list[Value]:
         """Rows of the named query as values of the dataclass. Raises as `Store.read` does.
 
-        The query gives all columns of the table that the dataclass has, under their own names.
+        The query must return every column that a field of the dataclass is read from, under the
+        column's own name.
         """
         rows = store.read(name, parameters, priority=priority, formats=TIMES_AS_NUMBERS)
         try:
@@ -128,7 +130,7 @@ class Table(Generic[Value]):
 
 
 def table(name: str, kind: type[Value], **options: Any) -> Table[Value]:
-    """Declares a table by its dataclass; options as of `Table`."""
+    """Makes a Table with these options and declares its columns: the store checks them."""
     made = Table(name, kind, **options)
     declared.setdefault(name, {}).update(made.sources)
     return made
