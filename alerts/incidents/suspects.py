@@ -48,24 +48,26 @@ def suspects(
     by_id = {change.notice_id: change for change in changes}
     ranks = {change.notice_id: (LAST, 0, change.notice_id) for change in earlier}
     for finding in findings:
-        for name, change in by_id.items():
+        for notice_id, change in by_id.items():
             if follows(finding, change, settings):
                 rank = _rank(finding, change)
-                ranks[name] = min(rank, ranks.get(name, rank))
-    chain = _with_swaps([by_id[name] for name in ranks if name in by_id], by_id.values())
-    fixes = {change.notice_id for change in chain if is_fix(change, chain)}
-    named = [change for change in chain if change.notice_id not in fixes]
-    named.sort(key=lambda change: ranks.get(change.notice_id, (LAST, 0, change.notice_id)))
-    put_back = [change for change in chain if change.notice_id in fixes]
-    put_back.sort(key=lambda change: (change.since_unix_nano, change.notice_id))
-    return (*named[:MOST_SUSPECTS], *put_back[:MOST_SUSPECTS])
+                ranks[notice_id] = min(rank, ranks.get(notice_id, rank))
+    chain = _with_undoings(
+        [by_id[notice_id] for notice_id in ranks if notice_id in by_id], by_id.values()
+    )
+    fix_ids = {change.notice_id for change in chain if is_fix(change, chain)}
+    others = [change for change in chain if change.notice_id not in fix_ids]
+    others.sort(key=lambda change: ranks.get(change.notice_id, (LAST, 0, change.notice_id)))
+    fixes = [change for change in chain if change.notice_id in fix_ids]
+    fixes.sort(key=lambda change: (change.since_unix_nano, change.notice_id))
+    return (*others[:MOST_SUSPECTS], *fixes[:MOST_SUSPECTS])
 
 
-def _with_swaps(first: Sequence[Notice], changes: Iterable[Notice]) -> list[Notice]:
+def _with_undoings(first: Sequence[Notice], changes: Iterable[Notice]) -> list[Notice]:
     """Adds the changes that put these back, those that undo the putting back, and so on."""
     chosen, rest = list(first), [change for change in changes if change not in first]
     while True:
-        more = [change for change in rest if any(_is_swap(change, other) for other in chosen)]
+        more = [change for change in rest if any(_undoes(change, other) for other in chosen)]
         if not more:
             return chosen
         chosen += more
@@ -121,21 +123,21 @@ def is_fix(change: Notice, others: Iterable[Notice]) -> bool:
     for candidate in sorted(
         (*alike, change), key=lambda candidate: (candidate.since_unix_nano, candidate.notice_id)
     ):
-        if any(_is_swap(candidate, other) for other in alike if other.notice_id not in fixes):
+        if any(_undoes(candidate, other) for other in alike if other.notice_id not in fixes):
             fixes.add(candidate.notice_id)
     return change.notice_id in fixes
 
 
-def _is_swap(later: Notice, earlier: Notice) -> bool:
+def _undoes(later: Notice, earlier: Notice) -> bool:
     place = (later.kind, later.service, later.route)
     return (
         place == (earlier.kind, earlier.service, earlier.route)
         and earlier.since_unix_nano < later.since_unix_nano
-        and _swaps(later, earlier)
+        and _restores(later, earlier)
     )
 
 
-def _swaps(fix: Notice, change: Notice) -> bool:
+def _restores(fix: Notice, change: Notice) -> bool:
     if fix.kind is ChangeKind.DOCUMENTS:
         put_back = (fix.evidence.get("new_documents"), fix.evidence.get("gone_documents"))
         # A fix of documents removes what was new and brings back what was gone.

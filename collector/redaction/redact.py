@@ -55,22 +55,26 @@ class Redactor:
         self._key = key
         self._actions = _actions(settings)
         active = [p for p in PATTERNS if self._actions[p.name] is not Action.OFF]
-        own = {n: e for n, e in settings.patterns.items() if self._actions[n] is not Action.OFF}
+        of_user = {
+            name: expression
+            for name, expression in settings.patterns.items()
+            if self._actions[name] is not Action.OFF
+        }
         self._checks: dict[str, Check] = {pattern.name: pattern.check for pattern in active}
         self._names = [pattern.name for pattern in sorted(active, key=_is_token)]
         self._find = compile_text(_finder(active), memory=AUTOMATON_BYTES) if active else None
-        self._own = [_rule(name, expression) for name, expression in own.items()]
+        self._user_rules = [_rule(name, expression) for name, expression in of_user.items()]
         self._takes_credentials = self._actions[CREDENTIAL] is not Action.OFF
         # An anchor such as ^ means nothing in a raw body, where one text runs into the next: with
         # an anchored expression every request is walked.
-        self._must_look = any(ANCHORS.search(expression) for expression in own.values())
-        searched = _detector(active, own, with_keys=self._takes_credentials)
+        self._always_looks = any(ANCHORS.search(expression) for expression in of_user.values())
+        searched = _detector(active, of_user, with_keys=self._takes_credentials)
         self._detect = compile_text(searched, memory=AUTOMATON_BYTES) if searched else None
         self._credential_key = compile_text(CREDENTIAL_KEY + "$")
 
     def finds(self, body: bytes) -> bool:
         """Whether a serialised request may contain a secret; a false alarm only costs time."""
-        if self._must_look:
+        if self._always_looks:
             return True
         return self._detect is not None and self._detect.search(body) is not None
 
@@ -127,7 +131,7 @@ class Redactor:
                 # rejected matches are skipped whole.
                 patience -= end - match.start()
                 place = match.start() + 1 if patience > 0 else end
-        for rule in self._own:
+        for rule in self._user_rules:
             for match in rule.expression.finditer(text):
                 start, end = match.span(rule.group)
                 if is_any(text, start, end) and start < end:
@@ -183,8 +187,8 @@ class Redactor:
 
 def _actions(settings: RedactSettings) -> dict[str, Action]:
     default = {p.name: settings.personal if p.is_personal else settings.secrets for p in PATTERNS}
-    own = dict.fromkeys(settings.patterns, Action.MASK)
-    return {**default, CREDENTIAL: settings.secrets, **own, **settings.actions}
+    of_user = dict.fromkeys(settings.patterns, Action.MASK)
+    return {**default, CREDENTIAL: settings.secrets, **of_user, **settings.actions}
 
 
 def _finder(patterns: list[Pattern]) -> str:
@@ -199,10 +203,10 @@ def _is_token(pattern: Pattern) -> bool:
     return not pattern.is_assigned
 
 
-def _detector(patterns: list[Pattern], own: dict[str, str], *, with_keys: bool) -> str:
+def _detector(patterns: list[Pattern], of_user: dict[str, str], *, with_keys: bool) -> str:
     """An expression that matches every body in which the finder finds something, and others."""
     parts = [pattern.detect or pattern.find.replace(r"\b", "") for pattern in patterns]
-    parts += [f"(?:{expression})" for expression in own.values()]
+    parts += [f"(?:{expression})" for expression in of_user.values()]
     parts += [CREDENTIAL_KEY + VALUE_TAG] if with_keys else []
     return "|".join((*parts, ESCAPED_ANYWHERE)) if parts else ""
 

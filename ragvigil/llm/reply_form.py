@@ -112,8 +112,8 @@ class ReplyForms:
         if has_worked and not is_named:
             return
         self._failures[form] += 1
-        enough = ENOUGH if has_worked or not is_named else 1
-        if form in self._dropped or self._failures[form] < enough:
+        needed = ENOUGH if has_worked or not is_named else 1
+        if form in self._dropped or self._failures[form] < needed:
             return
         self._dropped[form] = self._rest[form]
         self._rest[form] *= 2

@@ -64,7 +64,7 @@ def _cost(family: Family, record: RagRecord, most_characters: int) -> Cost:
     questions = ask_about(record, rubric, delimiter="0" * 16, most_characters=most_characters)
     if isinstance(questions, Score):
         return Cost(rubric=rubric.name, calls=0, usage=Usage(), reason=questions.explanation)
-    prompts = sum(
+    prompt_tokens = sum(
         math.ceil(len(question.prompt) / CHARACTERS_A_TOKEN) + FORM_TOKENS for question in questions
     )
     verdicts = sum(len(question.items) or NUGGETS for question in questions)
@@ -72,7 +72,7 @@ def _cost(family: Family, record: RagRecord, most_characters: int) -> Cost:
         rubric=rubric.name,
         calls=len(questions),
         usage=Usage(
-            input_tokens=prompts,
+            input_tokens=prompt_tokens,
             output_tokens=verdicts * VERDICT_TOKENS + len(questions) * FRAME_TOKENS,
         ),
     )

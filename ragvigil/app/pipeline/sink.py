@@ -86,7 +86,8 @@ class Sink:
         self._store, self._scores = store, scores
         self._rows = TraceRows(rubrics, replica=store.replica, epoch=store.epoch)
         self._ledger = FrameLedger(settled)
-        self._settled, self._last_settled = frozenset(settled), max(settled, default=0)
+        self._settled_before = frozenset(settled)
+        self._last_settled_before = max(settled, default=0)
         self._ahead = settled_spans
         self._summarizer, self._on_durable = summarizer, on_durable
         self._dirty_minutes = dirty_minutes
@@ -100,9 +101,9 @@ class Sink:
 
     def opened(self, frame: Frame, arrived: int) -> None:
         """Opens a frame in the ledger; its spans beyond `arrived` were unreadable: quarantined."""
-        if frame.seq in self._settled:
+        if frame.seq in self._settled_before:
             self._ahead = max(0, self._ahead - frame.spans)
-        if frame.seq >= self._last_settled:
+        if frame.seq >= self._last_settled_before:
             self._ahead = 0
         if not frame.spans:
             return
@@ -148,8 +149,8 @@ class Sink:
         while self._in_flight and self._rows.is_full(limits, LARGEST):
             wait([self._in_flight[0][0]], timeout=1.0)
             settled = self._settle() or settled
-        times = LARGEST if is_behind else 0 if is_last else 1
-        if not self._in_flight and self._rows.is_due(now, limits, times):
+        factor = LARGEST if is_behind else 0 if is_last else 1
+        if not self._in_flight and self._rows.is_due(now, limits, factor):
             self._send()
         is_due = is_last or now - self._frames_sent >= limits.linger_seconds
         if is_due and self._send_frames():
@@ -234,9 +235,9 @@ class Sink:
         for closing in pending.closings:
             # Nobody knows which frames brought the refused rows: the first spans of the trace
             # stand for them.
-            bad = refused.get(closing.trace_id, 0)
-            stored += closing.stored[bad:]
-            quarantined += closing.stored[:bad]
+            refused_here = refused.get(closing.trace_id, 0)
+            stored += closing.stored[refused_here:]
+            quarantined += closing.stored[:refused_here]
             duplicate += closing.duplicates
         metrics.DUPLICATE_SPANS.inc(len(duplicate))
         self._ledger.count(stored=stored, quarantined=quarantined, duplicate=duplicate)

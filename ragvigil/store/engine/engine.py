@@ -190,9 +190,9 @@ class Engine:
                 # Reads run while a write waits out its pause, or the server is away.
                 if self._jobs:
                     return heapq.heappop(self._jobs)
-                self._changed.wait(self._timeout(now))
+                self._changed.wait(self._wait_seconds(now))
 
-    def _timeout(self, now: float) -> float | None:
+    def _wait_seconds(self, now: float) -> float | None:
         """Seconds until a pause is over or the store must end; None: only a caller brings work."""
         waits = [self._pause.remaining(now)] if self._writes or self._clients is None else []
         if self._ends_at is not None:

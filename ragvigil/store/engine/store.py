@@ -116,7 +116,7 @@ class Store:
                 return {}
             if table.dtype.names is None:  # columns of one type come as a matrix
                 return dict(zip(result.column_names, table.transpose(), strict=True))
-            return {name: table[name] for name in table.dtype.names}
+            return {column: table[column] for column in table.dtype.names}
 
         result: dict[str, NDArray[Any]] = self._ask(name, columns, priority)
         return result

@@ -44,13 +44,13 @@ def read(store: Store, keys: Collection[Key]) -> dict[Key, StoredRecord]:
     if not stored:
         return {}
     seconds = {trace.time_unix_nano // 10**9 for trace in stored.values()}
-    place = {
+    parameters = {
         "minutes": sorted({time - time % 60 for time in seconds}),
         "trace_ids": sorted(stored),
         "received": min(trace.received_unix_nano for trace in stored.values()) // 10**9,
         "record_ids": sorted({record_id for _, record_id in keys}),
     }
-    rows = store.read("record_rows", place, priority=Priority.TICK)
+    rows = store.read("record_rows", parameters, priority=Priority.TICK)
     texts = document_texts(store, texts_needed(rows))
     asked_for = set(keys)
     return {
