@@ -18,8 +18,11 @@ from alerts.incidents.suspects import is_fix
 from ragvigil.model.finding import Finding, FindingKind
 from ragvigil.model.incident import Incident
 from ragvigil.model.notice import Cause, Notice
+from ragvigil.model.text import one_line
 
 MOST_CHARACTERS = 200
+SHORT = 40
+"""Characters of a name or value within a line."""
 MOST_TRACES = 5
 NAMED_ROUTES = 3
 HOUR, DAY = 3600, 86_400
@@ -64,7 +67,10 @@ def message(incident: Incident, settings: IncidentSettings, external_url: str = 
         link=_link(incident, external_url),
     )
     return Message(
-        **{field.name: _clipped(getattr(parts, field.name)) for field in fields(Message)}
+        **{
+            field.name: one_line(getattr(parts, field.name), MOST_CHARACTERS)
+            for field in fields(Message)
+        }
     )
 
 
@@ -167,8 +173,12 @@ def _routes(incident: Incident, findings: Sequence[Finding]) -> str:
     """The routes and the service, and whether the first finding pools several routes."""
     routes = list(dict.fromkeys(route for finding in findings for route in finding.routes if route))
     more = f" and {len(routes) - NAMED_ROUTES} more" if len(routes) > NAMED_ROUTES else ""
-    named = ", ".join(_short(route) for route in routes[:NAMED_ROUTES]) + more or "all routes"
-    service = " ".join(_short(name) for name in (incident.service, incident.environment) if name)
+    named = (
+        ", ".join(one_line(route, SHORT) for route in routes[:NAMED_ROUTES]) + more or "all routes"
+    )
+    service = " ".join(
+        one_line(name, SHORT) for name in (incident.service, incident.environment) if name
+    )
     pooled = f", {len(findings[0].routes)} routes together" if len(findings[0].routes) > 1 else ""
     return f"{named} ({service or 'a service without a name'}{pooled})"
 
@@ -187,8 +197,10 @@ def _changed(incident: Incident, settings: IncidentSettings) -> str:
 def _change(behind: Sequence[Notice], incident: Incident) -> str:
     first = behind[0]
     alike = [change for change in behind if change.kind is first.kind]
-    where = f"{len(alike)} routes" if len(alike) > 1 else _short(first.route) or "all routes"
-    values = " → ".join(_short(value) for value in (first.before, first.after) if value)
+    where = (
+        f"{len(alike)} routes" if len(alike) > 1 else one_line(first.route, SHORT) or "all routes"
+    )
+    values = " → ".join(one_line(value, SHORT) for value in (first.before, first.after) if value)
     lag = round((incident.since_unix_nano - first.since_unix_nano) / 60e9)
     when = f"{lag} min before" if lag > 0 else "at the same time"
     return f"{first.kind} on {where}{', ' if values else ''}{values}; coincides, {when}"
@@ -220,14 +232,3 @@ def _link(incident: Incident, external_url: str) -> str:
     if not external_url:
         return f"ragvigil incidents show {incident.incident_id}"
     return f"{external_url.rstrip('/')}/incidents/{incident.incident_id}"
-
-
-def _short(text: str, most: int = 40) -> str:
-    flat = " ".join(text.split())
-    return flat if len(flat) <= most else flat[: most - 1] + "…"
-
-
-def _clipped(text: str) -> str:
-    """One line of printable characters."""
-    printable = "".join(character if character.isprintable() else " " for character in text)
-    return _short(printable, MOST_CHARACTERS)

@@ -47,11 +47,6 @@ def _strings(value: object) -> Iterator[str]:
             yield from _strings(item)
 
 
-def one_line(text: str) -> str:
-    """The text on one line of printable characters, as it may stand in a commit's message."""
-    return " ".join("".join(c if c.isprintable() else " " for c in text).split())
-
-
 def lacks(case: GoldenCase, normalise: Normalise) -> Iterator[str]:
     """Yields the reasons why the case cannot be signed, a sentence each."""
     if not normalise(case.question):

@@ -18,10 +18,10 @@ from pathlib import Path
 
 import structlog
 
-from clustering.golden.content import one_line
 from clustering.golden.git import RepositoryRefuses, git, line
 from clustering.golden.settings import GoldenSettings
 from ragvigil.model.golden import GoldenCase
+from ragvigil.model.text import one_line
 
 log = structlog.get_logger()
 
@@ -154,9 +154,7 @@ def commit_of(repo: Repository, case_id: str, content_hash: str) -> str:
 
 def message(case: GoldenCase) -> str:
     """A commit's message: a subject and trailers with the case, its hash, its author and signer."""
-    question = " ".join(case.question.split())
-    question = "".join(c for c in question if c.isprintable())
-    shown = question if len(question) <= SHOWN else f"{question[: SHOWN - 1]}…"
+    shown = one_line(case.question, SHOWN)
     trailers = {
         TRAILER: case.case_id,
         "Content-hash": case.content_hash,

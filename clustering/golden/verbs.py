@@ -12,9 +12,10 @@ from dataclasses import replace
 from typing import Any
 
 from clustering.golden.case import LISTS, SOURCES, TEXTS, BadCase, as_json, parse
-from clustering.golden.content import content_hash, one_line
+from clustering.golden.content import content_hash
 from ragvigil.model.golden import CaseState, GoldenCase
 from ragvigil.model.identity import identity
+from ragvigil.model.text import one_line
 
 EDITED = {*TEXTS, *LISTS, *SOURCES, "query_type", "expected_facts"} - {
     "case_id", "edited_by", "trace_id", "record_id"

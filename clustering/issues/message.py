@@ -9,6 +9,7 @@ from math import floor, log10
 
 from clustering.issues.counts import Count
 from ragvigil.model.issue import Issue, IssueState
+from ragvigil.model.text import one_line
 
 MOST_CHARACTERS = 200
 NAMED_ROUTES = 3
@@ -32,11 +33,11 @@ def message(issue: Issue, count: Count, external_url: str = "") -> Message:
     url = f"{external_url.rstrip('/')}/issues/{issue.issue_id}"
     what = ": ".join(filter(None, (issue.rubric, issue.label.replace("_", " "))))
     return Message(
-        name=one_line(issue.name),
+        name=one_line(issue.name, MOST_CHARACTERS),
         seen=count_text(count),
         since=_since(issue),
-        routes=one_line(_routes(issue)),
-        layer=one_line(f"{issue.family} ({what})" if what else issue.family),
+        routes=one_line(_routes(issue), MOST_CHARACTERS),
+        layer=one_line(f"{issue.family} ({what})" if what else issue.family, MOST_CHARACTERS),
         link=url if external_url else command,
     )
 
@@ -91,9 +92,3 @@ def _routes(issue: Issue) -> str:
     named = ", ".join(routes[:NAMED_ROUTES]) + more or "a route without a name"
     service = " ".join(one_line(name, 40) for name in (issue.service, issue.environment) if name)
     return f"{named} ({service or 'a service without a name'})"
-
-
-def one_line(text: str, most: int = MOST_CHARACTERS) -> str:
-    """The text on one line of printable characters, at most `most` long."""
-    flat = " ".join("".join(c if c.isprintable() else " " for c in text).split())
-    return flat if len(flat) <= most else flat[: most - 1] + "…"

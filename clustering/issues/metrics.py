@@ -12,8 +12,9 @@ from typing import TypeAlias
 
 from prometheus_client import Counter, Gauge
 
-from clustering.issues.message import Message, one_line
+from clustering.issues.message import MOST_CHARACTERS, Message
 from ragvigil.model.issue import Failure, Issue, IssueState
+from ragvigil.model.text import one_line
 
 MOST_OPEN = 50
 LEAST_MEMBERS = 20
@@ -57,7 +58,7 @@ def count_members(failures: Iterable[Failure], place: Place) -> None:
     """Counts records that joined an issue."""
     for failure in failures:
         labels = (*place(failure.service, failure.environment, failure.route), failure.family.value)
-        MEMBERS.labels(*map(one_line, labels)).inc()
+        MEMBERS.labels(*map(_label, labels)).inc()
 
 
 def show(issues: Iterable[Issue], place: Place) -> None:
@@ -102,7 +103,7 @@ def _open_key(issue: Issue) -> Key:
 
 def _replace(gauge: Gauge, values: Mapping[Key, float]) -> None:
     """Sets the new values before it removes old ones: a scrape between them misses nothing."""
-    values = {tuple(map(one_line, key)): value for key, value in values.items()}
+    values = {tuple(map(_label, key)): value for key, value in values.items()}
     for key, value in values.items():
         gauge.labels(*key).set(value)
     shown = {
@@ -110,3 +111,7 @@ def _replace(gauge: Gauge, values: Mapping[Key, float]) -> None:
     }
     for key in shown - set(values):
         gauge.remove(*key)
+
+
+def _label(text: str) -> str:
+    return one_line(text, MOST_CHARACTERS)

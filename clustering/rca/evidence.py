@@ -14,8 +14,8 @@ from dataclasses import dataclass
 from clustering.rca.finding import GRADES, Finding, QuoteForm
 from clustering.rca.reader import Form
 from clustering.rca.tools import Case, Refused
-from clustering.rca.untrusted_text import plain
 from ragvigil.model.issue import Quote
+from ragvigil.model.text import one_line
 
 LEAST = 12
 """Characters from which a part of a value proves anything; a whole value may be shorter."""
@@ -59,7 +59,7 @@ def _looked_up(quote: QuoteForm, case: Case) -> Quote | str:
     if not stands_in(quote.text, span):
         return "the words do not stand in the span, or are too few"
     return Quote(
-        text=plain(quote.text), trace_id=quote.trace_id.lower(), span_id=quote.span_id.lower()
+        text=one_line(quote.text), trace_id=quote.trace_id.lower(), span_id=quote.span_id.lower()
     )
 
 

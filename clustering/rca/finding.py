@@ -6,10 +6,10 @@ from typing import Annotated
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 
-from clustering.rca.untrusted_text import plain
 from ragvigil.model.score import Layer
+from ragvigil.model.text import one_line
 
-Plain = Annotated[str, AfterValidator(plain)]
+Plain = Annotated[str, AfterValidator(one_line)]
 
 
 class QuoteForm(BaseModel):

@@ -9,8 +9,8 @@ from datetime import UTC, datetime
 
 from clustering.rca.contrasts import Contrast, contrasts
 from clustering.rca.reader import Change, IssueReader
-from clustering.rca.untrusted_text import plain
 from ragvigil.model.issue import Failure, Issue
+from ragvigil.model.text import one_line
 
 NANOS = 10**9
 HOUR = 3600 * NANOS
@@ -139,6 +139,6 @@ def _examples(members: Sequence[Failure]) -> tuple[Failure, ...]:
 
 
 def _cut(text: str) -> str:
-    shown = plain(text)
+    shown = one_line(text)
     indent = text[: len(text) - len(text.lstrip())]
     return indent + (shown if len(shown) <= LINE else f"{shown[:LINE]}…")

@@ -16,15 +16,6 @@ MOST_ITEMS = 60
 KEY = 120
 
 
-def plain(text: str) -> str:
-    r"""The text on one line, without terminal control codes and marks of writing direction.
-
-    >>> plain("red \x1b[31m\n alert")
-    'red [31m alert'
-    """
-    return " ".join("".join(c if c.isprintable() else " " for c in text).split())
-
-
 def fenced(value: object, delimiter: str) -> str:
     """The value as data between two delimiters, at most MOST_CHARACTERS between them."""
     return f"{delimiter} data\n{_bounded(value).replace(delimiter, '')}\n{delimiter} end of data"

@@ -21,15 +21,12 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields, is_dataclass
 from operator import attrgetter
-from typing import TYPE_CHECKING, Any, Generic, TypeAlias, TypeVar, cast, get_args, get_origin
+from typing import Any, Generic, Protocol, TypeAlias, TypeVar, cast, get_args, get_origin
 
 from ragvigil.store.engine.batch import Rows
 from ragvigil.store.engine.errors import QueryFailed
 from ragvigil.store.engine.json_values import dump, is_enum, load, type_hints, without_none
 from ragvigil.store.engine.priority import Priority
-
-if TYPE_CHECKING:
-    from ragvigil.store.engine.store import Store
 
 NANO_SUFFIX = "_unix_nano"
 MOST_NANOS = 2**63 - 1
@@ -40,6 +37,22 @@ Value = TypeVar("Value")
 Read: TypeAlias = Mapping[str, Any]
 """A row as it was read: values by column, times as numbers."""
 Convert: TypeAlias = Callable[[Any], Any]
+
+
+class Reads(Protocol):
+    """What a table needs of the store. A protocol: the store's own modules import this one."""
+
+    def read(
+        self,
+        name: str,
+        parameters: Mapping[str, Any] | None = None,
+        *,
+        priority: Priority = Priority.PAGE,
+        formats: Mapping[str, str] | None = None,
+    ) -> list[dict[str, Any]]:
+        """Rows of a named query."""
+        ...
+
 
 declared: dict[str, dict[str, str]] = {}
 """The tables that this process may write: for each column, the field that is written there."""
@@ -103,7 +116,7 @@ class Table(Generic[Value]):
 
     def read(
         self,
-        store: Store,
+        store: Reads,
         name: str,
         parameters: Mapping[str, Any] | None = None,
         *,
