@@ -99,7 +99,9 @@ class Table(Generic[Value]):
         self._computed = dict(computed or {})
         written = list(_fields(kind, columns or {}, set(parsed or {})))
         # One call reads all fields, those of inner dataclasses by their dotted path.
-        self._get = attrgetter(*(field.path for field in written))
+        get = attrgetter(*(field.path for field in written))
+        # With one path attrgetter gives the bare value.
+        self._get = get if len(written) > 1 else lambda value: (get(value),)
         self._convert = [_writing(field.hint, field.path) for field in written]
         self.columns = (*(field.column for field in written), *self._computed)
         self.value = _reader(kind, columns or {}, dict(parsed or {}))

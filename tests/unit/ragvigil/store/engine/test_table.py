@@ -145,3 +145,13 @@ def test_a_query_that_leaves_out_a_field_is_named(store: Store) -> None:
     store.write(ledger.batch([Frame(seq=1)]))
     with pytest.raises(QueryFailed, match=r"ledger_sums.sql gives no column 'thing_id'"):
         THINGS.read(store, "ledger_sums", {"replica": ""})
+
+
+def test_a_table_of_one_field_writes_rows_of_one_value() -> None:
+    @dataclass(frozen=True, slots=True, kw_only=True)
+    class Name:
+        text: str
+
+    rows = Table("ledger", Name).rows([Name(text="ab")], written=1)
+    assert rows.columns == ("text", "written")
+    assert rows.values == [("ab", 1)]
