@@ -17,7 +17,7 @@ from pathlib import Path
 from bench.rig.captures import Capture, Truth, captured_sets, carried, load, where
 from bench.rig.report import SAMPLES, bench_data, finish, progress
 from bench.rig.trace_changes import UNNOTICED, Change
-from collector.claims.registry import Registered, registered
+from collector.claims.registry import RegisteredConvention, registered
 from collector.record.build import records
 from ragvigil.model.record import RagRecord
 from ragvigil.model.span import Trace
@@ -140,7 +140,7 @@ def _diff(got: object, wanted: object) -> str:
 def run(
     capture: Capture,
     change: Change | None = None,
-    conventions: Sequence[Registered] | None = None,
+    conventions: Sequence[RegisteredConvention] | None = None,
 ) -> Tally:
     """All traces of a capture with truth rows, optionally changed, or read without a convention."""
     tally = Tally()

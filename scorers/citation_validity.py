@@ -25,7 +25,7 @@ from functools import cached_property
 from ragvigil.model.record import Citation, Document, RagRecord
 from ragvigil.model.score import Score
 from scorers.text.normalise import key, words
-from scorers.text.quotation import ContextTexts, Finding, check_quote
+from scorers.text.quotation import ContextTexts, QuoteMatch, check_quote
 from scorers.text.sentence_check import Claim, check_sentence, claim
 
 EXPLAINED = 3
@@ -83,7 +83,7 @@ class CitationChecks:
         self._context = {chunk.chunk_id for chunk in record.context}
         self._claims: dict[tuple[int, int], Claim] = {}
 
-    def check(self, citation: Citation) -> Finding:
+    def check(self, citation: Citation) -> QuoteMatch:
         """Checks one citation; the finding's label says what is wrong."""
         label = self._misplaced(citation)
         if label is not None:
@@ -91,7 +91,7 @@ class CitationChecks:
         named = [name for name in self._named(citation) if name in self._texts]
         quote = (citation.quote or "").strip()
         if not named:
-            return Finding(checked="nothing" if quote else "marker_only")
+            return QuoteMatch(checked="nothing" if quote else "marker_only")
         if quote:
             findings = [check_quote(quote, name, self._texts) for name in named]
             finding = next((finding for finding in findings if not finding.label), findings[0])
@@ -100,7 +100,7 @@ class CitationChecks:
                 return finding
         claimed = self._claim(citation)
         if claimed is None:
-            return Finding(checked="marker_only")
+            return QuoteMatch(checked="marker_only")
         return check_sentence(claimed, named[0], self._texts)
 
     def _named(self, citation: Citation) -> list[str]:
@@ -113,22 +113,22 @@ class CitationChecks:
         ]
         return list(dict.fromkeys([chunk_id, *same_document]))
 
-    def _misplaced(self, citation: Citation) -> Finding | None:
+    def _misplaced(self, citation: Citation) -> QuoteMatch | None:
         """The finding for a citation whose chunk is not in the context; None where it is."""
         record = self._record
         if citation.chunk_id in self._context:
             return None
         retrieved = {chunk.chunk_id for chunk in (*record.retrieved, *record.reranked)}
         if citation.chunk_id is not None and citation.chunk_id in retrieved:
-            return Finding(checked="marker_only", label="not_in_context")
+            return QuoteMatch(checked="marker_only", label="not_in_context")
         # Chunks or ids are missing from the spans: the cited chunk may have been retrieved.
         if "retrieved" in record.truncated or (
             "document_ids" in record.absent and citation.index is None
         ):
-            return Finding(checked="nothing")
+            return QuoteMatch(checked="nothing")
         is_place = citation.chunk_id is None and citation.index is not None
         label = "marker_out_of_range" if is_place else "unknown_chunk"
-        return Finding(checked="marker_only", label=label)
+        return QuoteMatch(checked="marker_only", label=label)
 
     def _is_asked(self, quote: str) -> bool:
         """Whether the quoted words come from the question: then they quote no chunk."""
@@ -172,7 +172,7 @@ def _without_markers(answer: str, start: int, end: int, beside: Sequence[Citatio
     return text
 
 
-def _explanation(failed: Sequence[tuple[Citation, Finding]], checkable: int, chunks: int) -> str:
+def _explanation(failed: Sequence[tuple[Citation, QuoteMatch]], checkable: int, chunks: int) -> str:
     """The first EXPLAINED failures in words, and the number of others."""
     if not failed:
         return f"{checkable} of {checkable} citations valid"
@@ -181,7 +181,7 @@ def _explanation(failed: Sequence[tuple[Citation, Finding]], checkable: int, chu
     return "; ".join(reasons[:EXPLAINED]) + more
 
 
-def _failure_texts(failed: Sequence[tuple[Citation, Finding]], chunks: int) -> Iterator[str]:
+def _failure_texts(failed: Sequence[tuple[Citation, QuoteMatch]], chunks: int) -> Iterator[str]:
     for citation, finding in failed:
         target = citation.chunk_id or citation.target or citation.marker
         wording = WORDING[finding.label]
@@ -190,7 +190,7 @@ def _failure_texts(failed: Sequence[tuple[Citation, Finding]], chunks: int) -> I
         yield wording.format(target=target, other=finding.other, chunks=chunks)
 
 
-def _details(citation: Citation, finding: Finding) -> dict[str, object]:
+def _details(citation: Citation, finding: QuoteMatch) -> dict[str, object]:
     shown: dict[str, object] = {
         "target": citation.target,
         "chunk_id": citation.chunk_id,

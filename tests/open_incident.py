@@ -6,7 +6,7 @@ import time
 
 from alerts.incidents.message import Message
 from alerts.settings import MetricsSettings
-from alerts.signals.gauges import Reading
+from alerts.signals.gauges import SignalReading
 from alerts.watch.families import PARTS
 from alerts.watch.metrics import WatchMetrics
 from ragvigil.model.incident import Incident, IncidentState, Severity
@@ -31,9 +31,9 @@ def an_open_incident(route: str) -> WatchMetrics:
     metrics.show_incidents([incident], {"i1": Message(**words)})
     metrics.show_signals(
         [
-            Reading(**place, route=route, signal="refusals", value=0.5),
-            Reading(**place, route=route, signal="errors", value=0.1),
-            Reading(**place, route=route, signal="answer_words", value=80.0),
+            SignalReading(**place, route=route, signal="refusals", value=0.5),
+            SignalReading(**place, route=route, signal="errors", value=0.1),
+            SignalReading(**place, route=route, signal="answer_words", value=80.0),
         ],
         {"refusals": 0.25, "errors": 0.2},
     )

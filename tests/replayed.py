@@ -10,7 +10,7 @@ from typing import Any
 
 from ragvigil.app.demo.child_daemon import ChildDaemon
 from ragvigil.app.demo.recording import read_recording
-from ragvigil.app.demo.replay import Outgoing, Sending, Tally, send_all
+from ragvigil.app.demo.replay import OutgoingRequest, SendOptions, Tally, send_all
 from ragvigil.app.demo.schedule import Template, templates
 
 RECORDED = Path(__file__).resolve().parents[1] / "examples" / "helpdesk" / "recorded"
@@ -21,8 +21,8 @@ def recorded(name: str) -> dict[str, list[Template]]:
     return templates(read_recording(RECORDED / name))
 
 
-def send(daemon: ChildDaemon, bodies: Iterator[Outgoing], backfill: str = "") -> None:
-    sending = Sending(target=f"http://{daemon.http}", backfill=backfill)
+def send(daemon: ChildDaemon, bodies: Iterator[OutgoingRequest], backfill: str = "") -> None:
+    sending = SendOptions(target=f"http://{daemon.http}", backfill=backfill)
     asyncio.run(send_all(bodies, sending, Tally()))
 
 

@@ -49,7 +49,7 @@ class DeltaJob:
 
     def __init__(self, store: Store, settings: DeltaSettings, *, failing: Collection[str]) -> None:
         self._store, self._settings, self._failing = store, settings, failing
-        self._seen: rollups.Changed | None = None
+        self._seen: rollups.ChangedMinutes | None = None
         self._is_complete = False
 
     def run(self, now: float) -> DeltaRun:
@@ -73,7 +73,7 @@ class DeltaJob:
         self._seen = changed if is_news else self._seen
         return ran
 
-    def _changed(self, computed: int) -> rollups.Changed | None:
+    def _changed(self, computed: int) -> rollups.ChangedMinutes | None:
         """Reads which roll-ups changed since the last run."""
         if self._seen is None:
             return rollups.changed(self._store, max(0, computed - RESTART_NANOS))

@@ -14,7 +14,7 @@ GAUGE_MINUTES = 15
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Reading:
+class SignalReading:
     """The newest value of a signal on a route: a share, or the (geometric) mean of a number."""
 
     service: str
@@ -24,7 +24,7 @@ class Reading:
     value: float
 
 
-def readings(table: SignalMinutes, minutes: int = GAUGE_MINUTES) -> tuple[Reading, ...]:
+def readings(table: SignalMinutes, minutes: int = GAUGE_MINUTES) -> tuple[SignalReading, ...]:
     """Means over the last minutes of the table; a signal without values has no reading.
 
     Segments of one series are pooled: a gauge shows what users got, whichever version scored it.
@@ -37,7 +37,7 @@ def readings(table: SignalMinutes, minutes: int = GAUGE_MINUTES) -> tuple[Readin
             sums_of[0] += n[place]
             sums_of[1] += total[place]
     return tuple(
-        Reading(
+        SignalReading(
             service=service,
             environment=environment,
             route=route,

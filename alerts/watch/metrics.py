@@ -18,7 +18,7 @@ from prometheus_client.registry import Collector
 from alerts.deltas.metrics import Family, Key, RouteCap
 from alerts.deltas.settings import LabelLimits
 from alerts.incidents.message import Message
-from alerts.signals.gauges import Reading
+from alerts.signals.gauges import SignalReading
 from alerts.watch.families import (
     ALERT_TEST,
     AUDIT_OPEN,
@@ -72,7 +72,7 @@ class WatchMetrics(Collector):
         self._is_first = True
         self._incidents: Sequence[Incident] = ()
         self._messages: Mapping[str, Message] = {}
-        self._readings: tuple[Reading, ...] = ()
+        self._readings: tuple[SignalReading, ...] = ()
         self._ceilings: Mapping[str, float] = {}
         self._read_at = self._started
         self._audits: Mapping[Key, float] = {}
@@ -108,7 +108,7 @@ class WatchMetrics(Collector):
                 self._increase(NOTICES, (*place, notice.kind.value))
 
     def show_signals(
-        self, readings: Iterable[Reading], ceilings: Mapping[str, float] = NONE_KNOWN
+        self, readings: Iterable[SignalReading], ceilings: Mapping[str, float] = NONE_KNOWN
     ) -> None:
         """Replaces the newest values, and the ceilings over which signals count as broken.
 

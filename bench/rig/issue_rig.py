@@ -22,7 +22,7 @@ from bench.rig.report import progress
 from bench.rig.watch_faults import pace_from
 from ragvigil.app.demo.child_daemon import ChildDaemon, running
 from ragvigil.app.demo.recording import PROTOBUF
-from ragvigil.app.demo.replay import Outgoing, Sending, Tally, send_all
+from ragvigil.app.demo.replay import OutgoingRequest, SendOptions, Tally, send_all
 from ragvigil.model.clock import VARIABLE, Pace
 from ragvigil.store.engine.store import Store
 from ragvigil.store.issues import failing_rows as failed
@@ -50,7 +50,7 @@ def fill(folder: Path, judge: str, answers: Iterable[Answer], *, seed: int) -> d
     sent = list(answers)
     bodies = [answer.template.emit(answer.start_unix_nano, dice) for answer in sent]
     with running(folder, settings=settings_for(judge)) as daemon:
-        sending = Sending(
+        sending = SendOptions(
             target=f"http://{daemon.http}", backfill="healthy", give_up_seconds=PATIENCE_SECONDS
         )
         asyncio.run(send_all(_requests(bodies), sending, Tally()))
@@ -58,10 +58,10 @@ def fill(folder: Path, judge: str, answers: Iterable[Answer], *, seed: int) -> d
     return {trace_id_of(b): answer.truth for b, answer in zip(bodies, sent, strict=True)}
 
 
-def _requests(bodies: Sequence[bytes]) -> Iterator[Outgoing]:
+def _requests(bodies: Sequence[bytes]) -> Iterator[OutgoingRequest]:
     for start in range(0, len(bodies), TRACES_A_REQUEST):
         some = bodies[start : start + TRACES_A_REQUEST]
-        yield Outgoing(
+        yield OutgoingRequest(
             body=b"".join(some), path="/v1/traces", content_type=PROTOBUF, items=len(some)
         )
 

@@ -23,7 +23,7 @@ from bench.rig.watch_expected import Truth
 from bench.rig.watch_rig import REQUESTS_AN_HOUR, ROOT, Rig, rehearsal
 from ragvigil.app.demo.child_daemon import ChildDaemon, running
 from ragvigil.app.demo.recording import read_recording
-from ragvigil.app.demo.replay import Sending, Tally, send_all
+from ragvigil.app.demo.replay import SendOptions, Tally, send_all
 from ragvigil.app.demo.schedule import Plan, requests, schedule, templates
 from ragvigil.model.clock import Pace
 
@@ -73,7 +73,7 @@ def fill(folder: Path, *, days: float, seed: int) -> float:
     arrivals = list(schedule(healthy, {}, plan))
     progress(f"filling a store with {len(arrivals)} answers of {days} days")
     with running(folder) as daemon:
-        sending = Sending(
+        sending = SendOptions(
             target=f"http://{daemon.http}", backfill="healthy", give_up_seconds=FILL_SECONDS
         )
         asyncio.run(send_all(requests(arrivals, plan), sending, Tally()))

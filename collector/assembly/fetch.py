@@ -53,7 +53,7 @@ Item = tuple[ProtoResource, InstrumentationScope, ProtoSpan | ProtoLog]
 
 
 @dataclass(slots=True)
-class _Parsed:
+class _ParsedFrame:
     """A parsed request; resources and scopes are converted once, at their first use."""
 
     items: list[Item]
@@ -94,7 +94,7 @@ class TraceFetcher:
     def __init__(self, reader: SpoolReader, *, cache_bytes: int = CACHE_BYTES) -> None:
         self._reader = reader
         self._cache_bytes = cache_bytes
-        self._cached: OrderedDict[int, _Parsed] = OrderedDict()
+        self._cached: OrderedDict[int, _ParsedFrame] = OrderedDict()
         self._cached_bytes = 0
         self.counts: Counter[Unfetched] = Counter()
 
@@ -165,7 +165,7 @@ class TraceFetcher:
             records.sort(key=_time)
         return found
 
-    def _parsed(self, seq: int) -> _Parsed | None:
+    def _parsed(self, seq: int) -> _ParsedFrame | None:
         parsed = self._cached.get(seq)
         if parsed is not None:
             self._cached.move_to_end(seq)
@@ -175,7 +175,7 @@ class TraceFetcher:
         except FrameGone:
             return None
 
-    def _keep(self, frame: Frame) -> _Parsed | None:
+    def _keep(self, frame: Frame) -> _ParsedFrame | None:
         """Parses a frame into the cache; None if it cannot be parsed."""
         is_logs = frame.signal is Signal.LOGS
         kind = ExportLogsServiceRequest if is_logs else ExportTraceServiceRequest
@@ -183,7 +183,7 @@ class TraceFetcher:
             items = list(iterate(kind.FromString(frame.payload)))
         except DecodeError:
             return None
-        parsed = _Parsed(items, len(frame.payload), frame.backfill, {}, {})
+        parsed = _ParsedFrame(items, len(frame.payload), frame.backfill, {}, {})
         known = self._cached.pop(frame.seq, None)
         self._cached[frame.seq] = parsed
         self._cached_bytes += parsed.size - (known.size if known else 0)
@@ -202,7 +202,7 @@ def _time(record: LogRecord) -> int:
     return record.time_unix_nano
 
 
-def _span_arrivals(frame: Frame, parsed: _Parsed) -> Iterator[Arrival]:
+def _span_arrivals(frame: Frame, parsed: _ParsedFrame) -> Iterator[Arrival]:
     seq, received = frame.seq, frame.received_unix_nano
     share = parsed.size // max(1, len(parsed.items)) if parsed.size < _SMALL_REQUEST else None
     for index, (_, _, span) in enumerate(parsed.items):
@@ -224,7 +224,7 @@ def _span_arrivals(frame: Frame, parsed: _Parsed) -> Iterator[Arrival]:
         )
 
 
-def _log_arrivals(frame: Frame, parsed: _Parsed) -> Iterator[LogArrival]:
+def _log_arrivals(frame: Frame, parsed: _ParsedFrame) -> Iterator[LogArrival]:
     for index, (_, scope, log) in enumerate(parsed.items):
         trace_id, span_id = log.trace_id, log.span_id
         if len(trace_id) != 16:

@@ -10,13 +10,13 @@ from typing import Any
 
 from collector.claims.claim import Claim, Field, SpanRole, Withheld
 from collector.claims.flat import CACHED_NAMES
-from collector.claims.registry import Registered
+from collector.claims.registry import RegisteredConvention
 from ragvigil.model.span import Span
 
 log = logging.getLogger(__name__)
 
 
-class Reading:
+class SpanReading:
     """A span as the conventions read it. Lazy values are evaluated at their first use."""
 
     __slots__ = ("_claims", "_values", "conventions", "role", "span")
@@ -67,7 +67,7 @@ class Reading:
         return withheld
 
 
-def read(span: Span, conventions: Sequence[Registered]) -> Reading:
+def read(span: Span, conventions: Sequence[RegisteredConvention]) -> SpanReading:
     """Calls every convention that knows a name of the span, and merges their claims.
 
     A convention that raises is left out for this span and logged; under pytest the error is raised.
@@ -87,7 +87,7 @@ def read(span: Span, conventions: Sequence[Registered]) -> Reading:
                 merged[field].append(claim)
             else:
                 merged[field] = [claim]
-    return Reading(span, merged, names)
+    return SpanReading(span, merged, names)
 
 
 def _list_claims(convention: Any, span: Span) -> list[Claim]:

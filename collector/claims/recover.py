@@ -18,7 +18,7 @@ LITERAL_LIMIT = 65_536
 """Longer texts are not tried as Python literals: parsing them costs too much."""
 
 
-class Recovered(NamedTuple):
+class RecoveredValue(NamedTuple):
     """A parsed value; None if nothing could be read. `complete` is False if it was cut."""
 
     value: object
@@ -35,7 +35,7 @@ def looks_structured(text: str) -> bool:
     return head.startswith(("{", "["))
 
 
-def parse(text: str) -> Recovered:
+def parse(text: str) -> RecoveredValue:
     """Reads a text as JSON, then as a Python literal, then as cut JSON.
 
     >>> parse('{"a": 1}')
@@ -46,11 +46,11 @@ def parse(text: str) -> Recovered:
     Recovered(value={'a': [1, 2]}, complete=False)
     """
     with suppress(ValueError):  # not complete JSON: try the next two forms
-        return Recovered(orjson.loads(text))
+        return RecoveredValue(orjson.loads(text))
     literal = _literal(text)
     if literal is not None:
-        return Recovered(literal)
-    return Recovered(_cut(text), complete=False)
+        return RecoveredValue(literal)
+    return RecoveredValue(_cut(text), complete=False)
 
 
 def _literal(text: str) -> object:
@@ -96,17 +96,17 @@ def _cut(text: str) -> object:
         return None
 
 
-def as_container(value: object) -> Recovered:
+def as_container(value: object) -> RecoveredValue:
     """The list or mapping that a value is or encodes; value None for anything else."""
     if isinstance(value, (list, dict)):
-        return Recovered(value)
+        return RecoveredValue(value)
     if isinstance(value, str) and looks_structured(value):
         parsed = parse(value)
         if isinstance(parsed.value, (list, dict)):
             return parsed
         if isinstance(parsed.value, tuple):
-            return Recovered(list(parsed.value), parsed.complete)
-    return Recovered(None, complete=not isinstance(value, str))
+            return RecoveredValue(list(parsed.value), parsed.complete)
+    return RecoveredValue(None, complete=not isinstance(value, str))
 
 
 def number(value: object) -> float | None:

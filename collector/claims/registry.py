@@ -17,7 +17,7 @@ class NotAConvention(TypeError):
     """A plug-in is not a convention; `str(error)` says what is wrong with it."""
 
 
-class Registered(NamedTuple):
+class RegisteredConvention(NamedTuple):
     """A convention with its registered name and its roots."""
 
     name: str
@@ -26,7 +26,7 @@ class Registered(NamedTuple):
 
 
 @cache
-def registered() -> tuple[Registered, ...]:
+def registered() -> tuple[RegisteredConvention, ...]:
     """All conventions that load, sorted by name; raises if one of ragvigil's own does not load."""
     house = (with_roots(point.name, point.load()) for point in own(GROUP))
     return tuple(sorted((*house, *_outside().loaded), key=lambda entry: entry.name))
@@ -37,17 +37,17 @@ def conventions_left_out() -> tuple[LeftOut, ...]:
     return _outside().left_out
 
 
-def with_roots(name: str, convention: Convention | ModuleType) -> Registered:
+def with_roots(name: str, convention: Convention | ModuleType) -> RegisteredConvention:
     """A convention with the roots that it declares; no roots means every span."""
-    return Registered(name, convention, frozenset(getattr(convention, "ROOTS", ())))
+    return RegisteredConvention(name, convention, frozenset(getattr(convention, "ROOTS", ())))
 
 
 @cache
-def _outside() -> Plugins[Registered]:
+def _outside() -> Plugins[RegisteredConvention]:
     return plug_in(GROUP, _load)
 
 
-def _load(point: EntryPoint) -> Registered:
+def _load(point: EntryPoint) -> RegisteredConvention:
     if any(point.name == entry.name for entry in own(GROUP)):
         raise NotAConvention(f"the name {point.name} is taken by {HOUSE}")
     convention = point.load()

@@ -11,7 +11,7 @@ from typing import Any
 from google.protobuf.message import DecodeError
 
 from collector.decode.otlp_json import read_json
-from collector.decode.salvage import Salvaged, count_items, salvage
+from collector.decode.salvage import SalvagedRequest, count_items, salvage
 from collector.decode.shape import SHAPES, Shape
 from collector.metrics import IGNORED
 from collector.redaction.expression import compile_bytes
@@ -38,7 +38,7 @@ class Encoding(Enum):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Decoded:
+class DecodedRequest:
     """A request with `items` valid items, and the number of rejected ones by reason.
 
     `body` is the request in protobuf exactly as it arrived; None if it was changed or was JSON.
@@ -67,7 +67,9 @@ WORDS = {
 }
 
 
-def decode(body: bytes, encoding: Encoding, signal: Signal, limits: LimitSettings) -> Decoded:
+def decode(
+    body: bytes, encoding: Encoding, signal: Signal, limits: LimitSettings
+) -> DecodedRequest:
     """Parses the request in `body` and takes out its invalid items.
 
     Raises Malformed if it is no OTLP request, TooLarge if it has too many items.
@@ -81,18 +83,18 @@ def decode(body: bytes, encoding: Encoding, signal: Signal, limits: LimitSetting
     unbound = _drop_unbound(read.request) if signal is Signal.LOGS else 0
     kept = items - rejected.total() - unbound
     is_same = read.is_body and not (rejected or unbound)
-    return Decoded(
+    return DecodedRequest(
         request=read.request, items=kept, rejected=rejected, body=body if is_same else None
     )
 
 
-def _read(body: bytes, encoding: Encoding, shape: Shape, limits: LimitSettings) -> Salvaged:
+def _read(body: bytes, encoding: Encoding, shape: Shape, limits: LimitSettings) -> SalvagedRequest:
     if encoding is Encoding.JSON:
         return read_json(body, shape, limits.max_nesting)
     if len(body) > SMALL_BODY_BYTES:
         _require_few(count_items(body, shape), limits)
     try:
-        return Salvaged(request=shape.request.FromString(body), is_body=True)
+        return SalvagedRequest(request=shape.request.FromString(body), is_body=True)
     except DecodeError:
         return salvage(body, shape)
 

@@ -18,7 +18,7 @@ import orjson
 from opentelemetry.proto.common.v1.common_pb2 import InstrumentationScope
 from opentelemetry.proto.resource.v1.resource_pb2 import Resource
 
-from collector.decode.salvage import Salvaged
+from collector.decode.salvage import SalvagedRequest
 from collector.decode.shape import Shape
 from collector.metrics import BASE64_IDS, IGNORED
 from collector.refusal import Malformed, Rejection
@@ -41,9 +41,9 @@ class InvalidId(ValueError):
 codecs.register_error("mark-broken", lambda error: (BROKEN, getattr(error, "end", 0)))
 
 
-def read_json(body: bytes, shape: Shape, max_nesting: int) -> Salvaged:
+def read_json(body: bytes, shape: Shape, max_nesting: int) -> SalvagedRequest:
     """Converts a JSON body to a protobuf request; raises Malformed if it is none."""
-    saved = Salvaged(request=shape.request())
+    saved = SalvagedRequest(request=shape.request())
     if not body:
         return saved
     document, is_broken = _load(body)

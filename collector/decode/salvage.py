@@ -25,7 +25,7 @@ RESOURCE_ATTRIBUTES, SCOPE_ATTRIBUTES = 1, 3
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Salvaged:
+class SalvagedRequest:
     """What could be read, and how many items could not, by reason.
 
     `is_body`: the request corresponds to the body byte for byte, so the body can be stored as is.
@@ -36,9 +36,9 @@ class Salvaged:
     rejected: Counter[Rejection] = field(default_factory=Counter)
 
 
-def salvage(body: bytes, shape: Shape) -> Salvaged:
+def salvage(body: bytes, shape: Shape) -> SalvagedRequest:
     """Parses a request item by item; raises Malformed if its framing or every item is broken."""
-    saved = Salvaged(request=shape.request())
+    saved = SalvagedRequest(request=shape.request())
     try:
         for number, kind, start, end in fields(body, 0, len(body)):
             if number == CONTAINER and kind == LENGTH:
@@ -67,7 +67,7 @@ def _children(body: bytes, start: int, end: int, number: int) -> list[tuple[int,
     return [field_ for field_ in fields(body, start, end) if field_[:2] == (number, LENGTH)]
 
 
-def _container(body: bytes, start: int, end: int, shape: Shape, saved: Salvaged) -> None:
+def _container(body: bytes, start: int, end: int, shape: Shape, saved: SalvagedRequest) -> None:
     container = shape.containers(saved.request).add()
     for number, kind, inner, stop in fields(body, start, end):
         if kind != LENGTH:
@@ -82,7 +82,7 @@ def _container(body: bytes, start: int, end: int, shape: Shape, saved: Salvaged)
 
 
 def _scoped(
-    body: bytes, start: int, end: int, shape: Shape, container: Message, saved: Salvaged
+    body: bytes, start: int, end: int, shape: Shape, container: Message, saved: SalvagedRequest
 ) -> None:
     scoped = shape.scopes(container).add()
     items = shape.items(scoped)

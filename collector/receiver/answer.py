@@ -43,7 +43,7 @@ CODES = {
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Acknowledged:
+class Acknowledgement:
     """An accepted request: how many of its items were rejected, and the reasons in words."""
 
     shape: Shape | None

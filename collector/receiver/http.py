@@ -13,7 +13,7 @@ from collector.metrics import REFUSED
 from collector.receiver.answer import CODES, status, status_json
 from collector.receiver.auth import Access, access_of, admit
 from collector.receiver.compression import decompress
-from collector.receiver.incoming import ClientGone, Incoming, Receive
+from collector.receiver.incoming import ClientGone, IncomingBody, Receive
 from collector.receiver.receive import Gate, accept
 from collector.refusal import Refusal, Refused, TooLarge
 from collector.settings import CollectorSettings
@@ -50,7 +50,7 @@ class OtlpHttp:
             name.decode("latin-1"): value.decode("latin-1") for name, value in scope["headers"]
         }
         encoding = _encoding(headers)
-        incoming = Incoming(receive)
+        incoming = IncomingBody(receive)
         try:
             answer = await self._accept(scope, headers, encoding, incoming)
         except Refused as refused:
@@ -64,7 +64,11 @@ class OtlpHttp:
             await _send(send, 200, answer, encoding or Encoding.JSON)
 
     async def _accept(
-        self, scope: Scope, headers: dict[str, str], encoding: Encoding | None, incoming: Incoming
+        self,
+        scope: Scope,
+        headers: dict[str, str],
+        encoding: Encoding | None,
+        incoming: IncomingBody,
     ) -> bytes:
         signal = _signal(scope)
         if encoding is None:

@@ -19,7 +19,7 @@ class ClientGone(Exception):
     """The connection closed before the body was complete."""
 
 
-class Incoming:
+class IncomingBody:
     """One request's body; `is_over` once all of it has been read."""
 
     def __init__(self, receive: Receive) -> None:

@@ -10,10 +10,10 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Protocol
 
-from collector.decode.otlp import Decoded, Encoding, decode
+from collector.decode.otlp import DecodedRequest, Encoding, decode
 from collector.decode.shape import SHAPES
 from collector.metrics import ACKNOWLEDGED, BYTES, IGNORED, ITEMS, REDACTED, REJECTED, REQUESTS
-from collector.receiver.answer import Acknowledged
+from collector.receiver.answer import Acknowledgement
 from collector.receiver.budget import ByteBudget
 from collector.redaction.redact import Redactor
 from collector.refusal import Refusal, Refused, TooLarge
@@ -92,14 +92,14 @@ class Gate:
 class Ready:
     """A decoded request: `payload` goes into the spool; a suspect one is redacted first."""
 
-    decoded: Decoded
+    decoded: DecodedRequest
     payload: bytes
     is_suspect: bool = False
 
 
 async def accept(
     body: bytes, *, signal: Signal | None, encoding: Encoding, gate: Gate, backfill: str = ""
-) -> Acknowledged:
+) -> Acknowledgement:
     """Handles a request of an authenticated sender; returns once its items are durable.
 
     `signal` None means metrics: accepted, counted, not stored. Raises Refused.
@@ -110,13 +110,13 @@ async def accept(
         raise TooLarge(f"the body is larger than {gate.limits.max_body_bytes} bytes")
     if signal is None:
         IGNORED.labels(kind="metrics_request").inc()
-        return Acknowledged(shape=None)
+        return Acknowledgement(shape=None)
     ready = await _prepare(body, encoding, signal, gate)
     if ready.decoded.items:
         await _append(ready, signal, gate, backfill)
     _count(ready, len(body), encoding, signal)
     ACKNOWLEDGED.observe(time.perf_counter() - started)
-    return Acknowledged(
+    return Acknowledgement(
         shape=SHAPES[signal],
         rejected=ready.decoded.rejected.total(),
         message=ready.decoded.message,

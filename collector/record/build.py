@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from collector.claims.claim import UNNAMED, Field, SpanRole
-from collector.claims.merge import Reading
+from collector.claims.merge import SpanReading
 from collector.claims.recover import text
-from collector.claims.registry import Registered, registered
+from collector.claims.registry import RegisteredConvention, registered
 from collector.record import boundaries, context, evidence, measures
 from collector.record.absences import AnswerParts, absent
 from collector.record.boundaries import Extent, has_failed, reply_text
@@ -36,7 +36,7 @@ CHUNK_LENGTH = 200
 def records(
     trace: Trace,
     rules: RouteRules = NO_RULES,
-    conventions: Sequence[Registered] | None = None,
+    conventions: Sequence[RegisteredConvention] | None = None,
 ) -> tuple[RagRecord, ...]:
     """The records of a trace by start time; empty if nothing was answered from documents.
 
@@ -49,7 +49,7 @@ def records(
 def records_of_each(
     traces: Sequence[Trace],
     rules: RouteRules = NO_RULES,
-    conventions: Sequence[Registered] | None = None,
+    conventions: Sequence[RegisteredConvention] | None = None,
 ) -> list[tuple[RagRecord, ...]]:
     """The records of several traces. Each step runs over all traces before the next (ADR 18)."""
     conventions = registered() if conventions is None else conventions
@@ -176,7 +176,7 @@ def _error(extent: Extent) -> str | None:
     return _message(lost[0].reading) if lost and lost[0].reading is not None else None
 
 
-def _message(reading: Reading) -> str:
+def _message(reading: SpanReading) -> str:
     """A span's error in words: its status message, else a vendor's reason, else its exception."""
     span, reason = reading.span, text(reading.get(Field.ERROR))
     if span.status_message or (reason and reason != UNNAMED):

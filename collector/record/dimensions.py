@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from hashlib import blake2b
 
 from collector.claims.claim import Field, Message, SpanRole
-from collector.claims.merge import Reading
+from collector.claims.merge import SpanReading
 from collector.claims.recover import number, text, whole
 from collector.record.boundaries import Extent
 from ragvigil.model.record import Dimensions, Document
@@ -21,13 +21,13 @@ class FieldReadings:
 
     __slots__ = ("_by_field",)
 
-    def __init__(self, readings: Iterable[Reading]) -> None:
-        self._by_field: dict[Field, list[Reading]] = {}
+    def __init__(self, readings: Iterable[SpanReading]) -> None:
+        self._by_field: dict[Field, list[SpanReading]] = {}
         for reading in readings:
             for field in reading.fields:
                 self._by_field.setdefault(field, []).append(reading)
 
-    def of(self, field: Field) -> list[Reading]:
+    def of(self, field: Field) -> list[SpanReading]:
         """The readings that claim a field."""
         return self._by_field.get(field, [])
 
@@ -87,7 +87,7 @@ def dimensions(
     )
 
 
-def _prompt_hash(model: Reading | None) -> str:
+def _prompt_hash(model: SpanReading | None) -> str:
     """A hash of the system prompt: it changes when the prompt does."""
     messages = model.get(Field.PROMPT) if model is not None else None
     if not isinstance(messages, tuple):

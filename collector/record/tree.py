@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 
 from collector.claims.claim import Field, Listing, SpanRole
-from collector.claims.merge import Reading, read
-from collector.claims.registry import Registered
+from collector.claims.merge import SpanReading, read
+from collector.claims.registry import RegisteredConvention
 from ragvigil.model.span import Span, SpanKind
 
 STEP_ROLES = frozenset({SpanRole.RETRIEVER, SpanRole.RERANKER})
@@ -20,7 +20,7 @@ class Node:
 
     __slots__ = ("children", "end", "id", "parent", "reading", "retrieves", "role", "start")
 
-    def __init__(self, identifier: str, reading: Reading | None):
+    def __init__(self, identifier: str, reading: SpanReading | None):
         self.id = identifier
         self.reading = reading
         self.parent: Node | None = None
@@ -54,7 +54,7 @@ class Node:
             waiting.extend(reversed(node.children))
 
 
-def _retrieves(reading: Reading) -> bool:
+def _retrieves(reading: SpanReading) -> bool:
     if reading.role in STEP_ROLES:
         return True
     if reading.role in (SpanRole.LLM, SpanRole.EMBEDDING) or not reading.claims(Field.RETRIEVED):
@@ -62,7 +62,7 @@ def _retrieves(reading: Reading) -> bool:
     return isinstance(reading.get(Field.RETRIEVED), Listing)
 
 
-def grow(spans: Iterable[Span], conventions: Sequence[Registered]) -> list[Node]:
+def grow(spans: Iterable[Span], conventions: Sequence[RegisteredConvention]) -> list[Node]:
     """The nodes of a trace by start time, then lost parents; the order of `spans` has no effect."""
     nodes = {span.span_id: Node(span.span_id, read(span, conventions)) for span in distinct(spans)}
     for node in list(nodes.values()):

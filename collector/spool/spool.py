@@ -27,7 +27,7 @@ LARGEST_PAYLOAD: Final = 1 << 31
 
 
 @dataclass(slots=True)
-class _Waiting:
+class _PendingFrame:
     frame: Frame
     done: asyncio.Future[int]
 
@@ -39,7 +39,7 @@ class SpoolWriter:
         self._journal = journal
         self._linger_seconds = linger_seconds
         self._group_bytes = group_bytes
-        self._waiting: list[_Waiting] = []
+        self._waiting: list[_PendingFrame] = []
         self._waiting_bytes = 0
         self._is_full = asyncio.Event()
         # A thread, since fdatasync blocks; only one, since `Journal` takes one caller at a time.
@@ -95,7 +95,7 @@ class SpoolWriter:
             backfill=backfill,
             payload=payload,
         )
-        waiting = _Waiting(frame, asyncio.get_running_loop().create_future())
+        waiting = _PendingFrame(frame, asyncio.get_running_loop().create_future())
         self._waiting.append(waiting)
         self._waiting_bytes += len(payload)
         if self._waiting_bytes >= self._group_bytes:
@@ -119,7 +119,7 @@ class SpoolWriter:
         finally:
             self._committing = None
 
-    async def _commit(self, group: list[_Waiting]) -> None:
+    async def _commit(self, group: list[_PendingFrame]) -> None:
         loop = asyncio.get_running_loop()
         frames = [waiting.frame for waiting in group]
         try:
@@ -141,7 +141,7 @@ class SpoolWriter:
             except TimeoutError:
                 return
 
-    def _take_group(self) -> list[_Waiting]:
+    def _take_group(self) -> list[_PendingFrame]:
         size = count = 0
         while count < len(self._waiting) and size < self._group_bytes:
             size += len(self._waiting[count].frame.payload)
@@ -166,7 +166,7 @@ def _require(payload: bytes, items: int, received_unix_nano: int, backfill: str)
         raise ValueError(f"{items} items received at {received_unix_nano} do not fit into a frame")
 
 
-def _refuse(group: list[_Waiting], error: SpoolError) -> None:
+def _refuse(group: list[_PendingFrame], error: SpoolError) -> None:
     """Fails every append of a group, each with its own exception object."""
     for waiting in group:
         if not waiting.done.done():

@@ -35,7 +35,7 @@ def bounded_client(
         if response.headers.get("content-encoding", "identity") != "identity":
             raise ReplyTooLarge
         assert isinstance(response.stream, httpx2.AsyncByteStream)
-        response.stream = _Bounded(response.stream, most_bytes)
+        response.stream = _BoundedStream(response.stream, most_bytes)
 
     return httpx2.AsyncClient(
         event_hooks={"request": [mark], "response": [bound]},
@@ -44,7 +44,7 @@ def bounded_client(
     )
 
 
-class _Bounded(httpx2.AsyncByteStream):
+class _BoundedStream(httpx2.AsyncByteStream):
     def __init__(self, stream: httpx2.AsyncByteStream, most_bytes: int) -> None:
         self._stream = stream
         self._left = most_bytes

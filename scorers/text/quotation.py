@@ -32,7 +32,7 @@ NEAR = 40
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Finding:
+class QuoteMatch:
     """The result of checking one citation.
 
     `checked` is `quote`, `sentence`, `marker_only`, or `nothing` where the chunk's text is unknown.
@@ -75,7 +75,7 @@ class ContextTexts(Mapping[str, ChunkText]):
         return [(chunk_id, chunk_text(content)) for chunk_id, content in self._contents.items()]
 
 
-def check_quote(quote: str, chunk_id: str, texts: ContextTexts) -> Finding:
+def check_quote(quote: str, chunk_id: str, texts: ContextTexts) -> QuoteMatch:
     """Checks whether the cited chunk holds a quotation; if not, labels what is wrong with it.
 
     The labels are `quote_in_other_chunk`, `stitched` and `quote_not_found`.
@@ -83,14 +83,14 @@ def check_quote(quote: str, chunk_id: str, texts: ContextTexts) -> Finding:
     quoted = words(quote)
     chunk = texts[chunk_id]
     if not quoted:
-        return Finding(checked="marker_only")
+        return QuoteMatch(checked="marker_only")
     if key(quoted) in chunk.key:  # verbatim: one substring search settles it
-        return Finding(checked="quote", similarity=1.0)
+        return QuoteMatch(checked="quote", similarity=1.0)
     segments = [segment for part in parts(quote) if (segment := words(part))]
     alignment = align(quoted, chunk)
     is_near = alignment is not None and is_match(quoted, alignment, chunk)
     if is_near or (len(segments) > 1 and holds(segments, chunk)):
-        return Finding(checked="quote", similarity=1.0)
+        return QuoteMatch(checked="quote", similarity=1.0)
     similarity = alignment.similarity if alignment else 0.0
     other_chunks = [(name, text) for name, text in texts.all if name != chunk_id]
     distinct = frozenset(quoted)
@@ -98,12 +98,12 @@ def check_quote(quote: str, chunk_id: str, texts: ContextTexts) -> Finding:
         if len(distinct & text.distinct) < ALIKE * len(distinct):
             continue
         if all(_may_lie(segment, text) for segment in segments) and holds(segments, text):
-            return Finding(
+            return QuoteMatch(
                 checked="quote", label="quote_in_other_chunk", similarity=similarity, other=name
             )
     stitched = is_stitched(quoted, [chunk, *(text for _, text in other_chunks)])
     label = "stitched" if stitched else "quote_not_found"
-    return Finding(checked="quote", label=label, similarity=similarity)
+    return QuoteMatch(checked="quote", label=label, similarity=similarity)
 
 
 def is_quoted(quote: str, texts: Iterable[str]) -> bool:

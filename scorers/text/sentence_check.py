@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from scorers.text.alignment import Alignment, Change, align, is_harmless, is_match
 from scorers.text.chunk_text import ChunkText
 from scorers.text.normalise import is_unspaced, key, length, words
-from scorers.text.quotation import ContextTexts, Finding
+from scorers.text.quotation import ContextTexts, QuoteMatch
 from scorers.text.support import support, weights
 
 SHORTEST = 4
@@ -58,37 +58,37 @@ def claim(text: str, cited: Collection[str]) -> Claim:
     return Claim(text=stated, words=tuple(words(stated)), cited=cited)
 
 
-def check_sentence(sentence: Claim, chunk_id: str, texts: ContextTexts) -> Finding:
+def check_sentence(sentence: Claim, chunk_id: str, texts: ContextTexts) -> QuoteMatch:
     """Checks whether a sentence comes from the chunk it cites.
 
     A sentence that cites several chunks passes if one of them holds it. The labels are
     `marker_mismatch` (another chunk fits) and `quote_not_found` (a copy with a changed word).
     """
     if length(sentence.words) < SHORTEST:
-        return Finding(checked="marker_only")
+        return QuoteMatch(checked="marker_only")
     searched = key(sentence.words)
     if searched in texts[chunk_id].key:
-        return Finding(checked="sentence", similarity=1.0)
+        return QuoteMatch(checked="sentence", similarity=1.0)
     own = [texts[name] for name in sentence.cited if name in texts]
     if any(searched in chunk.key for chunk in own):
-        return Finding(checked="sentence", similarity=1.0)
+        return QuoteMatch(checked="sentence", similarity=1.0)
     places = [(place, chunk) for chunk in own if (place := align(sentence.words, chunk))]
     best = max(places, key=lambda place: place[0].similarity, default=None)
     similarity = best[0].similarity if best else 0.0
     if any(is_match(sentence.words, place, chunk) for place, chunk in places):
-        return Finding(checked="sentence", similarity=similarity)
+        return QuoteMatch(checked="sentence", similarity=similarity)
     # The other chunks are compared only now that no cited chunk holds the sentence.
     rivals = _rivals(sentence, own, texts)
     copied = next((name for name, text in rivals if _is_copy(sentence, similarity, text)), None)
     if copied is not None:
-        return Finding(
+        return QuoteMatch(
             checked="sentence", label="marker_mismatch", similarity=similarity, other=copied
         )
     if best is not None and is_altered(sentence.words, *best):
-        return Finding(checked="sentence", label="quote_not_found", similarity=similarity)
+        return QuoteMatch(checked="sentence", label="quote_not_found", similarity=similarity)
     better = _better(sentence, own, rivals, texts)
     label = "marker_mismatch" if better else ""
-    return Finding(checked="marker_only", label=label, similarity=similarity, other=better)
+    return QuoteMatch(checked="marker_only", label=label, similarity=similarity, other=better)
 
 
 def _rivals(

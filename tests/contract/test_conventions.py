@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from collector.claims.claim import Claim, Field, Listing, Message, SpanRole, Withheld
 from collector.claims.merge import read
-from collector.claims.registry import Registered, registered
+from collector.claims.registry import RegisteredConvention, registered
 from collector.record.build import records
 from ragvigil.model.record import Absent, RagRecord
 from ragvigil.model.span import AttributeValue, Span, Trace
@@ -33,7 +33,9 @@ def test_the_conventions_of_this_step_are_registered() -> None:
 @pytest.mark.parametrize("convention", CONVENTIONS)
 @briefly
 @given(span=spans)
-def test_claims_are_total_and_of_the_promised_kinds(convention: Registered, span: Span) -> None:
+def test_claims_are_total_and_of_the_promised_kinds(
+    convention: RegisteredConvention, span: Span
+) -> None:
     assert_claims_are_sound(convention, span)
 
 
@@ -44,7 +46,7 @@ def test_claims_of_every_convention_are_total_and_of_the_promised_kinds(span: Sp
         assert_claims_are_sound(convention, span)
 
 
-def assert_claims_are_sound(convention: Registered, span: Span) -> None:
+def assert_claims_are_sound(convention: RegisteredConvention, span: Span) -> None:
     for claim in convention.convention.claims(span):
         assert isinstance(claim, Claim)
         assert isinstance(claim.field, Field)
@@ -72,7 +74,7 @@ unknown_attributes = st.dictionaries(st.text(max_size=6).map("acme.{}".format), 
 @briefly
 @given(attributes=unknown_attributes)
 def test_a_convention_claims_nothing_of_spans_that_it_does_not_know(
-    convention: Registered, attributes: dict[str, AttributeValue]
+    convention: RegisteredConvention, attributes: dict[str, AttributeValue]
 ) -> None:
     span = Span(trace_id="t", span_id="a", name="work", attributes=attributes)
     assert list(convention.convention.claims(span)) == []
@@ -156,7 +158,7 @@ def test_a_broken_plug_in_raises_under_pytest_and_only_there(
         def claims(self, span: Span) -> Iterable[Claim]:
             raise RuntimeError(span.name)
 
-    broken = Registered("broken", Broken(), frozenset())
+    broken = RegisteredConvention("broken", Broken(), frozenset())
     span = Span(trace_id="t", span_id="a", name="work")
     with pytest.raises(RuntimeError, match="work"):
         read(span, [broken])

@@ -24,7 +24,7 @@ from clustering.issues.metrics import ExposedIssue
 from deploy.grafana import make
 from ragvigil.app.demo.child_daemon import ChildDaemon, free_port, running
 from ragvigil.app.demo.recording import read_recording
-from ragvigil.app.demo.replay import Sending, Tally, send_all
+from ragvigil.app.demo.replay import SendOptions, Tally, send_all
 from ragvigil.app.demo.run import HELPDESK
 from ragvigil.app.demo.schedule import Plan, requests, schedule, templates
 from tests.content_judge import ContentJudge
@@ -125,7 +125,7 @@ def _after_traffic(prometheus: Prometheus, daemon: ChildDaemon) -> Prometheus:
     recordings = (HELPDESK / "recorded" / name for name in ("healthy", "fabricated_quotes"))
     healthy, faulty = (templates(read_recording(folder)) for folder in recordings)
     bodies = iter(list(requests(list(schedule(healthy, faulty, plan)), plan)))
-    target = Sending(target=f"http://{daemon.http}", backfill="dashboards", give_up_seconds=60)
+    target = SendOptions(target=f"http://{daemon.http}", backfill="dashboards", give_up_seconds=60)
     # In two parts: a counter that comes into being at its final height has not risen.
     for several in (islice(bodies, 3), bodies):
         asyncio.run(send_all(several, target, Tally()))

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from ragvigil.app.demo.child_daemon import ChildDaemon, running
-from ragvigil.app.demo.replay import Outgoing
+from ragvigil.app.demo.replay import OutgoingRequest
 from ragvigil.app.demo.schedule import Arrival, Plan, requests, schedule
 from ragvigil.model.clock import VARIABLE, Pace
 from tests.replayed import recorded, send, wait_for
@@ -24,7 +24,7 @@ def clock() -> Pace:
     return Pace(factor=FACTOR, origin=time.time())
 
 
-def wrong(clock: Pace, count: int, seed: int) -> Iterator[Outgoing]:
+def wrong(clock: Pace, count: int, seed: int) -> Iterator[OutgoingRequest]:
     """So many answers with invented quotes, of the last minutes."""
     now = clock.now_nanos()
     found = recorded("fabricated_quotes")[ROUTE]

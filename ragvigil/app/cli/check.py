@@ -21,70 +21,70 @@ PASSWORD = re.compile(r"(?<=://)([^/:\s]*):\S*@")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Warning:
+class SettingsWarning:
     """A setting that is allowed but surprises; `explanation` says what happens with it."""
 
     key: str
     explanation: str
 
 
-def warnings(settings: Settings) -> Iterator[Warning]:
+def warnings(settings: Settings) -> Iterator[SettingsWarning]:
     """Settings that are allowed but probably not meant, and plug-ins that do not load."""
     for section in ("collector", "metrics", "web"):
         if getattr(settings, section).insecure:
-            yield Warning(
+            yield SettingsWarning(
                 key=f"[{section}] insecure",
                 explanation="everybody who reaches the address may use it, in clear text",
             )
     addresses = list(endpoints(settings).values())
     for path, endpoint in endpoints(settings).items():
         if addresses.count(endpoint) > 1:
-            yield Warning(
+            yield SettingsWarning(
                 key=f"[{path[0]}] {path[1]}",
                 explanation=f"{endpoint} is used by two listeners; the daemon will not start",
             )
     if settings.data_dir.parts[:2] == ("/", "tmp"):
-        yield Warning(
+        yield SettingsWarning(
             key="data_dir",
             explanation="the spool lies in a folder that is emptied at boot: spans that were "
             "acknowledged and not yet stored would be lost",
         )
     yield from _about_the_judge(settings.judge)
     for sentence in unknown_rubrics(settings, load_rubrics()):
-        yield Warning(
+        yield SettingsWarning(
             key=sentence.partition(":")[0],
             explanation=f"{sentence.partition(': ')[2]}; no plug-in brings it either",
         )
     for plugin in plugins.left_out():
-        yield Warning(
+        yield SettingsWarning(
             key=f"{plugin.group} {plugin.name} of {plugin.distribution}",
             explanation=f"this plug-in cannot be used, the daemon runs without it: {plugin.reason}",
         )
 
 
-def _about_the_judge(judge: JudgeSettings) -> Iterator[Warning]:
+def _about_the_judge(judge: JudgeSettings) -> Iterator[SettingsWarning]:
     """What a judge that is switched on may surprise its owner with."""
     if not judge.model:
         return
     variable = PROVIDERS[judge.model.partition(":")[0]]
     if variable and api_key(judge) is None and not judge.base_url:
-        yield Warning(
+        yield SettingsWarning(
             key="[judge] key",
             explanation=f"no key is set and {variable} is empty: the daemon runs without a judge",
         )
     if judge.daily_tokens is None and judge.daily_money is None:
-        yield Warning(
+        yield SettingsWarning(
             key="[judge] daily_money",
             explanation="a day of judging has no limit; `ragvigil judge cost` says what it costs",
         )
     if not judge.is_sampling:
-        yield Warning(
+        yield SettingsWarning(
             key="[judge] sample_rate",
             explanation="the judge is off for every route: no rubric of a model says anything",
         )
     known = {name for name, rubric in load_rubrics().items() if rubric.judge is not None}
     for name in set(judge.rubrics) - known:
-        yield Warning(
+        yield SettingsWarning(
             key="[judge] rubrics",
             explanation=f"{name} is not judged; the judged ones are {', '.join(sorted(known))}",
         )

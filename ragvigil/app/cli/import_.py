@@ -22,7 +22,7 @@ from collector.backfill.window import Contents, Window, window
 from collector.receiver.auth import access_of
 from collector.settings import CollectorSettings
 from ragvigil.app.demo.recording import PROTOBUF
-from ragvigil.app.demo.replay import GaveUp, Outgoing, Sending, Tally, send_all
+from ragvigil.app.demo.replay import GaveUp, OutgoingRequest, SendOptions, Tally, send_all
 from ragvigil.app.settings import SettingsError
 from ragvigil.model.span import Signal
 
@@ -33,7 +33,7 @@ MOST_REASONS = 5
 def import_source(
     form: str,
     named: str,
-    sending: Sending,
+    sending: SendOptions,
     *,
     state: Path | None = None,
     since: str | None = None,
@@ -69,7 +69,7 @@ def import_source(
 
 def sending_to(
     settings: CollectorSettings, endpoint: str | None, token_file: Path | None, *, backfill: str
-) -> Sending:
+) -> SendOptions:
     """A backfill to `endpoint`, else to the daemon of the settings with their admin token.
 
     The token of the settings is never sent to another endpoint. Raises SettingsError where a token
@@ -86,7 +86,7 @@ def sending_to(
         raise SettingsError(f"the admin token cannot be read: {error}") from error
     headers = {"authorization": f"Bearer {text}"} if text else {}
     target = endpoint or f"http://{settings.http_endpoint}"
-    return Sending(target=target, backfill=backfill, headers=headers)
+    return SendOptions(target=target, backfill=backfill, headers=headers)
 
 
 class ImportProgress:
@@ -102,14 +102,14 @@ class ImportProgress:
         self._note_path, self._times = note, times
         self._under_way: deque[Piece] = deque()
 
-    def outgoing(self, pieces: Iterator[Piece]) -> Iterator[Outgoing]:
+    def outgoing(self, pieces: Iterator[Piece]) -> Iterator[OutgoingRequest]:
         """Yields the body of each piece within the times; a piece without items is not sent."""
         for piece in pieces:
             narrow = self.contents.narrow(piece, self._times)
             self._under_way.append(narrow)
             if narrow.items:
                 path = "/v1/logs" if narrow.signal is Signal.LOGS else "/v1/traces"
-                yield Outgoing(
+                yield OutgoingRequest(
                     body=narrow.payload, path=path, content_type=PROTOBUF, items=narrow.items
                 )
 
@@ -140,9 +140,9 @@ class ImportProgress:
 
 
 def _send(
-    outgoing: Iterator[Outgoing],
+    outgoing: Iterator[OutgoingRequest],
     progress: ImportProgress,
-    sending: Sending,
+    sending: SendOptions,
     source: Source,
     tally: Tally,
 ) -> None:
@@ -156,7 +156,7 @@ def _send(
     with Progress(*columns, console=Console(stderr=True)) as bar:
         task = bar.add_task("", total=source.total, items=progress.done.items)
 
-        def step(_: Outgoing) -> None:
+        def step(_: OutgoingRequest) -> None:
             if tally.counts[
                 "refused"
             ]:  # most likely the token: every other body would be refused too

@@ -14,7 +14,7 @@ from ragvigil.app.demo.recording import NotARecording, read_recording
 from ragvigil.app.demo.replay import (
     GaveUp,
     ReplaySummary,
-    Sending,
+    SendOptions,
     Tally,
     duration_seconds,
     prepare,
@@ -94,4 +94,6 @@ def _replay(
     change = Change(shift_nanos=nanos, salt=os.urandom(16) if new_ids else b"")
     tally = Tally()
     bodies = prepare(recording, change, rate, tally)
-    return send_with_bar(bodies, len(recording), Sending(target=target, backfill=backfill), tally)
+    return send_with_bar(
+        bodies, len(recording), SendOptions(target=target, backfill=backfill), tally
+    )

@@ -33,7 +33,7 @@ class NotARecording(Exception):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Recorded:
+class RecordedRequest:
     """One request body, uncompressed; `path` is where it goes over HTTP."""
 
     name: str
@@ -44,7 +44,7 @@ class Recorded:
     received_unix_nano: int
 
 
-def read_recording(folder: Path) -> Iterator[Recorded]:
+def read_recording(folder: Path) -> Iterator[RecordedRequest]:
     """The bodies of a folder in the order of recording, read one at a time.
 
     Raises NotARecording, also for a file that `meta.jsonl` names and that is not there.
@@ -87,11 +87,11 @@ def _read(path: Path) -> bytes:
     return gzip.decompress(body) if path.suffix == ".gz" else body
 
 
-def _recorded(row: Mapping[str, Any], body: bytes) -> Recorded:
+def _recorded(row: Mapping[str, Any], body: bytes) -> RecordedRequest:
     path = str(row.get("path", ""))
     is_json = row["file"].removesuffix(".gz").endswith(".json")
     kind = _kind(path)
-    return Recorded(
+    return RecordedRequest(
         name=row["file"],
         body=body,
         kind=kind,

@@ -17,7 +17,7 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeElapsedColumn
 from rich.progress import Progress as ProgressBar
 
-from ragvigil.app.demo.recording import JSON, Recorded
+from ragvigil.app.demo.recording import JSON, RecordedRequest
 from ragvigil.app.demo.rewrite import Change, Unreadable, contents, rewrite
 from ragvigil.llm.retry_after import requested_pause
 from ragvigil.model.backoff import Backoff
@@ -30,7 +30,7 @@ BACKOFF = Backoff(first_seconds=0.25, longest_seconds=5.0)
 KEPT_MESSAGES = 5
 """Different error messages that a summary holds."""
 
-Progress = Callable[["Outgoing"], None]
+Progress = Callable[["OutgoingRequest"], None]
 Sleep = Callable[[float], Awaitable[None]]
 
 
@@ -39,7 +39,7 @@ class GaveUp(Exception):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Outgoing:
+class OutgoingRequest:
     """A body ready to be sent, `due_seconds` after the start."""
 
     body: bytes
@@ -50,7 +50,7 @@ class Outgoing:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Sending:
+class SendOptions:
     """How bodies are sent. `concurrency` 1 keeps their order, which a backfill needs."""
 
     target: str
@@ -102,7 +102,7 @@ class Tally:
         )
 
 
-def shift_to_end(recording: Iterable[Recorded], end_unix_nano: int) -> int:
+def shift_to_end(recording: Iterable[RecordedRequest], end_unix_nano: int) -> int:
     """The shift in nanoseconds by which the last time of a recording becomes `end_unix_nano`."""
     latest = 0
     for recorded in recording:
@@ -113,20 +113,20 @@ def shift_to_end(recording: Iterable[Recorded], end_unix_nano: int) -> int:
     return end_unix_nano - latest if latest else 0
 
 
-def duration_seconds(recording: Sequence[Recorded], rate: float | None) -> float:
+def duration_seconds(recording: Sequence[RecordedRequest], rate: float | None) -> float:
     """Seconds from the first to the last request of a replay, if nothing delays it."""
     return _due(recording[-1], len(recording) - 1, recording[0], rate) if recording else 0.0
 
 
 def prepare(
-    recording: Iterable[Recorded], change: Change, rate: float | None, tally: Tally
-) -> Iterator[Outgoing]:
+    recording: Iterable[RecordedRequest], change: Change, rate: float | None, tally: Tally
+) -> Iterator[OutgoingRequest]:
     """Yields the bodies as they will be sent.
 
     `rate` is in requests a second; None keeps the recorded pace, 0 sends all at once. A body that
     cannot be read is sent as it is where nothing is to be changed, else counted and left out.
     """
-    first: Recorded | None = None
+    first: RecordedRequest | None = None
     for number, recorded in enumerate(recording):
         first = first or recorded
         try:
@@ -137,7 +137,7 @@ def prepare(
                 tally.counts["unreadable"] += 1
                 continue
             body, items = recorded.body, 0
-        yield Outgoing(
+        yield OutgoingRequest(
             body=body,
             path=recorded.path,
             content_type=recorded.content_type,
@@ -147,9 +147,9 @@ def prepare(
 
 
 def send_with_bar(
-    bodies: Iterable[Outgoing],
+    bodies: Iterable[OutgoingRequest],
     total: int,
-    sending: Sending,
+    sending: SendOptions,
     tally: Tally,
     *,
     title: str = "sending",
@@ -166,15 +166,15 @@ def send_with_bar(
     with ProgressBar(*columns, console=console or Console(stderr=True)) as bar:
         task = bar.add_task(title, total=total)
 
-        def step(_: Outgoing) -> None:
+        def step(_: OutgoingRequest) -> None:
             bar.advance(task)
 
         return asyncio.run(send_all(bodies, sending, tally, progress=step))
 
 
 async def send_all(
-    bodies: Iterable[Outgoing],
-    sending: Sending,
+    bodies: Iterable[OutgoingRequest],
+    sending: SendOptions,
     tally: Tally,
     *,
     progress: Progress = lambda _: None,
@@ -208,11 +208,11 @@ async def send_all(
 
 class _Sender:
     def __init__(
-        self, client: httpx2.AsyncClient, sending: Sending, tally: Tally, sleep: Sleep
+        self, client: httpx2.AsyncClient, sending: SendOptions, tally: Tally, sleep: Sleep
     ) -> None:
         self._client, self._sending, self._tally, self._sleep = client, sending, tally, sleep
 
-    async def send(self, outgoing: Outgoing, progress: Progress) -> None:
+    async def send(self, outgoing: OutgoingRequest, progress: Progress) -> None:
         """Sends a body, and again while the receiver is away or busy. Raises GaveUp."""
         waited = 0.0
         for attempt in itertools.count():
@@ -228,7 +228,7 @@ class _Sender:
             self._tally.counts["retries"] += 1
             await self._sleep(pause)
 
-    async def _post(self, outgoing: Outgoing) -> tuple[httpx2.Response | None, str]:
+    async def _post(self, outgoing: OutgoingRequest) -> tuple[httpx2.Response | None, str]:
         headers = {"content-type": outgoing.content_type, **self._sending.headers}
         if self._sending.backfill:
             headers[BACKFILL_HEADER] = self._sending.backfill
@@ -238,7 +238,7 @@ class _Sender:
             return None, f"nothing answers ({error or type(error).__name__})"
         return reply, f"answers {reply.status_code}"
 
-    def _count(self, reply: httpx2.Response, outgoing: Outgoing) -> None:
+    def _count(self, reply: httpx2.Response, outgoing: OutgoingRequest) -> None:
         counts = self._tally.counts
         counts["requests"] += 1
         counts["body_bytes"] += len(outgoing.body)
@@ -274,7 +274,9 @@ def _pause(reply: httpx2.Response | None, attempt: int) -> float:
     return BACKOFF.seconds(attempt + 1)
 
 
-def _due(recorded: Recorded, number: int, first: Recorded, rate: float | None) -> float:
+def _due(
+    recorded: RecordedRequest, number: int, first: RecordedRequest, rate: float | None
+) -> float:
     if rate is None:
         return max(0.0, (recorded.received_unix_nano - first.received_unix_nano) / 1e9)
     return number / rate if rate > 0 else 0.0

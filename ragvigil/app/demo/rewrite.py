@@ -18,7 +18,7 @@ from google.protobuf.message import DecodeError, Message
 from opentelemetry.proto.collector.logs.v1.logs_service_pb2 import ExportLogsServiceRequest
 from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceRequest
 
-from ragvigil.app.demo.recording import JSON, Kind, Recorded
+from ragvigil.app.demo.recording import JSON, Kind, RecordedRequest
 
 _ID_KEYS = {"traceid": 16, "spanid": 8, "parentspanid": 8}
 _REQUESTS: dict[Kind, type[Message]] = {
@@ -47,7 +47,7 @@ class Contents:
     latest_unix_nano: int
 
 
-def rewrite(recorded: Recorded, change: Change) -> bytes:
+def rewrite(recorded: RecordedRequest, change: Change) -> bytes:
     """The changed body. Raises Unreadable."""
     if change == Change() or recorded.kind is Kind.METRICS:
         return recorded.body
@@ -62,7 +62,7 @@ def rewrite(recorded: Recorded, change: Change) -> bytes:
     return body
 
 
-def contents(recorded: Recorded) -> Contents:
+def contents(recorded: RecordedRequest) -> Contents:
     """Counts a body's items and finds its latest time. Raises Unreadable."""
     if recorded.kind is Kind.METRICS:
         return Contents(items=0, latest_unix_nano=0)
@@ -87,14 +87,14 @@ def new_id(old: bytes, salt: bytes) -> bytes:
     return blake2b(old, key=salt, digest_size=min(len(old), 64)).digest() if old else old
 
 
-def _parse(recorded: Recorded) -> Message:
+def _parse(recorded: RecordedRequest) -> Message:
     try:
         return _REQUESTS[recorded.kind].FromString(recorded.body)
     except DecodeError as error:
         raise Unreadable(f"{recorded.name}: is not a protobuf request: {error}") from error
 
 
-def _load(recorded: Recorded) -> Any:
+def _load(recorded: RecordedRequest) -> Any:
     try:
         return orjson.loads(recorded.body)
     except orjson.JSONDecodeError as error:

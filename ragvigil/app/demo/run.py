@@ -28,7 +28,7 @@ from ragvigil.app.demo.child_daemon import (
 )
 from ragvigil.app.demo.processes import Child, DemoFailed, service_environment
 from ragvigil.app.demo.recording import NotARecording, read_recording
-from ragvigil.app.demo.replay import GaveUp, Sending, Tally, send_with_bar
+from ragvigil.app.demo.replay import GaveUp, SendOptions, Tally, send_with_bar
 from ragvigil.app.demo.schedule import Plan, requests, schedule, templates
 from ragvigil.model.delta import Delta
 
@@ -122,7 +122,9 @@ class Demo:
         summary = send_with_bar(
             requests(arrivals, plan),
             -(-len(arrivals) // plan.traces_per_request),
-            Sending(target=f"http://{self._daemon.http}", backfill=BACKFILL, give_up_seconds=180),
+            SendOptions(
+                target=f"http://{self._daemon.http}", backfill=BACKFILL, give_up_seconds=180
+            ),
             Tally(),
             title="sending",
             console=self._console,

@@ -11,8 +11,8 @@ from typing import Any
 from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceRequest
 from opentelemetry.proto.trace.v1.trace_pb2 import Span
 
-from ragvigil.app.demo.recording import PROTOBUF, Recorded
-from ragvigil.app.demo.replay import Outgoing
+from ragvigil.app.demo.recording import PROTOBUF, RecordedRequest
+from ragvigil.app.demo.replay import OutgoingRequest
 
 HOUR_NANOS = 3_600 * 10**9
 DAY_HOURS = 24
@@ -117,7 +117,7 @@ class Arrival:
     template: Template
 
 
-def templates(recording: Iterable[Recorded]) -> dict[str, list[Template]]:
+def templates(recording: Iterable[RecordedRequest]) -> dict[str, list[Template]]:
     """The traces of a protobuf recording by route, in the order of their first spans.
 
     Traces may lie in several requests. Raises google.protobuf's DecodeError on a broken body.
@@ -180,7 +180,7 @@ def day_factor(unix_nano: int) -> float:
     return course * (WEEKEND if is_weekend else 1.0)
 
 
-def requests(arrivals: Iterable[Arrival], plan: Plan) -> Iterator[Outgoing]:
+def requests(arrivals: Iterable[Arrival], plan: Plan) -> Iterator[OutgoingRequest]:
     """The schedule as OTLP requests of `traces_per_request` traces each, in order of time."""
     dice = random.Random(plan.seed + 1)  # of its own: ids do not change the schedule
     parts: list[bytes] = []
@@ -195,8 +195,10 @@ def requests(arrivals: Iterable[Arrival], plan: Plan) -> Iterator[Outgoing]:
         yield _request(parts, spans)
 
 
-def _request(parts: list[bytes], spans: int) -> Outgoing:
-    return Outgoing(body=b"".join(parts), path="/v1/traces", content_type=PROTOBUF, items=spans)
+def _request(parts: list[bytes], spans: int) -> OutgoingRequest:
+    return OutgoingRequest(
+        body=b"".join(parts), path="/v1/traces", content_type=PROTOBUF, items=spans
+    )
 
 
 def _spans(request: ExportTraceServiceRequest) -> Iterator[Any]:

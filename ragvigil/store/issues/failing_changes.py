@@ -62,7 +62,7 @@ class Change:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Failing:
+class FailingRecord:
     """A failing record with its failing scores, as far as they tell why it fails.
 
     The record has no document texts, and ids alone of its context. `received` is in seconds since
@@ -126,7 +126,7 @@ def usual_shares(store: Store, since: int) -> dict[Route, dict[str, float]]:
 
 def read(
     store: Store, changed: Sequence[Change], fails_below: Mapping[str, float]
-) -> list[Failing]:
+) -> list[FailingRecord]:
     """These records, oldest first; those that are gone from the store are left out."""
     if not changed:
         return []
@@ -146,7 +146,7 @@ def read(
         scores.setdefault((row["trace_id"], row["record_id"]), []).append(_score(row))
     events = feedback.of_records(store, rows)
     return [
-        Failing(
+        FailingRecord(
             record=_record(row, events[key]),
             scores=tuple(scores.get(key, ())),
             time_unix_nano=row["time_nanos"],

@@ -61,7 +61,7 @@ class SeriesCounts:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Changed:
+class ChangedMinutes:
     """First and last minute whose roll-ups are newer than a version, and the newest version."""
 
     first: int
@@ -96,12 +96,14 @@ def minutes_received(store: Store, since: float) -> list[int]:
     return [int(row["minute"]) for row in rows]
 
 
-def changed(store: Store, version: int) -> Changed | None:
+def changed(store: Store, version: int) -> ChangedMinutes | None:
     """The minutes that were recomputed after `version`, None if there are none."""
     row = store.read("rollup_changed", {"version": version}, priority=Priority.TICK)[0]
     if not row["rows"]:
         return None
-    return Changed(first=int(row["first"]), last=int(row["last"]), version=int(row["version"]))
+    return ChangedMinutes(
+        first=int(row["first"]), last=int(row["last"]), version=int(row["version"])
+    )
 
 
 def counts(

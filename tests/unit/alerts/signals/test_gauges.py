@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from alerts.signals.gauges import Reading, readings
+from alerts.signals.gauges import SignalReading, readings
 from alerts.signals.minutes import MINUTE, SignalMinutes
 from ragvigil.model.delta import Series
 from ragvigil.model.score import Layer
@@ -38,7 +38,7 @@ def table(*given: Sums) -> SignalMinutes:
 def test_a_share_is_that_of_the_last_minutes_over_all_segments() -> None:
     of = table(sums(1, 10, 5), sums(15, 20, 1, segment="2"), sums(16, 99, 99))
     assert readings(of) == (
-        Reading(
+        SignalReading(
             service="desk", environment="prod", route="/a", signal="refusal:refused", value=0.2
         ),
     )

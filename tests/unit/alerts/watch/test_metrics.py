@@ -14,7 +14,7 @@ from prometheus_client.samples import Sample
 
 from alerts.incidents.message import Message
 from alerts.settings import MetricsSettings
-from alerts.signals.gauges import Reading
+from alerts.signals.gauges import SignalReading
 from alerts.watch.families import FAMILIES, MAX_INCIDENTS
 from alerts.watch.metrics import MAX_CHARACTERS, STALE_SECONDS, WatchMetrics
 from ragvigil.model.audit import Audit, AuditState
@@ -86,12 +86,12 @@ def notice(route: str = "/refunds", kind: ChangeKind = ChangeKind.PROMPT) -> Not
     )  # fmt: skip
 
 
-def reading(signal: str = "refusal:refused", **fields: object) -> Reading:
+def reading(signal: str = "refusal:refused", **fields: object) -> SignalReading:
     given: dict[str, object] = {
         "service": "desk", "environment": "prod", "route": "/refunds", "signal": signal,
         "value": 0.25,
     }  # fmt: skip
-    return Reading(**(given | fields))  # type: ignore[arg-type]
+    return SignalReading(**(given | fields))  # type: ignore[arg-type]
 
 
 def test_an_open_incident_is_one_series_with_its_message_beside_it() -> None:

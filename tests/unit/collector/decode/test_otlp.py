@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceRequest
 from opentelemetry.proto.common.v1.common_pb2 import AnyValue
 
-from collector.decode.otlp import Decoded, Encoding, decode
+from collector.decode.otlp import DecodedRequest, Encoding, decode
 from collector.decode.spans import decode_spans
 from collector.refusal import Malformed, Rejection, TooLarge
 from collector.settings import LimitSettings
@@ -22,11 +22,11 @@ from tests.otlp import encode, log_request, spans_of, trace_request
 LIMITS = LimitSettings()
 
 
-def read(body: bytes, encoding: Encoding = Encoding.PROTOBUF, **limits: int) -> Decoded:
+def read(body: bytes, encoding: Encoding = Encoding.PROTOBUF, **limits: int) -> DecodedRequest:
     return decode(body, encoding, Signal.TRACES, LimitSettings(**limits))
 
 
-def read_json(span: dict[str, Any], *, raw: str = "") -> Decoded:
+def read_json(span: dict[str, Any], *, raw: str = "") -> DecodedRequest:
     ids = {"traceId": "0123456789abcdef" * 2, "spanId": "0123456789abcdef"}
     document = {"resourceSpans": [{"scopeSpans": [{"spans": [{**ids, **span}]}]}]}
     return read((raw or json.dumps(document)).encode(), Encoding.JSON)

@@ -15,11 +15,11 @@ from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import (
     ExportTraceServiceResponse,
 )
 
-from ragvigil.app.demo.recording import JSON, PROTOBUF, Kind, Recorded
+from ragvigil.app.demo.recording import JSON, PROTOBUF, Kind, RecordedRequest
 from ragvigil.app.demo.replay import (
     GaveUp,
-    Outgoing,
-    Sending,
+    OutgoingRequest,
+    SendOptions,
     Tally,
     prepare,
     send_all,
@@ -86,9 +86,9 @@ class FakeSleep:
         await asyncio.sleep(0)
 
 
-def bodies(count: int, *, spans: int = 1) -> list[Outgoing]:
+def bodies(count: int, *, spans: int = 1) -> list[OutgoingRequest]:
     return [
-        Outgoing(body=_body(number), path="/v1/traces", content_type=PROTOBUF, items=spans)
+        OutgoingRequest(body=_body(number), path="/v1/traces", content_type=PROTOBUF, items=spans)
         for number in range(count)
     ]
 
@@ -101,8 +101,8 @@ def _body(number: int) -> bytes:
     return request.SerializeToString()
 
 
-def recorded(number: int, received: int) -> Recorded:
-    return Recorded(
+def recorded(number: int, received: int) -> RecordedRequest:
+    return RecordedRequest(
         name=f"requests/{number:04}.pb",
         body=_body(number),
         kind=Kind.TRACES,
@@ -115,7 +115,7 @@ def recorded(number: int, received: int) -> Recorded:
 async def test_bodies_arrive_in_order_over_one_connection_and_say_they_are_a_backfill(
     receiver: Receiver,
 ) -> None:
-    sending = Sending(target=receiver.url, backfill="demo")
+    sending = SendOptions(target=receiver.url, backfill="demo")
     seen: list[int] = []
     summary = await send_all(
         bodies(20), sending, Tally(), progress=lambda outgoing: seen.append(outgoing.items)
@@ -127,7 +127,7 @@ async def test_bodies_arrive_in_order_over_one_connection_and_say_they_are_a_bac
 
 
 async def test_several_at_a_time_still_send_everything_once(receiver: Receiver) -> None:
-    summary = await send_all(bodies(30), Sending(target=receiver.url, concurrency=4), Tally())
+    summary = await send_all(bodies(30), SendOptions(target=receiver.url, concurrency=4), Tally())
     assert sorted(body for _, _, body in receiver.received) == sorted(map(_body, range(30)))
     assert len(receiver.connections) <= 4
     assert summary.requests == 30
@@ -138,7 +138,7 @@ async def test_a_busy_receiver_is_asked_again_after_the_time_that_it_named(
 ) -> None:
     receiver.script = [(503, {"retry-after": "7"}, b""), (429, {}, b"")]
     sleep = FakeSleep()
-    summary = await send_all(bodies(1), Sending(target=receiver.url), Tally(), sleep=sleep)
+    summary = await send_all(bodies(1), SendOptions(target=receiver.url), Tally(), sleep=sleep)
     assert sleep.asked == [7.0, 0.5]
     assert (summary.requests, summary.retries) == (1, 2)
 
@@ -146,20 +146,20 @@ async def test_a_busy_receiver_is_asked_again_after_the_time_that_it_named(
 async def test_a_receiver_that_stays_busy_is_given_up(receiver: Receiver) -> None:
     receiver.script = [(503, {"retry-after": "25"}, b"")] * 9
     with pytest.raises(GaveUp, match="answers 503"):
-        await send_all(bodies(1), Sending(target=receiver.url), Tally(), sleep=FakeSleep())
+        await send_all(bodies(1), SendOptions(target=receiver.url), Tally(), sleep=FakeSleep())
 
 
 async def test_nobody_there_is_said_in_one_line() -> None:
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
-        sending = Sending(target=f"http://127.0.0.1:{free.getsockname()[1]}")
+        sending = SendOptions(target=f"http://127.0.0.1:{free.getsockname()[1]}")
         with pytest.raises(GaveUp, match="nothing answers"):
             await send_all(bodies(1), sending, Tally(), sleep=FakeSleep())
 
 
 async def test_a_refusal_is_counted_and_not_repeated(receiver: Receiver) -> None:
     receiver.script = [(400, {}, b"not OTLP")]
-    summary = await send_all(bodies(2), Sending(target=receiver.url), Tally())
+    summary = await send_all(bodies(2), SendOptions(target=receiver.url), Tally())
     assert len(receiver.received) == 2
     assert (summary.refused_requests, summary.items) == (1, 1)
     assert summary.messages == ("400 not OTLP",)
@@ -173,7 +173,7 @@ async def test_a_partial_success_is_counted_with_its_message(receiver: Receiver,
     in_json = b'{"partialSuccess": {"rejectedSpans": "2", "errorMessage": "two were bad"}}'
     body = in_json if form == JSON else said.SerializeToString()
     receiver.script = [(200, {"content-type": form}, body)]
-    summary = await send_all(bodies(1, spans=5), Sending(target=receiver.url), Tally())
+    summary = await send_all(bodies(1, spans=5), SendOptions(target=receiver.url), Tally())
     assert (summary.items, summary.rejected_items) == (3, 2)
     assert summary.messages == ("two were bad",)
 
@@ -182,7 +182,9 @@ async def test_the_recorded_pace_is_kept(receiver: Receiver) -> None:
     recording = [recorded(0, 10 * 10**9), recorded(1, 13 * 10**9), recorded(2, 18 * 10**9)]
     sleep = FakeSleep()
     outgoing = prepare(recording, Change(), None, Tally())
-    await send_all(outgoing, Sending(target=receiver.url), Tally(), sleep=sleep, clock=lambda: 0.0)
+    await send_all(
+        outgoing, SendOptions(target=receiver.url), Tally(), sleep=sleep, clock=lambda: 0.0
+    )
     assert sleep.asked == [3.0, 8.0]
 
 
@@ -201,7 +203,7 @@ def test_the_last_time_of_a_shifted_recording_is_exactly_the_wanted_one() -> Non
 
 
 def test_what_cannot_be_read_is_sent_as_it_is_or_left_out_where_it_had_to_change() -> None:
-    broken = Recorded(
+    broken = RecordedRequest(
         name="requests/0001.pb",
         body=b"\xff",
         kind=Kind.TRACES,

@@ -10,15 +10,17 @@ from opentelemetry.proto.collector.logs.v1.logs_service_pb2 import ExportLogsSer
 from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceRequest
 from opentelemetry.proto.trace.v1.trace_pb2 import Span
 
-from ragvigil.app.demo.recording import JSON, PROTOBUF, Kind, Recorded
+from ragvigil.app.demo.recording import JSON, PROTOBUF, Kind, RecordedRequest
 from ragvigil.app.demo.rewrite import Change, Unreadable, contents, rewrite
 
 TRACE, ROOT, CHILD, OTHER = b"t" * 16, b"rootspan", b"child-01", b"elsewher"
 SECOND = 10**9
 
 
-def recorded(body: bytes, *, kind: Kind = Kind.TRACES, content_type: str = PROTOBUF) -> Recorded:
-    return Recorded(
+def recorded(
+    body: bytes, *, kind: Kind = Kind.TRACES, content_type: str = PROTOBUF
+) -> RecordedRequest:
+    return RecordedRequest(
         name="requests/0001",
         body=body,
         kind=kind,
@@ -28,7 +30,7 @@ def recorded(body: bytes, *, kind: Kind = Kind.TRACES, content_type: str = PROTO
     )
 
 
-def traces(*spans: Span) -> Recorded:
+def traces(*spans: Span) -> RecordedRequest:
     request = ExportTraceServiceRequest()
     request.resource_spans.add().scope_spans.add().spans.extend(spans)
     return recorded(request.SerializeToString())
