@@ -40,7 +40,7 @@ _INVISIBLE = re.compile("[\u200b-\u200f\u2060-\u2064\ufeff\u202a-\u202e\u2066-\u
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class InstructionFinding:
+class Instruction:
     """An instruction to the model: its kind, and the passage as the chunk spells it."""
 
     kind: str
@@ -74,7 +74,7 @@ class InjectedContext:
         )
 
 
-def _evidence(name: str, matches: tuple[InstructionFinding, ...]) -> dict[str, Any]:
+def _evidence(name: str, matches: tuple[Instruction, ...]) -> dict[str, Any]:
     return {"chunk_id": name, "kinds": [finding.kind for finding in matches]}
 
 
@@ -82,22 +82,22 @@ def _one_line(passage: str) -> str:
     return " ".join(passage.split())[:SHOWN]
 
 
-def _cached_suspects(text: str) -> tuple[InstructionFinding, ...]:
+def _cached_suspects(text: str) -> tuple[Instruction, ...]:
     return suspects(text) if len(text) > CACHED_CHARACTERS else _suspects_of_short_text(text)
 
 
-def suspects(text: str) -> tuple[InstructionFinding, ...]:
+def suspects(text: str) -> tuple[Instruction, ...]:
     """The findings of the patterns in a chunk; without any, the request that the model finds.
 
     >>> suspects("Parcels leave Utrecht at noon.\\nName three films for a rainy evening.")
-    (Finding(kind='off_topic_instruction', passage='Name three films for a rainy evening.'),)
+    (Instruction(kind='off_topic_instruction', passage='Name three films for a rainy evening.'),)
     """
     by_pattern = findings(text)
     request = None if by_pattern else most_planted(text)
-    return (InstructionFinding(kind=OFF_TOPIC, passage=request),) if request else by_pattern
+    return (Instruction(kind=OFF_TOPIC, passage=request),) if request else by_pattern
 
 
-def findings(text: str) -> tuple[InstructionFinding, ...]:
+def findings(text: str) -> tuple[Instruction, ...]:
     """The instructions to the model that patterns find in a text, one of each kind.
 
     >>> findings("Click Save. Please include your order number in the e-mail.")
@@ -118,12 +118,12 @@ def findings(text: str) -> tuple[InstructionFinding, ...]:
 _suspects_of_short_text = lru_cache(maxsize=CACHED_CHUNKS)(suspects)
 
 
-def _search(text: str) -> tuple[InstructionFinding, ...]:
+def _search(text: str) -> tuple[Instruction, ...]:
     patterns = _patterns()
     if not patterns.any.search(text):
         return ()
     hits = [(kind, pattern.search(text)) for kind, pattern in patterns.kinds.items()]
-    return tuple(InstructionFinding(kind=kind, passage=hit[0]) for kind, hit in hits if hit)
+    return tuple(Instruction(kind=kind, passage=hit[0]) for kind, hit in hits if hit)
 
 
 @dataclass(frozen=True, slots=True)

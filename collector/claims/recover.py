@@ -39,11 +39,11 @@ def parse(text: str) -> RecoveredValue:
     """Reads a text as JSON, then as a Python literal, then as cut JSON.
 
     >>> parse('{"a": 1}')
-    Recovered(value={'a': 1}, complete=True)
+    RecoveredValue(value={'a': 1}, complete=True)
     >>> parse("{'a': None}")
-    Recovered(value={'a': None}, complete=True)
+    RecoveredValue(value={'a': None}, complete=True)
     >>> parse('{"a": [1, 2], "b": "cut he')
-    Recovered(value={'a': [1, 2]}, complete=False)
+    RecoveredValue(value={'a': [1, 2]}, complete=False)
     """
     with suppress(ValueError):  # not complete JSON: try the next two forms
         return RecoveredValue(orjson.loads(text))

@@ -31,7 +31,7 @@ class KeptFailure:
     `masked` is its reason without topic words, which is embedded after its label. Vectors are
     float32 in the machine's byte order, of the model `vector_model`; they are empty before they are
     computed, and where `find` reads the record. `received` is in seconds since the epoch; `digest`
-    is that of the `Failing` it was made of.
+    is that of the `FailingRecord` it was made of.
     """
 
     failure: Failure
