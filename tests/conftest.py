@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 from collections.abc import Iterator
 from pathlib import Path
@@ -19,6 +20,15 @@ os.environ.setdefault("RAGVIGIL_INFERENCE__ENABLED", "false")
 # A busy machine makes no example wrong: how long one takes is for the benchmarks to say.
 settings.register_profile("ragvigil", deadline=None)
 settings.load_profile("ragvigil")
+
+
+# Seven thousand collected tests are a large heap: each full collection would walk all of it.
+gc.disable()
+
+
+def pytest_collection_finish() -> None:
+    gc.freeze()
+    gc.enable()
 
 
 @pytest.fixture(scope="session")
