@@ -13,7 +13,7 @@ import pytest
 ROOT = Path(__file__).resolve().parents[2]
 FULL_SIZE_ONLY = {"clustering_latency"}
 """Its daemons take minutes until they cluster, whatever the size: `make bench` runs it."""
-LONGEST = ("issues", "clustering", "notices", "judge_storm", "watch", "judge", "signals", "audits")
+LONGEST = ("clustering", "issues", "judge", "notices", "judge_storm", "signals", "audits")
 """Started first: no worker is left alone with a long benchmark at the end."""
 
 
