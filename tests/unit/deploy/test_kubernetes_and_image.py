@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import tomllib
 from typing import Any
 
 import pytest
@@ -83,4 +84,12 @@ def test_the_image_holds_every_package_of_the_distribution() -> None:
     packages = re.search(r"packages = \[(.*?)\]\n", (ROOT / "pyproject.toml").read_text())
     assert packages
     for name in re.findall(r'"(\w+)"', packages[1]):
+        assert f"COPY {name} {name}\n" in text("Dockerfile")
+
+
+def test_the_image_holds_what_the_wheel_takes_along() -> None:
+    wheel = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["hatch"]["build"]
+    taken = wheel["targets"]["wheel"]["force-include"]
+    assert taken
+    for name in taken:
         assert f"COPY {name} {name}\n" in text("Dockerfile")
