@@ -9,3 +9,8 @@ SCORER_ERRORS = Counter(
     "Scorers that raised on a record; the score is not applicable.",
     ["scorer"],
 )
+SCORER_TOO_LATE = Counter(
+    "ragvigil_scorer_too_late",
+    "Scores that are not applicable, because scorers before this one used up the record's time.",
+    ["scorer"],
+)

@@ -3,19 +3,22 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Collection, Iterable, Mapping, Sequence
+import time
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 
 import structlog
 
 from ragvigil.model.record import RagRecord
 from ragvigil.model.score import Kind, Score, Stream
 from ragvigil.model.scorer import Scorer
-from scorers.metrics import SCORER_ERRORS
+from scorers.metrics import SCORER_ERRORS, SCORER_TOO_LATE
 from scorers.registry import find_scorers, scorers_left_out
 from scorers.rubric import Rubric, load_rubrics, rubrics_left_out
 from scorers.settings import ScorersSettings
 
 log = structlog.get_logger()
+
+TOOK_TOO_LONG = "took too long"
 
 
 class UnknownRubric(ValueError):
@@ -46,6 +49,8 @@ class Runner:
     """Scores records with the given scorers.
 
     A language model judges the rubrics in `judged`: scores of local models for these are proxies.
+    A record has a budget of time, in seconds on `clock`: scorers that have not run when it is used
+    up do not apply, because it took too long. One that runs is not interrupted.
 
     Raises UnknownRubric for a scorer whose rubric has no file.
     """
@@ -56,8 +61,9 @@ class Runner:
         settings: ScorersSettings | None = None,
         *,
         judged: Collection[str] = (),
+        clock: Callable[[], float] = time.perf_counter,
     ) -> None:
-        self._judged = frozenset(judged)
+        self._judged, self._clock = frozenset(judged), clock
         self._every = rubrics = load_rubrics()
         self._rubrics: dict[str, Rubric] = {}
         self._scorers = tuple(scorers)
@@ -89,7 +95,7 @@ class Runner:
 
     def with_judge(self, judged: Collection[str]) -> Runner:
         """A copy whose local models are proxies for these judged rubrics."""
-        return Runner(self._scorers, self._settings, judged=judged)
+        return Runner(self._scorers, self._settings, judged=judged, clock=self._clock)
 
     def lean(self) -> Runner:
         """A copy without the scorers whose attribute `kind` is model, for when the core is behind.
@@ -99,28 +105,57 @@ class Runner:
         code = [
             scorer for scorer in self._scorers if getattr(scorer, "kind", Kind.CODE) is Kind.CODE
         ]
-        return Runner(code, self._settings)
+        return Runner(code, self._settings, clock=self._clock)
 
     def score_all(self, record: RagRecord) -> tuple[Score, ...]:
         """One score per scorer; not applicable where a needed field is absent."""
         return self.score_each([record])[0]
 
-    def score_each(self, records: Sequence[RagRecord]) -> list[tuple[Score, ...]]:
-        """The scores of each record. Each scorer runs on all records in turn (ADR 18)."""
-        columns = [[self._score(scorer, record) for record in records] for scorer in self._scorers]
+    def score_each(
+        self, records: Sequence[RagRecord], beat: Callable[[], object] = lambda: None
+    ) -> list[tuple[Score, ...]]:
+        """The scores of each record. Each scorer runs on all records in turn (ADR 18).
+
+        Calls `beat` after every scorer of every record.
+        """
+        seconds = [0.0] * len(records)
+        columns = []
+        began = self._clock()
+        for scorer in self._scorers:
+            column = []
+            for place, record in enumerate(records):
+                column.append(self._score(scorer, record, seconds[place]))
+                beat()
+                ended = self._clock()
+                seconds[place] += ended - began
+                began = ended
+            columns.append(column)
+        self._name_slow(records, seconds)
         return list(zip(*columns, strict=True)) if columns else [()] * len(records)
 
-    def _score(self, scorer: Scorer, record: RagRecord) -> Score:
+    def _score(self, scorer: Scorer, record: RagRecord, seconds: float) -> Score:
+        """The score of a record that has taken so many `seconds` already."""
         rubric = self._rubrics[scorer.rubric]
         missing = next((field for field in rubric.needs if field in record.absent), None)
-        if missing is None:
-            score = _score_guarded(scorer, record)
-        else:
+        if missing is not None:
             reason = f"{missing} is absent: {record.absent[missing]}"
             score = Score.not_applicable(rubric.name, reason, absent=missing)
+        elif seconds > self._settings.seconds_a_record:
+            SCORER_TOO_LATE.labels(type(scorer).__name__).inc()
+            score = Score.not_applicable(rubric.name, TOOK_TOO_LONG)
+        else:
+            score = _score_guarded(scorer, record)
         is_proxy = score.kind is Kind.MODEL and rubric.name in self._judged
         stream = Stream.PROXY if is_proxy else score.stream
         return _with_rubric_facts(score, rubric, type(scorer).__name__, stream)
+
+    def _name_slow(self, records: Sequence[RagRecord], seconds: Sequence[float]) -> None:
+        """Logs the records that took too long: at most one a budget, so never many."""
+        for record, taken in zip(records, seconds, strict=True):
+            if taken > self._settings.seconds_a_record:
+                log.warning(
+                    "scoring took too long", trace_id=record.trace_id, seconds=round(taken, 1)
+                )
 
 
 def _score_guarded(scorer: Scorer, record: RagRecord) -> Score:

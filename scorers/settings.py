@@ -37,6 +37,18 @@ class ScorersSettings(BaseModel):
         description="most processes that score beside the core while it is behind; by default one "
         "per CPU but one, as far as memory allows, at most 8",
     )
+    seconds_a_record: float = Field(
+        default=1.0,
+        gt=0,
+        description="seconds that the scorers of a record may take; those that have not run by "
+        "then are not applicable: took too long",
+    )
+    stall_seconds: float = Field(
+        default=30.0,
+        ge=5,
+        description="a core that gets no further for this long is started again; a record in which "
+        "that happens twice is quarantined. Keep it far above `seconds_a_record`",
+    )
     golden: Path | None = Field(
         default=None,
         description="JSONL file of golden cases: questions with the chunks that hold the answers",

@@ -35,7 +35,7 @@ from ragvigil.app.pipeline.loop import Pipeline
 from ragvigil.app.process import memory
 from ragvigil.app.process.control import serve_answers
 from ragvigil.app.process.directory import hold
-from ragvigil.app.process.jobs import start, stop_jobs
+from ragvigil.app.process.jobs import Schedule
 from ragvigil.app.process.logs import configure_logs
 from ragvigil.app.process.ports import split
 from ragvigil.app.settings import Settings, load
@@ -111,7 +111,8 @@ def run(settings: Settings, channel: socket.socket, stop: threading.Event, clock
         _start_control(channel, answers, stop)
         REGISTRY.register(parts.jobs.watch.metrics)
         jobs = periodic_jobs(settings, store, parts, pipeline, balance, scores, clock.now)
-        scheduler = start(jobs, clock.factor)
+        schedule = Schedule(jobs, clock.factor)
+        schedule.start()
         with serve_web(_application(settings, store, status, parts, clock), settings.web):
             status.is_ready = True
             log.info("core ready", seconds=round(time.monotonic() - started, 2))
@@ -120,7 +121,7 @@ def run(settings: Settings, channel: socket.socket, stop: threading.Event, clock
             pipeline.run(stop)
             status.is_ready = False
             parts.background.stop()
-        stop_jobs(scheduler, jobs)
+        schedule.stop()
     finally:
         store.close()
     log.info("core stopped")

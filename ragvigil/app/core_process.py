@@ -10,6 +10,9 @@ import socket
 import sys
 
 if __name__ == "__main__":
+    from ragvigil.app.process.parent import end_with_parent
+
+    end_with_parent(int(sys.argv[2]))
     from ragvigil.app.core import main
     from ragvigil.inference.process_priority import yield_to_intake
 

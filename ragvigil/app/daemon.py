@@ -67,7 +67,7 @@ async def run(settings: Settings, clock: Pace) -> None:
     gate = Gate.open(
         settings.collector, spool=spool, redactor=_redactor(settings), clock=clock.now_nanos
     )
-    core = Core()
+    core = Core(settings.data_dir, settings.scorers.stall_seconds)
     core.start()
     async with contextlib.AsyncExitStack() as stack:
         # The stack ends in reverse order: receivers finish their acknowledgements before the

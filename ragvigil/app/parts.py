@@ -27,9 +27,12 @@ from ragvigil.app.pipeline.deferred_scoring import DeferredScoring
 from ragvigil.app.pipeline.dirty_minutes import DirtyMinutes
 from ragvigil.app.pipeline.loop import PipelineParts
 from ragvigil.app.pipeline.pool import ScoringPool
+from ragvigil.app.pipeline.quarantine import Quarantine
 from ragvigil.app.pipeline.score import TraceScorer
 from ragvigil.app.pipeline.sink import Sink
 from ragvigil.app.pipeline.summary import OutcomeSummary, Summarizer
+from ragvigil.app.process.heartbeat import Heartbeat
+from ragvigil.app.process.suspects import Suspects
 from ragvigil.app.settings import Settings
 from ragvigil.inference.process import Inference
 from ragvigil.model.clock import Clock
@@ -174,6 +177,8 @@ def _pipeline(
         sink=sink,
         deferred=jobs.deferred,
         noticing=jobs.watch.noticing,
+        heartbeat=Heartbeat(settings.data_dir),
+        quarantine=Quarantine(Suspects(settings.data_dir), reader, settings.data_dir / "spool"),
     )
 
 

@@ -13,17 +13,20 @@ from threading import Event
 
 from alerts.notices.job import NoticeJob
 from collector.assembly.fetch import TraceFetcher
-from collector.assembly.refs import Closing
+from collector.assembly.refs import Arrival, Closing, LogArrival
 from collector.record.route import RouteCap
+from collector.spool.frames import Frame
 from collector.spool.reader import SpoolReader
 from ragvigil.app.pipeline import metrics, worker_counters
 from ragvigil.app.pipeline.assemblies import Assemblies
 from ragvigil.app.pipeline.deferred_scoring import DeferredScoring
 from ragvigil.app.pipeline.pool import JOB_CLOSINGS, ScoringPool
+from ragvigil.app.pipeline.quarantine import Quarantine
 from ragvigil.app.pipeline.score import RecordContext, TraceScorer, Unscored
 from ragvigil.app.pipeline.sink import Sink, SpanPlaces
 from ragvigil.app.pipeline.worker import Job
 from ragvigil.app.process import memory
+from ragvigil.app.process.heartbeat import Heartbeat
 from ragvigil.model.span import Closed
 from ragvigil.store.records.traces import StoredTrace
 
@@ -59,6 +62,8 @@ class PipelineParts:
     sink: Sink
     deferred: DeferredScoring
     noticing: NoticeJob
+    heartbeat: Heartbeat
+    quarantine: Quarantine
 
 
 class Pipeline:
@@ -103,7 +108,9 @@ class Pipeline:
         """Loops until `stop`; returns with every batch written and the checkpoint on disk."""
         while not stop.is_set():
             if not self.step():
+                self._parts.heartbeat.idle()
                 stop.wait(IDLE_SECONDS)
+        self._parts.heartbeat.unwatched()
         # The rest of the spool is for the next life: jobs need not wait for this one any more.
         self.is_behind = False
         self._collect(POOL_SECONDS)
@@ -126,6 +133,7 @@ class Pipeline:
         """
         now = self._clock()
         parts = self._parts
+        parts.heartbeat.unwatched()
         read = self._read(now) if len(self._backlog) < READ_BELOW_CLOSINGS else 0
         self._backlog.extend(parts.assemblies.close_due(now) + self._relieve_memory(now))
         self._measure_backlog()
@@ -151,18 +159,26 @@ class Pipeline:
         helps = self._parts.pool.helps(now, is_behind=self.is_behind)
         closings = self._next_batch(JOB_CLOSINGS if helps else CLOSINGS_A_TURN)
         unscored = self._settle_stored(closings)
+        is_alone = any(map(self._parts.quarantine.is_suspect, closings))
         if unscored:
-            (self._give_to_pool if helps else self._score)(unscored)
+            (self._give_to_pool if helps and not is_alone else self._score)(unscored)
         self._collect()
         return bool(closings)
 
     def _next_batch(self, most: int) -> list[Closing]:
-        """The next closings, at most one of a trace, fewer than `most` where they are large."""
+        """The next closings, at most one of a trace, fewer than `most` where they are large.
+
+        A suspect comes alone, with nothing else under way: what ends the core then is the suspect.
+        """
+        is_suspect = self._parts.quarantine.is_suspect
+        if self._backlog and is_suspect(self._backlog[0]):
+            self._parts.sink.finish(FINISH_SECONDS)
+            return [self._backlog.popleft()]
         batch: dict[str, Closing] = {}
         size = 0
         while self._backlog and len(batch) < most and size < TURN_BYTES:
             # A later generation must find the earlier one in the store.
-            if self._backlog[0].trace_id in batch:
+            if self._backlog[0].trace_id in batch or is_suspect(self._backlog[0]):
                 break
             closing = self._backlog.popleft()
             batch[closing.trace_id] = closing
@@ -173,7 +189,7 @@ class Pipeline:
         """Hands the next frames to the assemblies; returns how many."""
         read = 0
         for frame in self._parts.reader.read(self._next_seq):
-            arrivals = self._parts.fetcher.arrivals(frame)
+            arrivals = self._arrivals(frame)
             self._parts.sink.opened(frame, len(arrivals))
             self._parts.assemblies.add(frame, arrivals, now)
             self._next_seq = frame.seq + 1
@@ -183,6 +199,17 @@ class Pipeline:
                 break
         metrics.SPOOL_BEHIND.set(self._unread())
         return read
+
+    def _arrivals(self, frame: Frame) -> list[Arrival | LogArrival]:
+        """The frame's spans or log records; none if it is quarantined."""
+        parts = self._parts
+        if parts.quarantine.holds(frame):
+            parts.quarantine.keep([frame.seq])
+            return []
+        if parts.quarantine.is_suspect(frame):
+            parts.sink.finish(FINISH_SECONDS)
+        with parts.heartbeat.reads(frame.seq):
+            return parts.fetcher.arrivals(frame)
 
     def _unread(self) -> int:
         """Spans acknowledged and not read yet."""
@@ -203,7 +230,7 @@ class Pipeline:
         return self._parts.assemblies.close_oldest(now)
 
     def _settle_stored(self, closings: list[Closing]) -> list[Unscored]:
-        """Accounts for the closings that the store already has; returns the others."""
+        """Accounts for quarantined closings and those that the store has; returns the others."""
         unsure = [closing.trace_id for closing in closings if self._may_be_stored(closing)]
         stored = self._lookup(unsure) if unsure else {}
         unscored = []
@@ -211,6 +238,9 @@ class Pipeline:
             metrics.TRACES_CLOSED.labels(closing.reason).inc()
             if closing.reason is Closed.LATE_SPAN:
                 metrics.LATE_SPANS.inc(len(closing.stored))
+            if self._parts.quarantine.holds(closing):
+                self._leave_out(closing)
+                continue
             earlier = stored.get(closing.trace_id)
             if earlier is not None and self._is_stored(closing, earlier):
                 self._settle_known(closing, earlier)
@@ -227,10 +257,14 @@ class Pipeline:
         return self._parts.lookup(trace_ids)
 
     def _score(self, unscored: Sequence[Unscored]) -> None:
-        started = time.perf_counter()
-        outcomes = self._parts.scorer.outcomes(unscored, self._context(), lean=self.is_behind)
-        _observe_seconds(time.perf_counter() - started, len(unscored))
-        self._parts.sink.add(unscored, outcomes, self._clock())
+        heartbeat = self._parts.heartbeat
+        with heartbeat.scores([closing.trace_id for closing, _ in unscored]):
+            started = time.perf_counter()
+            outcomes = self._parts.scorer.outcomes(
+                unscored, self._context(), lean=self.is_behind, beat=heartbeat.beat
+            )
+            _observe_seconds(time.perf_counter() - started, len(unscored))
+            self._parts.sink.add(unscored, outcomes, self._clock())
 
     def _give_to_pool(self, unscored: list[Unscored]) -> None:
         # The worker admits routes on its own copy; `_collect` takes them over or rejects the job.
@@ -245,7 +279,11 @@ class Pipeline:
         Waits up to `seconds` for the first result.
         """
         for unscored, result in self._parts.pool.finished(self._clock(), seconds):
-            if result is None or not self._parts.routes.take(result.routes):
+            if result is None:
+                for each in unscored:  # what the process was lost in is then alone in work
+                    self._score([each])
+                continue
+            if not self._parts.routes.take(result.routes):
                 self._score(unscored)
                 continue
             worker_counters.add(result.counter_increases)
@@ -271,15 +309,22 @@ class Pipeline:
     def _settle_known(self, closing: Closing, earlier: StoredTrace) -> None:
         """Accounts for a closing that is stored already: it must have no second effect."""
         if earlier.generation > len(closing.refs) and closing.first_seq > self._replay_until:
-            late = self._parts.scorer.late(closing, earlier)
+            with self._parts.heartbeat.scores([closing.trace_id]):
+                late = self._parts.scorer.late(closing, earlier)
             self._parts.sink.add([(closing, earlier)], [late], self._clock())
             return
         metrics.REPLAYED.inc()
         # A crash may have come after the rows were durable and before the judge was offered them.
         if self._parts.deferred.wants(closing.trace_id):
-            outcomes = self._parts.scorer.outcomes([(closing, earlier)], self._context())
+            with self._parts.heartbeat.scores([closing.trace_id]):
+                outcomes = self._parts.scorer.outcomes([(closing, earlier)], self._context())
             self._parts.deferred.offer(outcomes)
         self._parts.sink.account(stored=closing.stored, duplicate=closing.duplicates)
+
+    def _leave_out(self, closing: Closing) -> None:
+        """Accounts for a quarantined closing, and keeps the requests that brought it."""
+        self._parts.quarantine.keep(ref.seq for ref in closing.refs)
+        self._parts.sink.account(quarantined=closing.stored, duplicate=closing.duplicates)
 
     def _count_duplicates(self, duplicates: list[int]) -> None:
         """Accounts for spans that came again after their trace had closed."""

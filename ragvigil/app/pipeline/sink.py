@@ -133,9 +133,15 @@ class Sink:
         if any(closing.trace_id in trace_ids for closing in self._pending.closings):
             self._send()
 
-    def account(self, *, stored: Sequence[int] = (), duplicate: Sequence[int] = ()) -> None:
+    def account(
+        self,
+        *,
+        stored: Sequence[int] = (),
+        duplicate: Sequence[int] = (),
+        quarantined: Sequence[int] = (),
+    ) -> None:
         """Accounts for spans that need no rows; each span is given by the seq of its frame."""
-        self._ledger.count(stored=stored, duplicate=duplicate)
+        self._ledger.count(stored=stored, duplicate=duplicate, quarantined=quarantined)
 
     def advance(self, now: float, *, is_behind: bool = False, is_last: bool = False) -> bool:
         """Sends what is due and settles what is durable; returns whether anything became durable.

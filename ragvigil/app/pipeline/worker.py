@@ -20,6 +20,7 @@ from ragvigil.app.pipeline.summary import OutcomeSummary, Summarizer, gather
 from ragvigil.app.pipeline.worker_counters import Increases, increases
 from ragvigil.app.process import memory
 from ragvigil.app.process.logs import configure_logs
+from ragvigil.app.process.parent import end_with_parent
 from ragvigil.app.settings import Settings
 from ragvigil.inference.process_priority import lower_priority
 from ragvigil.model.outcome import Outcome
@@ -104,6 +105,10 @@ _workers: list[Worker] = []
 
 def begin(settings: Settings, facts: Mapping[str, RubricFacts], writer: tuple[str, int]) -> None:
     """Prepares this process, which ends with the core, however the core ends."""
+    core = multiprocessing.parent_process()
+    if core is not None and core.pid is not None:
+        # Both: the thread where the kernel does not do it, the kernel where native code hangs.
+        end_with_parent(core.pid)
     threading.Thread(target=_end_with_the_core, daemon=True).start()
     lower_priority()
     configure_logs()

@@ -8,9 +8,16 @@ from __future__ import annotations
 from prometheus_client import Counter
 
 from ragvigil.app.pipeline import metrics
-from scorers.metrics import SCORER_ERRORS
+from scorers.metrics import SCORER_ERRORS, SCORER_TOO_LATE
 
-COUNTERS = (metrics.CLOCK_SKEW, metrics.FEEDBACK, metrics.LEAN, metrics.TRUNCATED, SCORER_ERRORS)
+COUNTERS = (
+    metrics.CLOCK_SKEW,
+    metrics.FEEDBACK,
+    metrics.LEAN,
+    metrics.TRUNCATED,
+    SCORER_ERRORS,
+    SCORER_TOO_LATE,
+)
 """Counters that scoring a closing may increase."""
 Increases = dict[tuple[int, tuple[tuple[str, str], ...]], float]
 """By the counter's index in `COUNTERS` and its labels."""

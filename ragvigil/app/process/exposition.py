@@ -42,6 +42,8 @@ class Exposition:
     async def _answer(self, scope: Scope) -> tuple[int, bytes, bytes]:
         path = scope["path"]
         if path == "/healthz":
+            if self._core.stall:
+                return 503, f"{self._core.stall}\n".encode(), b"text/plain"
             return (200 if self._is_accepting() else 503), b"", b"text/plain"
         if path == "/readyz":
             return (200 if await self._is_ready() else 503), b"", b"text/plain"

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING
 
 import structlog
@@ -25,6 +27,8 @@ JOB_SECONDS = Histogram("ragvigil_job_seconds", "Duration of a periodic job.", [
 
 LEAST_SECONDS = 1.0
 """The shortest period of a job, however fast the daemon's clock runs."""
+STOP_SECONDS = 5.0
+"""How long the end of the schedule waits for jobs under way."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -42,52 +46,89 @@ class Job:
     is_long: bool = False
 
 
-def start(jobs: list[Job], factor: float = 1.0) -> BackgroundScheduler:
-    """Starts the scheduler; a job that was due while the process was busy runs late, and once.
+class Schedule:
+    """Runs jobs by the clock until `stop`; a job that was due while the process was busy runs late,
+    and once.
 
     `factor` is how much faster than the machine's clock the daemon's clock runs.
     """
+
+    def __init__(self, jobs: Sequence[Job], factor: float = 1.0) -> None:
+        self._jobs = jobs
+        self._changed = threading.Condition()
+        self._running, self._is_stopping = 0, False
+        self._scheduler = _scheduler()
+        for job in jobs:
+            self._scheduler.add_job(
+                partial(self._run_in_turn, job),
+                "interval",
+                seconds=_period(job, factor),
+                id=job.name,
+                executor="long" if job.is_long else "default",
+            )
+
+    def start(self) -> None:
+        """Starts the clock."""
+        self._scheduler.start()
+
+    def stop(self, seconds: float = STOP_SECONDS) -> None:
+        """Ends the schedule, waits up to `seconds` for jobs under way, runs those of the stop.
+
+        What still runs then may find the store closed: that is no failure of the job.
+        """
+        with self._changed:
+            self._is_stopping = True
+        self._scheduler.shutdown(wait=False)
+        with self._changed:
+            self._changed.wait_for(lambda: not self._running, seconds)
+        for job in self._jobs:
+            if job.runs_at_stop:
+                _run(job, _failed)
+
+    def _run_in_turn(self, job: Job) -> None:
+        with self._changed:
+            if self._is_stopping:  # it waited for a thread when the schedule ended
+                return
+            self._running += 1
+        try:
+            _run(job, self._failed)
+        finally:
+            with self._changed:
+                self._running -= 1
+                self._changed.notify_all()
+
+    def _failed(self, job: Job, error: Exception) -> None:
+        if self._is_stopping:
+            log.info("job cut short by the stop", job=job.name, reason=str(error))
+        else:
+            _failed(job, error)
+
+
+def _scheduler() -> BackgroundScheduler:
     from apscheduler.executors.pool import ThreadPoolExecutor
     from apscheduler.schedulers.background import BackgroundScheduler
 
-    scheduler = BackgroundScheduler(
+    return BackgroundScheduler(
         # Without a grace time no late run is dropped; `coalesce` makes one of several.
         executors={"default": ThreadPoolExecutor(2), "long": ThreadPoolExecutor(3)},
         job_defaults={"misfire_grace_time": None, "coalesce": True, "max_instances": 1},
         timezone="UTC",
     )
-    for job in jobs:
-        scheduler.add_job(
-            _counted(job),
-            "interval",
-            seconds=_period(job, factor),
-            id=job.name,
-            executor="long" if job.is_long else "default",
-        )
-    scheduler.start()
-    return scheduler
-
-
-def stop_jobs(scheduler: BackgroundScheduler, jobs: list[Job]) -> None:
-    """Ends the schedule without waiting for jobs under way; then runs those with `runs_at_stop`."""
-    scheduler.shutdown(wait=False)
-    for job in jobs:
-        if job.runs_at_stop:
-            _counted(job)()
 
 
 def _period(job: Job, factor: float) -> float:
     return job.every_seconds if factor == 1 else max(LEAST_SECONDS, job.every_seconds / factor)
 
 
-def _counted(job: Job) -> Callable[[], None]:
-    def run() -> None:
-        started = time.perf_counter()
-        try:
-            job.function()
-        except Exception:  # the border of a job: counted, and run again after its period
-            JOB_FAILURES.labels(job.name).inc()
-            log.exception("job failed", job=job.name)
-        JOB_SECONDS.labels(job.name).observe(time.perf_counter() - started)
+def _run(job: Job, failed: Callable[[Job, Exception], None]) -> None:
+    started = time.perf_counter()
+    try:
+        job.function()
+    except Exception as error:  # the border of a job: counted, and run again after its period
+        failed(job, error)
+    JOB_SECONDS.labels(job.name).observe(time.perf_counter() - started)
 
-    return run
+
+def _failed(job: Job, error: Exception) -> None:
+    JOB_FAILURES.labels(job.name).inc()
+    log.error("job failed", job=job.name, exc_info=error)

@@ -1,32 +1,64 @@
-"""Keeps the core alive: starts it, waits for its end, starts it again."""
+"""Keeps the core alive: starts it, watches its heartbeat, waits for its end, starts it again."""
 
 from __future__ import annotations
 
 import asyncio
+import contextlib
+import os
+import signal
 import socket
 import sys
 import time
+from pathlib import Path
 
 import structlog
 from prometheus_client import Counter, Gauge
 
 from ragvigil.app.process.control import Questions
+from ragvigil.app.process.heartbeat import Heartbeat, Phase
+from ragvigil.app.process.suspects import CoreEnd, Suspects
 from ragvigil.model.backoff import Backoff, Pause
 
 log = structlog.get_logger()
 
 CORE_STARTS = Counter("ragvigil_core_starts", "Starts of the core process, the first included.")
+CORE_RESTARTS = Counter(
+    "ragvigil_core_restarts",
+    "Lives of the core that ended unasked, by how: stalled, crashed, or killed from outside.",
+    ["reason"],
+)
+QUARANTINED = Counter(
+    "ragvigil_core_quarantined",
+    "Frames and traces set aside because the core stalled or ended in them again and again.",
+    ["kind", "reason"],
+)
 CORE_UP = Gauge("ragvigil_core_up", "1 while the core process runs and answers, else 0.")
 
 RESTART_BACKOFF = Backoff(first_seconds=0.2, longest_seconds=10.0)
 HEALTHY_SECONDS = 30.0
 """A core that lived this long starts again after the shortest pause."""
+TICK_SECONDS = 0.5
+STUCK_AT_STOP_SECONDS = 5.0
+"""A core that is asked to end and gets no further for this long will not end by itself."""
+FROM_OUTSIDE = {
+    -number
+    for number in (signal.SIGKILL, signal.SIGTERM, signal.SIGINT, signal.SIGHUP, signal.SIGQUIT)
+}
 
 
 class Core:
-    """The core process, restarted whenever it ends until `stop`. Belongs to one event loop."""
+    """The core process, restarted whenever it ends until `stop`. Belongs to one event loop.
 
-    def __init__(self) -> None:
+    A core that gets no further for `stall_seconds` is killed, and starts again. What it worked on
+    when it ended is remembered in `data_dir`; `stall` says in words that it has stalled and not
+    got on since.
+    """
+
+    def __init__(self, data_dir: Path, stall_seconds: float) -> None:
+        self._heartbeat, self._suspects = Heartbeat(data_dir), Suspects(data_dir)
+        self._stall_seconds = stall_seconds
+        self.stall = ""
+        self._quiet_seconds = 0.0
         self._questions: Questions | None = None
         self._process: asyncio.subprocess.Process | None = None
         self._stopping = False
@@ -34,6 +66,8 @@ class Core:
 
     def start(self) -> None:
         """Starts the core in the background; returns at once."""
+        # The last intake may have been killed together with its core.
+        self._blame(CoreEnd.KILLED)
         self._keeping = asyncio.create_task(self._keep())
 
     async def ask(self, question: str) -> bytes | None:
@@ -43,36 +77,54 @@ class Core:
         return answer
 
     async def stop(self, deadline_seconds: float) -> None:
-        """Makes the core finish its work and end; kills it after `deadline_seconds`."""
+        """Makes the core finish its work and end.
+
+        Kills it after `deadline_seconds`, or as soon as it is stuck.
+        """
         self._stopping = True
         if self._questions is not None:
             await self._questions.close()
         if self._process is not None and self._process.returncode is None:
             try:
-                await asyncio.wait_for(self._process.wait(), deadline_seconds)
+                await asyncio.wait_for(self._end_or_stall(self._process), deadline_seconds)
             except TimeoutError:
                 log.warning("core did not stop in time and is killed", seconds=deadline_seconds)
-                self._process.kill()
-                await self._process.wait()
+            _kill(self._process)
         if self._keeping is not None:
             await self._keeping
+
+    async def _end_or_stall(self, process: asyncio.subprocess.Process) -> None:
+        """Returns when the process has ended, or gets no further."""
+        while process.returncode is None:
+            if self._quiet_seconds >= STUCK_AT_STOP_SECONDS:
+                log.warning("core is stuck and is killed", seconds=self._quiet_seconds)
+                return
+            await asyncio.sleep(TICK_SECONDS / 10)
 
     async def _keep(self) -> None:
         pause = Pause(RESTART_BACKOFF, healthy_seconds=HEALTHY_SECONDS)
         while not self._stopping:
             status = await self._run_once()
+            end = self._how_it_ended(status)
+            self._blame(end)
             if self._stopping:
                 return
             CORE_UP.set(0)
+            if end is not CoreEnd.ASKED:
+                CORE_RESTARTS.labels(end).inc()
             seconds = pause.failed(time.monotonic())
-            log.error("core ended; starting it again", status=status, pause_seconds=seconds)
+            log.error(
+                "core ended; starting it again", status=status, how=end, pause_seconds=seconds
+            )
             await asyncio.sleep(seconds)
 
     async def _run_once(self) -> int:
+        self._quiet_seconds = 0.0
         ours, theirs = socket.socketpair()
         with theirs:
             self._process = await asyncio.create_subprocess_exec(
-                *(sys.executable, "-m", "ragvigil.app.core_process", str(theirs.fileno())),
+                *(sys.executable, "-m", "ragvigil.app.core_process"),
+                *(str(theirs.fileno()), str(os.getpid())),
                 pass_fds=(theirs.fileno(),),
                 # A Ctrl-C in the terminal reaches the intake alone, which stops the core in order.
                 start_new_session=True,
@@ -81,7 +133,51 @@ class Core:
         self._questions = await Questions.over(ours)
         if self._stopping:  # `stop` came while the process was being started and saw no channel
             await self._questions.close()
+        watching = asyncio.create_task(self._watch(self._process))
         status = await self._process.wait()
+        watching.cancel()
         await self._questions.close()
         self._questions = None
         return status
+
+    async def _watch(self, process: asyncio.subprocess.Process) -> None:
+        """Kills the process once its heartbeat has not changed for `stall_seconds`.
+
+        Counts this process's own ticks, not the clock: while the machine sleeps, or both are
+        frozen, nothing stalls.
+        """
+        last = self._heartbeat.work().beat
+        while True:
+            await asyncio.sleep(TICK_SECONDS)
+            work = self._heartbeat.work()
+            if work.phase is Phase.UNWATCHED or work.beat != last:
+                last, self._quiet_seconds = work.beat, 0.0
+                if work.phase is not Phase.UNWATCHED:
+                    self.stall = ""
+                continue
+            self._quiet_seconds += TICK_SECONDS
+            if self._quiet_seconds >= self._stall_seconds and not self.stall:
+                self.stall = f"the core got no further for {self._stall_seconds:g} s"
+                log.error("core has stalled and is killed", work=", ".join(work.units[:3]))
+                _kill(process)
+
+    def _how_it_ended(self, status: int) -> CoreEnd:
+        if self._quiet_seconds >= self._stall_seconds:
+            return CoreEnd.STALLED
+        if status == 0:
+            return CoreEnd.ASKED
+        return CoreEnd.KILLED if status in FROM_OUTSIDE else CoreEnd.CRASHED
+
+    def _blame(self, end: CoreEnd) -> None:
+        """Remembers what the core worked on when it ended; the next one begins with nothing."""
+        units = self._heartbeat.work().units
+        for unit in self._suspects.blame(units, end):
+            kind, _, name = unit.partition(" ")
+            QUARANTINED.labels(kind, end).inc()
+            log.error("quarantined: the core ended in it again and again", how=end, **{kind: name})
+        self._heartbeat.unwatched()
+
+
+def _kill(process: asyncio.subprocess.Process) -> None:
+    with contextlib.suppress(ProcessLookupError):  # it has just ended
+        process.kill()

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import pytest
 from pydantic import ValidationError
 
 from ragvigil.model.record import Absent, RagRecord
 from ragvigil.model.score import Kind, Layer, Score, Stream
-from scorers.metrics import SCORER_ERRORS
+from scorers.metrics import SCORER_ERRORS, SCORER_TOO_LATE
 from scorers.rubric import BadRubric, load_rubrics, parse_rubric
 from scorers.runner import Runner, UnknownRubric, load_scorers
 from scorers.settings import ScorersSettings
@@ -50,6 +50,51 @@ def test_records_that_are_scored_together_have_the_scores_of_each_alone() -> Non
 def test_without_scorers_there_are_no_scores() -> None:
     assert Runner([]).score_each([RECORD, RECORD]) == [(), ()]
     assert Runner(load_scorers()).score_each([]) == []
+
+
+@dataclass
+class Timed:
+    """Takes `seconds` of a clock that the test moves, on the answer "slow"."""
+
+    clock: list[float]
+    seconds: float
+    rubric: str = "refusal"
+
+    def score(self, record: RagRecord) -> Score:
+        self.clock[0] += self.seconds if record.answer == "slow" else 0.001
+        return Score(rubric=self.rubric, value=1.0)
+
+
+def test_a_record_that_took_too_long_costs_its_own_scores_alone() -> None:
+    clock = [0.0]
+    scorers = [Timed(clock, 0.6), Timed(clock, 0.6), Timed(clock, 0.6)]
+    runner = Runner(scorers, ScorersSettings(seconds_a_record=1.0), clock=lambda: clock[0])
+    before = SCORER_TOO_LATE.labels("Timed")._value.get()
+    others = [replace(RECORD, record_id=str(number)) for number in range(3)]
+    scored = runner.score_each([others[0], replace(RECORD, answer="slow"), *others[1:]])
+    assert [[score.explanation for score in scores] for scores in scored] == [
+        ["", "", ""],
+        ["", "", "took too long"],
+        ["", "", ""],
+        ["", "", ""],
+    ]
+    assert scored[1][2].value is None
+    assert SCORER_TOO_LATE.labels("Timed")._value.get() == before + 1
+
+
+def test_a_field_that_is_absent_is_the_reason_though_the_time_is_used_up() -> None:
+    clock = [0.0]
+    slow = replace(RECORD, answer="slow", absent={"context": Absent.NOT_RUN})
+    needs = Timed(clock, 0.6, "chunk_utilization")
+    runner = Runner([Timed(clock, 2.0), needs], clock=lambda: clock[0])
+    assert runner.score_all(slow)[1].absent == "context"
+
+
+def test_every_score_is_a_beat() -> None:
+    beats: list[int] = []
+    runner = Runner(load_scorers()).lean()
+    runner.score_each([RECORD, RECORD], lambda: beats.append(1))
+    assert len(beats) == 2 * len(runner.score_all(RECORD))
 
 
 def test_a_scorer_that_raises_is_counted_and_not_applicable(

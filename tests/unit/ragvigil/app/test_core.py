@@ -29,11 +29,11 @@ def record(owner, name, step):
 record(core.Store, "open", "store")
 record(core, "assemble", "parts")
 record(core, "_start_control", "control")
-record(core, "start", "jobs")
+record(core.Schedule, "start", "jobs")
 record(Background, "start", "background")
 record(core.Pipeline, "run", "pipeline")
 record(Background, "stop", "end of background")
-record(core, "stop_jobs", "end of jobs")
+record(core.Schedule, "stop", "end of jobs")
 record(core.Store, "close", "end of store")
 serve_web = core.serve_web
 

@@ -4,15 +4,22 @@ from __future__ import annotations
 
 from threading import Event
 
+import pytest
 from prometheus_client import REGISTRY
 
-from ragvigil.app.process.jobs import Job, start, stop_jobs
+from ragvigil.app.process.jobs import Job, Schedule
 
 SOON = 0.01
 
 
 def sample(name: str, job: str) -> float:
     return REGISTRY.get_sample_value(name, {"job": job}) or 0.0
+
+
+def started(jobs: list[Job]) -> Schedule:
+    schedule = Schedule(jobs)
+    schedule.start()
+    return schedule
 
 
 def test_a_job_runs_again_and_again() -> None:
@@ -24,9 +31,9 @@ def test_a_job_runs_again_and_again() -> None:
         if len(runs) == 3:
             enough.set()
 
-    scheduler = start([Job(name="counts", every_seconds=SOON, function=count)])
+    schedule = started([Job(name="counts", every_seconds=SOON, function=count)])
     assert enough.wait(30)
-    scheduler.shutdown()
+    schedule.stop()
     assert sample("ragvigil_job_seconds_count", "counts") >= 3
     assert sample("ragvigil_job_failures_total", "counts") == 0
 
@@ -42,7 +49,7 @@ def test_a_job_that_raises_is_counted_tried_again_and_holds_no_other_up() -> Non
         raise RuntimeError("the store is away")
 
     before = sample("ragvigil_job_failures_total", "fails")
-    scheduler = start(
+    schedule = started(
         [
             Job(name="fails", every_seconds=SOON, function=fail),
             Job(name="works", every_seconds=SOON, function=other.set),
@@ -50,7 +57,7 @@ def test_a_job_that_raises_is_counted_tried_again_and_holds_no_other_up() -> Non
     )
     assert again.wait(30)
     assert other.wait(30)
-    scheduler.shutdown()
+    schedule.stop()
     assert sample("ragvigil_job_failures_total", "fails") >= before + 2
 
 
@@ -67,9 +74,9 @@ def test_a_job_that_takes_longer_than_its_period_never_runs_beside_itself() -> N
         if len(most) == 3:
             enough.set()
 
-    scheduler = start([Job(name="slow", every_seconds=SOON, function=slow)])
+    schedule = started([Job(name="slow", every_seconds=SOON, function=slow)])
     assert enough.wait(30)
-    scheduler.shutdown()
+    schedule.stop()
     assert max(most) == 1
 
 
@@ -86,5 +93,39 @@ def test_a_job_that_runs_at_stop_does_its_last_duty_though_another_one_fails() -
         ),
         Job(name="not_last", every_seconds=3600, function=lambda: done.append("not last")),
     ]
-    stop_jobs(start(jobs), jobs)
+    started(jobs).stop()
     assert done == ["last"]
+
+
+def test_the_stop_waits_for_a_job_under_way() -> None:
+    began, done = Event(), list[str]()
+
+    def slow() -> None:
+        began.set()
+        Event().wait(10 * SOON)
+        done.append("done")
+
+    schedule = started([Job(name="slow_at_stop", every_seconds=SOON, function=slow)])
+    assert began.wait(30)
+    schedule.stop()
+    assert done
+
+
+def test_a_job_that_the_stop_cuts_short_has_not_failed(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    began, store_closes, ended = Event(), Event(), Event()
+
+    def long() -> None:
+        began.set()
+        store_closes.wait(30)
+        ended.set()
+        raise RuntimeError("the store has closed")
+
+    schedule = started([Job(name="long_at_stop", every_seconds=SOON, function=long)])
+    assert began.wait(30)
+    schedule.stop(SOON)
+    store_closes.set()
+    assert ended.wait(30)
+    assert sample("ragvigil_job_failures_total", "long_at_stop") == 0
+    assert "error" not in capsys.readouterr().out
