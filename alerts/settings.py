@@ -11,7 +11,14 @@ from alerts.deltas.settings import DeltaSettings, LabelLimits
 from alerts.incidents.settings import IncidentSettings
 from alerts.notices.settings import NoticeSettings
 from alerts.signals.settings import BrokenSettings, MovedSettings
-from ragvigil.model.endpoint import require_file, require_guarded, require_pair
+from ragvigil.model.endpoint import (
+    require_file,
+    require_fit,
+    require_guarded,
+    require_hosts,
+    require_pair,
+)
+from ragvigil.model.token import NoTokens, read_token, require_consistent
 
 
 class AlertsSettings(DeltaSettings):
@@ -31,11 +38,26 @@ class MetricsSettings(LabelLimits):
         default=None, description="bearer token required for /metrics; not needed on loopback"
     )
     token_file: Path | None = Field(default=None, description="file that holds the token instead")
+    tokens: NoTokens | None = Field(
+        default=None,
+        description='"none": a scrape needs no token, on loopback only; '
+        "the same as no token at all, but written",
+    )
+    allowed_hosts: tuple[str, ...] = Field(
+        default=(),
+        description="further Host names that /metrics answers to on loopback; elsewhere a token is "
+        "needed, and any name will do",
+    )
     tls_certificate: Path | None = Field(default=None, description="PEM file; with tls_key: HTTPS")
     tls_key: Path | None = Field(
         default=None, validate_default=True, description="PEM file of the certificate's key"
     )
-    insecure: bool = Field(default=False, description="allow an open address without token and TLS")
+    insecure: bool = Field(
+        default=False, description="allow an address that is not loopback without TLS"
+    )
+    max_connections: int = Field(
+        default=64, ge=16, description="connections at the same time, half of them for one address"
+    )
     endpoint: str = Field(
         default="127.0.0.1:9464",
         description="address of /metrics, /healthz and /readyz; probes need no token",
@@ -52,22 +74,48 @@ class MetricsSettings(LabelLimits):
     def _file_exists(cls, path: Path | None) -> Path | None:
         return require_file(path)
 
+    @field_validator("tls_key")
+    @classmethod
+    def _tls_fits(cls, key: Path | None, info: ValidationInfo) -> Path | None:
+        require_fit(info.data.get("tls_certificate"), key)
+        return key
+
+    @field_validator("token", "token_file")
+    @classmethod
+    def _is_a_token(cls, given: SecretStr | Path | None) -> SecretStr | Path | None:
+        if given is not None:
+            read_token(given)
+        return given
+
+    @field_validator("tokens")
+    @classmethod
+    def _none_is_meant(cls, none: NoTokens | None, info: ValidationInfo) -> NoTokens | None:
+        require_consistent(none, [key for key in ("token", "token_file") if info.data.get(key)])
+        return none
+
+    @field_validator("allowed_hosts")
+    @classmethod
+    def _are_hosts(cls, hosts: tuple[str, ...]) -> tuple[str, ...]:
+        require_hosts(hosts)
+        return hosts
+
     @field_validator("endpoint")
     @classmethod
     def _is_guarded(cls, endpoint: str, info: ValidationInfo) -> str:
-        values = info.data
+        given = info.data  # a key that is wrong is missing here, and has its own sentence
         require_guarded(
             endpoint,
-            has_token=bool(values.get("token") or values.get("token_file")),
-            has_tls=values.get("tls_key") is not None,
-            insecure=bool(values.get("insecure")),
+            has_token=bool(given.get("token", True) or given.get("token_file", True)),
+            has_tls=given.get("tls_key", True) is not None,
+            insecure=bool(given.get("insecure", True)),
+            none=given.get("tokens") is not None,
         )
         return endpoint
 
     def secret(self) -> str | None:
-        """The token, None where none is asked for. Raises OSError on an unreadable file."""
-        if self.token is not None:
-            return self.token.get_secret_value()
-        if self.token_file is not None:
-            return self.token_file.read_text(encoding="utf-8").strip()
-        return None
+        """The token, None where the settings give none and none is needed.
+
+        Raises ValueError if its file holds none any more.
+        """
+        given = self.token or self.token_file
+        return None if given is None else read_token(given)

@@ -16,6 +16,7 @@ class Refusal(StrEnum):
     TOO_LARGE = "too_large"
     UNAUTHENTICATED = "unauthenticated"
     FORBIDDEN = "forbidden"
+    HOST = "host"
     OVERLOADED = "overloaded"
     SPOOL_FULL = "spool_full"
     SPOOL_FAILED = "spool_failed"

@@ -3,13 +3,28 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 from pydantic import BaseModel, ConfigDict, Field, SecretStr, ValidationInfo, field_validator
 
 from collector.assembly.settings import AssemblyLimits
 from collector.redaction.settings import RedactSettings
-from ragvigil.model.endpoint import require_guarded, split_endpoint
+from ragvigil.model.endpoint import (
+    require_authorities,
+    require_file,
+    require_fit,
+    require_guarded,
+    require_hosts,
+    require_pair,
+)
+from ragvigil.model.token import NoTokens, read_token, require_consistent
+
+TOKENS = tuple(
+    f"{name}_token{form}" for name in ("grpc", "http", "admin") for form in ("", "_file")
+)
+"""The keys that give a token."""
 
 
 class LimitSettings(BaseModel):
@@ -31,6 +46,12 @@ class LimitSettings(BaseModel):
     )
     max_nesting: int = Field(
         default=20, ge=1, le=20, description="deepest list or map within an attribute value"
+    )
+    max_connections: int = Field(
+        default=1_000,
+        ge=16,
+        description="connections of each OTLP listener, half of them for one address that is not "
+        "loopback; fewer where the limit of open files is lower",
     )
 
 
@@ -70,12 +91,18 @@ class CollectorSettings(BaseModel):
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
-    insecure: bool = Field(default=False, description="allow an open address without token and TLS")
+    insecure: bool = Field(
+        default=False, description="allow an address that is not loopback without TLS"
+    )
     tls_certificate: Path | None = Field(
         default=None, description="PEM file for both listeners; with tls_key it turns TLS on"
     )
     tls_key: Path | None = Field(
         default=None, validate_default=True, description="PEM file of the certificate's key"
+    )
+    tls_client_ca: Path | None = Field(
+        default=None,
+        description="PEM file of authorities; a sender must show a certificate that one signed",
     )
     grpc_token: SecretStr | None = Field(
         default=None, description="token that OTLP/gRPC requires; not needed on loopback"
@@ -95,6 +122,16 @@ class CollectorSettings(BaseModel):
     admin_token_file: Path | None = Field(
         default=None, description="file with the token, instead of the token itself"
     )
+    tokens: NoTokens | None = Field(
+        default=None,
+        description='"none": no sender needs a token, on loopback only; '
+        "the same as no token at all, but written",
+    )
+    allowed_hosts: tuple[str, ...] = Field(
+        default=(),
+        description="further Host names that OTLP/HTTP answers to on loopback; elsewhere a token "
+        "is needed, and any name will do",
+    )
     grpc_endpoint: str = Field(default="127.0.0.1:4317", description="address of OTLP/gRPC")
     http_endpoint: str = Field(default="127.0.0.1:4318", description="address of OTLP/HTTP")
     limits: LimitSettings = LimitSettings()
@@ -105,31 +142,84 @@ class CollectorSettings(BaseModel):
     @field_validator("tls_key")
     @classmethod
     def _tls_is_whole(cls, key: Path | None, info: ValidationInfo) -> Path | None:
-        certificate = info.data.get("tls_certificate", key)
-        if (key is None) != (certificate is None):
-            given = "tls_key" if certificate is None else "tls_certificate"
-            raise ValueError(f"only {given} is set; give both tls_certificate and tls_key, or none")
+        require_pair(info.data.get("tls_certificate", key), key)
         return key
 
     @field_validator(
-        "tls_certificate", "tls_key", "grpc_token_file", "http_token_file", "admin_token_file"
+        "tls_certificate",
+        "tls_key",
+        "tls_client_ca",
+        "grpc_token_file",
+        "http_token_file",
+        "admin_token_file",
     )
     @classmethod
     def _file_exists(cls, path: Path | None) -> Path | None:
-        if path is not None and not path.is_file():
-            raise ValueError(f"{path} is not a file that can be read")
+        return require_file(path)
+
+    @field_validator("tls_key")
+    @classmethod
+    def _tls_fits(cls, key: Path | None, info: ValidationInfo) -> Path | None:
+        require_fit(info.data.get("tls_certificate"), key)
+        return key
+
+    @field_validator("tls_client_ca")
+    @classmethod
+    def _authorities_are_of_use(cls, path: Path | None, info: ValidationInfo) -> Path | None:
+        require_authorities(path, has_tls=info.data.get("tls_key", True) is not None)
         return path
+
+    @field_validator(*TOKENS)
+    @classmethod
+    def _is_a_token(cls, given: SecretStr | Path | None) -> SecretStr | Path | None:
+        if given is not None:
+            read_token(given)
+        return given
+
+    @field_validator("admin_token", "admin_token_file")
+    @classmethod
+    def _is_not_a_senders(
+        cls, given: SecretStr | Path | None, info: ValidationInfo
+    ) -> SecretStr | Path | None:
+        for name in ("grpc", "http"):
+            if given is not None and read_token(given) == _token_of(info.data, name):
+                raise ValueError(f"is the token of OTLP/{name} too: every sender would be admin")
+        return given
+
+    @field_validator("tokens")
+    @classmethod
+    def _none_is_meant(cls, none: NoTokens | None, info: ValidationInfo) -> NoTokens | None:
+        require_consistent(none, [key for key in TOKENS if info.data.get(key)])
+        return none
+
+    @field_validator("allowed_hosts")
+    @classmethod
+    def _are_hosts(cls, hosts: tuple[str, ...]) -> tuple[str, ...]:
+        require_hosts(hosts)
+        return hosts
 
     @field_validator("grpc_endpoint", "http_endpoint")
     @classmethod
     def _is_guarded(cls, endpoint: str, info: ValidationInfo) -> str:
-        split_endpoint(endpoint)
-        name = str(info.field_name).removesuffix("_endpoint")
-        given = info.data
+        key = str(info.field_name).replace("endpoint", "token")
+        given = info.data  # a key that is wrong is missing here, and has its own sentence
         require_guarded(
             endpoint,
-            has_token=bool(given.get(f"{name}_token") or given.get(f"{name}_token_file")),
-            has_tls=bool(given.get("tls_certificate") and given.get("tls_key")),
-            insecure=bool(given.get("insecure")),
+            has_token=bool(given.get(key, True) or given.get(f"{key}_file", True)),
+            has_tls=given.get("tls_key", True) is not None,
+            insecure=bool(given.get("insecure", True)),
+            none=given.get("tokens") is not None,
         )
         return endpoint
+
+    def token(self, name: str) -> str | None:
+        """The token of `grpc`, `http` or `admin`, None where none is set.
+
+        Raises ValueError if its file holds none any more.
+        """
+        return _token_of(vars(self), name)
+
+
+def _token_of(values: Mapping[str, Any], name: str) -> str | None:
+    given = values.get(f"{name}_token") or values.get(f"{name}_token_file")
+    return None if given is None else read_token(given)

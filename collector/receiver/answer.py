@@ -30,6 +30,7 @@ CODES = {
     Refusal.SLOW: Codes(http=408, grpc=4),
     Refusal.PATH: Codes(http=404, grpc=5),
     Refusal.FORBIDDEN: Codes(http=403, grpc=7),
+    Refusal.HOST: Codes(http=421, grpc=7),
     Refusal.TOO_LARGE: Codes(http=413, grpc=8),
     Refusal.METHOD: Codes(http=405, grpc=12),
     Refusal.MEDIA_TYPE: Codes(http=415, grpc=3),

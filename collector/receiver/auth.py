@@ -1,19 +1,15 @@
-"""Authentication: a token per listener, and an admin token for declared backfills."""
+"""Who may send: a token per listener, an admin token for backfills, the Host name of OTLP/HTTP."""
 
 from __future__ import annotations
 
 import base64
-import binascii
-import hmac
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from pathlib import Path
-
-from pydantic import SecretStr
 
 from collector.refusal import Refusal, Refused
 from collector.settings import CollectorSettings
-from ragvigil.model.endpoint import is_loopback, split_endpoint
+from ragvigil.model.endpoint import answers_to, is_loopback, split_endpoint
+from ragvigil.model.token import bearer, is_same
 
 BACKFILL = "x-ragvigil-backfill"
 MAX_BACKFILL_CHARACTERS = 64
@@ -21,29 +17,54 @@ MAX_BACKFILL_CHARACTERS = 64
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Access:
-    """What a listener requires: everyone may send if `token` is None, `admin` may also backfill."""
+    """What a listener requires: everyone may send if `token` is None, `admin` may also backfill.
 
-    token: bytes | None = None
-    admin: bytes | None = None
+    `hosts` are the Host names that a listener on loopback answers to, besides its own.
+    """
+
+    token: str | None = None
+    admin: str | None = None
     is_loopback: bool = True
+    hosts: tuple[str, ...] = ()
+
+    @property
+    def is_open(self) -> bool:
+        """Whether every sender may do everything: on loopback, where the settings give no token."""
+        return self.is_loopback and self.token is None and self.admin is None
 
 
 def access_of(settings: CollectorSettings, listener: str) -> Access:
-    """The access of `grpc` or `http`. Reads the token files; raises OSError if it cannot."""
+    """The access of `grpc` or `http`. Raises ValueError if a token file holds none any more."""
     host, _ = split_endpoint(getattr(settings, f"{listener}_endpoint"))
     return Access(
-        token=_secret(
-            getattr(settings, f"{listener}_token"), getattr(settings, f"{listener}_token_file")
-        ),
-        admin=_secret(settings.admin_token, settings.admin_token_file),
+        token=settings.token(listener),
+        admin=settings.token("admin"),
         is_loopback=is_loopback(host),
+        hosts=settings.allowed_hosts,
     )
 
 
-def _secret(secret: SecretStr | None, path: Path | None) -> bytes | None:
-    if secret is not None:
-        return secret.get_secret_value().encode()
-    return path.read_bytes().strip() if path is not None else None
+def headers_of(pairs: Iterable[tuple[str, str]]) -> dict[str, str]:
+    """Headers by name. Values of a repeated name are joined, as HTTP says.
+
+    So of two `Authorization` headers neither counts: no token has a comma and a space in it.
+    """
+    headers: dict[str, str] = {}
+    for name, value in pairs:
+        headers[name] = f"{headers[name]}, {value}" if name in headers else value
+    return headers
+
+
+def require_host(headers: Mapping[str, str], access: Access) -> None:
+    """Raises Refused (HOST) if a listener on loopback is asked under a foreign name.
+
+    OTLP/gRPC needs no such check: without TLS browsers speak no HTTP/2, and with TLS the
+    certificate does not have the foreign name.
+    """
+    if access.is_loopback and not answers_to(headers.get("host", ""), access.hosts):
+        raise Refused(
+            Refusal.HOST, "this Host name is not served; list it in [collector] allowed_hosts"
+        )
 
 
 def admit(headers: Mapping[str, str], access: Access) -> str:
@@ -52,13 +73,12 @@ def admit(headers: Mapping[str, str], access: Access) -> str:
     `headers` has lower-case names. Raises Refused: UNAUTHENTICATED without a valid token,
     FORBIDDEN if this token may not declare a backfill, MALFORMED for a bad name of a run.
     """
-    tokens = list(_tokens(headers.get("authorization", "")))
-    is_admin = _is_among(access.admin, tokens)
-    if access.token is not None and not is_admin and not _is_among(access.token, tokens):
+    sent = _sent(headers.get("authorization", ""))
+    is_admin = access.is_open or is_same(access.admin or "", sent)
+    if access.token is not None and not is_admin and not is_same(access.token, sent):
         raise Refused(Refusal.UNAUTHENTICATED, "a token is needed: Authorization: Bearer TOKEN")
     run = headers.get(BACKFILL, "").strip()
-    # On loopback without any token every sender is trusted like the admin.
-    if run and not is_admin and not (access.is_loopback and access.token is None):
+    if run and not is_admin:
         raise Refused(Refusal.FORBIDDEN, f"{BACKFILL} needs the admin token on this listener")
     if len(run) > MAX_BACKFILL_CHARACTERS or not run.isprintable():
         raise Refused(
@@ -68,18 +88,13 @@ def admit(headers: Mapping[str, str], access: Access) -> str:
     return run
 
 
-def _is_among(token: bytes | None, tokens: list[bytes]) -> bool:
-    """Compares in constant time, so that timing does not reveal the token."""
-    return token is not None and any(hmac.compare_digest(token, candidate) for candidate in tokens)
-
-
-def _tokens(authorization: str) -> Iterator[bytes]:
+def _sent(authorization: str) -> str:
     """The bearer token, or the password of basic authentication: Langfuse's exporters send that."""
     scheme, _, value = authorization.strip().partition(" ")
-    if scheme.lower() == "bearer":
-        yield value.strip().encode("utf-8", "surrogateescape")
-    elif scheme.lower() == "basic":
-        try:
-            yield base64.b64decode(value.strip(), validate=True).partition(b":")[2]
-        except (binascii.Error, ValueError):
-            return
+    if scheme.lower() != "basic":
+        return bearer(authorization)
+    try:
+        pair = base64.b64decode(value.strip(), validate=True)
+        return pair.partition(b":")[2].decode("ascii")
+    except ValueError:  # not base64, or not ASCII, as every token is
+        return ""

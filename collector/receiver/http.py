@@ -5,13 +5,14 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import socket
+import ssl
 from collections.abc import AsyncIterator, Awaitable, Callable, MutableMapping
 from typing import Any
 
 from collector.decode.otlp import Encoding
 from collector.metrics import REFUSED
 from collector.receiver.answer import CODES, status, status_json
-from collector.receiver.auth import Access, access_of, admit
+from collector.receiver.auth import Access, access_of, admit, headers_of, require_host
 from collector.receiver.compression import decompress
 from collector.receiver.incoming import ClientGone, IncomingBody, Receive
 from collector.receiver.receive import Gate, accept
@@ -46,9 +47,9 @@ class OtlpHttp:
         """Answers one request, every refusal with a google.rpc.Status in the request's encoding."""
         if scope["type"] != "http":
             return
-        headers = {
-            name.decode("latin-1"): value.decode("latin-1") for name, value in scope["headers"]
-        }
+        headers = headers_of(
+            (name.decode("latin-1"), value.decode("latin-1")) for name, value in scope["headers"]
+        )
         encoding = _encoding(headers)
         incoming = IncomingBody(receive)
         try:
@@ -70,6 +71,7 @@ class OtlpHttp:
         encoding: Encoding | None,
         incoming: IncomingBody,
     ) -> bytes:
+        require_host(headers, self._access)
         signal = _signal(scope)
         if encoding is None:
             raise Refused(Refusal.MEDIA_TYPE, f"content-type must be one of {', '.join(ENCODINGS)}")
@@ -161,6 +163,8 @@ async def serve_http(gate: Gate, settings: CollectorSettings) -> AsyncIterator[i
         timeout_graceful_shutdown=STOP_SECONDS,
         ssl_certfile=settings.tls_certificate,
         ssl_keyfile=settings.tls_key,
+        ssl_ca_certs=settings.tls_client_ca,
+        ssl_cert_reqs=ssl.CERT_REQUIRED if settings.tls_client_ca else ssl.CERT_NONE,
     )
     server = uvicorn.Server(config)
     # The daemon handles SIGTERM and SIGINT itself.

@@ -9,6 +9,7 @@ from __future__ import annotations
 import contextlib
 import signal
 import socket
+import ssl
 import sys
 import threading
 import time
@@ -204,6 +205,8 @@ def serve_web(application: ASGIApp, settings: WebSettings) -> Iterator[None]:
         server_header=False,
         ssl_certfile=settings.tls_certificate,
         ssl_keyfile=settings.tls_key,
+        ssl_ca_certs=settings.tls_client_ca,
+        ssl_cert_reqs=ssl.CERT_REQUIRED if settings.tls_client_ca else ssl.CERT_NONE,
         timeout_graceful_shutdown=2,
     )
     server = uvicorn.Server(config)

@@ -31,6 +31,7 @@ from ragvigil.app.process.logs import configure_logs
 from ragvigil.app.process.ports import PortTaken, endpoints, require_free, split
 from ragvigil.app.process.supervise import Core
 from ragvigil.app.settings import Settings, SettingsError, load
+from ragvigil.app.settings.guards import guards
 from ragvigil.model.clock import BadClock, Pace, pace
 
 log = structlog.get_logger()
@@ -74,10 +75,11 @@ async def run(settings: Settings, clock: Pace) -> None:
         # spool closes.
         stack.push_async_callback(core.stop, CORE_STOP_SECONDS)
         stack.push_async_callback(spool.close)
-        exposition = Exposition(core, lambda: gate.is_accepting, settings.metrics.secret())
+        exposition = Exposition(core, lambda: gate.is_accepting, settings.metrics)
         await stack.enter_async_context(serve_metrics(exposition, settings.metrics))
         await stack.enter_async_context(serve_http(gate, settings.collector))
         await stack.enter_async_context(serve_grpc(gate, settings.collector))
+        log.info("access", listeners=guards(settings))
         log.info("listening", **_listening(settings), seconds=round(time.monotonic() - started, 2))
         await stop.wait()
         log.info("stopping")

@@ -9,6 +9,7 @@ from starlette.exceptions import HTTPException
 from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from ragvigil.model.endpoint import answers_to
 from ragvigil.web.errors import error_response
 from ragvigil.web.permissions import TOKEN_NEEDED, Access
 
@@ -32,7 +33,8 @@ class Guard:
     """ASGI middleware. `hosts` are names without port; `max_body_bytes` bounds a request body.
 
     A browser lets a page of another site post a plain form to this address. So a request that
-    changes something must be JSON, and its `Sec-Fetch-Site` must not name another site.
+    changes something must be JSON, and neither `Sec-Fetch-Site` nor `Origin` may name another
+    site. There are no cookies: a page of another site has no token that it could send.
     """
 
     def __init__(
@@ -61,23 +63,32 @@ class Guard:
 
     def _refusal(self, scope: Scope) -> Response | None:
         headers = Headers(scope=scope)
-        if host_name(headers.get("host", "")) not in self._hosts:
+        if not answers_to(headers.get("host", ""), self._hosts):
             return error_response(
                 400, "this Host name is not served; see [web] external_url and allowed_hosts"
             )
         if scope["method"] in READING:
             return None
         # The routes check the permission themselves; this comes before any body is read.
-        if self._access.role(headers.get("authorization", "")) is None:
+        if self._access.role(*headers.getlist("authorization")) is None:
             return error_response(401, TOKEN_NEEDED, headers={"www-authenticate": "Bearer"})
-        if headers.get("sec-fetch-site", "none") not in {"none", "same-origin"}:
-            return error_response(403, "requests from other sites are refused")
+        if self._is_of_another_site(headers):
+            return error_response(
+                403, "requests from other sites are refused; see [web] external_url"
+            )
         if headers.get("content-type", "").partition(";")[0].strip() != "application/json":
             return error_response(415, "the body must be application/json")
         length = headers.get("content-length", "0")
         if length.isdigit() and int(length) > self._max_body_bytes:
             return error_response(413, self._too_long())
         return None
+
+    def _is_of_another_site(self, headers: Headers) -> bool:
+        if headers.get("sec-fetch-site", "none") not in {"none", "same-origin"}:
+            return True
+        # Older browsers send only `Origin`, which is "null" where they hide the site.
+        origin = headers.get("origin", "http://localhost")
+        return not answers_to(origin.partition("://")[2], self._hosts)
 
     def _too_long(self) -> str:
         return f"the body is longer than {self._max_body_bytes} bytes"
@@ -94,14 +105,3 @@ class Guard:
             return message
 
         return bounded
-
-
-def host_name(host: str) -> str:
-    """The name of a Host header, without port and in lower case.
-
-    >>> [host_name(host) for host in ("Desk.example:8088", "[::1]:8088", "127.0.0.1")]
-    ['desk.example', '::1', '127.0.0.1']
-    """
-    if host.startswith("["):
-        return host[1:].partition("]")[0].lower()
-    return host.partition(":")[0].lower()

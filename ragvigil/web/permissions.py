@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import hashlib
-import hmac
 from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 
 from fastapi import HTTPException, Request
 
+from ragvigil.model.token import bearer, is_same
 from ragvigil.web.settings import Role
 
 TOKEN_NEEDED = "a token is needed: Authorization: Bearer TOKEN"
@@ -44,26 +43,25 @@ ROLES: Mapping[Role, frozenset[Permission]] = {
 
 
 class Access:
-    """Finds the role of a request by its bearer token; without tokens everybody is admin."""
+    """Finds the role of a request by its bearer token.
 
-    def __init__(self, tokens: Mapping[str, Role]) -> None:
-        self._roles = [(_digest(token), role) for token, role in tokens.items()]
+    `roles` is None where the settings give no token: then everybody is admin. No token at all is
+    not the same as no roles: an empty mapping lets nobody in.
+    """
 
-    def role(self, authorization: str) -> Role | None:
-        """The role of an `Authorization` header, None where it has no known token.
+    def __init__(self, roles: Mapping[str, Role] | None) -> None:
+        self._roles = roles
+
+    def role(self, *authorizations: str) -> Role | None:
+        """The role of a request's `Authorization` headers, None unless it has one known token.
 
         All tokens are compared, each in constant time, so that timing reveals none of them.
         """
-        if not self._roles:
+        if self._roles is None:
             return Role.ADMIN
-        scheme, _, secret = authorization.partition(" ")
-        sent = _digest(secret.strip())
-        matches = [role for token, role in self._roles if hmac.compare_digest(token, sent)]
-        return matches[0] if matches and scheme.lower() == "bearer" else None
-
-
-def _digest(token: str) -> bytes:
-    return hashlib.sha256(token.encode("utf-8", "surrogateescape")).digest()
+        sent = bearer(authorizations[0]) if len(authorizations) == 1 else ""
+        matches = [role for token, role in self._roles.items() if is_same(token, sent)]
+        return matches[0] if matches else None
 
 
 @dataclass(frozen=True)
@@ -75,7 +73,7 @@ class Requires:
     def __call__(self, request: Request) -> None:
         """Raises HTTPException where the request has no such permission."""
         access: Access = request.app.state.access
-        role = access.role(request.headers.get("authorization", ""))
+        role = access.role(*request.headers.getlist("authorization"))
         if self.permission is Permission.NONE:
             return
         if role is None:

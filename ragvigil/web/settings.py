@@ -2,13 +2,23 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from enum import StrEnum
 from pathlib import Path
+from typing import Any
 from urllib.parse import urlsplit
 
 from pydantic import BaseModel, ConfigDict, Field, SecretStr, ValidationInfo, field_validator
 
-from ragvigil.model.endpoint import require_file, require_guarded, require_pair
+from ragvigil.model.endpoint import (
+    require_authorities,
+    require_file,
+    require_fit,
+    require_guarded,
+    require_hosts,
+    require_pair,
+)
+from ragvigil.model.token import NoTokens, lines_of, read_token, require_consistent, require_token
 
 
 class Role(StrEnum):
@@ -55,13 +65,28 @@ class WebSettings(BaseModel):
     tokens_file: Path | None = Field(
         default=None, description="file with further tokens, one `role token` a line"
     )
+    tokens: NoTokens | None = Field(
+        default=None,
+        description='"none": nobody needs a token and everybody is admin, on loopback only; '
+        "the same as no token at all, but written",
+    )
     tls_certificate: Path | None = Field(default=None, description="PEM file; with tls_key: HTTPS")
     tls_key: Path | None = Field(
         default=None, validate_default=True, description="PEM file of the certificate's key"
     )
-    insecure: bool = Field(default=False, description="allow an open address without token and TLS")
+    tls_client_ca: Path | None = Field(
+        default=None,
+        description="PEM file of authorities; a client must show a certificate that one signed, "
+        "besides its token",
+    )
+    insecure: bool = Field(
+        default=False, description="allow an address that is not loopback without TLS"
+    )
     max_body_bytes: int = Field(
         default=262_144, ge=1024, description="largest request body; longer ones get 413"
+    )
+    max_connections: int = Field(
+        default=256, ge=16, description="connections at the same time, half of them for one address"
     )
     endpoint: str = Field(default="127.0.0.1:8088", description="address of pages and API")
 
@@ -85,42 +110,75 @@ class WebSettings(BaseModel):
         require_pair(info.data.get("tls_certificate", key), key)
         return key
 
-    @field_validator("tokens_file", "tls_certificate", "tls_key")
+    @field_validator("tokens_file", "tls_certificate", "tls_key", "tls_client_ca")
     @classmethod
     def _file_exists(cls, path: Path | None) -> Path | None:
         return require_file(path)
 
+    @field_validator("tls_key")
+    @classmethod
+    def _tls_fits(cls, key: Path | None, info: ValidationInfo) -> Path | None:
+        require_fit(info.data.get("tls_certificate"), key)
+        return key
+
+    @field_validator("tls_client_ca")
+    @classmethod
+    def _authorities_are_of_use(cls, path: Path | None, info: ValidationInfo) -> Path | None:
+        require_authorities(path, has_tls=info.data.get("tls_key", True) is not None)
+        return path
+
+    @field_validator("allowed_hosts")
+    @classmethod
+    def _are_hosts(cls, hosts: tuple[str, ...]) -> tuple[str, ...]:
+        require_hosts(hosts)
+        return hosts
+
+    @field_validator(*TOKENS)
+    @classmethod
+    def _is_a_token_of_one_role(
+        cls, token: SecretStr | None, info: ValidationInfo
+    ) -> SecretStr | None:
+        if token is not None:
+            role = _written(info.data).get(read_token(token))
+            if role is not None:
+                raise ValueError(f"is the token of the role {role} too")
+        return token
+
+    @field_validator("tokens_file")
+    @classmethod
+    def _holds_tokens(cls, path: Path | None, info: ValidationInfo) -> Path | None:
+        if path is not None:
+            _in_file(path, _written(info.data))
+        return path
+
+    @field_validator("tokens")
+    @classmethod
+    def _none_is_meant(cls, none: NoTokens | None, info: ValidationInfo) -> NoTokens | None:
+        require_consistent(none, [key for key in (*TOKENS, "tokens_file") if info.data.get(key)])
+        return none
+
     @field_validator("endpoint")
     @classmethod
     def _is_guarded(cls, endpoint: str, info: ValidationInfo) -> str:
-        given = info.data
+        given = info.data  # a key that is wrong is missing here, and has its own sentence
         require_guarded(
             endpoint,
-            has_token=any(given.get(key) for key in (*TOKENS, "tokens_file")),
-            has_tls=given.get("tls_key") is not None,
-            insecure=bool(given.get("insecure")),
+            has_token=any(given.get(key, True) for key in (*TOKENS, "tokens_file")),
+            has_tls=given.get("tls_key", True) is not None,
+            insecure=bool(given.get("insecure", True)),
+            none=given.get("tokens") is not None,
         )
         return endpoint
 
-    def _written(self) -> dict[str, Role]:
-        written = {role: getattr(self, key) for key, role in TOKENS.items()}
-        return {token.get_secret_value(): role for role, token in written.items() if token}
+    def roles(self) -> dict[str, Role] | None:
+        """The role of every token, None where the settings give no token and none is needed.
 
-    def tokens(self) -> dict[str, Role]:
-        """Every token and its role; empty where no token is needed.
-
-        Raises ValueError on a line of `tokens_file` that is not `role token`; it names the line by
-        its number, never by its text, which may be a token. Raises OSError on an unreadable file.
+        Raises ValueError if `tokens_file` holds none any more, or a line that is wrong.
         """
-        tokens = self._written()
-        if self.tokens_file is None:
-            return tokens
-        lines = self.tokens_file.read_text(encoding="utf-8").splitlines()
-        for number, line in enumerate(lines, start=1):
-            if line.strip() and not line.startswith("#"):
-                role, token = _role_and_token(line, f"{self.tokens_file}:{number}")
-                tokens[token] = role
-        return tokens
+        written = _written(vars(self))
+        if self.tokens_file is not None:
+            return _in_file(self.tokens_file, written)
+        return written or None
 
     def secret(self, role: str) -> str | None:
         """A token of this role, else of a stronger one; None where no such token is set."""
@@ -128,14 +186,38 @@ class WebSettings(BaseModel):
         ranks = (Role.READER, Role.TRIAGER, Role.APPROVER, Role.ADMIN)
         # A reader may not post: in place of an ingest token the ranks begin with the triager.
         stronger = ranks[ranks.index(least) :] if least in ranks else ranks[1:]
-        by_role = {each: token for token, each in self.tokens().items()}
+        by_role = {each: token for token, each in (self.roles() or {}).items()}
         return next((by_role[each] for each in (least, *stronger) if each in by_role), None)
 
 
+def _written(values: Mapping[str, Any]) -> dict[str, Role]:
+    """The role of every token that is a setting of its own."""
+    given = {role: values.get(key) for key, role in TOKENS.items()}
+    return {token.get_secret_value(): role for role, token in given.items() if token}
+
+
+def _in_file(path: Path, written: Mapping[str, Role]) -> dict[str, Role]:
+    """The roles of `written` and of the file's tokens.
+
+    Raises ValueError if the file has no token, or a line that is not `role token` or gives a token
+    a second role. It names the line by its number, never by its text, which may be a token.
+    """
+    roles = dict(written)
+    number = 0
+    for number, line in lines_of(path):
+        role, token = _role_and_token(line, f"{path}:{number}")
+        if roles.setdefault(token, role) is not role:
+            raise ValueError(f"{path}:{number}: is the token of the role {roles[token]} too")
+    if not number:
+        raise ValueError(f"{path} holds no token; write one `role token` a line")
+    return roles
+
+
 def _role_and_token(line: str, where: str) -> tuple[Role, str]:
-    role, _, token = line.strip().partition(" ")
-    if role not in set(Role) or not token.strip():
+    role, _, token = line.replace("\t", " ").partition(" ")
+    try:
+        return Role(role), require_token(token.strip())
+    except ValueError as error:
         raise ValueError(
             f"{where}: is not a line of the form `role token`; roles: {', '.join(Role)}"
-        )
-    return Role(role), token.strip()
+        ) from error

@@ -162,7 +162,7 @@ async def test_one_connection_carries_many_requests(
 async def test_a_client_that_hangs_up_leaves_nothing_behind(server: Listening) -> None:
     host, port = server.http.removeprefix("http://").split(":")
     _, writer = await asyncio.open_connection(host, int(port))
-    head = f"POST /v1/traces HTTP/1.1\r\nhost: x\r\ncontent-type: {PROTOBUF}\r\n"
+    head = f"POST /v1/traces HTTP/1.1\r\nhost: localhost\r\ncontent-type: {PROTOBUF}\r\n"
     writer.write(f"{head}content-length: 1000\r\n\r\nabc".encode())
     await writer.drain()
     while not server.gate.budget.used:

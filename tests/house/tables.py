@@ -43,7 +43,7 @@ READMES: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
         ("clustering.metrics", "clustering.issues.metrics", "clustering.topics.metrics"),
     ),
     "ragvigil/README.md": (
-        ("store", "inference", "web"),
+        ("store", "inference", "web", "client"),
         (
             "ragvigil.store.metrics",
             "ragvigil.llm.metrics",
@@ -52,6 +52,7 @@ READMES: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
             "scorers.calibration.canary_job",
             "ragvigil.app.process.supervise",
             "ragvigil.app.process.disk_metrics",
+            "ragvigil.app.process.exposition",
             "ragvigil.app.pipeline.metrics",
             "ragvigil.app.process.jobs",
             "ragvigil.app.plugins",

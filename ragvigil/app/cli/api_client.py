@@ -5,6 +5,8 @@ from __future__ import annotations
 import contextlib
 from typing import TYPE_CHECKING, Any
 
+from ragvigil.app.cli.connection import to_api
+
 if TYPE_CHECKING:
     import httpx2
 
@@ -72,15 +74,21 @@ def _request(
 ) -> httpx2.Response:
     import httpx2
 
-    base = f"http://{settings.web.endpoint}"
-    token = settings.web.secret(role)
-    headers = {"authorization": f"Bearer {token}"} if token else {}
-    try:
-        return httpx2.request(
-            method, f"{base}/api/v1/{path}", headers=headers, timeout=timeout, **content
-        )
-    except httpx2.HTTPError as error:
-        raise Unreachable(
-            f"no daemon answers at {base} ({error}); start one with `ragvigil run`, "
-            "or name its address in [web] endpoint"
-        ) from error
+    daemon = to_api(settings, role)
+    # Redirects are not followed, and proxies of the environment not used: both would get the token.
+    with httpx2.Client(
+        headers=daemon.headers, verify=daemon.tls or True, timeout=timeout, trust_env=False
+    ) as client:
+        try:
+            return client.request(method, f"{daemon.base}/api/v1/{path}", **content)
+        except httpx2.HTTPError as error:
+            raise Unreachable(_advice(daemon.base, error)) from error
+
+
+def _advice(base: str, error: Exception) -> str:
+    if "certificate" in str(error).lower():
+        return f"{base}: no trust ({error}); see [client] ca_file and [client] tls_certificate"
+    return (
+        f"no daemon answers at {base} ({error}); start one with `ragvigil run`, "
+        "or name its address in [client] url"
+    )

@@ -12,6 +12,7 @@ from pydantic import BaseModel, SecretStr
 from ragvigil.app import plugins
 from ragvigil.app.process.ports import endpoints
 from ragvigil.app.settings import Settings, known_keys, unknown_rubrics
+from ragvigil.app.settings.guards import doubts, guards
 from ragvigil.llm.settings import PROVIDERS, api_key
 from scorers.judge.settings import JudgeSettings
 from scorers.rubric import load_rubrics
@@ -34,7 +35,7 @@ def warnings(settings: Settings) -> Iterator[SettingsWarning]:
         if getattr(settings, section).insecure:
             yield SettingsWarning(
                 key=f"[{section}] insecure",
-                explanation="everybody who reaches the address may use it, in clear text",
+                explanation="tokens and texts cross the network in clear text, unless TLS is on",
             )
     addresses = list(endpoints(settings).values())
     for path, endpoint in endpoints(settings).items():
@@ -49,6 +50,8 @@ def warnings(settings: Settings) -> Iterator[SettingsWarning]:
             explanation="the spool lies in a folder that is emptied at boot: spans that were "
             "acknowledged and not yet stored would be lost",
         )
+    for key, explanation in doubts(settings):
+        yield SettingsWarning(key=key, explanation=explanation)
     yield from _about_the_judge(settings.judge)
     for sentence in unknown_rubrics(settings, load_rubrics()):
         yield SettingsWarning(
@@ -110,16 +113,23 @@ def _masked(value: object) -> object:
 
 def report(settings: Settings, *, show_all: bool, as_json: bool) -> int:
     """Prints the warnings; returns the exit status, 0 even with warnings."""
-    doubts = list(warnings(settings))
+    found = list(warnings(settings))
     if as_json:
-        listed = [asdict(doubt) for doubt in doubts]
+        listed = [asdict(warning) for warning in found]
         values = {"settings": plain(settings)} if show_all else {}
-        print(json.dumps({"errors": [], "warnings": listed, **values}, default=str))
+        print(
+            json.dumps(
+                {"errors": [], "warnings": listed, "listeners": guards(settings), **values},
+                default=str,
+            )
+        )
         return 0
     if show_all:
         for key, value in plain(settings).items():
             print(f"{key} = {value}")
-    for doubt in doubts:
-        print(f"warning: {doubt.key}: {doubt.explanation}")
-    print(f"the settings are valid; {len(doubts)} warning{'' if len(doubts) == 1 else 's'}")
+    for place, words in guards(settings).items():
+        print(f"{place}: {words}")
+    for warning in found:
+        print(f"warning: {warning.key}: {warning.explanation}")
+    print(f"the settings are valid; {len(found)} warning{'' if len(found) == 1 else 's'}")
     return 0

@@ -19,11 +19,8 @@ from collector.backfill.pieces import NotImportable, Piece
 from collector.backfill.sources import Source, source_of
 from collector.backfill.state import ImportNote, keep, load
 from collector.backfill.window import Contents, Window, window
-from collector.receiver.auth import access_of
-from collector.settings import CollectorSettings
 from ragvigil.app.demo.recording import PROTOBUF
 from ragvigil.app.demo.replay import GaveUp, OutgoingRequest, SendOptions, Tally, send_all
-from ragvigil.app.settings import SettingsError
 from ragvigil.model.span import Signal
 
 MOST_REASONS = 5
@@ -65,28 +62,6 @@ def import_source(
         return 130
     _report(progress, tally, dry_run=dry_run, as_json=as_json)
     return 1 if progress.done.refused or tally.counts["rejected"] else 0
-
-
-def sending_to(
-    settings: CollectorSettings, endpoint: str | None, token_file: Path | None, *, backfill: str
-) -> SendOptions:
-    """A backfill to `endpoint`, else to the daemon of the settings with their admin token.
-
-    The token of the settings is never sent to another endpoint. Raises SettingsError where a token
-    cannot be read.
-    """
-    token = b""
-    try:
-        if token_file is not None:
-            token = token_file.read_bytes().strip()
-        elif endpoint is None:
-            token = access_of(settings, "http").admin or b""
-        text = token.decode("ascii")
-    except (OSError, UnicodeDecodeError) as error:
-        raise SettingsError(f"the admin token cannot be read: {error}") from error
-    headers = {"authorization": f"Bearer {text}"} if text else {}
-    target = endpoint or f"http://{settings.http_endpoint}"
-    return SendOptions(target=target, backfill=backfill, headers=headers)
 
 
 class ImportProgress:

@@ -268,11 +268,11 @@ def replay(
     json: Json = False,
 ) -> None:
     """Sends recorded OTLP requests again. Keeps their pace, or sends at a rate."""
+    from ragvigil.app.cli.connection import to_otlp
     from ragvigil.app.cli.replay import replay_folder
 
-    settings = _settings(config)
-    target = endpoint or f"http://{settings.collector.http_endpoint}"
-    sys.exit(replay_folder(path, target, rate, backfill, shift, new_ids=new_ids, as_json=json))
+    sending = to_otlp(_settings(config), endpoint, None, backfill=backfill or "")
+    sys.exit(replay_folder(path, sending, rate, shift, new_ids=new_ids, as_json=json))
 
 
 @app.command("import")
@@ -306,9 +306,10 @@ def import_(
     json: Json = False,
 ) -> None:
     """Imports history with its own times. Resumes; judges only with [judge] backfill = true."""
-    from ragvigil.app.cli.import_ import import_source, sending_to
+    from ragvigil.app.cli.connection import to_otlp
+    from ragvigil.app.cli.import_ import import_source
 
-    sending = sending_to(_settings(config).collector, endpoint, token_file, backfill=name)
+    sending = to_otlp(_settings(config), endpoint, token_file, backfill=name)
     sys.exit(
         import_source(
             form, source, sending, state=state, since=since, until=until,

@@ -28,9 +28,8 @@ UNITS = {"": 1, "s": 1, "m": 60, "h": 3600, "d": 86_400}
 
 def replay_folder(
     path: Path,
-    target: str,
+    sending: SendOptions,
     rate: float | None,
-    backfill: str | None,
     shift: str | None,
     *,
     new_ids: bool,
@@ -41,7 +40,7 @@ def replay_folder(
     Returns the exit status: 1 where something was refused or unreadable, 2 where nothing was sent.
     """
     try:
-        summary = _replay(path, target, rate, backfill or "", shift, new_ids=new_ids)
+        summary = _replay(path, sending, rate, shift, new_ids=new_ids)
     except (NotARecording, GaveUp, ValueError) as error:
         print(error, file=sys.stderr)
         return 2
@@ -81,7 +80,7 @@ def in_words(summary: ReplaySummary) -> str:
 
 
 def _replay(
-    path: Path, target: str, rate: float | None, backfill: str, shift: str | None, *, new_ids: bool
+    path: Path, sending: SendOptions, rate: float | None, shift: str | None, *, new_ids: bool
 ) -> ReplaySummary:
     recording = list(read_recording(path))
     nanos = 0
@@ -94,6 +93,4 @@ def _replay(
     change = Change(shift_nanos=nanos, salt=os.urandom(16) if new_ids else b"")
     tally = Tally()
     bodies = prepare(recording, change, rate, tally)
-    return send_with_bar(
-        bodies, len(recording), SendOptions(target=target, backfill=backfill), tally
-    )
+    return send_with_bar(bodies, len(recording), sending, tally)

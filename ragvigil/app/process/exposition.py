@@ -2,19 +2,37 @@
 
 from __future__ import annotations
 
-import hmac
 import json
 from collections.abc import Awaitable, Callable, MutableMapping
+from enum import StrEnum
 from typing import Any
 
-from prometheus_client import REGISTRY, generate_latest
+from prometheus_client import REGISTRY, Counter, generate_latest
 
+from alerts.settings import MetricsSettings
 from ragvigil.app.process.supervise import Core
+from ragvigil.model.endpoint import answers_to, is_loopback, split_endpoint
+from ragvigil.model.token import bearer, is_same
 
 Scope = MutableMapping[str, Any]
 Receive = Callable[[], Awaitable[MutableMapping[str, Any]]]
 Send = Callable[[MutableMapping[str, Any]], Awaitable[None]]
 
+
+class ScrapeRefusal(StrEnum):
+    """Why /metrics was refused; a label of `ragvigil_scrapes_refused_total`."""
+
+    HOST = "host"
+    TOKEN = "token"
+
+
+REFUSED = Counter(
+    "ragvigil_scrapes_refused", "Requests for /metrics refused, by reason.", ["reason"]
+)
+REFUSALS = {
+    ScrapeRefusal.HOST: (421, b"this Host name is not served; list it in [metrics] allowed_hosts"),
+    ScrapeRefusal.TOKEN: (401, b"a token is needed: Authorization: Bearer TOKEN"),
+}
 PROMETHEUS_TEXT = b"text/plain; version=0.0.4; charset=utf-8"
 
 
@@ -25,10 +43,14 @@ class Exposition:
     series: a core that is down has no series, never stale ones.
     """
 
-    def __init__(self, core: Core, is_accepting: Callable[[], bool], token: str | None) -> None:
+    def __init__(
+        self, core: Core, is_accepting: Callable[[], bool], settings: MetricsSettings
+    ) -> None:
         self._core = core
         self._is_accepting = is_accepting
-        self._token = token
+        self._token = settings.secret()
+        self._is_loopback = is_loopback(split_endpoint(settings.endpoint)[0])
+        self._hosts = settings.allowed_hosts
 
     async def __call__(self, scope: Scope, _receive: Receive, send: Send) -> None:
         """Answers GET /metrics, /healthz and /readyz; anything else is 404."""
@@ -48,8 +70,11 @@ class Exposition:
         if path == "/readyz":
             return (200 if await self._is_ready() else 503), b"", b"text/plain"
         if path == "/metrics":
-            if not self._is_allowed(scope):
-                return 401, b"a token is needed: Authorization: Bearer TOKEN\n", b"text/plain"
+            refusal = self._refusal(scope)
+            if refusal is not None:
+                REFUSED.labels(reason=refusal.value).inc()
+                status, sentence = REFUSALS[refusal]
+                return status, sentence + b"\n", b"text/plain"
             core = await self._core.ask("metrics")
             return 200, generate_latest(REGISTRY) + (core or b""), PROMETHEUS_TEXT
         return 404, b"here are /metrics, /healthz and /readyz\n", b"text/plain"
@@ -58,9 +83,16 @@ class Exposition:
         answer = await self._core.ask("status")
         return self._is_accepting() and answer is not None and bool(json.loads(answer)["ready"])
 
-    def _is_allowed(self, scope: Scope) -> bool:
+    def _refusal(self, scope: Scope) -> ScrapeRefusal | None:
+        if self._is_loopback and not answers_to(", ".join(_values(scope, b"host")), self._hosts):
+            return ScrapeRefusal.HOST
         if self._token is None:
-            return True
-        header = dict(scope["headers"]).get(b"authorization", b"")
-        # In constant time: the duration tells nothing about the token.
-        return hmac.compare_digest(header, b"Bearer " + self._token.encode())
+            return None
+        sent = _values(scope, b"authorization")
+        is_known = len(sent) == 1 and is_same(self._token, bearer(sent[0]))
+        return None if is_known else ScrapeRefusal.TOKEN
+
+
+def _values(scope: Scope, name: bytes) -> list[str]:
+    """The values of a header, as often as it was sent."""
+    return [value.decode("latin-1") for key, value in scope["headers"] if key == name]

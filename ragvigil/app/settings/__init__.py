@@ -21,6 +21,7 @@ from alerts.settings import AlertsSettings, MetricsSettings
 from clustering.golden.settings import GoldenSettings
 from clustering.settings import ClusteringSettings
 from collector.settings import CollectorSettings
+from ragvigil.app.settings.client import ClientSettings
 from ragvigil.inference.settings import InferenceSettings
 from ragvigil.model.plugin import others
 from ragvigil.store.settings import StoreSettings
@@ -70,6 +71,7 @@ class Settings(BaseSettings):
     alerts: AlertsSettings = AlertsSettings()
     metrics: MetricsSettings = MetricsSettings()
     web: WebSettings = WebSettings()
+    client: ClientSettings = ClientSettings()
     export: ExportSettings = ExportSettings()
     clustering: ClusteringSettings = ClusteringSettings()
     golden: GoldenSettings = GoldenSettings()

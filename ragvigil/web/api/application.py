@@ -61,7 +61,6 @@ PARTS = (
     home,
     runbook,
 )
-LOOPBACK = ("localhost", "127.0.0.1", "::1")
 
 
 class StatusSource(Protocol):
@@ -96,7 +95,7 @@ def api(
 ) -> ASGIApp:
     """The application behind its guard, for any ASGI server.
 
-    Raises ValueError or OSError where `tokens_file` cannot be read.
+    Raises ValueError where `tokens_file` holds no token any more.
     """
     app = application(
         store,
@@ -139,7 +138,7 @@ def application(
         responses=RESPONSES,
         redirect_slashes=False,
     )
-    app.state.access = Access(settings.tokens())
+    app.state.access = Access(settings.roles())
     app.state.store = store
     app.state.status = status
     app.state.judges = judging or service.NoJudges()
@@ -164,8 +163,8 @@ def _route(app: FastAPI) -> None:
 
 
 def hosts(settings: WebSettings) -> set[str]:
-    """The Host names that are served."""
-    named = {*LOOPBACK, *settings.allowed_hosts, split_endpoint(settings.endpoint)[0]}
+    """The Host names that are served, besides those of loopback."""
+    named = {*settings.allowed_hosts, split_endpoint(settings.endpoint)[0]}
     if settings.external_url:
         named.add(urlsplit(settings.external_url).hostname or "")
     return named

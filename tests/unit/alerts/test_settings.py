@@ -46,20 +46,20 @@ def test_a_release_baseline_is_a_time_range(text: str) -> None:
     [
         ({}, "a token and TLS"),
         ({"token": "t"}, "TLS"),
-        ({"tls_certificate": __file__, "tls_key": __file__}, "a token"),
+        ({"insecure": True}, "a token"),
     ],
 )
-def test_an_open_address_needs_token_and_tls(more: dict[str, str], lacks: str) -> None:
+def test_an_open_address_needs_token_and_tls(more: dict[str, object], lacks: str) -> None:
     with pytest.raises(ValidationError) as error:
         MetricsSettings.model_validate({"endpoint": "0.0.0.0:9464", **more})
-    assert sentence(error) == (
-        f"0.0.0.0:9464 is reachable from other machines and lacks {lacks}; "
-        "give them, stay on 127.0.0.1, or write insecure = true"
+    assert sentence(error).startswith(
+        f"0.0.0.0:9464 is reachable from other machines and lacks {lacks}; give "
     )
 
 
 def test_insecure_is_written_where_it_is_meant() -> None:
-    assert MetricsSettings(endpoint="0.0.0.0:9464", insecure=True).secret() is None
+    settings = {"endpoint": "0.0.0.0:9464", "insecure": True, "token": "s3cret"}
+    assert MetricsSettings.model_validate(settings).secret() == "s3cret"
 
 
 def test_a_token_comes_from_a_file(tmp_path: Path) -> None:

@@ -10,6 +10,7 @@ from pydantic import ValidationError
 
 from collector.receiver.auth import access_of
 from collector.settings import CollectorSettings
+from tests.certificates import self_signed
 
 
 def refusal(**settings: Any) -> tuple[tuple[int | str, ...], str]:
@@ -22,9 +23,7 @@ def refusal(**settings: Any) -> tuple[tuple[int | str, ...], str]:
 
 @pytest.fixture
 def pem(tmp_path: Path) -> Path:
-    path = tmp_path / "some.pem"
-    path.write_text("pem")
-    return path
+    return self_signed(tmp_path).pem
 
 
 @pytest.mark.parametrize("key", ["grpc_endpoint", "http_endpoint"])
@@ -33,7 +32,7 @@ def test_an_open_address_needs_token_and_tls(key: str) -> None:
     assert where == (key,)
     assert why == (
         "0.0.0.0:4317 is reachable from other machines and lacks a token and TLS; "
-        "give them, stay on 127.0.0.1, or write insecure = true"
+        "give them, or stay on 127.0.0.1 (insecure = true does without TLS)"
     )
 
 
@@ -49,8 +48,10 @@ def test_loopback_needs_nothing(host: str) -> None:
     CollectorSettings(grpc_endpoint=f"{host}:4317", http_endpoint=f"{host}:4318")
 
 
-def test_an_open_address_is_taken_with_token_and_tls_or_when_insecure(pem: Path) -> None:
-    CollectorSettings(grpc_endpoint="0.0.0.0:4317", insecure=True)
+def test_an_open_address_is_taken_with_a_token_and_tls_or_insecure(pem: Path) -> None:
+    CollectorSettings.model_validate(
+        {"grpc_endpoint": "0.0.0.0:4317", "grpc_token": "x", "insecure": True}
+    )
     CollectorSettings.model_validate(
         {
             "http_endpoint": "0.0.0.0:4318",
@@ -101,6 +102,6 @@ def test_tokens_are_read_from_files_and_never_shown(tmp_path: Path) -> None:
     path = tmp_path / "token"
     path.write_text("sesame\n")
     settings = CollectorSettings.model_validate({"grpc_token_file": path, "http_token": "open"})
-    assert access_of(settings, "grpc").token == b"sesame"
-    assert access_of(settings, "http").token == b"open"
+    assert access_of(settings, "grpc").token == "sesame"
+    assert access_of(settings, "http").token == "open"
     assert "open" not in repr(settings.http_token)

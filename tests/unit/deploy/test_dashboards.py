@@ -33,6 +33,7 @@ NOT_SHOWN = {
     "ragvigil_requests_total": "items and bytes are shown",
     "ragvigil_score_sum_total": "for means of one's own; means are shown",
     "ragvigil_scoring_processes": "records without local models beside it say that much waits",
+    "ragvigil_scrapes_refused_total": "a Prometheus that is refused shows nothing of it",
     "ragvigil_span_feedback_total": "operating points are findings",
     "ragvigil_topic_questions_total": "those that wait are shown",
 }

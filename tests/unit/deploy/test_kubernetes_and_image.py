@@ -55,9 +55,10 @@ def test_the_sidecar_mounts_what_the_pod_has_and_probes_the_port_it_names() -> N
 
 def test_the_sidecar_accepts_its_settings(monkeypatch: pytest.MonkeyPatch) -> None:
     (container,) = parsed("kubernetes/sidecar.yaml")["spec"]["template"]["spec"]["containers"]
-    variables = {variable["name"]: variable["value"] for variable in container["env"]}
+    variables = {variable["name"]: variable.get("value", "secret") for variable in container["env"]}
     made = settings_of(variables, monkeypatch)
     assert made.metrics.endpoint == f"0.0.0.0:{DEFAULT_PORTS['metrics']}"
+    assert made.metrics.secret() == "secret"
     mounts = {mount["mountPath"] for mount in container["volumeMounts"]}
     assert str(made.data_dir) in mounts
 

@@ -166,4 +166,9 @@ def test_roles_grow_and_ingest_reads_nothing() -> None:
 
 
 def test_without_tokens_everybody_on_this_machine_is_admin() -> None:
-    assert Access({}).role("") is Role.ADMIN
+    assert Access(None).role() is Role.ADMIN
+
+
+def test_no_known_token_lets_nobody_in() -> None:
+    assert Access({}).role() is None
+    assert Access({}).role("Bearer ") is None

@@ -15,7 +15,7 @@ def test_every_key_is_described() -> None:
 
 
 def test_loopback_needs_no_token() -> None:
-    assert WebSettings().tokens() == {}
+    assert WebSettings().roles() is None
     assert WebSettings().secret("reader") is None
 
 
@@ -38,7 +38,7 @@ def test_tokens_come_from_settings_and_file(tmp_path: Path) -> None:
     file = tmp_path / "tokens"
     file.write_text("# ours\ningest  aaa\nreader bbb\n\n")
     settings = WebSettings(admin_token="ccc", tokens_file=file)  # type: ignore[arg-type]
-    assert settings.tokens() == {"ccc": Role.ADMIN, "aaa": Role.INGEST, "bbb": Role.READER}
+    assert settings.roles() == {"ccc": Role.ADMIN, "aaa": Role.INGEST, "bbb": Role.READER}
     assert settings.secret("reader") == "bbb"
     assert settings.secret("triager") == "ccc"
 
@@ -47,5 +47,5 @@ def test_a_wrong_line_of_the_tokens_file_is_named_but_not_shown(tmp_path: Path) 
     file = tmp_path / "tokens"
     file.write_text("reader bbb\nroot s3cret\n")
     with pytest.raises(ValueError, match=r"tokens:2: is not a line") as error:
-        WebSettings(tokens_file=file).tokens()
+        WebSettings(tokens_file=file)
     assert "s3cret" not in str(error.value)

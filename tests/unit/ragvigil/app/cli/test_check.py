@@ -12,6 +12,7 @@ from alerts.settings import MetricsSettings
 from collector.settings import CollectorSettings
 from ragvigil.app.cli.check import plain, report, warnings
 from ragvigil.app.settings import Settings, known_keys
+from ragvigil.app.settings.guards import guards
 from ragvigil.web.settings import WebSettings
 from scorers.judge.settings import JudgeSettings
 from scorers.settings import ScorersSettings
@@ -124,9 +125,10 @@ def test_a_script_gets_errors_warnings_and_on_demand_the_settings(
         "warnings": [
             {
                 "key": "[metrics] insecure",
-                "explanation": "everybody who reaches the address may use it, in clear text",
+                "explanation": "tokens and texts cross the network in clear text, unless TLS is on",
             }
         ],
+        "listeners": guards(settings),
     }
     report(settings, show_all=True, as_json=True)
     assert json.loads(capsys.readouterr().out)["settings"]["metrics.insecure"] is True
@@ -134,8 +136,10 @@ def test_a_script_gets_errors_warnings_and_on_demand_the_settings(
 
 def test_people_get_a_line_a_warning_and_how_many(capsys: pytest.CaptureFixture[str]) -> None:
     report(Settings(), show_all=False, as_json=False)
-    assert capsys.readouterr().out == "the settings are valid; 0 warnings\n"
+    *_, web, last = capsys.readouterr().out.splitlines()
+    assert web == "[web] endpoint: no token, every process of this machine is admin, no TLS"
+    assert last == "the settings are valid; 0 warnings"
     report(Settings(metrics=MetricsSettings(insecure=True)), show_all=False, as_json=False)
-    first, last = capsys.readouterr().out.splitlines()
-    assert first.startswith("warning: [metrics] insecure: everybody")
+    *_, first, last = capsys.readouterr().out.splitlines()
+    assert first.startswith("warning: [metrics] insecure: tokens and texts")
     assert last == "the settings are valid; 1 warning"

@@ -1,0 +1,79 @@
+"""How each listener is guarded, in words, and what of its tokens and keys is probably not meant."""
+
+from __future__ import annotations
+
+import stat
+from collections.abc import Iterator
+from itertools import combinations
+from pathlib import Path
+from urllib.parse import urlsplit
+
+from pydantic import BaseModel
+
+from ragvigil.app.settings import Settings
+from ragvigil.model.endpoint import is_loopback
+from ragvigil.model.token import SHORT
+
+SECRET_FILES = ("token_file", "tokens_file", "tls_key", "key_file", "headers_file")
+"""Ends of the names of settings that name a file which only the daemon should read."""
+
+
+def guards(settings: Settings) -> dict[str, str]:
+    """How each listener is guarded, in words, by its setting: `[web] endpoint`.
+
+    Raises ValueError if a token file holds none any more.
+    """
+    collector, metrics, web = settings.collector, settings.metrics, settings.web
+    roles = ", ".join(sorted(set((web.roles() or {}).values())))
+    return {
+        "[collector] grpc_endpoint": _guard(collector, collector.token("grpc"), "may send"),
+        "[collector] http_endpoint": _guard(collector, collector.token("http"), "may send"),
+        "[metrics] endpoint": _guard(metrics, metrics.secret(), "may scrape"),
+        "[web] endpoint": _guard(web, roles, "is admin", f"tokens of {roles}"),
+    }
+
+
+def _guard(section: BaseModel, asked: str | None, right: str, words: str = "a token") -> str:
+    if not asked:
+        words = f"no token, every process of this machine {right}"
+    tls = "TLS" if getattr(section, "tls_key", None) else "no TLS"
+    clients = ", client certificates" if getattr(section, "tls_client_ca", None) else ""
+    return f"{words}, {tls}{clients}"
+
+
+def doubts(settings: Settings) -> Iterator[tuple[str, str]]:
+    """Tokens and keys that are allowed and probably not meant: the setting, and why."""
+    tokens = {
+        "[collector]": {settings.collector.token(name) for name in ("grpc", "http", "admin")},
+        "[metrics]": {settings.metrics.secret()},
+        "[web]": set(settings.web.roles() or {}),
+    }
+    for place, given in tokens.items():
+        if any(token is not None and len(token) < SHORT for token in given):
+            yield place, f"a token has fewer than {SHORT} characters and can be guessed"
+    for (first, its), (second, theirs) in combinations(tokens.items(), 2):
+        if (its & theirs) - {None}:
+            yield second, f"a token is that of {first} too: whoever has it may do both"
+    for place, path in _secret_files(settings):
+        if path.stat().st_mode & stat.S_IROTH:
+            yield place, f"{path} can be read by every user of this machine; chmod o-r"
+    for place, url, is_given in _sent_secrets(settings):
+        if is_given and url.startswith("http:") and not is_loopback(urlsplit(url).hostname or ""):
+            yield place, f"a secret is sent to {url} in clear text"
+
+
+def _secret_files(model: BaseModel, section: str = "") -> Iterator[tuple[str, Path]]:
+    for key in type(model).model_fields:
+        value = getattr(model, key)
+        if isinstance(value, BaseModel):
+            yield from _secret_files(value, f"{section}.{key}".lstrip("."))
+        elif isinstance(value, Path) and key.endswith(SECRET_FILES):
+            yield f"[{section}] {key}", value
+
+
+def _sent_secrets(settings: Settings) -> Iterator[tuple[str, str, bool]]:
+    """Setting and address of everything that gets a secret of ours, and whether it is given one."""
+    judge, export, target = settings.judge, settings.export, settings.golden.target
+    yield "[judge] base_url", judge.base_url, bool(judge.key or judge.key_file)
+    yield "[export] endpoint", export.endpoint, export.headers_file is not None
+    yield "[golden.target] url", target.url, target.token is not None
