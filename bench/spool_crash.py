@@ -114,9 +114,9 @@ def live(world: World, files: CrashFiles) -> None:
     """One life: start, work, until the power goes or the work is done."""
     journal = Journal(files, DIRECTORY, segment_bytes=2_000, salt=lambda: world.rng.getrandbits(32))
     reader = SpoolReader(DIRECTORY, files=files)
-    if reader.checkpoint_of("core") < world.checkpoint:
+    if reader.checkpoint_of("core").seq < world.checkpoint:
         raise AssertionError("a checkpoint was lost")
-    world.checkpoint = reader.checkpoint_of("core")
+    world.checkpoint = reader.checkpoint_of("core").seq
     for _ in range(world.rng.randint(1, 40)):
         append(world, journal)
         if world.rng.random() < 0.2:

@@ -3,29 +3,27 @@
 00000000000000000001-5f3a9c02.seg   a segment: its first seq and the salt of its checksums
 durable.mark                        how far the segments are synced; shared memory
 checkpoint-<consumer>               the last seq that a consumer is done with
-quarantine/                         copies of damaged ranges
+quarantine/                         copies of damaged ranges, and segments that cannot be read
+*.aside                             what stood in the place of one of these and is none
 """
 
 from __future__ import annotations
 
+import itertools
 import re
-import struct
 import zlib
 from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
-from collector.spool.files import Files, ReadFile, SharedBytes, read_whole, write_durably
+from collector.spool.files import Files, ReadFile, read_whole, write_durably
 
-MARK_NAME = "durable.mark"
-MARK_SIZE = 64
 QUARANTINE = "quarantine"
 HIGHEST_SEQ = 1 << 53
 """No seq lies above: JSON readers keep integers exact only up to here."""
 _SEGMENT = re.compile(r"(\d{20})-([0-9a-f]{8})\.seg")
+ASIDE = ".aside"
 _CHECKPOINT = "checkpoint-"
-_MARK = struct.Struct("<QQQQQ")
-_CHECKSUM = struct.Struct("<I")
 
 
 class SpoolError(OSError):
@@ -59,65 +57,54 @@ def segment_names(entries: Iterable[str]) -> list[SegmentName]:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Mark:
-    """How far the spool is durable: the last synced frame and where it ends.
+class Checkpoint:
+    """The last seq that a consumer has finished; 0 if it has not begun.
 
-    `spans` and `logs` count everything acknowledged until now. `segment` is the first seq of the
-    segment being written, `end` the offset behind its last synced frame.
+    `spans` counts the spans acknowledged up to there, so that the next life sees what is missing
+    behind it; None in a checkpoint that does not say.
     """
 
     seq: int = 0
-    spans: int = 0
-    logs: int = 0
-    segment: int = 0
-    end: int = 0
+    spans: int | None = None
 
 
-def publish(shared: SharedBytes, mark: Mark) -> None:
-    """Writes `mark` into the shared memory that the reading processes see."""
-    body = _MARK.pack(mark.seq, mark.spans, mark.logs, mark.segment, mark.end)
-    shared[: _MARK.size + _CHECKSUM.size] = body + _CHECKSUM.pack(zlib.crc32(body))
-
-
-def published(shared: SharedBytes) -> Mark | None:
-    """The mark; None while it is being written, or if it never was."""
-    # A torn read shows as a wrong checksum, so that the two processes need no lock.
-    data = bytes(shared[: _MARK.size + _CHECKSUM.size])
-    body = data[: _MARK.size]
-    if data[_MARK.size :] != _CHECKSUM.pack(zlib.crc32(body)):
-        return None
-    seq, spans, logs, segment, end = _MARK.unpack(body)
-    return Mark(seq=seq, spans=spans, logs=logs, segment=segment, end=end)
-
-
-def write_checkpoint(files: Files, directory: Path, consumer: str, seq: int) -> None:
-    """Stores durably the last seq that `consumer` has finished."""
-    text = str(seq)
+def write_checkpoint(files: Files, directory: Path, consumer: str, checkpoint: Checkpoint) -> None:
+    """Stores durably how far `consumer` is."""
+    text = str(checkpoint.seq)
+    if checkpoint.spans is not None:
+        text += f" {checkpoint.spans}"
     content = f"{text} {zlib.crc32(text.encode()):08x}\n"
-    write_durably(files, directory / (_CHECKPOINT + consumer), content.encode())
+    write_durably(files, directory / checkpoint_name(consumer), content.encode())
 
 
-def read_checkpoint(files: Files, directory: Path, consumer: str) -> int:
-    """The stored checkpoint; 0 if there is none or it is damaged."""
+def read_checkpoint(files: Files, directory: Path, consumer: str) -> Checkpoint:
+    """The stored checkpoint; that of a consumer that has not begun if it is missing or damaged."""
     try:
-        content = read_whole(files, directory / (_CHECKPOINT + consumer))
-    except FileNotFoundError:
-        return 0
+        content = read_whole(files, directory / checkpoint_name(consumer))
+    except OSError:
+        return Checkpoint()
     # A damaged checkpoint reads as none: everything still in the spool is read again.
-    text, _, checksum = content.decode("ascii", "replace").strip().partition(" ")
-    intact = text.isdecimal() and checksum == f"{zlib.crc32(text.encode()):08x}"
-    return int(text) if intact else 0
+    text, _, checksum = content.decode("ascii", "replace").strip().rpartition(" ")
+    numbers = text.split(" ")
+    are_numbers = len(numbers) <= 2 and all(number.isdecimal() for number in numbers)
+    if not are_numbers or checksum != f"{zlib.crc32(text.encode()):08x}":
+        return Checkpoint()
+    return Checkpoint(seq=int(numbers[0]), spans=int(numbers[1]) if numbers[1:] else None)
 
 
-def highest_checkpoint(files: Files, directory: Path, entries: Iterable[str]) -> int:
-    """The highest seq that any consumer has finished."""
-    consumers = (name.removeprefix(_CHECKPOINT) for name in entries if is_checkpoint(name))
-    return max((read_checkpoint(files, directory, consumer) for consumer in consumers), default=0)
+def checkpoint_name(consumer: str) -> str:
+    """The file of a consumer's checkpoint."""
+    return _CHECKPOINT + consumer
+
+
+def consumers(entries: Iterable[str]) -> list[str]:
+    """The consumers that have a checkpoint among the names of a directory."""
+    return [name.removeprefix(_CHECKPOINT) for name in entries if is_checkpoint(name)]
 
 
 def is_checkpoint(name: str) -> bool:
     """Whether a file of this name holds a consumer's checkpoint."""
-    return name.startswith(_CHECKPOINT) and not name.endswith(".draft")
+    return name.startswith(_CHECKPOINT) and not name.endswith((".draft", ASIDE))
 
 
 def quarantine(
@@ -134,3 +121,21 @@ def quarantine(
         return False
     write_durably(files, target, source.read_at(start, end - start))
     return True
+
+
+def set_segment_aside(files: Files, directory: Path, name: SegmentName) -> None:
+    """Moves a segment that cannot be read to `quarantine/`, so that nothing deletes it there.
+
+    Raises OSError.
+    """
+    folder = directory / QUARANTINE
+    files.make_directory(folder)
+    files.rename(directory / str(name), folder / str(name))
+    files.sync_directory(directory)
+
+
+def set_aside(files: Files, path: Path) -> None:
+    """Renames what stands in the place of a file of the spool and is none. Raises OSError."""
+    taken = {*files.entries(path.parent), *files.strangers(path.parent)}
+    names = (f"{path.name}.{number}{ASIDE}" for number in itertools.count(1))
+    files.rename(path, path.with_name(next(name for name in names if name not in taken)))

@@ -56,6 +56,14 @@ class Files(Protocol):
         """Names and sizes in bytes of the regular files of `directory`."""
         ...
 
+    def strangers(self, directory: Path) -> list[str]:
+        """Names in `directory` that are not regular files: folders, links, sockets."""
+        ...
+
+    def identity(self, path: Path) -> tuple[int, int]:
+        """Which file has this name, and its size in bytes; (0, 0) if there is none."""
+        ...
+
     def create(self, path: Path) -> AppendFile:
         """Creates an empty file. Raises FileExistsError."""
         ...
@@ -105,6 +113,19 @@ class RealFiles:
                 except FileNotFoundError:
                     continue  # the other process removed it between the listing and the stat
         return sizes
+
+    def strangers(self, directory: Path) -> list[str]:
+        """See `Files`."""
+        with os.scandir(directory) as entries:
+            return [entry.name for entry in entries if not entry.is_file(follow_symlinks=False)]
+
+    def identity(self, path: Path) -> tuple[int, int]:
+        """See `Files`."""
+        try:
+            status = path.stat()
+        except OSError:
+            return 0, 0
+        return status.st_ino, status.st_size
 
     def create(self, path: Path) -> AppendFile:
         """See `Files`."""

@@ -14,17 +14,10 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from collector.spool.directory import (
-    MARK_NAME,
-    MARK_SIZE,
-    Mark,
-    SegmentName,
-    SpoolError,
-    SpoolFull,
-    publish,
-)
-from collector.spool.files import AppendFile, Files, SharedBytes
+from collector.spool.directory import SegmentName, SpoolError, SpoolFull
+from collector.spool.files import AppendFile, Files
 from collector.spool.frames import Frame, encode, opening
+from collector.spool.mark import Mark, SharedMark
 from collector.spool.recovery import Position, Recovery, recover
 
 SEGMENT_BYTES = 64 << 20
@@ -40,10 +33,14 @@ def random_salt() -> int:
 
 @dataclass(slots=True, kw_only=True)
 class _Open:
-    """The segment being written: its opening ends at `begin`, its last synced frame at `end`."""
+    """The segment being written: its opening ends at `begin`, its last synced frame at `end`.
+
+    `number` says which file has its name.
+    """
 
     name: SegmentName
     file: AppendFile
+    number: int
     begin: int
     end: int
 
@@ -58,11 +55,16 @@ class Journal:
         *,
         segment_bytes: int = SEGMENT_BYTES,
         check_bytes: int = CHECK_BYTES,
+        least_seq: int = 1,
         salt: Callable[[], int] = random_salt,
     ) -> None:
-        """Recovers what is in `directory`. Raises OSError if the directory cannot be used."""
+        """Recovers what is in `directory`; new frames get seqs from `least_seq` on.
+
+        Raises OSError if the directory cannot be used.
+        """
         self.recovery: Recovery
-        self.recovery, self._position = recover(files, directory, check_bytes=check_bytes)
+        self.recovery, position = recover(files, directory, check_bytes=check_bytes)
+        self._position = replace(position, next_seq=max(position.next_seq, least_seq))
         self._files = files
         self._directory = directory
         self._segment_bytes = segment_bytes
@@ -71,7 +73,7 @@ class Journal:
         self._acknowledged = self._position.next_seq - 1
         self._open: _Open | None = None
         self._empty: SegmentName | None = None
-        self._shared: SharedBytes | None = None
+        self._mark: SharedMark | None = None
         with suppress(OSError):  # a full disk: published by the first commit that succeeds
             self._show()
 
@@ -90,6 +92,7 @@ class Journal:
             data = b"".join([encode(frame, segment.name.salt) for frame in numbered])
             segment.file.write(data)
             segment.file.sync()
+            self._require_own(segment, segment.end + len(data))
         except OSError as error:
             # The refused seqs are not given away again: their frames may be on the disk.
             self._position = replace(self._position, next_seq=after.next_seq)
@@ -98,7 +101,8 @@ class Journal:
         # Only now: readers must never see a frame that a power cut can take away.
         segment.end += len(data)
         self._position, self._acknowledged = after, after.last_seq
-        self._show()
+        with suppress(OSError):  # the mark was removed and the disk is full: shown by the next one
+            self._show()
         return [frame.seq for frame in numbered]
 
     def close(self) -> None:
@@ -140,7 +144,13 @@ class Journal:
                 file.close()
                 self._files.remove(path)
             raise
-        return _Open(name=name, file=file, begin=len(data), end=len(data))
+        number, _ = self._files.identity(path)
+        return _Open(name=name, file=file, number=number, begin=len(data), end=len(data))
+
+    def _require_own(self, segment: _Open, end: int) -> None:
+        """Raises OSError if somebody has removed, renamed, cut or lengthened the segment."""
+        if self._files.identity(self._directory / str(segment.name)) != (segment.number, end):
+            raise OSError(errno.ESTALE, f"{segment.name} was changed by somebody else")
 
     def _abandon(self, segment: _Open) -> None:
         """Gives up a segment whose write or sync failed, and cuts off its refused frames."""
@@ -149,12 +159,15 @@ class Journal:
             self._empty = segment.name
         with suppress(OSError):  # the next segment's opening also says where this one ends
             segment.file.close()
-            self._files.truncate(self._directory / str(segment.name), segment.end)
+            path = self._directory / str(segment.name)
+            number, size = self._files.identity(path)
+            if number == segment.number and size > segment.end:
+                self._files.truncate(path, segment.end)
 
     def _show(self) -> None:
         """Publishes to the other process how far the spool is durable."""
-        if self._shared is None:
-            self._shared = self._files.share(self._directory / MARK_NAME, MARK_SIZE)
+        if self._mark is None:
+            self._mark = SharedMark(self._files, self._directory)
         at, segment = self._position, self._open
         mark = Mark(
             seq=at.last_seq,
@@ -163,7 +176,7 @@ class Journal:
             segment=segment.name.first_seq if segment else 0,
             end=segment.end if segment else 0,
         )
-        publish(self._shared, mark)
+        self._mark.write(mark)
 
 
 def _number(frames: Sequence[Frame], start: Position) -> tuple[list[Frame], Position]:

@@ -6,29 +6,31 @@ The caller polls. A poll without news costs one read of shared memory.
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections import OrderedDict
+from collections import Counter, OrderedDict
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
 from collector.spool.directory import (
-    MARK_NAME,
-    MARK_SIZE,
+    Checkpoint,
     FrameGone,
-    Mark,
     SegmentName,
-    published,
     read_checkpoint,
     segment_names,
+    set_segment_aside,
     write_checkpoint,
 )
-from collector.spool.files import Files, RealFiles, SharedBytes
+from collector.spool.files import Files, RealFiles
 from collector.spool.frames import Frame
+from collector.spool.mark import Mark, SharedMark
 from collector.spool.recovery import last_seq_before
 from collector.spool.segments import Bound, Segment
 
 OPEN_FILES = 64
 """Segment files open at a time; those least recently used are closed."""
+READS_OF_A_SEGMENT = 500
+"""So many failed reads in a row, 10 seconds of an idle core, give a segment up."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -36,7 +38,8 @@ class Usage:
     """What the spool uses: bytes on disk, segments, and the oldest seq that may still be there.
 
     `damaged` counts the damaged ranges that this reader skipped in the segments still there,
-    `failed_reads` the reads that raised OSError; `read` repeats those at its next call.
+    `failed_reads` the reads that raised OSError; `read` repeats those at its next calls, and moves
+    a segment to `quarantine/` that stays unreadable.
     """
 
     bytes: int = 0
@@ -47,15 +50,21 @@ class Usage:
 
 
 class SpoolReader:
-    """Reads frames in order or by seq, keeps checkpoints, drops consumed segments. One thread."""
+    """Reads frames in order or by seq, keeps checkpoints, drops consumed segments. One thread.
+
+    `caught_up` is the mark up to which the last `read` gave every frame that there is; None if it
+    did not come to its end. Spans that the mark counts and no frame brought are lost.
+    """
 
     def __init__(self, directory: Path, *, files: Files | None = None) -> None:
         """Raises OSError if the directory cannot be created or listed."""
         self._directory = directory
         self._files = files or RealFiles()
         self._files.make_directory(directory)
-        self._shared: SharedBytes = self._files.share(directory / MARK_NAME, MARK_SIZE)
+        self._shared = SharedMark(self._files, directory)
         self._mark = Mark()
+        self.caught_up: Mark | None = None
+        self._failures: Counter[SegmentName] = Counter()
         self._names: list[SegmentName] = []
         self._segments: dict[SegmentName, Segment] = {}
         self._limits: dict[SegmentName, int] = {}
@@ -66,8 +75,9 @@ class SpoolReader:
 
     def mark(self) -> Mark:
         """How far the spool is durable, and how much was acknowledged in all."""
-        # While the writer is writing the mark, the previous one still holds.
-        self._mark = published(self._shared) or self._mark
+        # While the writer is writing the mark, or its file is gone, the previous one still holds.
+        with suppress(OSError):
+            self._mark = self._shared.read() or self._mark
         return self._mark
 
     def durable_seq(self) -> int:
@@ -76,20 +86,23 @@ class SpoolReader:
 
     def read(self, from_seq: int) -> Iterator[Frame]:
         """Durable frames from `from_seq` on, in order; ends when it has caught up."""
-        mark = self.mark()
-        if mark.seq < from_seq:
-            return
-        self._refresh(mark)
-        for name in self._names[max(0, self._at(from_seq)) :]:
-            if name.first_seq > mark.seq:
-                return
-            try:
-                yield from self._segment(name).frames(from_seq, self._bound(name, mark))
-            except FrameGone:
-                continue  # dropped between the listing and the opening
-            except OSError:
-                self._failed_reads += 1  # the next call repeats it: going on would lose frames
-                return
+        mark, self.caught_up = self.mark(), None
+        if mark.seq >= from_seq:
+            self._refresh(mark)
+            for name in self._names[max(0, self._at(from_seq)) :]:
+                if name.first_seq > mark.seq:
+                    break
+                try:
+                    for frame in self._segment(name).frames(from_seq, self._bound(name, mark)):
+                        yield frame
+                        from_seq = frame.seq + 1  # a copy of a segment brings no frame twice
+                    self._failures.pop(name, None)
+                except FrameGone:
+                    continue  # dropped between the listing and the opening
+                except OSError:
+                    if not self._gives_up(name):
+                        return  # the next call repeats it: going on would lose frames
+        self.caught_up = mark
 
     def get(self, seq: int) -> Frame:
         """The frame `seq`. Raises FrameGone if it was dropped, is damaged or is not durable."""
@@ -104,12 +117,16 @@ class SpoolReader:
         except OSError as error:
             raise FrameGone(f"frame {seq} cannot be read: {error}") from error
 
-    def checkpoint(self, consumer: str, seq: int) -> None:
-        """Stores durably that `consumer` has finished every frame up to `seq`. Raises OSError."""
-        write_checkpoint(self._files, self._directory, consumer, seq)
+    def checkpoint(self, consumer: str, seq: int, spans: int | None = None) -> None:
+        """Stores durably that `consumer` has finished every frame up to `seq`.
 
-    def checkpoint_of(self, consumer: str) -> int:
-        """The last seq that `consumer` has finished; 0 if it has no checkpoint."""
+        `spans` counts the spans acknowledged up to there. Raises OSError.
+        """
+        checkpoint = Checkpoint(seq=seq, spans=spans)
+        write_checkpoint(self._files, self._directory, consumer, checkpoint)
+
+    def checkpoint_of(self, consumer: str) -> Checkpoint:
+        """How far `consumer` is."""
         return read_checkpoint(self._files, self._directory, consumer)
 
     def drop_consumed(self, before_seq: int, *, older_than_seconds: float, now: float) -> int:
@@ -146,6 +163,16 @@ class SpoolReader:
         for segment in self._segments.values():
             segment.release()
 
+    def _gives_up(self, name: SegmentName) -> bool:
+        """Counts a failed read; after too many it moves the segment away and returns True."""
+        self._failed_reads += 1
+        self._failures[name] += 1
+        if self._failures[name] < READS_OF_A_SEGMENT:
+            return False
+        with suppress(OSError):  # a file that cannot be moved either stays, and is passed over
+            set_segment_aside(self._files, self._directory, name)
+        return True
+
     def _refresh(self, mark: Mark) -> None:
         """Lists the directory again if the writer has begun a segment that is not listed yet."""
         if not self._names or mark.segment > self._names[-1].first_seq:
@@ -172,7 +199,10 @@ class SpoolReader:
             # Not cached while the next segment is missing or has no durable frame.
             if not following or following[0].first_seq > mark.seq:
                 return Bound(last_seq=mark.seq)
-            limit = last_seq_before(self._files, self._directory, following[0])
+            try:
+                limit = last_seq_before(self._files, self._directory, following[0])
+            except OSError:  # the next segment is given up when its turn comes, not this one
+                return Bound(last_seq=min(mark.seq, following[0].first_seq - 1))
             self._limits[name] = limit
         return Bound(last_seq=min(mark.seq, self._limits[name]))
 

@@ -7,20 +7,21 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from collector.spool.directory import (
+    ASIDE,
     HIGHEST_SEQ,
-    MARK_NAME,
-    MARK_SIZE,
     FrameGone,
-    Mark,
     SegmentName,
-    highest_checkpoint,
+    checkpoint_name,
+    consumers,
     is_checkpoint,
-    published,
     quarantine,
+    read_checkpoint,
     segment_names,
+    set_aside,
 )
 from collector.spool.files import Files, ReadFile
 from collector.spool.frames import previous_seq
+from collector.spool.mark import MARK_NAME, Mark, SharedMark
 from collector.spool.scan import Range, scan
 from collector.spool.segments import OPENING_SIZE, Segment
 
@@ -36,7 +37,8 @@ class Recovery:
     `quarantine/` and skipped by readers. `lost_spans` and `lost_logs` were acknowledged between
     two readable frames, by the totals in these frames. `unchecked` segments lie beyond the byte
     limit of the start; readers check every frame anyway. `foreign` files are not the spool's;
-    `failed` files could not be read, repaired or copied.
+    `failed` files could not be read, repaired or copied. `set_aside` counts folders and links that
+    had the name of one of the spool's files, and checkpoints ahead of everything acknowledged.
     """
 
     segments: int = 0
@@ -48,6 +50,13 @@ class Recovery:
     unchecked: int = 0
     foreign: int = 0
     failed: int = 0
+    set_aside: int = 0
+
+    @property
+    def is_clean(self) -> bool:
+        """Whether nothing was damaged, lost or strange."""
+        strange = (self.damaged, self.lost_spans, self.lost_logs, self.failed, self.set_aside)
+        return not any(strange)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -66,23 +75,26 @@ def recover(files: Files, directory: Path, *, check_bytes: int) -> tuple[Recover
     Raises OSError only if the directory itself cannot be created or listed.
     """
     files.make_directory(directory)
+    counts = _clear_names(files, directory)
     entries = files.entries(directory)
     names = segment_names(entries)
     chosen = _newest(names, entries, check_bytes)
-    walk = _Walk(files, directory, _last_mark(files, directory))
+    walk = _Walk(files, directory, _last_mark(files, directory), counts)
     for name, following in zip(chosen, [*chosen[1:], None], strict=False):
         walk.segment(name, following)
     walk.finish()
     for name in names[:-1]:  # the newest stays: its name keeps the seqs increasing
         if entries[str(name)] <= OPENING_SIZE:
             walk.remove(name)
-    # A checkpoint may be ahead of the segments: those were consumed and dropped.
-    last_seq = max(walk.last_seq, highest_checkpoint(files, directory, entries))
-    highest = max(last_seq, names[-1].first_seq if names else 0)
+    highest = max(walk.last_seq, names[-1].first_seq if names else 0)
+    for consumer in consumers(entries):
+        walk.checkpoint(consumer, highest)
+    last_seq = walk.last_seq
+    highest = max(last_seq, highest)
     recovery = Recovery(
         segments=len(names),
         unchecked=len(names) - len(chosen),
-        foreign=len(entries) - len(names) - sum(_is_own(name) for name in entries),
+        foreign=sum(not _is_own(name) for name in entries) - len(names),
         **walk.counts,
     )
     next_seq = (highest // SEQ_GAP + 1) * SEQ_GAP if highest else 1
@@ -95,12 +107,25 @@ def recover(files: Files, directory: Path, *, check_bytes: int) -> tuple[Recover
 
 
 def _is_own(name: str) -> bool:
-    return name == MARK_NAME or is_checkpoint(name)
+    return name == MARK_NAME or is_checkpoint(name) or name.endswith((".draft", ASIDE))
+
+
+def _clear_names(files: Files, directory: Path) -> Counter[str]:
+    """Renames folders and links that have the name of a file that the spool writes."""
+    counts: Counter[str] = Counter()
+    for name in files.strangers(directory):
+        if _is_own(name) and not name.endswith(ASIDE):
+            try:
+                set_aside(files, directory / name)
+                counts["set_aside"] += 1
+            except OSError:
+                counts["failed"] += 1
+    return counts
 
 
 def _last_mark(files: Files, directory: Path) -> Mark:
     try:
-        mark = published(files.share(directory / MARK_NAME, MARK_SIZE))
+        mark = SharedMark(files, directory).read()
     except OSError:  # a full disk, for instance; the mark only adds to what the segments say
         return Mark()
     return mark if mark and mark.seq <= HIGHEST_SEQ else Mark()
@@ -121,12 +146,12 @@ def _newest(names: list[SegmentName], entries: dict[str, int], limit: int) -> li
 class _Walk:
     """Goes through the segments in order, adds up frames and losses, and repairs."""
 
-    def __init__(self, files: Files, directory: Path, mark: Mark) -> None:
+    def __init__(self, files: Files, directory: Path, mark: Mark, counts: Counter[str]) -> None:
         self._files = files
         self._directory = directory
         self._mark = mark
         self._has_begun = False
-        self.counts: Counter[str] = Counter()
+        self.counts = counts
         self.last_seq = 0
         self.spans = 0
         self.logs = 0
@@ -150,6 +175,24 @@ class _Walk:
         """Counts as lost what the mark says was acknowledged behind the last frame found."""
         if self._mark.seq > self.last_seq:
             self._move(self._mark.seq, self._mark.spans, self._mark.logs)
+
+    def checkpoint(self, consumer: str, highest: int) -> None:
+        """Goes on behind a checkpoint that is ahead of the segments, which were consumed then.
+
+        A checkpoint that is ahead of the mark and of `highest` too is not this spool's: it would
+        hide what follows, and is set aside.
+        """
+        checkpoint = read_checkpoint(self._files, self._directory, consumer)
+        is_false = self._mark.seq and checkpoint.seq > max(self._mark.seq, highest)
+        if is_false or checkpoint.seq > HIGHEST_SEQ // 2:
+            try:
+                set_aside(self._files, self._directory / checkpoint_name(consumer))
+                self.counts["set_aside"] += 1
+            except OSError:
+                self.counts["failed"] += 1
+        elif checkpoint.seq > self.last_seq:
+            self.last_seq = checkpoint.seq
+            self.spans = max(self.spans, checkpoint.spans or 0)
 
     def remove(self, name: SegmentName) -> None:
         """Removes a segment without frames, left by a start without traffic."""
@@ -209,4 +252,6 @@ def last_seq_before(files: Files, directory: Path, following: SegmentName | None
         return HIGHEST_SEQ
     finally:
         segment.release()
+    if first and first.seq != following.first_seq:
+        return HIGHEST_SEQ  # a segment under a wrong name says nothing about the one before it
     return previous_seq(first) if first else following.first_seq - 1

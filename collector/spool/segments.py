@@ -15,6 +15,8 @@ from collector.spool.scan import Range, scan
 OPENING_SIZE = HEADER_SIZE + 8
 _READ_AHEAD = 32 << 10
 _MISSING = -1
+_LONGEST_GAP = 1 << 20
+"""Refused groups leave gaps between seqs; a longer one is a segment under a wrong name."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -88,7 +90,7 @@ class Segment:
     def _note(self, part: Range) -> bool:
         """Adds a frame to the index; False for a damaged range and for a seq out of order."""
         missing = part.frame.seq - self._next_unseen() if part.frame else _MISSING
-        if missing < 0:
+        if not 0 <= missing <= _LONGEST_GAP:
             self.damaged += 1
             return False
         self._offsets.extend([_MISSING] * missing)

@@ -55,14 +55,20 @@ class SpoolWriter:
         segment_bytes: int = SEGMENT_BYTES,
         linger_seconds: float = 0.0,
         group_bytes: int = GROUP_BYTES,
+        least_seq: int = 1,
     ) -> SpoolWriter:
         """Recovers what is in `directory` and starts; see `recovery`.
 
         The first append of a group waits at most `linger_seconds` for others, and no longer once
-        `group_bytes` are waiting. Raises OSError only if `directory` cannot be created or listed.
+        `group_bytes` are waiting. No seq is below `least_seq`. Raises OSError only if `directory`
+        cannot be created or listed.
         """
         journal = await asyncio.to_thread(
-            Journal, files or RealFiles(), directory, segment_bytes=segment_bytes
+            Journal,
+            files or RealFiles(),
+            directory,
+            segment_bytes=segment_bytes,
+            least_seq=least_seq,
         )
         return cls(journal, linger_seconds=linger_seconds, group_bytes=group_bytes)
 

@@ -25,6 +25,7 @@ from ragvigil.app.golden.questions import golden_questions
 from ragvigil.app.pipeline.assemblies import Assemblies
 from ragvigil.app.pipeline.deferred_scoring import DeferredScoring
 from ragvigil.app.pipeline.dirty_minutes import DirtyMinutes
+from ragvigil.app.pipeline.ledger import Edge
 from ragvigil.app.pipeline.loop import PipelineParts
 from ragvigil.app.pipeline.pool import ScoringPool
 from ragvigil.app.pipeline.quarantine import Quarantine
@@ -243,13 +244,18 @@ def _sink(
     clock: Clock,
 ) -> Sink:
     """The sink, with the ledger as the last life of this process left it."""
-    done = reader.checkpoint_of("core")
+    checkpoint, done = reader.checkpoint_of("core"), 0
+    has_totals = checkpoint.spans is not None
+    if checkpoint.seq or has_totals:
+        done = checkpoint.seq
+    elif oldest := reader.usage().oldest_seq:
+        done = oldest - 1  # everything in the spool is read again, and nothing older
     return Sink(
         store,
         scores,
         rubrics,
         settled=ledger.settled_after(store, done),
-        settled_spans=ledger.spans_from(store, done + 1),
+        begin=Edge(checkpoint.seq + 1, checkpoint.spans or 0) if has_totals else None,
         sums=ledger.sums(store),
         dirty_minutes=dirty_minutes,
         summarizer=summarizer,

@@ -114,6 +114,16 @@ class CrashFiles:
             path.name: len(data) for path, data in self._shared.items() if path.parent == directory
         }
 
+    def strangers(self, directory: Path) -> list[str]:
+        assert directory in self._folders or not self._boot
+        return []
+
+    def identity(self, path: Path) -> tuple[int, int]:
+        if path in self._shared:
+            return id(self._shared[path]), len(self._shared[path])
+        inode = self._folders[path.parent].live.get(path.name)
+        return (id(inode), len(inode.cache)) if inode else (0, 0)
+
     def make_directory(self, path: Path) -> None:
         self._folders[path]
 

@@ -1,4 +1,4 @@
-"""The balance of spans: each is stored, a duplicate, quarantined or still in the spool."""
+"""The balance of spans: each is stored, a duplicate, quarantined, lost or still in the spool."""
 
 from __future__ import annotations
 
@@ -37,7 +37,10 @@ class SpanBalance:
         self._checked = clock()
 
     def spans(self) -> dict[str, int]:
-        """Spans acknowledged, stored, duplicate, quarantined, in_spool; the first is their sum."""
+        """Spans acknowledged, stored, duplicate, quarantined, lost, in_spool.
+
+        The first is the sum of the others; `mismatch` compares it with the spool's own count.
+        """
         places = self._pipeline.span_places
         unread = self._reader.mark().spans - places.read - places.ahead
         in_spool = places.waiting + max(0, unread)
@@ -71,7 +74,7 @@ class SpanBalance:
 
     def drop_segments(self, older_than_seconds: float) -> int:
         """Removes segments consumed at least this long ago; returns how many."""
-        done = self._reader.checkpoint_of("core")
+        done = self._reader.checkpoint_of("core").seq
         return self._reader.drop_consumed(
             done + 1, older_than_seconds=older_than_seconds, now=self._clock()
         )

@@ -1,9 +1,9 @@
-"""What became of every frame's spans: stored, a duplicate, quarantined, or still in the spool."""
+"""What became of every span of the spool: stored, a duplicate, quarantined, lost, still there."""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -17,19 +17,19 @@ class Edge(NamedTuple):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FrameRow:
-    """The ledger row of one settled frame; `edge` is where its spans begin."""
+    """The ledger row of one settled frame; `edge` is where its spans begin.
 
+    Frames that no longer exist share a row, under the `seq` of the last of them.
+    """
+
+    seq: int
     edge: Edge
     received_unix_nano: int
     spans: int
-    stored: int
-    duplicate: int
-    quarantined: int
-
-    @property
-    def seq(self) -> int:
-        """The frame."""
-        return self.edge.seq
+    stored: int = 0
+    duplicate: int = 0
+    quarantined: int = 0
+    lost: int = 0
 
 
 @dataclass(slots=True)
@@ -40,33 +40,50 @@ class _Open:
     stored: int = 0
     duplicate: int = 0
     quarantined: int = 0
+    lost: int = 0
 
     @property
     def accounted(self) -> int:
-        return self.stored + self.duplicate + self.quarantined
+        return self.stored + self.duplicate + self.quarantined + self.lost
 
 
 class FrameLedger:
     """Follows frames until every span is accounted for, then hands out their rows, once.
 
-    `settled` are frames that an earlier life of this process settled: a replay reads them again,
-    and they are not counted again.
+    `settled` are frames that an earlier life of this process settled, with their spans: a replay
+    reads them again, and they are not counted again. `begin` is where the reading begins.
     """
 
-    def __init__(self, settled: Collection[int] = ()) -> None:
-        self._before = frozenset(settled)
+    def __init__(self, settled: Mapping[int, int] | None = None, begin: Edge | None = None) -> None:
+        self._before = dict(settled or {})
         self._open: dict[int, _Open] = {}
-        self._end: Edge | None = None
+        self._end = begin
 
-    def opened(self, seq: int, *, spans: int, spans_before: int, received_unix_nano: int) -> None:
-        """Follows a frame; spans of damaged frames between the last one and it are quarantined."""
-        begins = min(spans_before, self._end.spans) if self._end else spans_before
-        lost = spans_before - begins  # the spool counts them, no frame brings them
+    def opened(self, seq: int, *, spans: int, spans_before: int, received_unix_nano: int) -> int:
+        """Follows a frame; returns how many spans were lost between the last one and it."""
+        edge = Edge(seq, spans_before)
+        lost = self.passed(edge, received_unix_nano)
         self._end = Edge(seq + 1, spans_before + spans)
-        if seq in self._before or not spans + lost:
-            return
-        edge = Edge(seq, begins)
-        self._open[seq] = _Open(edge, received_unix_nano, spans + lost, quarantined=lost)
+        if seq not in self._before and spans:
+            self._open[seq] = _Open(edge, received_unix_nano, spans)
+        return lost
+
+    def passed(self, edge: Edge, received_unix_nano: int) -> int:
+        """Counts as lost the spans before `edge` that no frame brought; returns how many.
+
+        The spool's totals count them, and an earlier life has not settled their frames.
+        """
+        begin, self._end = self._end, max(edge, self._end or edge)
+        if begin is None or edge.spans <= begin.spans:
+            return 0
+        settled = {seq: n for seq, n in self._before.items() if begin.seq <= seq < edge.seq}
+        lost = edge.spans - begin.spans - sum(settled.values())
+        gone = range(edge.seq - 1, begin.seq - 1, -1)
+        last = next((seq for seq in gone if seq not in settled), None)
+        if lost <= 0 or last is None:
+            return 0
+        self._open[last] = _Open(begin, received_unix_nano, lost, lost=lost)
+        return lost
 
     def count(
         self,
@@ -74,12 +91,14 @@ class FrameLedger:
         stored: Iterable[int] = (),
         duplicate: Iterable[int] = (),
         quarantined: Iterable[int] = (),
+        lost: Iterable[int] = (),
     ) -> None:
         """Counts spans by the seq of the frame that brought them, once per span."""
         for kind, seqs in (
             ("stored", stored),
             ("duplicate", duplicate),
             ("quarantined", quarantined),
+            ("lost", lost),
         ):
             for seq, number in Counter(seqs).items():
                 frame = self._open.get(seq)
@@ -89,7 +108,7 @@ class FrameLedger:
     def settled(self) -> list[FrameRow]:
         """Rows of the frames whose every span is accounted for; each is returned once."""
         done = [seq for seq, frame in self._open.items() if frame.accounted >= frame.spans]
-        return [_row(self._open.pop(seq)) for seq in done]
+        return [_row(seq, self._open.pop(seq)) for seq in done]
 
     def edge(self) -> Edge | None:
         """The first frame that is not settled, else the end of the last one; None before any."""
@@ -105,12 +124,14 @@ class FrameLedger:
         return sum(frame.spans for frame in self._open.values())
 
 
-def _row(frame: _Open) -> FrameRow:
+def _row(seq: int, frame: _Open) -> FrameRow:
     return FrameRow(
+        seq=seq,
         edge=frame.edge,
         received_unix_nano=frame.received_unix_nano,
         spans=frame.spans,
         stored=frame.stored,
         duplicate=frame.duplicate,
         quarantined=frame.quarantined,
+        lost=frame.lost,
     )

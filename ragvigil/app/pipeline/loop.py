@@ -11,6 +11,8 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from threading import Event
 
+import structlog
+
 from alerts.notices.job import NoticeJob
 from collector.assembly.fetch import TraceFetcher
 from collector.assembly.refs import Arrival, Closing, LogArrival
@@ -20,6 +22,7 @@ from collector.spool.reader import SpoolReader
 from ragvigil.app.pipeline import metrics, worker_counters
 from ragvigil.app.pipeline.assemblies import Assemblies
 from ragvigil.app.pipeline.deferred_scoring import DeferredScoring
+from ragvigil.app.pipeline.ledger import Edge
 from ragvigil.app.pipeline.pool import JOB_CLOSINGS, ScoringPool
 from ragvigil.app.pipeline.quarantine import Quarantine
 from ragvigil.app.pipeline.score import RecordContext, TraceScorer, Unscored
@@ -29,6 +32,8 @@ from ragvigil.app.process import memory
 from ragvigil.app.process.heartbeat import Heartbeat
 from ragvigil.model.span import Closed
 from ragvigil.store.records.traces import StoredTrace
+
+log = structlog.get_logger()
 
 FRAMES_A_TURN = 16
 BEHIND_SPANS, BEHIND_CLOSINGS = 2_000, 256
@@ -87,17 +92,21 @@ class Pipeline:
         self._backlog: deque[Closing] = deque()
         self.is_behind, self.open_traces = False, 0
         self._clock = clock
-        self._next_seq = parts.reader.checkpoint_of("core") + 1
-        self.started_at = self._next_seq - 1
-        first = next(parts.reader.read(self._next_seq), None)
-        spans_read = first.spans_before if first else parts.reader.mark().spans
+        checkpoint = parts.reader.checkpoint_of("core")
+        self.started_at, self._next_seq = checkpoint.seq, checkpoint.seq + 1
+        spans_read = checkpoint.spans
+        if spans_read is None:
+            first = next(parts.reader.read(self._next_seq), None)
+            spans_read = first.spans_before if first else parts.reader.mark().spans
         self.spans_before = self.spans_read = spans_read
+        # Where the loop has stood, every few seconds: a checkpoint says how many spans it covers.
+        self._passed: deque[Edge] = deque([self._place()])
         parts.sink.publish(spans_read)
         # Frames up to here may have been scored by an earlier life of this process.
         self._replay_until = parts.reader.durable_seq()
         self._memory_limit = memory_limit_bytes or memory.limit_bytes()
         self._memory_checked = 0.0
-        self._checkpointed = 0.0
+        self._checkpointed, self._checkpoint_error = 0.0, ""
 
     @property
     def span_places(self) -> SpanPlaces:
@@ -197,8 +206,20 @@ class Pipeline:
             read += 1
             if read == FRAMES_A_TURN:
                 break
+        self._pass_lost()
         metrics.SPOOL_BEHIND.set(self._unread())
         return read
+
+    def _pass_lost(self) -> None:
+        """Goes on to the end of the spool if everything there was read; what was not is lost."""
+        end = self._parts.reader.caught_up
+        if end and end.seq >= self._next_seq - 1 and end.spans > self.spans_read:
+            self._next_seq, self.spans_read = end.seq + 1, end.spans
+            self._parts.sink.passed(self._place())
+
+    def _place(self) -> Edge:
+        """The place before the next frame."""
+        return Edge(self._next_seq, self.spans_read)
 
     def _arrivals(self, frame: Frame) -> list[Arrival | LogArrival]:
         """The frame's spans or log records; none if it is quarantined."""
@@ -339,6 +360,8 @@ class Pipeline:
         if now - self._checkpointed < CHECKPOINT_SECONDS:
             return
         self._checkpointed = now
+        if self._next_seq > self._passed[-1].seq:
+            self._passed.append(self._place())
         needed = [
             self._next_seq,
             self._parts.sink.oldest_seq(),
@@ -346,7 +369,17 @@ class Pipeline:
             min((closing.first_seq for closing in self._backlog), default=None),
             self._parts.assemblies.oldest_seq(self._clock()),
         ]
-        self._parts.reader.checkpoint("core", min(seq for seq in needed if seq is not None) - 1)
+        first = min(seq for seq in needed if seq is not None)
+        while len(self._passed) > 1 and self._passed[1].seq <= first:
+            self._passed.popleft()
+        place = self._passed[0]
+        try:
+            self._parts.reader.checkpoint("core", place.seq - 1, place.spans)
+            self._checkpoint_error = ""
+        except OSError as error:  # a full disk: the next one may succeed, and until then more is
+            if not self._checkpoint_error:  # read again after a restart
+                log.error("the checkpoint cannot be written", error=str(error))
+            self._checkpoint_error = str(error)
 
 
 def _observe_seconds(seconds: float, traces: int) -> None:

@@ -45,6 +45,11 @@ STORED_AFTER = Histogram(
     "Time from the first span of a trace to its rows in the store.",
     buckets=(1, 2, 3, 5, 10, 30, 60, 120, 600),
 )
+LOST_SPANS = Gauge(
+    "ragvigil_lost_spans",
+    "Acknowledged spans that vanished from the spool before they were stored, of the days that "
+    "the ledger keeps.",
+)
 LEDGER_MISMATCH = Gauge(
     "ragvigil_ledger_mismatch_spans", "Acknowledged spans that the ledger cannot place; 0 is right."
 )

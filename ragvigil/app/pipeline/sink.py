@@ -7,9 +7,11 @@ from __future__ import annotations
 
 import time
 from collections import Counter, deque
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from concurrent.futures import Future, wait
 from dataclasses import dataclass, field
+
+import structlog
 
 from alerts.deltas.metrics import ScoreMetrics
 from collector.assembly.refs import Closing
@@ -25,7 +27,11 @@ from ragvigil.store.engine.store import Store
 from ragvigil.store.records import ledger
 from ragvigil.store.records.traces import RubricFacts, TraceRows
 
-KINDS = ("stored", "duplicate", "quarantined")
+log = structlog.get_logger()
+
+KINDS = ("stored", "duplicate", "quarantined", "lost")
+LOG_SECONDS = 10.0
+"""Losses of so many seconds are one line of the log: a damaged disk brings many small ones."""
 LARGEST = 4
 """While the core is behind, a batch may grow to this many times its usual size.
 
@@ -54,6 +60,7 @@ class SpanPlaces:
     stored: int
     duplicate: int
     quarantined: int
+    lost: int
     waiting: int
     read: int
     ahead: int = 0
@@ -64,9 +71,9 @@ class Sink:
     """Takes outcomes, hands batches to the store, keeps the ledger. Not thread-safe.
 
     `settled` are the frames after the checkpoint that have a ledger row from an earlier life of
-    this process: a replay reads them again. `settled_spans` counts their spans; `sums` counts the
-    spans of all ledger rows by kind. `on_durable` gets the summary of outcomes once they are
-    durable, before their spans are settled.
+    this process, with their spans: a replay reads them again. `begin` is the place behind the
+    checkpoint, where the checkpoint says it. `sums` counts the spans of all ledger rows by kind.
+    `on_durable` gets the summary of outcomes once they are durable, before their spans are settled.
     """
 
     def __init__(
@@ -75,8 +82,8 @@ class Sink:
         scores: ScoreMetrics,
         rubrics: Mapping[str, RubricFacts],
         *,
-        settled: Collection[int] = (),
-        settled_spans: int = 0,
+        settled: Mapping[int, int] | None = None,
+        begin: Edge | None = None,
         sums: Mapping[str, int],
         dirty_minutes: DirtyMinutes,
         summarizer: Summarizer,
@@ -85,10 +92,12 @@ class Sink:
     ) -> None:
         self._store, self._scores = store, scores
         self._rows = TraceRows(rubrics, replica=store.replica, epoch=store.epoch)
-        self._ledger = FrameLedger(settled)
+        settled = settled or {}
+        self._ledger = FrameLedger(settled, begin)
         self._settled_before = frozenset(settled)
         self._last_settled_before = max(settled, default=0)
-        self._ahead = settled_spans
+        self._ahead = sum(settled.values())
+        self._lost, self._lost_logged = 0, -LOG_SECONDS
         self._summarizer, self._on_durable = summarizer, on_durable
         self._dirty_minutes = dirty_minutes
         self._pending = _Pending()
@@ -107,13 +116,17 @@ class Sink:
             self._ahead = 0
         if not frame.spans:
             return
-        self._ledger.opened(
+        self._lost += self._ledger.opened(
             frame.seq,
             spans=frame.spans,
             spans_before=frame.spans_before,
             received_unix_nano=frame.received_unix_nano,
         )
         self._ledger.count(quarantined=[frame.seq] * (frame.spans - arrived))
+
+    def passed(self, edge: Edge) -> None:
+        """Counts as lost what should lie before `edge` and was not read: every frame was."""
+        self._lost += self._ledger.passed(edge, int(self._clock_unix() * 1e9))
 
     def add(self, unscored: Sequence[Unscored], outcomes: Sequence[Outcome], now: float) -> None:
         """Adds the outcomes of closings to the next batch."""
@@ -150,6 +163,7 @@ class Sink:
         the batch is sent without waiting for more rows.
         """
         settled = self._settle()
+        self._log_losses(now)
         limits = self._store.settings
         # Back-pressure: the loop waits here while the store is slower than the scoring.
         while self._in_flight and self._rows.is_full(limits, LARGEST):
@@ -183,6 +197,16 @@ class Sink:
     def publish(self, spans_read: int) -> None:
         """Updates `places` for other threads."""
         self.places = self._places_now(spans_read)
+        metrics.LOST_SPANS.set(self.places.lost)
+
+    def _log_losses(self, now: float) -> None:
+        if self._lost and now - self._lost_logged >= LOG_SECONDS:
+            log.error(
+                "acknowledged spans are lost: the spool counts them and no longer has them",
+                spans=self._lost,
+                see="spool/quarantine in data_dir, and the runbook under RagDataLost",
+            )
+            self._lost, self._lost_logged = 0, now
 
     def _places_now(self, spans_read: int) -> SpanPlaces:
         in_flight = [row for _, pending in self._in_flight for row in pending.frames]
@@ -235,18 +259,23 @@ class Sink:
         for row in pending.frames:
             self._sums.update({kind: getattr(row, kind) for kind in KINDS})
         refused = _refused(written.quarantined)
+        gone: Counter[int] = sum((summary.gone for summary in pending.summaries), Counter())
         stored: list[int] = []
         quarantined: list[int] = []
+        lost: list[int] = []
         duplicate: list[int] = []
         for closing in pending.closings:
             # Nobody knows which frames brought the refused rows: the first spans of the trace
             # stand for them.
             refused_here = refused.get(closing.trace_id, 0)
-            stored += closing.stored[refused_here:]
-            quarantined += closing.stored[:refused_here]
+            there, vanished = _parted(closing.stored, gone)
+            stored += there[refused_here:]
+            quarantined += there[:refused_here]
+            lost += vanished
             duplicate += closing.duplicates
+        self._lost += len(lost)
         metrics.DUPLICATE_SPANS.inc(len(duplicate))
-        self._ledger.count(stored=stored, quarantined=quarantined, duplicate=duplicate)
+        self._ledger.count(stored=stored, quarantined=quarantined, duplicate=duplicate, lost=lost)
 
     def _count(self, summary: OutcomeSummary) -> None:
         self._scores.add(summary.counts)
@@ -260,3 +289,14 @@ class Sink:
 def _refused(quarantined: tuple[QuarantinedRow, ...]) -> dict[str, int]:
     """How many span rows the database refused, by trace id."""
     return Counter(row.trace_id for row in quarantined if row.table == "spans")
+
+
+def _parted(seqs: Iterable[int], gone: Counter[int]) -> tuple[list[int], list[int]]:
+    """The spans whose frame could be read, and those whose could not; takes these out of `gone`."""
+    there: list[int] = []
+    vanished: list[int] = []
+    for seq in seqs:
+        is_gone = gone[seq] > 0
+        gone[seq] -= is_gone
+        (vanished if is_gone else there).append(seq)
+    return there, vanished

@@ -8,9 +8,11 @@ from dataclasses import dataclass, field
 
 from alerts.deltas.score_counts import ScoreCounts
 from alerts.notices.fingerprint import Fingerprint, fingerprint_of
+from collector.assembly.refs import Closing
 from ragvigil.app.pipeline import metrics
 from ragvigil.app.pipeline.score import Unscored
 from ragvigil.model.outcome import Outcome, TraceOutcome
+from ragvigil.model.span import Trace
 from ragvigil.store.records.traces import TraceRows
 
 Chooses = Callable[[Outcome], bool]
@@ -22,7 +24,8 @@ class OutcomeSummary:
 
     `kept` are outcomes with a record that somebody may take, `left_out` counts the records of
     others that local models had sampled. `fingerprints` stand under the names of their records;
-    `received` holds the times at which live traces came, Unix nanoseconds.
+    `received` holds the times at which live traces came, Unix nanoseconds. `gone` counts, by the
+    seq of their frame, spans that were no longer in the spool when their trace closed.
     """
 
     counts: ScoreCounts
@@ -31,6 +34,7 @@ class OutcomeSummary:
     left_out: int = 0
     fingerprints: list[tuple[str, Fingerprint]] = field(default_factory=list)
     received: list[int] = field(default_factory=list)
+    gone: Counter[int] = field(default_factory=Counter)
 
 
 class Summarizer:
@@ -55,6 +59,14 @@ class Summarizer:
             summary.kept.append(outcome)
         elif self._samples(outcome):
             summary.left_out += len(outcome.records)
+
+    def add_gone(self, closing: Closing, trace: Trace) -> None:
+        """Adds the spans of a closing that its trace lacks."""
+        if len(trace.spans) < len(closing.refs):
+            there = {span.span_id for span in trace.spans}
+            self._summary.gone.update(
+                ref.seq for ref in closing.refs if ref.span_id.hex() not in there
+            )
 
     def take(self) -> OutcomeSummary:
         """Returns the summary and begins the next."""
@@ -83,8 +95,9 @@ def gather(
         if outcome.feedback:
             metrics.FEEDBACK.inc(len(outcome.feedback))
             rows.add_feedback(outcome.feedback, outcome.trace.received_unix_nano)
-    for (_, earlier), outcome in zip(unscored, outcomes, strict=True):
+    for (closing, earlier), outcome in zip(unscored, outcomes, strict=True):
         summarizer.add(outcome, earlier.record_ids if earlier else ())
+        summarizer.add_gone(closing, outcome.trace)
 
 
 def fingerprints_of(outcome: Outcome) -> list[tuple[str, Fingerprint]]:

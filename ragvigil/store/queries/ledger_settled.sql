@@ -1,2 +1,5 @@
--- Frames after `seq` that have a row. DISTINCT instead of FINAL: only their numbers are read.
-SELECT DISTINCT seq FROM ledger WHERE replica = {replica:String} AND seq > {seq:UInt64}
+-- Frames after `seq` that have a row, as counted when each was settled last.
+SELECT seq, argMax(ledger.spans, epoch) AS spans
+FROM ledger
+WHERE replica = {replica:String} AND seq > {seq:UInt64}
+GROUP BY seq

@@ -5,6 +5,6 @@ SELECT
     sum(ledger.stored) AS stored,
     sum(ledger.duplicate) AS duplicate,
     sum(ledger.quarantined) AS quarantined,
-    max(seq) AS last_seq
+    sum(ledger.lost) AS lost
 FROM ledger FINAL
 WHERE replica = {replica:String}

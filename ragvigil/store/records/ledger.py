@@ -16,7 +16,10 @@ END = 2**63
 
 
 class SettledFrame(Protocol):
-    """A frame of which every span is accounted for: spans = stored + duplicate + quarantined."""
+    """A frame of which every span is accounted for.
+
+    spans = stored + duplicate + quarantined + lost
+    """
 
     @property
     def seq(self) -> int: ...
@@ -30,11 +33,13 @@ class SettledFrame(Protocol):
     def duplicate(self) -> int: ...
     @property
     def quarantined(self) -> int: ...
+    @property
+    def lost(self) -> int: ...
 
 
 _COLUMNS = declare(
     "ledger",
-    ("seq", "received", "spans", "stored", "duplicate", "quarantined", "replica", "epoch"),
+    ("seq", "received", "spans", "stored", "duplicate", "quarantined", "lost", "replica", "epoch"),
 )
 
 
@@ -48,6 +53,7 @@ def batch(frames: Sequence[SettledFrame], *, replica: str = "", epoch: int = 0) 
             frame.stored,
             frame.duplicate,
             frame.quarantined,
+            frame.lost,
             replica,
             epoch,
         )
@@ -56,10 +62,13 @@ def batch(frames: Sequence[SettledFrame], *, replica: str = "", epoch: int = 0) 
     return Batch(rows={"ledger": Rows(_COLUMNS, rows)}, token=token_of("ledger", *rows))
 
 
-def settled_after(store: Store, seq: int) -> frozenset[int]:
-    """Frames after `seq` that have their row: a replay must not count them again."""
+def settled_after(store: Store, seq: int) -> dict[int, int]:
+    """Frames after `seq` that have their row, with their spans: a replay counts none again."""
     columns = store.arrays("ledger_settled", {"replica": store.replica, "seq": seq})
-    return frozenset(int(number) for number in columns.get("seq", ()))
+    if not columns:
+        return {}
+    pairs = zip(columns["seq"], columns["spans"], strict=True)
+    return {int(number): int(spans) for number, spans in pairs}
 
 
 def spans_from(store: Store, seq: int, until: int = END) -> int:
@@ -69,6 +78,6 @@ def spans_from(store: Store, seq: int, until: int = END) -> int:
 
 
 def sums(store: Store) -> dict[str, int]:
-    """`frames, spans, stored, duplicate, quarantined, last_seq` over this replica's frames."""
+    """`frames, spans` and the spans of each kind, over this replica's frames."""
     row = store.read("ledger_sums", {"replica": store.replica})[0]
     return {name: int(value) for name, value in row.items()}

@@ -12,6 +12,7 @@ class SpanLedger(BaseModel):
     stored: int
     duplicate: int
     quarantined: int
+    lost: int
     in_spool: int
 
 

@@ -155,7 +155,7 @@ async def test_foreign_empty_and_garbage_files_do_not_stop_a_start(tmp_path: Pat
     assert spool.recovery.foreign == 2
     reader = SpoolReader(tmp_path)
     assert payloads(reader) == [b"kept"]
-    assert reader.checkpoint_of("core") == 0
+    assert reader.checkpoint_of("core").seq == 0
 
 
 async def test_a_torn_tail_is_cut_off(tmp_path: Path) -> None:
@@ -317,7 +317,7 @@ async def test_a_checkpoint_survives_and_is_per_consumer(tmp_path: Path) -> None
     reader.checkpoint("audit", 3)
     reader.checkpoint("core", 9)
     again = SpoolReader(tmp_path)
-    assert [again.checkpoint_of(name) for name in ("core", "audit", "new")] == [9, 3, 0]
+    assert [again.checkpoint_of(name).seq for name in ("core", "audit", "new")] == [9, 3, 0]
 
 
 async def test_consumed_segments_go_after_a_while_and_the_open_one_stays(tmp_path: Path) -> None:

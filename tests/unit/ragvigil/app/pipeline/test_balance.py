@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from pathlib import Path
 
 import pytest
 
 from collector.spool.spool import SpoolWriter
+from ragvigil.app.pipeline import metrics
 from ragvigil.app.pipeline.balance import HOUR
 from ragvigil.app.pipeline.sink import KINDS
 from ragvigil.store.engine.store import Store
@@ -81,7 +82,7 @@ async def test_a_new_life_balances_what_came_since_its_checkpoint(core: Core) ->
     second = core.restarted()
     await second.send(2, answer())
     assert second.balance.spans() == {
-        "acknowledged": 6, "stored": 3, "duplicate": 0, "quarantined": 0, "in_spool": 3,
+        "acknowledged": 6, "stored": 3, "duplicate": 0, "quarantined": 0, "lost": 0, "in_spool": 3,
     }  # fmt: skip
     assert second.balance.mismatch() == 0
 
@@ -131,5 +132,60 @@ async def test_the_books_balance_at_every_step_of_a_replay(core: Core) -> None:
         assert second.balance.mismatch() == 0
     second.pass_time(QUIET)
     assert second.balance.spans() == {
-        "acknowledged": 123, "stored": 123, "duplicate": 0, "quarantined": 0, "in_spool": 0,
+        "acknowledged": 123, "stored": 123,
+        "duplicate": 0, "quarantined": 0, "lost": 0, "in_spool": 0,
     }  # fmt: skip
+
+
+async def lives_with_a_loss(core: Core, damage: Callable[[list[Path]], object]) -> Core:
+    """Sends thirty answers, of which the first ten are stored, and damages the spool; then a new
+    intake and a new core begin."""
+    for number in range(1, 11):
+        await core.send(number, answer())
+    core.pass_time(QUIET)
+    for number in range(11, 31):
+        await core.send(number, answer())
+    await core.spool.close()
+    damage(sorted((core.folder / "spool").glob("*.seg")))
+    core.spool = await SpoolWriter.open(core.folder / "spool", segment_bytes=4096)
+    return core.restarted()
+
+
+def balanced(core: Core, acknowledged: int) -> dict[str, int]:
+    """The places of the spans, after checking that they add up."""
+    spans = core.balance.spans()
+    assert core.balance.mismatch() == 0
+    assert spans["acknowledged"] == acknowledged == sum(spans.values()) - spans["acknowledged"]
+    return spans
+
+
+@pytest.mark.parametrize("which", [slice(3, 4), slice(-1, None), slice(None)])
+async def test_a_segment_that_vanished_is_lost_in_the_books(core: Core, which: slice) -> None:
+    second = await lives_with_a_loss(core, lambda all_: [path.unlink() for path in all_[which]])
+    second.pass_time(QUIET)
+    spans = balanced(second, 90)
+    assert spans["lost"] > 0
+    assert spans["lost"] == 90 - spans["stored"]
+    assert len(second.rows("spans")) >= spans["stored"]
+    await second.send(31, answer())
+    third = second.restarted()
+    third.pass_time(QUIET)
+    assert balanced(third, 93)["lost"] == spans["lost"]
+
+
+async def test_what_was_stored_before_its_segment_vanished_is_not_lost(core: Core) -> None:
+    second = await lives_with_a_loss(core, lambda all_: all_[0].unlink())
+    second.pass_time(QUIET)
+    assert balanced(second, 90)["lost"] == 0
+
+
+async def test_a_trace_whose_frame_vanishes_before_it_closes_is_lost(core: Core) -> None:
+    for number in range(1, 5):
+        await core.send(number, answer())
+    core.pass_time(0.1)  # read, and still open
+    core.loop.fetcher._cached.clear()
+    for path in (core.folder / "spool").glob("*.seg"):
+        path.write_bytes(b"")
+    core.pass_time(QUIET)
+    assert balanced(core, 12)["lost"] == 12
+    assert metrics.LOST_SPANS._value.get() == 12

@@ -133,7 +133,7 @@ async def test_a_crash_after_the_rows_and_before_the_checkpoint_stores_nothing_t
 ) -> None:
     sent = await core.send(1, answer())
     core.pass_time(QUIET)
-    assert core.loop.reader.checkpoint_of("core") < sent
+    assert core.loop.reader.checkpoint_of("core").seq < sent
     replayed = metrics.REPLAYED._value.get()
     second = core.restarted()
     second.pass_time(QUIET)
@@ -164,7 +164,7 @@ async def test_the_checkpoint_waits_for_the_oldest_open_trace(core: Core) -> Non
     await core.send(2, answer())
     core.pass_time(CHECKPOINT_SECONDS + 1)
     core.pipeline.step()
-    assert core.loop.reader.checkpoint_of("core") < first
+    assert core.loop.reader.checkpoint_of("core").seq < first
     assert balance(core) == {"acknowledged": 5, "stored": 3, "in_spool": 2}
 
 
@@ -172,9 +172,9 @@ async def test_the_checkpoint_waits_while_a_late_span_may_need_the_frame(core: C
     sent = await core.send(1, answer())
     core.pass_time(QUIET)
     core.pass_time(CHECKPOINT_SECONDS + 1)
-    assert core.loop.reader.checkpoint_of("core") < sent
+    assert core.loop.reader.checkpoint_of("core").seq < sent
     core.pass_time(core.collector.assembly.late_seconds + 60)
-    assert core.loop.reader.checkpoint_of("core") == sent
+    assert core.loop.reader.checkpoint_of("core").seq == sent
 
 
 async def test_a_trace_is_counted_once_and_at_its_first_time_however_often_it_changes(

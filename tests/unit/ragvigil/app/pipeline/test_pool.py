@@ -151,7 +151,7 @@ async def test_the_checkpoint_does_not_pass_a_job_in_work(core: Core) -> None:
     core.pipeline._checkpoint(float("inf"))
     oldest = pool.oldest_seq()
     assert oldest is not None
-    assert core.loop.reader.checkpoint_of("core") < oldest
+    assert core.loop.reader.checkpoint_of("core").seq < oldest
     signal_workers(signal.SIGCONT)
     finish(core)
     assert pool.oldest_seq() is None

@@ -153,7 +153,7 @@ def test_spans_that_come_again_are_duplicates_of_the_frame_that_brought_them(sin
 def test_frames_that_an_earlier_life_has_settled_are_not_counted_again(
     store: Store, scores: ScoreMetrics
 ) -> None:
-    sink = sink_with(store, scores, settled={1}, sums=EMPTY | {"stored": 7})
+    sink = sink_with(store, scores, settled={1: 2}, sums=EMPTY | {"stored": 7})
     assert places_of(sink) == {"stored": 7}
     sink.opened(frame(1, spans=2), arrived=2)
     known = closing(outcome_of(1))
@@ -170,12 +170,12 @@ def test_a_frame_of_logs_has_no_place_in_the_books_of_spans(sink: Sink) -> None:
     assert sink.oldest_seq() is None
 
 
-def test_spans_of_a_frame_that_is_lost_are_quarantined_with_the_next(sink: Sink) -> None:
+def test_spans_of_a_frame_that_vanished_are_lost(sink: Sink) -> None:
     sink.opened(frame(1, spans=1), arrived=1)
     sink.opened(frame(3, spans=2, before=4), arrived=2)  # frame 2 had 3 spans
     sink.account(duplicate=[1, 3, 3])
     sink.finish(30)
-    assert places_of(sink) == {"duplicate": 3, "quarantined": 3}
+    assert places_of(sink) == {"duplicate": 3, "lost": 3}
 
 
 def test_an_old_frame_is_needed_until_what_was_made_of_it_is_durable(sink: Sink) -> None:
@@ -191,7 +191,7 @@ def test_an_old_frame_is_needed_until_what_was_made_of_it_is_durable(sink: Sink)
 def test_what_a_replay_will_read_again_is_known_until_it_was_read(
     store: Store, scores: ScoreMetrics
 ) -> None:
-    sink = sink_with(store, scores, settled={1, 3, 5}, settled_spans=9)
+    sink = sink_with(store, scores, settled={1: 2, 3: 2, 5: 5})
     ahead = []
     for seq, spans in ((1, 2), (2, 7), (3, 2), (6, 1)):  # frame 5 is lost
         sink.publish(0)

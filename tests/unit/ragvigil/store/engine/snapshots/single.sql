@@ -937,3 +937,6 @@ SETTINGS fsync_after_insert = 1, fsync_part_directory = 1, non_replicated_dedupl
 
 ALTER TABLE issues
     ADD COLUMN IF NOT EXISTS harmed_per_day Nullable(Float64) CODEC(ZSTD(1)) AFTER merged_into;
+
+ALTER TABLE ledger
+    ADD COLUMN IF NOT EXISTS lost UInt32 CODEC(ZSTD(1)) AFTER quarantined;
