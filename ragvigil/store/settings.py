@@ -68,6 +68,9 @@ class StoreSettings(BaseModel):
         default=200_000, ge=100, le=10_000_000, description="rows that one query may return"
     )
     threads: int = Field(default=2, ge=1, le=256, description="threads of one query")
+    page_connections: int = Field(
+        default=2, ge=1, le=32, description="queries of pages and the API that run at once"
+    )
     timeout_seconds: float = Field(
         default=30.0, gt=0, le=600, description="longest wait for a server's answer to one insert"
     )

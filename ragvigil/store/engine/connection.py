@@ -26,12 +26,12 @@ class Clients:
     """`writer` may do everything; `pages` and `jobs` only read, the latter with more time."""
 
     writer: Client
-    pages: Client
+    pages: tuple[Client, ...]
     jobs: Client
 
     def close(self) -> None:
         """Closes all connections; closing the last one stops the embedded engine."""
-        for client in (self.pages, self.jobs, self.writer):
+        for client in (*self.pages, self.jobs, self.writer):
             client.close()
 
 
@@ -51,7 +51,10 @@ def connect(settings: StoreSettings, data_dir: Path) -> Clients:
 
     return Clients(
         writer=open_one(_write_settings(settings)),
-        pages=open_one(_read_settings(settings, settings.query_seconds)),
+        pages=tuple(
+            open_one(_read_settings(settings, settings.query_seconds))
+            for _ in range(settings.page_connections)
+        ),
         jobs=open_one(_read_settings(settings, settings.query_seconds * JOB_FACTOR)),
     )
 

@@ -1,4 +1,4 @@
-"""The thread that owns the database connection, and its queues."""
+"""The thread that writes and runs jobs, its queues, and the connections of pages."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import threading
 import time
 from collections import deque
 from collections.abc import Callable
-from concurrent.futures import Future
+from concurrent.futures import CancelledError, Future
 from dataclasses import dataclass, field
 from enum import Enum
 from pathlib import Path
@@ -21,6 +21,7 @@ from ragvigil.store import metrics
 from ragvigil.store.engine.batch import Batch, WriteResult
 from ragvigil.store.engine.connection import JOB_FACTOR, Clients, connect, forget_answer
 from ragvigil.store.engine.errors import (
+    Abandoned,
     SchemaMismatch,
     StoreError,
     Unavailable,
@@ -30,6 +31,8 @@ from ragvigil.store.engine.errors import (
 )
 from ragvigil.store.engine.migrate import migrate
 from ragvigil.store.engine.priority import Priority
+from ragvigil.store.engine.readers import Readers
+from ragvigil.store.engine.scope import current_scope
 from ragvigil.store.engine.writer import Attempt, Writer
 from ragvigil.store.settings import StoreSettings
 
@@ -80,8 +83,9 @@ class QueryTurn(Enum):
 class Engine:
     """Connects, migrates, then serves writes and jobs until it is stopped.
 
-    One thread uses the connection: chDB runs one query at a time, so a second thread would only
-    wait. Callers put writes and jobs into two queues, guarded by `_changed`; each has a future.
+    One thread writes and runs jobs: a job sees every batch that was queued before it. Callers put
+    both into two queues, guarded by `_changed`; each has a future. Pages have threads and
+    connections of their own (ADR 20), so that they wait for neither.
     """
 
     def __init__(
@@ -100,6 +104,7 @@ class Engine:
         self._jobs: list[_Job] = []
         self._numbers = itertools.count()
         self._clients: Clients | None = None
+        self._readers: Readers | None = None
         self._writer: Writer | None = None
         backoff = Backoff(first_seconds=FIRST_RETRY_SECONDS, longest_seconds=settings.retry_seconds)
         self._pause = Pause(backoff)
@@ -129,22 +134,46 @@ class Engine:
         return write.result
 
     def queue_job(self, call: Callable[[Client], Any], priority: Priority, *, writes: bool) -> Any:
-        """Runs `call` on the engine's thread and returns what it returns.
+        """Runs `call` with a connection of its priority and returns what it returns.
 
-        Raises TimeoutError if it is not done within three times the limit of a job, and
-        Unavailable once the store is closed.
+        What a request reads is a page's, whatever its usual priority. Raises TimeoutError if it is
+        not done within three times the limit of a job, Unavailable once the store is closed, and
+        Abandoned where the request has ended.
         """
-        job = _Job(int(priority), next(self._numbers), call, writes, Future())
+        scope = None if writes else current_scope()
+        if scope and scope.is_abandoned:
+            raise Abandoned("the request has ended")
+        if not writes and (scope or priority is Priority.PAGE):
+            result = self._queue_page(call)
+        else:
+            result = self._queue(_Job(int(priority), next(self._numbers), call, writes, Future()))
+        if scope:
+            scope.follow(result)
+        try:
+            return result.result(self._settings.query_seconds * JOB_FACTOR * 3)
+        except CancelledError as error:
+            if scope and scope.is_abandoned:
+                raise Abandoned("the request has ended") from error
+            raise Unavailable("the store has closed") from error
+        finally:
+            # A job whose caller has given up is not run when its turn comes.
+            result.cancel()
+
+    def _queue(self, job: _Job) -> Future[Any]:
         with self._changed:
             if self._ends_at is not None:
                 raise Unavailable("the store is closed")
             heapq.heappush(self._jobs, job)
             self._changed.notify()
-        try:
-            return job.result.result(self._settings.query_seconds * JOB_FACTOR * 3)
-        finally:
-            # A job whose caller has given up is not run when its turn comes.
-            job.result.cancel()
+        return job.result
+
+    def _queue_page(self, call: Callable[[Client], Any]) -> Future[Any]:
+        with self._changed:
+            if self._ends_at is not None:
+                raise Unavailable("the store is closed")
+            if self._readers is None:
+                raise Unavailable(self._trouble or "the store is not open yet")
+            return self._readers.queue(lambda client: self._run(call, client))
 
     def status(self) -> StoreStatus:
         """The state of connection and queues, without asking the database."""
@@ -172,6 +201,8 @@ class Engine:
             elif isinstance(task, _Job) and task.result.set_running_or_notify_cancel():
                 self._do_job(task)
         self._fail_rest()
+        if self._readers is not None:
+            self._readers.close()
         if self._clients is not None:
             self._clients.close()
 
@@ -213,7 +244,7 @@ class Engine:
                 clients.close()
             self._not_opened(error)
             return
-        self._writer, self._clients = writer, clients
+        self._writer, self._clients, self._readers = writer, clients, Readers(clients.pages)
         self._pause.succeeded()
         self._trouble = ""
         if not self._opened.done():
@@ -269,14 +300,18 @@ class Engine:
         if self._clients is None:
             job.result.set_exception(Unavailable(self._trouble or "the store is not open yet"))
             return
-        client = self._clients.writer if job.writes else self._reader(job)
+        client = self._clients.writer if job.writes else self._clients.jobs
         try:
-            result = job.call(client)
+            job.result.set_result(self._run(job.call, client))
+        except StoreError as error:
+            job.result.set_exception(error)
+
+    def _run(self, call: Callable[[Client], Any], client: Client) -> Any:
+        try:
+            return call(client)
         except Exception as error:  # the driver raises many kinds
-            job.result.set_exception(read_failure(error))
             self._forget(client)
-        else:
-            job.result.set_result(result)
+            raise read_failure(error) from error
 
     def _forget(self, client: Client) -> None:
         """Clears the rows that a failed query has left, so that the next answer lacks them."""
@@ -286,10 +321,6 @@ class Engine:
             forget_answer(client)
         except Exception as error:  # the thread must outlive any failure of the engine
             log.error("the engine answers no query", error=str(error))
-
-    def _reader(self, job: _Job) -> Client:
-        assert self._clients is not None
-        return self._clients.pages if job.priority == Priority.PAGE else self._clients.jobs
 
     def _fail_rest(self) -> None:
         with self._changed:

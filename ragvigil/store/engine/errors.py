@@ -2,6 +2,7 @@
 
 StoreError
 ├── Unavailable      down, slow, read-only, out of memory: a retry may succeed
+├── Abandoned        nobody waits for the answer any more: the query was not run
 ├── Refused          the data itself is refused: a retry never succeeds
 ├── WriterStopped    too many rows were refused: nothing is written until a person looks
 ├── QueryFailed      a read that is wrong or over its limits
@@ -17,6 +18,10 @@ class StoreError(Exception):
 
 class Unavailable(StoreError):
     """The database cannot answer now; a retry may succeed."""
+
+
+class Abandoned(StoreError):
+    """The query was not run, as its request has ended."""
 
 
 class Refused(StoreError):

@@ -1,8 +1,7 @@
-"""The store: one thread owns the engine; writes go first, then reads by their `Priority`.
+"""The store: one thread writes and runs jobs, others read for pages.
 
-The embedded engine runs one query at a time, and a long one holds up all others. So reads have
-limits of time, rows and memory, and wait in a queue by priority. A write that fails is repeated
-after a pause, and reads run meanwhile.
+Writes go first, then the reads of jobs by their `Priority`. Reads have limits of time, rows and
+memory. A write that fails is repeated after a pause, and jobs run meanwhile.
 """
 
 from __future__ import annotations
