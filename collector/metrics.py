@@ -35,6 +35,14 @@ REDACTED = Counter(
     "ragvigil_redactions", "Values redacted before the spool, by pattern.", ["pattern"]
 )
 IN_FLIGHT = Gauge("ragvigil_in_flight_bytes", "Bytes of request bodies in memory now.")
+CONNECTIONS = Gauge(
+    "ragvigil_connections", "Open connections of the intake's listeners.", ["listener"]
+)
+CONNECTIONS_CLOSED = Counter(
+    "ragvigil_connections_closed",
+    "Connections that the intake's listeners closed or refused, by reason.",
+    ["listener", "reason"],
+)
 ACKNOWLEDGED = Histogram(
     "ragvigil_acknowledgement_seconds",
     "Time from the end of the request body to the acknowledgement.",

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
+import asyncio
+from collections.abc import AsyncIterator, Callable, Iterator
+from contextlib import asynccontextmanager, contextmanager
 
 from collector.metrics import IN_FLIGHT
 from collector.refusal import Refusal, Refused
@@ -21,17 +22,41 @@ class Hold:
     def grow(self, count: int) -> None:
         """Adds `count` bytes; raises Refused (OVERLOADED) if other requests occupy too many.
 
-        A request alone in memory always passes: the size of a body has its own limit.
+        Bodies still on their way that are larger than this one give way to it. A request alone
+        in memory always passes: the size of a body has its own limit.
         """
-        others = self._budget.used - self.taken
-        if others and self._budget.used + count > self._budget.limit:
-            raise Refused(
-                Refusal.OVERLOADED,
-                f"{self._budget.limit} bytes of requests are in memory already; retry later",
-                retry_seconds=RETRY_SECONDS,
-            )
+        self._budget.make_room(self, count)
         self.taken += count
         self._budget.change(count)
+
+    def give_back(self) -> None:
+        """Returns all bytes."""
+        self._budget.change(-self.taken)
+        self.taken = 0
+
+    def overloaded(self) -> Refused:
+        """The refusal of a request that has no room beside others."""
+        return Refused(
+            Refusal.OVERLOADED,
+            f"{self._budget.limit} bytes of requests are in memory already; retry later",
+            retry_seconds=RETRY_SECONDS,
+        )
+
+    def give_way(self) -> None:
+        """Ends the request if its body is still arriving, and returns its bytes."""
+        stop = self._budget.arriving.pop(self, None)
+        if stop is not None:
+            stop()
+            self.give_back()
+
+    @contextmanager
+    def arriving(self, stop: Callable[[], None]) -> Iterator[None]:
+        """While inside, `give_way` calls `stop`, which must end this request."""
+        self._budget.arriving[self] = stop
+        try:
+            yield
+        finally:
+            self._budget.arriving.pop(self, None)
 
 
 class ByteBudget:
@@ -40,11 +65,25 @@ class ByteBudget:
     def __init__(self, limit: int) -> None:
         self.limit = limit
         self.used = 0
+        self.arriving: dict[Hold, Callable[[], None]] = {}
 
     def change(self, count: int) -> None:
         """Adds `count` bytes; a negative count gives bytes back."""
         self.used += count
         IN_FLIGHT.set(self.used)
+
+    def make_room(self, hold: Hold, count: int) -> None:
+        """Ends arriving bodies, the largest first, until `hold` can grow by `count`.
+
+        Only those that are larger than `hold` then is: a client that sends slowly, or never ends,
+        must not shut out the others. Raises Refused (OVERLOADED) if that is not enough.
+        """
+        while self.used > hold.taken and self.used + count > self.limit:
+            others = (other for other in self.arriving if other is not hold)
+            largest = max(others, key=lambda other: other.taken, default=hold)
+            if largest.taken <= hold.taken + count:
+                raise hold.overloaded()
+            largest.give_way()
 
     @contextmanager
     def hold(self, count: int = 0) -> Iterator[Hold]:
@@ -54,4 +93,21 @@ class ByteBudget:
             hold.grow(count)
             yield hold
         finally:
-            self.change(-hold.taken)
+            hold.give_back()
+
+
+@asynccontextmanager
+async def giving_way(hold: Hold) -> AsyncIterator[None]:
+    """While inside, the request's body arrives: a smaller request may need its room.
+
+    Raises Refused (OVERLOADED) then.
+    """
+    loop = asyncio.get_running_loop()
+    try:
+        async with asyncio.timeout(None) as patience:
+            with hold.arriving(lambda: patience.reschedule(loop.time())):
+                yield
+    except TimeoutError:
+        if not patience.expired():
+            raise
+        raise hold.overloaded() from None

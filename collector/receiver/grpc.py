@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
 from collections.abc import AsyncIterator
 from functools import partial
@@ -11,12 +12,14 @@ import grpc
 import grpc.aio
 
 from collector.decode.otlp import Encoding
-from collector.metrics import REFUSED
+from collector.metrics import CONNECTIONS, CONNECTIONS_CLOSED, REFUSED
 from collector.receiver.answer import CODES, retry_info, status
 from collector.receiver.auth import Access, access_of, admit, headers_of
+from collector.receiver.grpc_connections import GrpcConnections
 from collector.receiver.receive import Gate, accept
 from collector.refusal import Refused
 from collector.settings import CollectorSettings
+from ragvigil.listener.limits import ConnectionCounts, ConnectionLimits
 from ragvigil.model.span import Signal
 
 PACKAGE = "opentelemetry.proto.collector"
@@ -27,33 +30,43 @@ METHODS = {
 }
 CODE_OF = {code.value[0]: code for code in grpc.StatusCode}
 STOP_SECONDS = 5.0
+IDLE_SECONDS = 300
+MAX_STREAMS = 100
+"""Calls of one connection at the same time; a client lets further ones wait."""
 
 
 class OtlpGrpc(grpc.GenericRpcHandler):  # type: ignore[misc] # grpc has no types
     """The three Export methods."""
 
-    def __init__(self, gate: Gate, access: Access) -> None:
+    def __init__(self, gate: Gate, access: Access, connections: GrpcConnections) -> None:
         self._gate = gate
         self._access = access
+        self._connections = connections
 
     def service(self, handler_call_details: Any) -> Any:
         """The handler of a method; None (UNIMPLEMENTED) for an unknown method."""
         method = handler_call_details.method
         if method not in METHODS:
             return None
-        return grpc.unary_unary_rpc_method_handler(partial(self._export, METHODS[method]))
+        # A stream of requests, although there is one: gRPC calls the handler of a single request
+        # only when its message is complete, so that nobody would wait for it.
+        return grpc.stream_unary_rpc_method_handler(partial(self._export, METHODS[method]))
 
-    async def _export(self, signal: Signal | None, body: bytes, context: Any) -> bytes:
+    async def _export(self, signal: Signal | None, messages: Any, context: Any) -> bytes:
         try:
             backfill = admit(_headers(context), self._access)
-            with self._gate.budget.hold(len(body)):
-                done = await accept(
-                    body,
-                    signal=signal,
-                    encoding=Encoding.PROTOBUF,
-                    gate=self._gate,
-                    backfill=backfill,
-                )
+            self._gate.require_open()
+            peer = context.peer()
+            with self._gate.budget.hold() as hold:
+                body = await self._connections.message(messages, peer, hold)
+                with self._connections.answering(peer):
+                    done = await accept(
+                        body,
+                        signal=signal,
+                        encoding=Encoding.PROTOBUF,
+                        gate=self._gate,
+                        backfill=backfill,
+                    )
         except Refused as refused:
             REFUSED.labels(reason=refused.reason.value).inc()
             code = CODE_OF[CODES[refused.reason].grpc]
@@ -81,28 +94,46 @@ async def serve_grpc(gate: Gate, settings: CollectorSettings) -> AsyncIterator[i
     At the end it stops accepting and lets calls in progress finish, for at most `STOP_SECONDS`.
     Raises RuntimeError if the address cannot be used.
     """
-    server = grpc.aio.server(
-        options=[
-            # Beyond this, before or after decompression, gRPC itself answers RESOURCE_EXHAUSTED.
-            ("grpc.max_receive_message_length", gate.limits.max_body_bytes),
-            # With it on, a second daemon would share the port instead of failing.
-            ("grpc.so_reuseport", 0),
-            # Allows clients that ping every 10 seconds while idle.
-            ("grpc.keepalive_permit_without_calls", 1),
-            ("grpc.http2.min_ping_interval_without_data_ms", 10_000),
-        ],
+    limits = ConnectionLimits(
+        name="otlp_grpc",
+        most=settings.limits.max_connections,
+        counts=ConnectionCounts(open=CONNECTIONS, closed=CONNECTIONS_CLOSED),
     )
-    server.add_generic_rpc_handlers((OtlpGrpc(gate, access_of(settings, "grpc")),))
+    connections = GrpcConnections(limits)
+    server = grpc.aio.server(options=_options(gate.limits.max_body_bytes, limits))
+    server.add_generic_rpc_handlers((OtlpGrpc(gate, access_of(settings, "grpc"), connections),))
     credentials = _credentials(settings)
     if credentials is None:
         port = server.add_insecure_port(settings.grpc_endpoint)
     else:
         port = server.add_secure_port(settings.grpc_endpoint, credentials)
     await server.start()
+    watching = asyncio.create_task(connections.watch(port))
     try:
         yield port
     finally:
         await server.stop(STOP_SECONDS)
+        watching.cancel()
+        await asyncio.gather(watching, return_exceptions=True)
+
+
+def _options(max_body_bytes: int, limits: ConnectionLimits) -> list[tuple[str, int]]:
+    return [
+        # Beyond this, before or after decompression, gRPC itself answers RESOURCE_EXHAUSTED.
+        ("grpc.max_receive_message_length", max_body_bytes),
+        # With it on, a second daemon would share the port instead of failing.
+        ("grpc.so_reuseport", 0),
+        # Allows clients that ping every 10 seconds while idle; faster ones are cut off.
+        ("grpc.keepalive_permit_without_calls", 1),
+        ("grpc.http2.min_ping_interval_without_data_ms", 10_000),
+        # Beyond this a connection is closed as soon as it is accepted.
+        ("grpc.max_allowed_incoming_connections", limits.most),
+        # Until TLS, the preface and the client's settings are there.
+        ("grpc.server_handshake_timeout_ms", int(limits.deadlines.head_seconds * 1000)),
+        # Longer than a metrics exporter's pause of a minute; a client opens another by itself.
+        ("grpc.max_connection_idle_ms", IDLE_SECONDS * 1000),
+        ("grpc.max_concurrent_streams", MAX_STREAMS),
+    ]
 
 
 def _credentials(settings: CollectorSettings) -> Any:

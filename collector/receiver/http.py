@@ -1,16 +1,13 @@
-"""OTLP/HTTP: a small ASGI application on uvicorn that passes bodies to `receive`, as gRPC does."""
+"""OTLP/HTTP: a small ASGI application that passes bodies to `receive`, as gRPC does."""
 
 from __future__ import annotations
 
-import asyncio
 import contextlib
-import socket
-import ssl
 from collections.abc import AsyncIterator, Awaitable, Callable, MutableMapping
 from typing import Any
 
 from collector.decode.otlp import Encoding
-from collector.metrics import REFUSED
+from collector.metrics import CONNECTIONS, CONNECTIONS_CLOSED, REFUSED
 from collector.receiver.answer import CODES, status, status_json
 from collector.receiver.auth import Access, access_of, admit, headers_of, require_host
 from collector.receiver.compression import decompress
@@ -18,7 +15,8 @@ from collector.receiver.incoming import ClientGone, IncomingBody, Receive
 from collector.receiver.receive import Gate, accept
 from collector.refusal import Refusal, Refused, TooLarge
 from collector.settings import CollectorSettings
-from ragvigil.model.endpoint import split_endpoint
+from ragvigil.listener.limits import ConnectionCounts, ConnectionLimits
+from ragvigil.listener.serve import Tls, serve
 from ragvigil.model.span import Signal
 
 Scope = MutableMapping[str, Any]
@@ -32,7 +30,6 @@ MEDIA_TYPES = {
     Encoding.JSON: b"application/json",
 }
 ENCODINGS = {media.decode(): encoding for encoding, media in MEDIA_TYPES.items()}
-KEEP_ALIVE_SECONDS = 75
 STOP_SECONDS = 5
 
 
@@ -78,7 +75,8 @@ class OtlpHttp:
         backfill = admit(headers, self._access)
         self._gate.require_open()
         limit = self._gate.limits.max_body_bytes
-        with self._gate.budget.hold(_declared(headers, limit)) as hold:
+        _require_small(headers, limit)
+        with self._gate.budget.hold() as hold:
             body = await incoming.read(limit, hold)
             coding = headers.get("content-encoding", "")
             body = await decompress(body, coding, limit=limit, hold=hold)
@@ -101,13 +99,15 @@ def _encoding(headers: dict[str, str]) -> Encoding | None:
     return ENCODINGS.get(headers.get("content-type", "").partition(";")[0].strip().lower())
 
 
-def _declared(headers: dict[str, str], limit: int) -> int:
-    """The content length that the client declares, else 0. Raises TooLarge beyond `limit`."""
+def _require_small(headers: dict[str, str], limit: int) -> None:
+    """Raises TooLarge if the client declares more than `limit` bytes.
+
+    Nothing is kept free for what is declared: who declares much and sends nothing would shut out
+    the others.
+    """
     length = headers.get("content-length", "")
-    declared = int(length) if length.isascii() and length.isdigit() else 0
-    if declared > limit:
+    if length.isascii() and length.isdigit() and int(length) > limit:
         raise TooLarge(f"the body is larger than {limit} bytes")
-    return declared
 
 
 async def _refuse(
@@ -145,50 +145,21 @@ async def _send(
 async def serve_http(gate: Gate, settings: CollectorSettings) -> AsyncIterator[int]:
     """Serves OTLP/HTTP on this event loop; yields the port.
 
-    At the end it stops accepting and lets requests in progress finish. Raises OSError if the
-    address cannot be used.
+    At the end it stops accepting and lets requests in progress finish, for at most
+    `STOP_SECONDS`. Raises OSError if the address cannot be used.
     """
-    import uvicorn
-
-    listening = _listen(settings.http_endpoint)
-    config = uvicorn.Config(
-        OtlpHttp(gate, access_of(settings, "http")),
-        http="httptools",
-        ws="none",
-        lifespan="off",
-        log_config=None,
-        access_log=False,
-        server_header=False,
-        timeout_keep_alive=KEEP_ALIVE_SECONDS,
-        timeout_graceful_shutdown=STOP_SECONDS,
-        ssl_certfile=settings.tls_certificate,
-        ssl_keyfile=settings.tls_key,
-        ssl_ca_certs=settings.tls_client_ca,
-        ssl_cert_reqs=ssl.CERT_REQUIRED if settings.tls_client_ca else ssl.CERT_NONE,
+    limits = ConnectionLimits(
+        name="otlp_http",
+        most=settings.limits.max_connections,
+        counts=ConnectionCounts(open=CONNECTIONS, closed=CONNECTIONS_CLOSED),
     )
-    server = uvicorn.Server(config)
-    # The daemon handles SIGTERM and SIGINT itself.
-    server.capture_signals = contextlib.nullcontext  # type: ignore[assignment]
-    serving = asyncio.create_task(server.serve(sockets=[listening]))
-    while not server.started and not serving.done():
-        await asyncio.sleep(0.005)
-    try:
-        yield listening.getsockname()[1]
-    finally:
-        server.should_exit = True
-        await serving
-        listening.close()
-
-
-def _listen(endpoint: str) -> socket.socket:
-    host, port = split_endpoint(endpoint)
-    family = socket.AF_INET6 if ":" in host else socket.AF_INET
-    listening = socket.socket(family, socket.SOCK_STREAM)
-    listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-    try:
-        listening.bind((host, port))
-    except OSError:
-        listening.close()
-        raise
-    listening.setblocking(False)
-    return listening
+    tls = Tls(
+        certificate=settings.tls_certificate,
+        key=settings.tls_key,
+        client_ca=settings.tls_client_ca,
+    )
+    application = OtlpHttp(gate, access_of(settings, "http"))
+    async with serve(
+        application, settings.http_endpoint, limits, tls=tls, stop_seconds=STOP_SECONDS
+    ) as port:
+        yield port

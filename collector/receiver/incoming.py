@@ -1,4 +1,7 @@
-"""Reads the body of an HTTP request over ASGI, with a limit of size and time, or discards it."""
+"""Reads the body of an HTTP request over ASGI, with a limit of size, or discards it.
+
+How long a client may take is the listener's business (`ragvigil.listener.protocol`).
+"""
 
 from __future__ import annotations
 
@@ -6,12 +9,11 @@ import asyncio
 from collections.abc import Awaitable, Callable, MutableMapping
 from typing import Any
 
-from collector.receiver.budget import Hold
-from collector.refusal import Refusal, Refused, TooLarge
+from collector.receiver.budget import Hold, giving_way
+from collector.refusal import TooLarge
 
 Receive = Callable[[], Awaitable[MutableMapping[str, Any]]]
 
-BODY_SECONDS = 30.0
 DRAIN_SECONDS, DRAIN_BYTES = 3.0, 64 << 20  # beyond these the connection is just closed
 
 
@@ -29,22 +31,18 @@ class IncomingBody:
     async def read(self, limit: int, hold: Hold) -> bytes:
         """Reads the whole body and counts it in the byte budget as it arrives.
 
-        Raises TooLarge beyond `limit`, Refused (SLOW, OVERLOADED), ClientGone.
+        Raises TooLarge beyond `limit`, Refused (OVERLOADED), ClientGone.
         """
         pieces: list[bytes] = []
         total = 0
-        try:
-            async with asyncio.timeout(BODY_SECONDS):
-                while not self.is_over:
-                    piece = await self._piece()
-                    total += len(piece)
-                    if total > limit:
-                        raise TooLarge(f"the body is larger than {limit} bytes")
-                    # The declared length is in the budget already; only what exceeds it is added.
-                    hold.grow(max(0, total - hold.taken))
-                    pieces.append(piece)
-        except TimeoutError as error:
-            raise Refused(Refusal.SLOW, f"the body took over {BODY_SECONDS:.0f} s") from error
+        async with giving_way(hold):
+            while not self.is_over:
+                piece = await self._piece()
+                total += len(piece)
+                if total > limit:
+                    raise TooLarge(f"the body is larger than {limit} bytes")
+                hold.grow(len(piece))
+                pieces.append(piece)
         return pieces[0] if len(pieces) == 1 else b"".join(pieces)
 
     async def drain(self) -> None:

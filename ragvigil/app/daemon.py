@@ -12,32 +12,43 @@ import contextlib
 import signal
 import sys
 import time
-from collections.abc import AsyncIterator
+from dataclasses import asdict
+from functools import partial
+from pathlib import Path
 
 import structlog
-import uvicorn
 from prometheus_client import disable_created_metrics
 
 from alerts.settings import MetricsSettings
+from collector.metrics import CONNECTIONS, CONNECTIONS_CLOSED
 from collector.receiver.grpc import serve_grpc
 from collector.receiver.http import serve_http
 from collector.receiver.receive import Gate
 from collector.redaction.redact import Redactor, installation_key
+from collector.spool.reserve import DiskReserve
 from collector.spool.spool import SpoolWriter
+from ragvigil.app.process.descriptors import fit_intake, raise_limit
 from ragvigil.app.process.directory import DirectoryTaken, hold
-from ragvigil.app.process.disk_metrics import watch_disk
+from ragvigil.app.process.disk_metrics import space_of, watch_disk
 from ragvigil.app.process.exposition import Exposition
 from ragvigil.app.process.logs import configure_logs
-from ragvigil.app.process.ports import PortTaken, endpoints, require_free, split
+from ragvigil.app.process.ports import PortTaken, endpoints, require_free
 from ragvigil.app.process.supervise import Core
 from ragvigil.app.settings import Settings, SettingsError, load
 from ragvigil.app.settings.guards import guards
+from ragvigil.listener.limits import ConnectionCounts, ConnectionLimits
+from ragvigil.listener.serve import Tls, serve
 from ragvigil.model.clock import BadClock, Pace, pace
 
 log = structlog.get_logger()
 
+class SpoolUnusable(Exception):
+    """The spool's folder cannot be used; `str(error)` is the line for the user."""
+
+
 CORE_STOP_SECONDS = 18.0
 """How long the core may take to finish before it is killed."""
+METRICS_STOP_SECONDS = 1
 
 
 def main() -> int:
@@ -55,7 +66,11 @@ def main() -> int:
         print(error, file=sys.stderr)
         return 2
     with lock:
-        asyncio.run(run(settings, clock))
+        try:
+            asyncio.run(run(fit_intake(settings, raise_limit()), clock))
+        except SpoolUnusable as error:
+            print(error, file=sys.stderr)
+            return 2
     return 0
 
 
@@ -63,10 +78,16 @@ async def run(settings: Settings, clock: Pace) -> None:
     """Serves until SIGTERM or SIGINT; returns with everything that was acknowledged on disk."""
     stop = _stop_signal()
     started = time.monotonic()
-    spool = await SpoolWriter.open(settings.data_dir / "spool")
-    watch_disk(settings.data_dir)
+    spool = await _open_spool(settings.data_dir / "spool")
+    reserve = settings.store.disk_reserve_bytes
+    watch_disk(settings.data_dir, reserve)
+    disk = DiskReserve(partial(space_of, settings.data_dir), reserve, time.monotonic)
     gate = Gate.open(
-        settings.collector, spool=spool, redactor=_redactor(settings), clock=clock.now_nanos
+        settings.collector,
+        spool=spool,
+        redactor=_redactor(settings),
+        is_disk_short=disk.is_touched,
+        clock=clock.now_nanos,
     )
     core = Core(settings.data_dir, settings.scorers.stall_seconds)
     core.start()
@@ -75,7 +96,9 @@ async def run(settings: Settings, clock: Pace) -> None:
         # spool closes.
         stack.push_async_callback(core.stop, CORE_STOP_SECONDS)
         stack.push_async_callback(spool.close)
-        exposition = Exposition(core, lambda: gate.is_accepting, settings.metrics)
+        exposition = Exposition(
+            core, lambda: gate.is_accepting, settings.metrics, disk.is_touched
+        )
         await stack.enter_async_context(serve_metrics(exposition, settings.metrics))
         await stack.enter_async_context(serve_http(gate, settings.collector))
         await stack.enter_async_context(serve_grpc(gate, settings.collector))
@@ -85,6 +108,22 @@ async def run(settings: Settings, clock: Pace) -> None:
         log.info("stopping")
         gate.close()
     log.info("stopped")
+
+
+async def _open_spool(folder: Path) -> SpoolWriter:
+    """Opens the spool, and logs what its start had to repair. Raises SpoolUnusable."""
+    try:
+        # Seqs begin at the time: those of a spool that was deleted, or put back from a copy, never
+        # come again, and the ledger knows frames by their seq.
+        spool = await SpoolWriter.open(folder, least_seq=int(time.time()) << 20)
+    except OSError as error:
+        raise SpoolUnusable(
+            f"the spool {folder} cannot be used: {error.strerror or error}; it must be a folder "
+            f"that ragvigil may list and write, or set data_dir (RAGVIGIL_DATA_DIR) to another one"
+        ) from error
+    if not spool.recovery.is_clean:
+        log.error("spool repaired", **asdict(spool.recovery))
+    return spool
 
 
 def _stop_signal() -> asyncio.Event:
@@ -102,30 +141,17 @@ def _listening(settings: Settings) -> dict[str, str]:
     return {"_".join(path): endpoint for path, endpoint in endpoints(settings).items()}
 
 
-@contextlib.asynccontextmanager
-async def serve_metrics(application: Exposition, settings: MetricsSettings) -> AsyncIterator[None]:
-    """Serves `application` on this loop; the daemon keeps the handling of signals."""
-    host, port = split(settings.endpoint)
-    config = uvicorn.Config(
-        application,
-        host=host,
-        port=port,
-        lifespan="off",
-        log_config=None,
-        access_log=False,
-        ssl_certfile=settings.tls_certificate,
-        ssl_keyfile=settings.tls_key,
+def serve_metrics(
+    application: Exposition, settings: MetricsSettings
+) -> contextlib.AbstractAsyncContextManager[int]:
+    """Serves `application` on this loop; yields the port."""
+    limits = ConnectionLimits(
+        name="metrics",
+        most=settings.max_connections,
+        counts=ConnectionCounts(open=CONNECTIONS, closed=CONNECTIONS_CLOSED),
     )
-    server = uvicorn.Server(config)
-    server.capture_signals = contextlib.nullcontext  # type: ignore[assignment]
-    serving = asyncio.create_task(server.serve())
-    while not server.started and not serving.done():
-        await asyncio.sleep(0.01)
-    try:
-        yield
-    finally:
-        server.should_exit = True
-        await serving
+    tls = Tls(certificate=settings.tls_certificate, key=settings.tls_key)
+    return serve(application, settings.endpoint, limits, tls=tls, stop_seconds=METRICS_STOP_SECONDS)
 
 
 if __name__ == "__main__":

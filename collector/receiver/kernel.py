@@ -1,0 +1,97 @@
+"""What the kernel knows of the TCP connections that gRPC accepted in this process.
+
+gRPC has a limit of connections and deadlines for the first bytes, but shows no connection: neither
+who it is from, nor what has arrived and waits for the rest of a message. Linux does. On another
+system there are none to see, and gRPC's own limits remain.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import socket
+import struct
+import urllib.parse
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+DESCRIPTORS = Path("/proc/self/fd")
+# Offsets in Linux' struct tcp_info.
+LAST_DATA_RECEIVED_MS, BYTES_RECEIVED, INFO_BYTES = 52, 128, 136
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AcceptedConnection:
+    """A connection now: `peer` is its name in gRPC's calls, `host` its address."""
+
+    descriptor: int
+    peer: str
+    host: str
+    silent_seconds: float
+    received_bytes: int
+
+
+def accepted_on(port: int) -> list[AcceptedConnection]:
+    """The connections of this process that were accepted on `port`."""
+    if not DESCRIPTORS.is_dir():
+        return []
+    found = []
+    for entry in DESCRIPTORS.iterdir():
+        descriptor = int(entry.name)
+        with contextlib.suppress(OSError), _duplicate(descriptor) as connection:
+            if connection.getsockname()[1:2] == (port,):
+                found.append(_accepted(descriptor, connection))
+    return found
+
+
+def open_descriptors() -> int:
+    """How many files this process has open; 0 where the system does not tell."""
+    return sum(1 for _ in DESCRIPTORS.iterdir()) if DESCRIPTORS.is_dir() else 0
+
+
+def end(accepted: AcceptedConnection) -> None:
+    """Ends a connection; gRPC sees the end of the stream and closes it."""
+    with contextlib.suppress(OSError), _duplicate(accepted.descriptor) as connection:
+        # gRPC may have closed it since, and the number may stand for another connection.
+        if _peer(*connection.getpeername()[:2]) == accepted.peer:
+            connection.shutdown(socket.SHUT_RDWR)
+
+
+@contextlib.contextmanager
+def _duplicate(descriptor: int) -> Iterator[socket.socket]:
+    """A socket of our own for the same connection. Raises OSError if there is none."""
+    if not (DESCRIPTORS / str(descriptor)).is_socket():
+        raise OSError
+    copy = os.dup(descriptor)
+    try:
+        connection = socket.socket(fileno=copy)
+    except OSError:
+        os.close(copy)
+        raise
+    with connection:
+        yield connection
+
+
+def _accepted(descriptor: int, connection: socket.socket) -> AcceptedConnection:
+    host, port = connection.getpeername()[:2]
+    info = connection.getsockopt(socket.IPPROTO_TCP, socket.TCP_INFO, INFO_BYTES)
+    return AcceptedConnection(
+        descriptor=descriptor,
+        peer=_peer(host, port),
+        host=host,
+        silent_seconds=struct.unpack_from("=I", info, LAST_DATA_RECEIVED_MS)[0] / 1e3,
+        received_bytes=struct.unpack_from("=Q", info, BYTES_RECEIVED)[0],
+    )
+
+
+def _peer(host: str, port: int) -> str:
+    """As gRPC writes it.
+
+    >>> _peer("::ffff:127.0.0.1", 4317), _peer("::1", 4317)
+    ('ipv4:127.0.0.1:4317', 'ipv6:%5B::1%5D:4317')
+    """
+    host = host.removeprefix("::ffff:")
+    if ":" not in host:
+        return f"ipv4:{host}:{port}"
+    return f"ipv6:{urllib.parse.quote(f'[{host}]', safe=':')}:{port}"

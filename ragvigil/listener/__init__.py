@@ -1,0 +1,1 @@
+"""The one way in which every HTTP listener takes connections: deadlines, caps, who has to go."""

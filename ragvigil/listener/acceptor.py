@@ -1,0 +1,160 @@
+"""Takes connections for one listener, within its caps, whatever the clients do."""
+
+from __future__ import annotations
+
+import asyncio
+import socket
+from collections import Counter
+
+import structlog
+import uvicorn
+
+from ragvigil.listener.eviction import first_to_go
+from ragvigil.listener.limits import Closing, ConnectionLimits, peer_of
+from ragvigil.listener.protocol import GuardedProtocol
+
+log = structlog.get_logger()
+
+ACCEPTS_AT_ONCE = 16
+"""Between two turns of the loop, so that connections which are open get their turn."""
+SWEEP_SECONDS = 1.0
+PAUSE_SECONDS = 0.5
+"""After an accept that failed: the socket stays readable, and the loop would spin."""
+SECONDS_BETWEEN_LINES = 60.0
+
+
+class Acceptor:
+    """The connections of one listening socket; belongs to one event loop.
+
+    asyncio's own server has no caps, knows nothing of a connection before its TLS handshake is
+    done, and writes a line of log for every accept that fails.
+    """
+
+    def __init__(
+        self, server: uvicorn.Server, listening: socket.socket, limits: ConnectionLimits
+    ) -> None:
+        self._server = server
+        self._listening = listening
+        self._limits = limits
+        self._loop = asyncio.get_running_loop()
+        self._open: set[GuardedProtocol] = set()
+        self._of_peer: Counter[str] = Counter()
+        self._next_line_at = 0.0
+        self._failed_accepts = 0
+        self._sweeping: asyncio.Task[None] | None = None
+        self._resuming: asyncio.TimerHandle | None = None
+
+    def start(self) -> None:
+        """Begins to accept."""
+        self._loop.add_reader(self._listening, self._accept)
+        self._sweeping = asyncio.create_task(self._sweep())
+
+    async def stop(self) -> None:
+        """Accepts no more, and ends the handshakes under way."""
+        self._loop.remove_reader(self._listening)
+        if self._resuming is not None:
+            self._resuming.cancel()
+        connecting = [each.connecting for each in self._open if each.connecting is not None]
+        tasks = [*connecting, self._sweeping] if self._sweeping else connecting
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+
+    def _accept(self) -> None:
+        for _ in range(ACCEPTS_AT_ONCE):
+            try:
+                connection, address = self._listening.accept()
+            except (BlockingIOError, InterruptedError, ConnectionAbortedError):
+                return
+            except OSError as error:
+                self._pause(error)
+                return
+            self._admit(connection, peer_of(address[0]))
+
+    def _pause(self, error: OSError) -> None:
+        """Makes room, which gives back a descriptor, and comes back after PAUSE_SECONDS."""
+        self._make_room(None)
+        self._loop.remove_reader(self._listening)
+        self._resuming = self._loop.call_later(
+            PAUSE_SECONDS, self._loop.add_reader, self._listening, self._accept
+        )
+        self._failed_accepts += 1
+        now = self._loop.time()
+        if now >= self._next_line_at:
+            self._next_line_at = now + SECONDS_BETWEEN_LINES
+            log.warning(
+                "connections cannot be accepted",
+                listener=self._limits.name,
+                error=str(error),
+                times=self._failed_accepts,
+                open=len(self._open),
+            )
+            self._failed_accepts = 0
+
+    def _admit(self, connection: socket.socket, peer: str) -> None:
+        if not self._has_room(peer):
+            connection.close()
+            self._limits.count(Closing.NO_ROOM)
+            return
+        protocol = GuardedProtocol(
+            peer=peer,
+            limits=self._limits,
+            on_end=self._forget,
+            config=self._server.config,
+            server_state=self._server.server_state,
+            app_state=self._server.lifespan.state,
+            _loop=self._loop,
+        )
+        self._open.add(protocol)
+        self._of_peer[peer] += 1
+        self._limits.show_open(len(self._open))
+        protocol.connecting = self._loop.create_task(self._connect(connection, protocol))
+
+    async def _connect(self, connection: socket.socket, protocol: GuardedProtocol) -> None:
+        connection.setblocking(False)
+        try:
+            await self._loop.connect_accepted_socket(
+                lambda: protocol, connection, ssl=self._server.config.ssl
+            )
+        except OSError:  # what a client sent was no TLS, or it is gone
+            self._limits.count(Closing.BAD_HANDSHAKE)
+        finally:
+            protocol.connecting = None
+            if protocol.transport is None:
+                connection.close()
+                self._forget(protocol)
+
+    def _forget(self, protocol: GuardedProtocol) -> None:
+        if protocol not in self._open:
+            return
+        self._open.remove(protocol)
+        self._of_peer[protocol.peer] -= 1
+        if not self._of_peer[protocol.peer]:
+            del self._of_peer[protocol.peer]
+        self._limits.show_open(len(self._open))
+
+    def _has_room(self, peer: str) -> bool:
+        """Makes room where there is none. False if nobody may be closed for it."""
+        if self._of_peer[peer] >= self._limits.most_of(peer):
+            return self._make_room(peer)
+        return len(self._open) < self._limits.most or self._make_room(None)
+
+    def _make_room(self, peer: str | None) -> bool:
+        """Closes connections whose clients keep us waiting, of `peer` or of anybody."""
+        candidates = [each.waiting() for each in self._open if peer is None or each.peer == peer]
+        waiting = [each for each in candidates if each is not None]
+        closing = first_to_go(waiting, self._loop.time())
+        for connection in closing:
+            connection.close(Closing.MADE_ROOM)
+            self._forget(connection)
+        return bool(closing)
+
+    async def _sweep(self) -> None:
+        while True:
+            await asyncio.sleep(SWEEP_SECONDS)
+            now = self._loop.time()
+            for connection in list(self._open):
+                reason = connection.overdue(now)
+                if reason is not None:
+                    connection.close(reason)
+                    self._forget(connection)

@@ -1,0 +1,124 @@
+"""Serves an ASGI application on an address, guarded against clients that only hold connections."""
+
+from __future__ import annotations
+
+import asyncio
+import concurrent.futures
+import contextlib
+import socket
+import ssl
+import threading
+from collections.abc import AsyncIterator, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import uvicorn
+
+from ragvigil.listener.acceptor import Acceptor
+from ragvigil.listener.limits import ConnectionLimits
+from ragvigil.model.endpoint import split_endpoint
+
+BACKLOG = 2048
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Tls:
+    """The PEM files of a listener: none without TLS, `client_ca` where clients need one too."""
+
+    certificate: Path | None
+    key: Path | None
+    client_ca: Path | None = None
+
+
+@contextlib.asynccontextmanager
+async def serve(
+    application: Any, endpoint: str, limits: ConnectionLimits, *, tls: Tls, stop_seconds: int
+) -> AsyncIterator[int]:
+    """Serves `application` on this event loop; yields the port.
+
+    At the end it stops accepting and lets requests in progress finish, for at most
+    `stop_seconds`. Raises OSError if the address cannot be used.
+    """
+    config = uvicorn.Config(
+        application,
+        http="httptools",
+        ws="none",
+        lifespan="off",
+        log_config=None,
+        log_level="error",  # a warning for each bad request would be a client's to write
+        access_log=False,
+        server_header=False,
+        timeout_keep_alive=int(limits.deadlines.idle_seconds),
+        timeout_graceful_shutdown=stop_seconds,
+        ssl_certfile=tls.certificate,
+        ssl_keyfile=tls.key,
+        ssl_ca_certs=None if tls.client_ca is None else str(tls.client_ca),
+        ssl_cert_reqs=ssl.CERT_NONE if tls.client_ca is None else ssl.CERT_REQUIRED,
+    )
+    config.load()
+    listening = _listen(endpoint)
+    server = uvicorn.Server(config)
+    # The process handles SIGTERM and SIGINT itself.
+    server.capture_signals = contextlib.nullcontext  # type: ignore[assignment]
+    # Without sockets: uvicorn keeps the connections that the acceptor makes, and ends them.
+    serving = asyncio.create_task(server.serve(sockets=[]))
+    while not server.started and not serving.done():
+        await asyncio.sleep(0.005)
+    acceptor = Acceptor(server, listening, limits)
+    acceptor.start()
+    try:
+        yield listening.getsockname()[1]
+    finally:
+        await acceptor.stop()
+        server.should_exit = True
+        await serving
+        listening.close()
+
+
+def _listen(endpoint: str) -> socket.socket:
+    host, port = split_endpoint(endpoint)
+    family, kind, protocol, _, address = socket.getaddrinfo(
+        host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE
+    )[0]
+    listening = socket.socket(family, kind, protocol)
+    listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    try:
+        listening.bind(address)
+        listening.listen(BACKLOG)
+    except OSError:
+        listening.close()
+        raise
+    listening.setblocking(False)
+    return listening
+
+
+@contextlib.contextmanager
+def in_thread(
+    serving: contextlib.AbstractAsyncContextManager[Any], *, name: str, stop_seconds: float
+) -> Iterator[None]:
+    """Holds an asynchronous context open in a thread with an event loop of its own.
+
+    Raises what entering it raises. At the end it waits at most `stop_seconds` for the thread.
+    """
+    entered: concurrent.futures.Future[asyncio.AbstractEventLoop] = concurrent.futures.Future()
+    stop = asyncio.Event()
+
+    async def hold() -> None:
+        try:
+            async with serving:
+                entered.set_result(asyncio.get_running_loop())
+                await stop.wait()
+        except BaseException as error:
+            if entered.done():
+                raise
+            entered.set_exception(error)
+
+    thread = threading.Thread(target=lambda: asyncio.run(hold()), name=name, daemon=True)
+    thread.start()
+    loop = entered.result()
+    try:
+        yield
+    finally:
+        loop.call_soon_threadsafe(stop.set)
+        thread.join(stop_seconds)
