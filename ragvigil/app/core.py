@@ -9,12 +9,12 @@ from __future__ import annotations
 import contextlib
 import signal
 import socket
-import ssl
 import sys
 import threading
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
+from functools import partial
 from typing import TYPE_CHECKING
 
 import structlog
@@ -35,10 +35,11 @@ from ragvigil.app.pipeline.balance import SpanBalance
 from ragvigil.app.pipeline.loop import Pipeline
 from ragvigil.app.process import memory
 from ragvigil.app.process.control import serve_answers
+from ragvigil.app.process.descriptors import fit_core, raise_limit
 from ragvigil.app.process.directory import hold
+from ragvigil.app.process.disk_metrics import space_of
 from ragvigil.app.process.jobs import Schedule
 from ragvigil.app.process.logs import configure_logs
-from ragvigil.app.process.ports import split
 from ragvigil.app.settings import Settings, load
 from ragvigil.app.sources.golden import Golden
 from ragvigil.app.sources.incidents import Incidents
@@ -47,8 +48,11 @@ from ragvigil.app.sources.judges import judge_source
 from ragvigil.app.sources.operating import Operating
 from ragvigil.app.sources.topics import Topics
 from ragvigil.app.status import Status
+from ragvigil.listener.limits import ConnectionCounts, ConnectionLimits
+from ragvigil.listener.serve import Tls, in_thread, serve
 from ragvigil.model.clock import Pace, pace
 from ragvigil.store.engine.store import Store
+from ragvigil.web.metrics import WEB_CONNECTIONS, WEB_CONNECTIONS_CLOSED
 from ragvigil.web.settings import WebSettings
 from scorers.rubric import load_rubrics
 from scorers.runner import Runner, load_scorers
@@ -61,6 +65,8 @@ log = structlog.get_logger()
 SWITCH_SECONDS = 0.0005
 """How long a thread may hold the interpreter while another waits. With Python's 5 ms the store's
 thread, and the one that reads worker results, waited that long at every step."""
+WEB_STOP_SECONDS = 2
+"""How long a request to the web may still take when the core stops."""
 PREDECESSOR_SECONDS = 30.0
 """How long a core waits for the one before it to release the data directory."""
 
@@ -69,7 +75,7 @@ def main(channel: socket.socket) -> None:
     """Runs until a signal, or until the intake closes `channel`."""
     configure_logs()
     disable_created_metrics()  # type: ignore[no-untyped-call]
-    settings = load()
+    settings = fit_core(load(), raise_limit())
     stop = threading.Event()
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, lambda *_: stop.set())
@@ -107,7 +113,7 @@ def run(settings: Settings, channel: socket.socket, stop: threading.Event, clock
         parts = assemble(settings, store, runner, scores, clock.now)
         pipeline = Pipeline(parts.pipeline)
         balance = SpanBalance(settings.data_dir / "spool", store, pipeline)
-        status = _status(store, parts, pipeline, balance, clock)
+        status = _status(settings, store, parts, pipeline, balance, clock)
         answers = {"metrics": lambda: generate_latest(REGISTRY), "status": status.short}
         _start_control(channel, answers, stop)
         REGISTRY.register(parts.jobs.watch.metrics)
@@ -129,7 +135,12 @@ def run(settings: Settings, channel: socket.socket, stop: threading.Event, clock
 
 
 def _status(
-    store: Store, parts: CoreParts, pipeline: Pipeline, balance: SpanBalance, clock: Pace
+    settings: Settings,
+    store: Store,
+    parts: CoreParts,
+    pipeline: Pipeline,
+    balance: SpanBalance,
+    clock: Pace,
 ) -> Status:
     return Status(
         store=store,
@@ -137,6 +148,8 @@ def _status(
         balance=balance,
         sections=parts.sections,
         needs=parts.runner.needs,
+        space=partial(space_of, settings.data_dir),
+        reserve=settings.store.disk_reserve_bytes,
         clock=clock.now,
     )
 
@@ -189,33 +202,19 @@ def _issues(settings: Settings, store: Store, jobs: Jobs, clock: Pace) -> Issues
     return Issues(store, jobs.issues, jobs.root_causes, external_url=url, clock=clock.now)
 
 
-@contextlib.contextmanager
-def serve_web(application: ASGIApp, settings: WebSettings) -> Iterator[None]:
+def serve_web(
+    application: ASGIApp, settings: WebSettings
+) -> contextlib.AbstractContextManager[None]:
     """Serves the API and pages in a thread with an event loop of its own."""
-    import uvicorn
-
-    host, port = split(settings.endpoint)
-    config = uvicorn.Config(
-        application,
-        host=host,
-        port=port,
-        lifespan="off",
-        log_config=None,
-        access_log=False,
-        server_header=False,
-        ssl_certfile=settings.tls_certificate,
-        ssl_keyfile=settings.tls_key,
-        ssl_ca_certs=settings.tls_client_ca,
-        ssl_cert_reqs=ssl.CERT_REQUIRED if settings.tls_client_ca else ssl.CERT_NONE,
-        timeout_graceful_shutdown=2,
+    limits = ConnectionLimits(
+        name="web",
+        most=settings.max_connections,
+        counts=ConnectionCounts(open=WEB_CONNECTIONS, closed=WEB_CONNECTIONS_CLOSED),
     )
-    server = uvicorn.Server(config)
-    thread = threading.Thread(target=server.run, name="web", daemon=True)
-    thread.start()
-    while not server.started and thread.is_alive():
-        time.sleep(0.01)
-    try:
-        yield
-    finally:
-        server.should_exit = True
-        thread.join(5)
+    tls = Tls(
+        certificate=settings.tls_certificate,
+        key=settings.tls_key,
+        client_ca=settings.tls_client_ca,
+    )
+    serving = serve(application, settings.endpoint, limits, tls=tls, stop_seconds=WEB_STOP_SECONDS)
+    return in_thread(serving, name="web", stop_seconds=2 * WEB_STOP_SECONDS)
