@@ -20,6 +20,7 @@ class Refusal(StrEnum):
     OVERLOADED = "overloaded"
     SPOOL_FULL = "spool_full"
     SPOOL_FAILED = "spool_failed"
+    DISK_RESERVE = "disk_reserve"
     STOPPING = "stopping"
     MEDIA_TYPE = "media_type"
     METHOD = "method"

@@ -38,6 +38,7 @@ CODES = {
     Refusal.OVERLOADED: Codes(http=503, grpc=14),
     Refusal.SPOOL_FULL: Codes(http=503, grpc=14),
     Refusal.SPOOL_FAILED: Codes(http=503, grpc=14),
+    Refusal.DISK_RESERVE: Codes(http=503, grpc=14),
     Refusal.STOPPING: Codes(http=503, grpc=14),
     Refusal.UNAUTHENTICATED: Codes(http=401, grpc=16),
 }

@@ -25,6 +25,7 @@ from ragvigil.model.span import Signal
 # takes 2 us per KB of protobuf and 7 us per KB of JSON, searching every text 40 us per KB.
 ASIDE_BYTES = {Encoding.PROTOBUF: 1 << 20, Encoding.JSON: 256 << 10}
 ASIDE_REDACT_BYTES = 64 << 10
+DISK_IS_SHORT = "the disk is nearly full: what is left is for the spans that were acknowledged"
 FULL_RETRY_SECONDS, FAILED_RETRY_SECONDS, STOPPING_RETRY_SECONDS = 5, 2, 1
 
 
@@ -53,6 +54,7 @@ class Gate:
         spool: Spool,
         redactor: Redactor,
         limits: LimitSettings,
+        is_disk_short: Callable[[], bool] = lambda: False,
         clock: Callable[[], int] = time.time_ns,
     ) -> None:
         self.limits = limits
@@ -60,6 +62,7 @@ class Gate:
         self.is_accepting = True
         self.spool = spool
         self.redactor = redactor
+        self.is_disk_short = is_disk_short
         self.clock = clock
         # One thread: more would only compete with the event loop for the interpreter lock.
         self.aside = ThreadPoolExecutor(max_workers=1, thread_name_prefix="decode")
@@ -71,21 +74,30 @@ class Gate:
         *,
         spool: Spool,
         redactor: Redactor,
+        is_disk_short: Callable[[], bool] = lambda: False,
         clock: Callable[[], int] = time.time_ns,
     ) -> Gate:
         """A gate with these settings, accepting."""
-        return cls(spool=spool, redactor=redactor, limits=settings.limits, clock=clock)
+        return cls(
+            spool=spool,
+            redactor=redactor,
+            limits=settings.limits,
+            is_disk_short=is_disk_short,
+            clock=clock,
+        )
 
     def close(self) -> None:
         """Refuses every new request; requests already inside are finished."""
         self.is_accepting = False
 
     def require_open(self) -> None:
-        """Raises Refused (STOPPING) once closed."""
+        """Raises Refused: STOPPING once closed, DISK_RESERVE while the disk is short."""
         if not self.is_accepting:
             raise Refused(
                 Refusal.STOPPING, "ragvigil is stopping", retry_seconds=STOPPING_RETRY_SECONDS
             )
+        if self.is_disk_short():
+            raise Refused(Refusal.DISK_RESERVE, DISK_IS_SHORT, retry_seconds=FULL_RETRY_SECONDS)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -42,6 +42,7 @@ from ragvigil.model.clock import BadClock, Pace, pace
 
 log = structlog.get_logger()
 
+
 class SpoolUnusable(Exception):
     """The spool's folder cannot be used; `str(error)` is the line for the user."""
 
@@ -96,9 +97,7 @@ async def run(settings: Settings, clock: Pace) -> None:
         # spool closes.
         stack.push_async_callback(core.stop, CORE_STOP_SECONDS)
         stack.push_async_callback(spool.close)
-        exposition = Exposition(
-            core, lambda: gate.is_accepting, settings.metrics, disk.is_touched
-        )
+        exposition = Exposition(core, lambda: gate.is_accepting, settings.metrics, disk.is_touched)
         await stack.enter_async_context(serve_metrics(exposition, settings.metrics))
         await stack.enter_async_context(serve_http(gate, settings.collector))
         await stack.enter_async_context(serve_grpc(gate, settings.collector))

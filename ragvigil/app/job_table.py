@@ -6,16 +6,19 @@ import math
 import threading
 import time
 from dataclasses import replace
+from functools import partial
 
 import structlog
 
 from alerts.deltas.job import DeltaJob
 from alerts.deltas.metrics import ScoreMetrics
+from collector.spool.reserve import DiskReserve
 from ragvigil.app.parts import CoreParts, Jobs
 from ragvigil.app.pipeline import metrics
 from ragvigil.app.pipeline.balance import SpanBalance
 from ragvigil.app.pipeline.dirty_minutes import DirtyMinutes
 from ragvigil.app.pipeline.loop import Pipeline
+from ragvigil.app.process.disk_metrics import space_of
 from ragvigil.app.process.jobs import JOBS_PUT_OFF, Job
 from ragvigil.app.settings import Settings
 from ragvigil.app.sources import issue_gauges
@@ -28,7 +31,7 @@ from scorers.calibration.report import Calibration
 log = structlog.get_logger()
 
 SEGMENT_GRACE_SECONDS = 300.0
-"""Spool segments that the checkpoint has passed are kept at least this long."""
+"""Spool segments that the checkpoint has passed are kept at least this long, if there is room."""
 ROLLUP_SECONDS, DELTA_SECONDS, BALANCE_SECONDS, RETENTION_SECONDS = 2.0, 15.0, 60.0, 3600.0
 ROLLUP_TURNS = 4
 """How many times in a row roll-ups are put off while the core is behind: under load a minute
@@ -90,7 +93,7 @@ def periodic_jobs(
         _gives_way(rollups_job, pipeline, ROLLUP_TURNS),
         Job(name="watch", every_seconds=WATCH_SECONDS, function=parts.jobs.watch.run),
         Job(name="deltas", every_seconds=DELTA_SECONDS, function=deltas),
-        *_upkeep_jobs(store, balance),
+        *_upkeep_jobs(settings, store, balance),
         *_question_jobs(parts.jobs),
         *_issue_jobs(settings, store, parts.jobs, scores, clock),
         *_judge_jobs(parts.jobs, Calibration(store, failing, clock)),
@@ -114,10 +117,13 @@ def _gives_way(job: Job, pipeline: Pipeline, turns: float = math.inf) -> Job:
     return replace(job, function=run)
 
 
-def _upkeep_jobs(store: Store, balance: SpanBalance) -> list[Job]:
+def _upkeep_jobs(settings: Settings, store: Store, balance: SpanBalance) -> list[Job]:
+    reserve = settings.store.disk_reserve_bytes
+    disk = DiskReserve(partial(space_of, settings.data_dir), reserve, time.monotonic)
+
     def check_balance() -> None:
         metrics.LEDGER_MISMATCH.set(balance.mismatch())
-        balance.drop_segments(SEGMENT_GRACE_SECONDS)
+        balance.drop_segments(0.0 if disk.is_touched() else SEGMENT_GRACE_SECONDS)
 
     def apply_retention() -> None:
         retention.apply_days(store)

@@ -7,6 +7,7 @@ import time
 from collections.abc import Callable, Mapping
 
 from collector.doctor.diagnose import RecordGroup, diagnose
+from collector.spool.reserve import Space, reserve_of
 from ragvigil.app import plugins
 from ragvigil.app.pipeline.balance import SpanBalance
 from ragvigil.app.pipeline.loop import Pipeline
@@ -22,7 +23,8 @@ class Status:
     """The API's `StatusSource`, and the short answer for `/readyz`.
 
     `sections` returns the sections that the parts write themselves; `needs` are the fields of a
-    record that each rubric needs. For any number of threads.
+    record that each rubric needs; `space` looks at the disk, of which `reserve` is the setting. For
+    any number of threads.
     """
 
     def __init__(
@@ -33,10 +35,13 @@ class Status:
         balance: SpanBalance,
         sections: Callable[[], Mapping[str, object]],
         needs: Mapping[str, tuple[str, ...]],
+        space: Callable[[], Space],
+        reserve: int | None = None,
         clock: Clock = time.time,
     ) -> None:
         self._store, self._pipeline, self._balance = store, pipeline, balance
         self._sections, self._needs = sections, needs
+        self._space, self._reserve = space, reserve
         self._clock, self._started = clock, time.monotonic()
         self.is_ready = False
 
@@ -58,11 +63,21 @@ class Status:
             **self._sections(),
             "plugins": {"left_out": [str(plugin) for plugin in plugins.left_out()]},
             "spool": {"bytes": self._balance.spool_bytes()},
+            "disk": self._disk(),
             "store": {
                 name: getattr(writer, name)
                 for name in writer.__slots__
                 if isinstance(getattr(writer, name), bool | int | float | str | None)
             },
+        }
+
+    def _disk(self) -> Mapping[str, object]:
+        space = self._space()
+        reserve = reserve_of(space.total, self._reserve)
+        return {
+            "free_bytes": space.free,
+            "reserve_bytes": reserve,
+            "refuses_spans": space.free < reserve,
         }
 
     def ledger(self) -> Mapping[str, Mapping[str, int]]:

@@ -25,6 +25,13 @@ class StoreSettings(BaseModel):
         ge=64 * 1024**2,
         description="size of the embedded store at which the oldest days are dropped, spans first",
     )
+    disk_reserve_bytes: int | None = Field(
+        default=None,
+        ge=0,
+        description="free bytes under data_dir that only the store uses: with less, spans are "
+        "refused until a tenth more is free; the default is 5 % of the disk, at least 512 MB and "
+        "at most half of it",
+    )
     spans_days: int = Field(default=14, ge=1, le=3650, description="days that spans are kept")
     scores_days: int = Field(
         default=90, ge=1, le=3650, description="days that records, texts and scores are kept"

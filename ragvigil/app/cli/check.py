@@ -9,7 +9,9 @@ from dataclasses import asdict, dataclass
 
 from pydantic import BaseModel, SecretStr
 
+from collector.spool.reserve import reserve_of
 from ragvigil.app import plugins
+from ragvigil.app.process.disk_metrics import space_of
 from ragvigil.app.process.ports import endpoints
 from ragvigil.app.settings import Settings, known_keys, unknown_rubrics
 from ragvigil.app.settings.guards import doubts, guards
@@ -52,6 +54,7 @@ def warnings(settings: Settings) -> Iterator[SettingsWarning]:
         )
     for key, explanation in doubts(settings):
         yield SettingsWarning(key=key, explanation=explanation)
+    yield from _about_the_disk(settings)
     yield from _about_the_judge(settings.judge)
     for sentence in unknown_rubrics(settings, load_rubrics()):
         yield SettingsWarning(
@@ -62,6 +65,29 @@ def warnings(settings: Settings) -> Iterator[SettingsWarning]:
         yield SettingsWarning(
             key=f"{plugin.group} {plugin.name} of {plugin.distribution}",
             explanation=f"this plug-in cannot be used, the daemon runs without it: {plugin.reason}",
+        )
+
+
+def _about_the_disk(settings: Settings) -> Iterator[SettingsWarning]:
+    """Whether the disk under `data_dir` is so small that most of it is reserve or store."""
+    try:
+        folders = (settings.data_dir, *settings.data_dir.absolute().parents)
+        total = space_of(next(folder for folder in folders if folder.is_dir())).total
+    except OSError:
+        return  # the daemon says it when it starts
+    reserve = reserve_of(total, settings.store.disk_reserve_bytes)
+    if 4 * reserve > total:
+        yield SettingsWarning(
+            key="[store] disk_reserve_bytes",
+            explanation=f"the disk under data_dir has {total >> 20} MB, and spans are refused "
+            f"while less than {reserve >> 20} MB are free; give it 4 GB or more",
+        )
+    most = settings.store.max_bytes
+    if not settings.store.url and most is not None and most + reserve > total:
+        yield SettingsWarning(
+            key="[store] max_bytes",
+            explanation=f"the disk under data_dir has {total >> 20} MB: spans are refused before "
+            f"the store reaches {most >> 20} MB and drops its oldest days",
         )
 
 

@@ -1,4 +1,4 @@
-"""Metrics of the disk under `data_dir`: when it is full, spans are refused."""
+"""The disk under `data_dir`: its free space and its metrics."""
 
 from __future__ import annotations
 
@@ -7,20 +7,33 @@ from pathlib import Path
 
 from prometheus_client import Gauge
 
+from collector.spool.reserve import Space, reserve_of
+
 FREE = Gauge("ragvigil_disk_free_bytes", "Bytes that the daemon may still write under data_dir.")
 TOTAL = Gauge("ragvigil_disk_total_bytes", "Size of the file system under data_dir.")
+RESERVE = Gauge(
+    "ragvigil_disk_reserve_bytes",
+    "Free bytes under data_dir below which spans are refused, so that the store can go on.",
+)
 SPOOL = Gauge(
     "ragvigil_spool_bytes", "Size of the spool: frames that wait, and those kept for late spans."
 )
 
 
-def watch_disk(data_dir: Path) -> None:
+def space_of(data_dir: Path) -> Space:
+    """The space of the file system that holds `data_dir`. Raises OSError if that is gone."""
+    usage = shutil.disk_usage(data_dir)
+    return Space(free=usage.free, total=usage.total)
+
+
+def watch_disk(data_dir: Path, reserve: int | None = None) -> None:
     """Makes every scrape read the disk; call it in the intake, which outlives the core.
 
-    A scrape raises OSError if `data_dir` is gone.
+    `reserve` is the setting. A scrape raises OSError if `data_dir` is gone.
     """
-    FREE.set_function(lambda: shutil.disk_usage(data_dir).free)
-    TOTAL.set_function(lambda: shutil.disk_usage(data_dir).total)
+    FREE.set_function(lambda: space_of(data_dir).free)
+    TOTAL.set_function(lambda: space_of(data_dir).total)
+    RESERVE.set_function(lambda: reserve_of(space_of(data_dir).total, reserve))
     SPOOL.set_function(lambda: _size(data_dir / "spool"))
 
 

@@ -10,6 +10,7 @@ from typing import Any
 from prometheus_client import REGISTRY, Counter, generate_latest
 
 from alerts.settings import MetricsSettings
+from collector.receiver.receive import DISK_IS_SHORT
 from ragvigil.app.process.supervise import Core
 from ragvigil.model.endpoint import answers_to, is_loopback, split_endpoint
 from ragvigil.model.token import bearer, is_same
@@ -39,15 +40,20 @@ PROMETHEUS_TEXT = b"text/plain; version=0.0.4; charset=utf-8"
 class Exposition:
     """ASGI application of the metrics listener.
 
-    `is_accepting` returns whether the receivers accept spans. Each scrape asks the core for its
-    series: a core that is down has no series, never stale ones.
+    `is_accepting` returns whether the receivers accept spans, `is_disk_short` whether they refuse
+    them for want of space. Each scrape asks the core for its series: a core that is down has no
+    series, never stale ones.
     """
 
     def __init__(
-        self, core: Core, is_accepting: Callable[[], bool], settings: MetricsSettings
+        self,
+        core: Core,
+        is_accepting: Callable[[], bool],
+        settings: MetricsSettings,
+        is_disk_short: Callable[[], bool] = lambda: False,
     ) -> None:
         self._core = core
-        self._is_accepting = is_accepting
+        self._is_accepting, self._is_disk_short = is_accepting, is_disk_short
         self._token = settings.secret()
         self._is_loopback = is_loopback(split_endpoint(settings.endpoint)[0])
         self._hosts = settings.allowed_hosts
@@ -68,7 +74,8 @@ class Exposition:
                 return 503, f"{self._core.stall}\n".encode(), b"text/plain"
             return (200 if self._is_accepting() else 503), b"", b"text/plain"
         if path == "/readyz":
-            return (200 if await self._is_ready() else 503), b"", b"text/plain"
+            reason = await self._unready()
+            return (503 if reason else 200), f"{reason}\n".encode() * bool(reason), b"text/plain"
         if path == "/metrics":
             refusal = self._refusal(scope)
             if refusal is not None:
@@ -79,9 +86,16 @@ class Exposition:
             return 200, generate_latest(REGISTRY) + (core or b""), PROMETHEUS_TEXT
         return 404, b"here are /metrics, /healthz and /readyz\n", b"text/plain"
 
-    async def _is_ready(self) -> bool:
+    async def _unready(self) -> str:
+        """Why the daemon is not ready, in a sentence; empty if it is."""
+        if not self._is_accepting():
+            return "ragvigil is stopping"
+        if self._is_disk_short():
+            return f"{DISK_IS_SHORT}; free some, or lower [store] max_bytes"
         answer = await self._core.ask("status")
-        return self._is_accepting() and answer is not None and bool(json.loads(answer)["ready"])
+        if answer is None:
+            return self._core.stall or "the core process is not running; the spool takes spans"
+        return "" if json.loads(answer)["ready"] else "the core process is starting"
 
     def _refusal(self, scope: Scope) -> ScrapeRefusal | None:
         if self._is_loopback and not answers_to(", ".join(_values(scope, b"host")), self._hosts):

@@ -30,9 +30,9 @@ class SlowSpool(KeptSpool):
         return await super().append(payload, **meta)
 
 
-def gate(spool: KeptSpool) -> Gate:
+def gate(spool: KeptSpool, **more: Any) -> Gate:
     redactor = Redactor(RedactSettings(), key=KEY)
-    return Gate(spool=spool, redactor=redactor, limits=LimitSettings(), clock=lambda: 42)
+    return Gate(spool=spool, redactor=redactor, limits=LimitSettings(), clock=lambda: 42, **more)
 
 
 async def take(body: bytes, at: Gate, encoding: Encoding = Encoding.PROTOBUF) -> Any:
@@ -49,6 +49,18 @@ async def test_nothing_is_acknowledged_before_the_spool_says_durable() -> None:
     assert (await taking).rejected == 0
     assert [kept["received_unix_nano"] for kept in spool.kept] == [42]
     assert [kept["backfill"] for kept in spool.kept] == ["b"]
+
+
+async def test_what_is_left_of_a_short_disk_is_not_for_new_spans() -> None:
+    spool, is_short = KeptSpool(), True
+    at = gate(spool, is_disk_short=lambda: is_short)
+    with pytest.raises(Refused) as refused:
+        await take(trace_request().SerializeToString(), at)
+    assert (refused.value.reason, refused.value.retry_seconds) == (Refusal.DISK_RESERVE, 5)
+    assert spool.kept == []
+    is_short = False
+    await take(trace_request().SerializeToString(), at)
+    assert len(spool.kept) == 1
 
 
 async def test_a_clean_protobuf_body_reaches_the_spool_to_the_byte() -> None:

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from collector.spool.reserve import Space
 from ragvigil.app.status import Status
 from ragvigil.store.engine.store import Store
 from tests.pipelines import Core, answer
@@ -30,6 +31,7 @@ def status(core: Core) -> Status:
         balance=core.balance,
         sections=core.parts.sections,
         needs=core.parts.runner.needs,
+        space=lambda: Space(free=500, total=1000),
     )
 
 
@@ -45,7 +47,7 @@ async def test_every_section_is_json_and_agrees_with_the_ledger(core: Core, stat
     core.pass_time(QUIET)
     sections = json.loads(json.dumps(status.status()))
     names = {"daemon", "spans", "traces", "judge", "local", "issues", "export", "plugins"}
-    assert set(sections) == names | {"spool", "store"}
+    assert set(sections) == names | {"spool", "store", "disk"}
     assert sections["daemon"]["open_traces"] == 1
     assert sections["spans"] == status.ledger()["spans"]
     assert sections["spans"]["acknowledged"] == 5
@@ -54,6 +56,7 @@ async def test_every_section_is_json_and_agrees_with_the_ledger(core: Core, stat
     assert sections["judge"] == {"on": False, "reason": "no judge is configured: [judge] model"}
     assert sections["plugins"] == {"left_out": []}
     assert sections["spool"]["bytes"] > 0
+    assert sections["disk"] == {"free_bytes": 500, "reserve_bytes": 500, "refuses_spans": False}
 
 
 async def test_the_doctor_names_what_the_records_lack_and_what_that_switches_off(

@@ -10,6 +10,8 @@ from pydantic import SecretStr
 
 from alerts.settings import MetricsSettings
 from collector.settings import CollectorSettings
+from collector.spool.reserve import Space
+from ragvigil.app.cli import check
 from ragvigil.app.cli.check import plain, report, warnings
 from ragvigil.app.settings import Settings, known_keys
 from ragvigil.app.settings.guards import guards
@@ -18,12 +20,32 @@ from scorers.judge.settings import JudgeSettings
 from scorers.settings import ScorersSettings
 
 
+@pytest.fixture(autouse=True)
+def _large_disk(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(check, "space_of", lambda _: Space(free=1 << 40, total=1 << 40))
+
+
 def keys(settings: Settings) -> list[str]:
     return [warning.key for warning in warnings(settings)]
 
 
 def test_the_defaults_need_no_warning() -> None:
     assert keys(Settings()) == []
+
+
+@pytest.mark.parametrize(
+    ("total", "expected"),
+    [
+        (100 << 30, []),
+        (10 << 30, ["[store] max_bytes"]),
+        (1 << 30, ["[store] disk_reserve_bytes", "[store] max_bytes"]),
+    ],
+)
+def test_a_disk_that_is_small_for_the_store_is_warned_of(
+    total: int, expected: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(check, "space_of", lambda _: Space(free=total, total=total))
+    assert keys(Settings()) == expected
 
 
 def test_open_addresses_in_clear_text_are_warned_of_section_by_section() -> None:

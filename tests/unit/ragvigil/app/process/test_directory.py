@@ -72,3 +72,13 @@ def test_the_patient_get_it_when_the_one_before_lets_go(tmp_path: Path) -> None:
     Timer(0.2, first.close).start()
     with hold(tmp_path, "core", 60):
         assert first.closed
+
+
+def test_a_directory_that_cannot_be_made_is_said_in_a_sentence(tmp_path: Path) -> None:
+    (tmp_path / "file").touch()
+    with pytest.raises(DirectoryTaken) as found:
+        hold(tmp_path / "file" / "data", "daemon")
+    assert str(found.value) == (
+        f"data_dir {tmp_path}/file/data cannot be used: Not a directory; it must be a folder that "
+        "ragvigil may write, or set data_dir (RAGVIGIL_DATA_DIR) to another one"
+    )

@@ -5,7 +5,7 @@ from __future__ import annotations
 import shutil
 from pathlib import Path
 
-from ragvigil.app.process.disk_metrics import FREE, SPOOL, TOTAL, watch_disk
+from ragvigil.app.process.disk_metrics import FREE, RESERVE, SPOOL, TOTAL, watch_disk
 
 
 def value(gauge: object) -> float:
@@ -28,3 +28,8 @@ def test_every_scrape_looks_at_the_disk_again(tmp_path: Path) -> None:
 def test_free_is_a_part_of_the_whole(tmp_path: Path) -> None:
     watch_disk(tmp_path)
     assert 0 < value(FREE) <= value(TOTAL) == shutil.disk_usage(tmp_path).total
+
+
+def test_the_reserve_is_that_of_the_setting(tmp_path: Path) -> None:
+    watch_disk(tmp_path, 4711)
+    assert value(RESERVE) == 4711
