@@ -20,11 +20,11 @@ SPANS = SPANS_A_TRACE * TRACES_A_REQUEST
 CHUNKS, WORDS_A_CHUNK, BAD_SHARE = 8, 120, 0.1
 
 
-def make(traces: int, *, seed: int) -> list[bytes]:
-    """Serialised requests of `TRACES_A_REQUEST` traces each; ids are distinct per seed."""
+def make(traces: int, *, seed: int, per_request: int = TRACES_A_REQUEST) -> list[bytes]:
+    """Serialised requests of `per_request` traces each; ids are distinct per seed."""
     rng = random.Random(seed)
     pool = [(f"doc-{i:04d}", _words(rng, WORDS_A_CHUNK)) for i in range(400)]
-    return [_request(rng, pool) for _ in range(traces // TRACES_A_REQUEST)]
+    return [_request(rng, pool, per_request) for _ in range(traces // per_request)]
 
 
 def _words(rng: random.Random, count: int) -> str:
@@ -33,13 +33,13 @@ def _words(rng: random.Random, count: int) -> str:
     )
 
 
-def _request(rng: random.Random, pool: list[tuple[str, str]]) -> bytes:
+def _request(rng: random.Random, pool: list[tuple[str, str]], traces: int) -> bytes:
     request = ExportTraceServiceRequest()
     resource = request.resource_spans.add()
     _put(resource.resource.attributes, {"service.name": "bench-rag"})
     scope = resource.scope_spans.add()
     scope.scope.name = "bench"
-    for _ in range(TRACES_A_REQUEST):
+    for _ in range(traces):
         _trace(rng, scope, pool)
     return request.SerializeToString()
 

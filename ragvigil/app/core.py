@@ -67,6 +67,8 @@ SWITCH_SECONDS = 0.0005
 thread, and the one that reads worker results, waited that long at every step."""
 WEB_STOP_SECONDS = 2
 """How long a request to the web may still take when the core stops."""
+KEEP_SECONDS = 5.0
+"""How old an answer of the API may be."""
 PREDECESSOR_SECONDS = 30.0
 """How long a core waits for the one before it to release the data directory."""
 
@@ -192,6 +194,7 @@ def _application(
         charting=Topics(store, jobs.topics, settings.clustering.topics),
         keeping=Golden(jobs.golden),
         clock=lambda: datetime.fromtimestamp(clock.now(), UTC),
+        keep_seconds=KEEP_SECONDS,
     )
 
 

@@ -11,7 +11,7 @@ from fastapi.responses import JSONResponse
 from pydantic import BaseModel, Field
 from starlette.exceptions import HTTPException
 
-from ragvigil.store.engine.errors import QueryFailed, StoreError
+from ragvigil.store.engine.errors import Abandoned, QueryFailed, StoreError
 
 log = structlog.get_logger()
 
@@ -90,6 +90,8 @@ async def _on_invalid(_: Request, error: Exception) -> JSONResponse:
 
 
 async def _on_store(request: Request, error: Exception) -> JSONResponse:
+    if isinstance(error, Abandoned):
+        return error_response(503, "nobody waits for this answer any more")
     log.warning("the store did not answer", path=request.url.path, error=str(error))
     if isinstance(error, QueryFailed):
         return error_response(503, "too much to read at once; ask for less, or try again")

@@ -14,6 +14,7 @@ from starlette.staticfiles import StaticFiles
 from starlette.types import ASGIApp
 
 from ragvigil.model.endpoint import split_endpoint
+from ragvigil.web.answers import API, Answers
 from ragvigil.web.api import (
     alerts,
     audits,
@@ -92,9 +93,11 @@ def api(
     charting: topics.TopicSource | None = None,
     keeping: golden.GoldenSource | None = None,
     clock: Callable[[], datetime] = lambda: datetime.now(UTC),
+    keep_seconds: float = 0.0,
 ) -> ASGIApp:
     """The application behind its guard, for any ASGI server.
 
+    A slow answer is kept for `keep_seconds` at most; 0 keeps none.
     Raises ValueError where `tokens_file` holds no token any more.
     """
     app = application(
@@ -110,7 +113,14 @@ def api(
         keeping=keeping,
         clock=clock,
     )
-    return Guard(app, app.state.access, hosts(settings), settings.max_body_bytes)
+    answers = Answers(
+        app,
+        app.state.access,
+        routes=_first_steps(app),
+        keep_seconds=keep_seconds,
+        now=lambda: clock().timestamp(),
+    )
+    return Guard(answers, app.state.access, hosts(settings), settings.max_body_bytes)
 
 
 def application(
@@ -160,6 +170,12 @@ def _route(app: FastAPI) -> None:
         app.include_router(router)
     app.mount("/static", StaticFiles(directory=WEB / "static"))
     handle_errors(app)
+
+
+def _first_steps(app: FastAPI) -> set[str]:
+    """What follows `/api/v1/` in the paths of the application."""
+    paths = (route.path for router in app.state.routers for route in router.routes)
+    return {path.removeprefix(API).partition("/")[0] for path in paths if path.startswith(API)}
 
 
 def hosts(settings: WebSettings) -> set[str]:

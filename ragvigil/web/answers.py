@@ -1,0 +1,273 @@
+"""Reads of the API: made once for all who ask at the same time, and kept for a few seconds.
+
+A read waits for one of a few turns, so that any number of clients asks the store for little at
+once. One that would wait for more than five seconds is answered 503 with `Retry-After`; one that
+nobody waits for any more gives up its turn, and its queries leave the store's queue.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import time
+from collections.abc import Callable, Collection
+from dataclasses import dataclass, field
+from email.utils import formatdate
+from enum import StrEnum
+from typing import Any, NamedTuple
+
+from starlette.datastructures import Headers
+from starlette.exceptions import HTTPException
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from ragvigil.store.engine.scope import QueryScope
+from ragvigil.web import metrics
+from ragvigil.web.errors import error_response
+from ragvigil.web.permissions import Access
+from ragvigil.web.turns import Busy, Turns
+
+API = "/api/v1/"
+FEEDBACK = f"{API}feedback"
+SUMMARIES = frozenset(
+    {
+        "audits", "deltas", "disagreements", "doctor", "estimates", "incidents", "issue-pairs",
+        "issues", "judges", "ledger", "notices", "operating-points", "records", "status", "topics",
+        "traffic", "why",
+    }
+)  # fmt: skip
+"""Routes about all traffic: kept, and the same before and after one person's feedback."""
+AT_ONCE = 4
+"""Twice the store's connections for pages: while some answers are read, others are written."""
+KEPT_TIMES = 4
+"""An answer is kept for so many times the seconds that it took: a quick one is always new, and a
+slow one occupies the store for a fifth of the time at most."""
+MOST_KEPT_BYTES = 16 * 1024**2
+MOST_SECONDS, RETRY_SECONDS = 20.0, 2.0
+"""A client that has waited so long is told to come back: most give up after 25 or 30. The answer is
+made meanwhile."""
+
+
+class Key(NamedTuple):
+    """What an answer depends on."""
+
+    route: str
+    role: str
+    path: str
+    query: bytes
+    writes: int
+
+
+class Source(StrEnum):
+    """Where an answer comes from."""
+
+    MADE = "made"
+    SHARED = "shared"
+    KEPT = "kept"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Answer:
+    """A whole response; `made` is in Unix seconds, `kept_until` on the clock of `Answers`."""
+
+    status: int
+    headers: tuple[tuple[bytes, bytes], ...]
+    body: bytes
+    made: float
+    kept_until: float
+
+
+@dataclass(slots=True, kw_only=True)
+class _Flight:
+    """An answer that is being made, and how many wait for it.
+
+    `is_promised`: a client was told to come back for it.
+    """
+
+    queries: QueryScope
+    task: asyncio.Task[Answer]
+    waiting: int = 0
+    is_promised: bool = False
+
+
+@dataclass(slots=True)
+class _Response:
+    """Collects the messages of a response."""
+
+    start: Message = field(default_factory=lambda: {"status": 500})
+    body: bytearray = field(default_factory=bytearray)
+
+    async def send(self, message: Message) -> None:
+        if message["type"] == "http.response.start":
+            self.start = message
+        else:
+            self.body += message.get("body", b"")
+
+    def answer(self, made: float, kept_until: float) -> Answer:
+        return Answer(
+            status=self.start["status"],
+            headers=tuple(map(tuple, self.start.get("headers", ()))),
+            body=bytes(self.body),
+            made=made,
+            kept_until=kept_until,
+        )
+
+
+class Answers:
+    """ASGI middleware around the application; other requests than reads of the API pass through.
+
+    `routes` are the first steps of the paths under `/api/v1`. `keep_seconds` is the longest that an
+    answer is kept; 0 keeps none. `now` gives Unix seconds. A request that changes something makes
+    all kept answers old before its own reply is sent: its sender reads what it wrote.
+    """
+
+    def __init__(
+        self,
+        app: ASGIApp,
+        access: Access,
+        *,
+        routes: Collection[str],
+        keep_seconds: float,
+        now: Callable[[], float],
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self._app, self._access, self._routes = app, access, frozenset(routes)
+        self._keep_seconds, self._now, self._clock = keep_seconds, now, clock
+        self._turns = Turns(AT_ONCE, clock)
+        self._flights: dict[Key, _Flight] = {}
+        self._kept: dict[Key, Answer] = {}
+        self._writes = self._feedback = 0
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answers a read of the API, or passes the request on."""
+        if scope["type"] != "http" or not scope["path"].startswith(API):
+            await self._app(scope, receive, send)
+        elif scope["method"] != "GET":
+            await self._write(scope, receive, send)
+        else:
+            role = self._access.role(*Headers(scope=scope).getlist("authorization"))
+            if role is None:
+                await self._app(scope, receive, send)  # which refuses it
+            else:
+                await self._read(self._key(scope, role), scope, receive, send)
+
+    async def _write(self, scope: Scope, receive: Receive, send: Send) -> None:
+        async def after_the_write(message: Message) -> None:
+            self._count_write(scope["path"])
+            await send(message)
+
+        await self._app(scope, receive, after_the_write)
+
+    def _count_write(self, path: str) -> None:
+        if path == FEEDBACK:
+            self._feedback += 1
+        else:
+            self._writes += 1
+            self._kept.clear()
+
+    def _key(self, scope: Scope, role: str) -> Key:
+        """Equal for requests with the same answer; a write that may change it makes another."""
+        step = scope["path"].removeprefix(API).partition("/")[0]
+        route = step if step in self._routes else "other"
+        writes = self._writes if route in SUMMARIES else self._writes + self._feedback
+        return Key(route, role, scope["path"], scope["query_string"], writes)
+
+    async def _read(self, key: Key, scope: Scope, receive: Receive, send: Send) -> None:
+        kept = self._kept.get(key)
+        if kept is not None and self._clock() < kept.kept_until:
+            metrics.ANSWERS.labels(Source.KEPT).inc()
+            await _send(kept, send)
+            return
+        try:
+            answer = await self._shared(key, scope, receive)
+        except Busy as busy:
+            metrics.REFUSED.labels(key.route).inc()
+            headers = {"retry-after": str(busy.retry_seconds)}
+            refusal = error_response(503, "too many ask at once; try again", headers=headers)
+            await refusal(scope, receive, send)
+        except HTTPException as error:
+            await error_response(error.status_code, str(error.detail))(scope, receive, send)
+        else:
+            if answer is not None:
+                await _send(answer, send)
+
+    async def _shared(self, key: Key, scope: Scope, receive: Receive) -> Answer | None:
+        """The answer, which others may wait for too; None where the client has left.
+
+        Raises Busy, and HTTPException for a body that the guard refuses.
+        """
+        flight = self._flights.get(key)
+        metrics.ANSWERS.labels(Source.SHARED if flight else Source.MADE).inc()
+        if flight is None:
+            flight = self._start(key, scope)
+        flight.waiting += 1
+        client = asyncio.create_task(_until_gone(receive))
+        both: set[asyncio.Future[Any]] = {flight.task, client}
+        try:
+            await asyncio.wait(both, timeout=MOST_SECONDS, return_when=asyncio.FIRST_COMPLETED)
+            if flight.task.done():
+                return flight.task.result()
+            if not client.done():
+                flight.is_promised = True
+                raise Busy(RETRY_SECONDS)
+            return client.result()
+        finally:
+            client.cancel()
+            flight.waiting -= 1
+            if not (flight.waiting or flight.is_promised or flight.task.done()):
+                metrics.ABANDONED.labels(key.route).inc()
+                del self._flights[key]  # the next to ask starts a new one
+                flight.queries.abandon()
+                flight.task.cancel()
+
+    def _start(self, key: Key, scope: Scope) -> _Flight:
+        queries = QueryScope()
+        task = asyncio.create_task(self._make(key, scope, queries))
+        flight = _Flight(queries=queries, task=task)
+        self._flights[key] = flight
+
+        def landed(task: asyncio.Future[Answer]) -> None:
+            if self._flights.get(key) is flight:
+                del self._flights[key]
+            if not task.cancelled():
+                task.exception()  # asyncio logs one that nobody looks at
+
+        task.add_done_callback(landed)
+        return flight
+
+    async def _make(self, key: Key, scope: Scope, queries: QueryScope) -> Answer:
+        async with self._turns.turn(key.route):
+            began, made, response = self._clock(), self._now(), _Response()
+            # What fails is logged and answered 500 inside, and then raised again.
+            with queries.running(), contextlib.suppress(Exception):
+                await self._app(dict(scope), _no_body, response.send)
+            now = self._clock()
+            answer = response.answer(
+                made, now + min(self._keep_seconds, KEPT_TIMES * (now - began))
+            )
+            if answer.status == 200 and key.route in SUMMARIES:
+                self._keep(key, answer, now)
+            return answer
+
+    def _keep(self, key: Key, answer: Answer, now: float) -> None:
+        self._kept[key] = answer
+        for old in [key for key, kept in self._kept.items() if kept.kept_until <= now]:
+            del self._kept[old]
+        while sum(len(kept.body) for kept in self._kept.values()) > MOST_KEPT_BYTES:
+            del self._kept[next(iter(self._kept))]
+
+
+async def _no_body() -> Message:
+    return {"type": "http.request", "body": b"", "more_body": False}
+
+
+async def _until_gone(receive: Receive) -> None:
+    """Returns once the client has left; raises HTTPException for a body that is too long."""
+    while (await receive())["type"] != "http.disconnect":
+        pass
+
+
+async def _send(answer: Answer, send: Send) -> None:
+    as_of = formatdate(answer.made, usegmt=True).encode()
+    headers = [*answer.headers, (b"last-modified", as_of)]
+    await send({"type": "http.response.start", "status": answer.status, "headers": headers})
+    await send({"type": "http.response.body", "body": answer.body})

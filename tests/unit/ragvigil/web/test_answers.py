@@ -1,0 +1,257 @@
+"""Reads of the API: shared, kept, refused where the wait is long, given up with their client."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass, field
+
+import httpx2
+import pytest
+from starlette.concurrency import run_in_threadpool
+from starlette.responses import JSONResponse
+from starlette.types import Message, Receive, Scope, Send
+
+from ragvigil.store.engine.errors import Abandoned
+from ragvigil.store.engine.priority import Priority
+from ragvigil.store.engine.store import Store
+from ragvigil.web import metrics
+from ragvigil.web.answers import AT_ONCE, Answers
+from ragvigil.web.permissions import Access
+from ragvigil.web.settings import Role
+from ragvigil.web.turns import MOST_WAIT_SECONDS, Busy, Turns
+
+ROUTES = ("why", "traces", "issues")
+
+
+@dataclass
+class Desk:
+    """An application whose answer is how often it was asked; it answers when the gate is open."""
+
+    asked: int = 0
+    takes_seconds: float = 0.0
+    now: float = 1000.0
+    gate: asyncio.Event = field(default_factory=asyncio.Event)
+    status: int = 200
+    read: Callable[[], None] | None = None
+
+    def __post_init__(self) -> None:
+        self.gate.set()
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        self.asked += 1
+        reply = JSONResponse({"number": self.asked}, self.status)
+        if scope["method"] == "GET":
+            if self.read:
+                await run_in_threadpool(self.read)
+            await self.gate.wait()
+            self.now += self.takes_seconds
+        await reply(scope, receive, send)
+
+    def client(self, *, keep_seconds: float = 5.0, **tokens: Role) -> httpx2.AsyncClient:
+        answers = Answers(
+            self,
+            Access(tokens or None),
+            routes=ROUTES,
+            keep_seconds=keep_seconds,
+            now=lambda: self.now,
+            clock=lambda: self.now,
+        )
+        return httpx2.AsyncClient(transport=httpx2.ASGITransport(answers), base_url="http://desk")
+
+
+async def numbers(*requests: Awaitable[httpx2.Response]) -> list[int]:
+    return [reply.json()["number"] for reply in await asyncio.gather(*requests)]
+
+
+async def until(is_so: Callable[[], bool]) -> None:
+    while not is_so():
+        await asyncio.sleep(0.01)
+
+
+async def test_fifty_who_ask_at_the_same_time_get_one_answer() -> None:
+    desk = Desk()
+    desk.gate.clear()
+    client = desk.client(keep_seconds=0)
+    fifty = [client.get("/api/v1/why") for _ in range(50)]
+    asking = asyncio.create_task(numbers(*fifty))
+    await until(lambda: desk.asked == 1)
+    desk.gate.set()
+    assert await asking == [1] * 50
+
+
+async def test_other_parameters_and_roles_are_other_answers() -> None:
+    desk = Desk()
+    desk.gate.clear()
+    client = desk.client(one=Role.READER, two=Role.ADMIN)
+    headers = [{"authorization": f"Bearer {token}"} for token in ("one", "two")]
+    asking = asyncio.create_task(
+        numbers(
+            client.get("/api/v1/why", headers=headers[0]),
+            client.get("/api/v1/why", headers=headers[1]),
+            client.get("/api/v1/why?route=/ask", headers=headers[0]),
+        )
+    )
+    await until(lambda: desk.asked == 3)
+    desk.gate.set()
+    assert sorted(await asking) == [1, 2, 3]
+
+
+async def test_a_slow_answer_is_kept_and_says_of_when_it_is() -> None:
+    desk = Desk(takes_seconds=1.0)
+    client = desk.client()
+    first = await client.get("/api/v1/why")
+    desk.now += 3.9
+    again = await client.get("/api/v1/why")
+    desk.now += 0.2
+    assert first.json() == again.json() == {"number": 1}
+    assert first.headers["last-modified"] == "Thu, 01 Jan 1970 00:16:40 GMT"
+    assert again.headers["last-modified"] == first.headers["last-modified"]
+    assert await numbers(client.get("/api/v1/why")) == [2]
+
+
+async def test_no_answer_is_kept_for_longer_than_it_may() -> None:
+    desk = Desk(takes_seconds=10.0)
+    client = desk.client(keep_seconds=5.0)
+    assert await numbers(client.get("/api/v1/why")) == [1]
+    desk.now += 5.1
+    assert await numbers(client.get("/api/v1/why")) == [2]
+
+
+@pytest.mark.parametrize(("path", "status"), [("why", 503), ("traces/1", 200)])
+async def test_neither_an_error_nor_one_trace_is_kept(path: str, status: int) -> None:
+    desk = Desk(takes_seconds=1.0, status=status)
+    client = desk.client()
+    await client.get(f"/api/v1/{path}")
+    assert await numbers(client.get(f"/api/v1/{path}")) == [2]
+
+
+async def test_who_has_written_reads_what_was_written() -> None:
+    desk = Desk(takes_seconds=1.0)
+    client = desk.client()
+    await client.get("/api/v1/issues")
+    await client.post("/api/v1/issues/1/resolve", json={})
+    assert await numbers(client.get("/api/v1/issues")) == [3]
+
+
+async def test_an_answer_begun_before_a_write_is_not_for_those_who_ask_after_it() -> None:
+    desk = Desk()
+    desk.gate.clear()
+    client = desk.client()
+    before = asyncio.create_task(numbers(client.get("/api/v1/issues")))
+    await until(lambda: desk.asked == 1)
+    await client.post("/api/v1/issues/1/resolve", json={})
+    after = asyncio.create_task(numbers(client.get("/api/v1/issues")))
+    await until(lambda: desk.asked == 3)
+    desk.gate.set()
+    assert (await before, await after) == ([1], [3])
+
+
+async def test_feedback_leaves_summaries_as_they_are() -> None:
+    desk = Desk(takes_seconds=1.0)
+    client = desk.client()
+    await client.get("/api/v1/why")
+    await client.post("/api/v1/feedback", json={})
+    assert await numbers(client.get("/api/v1/why")) == [1]
+
+
+async def test_a_wait_over_five_seconds_is_refused_at_once_and_says_when_to_come_back() -> None:
+    desk = Desk(takes_seconds=40.0)
+    client = desk.client()
+    await client.get("/api/v1/why")  # now its answers are known to take long
+    desk.gate.clear()
+    waiting = [
+        asyncio.create_task(client.get(f"/api/v1/why?route={number}"))
+        for number in range(AT_ONCE + 2)
+    ]
+    await until(lambda: desk.asked == AT_ONCE + 1)
+    refused = metrics.REFUSED.labels("why")._value.get()
+    reply = await client.get("/api/v1/why?route=/late")
+    assert (reply.status_code, reply.json()["error"]["status"]) == (503, 503)
+    assert int(reply.headers["retry-after"]) > MOST_WAIT_SECONDS
+    assert metrics.REFUSED.labels("why")._value.get() == refused + 1
+    desk.gate.set()
+    assert {reply.status_code for reply in await asyncio.gather(*waiting)} == {200, 503}
+
+
+async def test_turns_come_in_order_and_the_wait_is_foreseen() -> None:
+    now, order = 0.0, list[int]()
+    turns = Turns(1, lambda: now)
+
+    async def take(number: int) -> None:
+        nonlocal now
+        async with turns.turn("why"):
+            order.append(number)
+            now += 2.0
+
+    await take(0)
+    assert turns.wait_seconds() == 0
+    await asyncio.gather(*(take(number) for number in (1, 2, 3)))
+    assert order == [0, 1, 2, 3]
+    async with turns.turn("why"):
+        waiting = [asyncio.create_task(take(number)) for number in (4, 5)]
+        await asyncio.sleep(0)
+        assert turns.wait_seconds() == 6
+        with pytest.raises(Busy) as busy:
+            await take(6)
+    await asyncio.gather(*waiting)
+    assert busy.value.retry_seconds == 6
+
+
+async def test_the_query_of_a_client_that_left_never_runs(store: Store) -> None:
+    """The page's connections are busy; the client leaves; then they are free."""
+    runs: list[object] = []
+    failures: list[Exception] = []
+    busy = threading.Barrier(store.settings.page_connections + 1)
+    done = threading.Event()
+
+    def occupy(_: object) -> None:
+        busy.wait(60)
+        done.wait(60)
+
+    def read() -> None:
+        try:
+            store._ask("read", runs.append, Priority.PAGE)
+        except Abandoned as error:
+            failures.append(error)
+
+    for _ in range(store.settings.page_connections):
+        threading.Thread(target=store._ask, args=("occupy", occupy, Priority.PAGE)).start()
+    await run_in_threadpool(busy.wait, 60)
+    desk, left = Desk(read=read), asyncio.Event()
+    answers = Answers(
+        desk, Access(None), routes=ROUTES, keep_seconds=0, now=lambda: 0.0, clock=lambda: 0.0
+    )
+
+    async def receive() -> Message:
+        await left.wait()
+        return {"type": "http.disconnect"}
+
+    sent: list[Message] = []
+
+    async def send(message: Message) -> None:
+        sent.append(message)
+
+    scope = {"type": "http", "method": "GET", "path": "/api/v1/why", "headers": []}
+    asking = asyncio.create_task(answers(scope | {"query_string": b""}, receive, send))
+    await until(lambda: desk.asked == 1)
+    left.set()
+    await asking
+    await until(lambda: bool(failures))
+    done.set()
+    store._ask("last", lambda _: None, Priority.PAGE)
+    assert (runs, sent) == ([], [])
+
+
+async def test_a_client_that_left_does_not_take_the_answer_from_the_others() -> None:
+    desk = Desk()
+    desk.gate.clear()
+    client = desk.client()
+    leaving = asyncio.create_task(client.get("/api/v1/why"))
+    staying = asyncio.create_task(numbers(client.get("/api/v1/why")))
+    await until(lambda: desk.asked == 1)
+    leaving.cancel()
+    await asyncio.sleep(0)
+    desk.gate.set()
+    assert await staying == [1]
