@@ -16,7 +16,7 @@ from prometheus_client import Counter, Gauge
 
 from ragvigil.app.process.control import Questions
 from ragvigil.app.process.heartbeat import Heartbeat, Phase
-from ragvigil.app.process.suspects import CoreEnd, Suspects
+from ragvigil.app.process.suspects import POINTS, CoreEnd, Suspects
 from ragvigil.model.backoff import Backoff, Pause
 
 log = structlog.get_logger()
@@ -32,6 +32,11 @@ QUARANTINED = Counter(
     "Frames and traces set aside because the core stalled or ended in them again and again.",
     ["kind", "reason"],
 )
+for _end in CoreEnd:
+    if POINTS[_end]:  # at 0 from the start: an alert must see the first one as an increase
+        CORE_RESTARTS.labels(_end)
+        for _kind in ("frame", "trace"):
+            QUARANTINED.labels(_kind, _end)
 CORE_UP = Gauge("ragvigil_core_up", "1 while the core process runs and answers, else 0.")
 
 RESTART_BACKOFF = Backoff(first_seconds=0.2, longest_seconds=10.0)
