@@ -111,6 +111,13 @@ class Journal:
             self._open.file.close()
             self._open = None
 
+    def end_segment(self) -> None:
+        """Ends the segment, so that it may be dropped; the next commit begins another."""
+        if self._open:
+            self.close()
+            with suppress(OSError):
+                self._show()
+
     def _segment(self) -> _Open:
         if self._open and self._open.end >= self._segment_bytes:
             self.close()

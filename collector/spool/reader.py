@@ -122,6 +122,7 @@ class SpoolReader:
 
         `spans` counts the spans acknowledged up to there. Raises OSError.
         """
+        self.release_dropped()
         checkpoint = Checkpoint(seq=seq, spans=spans)
         write_checkpoint(self._files, self._directory, consumer, checkpoint)
 
@@ -133,18 +134,25 @@ class SpoolReader:
         """Removes segments that lie wholly below `before_seq`; returns how many.
 
         A segment goes only `older_than_seconds` after the first call, on the clock of `now`,
-        that found it consumed. The newest segment stays. Raises OSError.
+        that found it consumed. The one being written stays. Raises OSError.
         """
         self._list()
         dropped = 0
-        for name, following in zip(self._names, self._names[1:], strict=False):
-            if following.first_seq > before_seq:
+        for name, end in zip(self._names, self._ends(), strict=False):
+            if end > before_seq:
                 break
             if now - self._consumed.setdefault(name, now) >= older_than_seconds:
                 self._files.remove(self._directory / str(name))
                 dropped += 1
         self._list()
         return dropped
+
+    def release_dropped(self) -> None:
+        """Closes segments that another process has dropped: open, they keep their disk space.
+
+        Raises OSError.
+        """
+        self._list()
 
     def usage(self) -> Usage:
         """What the spool uses now. Raises OSError."""
@@ -162,6 +170,13 @@ class SpoolReader:
         """Releases every file."""
         for segment in self._segments.values():
             segment.release()
+
+    def _ends(self) -> Iterator[int]:
+        """A seq behind each segment; none for a newest one that is being written."""
+        yield from (name.first_seq for name in self._names[1:])
+        mark = self.mark()
+        if self._names and self._names[-1].first_seq <= mark.seq and not mark.segment:
+            yield mark.seq + 1
 
     def _gives_up(self, name: SegmentName) -> bool:
         """Counts a failed read; after too many it moves the segment away and returns True."""

@@ -183,7 +183,8 @@ class _Walk:
         hide what follows, and is set aside.
         """
         checkpoint = read_checkpoint(self._files, self._directory, consumer)
-        is_false = self._mark.seq and checkpoint.seq > max(self._mark.seq, highest)
+        # Without any segment it hides nothing, and says how far this spool was.
+        is_false = highest and self._mark.seq and checkpoint.seq > max(self._mark.seq, highest)
         if is_false or checkpoint.seq > HIGHEST_SEQ // 2:
             try:
                 set_aside(self._files, self._directory / checkpoint_name(consumer))

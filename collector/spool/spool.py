@@ -110,6 +110,11 @@ class SpoolWriter:
             self._committing = asyncio.create_task(self._commit_all())
         return await waiting.done
 
+    async def end_segment(self) -> None:
+        """Ends the segment being written: its disk space is free once it is consumed."""
+        loop = asyncio.get_running_loop()
+        await loop.run_in_executor(self._thread, self._journal.end_segment)
+
     async def close(self) -> None:
         """Finishes the appends in progress and closes the segment."""
         if self._committing is not None:

@@ -30,6 +30,7 @@ from collector.spool.spool import SpoolWriter
 from ragvigil.app.process.descriptors import fit_intake, raise_limit
 from ragvigil.app.process.directory import DirectoryTaken, hold
 from ragvigil.app.process.disk_metrics import space_of, watch_disk
+from ragvigil.app.process.disk_watch import keep_room
 from ragvigil.app.process.exposition import Exposition
 from ragvigil.app.process.logs import configure_logs
 from ragvigil.app.process.ports import PortTaken, endpoints, require_free
@@ -92,11 +93,13 @@ async def run(settings: Settings, clock: Pace) -> None:
     )
     core = Core(settings.data_dir, settings.scorers.stall_seconds)
     core.start()
+    room = asyncio.create_task(keep_room(spool, disk))
     async with contextlib.AsyncExitStack() as stack:
         # The stack ends in reverse order: receivers finish their acknowledgements before the
         # spool closes.
         stack.push_async_callback(core.stop, CORE_STOP_SECONDS)
         stack.push_async_callback(spool.close)
+        stack.callback(room.cancel)
         exposition = Exposition(core, lambda: gate.is_accepting, settings.metrics, disk.is_touched)
         await stack.enter_async_context(serve_metrics(exposition, settings.metrics))
         await stack.enter_async_context(serve_http(gate, settings.collector))

@@ -64,7 +64,8 @@ class Worker:
     ) -> None:
         runner = Runner(load_scorers(settings.scorers), settings.scorers)
         rules = RouteRules.of(settings.collector.routes.rules)
-        fetcher = TraceFetcher(SpoolReader(settings.data_dir / "spool"))
+        self._spool = SpoolReader(settings.data_dir / "spool")
+        fetcher = TraceFetcher(self._spool)
         self._settings = settings
         self._fails_below = runner.fails_below
         self._scorer = TraceScorer(fetcher, runner, rules)
@@ -72,6 +73,7 @@ class Worker:
 
     def run(self, job: Job) -> JobResult:
         """Scores without local models: the core only gives jobs away when it has no time."""
+        self._spool.release_dropped()
         self._rows.take()  # drops the rows of a job that failed: the core has rescored it
         started = time.perf_counter()
         outcomes = self._scorer.outcomes(job.unscored, job.context, lean=True)

@@ -336,6 +336,50 @@ async def test_consumed_segments_go_after_a_while_and_the_open_one_stays(tmp_pat
     await spool.close()
 
 
+async def test_a_segment_that_was_ended_goes_too_and_the_totals_go_on(tmp_path: Path) -> None:
+    spool = await SpoolWriter.open(tmp_path)
+    seq = await put(spool, b"x", items=3)
+    reader = SpoolReader(tmp_path)
+    reader.checkpoint("core", seq, 3)
+    assert reader.drop_consumed(seq + 1, older_than_seconds=0, now=0.0) == 0
+    await spool.end_segment()
+    assert reader.drop_consumed(seq, older_than_seconds=0, now=0.0) == 0
+    assert reader.drop_consumed(seq + 1, older_than_seconds=0, now=0.0) == 1
+    assert segment_files(tmp_path) == []
+    await put(spool, b"y", items=2)
+    assert reader.drop_consumed(seq + 99, older_than_seconds=0, now=0.0) == 0
+    (tmp_path / "durable.mark").unlink()
+    await spool.end_segment()
+    later = next(reader.read(seq + 1))
+    reader.checkpoint("core", later.seq, 5)
+    reader.drop_consumed(later.seq + 1, older_than_seconds=0, now=0.0)
+    await spool.close()
+    (tmp_path / "durable.mark").unlink()
+    spool = await SpoolWriter.open(tmp_path)
+    last = await put(spool, b"z")
+    await spool.close()
+    assert later.spans_before == 3
+    assert SpoolReader(tmp_path).get(last).spans_before == 5
+
+
+async def test_a_dropped_segment_keeps_no_descriptor_open(tmp_path: Path) -> None:
+    spool = await SpoolWriter.open(tmp_path, segment_bytes=100)
+    seqs = [await put(spool, b"x" * 100) for _ in range(4)]
+    reader, other = SpoolReader(tmp_path), SpoolReader(tmp_path)
+    assert len(payloads(other)) == 4
+    reader.drop_consumed(seqs[-1], older_than_seconds=0, now=0.0)
+    links = Path("/proc/self/fd")
+    assert [link for link in _targets(links) if "(deleted)" in link and str(tmp_path) in link]
+    other.release_dropped()
+    assert not [link for link in _targets(links) if "(deleted)" in link and str(tmp_path) in link]
+    await spool.close()
+
+
+def _targets(folder: Path) -> list[str]:
+    """Where the links of a folder lead."""
+    return [str(link.readlink()) for link in folder.iterdir() if link.is_symlink()]
+
+
 async def test_seqs_rise_even_when_only_a_checkpoint_is_left(tmp_path: Path) -> None:
     SpoolReader(tmp_path).checkpoint("core", 5_000_000)
     spool = await SpoolWriter.open(tmp_path)
