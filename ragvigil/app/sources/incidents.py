@@ -77,7 +77,7 @@ class Incidents:
                 for audit in audits.find(self._store, since=since, service=service)
                 if not audit.routes or not route or route in audit.routes
             ],
-            deltas=rubric_deltas.newest(self._store, filter_),
+            deltas=rubric_deltas.latest(self._store, filter_, int(now)),
             last_record=records.last,
             records=records.records,
             routes=records.routes,

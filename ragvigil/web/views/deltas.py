@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import asdict, replace
+import math
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING
+from operator import attrgetter
+from typing import TYPE_CHECKING, Any
 
 from pydantic import BaseModel, Field
 
 from ragvigil.model.delta import BaselineKind, Delta, Moved, Series
 from ragvigil.model.score import Layer
 from ragvigil.store.scores import rollups, rubric_deltas
+from ragvigil.web.views.values import api_values, view
 
 if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
     from ragvigil.store.engine.store import Store
 
 Number = float | None
@@ -22,6 +27,7 @@ HOURS = 24
 LIVE_SECONDS = 600
 """A series whose newest tick is older than this is not live: its windows are shown as they were."""
 WINDOWS = ("15m", "30m", "90m", "6h", "24h")
+_names = attrgetter("service", "environment", "route", "rubric", "layer", "segment")
 
 
 class DeltaForm(BaseModel):
@@ -75,22 +81,9 @@ def newest_deltas(
     Of a series without traffic, the last tick that is known.
     """
     time = int(now.timestamp())
-    present = sorted(_present(_newest(store, filter_, time), time), key=_order)
-    hours = _hourly_means(store, present, time) if present else {}
-    return [delta_form(delta, hours.get(delta.series, [])) for delta in present]
-
-
-def _newest(store: Store, filter_: rubric_deltas.DeltaFilter, now: int) -> list[Delta]:
-    """Reads as few rows as possible: of 20 minutes, else of 25 hours, else all.
-
-    A series with traffic in the last day has a row at the newest tick, its 24 h window; after a
-    pause of the daemon only the day before has rows.
-    """
-    for since in (now - 2 * LIVE_SECONDS, now - 25 * HOUR, 0):
-        deltas = rubric_deltas.newest(store, replace(filter_, since=max(0, since)))
-        if deltas:
-            return deltas
-    return []
+    present = sorted(_present(rubric_deltas.latest(store, filter_, time), time), key=_order)
+    hours = _hourly_means(store, time) if present else {}
+    return [delta_form(delta, hours.get(delta.series, [None] * HOURS)) for delta in present]
 
 
 def deltas_since(store: Store, filter_: rubric_deltas.DeltaFilter) -> list[DeltaForm]:
@@ -100,12 +93,13 @@ def deltas_since(store: Store, filter_: rubric_deltas.DeltaFilter) -> list[Delta
 
 def delta_form(delta: Delta, hours: list[float | None]) -> DeltaForm:
     """A delta as the API shows it: the fields of its series beside its own."""
-    values = {name: value for name, value in asdict(delta).items() if name != "series"}
-    return DeltaForm.model_validate(
-        values
-        | asdict(delta.series)
-        | {"tick": _time(delta.tick), "since": _time(delta.since) if delta.since else None}
-        | {"hours": hours}
+    return view(
+        DeltaForm,
+        delta,
+        **api_values(delta.series),
+        tick=_time(delta.tick),
+        since=_time(delta.since) if delta.since else None,
+        hours=hours,
     )
 
 
@@ -114,7 +108,7 @@ def _time(seconds: int) -> datetime:
 
 
 def _order(delta: Delta) -> tuple[str | int, ...]:
-    return (*asdict(delta.series).values(), WINDOWS.index(delta.window))
+    return (*_names(delta.series), WINDOWS.index(delta.window))
 
 
 def _present(deltas: Iterable[Delta], now: int) -> Iterator[Delta]:
@@ -132,52 +126,39 @@ def _present(deltas: Iterable[Delta], now: int) -> Iterator[Delta]:
             yield row
 
 
-def _hourly_means(
-    store: Store, deltas: Iterable[Delta], now: int
-) -> Mapping[Series, list[float | None]]:
-    """Means of the last 24 hours, the running hour last, of the series of these deltas."""
+def _hourly_means(store: Store, now: int) -> dict[Series, list[Number]]:
+    """Means of the last 24 hours, the running hour last, of all series.
+
+    The rate of a label is over the scores of an hour, or over all labels without scores: some
+    rubrics give labels and no values.
+    """
+    import numpy as np
+
     end = now - now % HOUR + HOUR
     start = end - HOURS * HOUR
     counts = rollups.counts(store, start, end, bin_seconds=HOUR)
-    sums: dict[tuple[Series, int], tuple[float, float]] = {}
-    for index, at, n, total, failed in zip(
-        *(counts.index, counts.start, counts.n, counts.total, counts.failed), strict=True
-    ):
-        series = counts.series[index]
-        hour = (int(at) - start) // HOUR
-        sums[series, hour] = (float(n), float(total))
-        sums[_rate(series, "failed"), hour] = (float(n), float(failed))
-    _add_labels(counts, start, sums)
-    return {
-        series: [_mean(sums.get((series, hour))) for hour in range(HOURS)]
-        for series in {delta.series for delta in deltas}
-    }
-
-
-def _add_labels(
-    counts: rollups.SeriesCounts, start: int, sums: dict[tuple[Series, int], tuple[float, float]]
-) -> None:
-    """Adds the rates of labels: over the scores of an hour, or over all labels without scores.
-
-    Some rubrics give labels and no values.
-    """
-    labelled: dict[tuple[Series, int], float] = {}
-    cells = [
-        (counts.series[row.index], row.label, (int(at) - start) // HOUR, float(records))
-        for row in counts.labels
-        for at, records in zip(row.start, row.records, strict=True)
-    ]
-    for series, _, hour, records in cells:
-        labelled[series, hour] = labelled.get((series, hour), 0.0) + records
-    for series, label, hour, records in cells:
-        n = sums.get((series, hour), (0.0, 0.0))[0]
-        sums[_rate(series, label), hour] = (n or labelled[series, hour], records)
+    n, total, failed, labelled = (np.zeros((len(counts.series), HOURS)) for _ in range(4))
+    cells = (counts.index, (counts.start - start) // HOUR)
+    n[cells], total[cells], failed[cells] = counts.n, counts.total, counts.failed
+    means: dict[Series, list[Number]] = {}
+    for place, series in enumerate(counts.series):
+        means[series] = _means(total[place], n[place])
+        means[_rate(series, "failed")] = _means(failed[place], n[place])
+    for row in counts.labels:
+        labelled[row.index, (row.start - start) // HOUR] += row.records
+    for row in counts.labels:
+        records = np.full(HOURS, np.nan)
+        records[(row.start - start) // HOUR] = row.records
+        of = np.where(n[row.index] > 0, n[row.index], labelled[row.index])
+        means[_rate(counts.series[row.index], row.label)] = _means(records, of)
+    return means
 
 
 def _rate(series: Series, label: str) -> Series:
     return replace(series, rubric=f"{series.rubric}:{label}")
 
 
-def _mean(sums: tuple[float, float] | None) -> float | None:
-    """The mean of a count and a total, None of no scores."""
-    return round(sums[1] / sums[0], 4) if sums and sums[0] else None
+def _means(totals: NDArray[Any], counts: NDArray[Any]) -> list[Number]:
+    """The mean of each hour, None of no scores."""
+    pairs = zip(totals.tolist(), counts.tolist(), strict=True)
+    return [round(total / n, 4) if n and not math.isnan(total) else None for total, n in pairs]
