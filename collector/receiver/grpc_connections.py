@@ -15,10 +15,17 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 
 from collector.receiver.budget import Hold, giving_way
-from collector.receiver.kernel import AcceptedConnection, accepted_on, end, open_descriptors
+from collector.receiver.kernel import (
+    AcceptedConnection,
+    accepted_on,
+    end,
+    listen_with,
+    open_descriptors,
+)
 from collector.refusal import Malformed, Refusal, Refused
 from ragvigil.listener.eviction import Waiting, first_to_go
 from ragvigil.listener.limits import Closing, ConnectionLimits, peer_of
+from ragvigil.listener.serve import defer_accept
 
 TICK_SECONDS = 0.25
 REST_TICKS = 40
@@ -99,6 +106,8 @@ class GrpcConnections:
 
     async def watch(self, port: int) -> None:
         """Keeps connections and half messages within their limits, until cancelled."""
+        seconds = self._limits.deadlines.head_seconds
+        listen_with(port, lambda listening: defer_accept(listening, seconds))
         pause, rest = TICK_SECONDS, 0
         while True:
             await asyncio.sleep(pause)
@@ -148,8 +157,10 @@ class GrpcConnections:
         now, limits = time.monotonic(), self._limits
         idle = [each for each in connections if not self._calls[each.peer].answering]
         waiting = [self._waiting(each, now) for each in idle]
+        is_crowded = len(connections) > limits.most // 2
+        closing = [each.connection for each in waiting if is_crowded and each.is_silent(now)]
         free = max(1, limits.most // FREE_SHARE)
-        closing = _beyond(limits.most - free, waiting, len(connections), now)
+        closing += _beyond(limits.most - free, waiting, len(connections), now)
         for peer, count in Counter(peer_of(each.host) for each in connections).items():
             of_peer = [each for each in waiting if each.peer == peer]
             closing += _beyond(limits.most_of(peer), of_peer, count, now)

@@ -8,11 +8,10 @@ system there are none to see, and gRPC's own limits remain.
 from __future__ import annotations
 
 import contextlib
-import os
 import socket
 import struct
 import urllib.parse
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -39,10 +38,19 @@ def accepted_on(port: int) -> list[AcceptedConnection]:
     found = []
     for entry in DESCRIPTORS.iterdir():
         descriptor = int(entry.name)
-        with contextlib.suppress(OSError), _duplicate(descriptor) as connection:
+        with contextlib.suppress(OSError), _borrowed(descriptor) as connection:
             if connection.getsockname()[1:2] == (port,):
                 found.append(_accepted(descriptor, connection))
     return found
+
+
+def listen_with(port: int, configure: Callable[[socket.socket], None]) -> None:
+    """Configures the sockets of this process that listen on `port`."""
+    for entry in DESCRIPTORS.iterdir() if DESCRIPTORS.is_dir() else ():
+        with contextlib.suppress(OSError), _borrowed(int(entry.name)) as listening:
+            is_listening = listening.getsockopt(socket.SOL_SOCKET, socket.SO_ACCEPTCONN)
+            if is_listening and listening.getsockname()[1:2] == (port,):
+                configure(listening)
 
 
 def open_descriptors() -> int:
@@ -52,25 +60,24 @@ def open_descriptors() -> int:
 
 def end(accepted: AcceptedConnection) -> None:
     """Ends a connection; gRPC sees the end of the stream and closes it."""
-    with contextlib.suppress(OSError), _duplicate(accepted.descriptor) as connection:
+    with contextlib.suppress(OSError), _borrowed(accepted.descriptor) as connection:
         # gRPC may have closed it since, and the number may stand for another connection.
         if _peer(*connection.getpeername()[:2]) == accepted.peer:
             connection.shutdown(socket.SHUT_RDWR)
 
 
 @contextlib.contextmanager
-def _duplicate(descriptor: int) -> Iterator[socket.socket]:
-    """A socket of our own for the same connection. Raises OSError if there is none."""
-    if not (DESCRIPTORS / str(descriptor)).is_socket():
-        raise OSError
-    copy = os.dup(descriptor)
+def _borrowed(descriptor: int) -> Iterator[socket.socket]:
+    """A socket object for gRPC's own descriptor. Raises OSError if it is none of a socket.
+
+    A duplicate would be safer against numbers that are used again meanwhile; but while one is
+    open, epoll goes on to report a connection that gRPC has closed and forgotten.
+    """
+    connection = socket.socket(fileno=descriptor)
     try:
-        connection = socket.socket(fileno=copy)
-    except OSError:
-        os.close(copy)
-        raise
-    with connection:
         yield connection
+    finally:
+        connection.detach()
 
 
 def _accepted(descriptor: int, connection: socket.socket) -> AcceptedConnection:

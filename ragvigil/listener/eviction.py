@@ -28,6 +28,10 @@ class Waiting(Generic[Connection]):
     since: float
     is_proven: bool
 
+    def is_silent(self, now: float) -> bool:
+        """Whether it will hardly ever send a request."""
+        return not self.is_proven and now - self.since > GRACE_SECONDS
+
 
 def first_to_go(
     waiting: Collection[Waiting[Connection]], now: float, most: int = AT_ONCE
@@ -42,8 +46,7 @@ def first_to_go(
     of_peer = Counter(each.peer for each in waiting)
 
     def rank(each: Waiting[Connection]) -> tuple[bool, int, bool, float]:
-        is_silent = not each.is_proven and now - each.since > GRACE_SECONDS
-        return (not is_silent, -of_peer[each.peer], each.is_proven, each.since)
+        return (not each.is_silent(now), -of_peer[each.peer], each.is_proven, each.since)
 
     ranked = heapq.nsmallest(most, waiting, key=rank)
     unproven = [each for each in ranked if not each.is_proven]

@@ -58,9 +58,11 @@ class Served:
         self.port = port
         self._counts = counts
 
-    async def connect(self) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
-        """A new connection."""
-        return await asyncio.open_connection("127.0.0.1", self.port)
+    async def connect(self, sent: bytes = b"") -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
+        """A new connection, and `sent` on it: the kernel shows none that sent nothing."""
+        reader, writer = await asyncio.open_connection("127.0.0.1", self.port)
+        writer.write(sent)
+        return reader, writer
 
     def closed(self, reason: Closing) -> int:
         """How many connections were closed for this reason."""
@@ -217,7 +219,7 @@ async def test_a_request_that_takes_long_to_answer_is_waited_for() -> None:
 
 async def test_a_newcomer_gets_the_room_of_a_silent_connection() -> None:
     async with served(most=8) as listener:
-        silent = [await listener.connect() for _ in range(8)]
+        silent = [await listener.connect(b"GET / HT") for _ in range(8)]
         await until(lambda: listener.open == 8)
         reader, writer = await listener.connect()
         writer.write(GET)
@@ -232,7 +234,7 @@ async def test_one_address_gets_half_of_the_connections(monkeypatch: pytest.Monk
     # As if the clients were on another machine.
     monkeypatch.setattr(acceptor, "peer_of", lambda _host: "10.0.0.7")
     async with served(most=8) as listener:
-        opened = [await listener.connect() for _ in range(20)]
+        opened = [await listener.connect(b"GET / HT") for _ in range(20)]
         await until(lambda: listener.closed(Closing.MADE_ROOM) >= 16)
         assert listener.open <= 4
         for _, writer in opened:
@@ -266,6 +268,9 @@ async def test_out_of_descriptors_is_one_line_and_passes() -> None:
                 for client in clients:
                     client.setblocking(False)
                     client.connect_ex(("127.0.0.1", listener.port))
+                await asyncio.sleep(0.1)
+                for client in clients:
+                    client.send(b"GET / HT")
                 await asyncio.sleep(2)
             finally:
                 resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
