@@ -24,7 +24,7 @@ from ragvigil.store.engine.scope import QueryScope
 from ragvigil.web import metrics
 from ragvigil.web.errors import error_response
 from ragvigil.web.permissions import Access
-from ragvigil.web.turns import Busy, Turns
+from ragvigil.web.turns import MOST_WAIT_SECONDS, Busy, Turns
 
 API = "/api/v1/"
 FEEDBACK = f"{API}feedback"
@@ -41,10 +41,12 @@ AT_ONCE = 4
 KEPT_TIMES = 4
 """An answer is kept for so many times the seconds that it took: a quick one is always new, and a
 slow one occupies the store for a fifth of the time at most."""
+STALE_TIMES = 3
+"""For so many times as long it is still given while the next one is made: nobody waits for what
+others have asked for lately."""
 MOST_KEPT_BYTES = 16 * 1024**2
-MOST_SECONDS, RETRY_SECONDS = 20.0, 2.0
-"""A client that has waited so long is told to come back: most give up after 25 or 30. The answer is
-made meanwhile."""
+RETRY_SECONDS = 2.0
+"""When a client comes back that has waited for as long as it may; the answer is made meanwhile."""
 
 
 class Key(NamedTuple):
@@ -67,12 +69,13 @@ class Source(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Answer:
-    """A whole response; `made` is in Unix seconds, `kept_until` on the clock of `Answers`."""
+    """A whole response; `made` is in Unix seconds, the others on the clock of `Answers`."""
 
     status: int
     headers: tuple[tuple[bytes, bytes], ...]
     body: bytes
     made: float
+    fresh_until: float
     kept_until: float
 
 
@@ -80,7 +83,7 @@ class Answer:
 class _Flight:
     """An answer that is being made, and how many wait for it.
 
-    `is_promised`: a client was told to come back for it.
+    `is_promised`: it is made even if nobody waits, as a client was told to come back for it.
     """
 
     queries: QueryScope
@@ -102,13 +105,14 @@ class _Response:
         else:
             self.body += message.get("body", b"")
 
-    def answer(self, made: float, kept_until: float) -> Answer:
+    def answer(self, made: float, now: float, fresh_seconds: float) -> Answer:
         return Answer(
             status=self.start["status"],
             headers=tuple(map(tuple, self.start.get("headers", ()))),
             body=bytes(self.body),
             made=made,
-            kept_until=kept_until,
+            fresh_until=now + fresh_seconds,
+            kept_until=now + fresh_seconds * STALE_TIMES,
         )
 
 
@@ -116,8 +120,8 @@ class Answers:
     """ASGI middleware around the application; other requests than reads of the API pass through.
 
     `routes` are the first steps of the paths under `/api/v1`. `keep_seconds` is the longest that an
-    answer is kept; 0 keeps none. `now` gives Unix seconds. A request that changes something makes
-    all kept answers old before its own reply is sent: its sender reads what it wrote.
+    answer passes for new; 0 keeps none. `now` gives Unix seconds. A request that changes something
+    makes all kept answers old before its own reply is sent: its sender reads what it wrote.
     """
 
     def __init__(
@@ -173,7 +177,10 @@ class Answers:
 
     async def _read(self, key: Key, scope: Scope, receive: Receive, send: Send) -> None:
         kept = self._kept.get(key)
-        if kept is not None and self._clock() < kept.kept_until:
+        now = self._clock()
+        if kept is not None and now < kept.kept_until:
+            if now >= kept.fresh_until and key not in self._flights:
+                self._start(key, scope).is_promised = True
             metrics.ANSWERS.labels(Source.KEPT).inc()
             await _send(kept, send)
             return
@@ -203,7 +210,7 @@ class Answers:
         client = asyncio.create_task(_until_gone(receive))
         both: set[asyncio.Future[Any]] = {flight.task, client}
         try:
-            await asyncio.wait(both, timeout=MOST_SECONDS, return_when=asyncio.FIRST_COMPLETED)
+            await asyncio.wait(both, timeout=MOST_WAIT_SECONDS, return_when=asyncio.FIRST_COMPLETED)
             if flight.task.done():
                 return flight.task.result()
             if not client.done():
@@ -241,9 +248,8 @@ class Answers:
             with queries.running(), contextlib.suppress(Exception):
                 await self._app(dict(scope), _no_body, response.send)
             now = self._clock()
-            answer = response.answer(
-                made, now + min(self._keep_seconds, KEPT_TIMES * (now - began))
-            )
+            fresh_seconds = min(self._keep_seconds, KEPT_TIMES * (now - began))
+            answer = response.answer(made, now, fresh_seconds)
             if answer.status == 200 and key.route in SUMMARIES:
                 self._keep(key, answer, now)
             return answer

@@ -9,7 +9,7 @@ from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 
 MOST_WAIT_SECONDS = 5.0
-"""A request that would wait longer is refused: its client would give up, or ask again."""
+"""A request that would wait longer is refused: its client would give up, and ask again."""
 WEIGHT = 0.3
 """Share of the newest answer in the mean of its route's seconds."""
 FIRST_GUESS_SECONDS = 0.1
@@ -41,7 +41,8 @@ class Turns:
         if len(self._waiting) + len(self._running) < self._at_once:
             return 0.0
         now = self._clock()
-        left = [max(0.0, self._usual(route) - (now - since)) for route, since in self._running]
+        # One that takes longer than usual is taken to need as much time again.
+        left = [abs(self._usual(route) - (now - since)) for route, since in self._running]
         ahead = [self._usual(route) for route in self._waiting]
         return (sum(left) + sum(ahead)) / self._at_once
 
@@ -51,7 +52,11 @@ class Turns:
         wait = self.wait_seconds()
         if wait > MOST_WAIT_SECONDS:
             raise Busy(wait)
-        await self._acquire(route)
+        self._waiting.append(route)
+        try:
+            await self._free.acquire()
+        finally:
+            self._waiting.remove(route)
         started = self._clock()
         running = (route, started)
         self._running.append(running)
@@ -63,16 +68,6 @@ class Turns:
         finally:
             self._running.remove(running)
             self._free.release()
-
-    async def _acquire(self, route: str) -> None:
-        self._waiting.append(route)
-        try:
-            async with asyncio.timeout(MOST_WAIT_SECONDS):
-                await self._free.acquire()
-        except TimeoutError:
-            raise Busy(max(self.wait_seconds(), MOST_WAIT_SECONDS)) from None
-        finally:
-            self._waiting.remove(route)
 
     def _usual(self, route: str) -> float:
         return self._mean.get(route, FIRST_GUESS_SECONDS)

@@ -97,7 +97,7 @@ def api(
 ) -> ASGIApp:
     """The application behind its guard, for any ASGI server.
 
-    A slow answer is kept for `keep_seconds` at most; 0 keeps none.
+    A slow answer passes for new for `keep_seconds` at most; 0 keeps none.
     Raises ValueError where `tokens_file` holds no token any more.
     """
     app = application(

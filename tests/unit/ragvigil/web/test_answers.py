@@ -21,6 +21,7 @@ from ragvigil.web.answers import AT_ONCE, Answers
 from ragvigil.web.permissions import Access
 from ragvigil.web.settings import Role
 from ragvigil.web.turns import MOST_WAIT_SECONDS, Busy, Turns
+from tests.patience import PATIENCE_SECONDS
 
 ROUTES = ("why", "traces", "issues")
 
@@ -104,18 +105,30 @@ async def test_a_slow_answer_is_kept_and_says_of_when_it_is() -> None:
     first = await client.get("/api/v1/why")
     desk.now += 3.9
     again = await client.get("/api/v1/why")
-    desk.now += 0.2
     assert first.json() == again.json() == {"number": 1}
     assert first.headers["last-modified"] == "Thu, 01 Jan 1970 00:16:40 GMT"
     assert again.headers["last-modified"] == first.headers["last-modified"]
+    assert desk.asked == 1
+
+
+async def test_nobody_waits_while_a_kept_answer_is_made_anew() -> None:
+    desk = Desk(takes_seconds=1.0)
+    client = desk.client()
+    await client.get("/api/v1/why")
+    desk.now += 4.1
+    desk.gate.clear()
+    assert await numbers(*(client.get("/api/v1/why") for _ in range(3))) == [1, 1, 1]
+    desk.gate.set()
+    await until(lambda: desk.now > 1006)
     assert await numbers(client.get("/api/v1/why")) == [2]
+    assert desk.asked == 2
 
 
 async def test_no_answer_is_kept_for_longer_than_it_may() -> None:
     desk = Desk(takes_seconds=10.0)
     client = desk.client(keep_seconds=5.0)
     assert await numbers(client.get("/api/v1/why")) == [1]
-    desk.now += 5.1
+    desk.now += 15.1
     assert await numbers(client.get("/api/v1/why")) == [2]
 
 
@@ -207,8 +220,8 @@ async def test_the_query_of_a_client_that_left_never_runs(store: Store) -> None:
     done = threading.Event()
 
     def occupy(_: object) -> None:
-        busy.wait(60)
-        done.wait(60)
+        busy.wait(PATIENCE_SECONDS)
+        done.wait(PATIENCE_SECONDS)
 
     def read() -> None:
         try:
