@@ -18,24 +18,39 @@ only if another chunk supports it clearly better. Range 0..1; not applicable wit
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Iterator, Sequence
+import re
+from collections import Counter, defaultdict
+from collections.abc import Hashable, Iterator, Sequence
+from dataclasses import replace
 from functools import cached_property
 
-from ragvigil.model.record import Citation, Document, RagRecord
+from ragvigil.model.record import Citation, RagRecord
 from ragvigil.model.score import Score
+from scorers.text.negations import denies
 from scorers.text.normalise import key, words
 from scorers.text.quotation import ContextTexts, QuoteMatch, check_quote
 from scorers.text.sentence_check import Claim, check_sentence, claim
 
 EXPLAINED = 3
 """Failures that the explanation names; the details hold all of them."""
+LEAST_ROOM = 1_000_000
+"""Characters that the citations of a short answer may take to compare; more for a longer one.
+
+Bounds the time where thousands of citations share one sentence or a long chunk: the others are
+not checked, and leave the score as if their texts were unknown.
+"""
+COMPARED, SCANNED = 500, 50
+"""What one comparison takes beside its text, and how many characters of chunks cost one of it."""
+MARKERS = 100
+"""Distinct markers of one sentence that are each searched; of more, those in brackets are cut."""
+BRACKETED = re.compile(r"\[[^\[\]\n]{1,80}\]|【[^】\n]{1,80}】|\([^()\n]{1,80}\)")
 WORDING = {
     "unknown_chunk": "{target} is no chunk of the record",
     "marker_out_of_range": "{target} points beyond the {chunks} chunks of the context",
     "not_in_context": "chunk {target} did not reach the prompt",
     "quote_not_found": "quote not found in chunk {target}",
     "quote_in_other_chunk": "quote not found in chunk {target}, but in chunk {other}",
+    "altered_by_omission": "quote of chunk {target} leaves out: {omitted}",
     "stitched": "quote cited from chunk {target} is stitched from several places",
     "marker_mismatch": "chunk {other} supports the sentence that cites chunk {target}",
 }
@@ -82,19 +97,46 @@ class CitationChecks:
         self._texts = ContextTexts(record.context)
         self._context = {chunk.chunk_id for chunk in record.context}
         self._claims: dict[tuple[int, int], Claim] = {}
+        self._checked: dict[Hashable, QuoteMatch] = {}
+        self._room = LEAST_ROOM + len(record.answer or "") + self._texts_length
+        self._beside: dict[tuple[int | None, int | None], list[Citation]] = defaultdict(list)
+        for citation in record.citations:
+            self._beside[citation.claim_start, citation.claim_end].append(citation)
 
     def check(self, citation: Citation) -> QuoteMatch:
         """Checks one citation; the finding's label says what is wrong."""
         label = self._misplaced(citation)
         if label is not None:
             return label
-        named = [name for name in self._named(citation) if name in self._texts]
+        named = tuple(name for name in self._named(citation) if name in self._texts)
         quote = (citation.quote or "").strip()
         if not named:
             return QuoteMatch(checked="nothing" if quote else "marker_only")
+        # A long answer repeats its markers: each sentence is checked once a chunk.
+        subject = (quote, citation.claim_start, citation.claim_end, named)
+        if subject not in self._checked:
+            self._room -= self._effort(citation, quote)
+            if self._room < 0:
+                return QuoteMatch(checked="nothing")
+            self._checked[subject] = self._compare(citation, quote, named)
+        return self._checked[subject]
+
+    def _effort(self, citation: Citation, quote: str) -> int:
+        """The estimated time of a comparison, in characters."""
+        claimed = (citation.claim_end or 0) - (citation.claim_start or 0)
+        return COMPARED + len(quote) + max(0, claimed) + self._texts_length // SCANNED
+
+    @cached_property
+    def _texts_length(self) -> int:
+        return sum(len(chunk.content or "") for chunk in self._record.context)
+
+    def _compare(self, citation: Citation, quote: str, named: Sequence[str]) -> QuoteMatch:
+        """Compares the quotation, else the sentence of a citation with the chunks it names."""
         if quote:
             findings = [check_quote(quote, name, self._texts) for name in named]
             finding = next((finding for finding in findings if not finding.label), findings[0])
+            if finding.is_outside and self._says_itself(citation, quote, finding.omitted):
+                finding = replace(finding, label="", omitted="")
             # Words of the question are no quotation of a chunk: check the sentence instead.
             if not finding.label or not self._is_asked(quote):
                 return finding
@@ -108,18 +150,24 @@ class CitationChecks:
         target, chunk_id = citation.target.strip().casefold(), citation.chunk_id or ""
         if not target or target.isdecimal() or target == chunk_id.casefold():
             return [chunk_id]
-        same_document = [
-            chunk.chunk_id for chunk in self._record.context if _is_named(chunk, target)
-        ]
-        return list(dict.fromkeys([chunk_id, *same_document]))
+        return list(dict.fromkeys([chunk_id, *self._chunks_by_name.get(target, ())]))
+
+    @cached_property
+    def _chunks_by_name(self) -> dict[str, list[str]]:
+        """The ids of chunks by document id and by value of their metadata, in lower case."""
+        found: dict[str, list[str]] = defaultdict(list)
+        for chunk in self._record.context:
+            for name in (chunk.document_id, *chunk.metadata.values()):
+                if isinstance(name, str):
+                    found[name.casefold()].append(chunk.chunk_id)
+        return found
 
     def _misplaced(self, citation: Citation) -> QuoteMatch | None:
         """The finding for a citation whose chunk is not in the context; None where it is."""
         record = self._record
         if citation.chunk_id in self._context:
             return None
-        retrieved = {chunk.chunk_id for chunk in (*record.retrieved, *record.reranked)}
-        if citation.chunk_id is not None and citation.chunk_id in retrieved:
+        if citation.chunk_id is not None and citation.chunk_id in self._retrieved:
             return QuoteMatch(checked="marker_only", label="not_in_context")
         # Chunks or ids are missing from the spans: the cited chunk may have been retrieved.
         if "retrieved" in record.truncated or (
@@ -130,6 +178,11 @@ class CitationChecks:
         label = "marker_out_of_range" if is_place else "unknown_chunk"
         return QuoteMatch(checked="marker_only", label=label)
 
+    @cached_property
+    def _retrieved(self) -> frozenset[str]:
+        record = self._record
+        return frozenset(chunk.chunk_id for chunk in (*record.retrieved, *record.reranked))
+
     def _is_asked(self, quote: str) -> bool:
         """Whether the quoted words come from the question: then they quote no chunk."""
         return key(words(quote)) in self._question
@@ -138,6 +191,14 @@ class CitationChecks:
     def _question(self) -> str:
         return key(words(self._record.query or ""))
 
+    def _says_itself(self, citation: Citation, quote: str, omitted: str) -> bool:
+        """Whether the answer denies in its own words what it quotes: *never "mix bleach"*."""
+        claimed = self._claim(citation)
+        if claimed is None:
+            return False
+        own = words(claimed.text.replace(quote, " "))
+        return denies(own) or omitted in own
+
     def _claim(self, citation: Citation) -> Claim | None:
         """The sentence that a citation supports, without markers; None where it is unknown."""
         answer, start, end = self._record.answer, citation.claim_start, citation.claim_end
@@ -145,29 +206,20 @@ class CitationChecks:
             return None
         known_claim = self._claims.get((start, end))  # markers of one sentence share its claim
         if known_claim is None:
-            beside = [
-                citation for citation in self._record.citations if _is_beside(citation, start, end)
-            ]
+            beside = self._beside[start, end]
             chunks = frozenset(name for citation in beside for name in self._named(citation))
             known_claim = claim(_without_markers(answer, start, end, beside), chunks)
             self._claims[start, end] = known_claim
         return known_claim
 
 
-def _is_beside(citation: Citation, start: int, end: int) -> bool:
-    return (citation.claim_start, citation.claim_end) == (start, end)
-
-
-def _is_named(chunk: Document, target: str) -> bool:
-    """Whether a chunk's document id or one of its metadata values is this name."""
-    names = (chunk.document_id, *chunk.metadata.values())
-    return any(isinstance(name, str) and name.casefold() == target for name in names)
-
-
 def _without_markers(answer: str, start: int, end: int, beside: Sequence[Citation]) -> str:
     """The text of a claim without the markers of its citations."""
     text = answer[start:end]
-    for marker in {citation.marker for citation in beside if citation.marker}:
+    markers = {citation.marker for citation in beside if citation.marker}
+    if len(markers) > MARKERS:
+        return BRACKETED.sub(lambda match: " " if match[0] in markers else match[0], text)
+    for marker in markers:
         text = text.replace(marker, " ")
     return text
 
@@ -187,7 +239,9 @@ def _failure_texts(failed: Sequence[tuple[Citation, QuoteMatch]], chunks: int) -
         wording = WORDING[finding.label]
         if finding.checked == "sentence" and finding.label == "quote_not_found":
             wording = "the sentence that cites chunk {target} differs from it"
-        yield wording.format(target=target, other=finding.other, chunks=chunks)
+        yield wording.format(
+            target=target, other=finding.other, chunks=chunks, omitted=finding.omitted
+        )
 
 
 def _details(citation: Citation, finding: QuoteMatch) -> dict[str, object]:
@@ -201,4 +255,6 @@ def _details(citation: Citation, finding: QuoteMatch) -> dict[str, object]:
         shown["similarity"] = round(finding.similarity, 3)
     if finding.other:
         shown["other"] = finding.other
+    if finding.omitted:
+        shown["omitted"] = finding.omitted
     return shown

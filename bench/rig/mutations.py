@@ -151,18 +151,10 @@ def _marked(text: str, chance: random.Random) -> str:
     return " ".join(parts)
 
 
-def _elided(text: str, chance: random.Random) -> str:
-    parts = pieces(text, "zh") if " " not in text else text.split()
-    glue = " " if " " in text else ""
-    third = len(parts) // 3
-    dots = chance.choice(("…", " ... ", " […] ", "(...)"))
-    return glue.join(parts[:third]) + dots + glue.join(parts[third + 2 :])
-
-
 HARMLESS = {
     "case": _shouted, "spacing": _spaced, "quote_style": _quoted, "punctuation": _punctuated,
     "recoded": _recoded, "invisible": _invisible, "hyphenated": _hyphenated,
-    "marked": _marked, "elided": _elided,
+    "marked": _marked,
 }  # fmt: skip
 
 
@@ -211,8 +203,6 @@ def _of(
     yield case("marker_swapped", text, rivals[0].id, is_good=False)
     yield case("verbatim", text, chunk.id, is_good=True)
     for kind, edit in HARMLESS.items():
-        if kind == "elided" and not is_quote:
-            continue
         yield case(kind, edit(text, chance), chunk.id, is_good=True)
 
 

@@ -7,7 +7,6 @@ number and negation is classified: a similarity alone would pass a swapped word 
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
@@ -173,13 +172,13 @@ def _most_voted_offset(quote: Sequence[str], chunk: ChunkText) -> int | None:
     offsets: dict[str, list[int]] = {}
     for index, word in enumerate(quote):
         offsets.setdefault(word, []).append(index)
-    hits = [(place, word) for place, word in enumerate(chunk.words) if word in offsets]
-    counts = Counter([word for _, word in hits])
+    places = chunk.places
+    telling = [word for word in offsets if 0 < len(places.get(word, ())) <= COMMON]
     votes: dict[int, int] = {}
-    for place, word in hits:
-        if counts[word] <= COMMON:
-            for index in offsets[word]:
-                votes[place - index] = votes.get(place - index, 0) + 1
+    hits = [(place, word) for word in telling for place in places[word]]
+    for place, word in sorted(hits):
+        for index in offsets[word]:
+            votes[place - index] = votes.get(place - index, 0) + 1
     if not votes:
         return None
     # A word added or left out splits the votes of one place over neighbouring offsets: add them up.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import OrderedDict
 from functools import cached_property
 from itertools import accumulate
@@ -13,6 +14,7 @@ from scorers.text.sentences import sentences
 BYTES_PER_CHARACTER = 40
 BYTES_PER_CHUNK = 1024
 """Upper estimates of the memory of a prepared chunk with all of its parts computed."""
+_PAUSE = re.compile(r"[,;:](?!\d)|[()\[\]{}—，、；：（）「」『』【】،؛]|(?<=\s)[-–](?=\s)")
 
 
 class ChunkText:
@@ -29,10 +31,24 @@ class ChunkText:
         return frozenset(self.words)
 
     @cached_property
+    def places(self) -> dict[str, list[int]]:
+        """The offsets of each word."""
+        places: dict[str, list[int]] = {}
+        for place, word in enumerate(self.words):
+            places.setdefault(word, []).append(place)
+        return places
+
+    @cached_property
     def starts(self) -> frozenset[int]:
         """Offsets of the words that begin a sentence, and the number of words."""
         lengths = [len(words(sentence.text)) for sentence in sentences(self._content)]
         return frozenset(accumulate(lengths, initial=0))
+
+    @cached_property
+    def pauses(self) -> frozenset[int]:
+        """Offsets of the words behind a comma, colon, bracket or dash, and the number of words."""
+        lengths = [len(words(stretch)) for stretch in _PAUSE.split(self._content)]
+        return frozenset(accumulate(lengths))
 
     @cached_property
     def stems(self) -> frozenset[str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -12,6 +13,7 @@ from ragvigil.model.record import Document
 from scorers.text.alignment import align, is_match
 from scorers.text.chunk_text import ChunkText, chunk_text
 from scorers.text.normalise import is_unspaced, key, length, parts, words
+from scorers.text.omission import changed_by_omission, denied_outside
 
 GAP = 250
 """Most characters that an ellipsis may leave out; beyond that the parts are two places."""
@@ -27,8 +29,15 @@ STITCHED_WORDS = 200
 """Words from the start of a quotation that are searched for true parts."""
 PROVING_WORDS = 3
 """Least words of a quote that proves anything (an unspaced script's character is half a word)."""
+STOPPED = re.compile(r"[.!?。！？।؟։]\W*$")
+"""The end of a sentence, with closing quotes or brackets behind it."""
+FIRST_LETTER = re.compile(r"[^\W_]")
 NEAR = 40
 """Characters between two runs of one place: so close, it is an edit and not a stitch."""
+
+
+Placement = list[tuple[int, int]]
+"""First and last word offset in a chunk of each part of a quotation."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -38,12 +47,16 @@ class QuoteMatch:
     `checked` is `quote`, `sentence`, `marker_only`, or `nothing` where the chunk's text is unknown.
     `label` is empty where the citation passes. `similarity` (0..1) is the share of words found in
     order in the cited chunk, None where unchecked. `other` names a chunk that fits better.
+    `omitted` are words of the chunk that the quotation leaves out though they change the claim;
+    `is_outside` where they stand beside the quotation, and not inside it.
     """
 
     checked: str
     label: str = ""
     similarity: float | None = None
     other: str = ""
+    omitted: str = ""
+    is_outside: bool = False
 
 
 class ContextTexts(Mapping[str, ChunkText]):
@@ -78,19 +91,21 @@ class ContextTexts(Mapping[str, ChunkText]):
 def check_quote(quote: str, chunk_id: str, texts: ContextTexts) -> QuoteMatch:
     """Checks whether the cited chunk holds a quotation; if not, labels what is wrong with it.
 
-    The labels are `quote_in_other_chunk`, `stitched` and `quote_not_found`.
+    The labels are `altered_by_omission`, `quote_in_other_chunk`, `stitched` and `quote_not_found`.
     """
     quoted = words(quote)
     chunk = texts[chunk_id]
     if not quoted:
         return QuoteMatch(checked="marker_only")
     if key(quoted) in chunk.key:  # verbatim: one substring search settles it
-        return QuoteMatch(checked="quote", similarity=1.0)
-    segments = [segment for part in parts(quote) if (segment := words(part))]
+        return _best(_exact_places(quoted, chunk), [quote], chunk)
+    split = [(part, segment) for part in parts(quote) if (segment := words(part))]
+    segments = [segment for _, segment in split]
     alignment = align(quoted, chunk)
-    is_near = alignment is not None and is_match(quoted, alignment, chunk)
-    if is_near or (len(segments) > 1 and holds(segments, chunk)):
-        return QuoteMatch(checked="quote", similarity=1.0)
+    if alignment is not None and is_match(quoted, alignment, chunk):
+        return _best([[(alignment.start, alignment.end)]], [quote], chunk)
+    if len(segments) > 1 and (found := list(_placements(segments, chunk))):
+        return _best(found, [part for part, _ in split], chunk)
     similarity = alignment.similarity if alignment else 0.0
     other_chunks = [(name, text) for name, text in texts.all if name != chunk_id]
     distinct = frozenset(quoted)
@@ -145,39 +160,120 @@ def _may_lie(segment: Sequence[str], chunk: ChunkText) -> bool:
 
 def holds(segments: Sequence[Sequence[str]], chunk: ChunkText) -> bool:
     """Whether the segments follow one another in one place of the chunk, at most GAP apart."""
+    return next(_placements(segments, chunk), None) is not None
+
+
+def _best(found: Iterable[Placement], split: Sequence[str], chunk: ChunkText) -> QuoteMatch:
+    """The match of the first placement that leaves out nothing telling; else of the first."""
+    altered = None
+    for placement in found:
+        match = _match_of(placement, split, chunk)
+        if not match.label:
+            return match
+        altered = altered or match
+    return altered or QuoteMatch(checked="quote", similarity=1.0)
+
+
+def _match_of(placement: Placement, split: Sequence[str], chunk: ChunkText) -> QuoteMatch:
+    gaps = zip(pairwise(placement), pairwise(split), strict=True)
+    omitted = next((word for gap in gaps if (word := _omitted(*gap, chunk))), "")
+    is_outside = not omitted
+    begin, end = placement[0][0], placement[-1][1]
+    if is_outside and length(chunk.words[begin:end]) >= PROVING_WORDS:
+        omitted = denied_outside(chunk, begin, end)
+    if not omitted:
+        return QuoteMatch(checked="quote", similarity=1.0)
+    return QuoteMatch(
+        checked="quote", label="altered_by_omission", similarity=1.0, omitted=omitted,
+        is_outside=is_outside,
+    )  # fmt: skip
+
+
+def _omitted(
+    places: tuple[tuple[int, int], tuple[int, int]], beside: tuple[str, str], chunk: ChunkText
+) -> str:
+    """What an ellipsis between two parts of a quotation leaves out that changes the claim."""
+    (_, begin), (end, _) = places
+    before, behind = beside
+    first = FIRST_LETTER.search(behind)
+    shows_end = STOPPED.search(before[-8:]) is not None or not (first and first[0].islower())
+    return changed_by_omission(chunk, begin, end, shows_end=shows_end)
+
+
+def _exact_places(quoted: Sequence[str], chunk: ChunkText) -> Iterator[Placement]:
+    """Yields the first PLACES places of words that the chunk repeats."""
+    searched, start = key(quoted), -1
+    for _ in range(PLACES):
+        start = chunk.key.find(searched, start + 1)
+        if start < 0:
+            return
+        begin = chunk.key.count(" ", 0, start)
+        yield [(begin, begin + len(quoted))]
+
+
+def _placements(segments: Sequence[Sequence[str]], chunk: ChunkText) -> Iterator[Placement]:
+    """Yields places of the segments, one behind the other and at most GAP apart."""
+    search = _Search(segments, chunk)
     begin = 0
     for _ in range(PLACES):  # the first segment may occur in several places
-        first = _place(segments[0], chunk, begin) if segments else None
+        first = search.place(0, begin, len(chunk.key)) if segments else None
         if first is None:
-            return False
-        if _follow(segments[1:], chunk, first[1]):
-            return True
+            return
+        places = [first]
+        for index in range(1, len(segments)):
+            end = places[-1][1]
+            place = search.place(index, end, end + GAP)
+            if place is None:
+                break
+            places.append(place)
+        else:
+            yield _word_offsets(places, chunk)
         begin = first[0] + 1
-    return False
 
 
-def _follow(segments: Sequence[Sequence[str]], chunk: ChunkText, end: int) -> bool:
-    for segment in segments:
-        place = _place(segment, chunk, end)
-        if place is None or place[0] > end + GAP:
-            return False
-        end = place[1]
-    return True
+class _Search:
+    """Finds the segments of a quotation in a chunk, verbatim or with typos."""
+
+    def __init__(self, segments: Sequence[Sequence[str]], chunk: ChunkText) -> None:
+        self._segments = segments
+        self._chunk = chunk
+        self._near: dict[int, tuple[int, int] | None] = {}
+
+    def place(self, index: int, begin: int, last: int) -> tuple[int, int] | None:
+        """Start and end of a segment that starts between two offsets of the chunk's key.
+
+        All four are offsets of the space in front of a word.
+        """
+        searched = key(self._segments[index])
+        exact = self._chunk.key.find(searched, begin, last + len(searched))
+        if exact >= 0:
+            return exact, exact + len(searched) - 1
+        if index not in self._near:
+            self._near[index] = self._aligned(self._segments[index])
+        near = self._near[index]
+        return near if near is not None and begin <= near[0] <= last else None
+
+    def _aligned(self, segment: Sequence[str]) -> tuple[int, int] | None:
+        chunk = self._chunk
+        alignment = align(segment, chunk)
+        if alignment is None or not is_match(segment, alignment, chunk):
+            return None
+        start, end = (
+            len(key(chunk.words[:place])) - 1 if place else 0
+            for place in (alignment.start, alignment.end)
+        )
+        return start, end
 
 
-def _place(segment: Sequence[str], chunk: ChunkText, begin: int) -> tuple[int, int] | None:
-    """Start and end of a segment in the chunk's key, at or after `begin`; typos are allowed."""
-    searched = key(segment)
-    exact = chunk.key.find(searched, begin)
-    if exact >= 0:
-        return exact, exact + len(searched) - 1
-    alignment = align(segment, chunk)
-    if alignment is None or not is_match(segment, alignment, chunk):
-        return None
-    start = len(" ".join(chunk.words[: alignment.start]))
-    if start < begin:
-        return None
-    return start, len(" ".join(chunk.words[: alignment.end]))
+def _word_offsets(places: Sequence[tuple[int, int]], chunk: ChunkText) -> Placement:
+    """The word offsets of ascending places in the chunk's key; counts each word once."""
+    offsets, count, last = [], 0, 0
+    for start, end in places:
+        first = count + chunk.key.count(" ", last, start)
+        count = first + chunk.key.count(" ", start, end)
+        last = end
+        offsets.append((first, count))
+    return offsets
 
 
 def is_stitched(quoted: Sequence[str], chunks: Sequence[ChunkText]) -> bool:

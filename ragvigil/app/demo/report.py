@@ -16,6 +16,7 @@ Row = Mapping[str, Any]
 LABELS = {
     "quote_not_found": "the quoted words stand in no chunk of the context",
     "quote_in_other_chunk": "the quoted words stand in another chunk than the cited one",
+    "altered_by_omission": "the quotation leaves out a word that changes what is said",
     "stitched": "the quotation is put together from several places",
     "unknown_chunk": "the cited chunk does not exist in the trace",
     "not_in_context": "the cited chunk never reached the prompt",

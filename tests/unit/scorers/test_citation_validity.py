@@ -63,7 +63,7 @@ def saying(sentence: str, chunk_id: str) -> Score:
         "“Card refunds take 5 to 7 business days.”",
         "Card re\u00adfunds take 5\u200b to 7 business days",
         "Ｃａｒｄ refunds take ５ to 7 business days",
-        "Card refunds take […] to appear",
+        "Refunds are paid to the […] payment method",
         "… PayPal refunds usually arrive within 24 hours ...",
         "Card refunds take 5 to 7 busi-\nness days",
         "Card refunds take 5 to 7 bussiness days to appear",
