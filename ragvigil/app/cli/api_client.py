@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import time
 from typing import TYPE_CHECKING, Any
 
 from ragvigil.app.cli.connection import to_api
@@ -13,6 +14,8 @@ if TYPE_CHECKING:
     from ragvigil.app.settings import Settings
 
 TIMEOUT_SECONDS = 30.0
+BUSY_SECONDS = 20.0
+"""How long a daemon is asked again that is too busy to answer."""
 
 
 class Unreachable(Exception):
@@ -26,11 +29,16 @@ class Refused(Unreachable):
 def get(settings: Settings, path: str, **parameters: Any) -> Any:
     """The JSON that the daemon answers under `/api/v1/<path>`.
 
-    Parameters of None are left out. Raises Refused where the request is to blame (an unknown id, a
-    wrong value), else Unreachable: nothing listens, the token is wrong, the daemon failed.
+    Parameters of None are left out. A busy daemon is asked again when it says so. Raises Refused
+    where the request is to blame (an unknown id, a wrong value), else Unreachable: nothing listens,
+    the token is wrong, the daemon failed or stays busy.
     """
     query = {key: value for key, value in parameters.items() if value is not None}
     reply = _request(settings, "GET", path, role="reader", params=query)
+    give_up = time.monotonic() + BUSY_SECONDS
+    while (wait := _busy_seconds(reply)) and time.monotonic() + wait < give_up:
+        time.sleep(wait)
+        reply = _request(settings, "GET", path, role="reader", params=query)
     if reply.status_code != 200:
         raise _refusal(reply)
     return reply.json()
@@ -60,7 +68,15 @@ def _refusal(reply: httpx2.Response) -> Unreachable:
         # Another server at this address may answer in another form.
         with contextlib.suppress(ValueError, LookupError, TypeError):
             return Refused(str(reply.json()["error"]["message"]))
+    if wait := _busy_seconds(reply):
+        return Unreachable(f"the daemon is too busy to answer now; try again in {wait} s")
     return Unreachable(f"{reply.url} answered {reply.status_code}: {reply.text[:300]}")
+
+
+def _busy_seconds(reply: httpx2.Response) -> int:
+    """The seconds after which a busy daemon wants to be asked again; 0 where it is not busy."""
+    wait = reply.headers.get("retry-after", "")
+    return int(wait) if reply.status_code == 503 and wait.isdecimal() else 0
 
 
 def _request(
@@ -86,9 +102,8 @@ def _request(
 
 
 def _advice(base: str, error: Exception) -> str:
-    if "certificate" in str(error).lower():
-        return f"{base}: no trust ({error}); see [client] ca_file and [client] tls_certificate"
+    keys = "url, ca_file and tls_certificate" if base.startswith("https:") else "url"
     return (
         f"no daemon answers at {base} ({error}); start one with `ragvigil run`, "
-        "or name its address in [client] url"
+        f"or say in [client] {keys} how it is reached"
     )
