@@ -26,6 +26,7 @@ def one_answer(
     answer: str = ANSWER,
     question: str = QUESTION,
     chunks: Sequence[str] = (CHUNK,),
+    document_ids: Sequence[str] = ("doc-0", "doc-1"),
 ) -> bytes:
     """The request, serialised; the spans end now."""
     request = ExportTraceServiceRequest()
@@ -33,8 +34,8 @@ def one_answer(
     resource.resource.attributes.append(_pair("service.name", "answers"))
     scope = resource.scope_spans.add()
     documents = {}
-    for place, chunk in enumerate(chunks):
-        documents[f"retrieval.documents.{place}.document.id"] = f"doc-{place}"
+    for place, (document_id, chunk) in enumerate(zip(document_ids, chunks, strict=False)):
+        documents[f"retrieval.documents.{place}.document.id"] = document_id
         documents[f"retrieval.documents.{place}.document.content"] = chunk
     prompt = "\n\n".join((question, *chunks))
     model = {

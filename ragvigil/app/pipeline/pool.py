@@ -32,8 +32,6 @@ JOB_CLOSINGS = 256
 AHEAD = 1
 """Jobs queued beside those in work."""
 PATIENCE_SECONDS, IDLE_SECONDS = 1.0, 60.0
-JOB_SECONDS = 60.0
-"""A job takes less than a second; after this time its process counts as hung and is ended."""
 
 
 class ScoringPool:
@@ -46,6 +44,8 @@ class ScoringPool:
         writer: tuple[str, int],
     ) -> None:
         self._begin = (settings, facts, writer)
+        # A job takes less than a second; after this time its process counts as hung and is ended.
+        self._job_seconds = settings.scorers.stall_seconds
         processes = settings.scorers.processes
         self._processes = _spare() if processes is None else processes
         self._executor: ProcessPoolExecutor | None = None
@@ -82,7 +82,7 @@ class ScoringPool:
 
         Waits up to `seconds` for the first.
         """
-        if self._jobs and now - self._jobs[0][2] > JOB_SECONDS:
+        if self._jobs and now - self._jobs[0][2] > self._job_seconds:
             self._end()
         if self._jobs and seconds:
             wait([self._jobs[0][1]], timeout=seconds)

@@ -6,7 +6,8 @@ import multiprocessing
 import os
 import signal
 import time
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -16,9 +17,11 @@ import pytest
 from collector.settings import CollectorSettings, RouteSettings
 from ragvigil.app.pipeline import loop as pipeline
 from ragvigil.app.pipeline import metrics
-from ragvigil.app.pipeline.pool import IDLE_SECONDS, JOB_SECONDS, PATIENCE_SECONDS
+from ragvigil.app.pipeline.pool import IDLE_SECONDS, PATIENCE_SECONDS
+from ragvigil.app.process.heartbeat import Heartbeat
 from ragvigil.model.span import Closed
 from ragvigil.store.engine.store import Store
+from scorers.settings import ScorersSettings
 from tests.pipelines import Core, answer, span
 
 TRACES = 40
@@ -137,9 +140,27 @@ async def test_a_job_lost_with_its_worker_is_scored_in_the_core(core: Core) -> N
     assert core.balance.records()["scored"] == TRACES
 
 
+async def test_the_traces_of_a_lost_job_are_scored_one_by_one(
+    core: Core, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    await put_in_work(core)
+    in_work = {closing.trace_id for closing, _ in core.loop.pool.closings()}
+    alone: set[str] = set()
+    scores = Heartbeat.scores
+
+    def noted(heartbeat: Heartbeat, trace_ids: Sequence[str]) -> AbstractContextManager[None]:
+        alone.update(trace_ids if len(trace_ids) == 1 else ())
+        return scores(heartbeat, trace_ids)
+
+    monkeypatch.setattr(Heartbeat, "scores", noted)
+    signal_workers(signal.SIGKILL)
+    finish(core)
+    assert in_work <= alone
+
+
 async def test_a_worker_that_never_answers_is_ended(core: Core) -> None:
     await put_in_work(core)
-    core.now += JOB_SECONDS + 1
+    core.now += ScorersSettings().stall_seconds + 1
     finish(core)
     assert core.balance.mismatch() == 0
     assert core.balance.records()["scored"] == TRACES
@@ -178,7 +199,7 @@ async def test_a_late_span_finds_the_generation_that_is_still_in_work(core: Core
 async def test_a_late_span_does_not_wait_for_a_worker_that_never_answers(core: Core) -> None:
     await put_in_work(core)
     (closing, _), *_ = core.loop.pool.closings()
-    core.now += JOB_SECONDS + 1
+    core.now += ScorersSettings().stall_seconds + 1
     stored = core.pipeline._lookup([closing.trace_id])
     assert stored[closing.trace_id].generation == len(closing.refs)
     finish(core)

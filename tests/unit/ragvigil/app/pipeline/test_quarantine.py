@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from contextlib import AbstractContextManager
 from pathlib import Path
 
@@ -17,7 +17,7 @@ SPANS = len(answer())
 
 
 @pytest.fixture
-def batches(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[list[int]]]:
+def batches(monkeypatch: pytest.MonkeyPatch) -> list[list[int]]:
     """The numbers of the traces that were scored together."""
     scored: list[list[int]] = []
     scores = Heartbeat.scores
@@ -27,7 +27,7 @@ def batches(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[list[int]]]:
         return scores(heartbeat, trace_ids)
 
     monkeypatch.setattr(Heartbeat, "scores", noted)
-    yield scored
+    return scored
 
 
 def unit(number: int) -> str:
