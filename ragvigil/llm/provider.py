@@ -14,6 +14,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
+from urllib.parse import urlsplit
 
 from pydantic import BaseModel
 
@@ -22,6 +23,7 @@ from ragvigil.llm.guard import untraced
 from ragvigil.llm.outcome import Setback, Usage
 from ragvigil.llm.reply_form import ReplyForm, ReplyForms
 from ragvigil.llm.settings import PROVIDERS, LlmSettings, api_key, reply_forms
+from ragvigil.model.endpoint import is_loopback
 
 if TYPE_CHECKING:
     from httpx2 import AsyncClient
@@ -267,6 +269,10 @@ def _key(settings: LlmSettings) -> str:
 def _http(settings: LlmSettings, chance: random.Random) -> AsyncClient:
     from ragvigil.llm.transport import bounded_client
 
+    host = urlsplit(settings.base_url).hostname or ""
     return bounded_client(
-        most_bytes=settings.max_reply_bytes, connections=settings.concurrency, chance=chance
+        most_bytes=settings.max_reply_bytes,
+        connections=settings.concurrency,
+        chance=chance,
+        use_proxies=not is_loopback(host),  # a model on this machine needs none
     )

@@ -18,13 +18,13 @@ class ReplyTooLarge(Exception):
 
 
 def bounded_client(
-    *, most_bytes: int, connections: int, chance: random.Random
+    *, most_bytes: int, connections: int, chance: random.Random, use_proxies: bool
 ) -> httpx2.AsyncClient:
     """A client whose replies end with ReplyTooLarge at the first byte over `most_bytes`.
 
     Compression is neither requested nor read: a few compressed bytes can stand for any number.
-    Redirects are not followed: they would carry the key along. Proxies of the environment are
-    used. Every request carries the mark of our own calls (`guard`).
+    Redirects are not followed: they would carry the key along. `use_proxies`: those of the
+    environment, often the only way out. Every request carries the mark of our own calls (`guard`).
     """
 
     async def mark(request: httpx2.Request) -> None:
@@ -41,6 +41,7 @@ def bounded_client(
         event_hooks={"request": [mark], "response": [bound]},
         limits=httpx2.Limits(max_connections=connections, max_keepalive_connections=connections),
         timeout=None,
+        trust_env=use_proxies,
     )
 
 

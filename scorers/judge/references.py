@@ -13,11 +13,15 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from html.parser import HTMLParser
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from ragvigil.model.record import RagRecord
 from scorers.golden import Case, question_key
 from scorers.judge.material import Reference
 from scorers.text.tokens import tokens
+
+if TYPE_CHECKING:
+    import httpx2
 
 ENDINGS = frozenset({".md", ".txt", ".rst", ".html", ".htm"})
 PASSAGE_CHARACTERS = 1_000
@@ -26,6 +30,7 @@ MOST_PASSAGES = 5
 MOST_CHARACTERS = 50_000_000
 """Most bytes of all text files of one source."""
 PAGE_SECONDS, PAGE_BYTES = 30.0, 5_000_000
+MOST_REDIRECTS = 5
 _INVISIBLE_TAGS = frozenset({"script", "style", "noscript", "template", "head"})
 
 
@@ -128,11 +133,26 @@ def _page(address: str) -> str:
     import httpx2
 
     try:
-        reply = httpx2.get(address, timeout=PAGE_SECONDS, follow_redirects=True).raise_for_status()
-    except httpx2.HTTPError as error:
+        with httpx2.Client(timeout=PAGE_SECONDS) as client:
+            reply = client.get(address)
+            for _ in range(MOST_REDIRECTS):
+                if reply.next_request is None:
+                    break
+                _require_same_origin(reply.url, reply.next_request.url)
+                reply = client.send(reply.next_request)
+        reply.raise_for_status()
+    except (httpx2.HTTPError, httpx2.InvalidURL) as error:
         raise BadSource(f"{address}: cannot be fetched: {error}") from error
     text = reply.text[:PAGE_BYTES]
     return _visible_text(text) if "html" in reply.headers.get("content-type", "") else text
+
+
+def _require_same_origin(asked: httpx2.URL, target: httpx2.URL) -> None:
+    """Raises BadSource for a redirect to another host or port, or from HTTPS to HTTP."""
+    is_upgrade = (asked.scheme, target.scheme) == ("http", "https")
+    is_same = asked.host == target.host and asked.port == target.port
+    if not is_same or (asked.scheme != target.scheme and not is_upgrade):
+        raise BadSource(f"{asked}: redirects to {target}; name that address instead")
 
 
 class _VisibleText(HTMLParser):

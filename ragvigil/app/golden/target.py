@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import json
+import re
 import time
 from collections.abc import Sequence
 from typing import Any
-from urllib.parse import quote
+from urllib.parse import quote, unquote
 
 from clustering.golden.json_paths import NotThere, built, find
 from clustering.golden.settings import TargetSettings
@@ -17,6 +18,9 @@ MOST_BYTES = 4 << 20
 """Bytes of a reply."""
 MARK = "x-ragvigil-golden"
 """Header that names the case, so that the service can tell it from a user's question."""
+
+ODD_STEP = re.compile(r"(^|[/\\])\.{1,2}([/\\;?#]|$)")
+"""A step of a path that leads to its own or the folder above; some servers end it at `;`."""
 
 
 class NoAnswer(Exception):
@@ -86,11 +90,34 @@ def _documents(ids: Sequence[str] | None, texts: Sequence[str] | None) -> tuple[
     )
 
 
+def address(url: str, route: str) -> str:
+    """The URL of a route: each step of it encoded, so that no route leads out of the URL's path.
+
+    >>> address("https://desk.example/api/{route}", "/refunds/ask?x=1#y")
+    'https://desk.example/api/refunds/ask%3Fx%3D1%23y'
+
+    Raises NoAnswer for a route that a server may read as another path: the route comes from spans.
+    """
+    if "{route}" not in url:
+        return url
+    plain = _unquoted(route)
+    if not route.isprintable() or ODD_STEP.search(plain) or not plain.isprintable():
+        raise NoAnswer(f"the route {route[:100]!a} cannot be part of an address")
+    return url.replace("{route}", quote(route.lstrip("/")))
+
+
+def _unquoted(text: str) -> str:
+    """The text as a server sees it that undoes percent-encoding, however often it does."""
+    while (plain := unquote(text)) != text:
+        text = plain
+    return text
+
+
 def _reply(case: GoldenCase, target: TargetSettings) -> object:
     import httpx2
 
-    url = target.url.replace("{route}", quote(case.route.lstrip("/")))
-    headers = {MARK: case.case_id}
+    url = address(target.url, case.route)
+    headers = {MARK: quote(case.case_id, errors="replace")}
     if target.token:
         headers["authorization"] = f"Bearer {target.token.get_secret_value()}"
     body: dict[str, Any] = built({**target.body, target.question: case.question})
@@ -98,9 +125,12 @@ def _reply(case: GoldenCase, target: TargetSettings) -> object:
     end = time.monotonic() + target.timeout_seconds
     content = bytearray()
     try:
-        with httpx2.stream(
-            "POST", url, json=body, headers=headers, timeout=target.timeout_seconds
-        ) as reply:
+        # Question and token are for the configured service: no redirect is followed, and no proxy
+        # of the environment used.
+        with (
+            httpx2.Client(timeout=target.timeout_seconds, trust_env=False) as client,
+            client.stream("POST", url, json=body, headers=headers) as reply,
+        ):
             for part in reply.iter_bytes():
                 content += part
                 if len(content) > MOST_BYTES or time.monotonic() > end:

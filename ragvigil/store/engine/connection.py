@@ -85,13 +85,26 @@ def _open_embedded(settings: StoreSettings, path: Path, limits: dict[str, object
 def _open_server(settings: StoreSettings, limits: dict[str, object]) -> Client:
     import clickhouse_connect
 
-    return clickhouse_connect.get_client(
+    client = clickhouse_connect.get_client(
         dsn=settings.url,
         settings=limits,
         connect_timeout=min(10.0, settings.timeout_seconds),
         send_receive_timeout=settings.timeout_seconds,
         query_retries=0,
     )
+    follow_no_redirect(client)
+    return client
+
+
+def follow_no_redirect(client: Client) -> None:
+    """Rows and queries then reach the configured server or none.
+
+    Only the questions for version and time zone, at opening, may have been redirected; the password
+    was not sent along.
+    """
+    from urllib3 import Retry
+
+    client.http_retries = Retry(1, redirect=False)
 
 
 def _engine_options(settings: StoreSettings) -> dict[str, str]:

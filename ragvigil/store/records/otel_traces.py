@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from typing import Any
 from urllib.parse import parse_qsl, urlencode, urlsplit, urlunsplit
 
+from ragvigil.store.engine.connection import follow_no_redirect
 from ragvigil.store.queries import query
 
 TABLE = "otel_traces"
@@ -28,6 +29,7 @@ def read_otel_traces(url: str, after: int, page_rows: int = PAGE_ROWS) -> Iterat
     dsn, table = _parts(url)
     try:
         client = get_client(dsn=dsn, query_retries=0, autogenerate_session_id=False)
+        follow_no_redirect(client)
         try:
             while page := _page(client, table, after, page_rows):
                 yield from page
