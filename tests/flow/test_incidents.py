@@ -72,13 +72,13 @@ class Backlog(Quiet):
 class Watched:
     """A job over the store, and a client of the API in front of it."""
 
-    def __init__(self, store: Store, waiting: int = 0) -> None:
+    def __init__(self, store: Store, waiting: int = 0, keep_seconds: float = 0.0) -> None:
         self.job = IncidentJob(store, IncidentSettings(), clock=lambda: NOW + 1.0)
         status = Backlog(waiting)
         source = Incidents(store, self.job, status, lambda: float(NOW))
         settings = WebSettings(allowed_hosts=("testserver",))
         clock = lambda: datetime.fromtimestamp(NOW, UTC)  # noqa: E731
-        app = api(store, status, settings, watching=source, clock=clock)
+        app = api(store, status, settings, watching=source, clock=clock, keep_seconds=keep_seconds)
         transport = httpx2.ASGITransport(app, raise_app_exceptions=False)
         self.client = httpx2.AsyncClient(
             transport=transport, base_url="http://127.0.0.1:8088/api/v1"
@@ -134,6 +134,19 @@ async def test_a_person_resolves_and_calls_it_false_and_the_precision_is_shown(
     assert listed["pages"] == {"pages": 1, "judged": 1, "false_pages": 1, "precision": 0.0}
     story = (await watched.client.get(f"/incidents/{name}")).json()
     assert story["events"][-1]["text"] == "a load test"
+
+
+async def test_who_has_resolved_an_incident_reads_that_it_is_resolved(store: Store) -> None:
+    watched = Watched(store, keep_seconds=60)
+    name = watched.job.run(NOW, [finding("a")], [])[0].incident_id
+
+    async def states() -> list[str]:
+        found = (await watched.client.get("/incidents")).json()["incidents"]
+        return [incident["state"] for incident in found]
+
+    assert await states() == await states() == ["open"]
+    await watched.client.post(f"/incidents/{name}/resolve", json={})
+    assert await states() == ["resolved"]
 
 
 async def test_verbs_that_do_not_fit_are_refused_by_name(watched: Watched) -> None:
