@@ -33,14 +33,19 @@ WHOLE_REASONS = frozenset(
     {"stop", "end_turn", "stop_sequence", "eos", "complete", "completed", "eos_token"}
 )
 STOPS = ".!?…。！？｡।॥؟۔։።‽"
-_CLOSED = re.compile(
-    rf"(?:[{STOPS}:]|\d|[¹²³⁴-⁹⁰])[\"'”’»)\]}}」』*_`~|>\s]*$|[\]】)}}>|`»”\"」』]\s*$|https?://\S+$|\S+@\S+$"
-)
+SUPERSCRIPTS = "¹²³⁴⁵⁶⁷⁸⁹⁰"
+# Searched for in a whole answer or a whole line, which may be a megabyte without a space or of
+# newlines: each reads a character once.
 _LIST_LINE = re.compile(r"^\s*(?:[-*•·–|#>]|\d+[.)])")
-_FENCE = re.compile(r"^\s*(?:```|~~~)", re.MULTILINE)
+_FENCE = re.compile(r"^[^\S\n]*(?:```|~~~)", re.MULTILINE)
+_ADDRESS = re.compile(r"https?://\S")
 _WORD = re.compile(r"\w+")
+_SPACE = "".join(filter(str.isspace, map(chr, range(0x3001))))
+_BEHIND = "\"'”’»)]}」』*_`~|>" + _SPACE
+"""What may stand behind the full stop, digit or superscript that closes a line."""
 _CLOSING = frozenset(STOPS + ':]】)}>|`»”"」』')
-"""Last characters that close a line by themselves, so that most lines need no search."""
+"""Last characters that close a line by themselves."""
+_CLOSING_BEFORE = frozenset(STOPS + ":" + SUPERSCRIPTS)
 LEAST_WORDS = 4
 """A shorter last line without a full stop counts as a signature, a label or a short answer."""
 
@@ -98,4 +103,15 @@ def _unfinished(answer: str) -> str:
 
 
 def _is_closed(line: str) -> bool:
-    return line[-1:] in _CLOSING or _CLOSED.search(line) is not None
+    """Whether a line ends as a whole: with a full stop, a bracket, a number or an address.
+
+    >>> [_is_closed(line) for line in ("In 5 days.*)", "See a@b.example", "Store credit is imm")]
+    [True, True, False]
+    """
+    if line.rstrip()[-1:] in _CLOSING:
+        return True
+    last = line.rstrip(_BEHIND)[-1:]
+    if last in _CLOSING_BEFORE or last.isdecimal():
+        return True
+    word = "" if line[-1:].isspace() else ["", *line.rsplit(maxsplit=1)][-1]
+    return "@" in word[1:-1] or _ADDRESS.search(word) is not None

@@ -68,8 +68,15 @@ class LocalGroundedness:
             rubric=self.rubric,
             value=answer_value(probabilities),
             label="unsupported" if unsupported else "",
-            explanation=f"{unsupported} of {len(probabilities)} sentences unsupported",
+            explanation=_explanation(unsupported, measured),
             kind=Kind.MODEL,
             version=self._model.version,
             details={"sentences": sentences},
         )
+
+
+def _explanation(unsupported: int, measured: AnswerFeatures) -> str:
+    count = len(measured.claims)
+    if measured.is_full:
+        return f"{unsupported} of the first {count} sentences unsupported; no later one was read"
+    return f"{unsupported} of {count} sentences unsupported"

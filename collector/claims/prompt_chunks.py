@@ -8,8 +8,10 @@ the question. Its chunks are XML elements, blocks that begin with a marker (`[id
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+
+from collector.claims.elements import Element, elements
 
 NAMES = (
     r"context|documents?|sources?|passages?|excerpts?|snippets?|search results|results|"
@@ -21,47 +23,50 @@ ASKED = (
     r"(?:user |the |user's )?(?:question|query)|frage|pregunta|domanda|pergunta|вопрос|"
     r"问题|質問|질문|السؤال|प्रश्न"
 )
+# A repetition that another one of the same characters may follow is possessive (`*+`): what it took
+# it keeps, else a line of a hundred thousand spaces would be divided between them in every way.
 HEADING = re.compile(
-    rf"^[ \t#*_>]*(?:here (?:is|are) )?(?:the )?(?:\w+ ){{0,3}}?(?:{NAMES})"
+    rf"^[ \t#*_>]*+(?:here (?:is|are) )?(?:the )?(?:\w++ ){{0,3}}?(?:{NAMES})"
     r"(?: information)?(?: (?:is|are) (?:below|as follows))?(?: \([^)\n]*\))?"
-    r"[*_]*[ \t]*[:：.]?[*_]*[ \t]*$"
-    rf"|^[ \t#*_>]*(?:[\w'-]+ ){{1,14}}(?:{NAMES})(?: [\w'-]+){{0,8}}[*_]*[ \t]*[:：][*_]*[ \t]*$"
+    r"[*_]*+[ \t]*+[:：.]?[*_]*+[ \t]*+$"
+    rf"|^[ \t#*_>]*+(?:[\w'-]++ ){{1,14}}(?:{NAMES})(?: [\w'-]++){{0,8}}"
+    r"[*_]*+[ \t]*+[:：][*_]*+[ \t]*+$"
     r"|^(?:context|kontext|contexte|contexto|contesto|контекст|上下文|文脈|문맥|السياق)"
     r"[ \t]*[:：](?=[ \t]*\S)",
     re.IGNORECASE | re.MULTILINE,
 )
 QUESTION = re.compile(
-    rf"^[ \t#*_]*(?:{ASKED}|answer|given the context|using (?:only )?the|based on the|"
+    rf"^[ \t#*_]*+(?:{ASKED}|answer|given the context|using (?:only )?the|based on the|"
     r"instructions?|user|human|task)\b[^\n]*",
     re.IGNORECASE | re.MULTILINE,
 )
 QUESTION_LINE = re.compile(
-    rf"^[ \t#*_]*(?:{ASKED})[*_]*[ \t]*[:：][*_]*[ \t]*(\S.*)$",
+    rf"^[ \t#*_]*+(?:{ASKED})[*_]*+[ \t]*+[:：][*_]*[ \t]*(\S.*)$",
     re.IGNORECASE | re.MULTILINE,
 )
-REGION_TAG = re.compile(
-    r"<(context|documents|sources|passages|search_results|chunks|knowledge|results)\b[^>]*>"
-    r"(.*?)</\1>", re.IGNORECASE | re.DOTALL
+REGIONS = (
+    "context", "documents", "sources", "passages", "search_results", "chunks", "knowledge",
+    "results",
 )  # fmt: skip
-ELEMENT = re.compile(
-    r"<(document|doc|source|passage|chunk|result|search_result|item|excerpt|snippet)\b([^>]*)>"
-    r"(.*?)</\1>", re.IGNORECASE | re.DOTALL
+ELEMENTS = (
+    "document", "doc", "source", "passage", "chunk", "result", "search_result", "item", "excerpt",
+    "snippet",
 )  # fmt: skip
+INNER = ("document_content", "content", "text", "page_content", "body")
+INNER_SOURCE = ("source", "id", "title")
 ATTRIBUTE = re.compile(r"\b(?:id|index|name|doc_id|chunk_id|source)\s*=\s*[\"']?([^\"'>\s]+)")
-INNER = re.compile(
-    r"<(document_content|content|text|page_content|body)>(.*?)</\1>", re.IGNORECASE | re.DOTALL
-)
-INNER_SOURCE = re.compile(r"<(source|id|title)>(.*?)</\1>", re.IGNORECASE | re.DOTALL)
 RULE = re.compile(r"^[ \t]*(?:-{3,}|={3,}|\*{3,}|#{3,}|_{3,})[ \t]*$", re.MULTILINE)
 NOUN = r"(?:source|document|doc|passage|chunk|context|excerpt|result|snippet|article|reference)"
 MARKERS = tuple(
     re.compile(pattern, re.IGNORECASE | re.MULTILINE)
     for pattern in (
-        r"^[ \t]*\[\[?(?:" + NOUN + r"\s*[:#]?\s*)?([^\[\]\n]{1,120})\]\]?[ \t]*[:：-]?[ \t]*\n?",
+        r"^[ \t]*\[\[?(?:" + NOUN + r"\s*+[:#]?\s*+)?([^\[\]\n]{1,120})\]\]?[ \t]*[:：-]?[ \t]*\n?",
         r"^[ \t]*【([^】\n]{1,120})】[ \t]*[:：]?[ \t]*\n?",
-        r"^[ \t#*]*" + NOUN + r"\s*#?(\d+)\s*(?:\([^)\n]*\))?[*_]*[ \t]*[:：.)-][*_]*[ \t]*\n?",
-        r"^[ \t#*]*" + NOUN + r"[ \t]*(?:id)?[ \t]*[:=：][ \t]*([^\n]{1,160}?)[ \t]*\n",
-        r"^[ \t]*id[ \t]*[:=：][ \t]*([^\n]{1,160}?)[ \t]*\n",
+        r"^[ \t#*]*+"
+        + NOUN
+        + r"\s*+#?(\d+)\s*+(?:\([^)\n]*\))?[*_]*+[ \t]*+[:：.)-][*_]*[ \t]*\n?",
+        r"^[ \t#*]*+" + NOUN + r"[ \t]*+(?:id[ \t]*+)?[:=：]([^\n]{1,160}+)[ \t]*+\n",
+        r"^[ \t]*id[ \t]*[:=：]([^\n]{1,160}+)[ \t]*+\n",
         r"^[ \t]*\(?(\d{1,3})[.)]\)?[ \t]+",
         r"^[ \t]*([\w./#-]{1,80}):[ \t]+(?=\S)",
     )
@@ -119,15 +124,14 @@ def marked_blocks(text: str) -> tuple[Block, ...]:
 
 
 def _region(text: str) -> str | None:
-    if len(text) > LONGEST or text.count("<") > 4 * text.count("</") + 100:
-        return None  # unclosed elements would cost quadratic time
-    tagged = REGION_TAG.search(text)
-    if tagged:
-        return tagged.group(2).strip("\n")
+    if len(text) > LONGEST:
+        return None
+    tagged = next(_with_body(text, REGIONS), None)
+    if tagged is not None:
+        return text[slice(*tagged)].strip("\n")
     heading = HEADING.search(text)
     if heading is None:
-        elements = ELEMENT.findall(text)
-        return text if len(elements) > 1 else None
+        return text if len(list(_with_body(text, ELEMENTS))) > 1 else None
     rest = text[heading.end() :]
     ruled = RULED_WHOLE.match(rest.lstrip("\n"))
     if ruled:
@@ -135,25 +139,29 @@ def _region(text: str) -> str | None:
     return rest[: _end(rest)].strip("\n").rstrip()
 
 
+def _with_body(text: str, names: tuple[str, ...]) -> Iterator[tuple[int, int]]:
+    return (element.body for element in elements(text, names) if element.body is not None)
+
+
 def _end(rest: str) -> int:
     """Where the context ends: at the question that the template labels, else at a likely one."""
     starts = [match.start() for match in QUESTION_LINE.finditer(rest)]
     if starts:
         return starts[-1]
-    likely = (match.start() for match in QUESTION.finditer(rest) if _is_last_part(rest, match))
-    return min(likely, default=len(rest))
+    places = (match.start() for match in QUESTION.finditer(rest))
+    first = len(rest) - len(rest.lstrip())
+    return next((at for at in places if at <= first or _is_last_part(rest, at)), len(rest))
 
 
-def _is_last_part(rest: str, question: re.Match[str]) -> bool:
+def _is_last_part(rest: str, question: int) -> bool:
     """A question ends the context if a blank line precedes it or little text follows."""
-    before = rest[: question.start()]
-    return not before.strip() or before.endswith("\n\n") or len(rest) - question.start() < 600
+    return rest.endswith("\n\n", 0, question) or len(rest) - question < 600
 
 
 def _split(region: str) -> tuple[Block, ...]:
-    elements = ELEMENT.findall(region)
-    if elements:
-        return tuple(_element(attributes, body) for _, attributes, body in elements)
+    found = [element for element in elements(region, ELEMENTS) if element.body is not None]
+    if found:
+        return tuple(_block(region, element) for element in found)
     marked = _by_marker(region, MARKERS)
     if marked:
         return marked
@@ -179,19 +187,32 @@ def _by_marker(region: str, markers: Sequence[re.Pattern[str]]) -> tuple[Block, 
 def _are_labels(matches: list[re.Match[str]]) -> bool:
     """Labels are distinct, and numbers count up from 0 or 1; else it is a list inside a chunk."""
     labels = [match.group(1).strip() for match in matches]
-    if all(label.isdigit() for label in labels):
+    if all(label.isdecimal() for label in labels):
         numbers = [int(label) for label in labels]
         return numbers == list(range(numbers[0], numbers[0] + len(numbers))) and numbers[0] < 2
     return len(set(labels)) == len(labels)
 
 
-def _element(attributes: str, body: str) -> Block:
-    attribute = ATTRIBUTE.search(attributes)
-    source = INNER_SOURCE.search(body)
-    inner = INNER.search(body)
-    label = attribute.group(1) if attribute else (source.group(2).strip() if source else "")
-    text = inner.group(2) if inner else INNER_SOURCE.sub("", body)
-    return Block(label=label, text=text.strip())
+def _block(region: str, element: Element) -> Block:
+    body = region[slice(*element.body)] if element.body else ""
+    attribute = ATTRIBUTE.search(element.attributes)
+    sources = _inner(body, INNER_SOURCE)
+    label = body[slice(*sources[0].body)].strip() if sources and sources[0].body else ""
+    inner = next((found.body for found in _inner(body, INNER)), None)
+    text = body[slice(*inner)] if inner else _without(body, sources)
+    return Block(label=attribute.group(1) if attribute else label, text=text.strip())
+
+
+def _inner(body: str, names: tuple[str, ...]) -> list[Element]:
+    """The elements within one, of these names and without attributes."""
+    found = elements(body, names)
+    return [element for element in found if element.body and not element.attributes]
+
+
+def _without(body: str, left_out: Sequence[Element]) -> str:
+    starts = [0, *(element.end for element in left_out)]
+    ends = [*(element.start for element in left_out), len(body)]
+    return "".join(body[start:end] for start, end in zip(starts, ends, strict=True))
 
 
 def _paragraphs(region: str) -> list[str]:

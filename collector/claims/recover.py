@@ -66,30 +66,31 @@ def _literal(text: str) -> object:
 def _cut(text: str) -> object:
     """Everything up to the last complete member, with the open brackets closed.
 
-    `safe` is the offset behind that member; nothing behind it is used.
+    `safe` is the offset behind that member; nothing behind it is used. `open_now` and `closers`
+    close what is open at this token, and at `safe`.
     """
     if not looks_structured(text):
         return None
-    stack: list[str] = []
-    safe, closers = 0, ""
+    safe, open_now, closers = 0, "", ""
     for token in TOKEN.finditer(text):
         mark = token.group()
         if mark[0] == '"':
             if not token.group(1):
                 break
         elif mark in CLOSER:
-            stack.append(CLOSER[mark])
-            if len(stack) > DEEPEST:
+            open_now = CLOSER[mark] + open_now
+            if len(open_now) > DEEPEST:
                 return None
-            safe, closers = token.end(), "".join(reversed(stack))
+            safe, closers = token.end(), open_now
         elif mark == ",":
-            safe, closers = token.start(), "".join(reversed(stack))
-        elif not stack or stack.pop() != mark:
+            safe, closers = token.start(), open_now
+        elif open_now[:1] != mark:
             return None
-        elif not stack:
+        elif len(open_now) == 1:
             return None  # closed, and yet not JSON: a text that only begins like JSON
         else:
-            safe, closers = token.end(), "".join(reversed(stack))
+            open_now = open_now[1:]
+            safe, closers = token.end(), open_now
     try:
         return orjson.loads(text[:safe] + closers) if safe else None
     except ValueError:

@@ -92,5 +92,5 @@ class Context:
 
     def is_together(self, first: str, other: str) -> bool:
         """Whether a line contains both words."""
-        places = self._places.get(other, ())
-        return any(place in places for place in self._places.get(first, ()))
+        places = self._places.get(first, ())
+        return bool(places) and not set(places).isdisjoint(self._places.get(other, ()))

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from itertools import chain
 from math import log
 
-from scorers.grounding.claims import FORM, Claim, Weights, claims, form
+from scorers.grounding.claims import FORM, MOST, Claim, Weights, claims, form
 from scorers.grounding.context import Context
 from scorers.grounding.evidence import LACK, SUPPORT, ClaimEvidence
 from scorers.text.negations import denies
@@ -45,15 +45,24 @@ class AnswerFeatures:
     rows: tuple[tuple[float, ...], ...]
     chunks: tuple[int, ...]
 
+    @property
+    def is_full(self) -> bool:
+        """Whether as many sentences were read as ever are: then there may be more."""
+        return len(self.claims) == MOST
+
 
 def measure(
     answer: str, question: str, contents: Sequence[str], weights: Weights
 ) -> AnswerFeatures:
-    """The features of each sentence of an answer that has words; time is linear in the texts."""
+    """The features of each of the first MOST sentences of an answer that have words.
+
+    Time is linear in the texts.
+    """
     sentences = claims(answer, weights)
     answer_words = {word for claim in sentences for word in claim.weighed}
     context = Context(contents, answer_words)
     question_words = dict.fromkeys(words(question))
+    asked = frozenset(question_words)
     asked_weight = sum(map(weights.of, question_words))
     known_weight = sum([weights.of(word) for word in question_words if word in context.words])
     # The same for every sentence of the answer.
@@ -63,11 +72,8 @@ def measure(
         _coverage(sentences, context),
     ]
     compared = [ClaimEvidence(claim, context) for claim in sentences]
-    evidence = [
-        comparison.support(weights) + comparison.lack(frozenset(question_words))
-        for comparison in compared
-    ]
-    manner = _manner(compared, frozenset(question_words), of_all)
+    evidence = [comparison.support(weights) + comparison.lack(asked) for comparison in compared]
+    manner = _manner(compared, asked, of_all)
     around = _around(evidence)
     return AnswerFeatures(
         claims=tuple(sentences),

@@ -37,7 +37,7 @@ COMMA = re.compile(r"(?<=\d),(?=\d)")
 BROKEN = re.compile("\u00ad\\s*|(?<=[^\\W\\d_])-\n\\s*")
 GROUPED = re.compile(r"\d[, ]\d")
 THOUSANDS = re.compile(r"(?<=\d)[, ](?=\d{3}(?!\d))")
-ELLIPSIS = re.compile(r"\s*(?:[\[(]\s*(?:…|\.{2,}|\. \. \.)\s*[\])]|…+|\.{3,}|\. \. \.|⋯+)\s*")
+ELLIPSIS = re.compile(r"[\[(]\s*(?:…|\.{2,}|\. \. \.)\s*[\])]|…+|\.{3,}|\. \. \.|⋯+")
 PLAIN = (
     *(("’", "'"), ("‘", "'"), ("“", '"'), ("”", '"'), ("–", "-"), ("—", "-"), ("…", " ")),
     *(("•", " "), ("\u00a0", " "), ("\u00ad", ""), ("\u200b", "")),
@@ -120,7 +120,7 @@ def parts(quote: str) -> list[str]:
     """
     if ".." not in quote and ". ." not in quote and "…" not in quote and "⋯" not in quote:
         return [quote] if quote.strip() else []
-    return [part for part in ELLIPSIS.split(quote) if part.strip()]
+    return [bare for part in ELLIPSIS.split(quote) if (bare := part.strip())]
 
 
 def is_number(word: str) -> bool:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 from functools import lru_cache
+from typing import NamedTuple
 
 # A full stop ends a sentence before a space, unless it follows one letter (an initial) or a known
 # abbreviation. Up to 16 markers and closing quotes behind it belong to the sentence, and only the
@@ -27,9 +27,14 @@ _SHORT = frozenset({
 })  # fmt: skip
 
 
-@dataclass(frozen=True, slots=True)
-class Sentence:
-    """A sentence and its character offsets in the text."""
+_UNWORDED = re.compile(r"\W*")
+
+
+class Sentence(NamedTuple):
+    """A sentence and its character offsets in the text.
+
+    A NamedTuple, because a text of full stops has as many as it has characters.
+    """
 
     start: int
     end: int
@@ -46,7 +51,7 @@ def sentences(text: str) -> tuple[Sentence, ...]:
     >>> [sentence.text for sentence in sentences(text)]
     ['It costs 3.50 EUR. [ship-02]', 'Ask Dr. Roe!', '退款需要5天。', '好']
     """
-    return tuple(Sentence(start, end, text[start:end]) for start, end in places(text))
+    return tuple([Sentence(start, end, text[start:end]) for start, end in places(text)])
 
 
 def places(text: str) -> Iterator[tuple[int, int]]:
@@ -58,14 +63,26 @@ def places(text: str) -> Iterator[tuple[int, int]]:
             yield start, start + len(bare)
 
 
+def ending(sentence: str) -> str:
+    """What stands behind the last word of a sentence, from right to left.
+
+    Read from the end: searched from the left, `\\W*$` reads a row of signs once for each of them.
+
+    >>> ending("Is it so?)"), ending("Yes")
+    (')?', '')
+    """
+    behind = _UNWORDED.match(sentence[::-1])
+    return behind[0] if behind else ""
+
+
 def cuts(text: str) -> list[tuple[int, int]]:
     """Start and end of each sentence; the space between two belongs to the second."""
     spans = []
     begin = 0
     for match in _END.finditer(text):
         stop, end = match.span()
-        before = text[max(begin, stop - _LONGEST_SHORT) : stop]
-        if text[stop] == "." and _is_short(before) and not match["more"]:
+        is_single = text[stop] == "." and not match["more"]
+        if is_single and _is_short(text[max(begin, stop - _LONGEST_SHORT) : stop]):
             continue
         spans.append((begin, end))
         begin = end
@@ -75,6 +92,8 @@ def cuts(text: str) -> list[tuple[int, int]]:
 
 def _is_short(before: str) -> bool:
     """Whether a full stop after these characters belongs to an initial or an abbreviation."""
+    if not before[-1:].isalpha():
+        return False
     last = before.rpartition(" ")[2]
     if not last.isalpha():  # rare; an all-letter word needs no further splitting
         words = before.replace("(", " ").split()
