@@ -22,6 +22,7 @@ from collector.backfill.collector_file import pieces
 from collector.backfill.sources import SUFFIX
 from collector.backfill.window import Contents, Window
 from ragvigil.app.demo.child_daemon import ChildDaemon, running
+from ragvigil.app.process.tied import start_tied
 
 SEED = 7
 FULL, SMALL = 100_000, 300
@@ -124,7 +125,7 @@ def _noted(note: Path) -> dict[str, Any]:
 
 
 def _command(path: Path, daemon: ChildDaemon) -> subprocess.Popen[str]:
-    return subprocess.Popen(
+    return start_tied(
         [sys.executable, "-m", "ragvigil.app.cli.main", "import", "collector_file", str(path),
          "--endpoint", f"http://{daemon.http}", "--json"],
         stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,

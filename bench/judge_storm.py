@@ -65,7 +65,7 @@ class Storm:
                 os.kill(core_pid(daemon), signal.SIGKILL)
                 self.kills += 1
                 _wait_until_gone(daemon)
-                waited = daemon.wait_ready(60)
+                waited = daemon.wait_ready()
                 progress(f"kill {self.kills}: ready after {waited:.1f} s, repeated {self.repeated}")
             self._wait_for_calls()
             self._note(daemon)
@@ -75,7 +75,7 @@ class Storm:
         """A daemon that is ready; its end, too, is one of a core."""
         made = start(self.folder, settings=self.settings)
         try:
-            made.wait_ready(60)
+            made.wait_ready()
             yield made
         finally:
             made.stop()

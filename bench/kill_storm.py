@@ -32,7 +32,7 @@ READY_SECONDS = 10.0
 PAUSE_SECONDS = 0.06
 HELPER_SHARE = 0.5
 """Of the kills that find a process scoring beside the core: those that end it first."""
-DRAIN_SECONDS = 240.0
+DRAIN_SECONDS = 1200.0
 BY_CODE = "rubric IN (SELECT rubric FROM scores WHERE kind = 'code')"
 
 
@@ -78,7 +78,7 @@ def storm(
     daemon = start(folder, settings=settings)
     # Whatever goes wrong here, no daemon outlives the benchmark.
     atexit.register(lambda: daemon.process.poll() is None and daemon.process.terminate())
-    daemon.wait_ready(60)
+    daemon.wait_ready()
     waits, helpers = [], 0
     threading.Thread(target=sender.run, args=(PAUSE_SECONDS,), daemon=True).start()
     for number in range(kills):
@@ -95,7 +95,7 @@ def storm(
             daemon = start(folder, settings=settings)
         else:
             _wait_until_gone(daemon)
-        waits.append(daemon.wait_ready(60))
+        waits.append(daemon.wait_ready())
         progress(f"{number + 1}/{kills} killed {victim}, ready after {waits[-1]:.1f} s")
     return daemon, waits, helpers
 
@@ -156,7 +156,7 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as folder:
         sender = Sender(f"127.0.0.1:{free_port(0)}", requests)
         daemon, waits, helpers = storm(Path(folder), kills, rng, sender)
-        sender.done.wait(300)
+        sender.done.wait(DRAIN_SECONDS)
         sent = sender.acknowledged * otlp_requests.SPANS
         ledger = drained(daemon, sent)
         status = daemon.stop()

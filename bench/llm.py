@@ -18,6 +18,7 @@ from tempfile import TemporaryDirectory
 from pydantic import BaseModel, Field
 
 from bench.rig.report import finish, peak_rss_mb, progress
+from ragvigil.app.process.tied import start_tied
 from ragvigil.llm.cache import cache_key
 from ragvigil.llm.client import open_client
 from ragvigil.llm.outcome import Purpose, Reply
@@ -72,7 +73,7 @@ def main() -> None:
     is_small = "--small" in sys.argv
     calls = 320 if is_small else 3200
     command = [sys.executable, "-m", "tests.llm_server", "--seconds", str(JUDGE_SECONDS)]
-    judge = subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, text=True)
+    judge = start_tied(command, cwd=ROOT, stdout=subprocess.PIPE, text=True)
     figures: dict[str, object] = {"calls": calls, "most_per_second": MOST_PER_SECOND}
     bars: dict[str, bool] = {}
     try:

@@ -15,7 +15,6 @@ from __future__ import annotations
 import argparse
 import asyncio
 import json
-import subprocess
 import sys
 import tempfile
 from collections.abc import Sequence
@@ -27,6 +26,7 @@ from bench.rig.watch_expected import Truth, truths
 from bench.rig.watch_faults import Rehearsed, fill, rehearse
 from bench.rig.watch_rig import Missing
 from examples.helpdesk.faults import Fault
+from ragvigil.app.process.tied import run_tied
 
 HERE = Path(__file__).resolve().parent
 SIMULATED = ("notices", "signals", "audits")
@@ -41,7 +41,7 @@ def simulated(name: str, seed: int) -> Part:
     """A benchmark of its own, with its figures and bars."""
     progress(f"{name}.py")
     command = [sys.executable, str(HERE / f"{name}.py"), "--seed", str(seed)]
-    done = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=False)
+    done = run_tied(command, seconds=None, stderr=None)
     found = json.loads(done.stdout.splitlines()[-1])
     bars = {f"{name}: {bar}": held for bar, held in found.pop("bars").items()}
     return found, bars

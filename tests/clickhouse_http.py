@@ -31,6 +31,9 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qsl, urlencode, urlsplit
 
+from ragvigil.app.process.tied import start_tied
+from tests.patience import PATIENCE_SECONDS
+
 NOT_SETTINGS = {
     "query", "database", "session_id", "session_timeout", "session_check", "query_id", "quota_key",
     "compress", "decompress", "wait_end_of_query", "client_protocol_version", "role", "buffer_size",
@@ -66,8 +69,9 @@ class Server:
         """Starts the process and waits until it answers."""
         self.wait_for_end()
         command = [sys.executable, __file__, str(self.port), str(self.folder)]
-        self._process = subprocess.Popen(command)
-        for _ in range(600):
+        self._process = start_tied(command)
+        deadline = time.monotonic() + PATIENCE_SECONDS
+        while time.monotonic() < deadline:
             try:
                 urllib.request.urlopen(f"http://127.0.0.1:{self.port}/ping", timeout=1).close()
                 return
@@ -85,7 +89,7 @@ class Server:
     def wait_for_end(self) -> None:
         """Waits until a process that a fault has ended is gone."""
         if self._process is not None:
-            self._process.wait(30)
+            self._process.wait(PATIENCE_SECONDS)
             self._process = None
 
     def fault(self, **faults: object) -> None:

@@ -10,6 +10,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from tests.patience import PATIENCE_SECONDS
+
 
 def install(
     folder: Path,
@@ -45,7 +47,7 @@ def ran_with(folder: Path, *arguments: str, given: str = "") -> subprocess.Compl
         input=given,
         capture_output=True,
         text=True,
-        timeout=120,
+        timeout=PATIENCE_SECONDS,
         check=False,
     )
 

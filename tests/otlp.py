@@ -23,6 +23,7 @@ from collector.receiver.receive import Gate
 from collector.redaction.redact import Redactor
 from collector.settings import CollectorSettings
 from ragvigil.model.span import Signal
+from tests.patience import PATIENCE_SECONDS
 
 TRANSPORTS = ("grpc", "protobuf", "json")
 KEY = b"k" * 32
@@ -131,7 +132,7 @@ async def _send_http(
 ) -> Answer:
     media = "application/json" if transport == "json" else "application/x-protobuf"
     raw = body if isinstance(body, bytes) else encode(body, transport)
-    async with httpx2.AsyncClient(timeout=20) as client:
+    async with httpx2.AsyncClient(timeout=PATIENCE_SECONDS) as client:
         reply = await client.post(
             f"{base}/v1/{signal}", content=raw, headers={"content-type": media, **headers}
         )

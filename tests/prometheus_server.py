@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import subprocess
 import time
 from collections.abc import Iterator, Mapping
 from pathlib import Path
@@ -12,8 +11,10 @@ from typing import Any
 import httpx2
 
 from ragvigil.app.demo.child_daemon import free_port
+from ragvigil.app.process.tied import start_tied
 from tests.grafana_boards import Asked, substituted
 from tests.monitoring import tool
+from tests.patience import PATIENCE_SECONDS
 
 FEW_MINUTES = 300
 
@@ -22,7 +23,7 @@ class Prometheus:
     """A client of a test's own Prometheus."""
 
     def __init__(self, url: str) -> None:
-        self._client = httpx2.Client(base_url=f"{url}/api/v1", timeout=20)
+        self._client = httpx2.Client(base_url=f"{url}/api/v1", timeout=PATIENCE_SECONDS)
 
     def get(self, path: str, **parameters: str) -> Any:
         """The `data` of a reply. Raises AssertionError with Prometheus' own words."""
@@ -44,7 +45,7 @@ class Prometheus:
         rows = self.get("query", query=f"group by ({label}) ({metric})")["result"]
         return sorted(row["metric"].get(label, "") for row in rows)
 
-    def wait_for(self, expr: str, seconds: float = 60) -> None:
+    def wait_for(self, expr: str, seconds: float = PATIENCE_SECONDS) -> None:
         """Waits until `expr` has a series; fails after `seconds`."""
         deadline = time.monotonic() + seconds
         while not self.get("query", query=expr)["result"]:
@@ -63,20 +64,20 @@ def scraping(config: Path, folder: Path) -> Iterator[Prometheus]:
         f"--web.listen-address={address}",
     ]
     with (folder / "log").open("wb") as log:
-        process = subprocess.Popen(command, stdout=log, stderr=log)
+        process = start_tied(command, stdout=log, stderr=log)
     try:
-        deadline = time.monotonic() + 30
+        deadline = time.monotonic() + PATIENCE_SECONDS
         while not _is_ready(address):
             assert time.monotonic() < deadline, (folder / "log").read_text()[-2000:]
             time.sleep(0.1)
         yield Prometheus(f"http://{address}")
     finally:
         process.terminate()
-        process.wait(20)
+        process.wait(PATIENCE_SECONDS)
 
 
 def _is_ready(address: str) -> bool:
     try:
-        return httpx2.get(f"http://{address}/-/ready", timeout=5).status_code == 200
+        return httpx2.get(f"http://{address}/-/ready", timeout=PATIENCE_SECONDS).status_code == 200
     except httpx2.TransportError:
         return False

@@ -12,9 +12,9 @@ from ragvigil.app.demo.child_daemon import ChildDaemon
 from ragvigil.app.demo.recording import read_recording
 from ragvigil.app.demo.replay import OutgoingRequest, SendOptions, Tally, send_all
 from ragvigil.app.demo.schedule import Template, templates
+from tests.patience import PATIENCE_SECONDS
 
 RECORDED = Path(__file__).resolve().parents[1] / "examples" / "helpdesk" / "recorded"
-PATIENCE_SECONDS = 90
 
 
 def recorded(name: str) -> dict[str, list[Template]]:

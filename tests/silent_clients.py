@@ -10,6 +10,8 @@ import threading
 import time
 from collections.abc import Iterator
 
+from tests.patience import PATIENCE_SECONDS
+
 PREFACE = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"
 SETTINGS = b"\x00\x00\x00\x04\x00\x00\x00\x00\x00"
 HALF_HEADER = b"POST /v1/traces HTTP/1.1\r\nhost: localhost\r\ncontent-type: application/x-prot"
@@ -133,7 +135,7 @@ def silent_clients(
     thread = threading.Thread(target=clients.run, name="silent clients")
     thread.start()
     try:
-        deadline = time.monotonic() + 60
+        deadline = time.monotonic() + PATIENCE_SECONDS
         while clients.opened < count and time.monotonic() < deadline:
             time.sleep(0.05)
         yield clients

@@ -23,6 +23,7 @@ from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTrace
 from collector.decode.spans import decode_spans
 from collector.record.build import records
 from ragvigil.app.parts import facts
+from ragvigil.app.process.tied import start_tied
 from ragvigil.model.outcome import Outcome, ScoredRecord, TraceOutcome
 from ragvigil.model.span import Closed, Span, Trace
 from ragvigil.store.engine.batch import Row, Rows
@@ -61,8 +62,9 @@ def ceiling(requests: list[bytes], *, spans_only: bool = False, batch: int = BAT
     lengths = b"".join(len(body).to_bytes(4, "little") + body for body in requests)
     with tempfile.TemporaryDirectory() as folder:
         command = [sys.executable, __file__, folder, str(batch), *(["spans"] if spans_only else [])]
-        done = subprocess.run(command, input=lengths, capture_output=True, check=True)
-    return float(done.stdout.decode().split()[-1])
+        with start_tied(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:
+            output, _ = process.communicate(lengths)
+    return float(output.decode().split()[-1])
 
 
 def _unpack(packed: bytes) -> list[bytes]:

@@ -27,7 +27,7 @@ RATE = 40.0
 """Requests a second, one trace each."""
 SAMPLE_RATES = {"off": 0.0, "sampled": 0.1, "every": 1.0}
 MOST_RATIO, MOST_MORE_MS = 1.2, 5.0
-WAIT_SECONDS = 60.0
+WAIT_SECONDS = 600.0
 
 
 def single_traces(count: int, *, seed: int) -> list[bytes]:

@@ -18,6 +18,7 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
+from ragvigil.app.process.tied import start_tied
 from tests.content_judge import ContentJudge, read_prompt
 from tests.llm_server import LlmServer
 
@@ -35,7 +36,7 @@ def standing_in(
     command = [sys.executable, str(Path(__file__)), "--seconds", str(seconds)]
     command += ["--log", str(log)] if log else []
     command += ["--gives-way"] if gives_way else []
-    process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
+    process = start_tied(command, stdout=subprocess.PIPE, text=True)
     try:
         assert process.stdout is not None
         yield process.stdout.readline().strip()

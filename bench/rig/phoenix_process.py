@@ -13,6 +13,7 @@ import httpx2
 
 from bench.rig.report import progress
 from ragvigil.app.demo.child_daemon import free_port
+from ragvigil.app.process.tied import start_tied
 
 START_SECONDS, STORE_SECONDS = 120, 600
 
@@ -27,7 +28,7 @@ def phoenix_rate(venv: Path, requests: list[bytes]) -> float:
             "PHOENIX_GRPC_PORT": str(grpc),
             "PHOENIX_HOST": "127.0.0.1",
         }
-        process = subprocess.Popen(
+        process = start_tied(
             [str(venv / "bin" / "phoenix"), "serve"],
             env=environment,
             stdout=subprocess.DEVNULL,

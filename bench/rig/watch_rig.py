@@ -8,7 +8,6 @@ import contextlib
 import json
 import os
 import re
-import subprocess
 import sys
 import threading
 import time
@@ -25,6 +24,7 @@ from alerts.signals.settings import MovedSettings
 from bench.rig.judge_stand_in import standing_in
 from ragvigil.app.demo.child_daemon import ChildDaemon, free_port, running
 from ragvigil.app.demo.processes import Child, service_environment
+from ragvigil.app.process.tied import start_tied
 from ragvigil.model.clock import VARIABLE, Pace
 from tests.monitoring import tool
 
@@ -225,7 +225,7 @@ def _prometheus(
 @contextlib.contextmanager
 def _process(folder: Path, name: str, command: list[str]) -> Iterator[None]:
     with (folder / f"{name}.log").open("ab") as log:
-        process = subprocess.Popen(command, stdout=log, stderr=log)
+        process = start_tied(command, stdout=log, stderr=log)
     try:
         yield
         if process.poll() is not None:

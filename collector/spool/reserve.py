@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Callable
 from dataclasses import dataclass
+from pathlib import Path
 
 RESERVE_SHARE, RESERVE_BYTES = 0.05, 512 << 20
 LARGEST_SHARE = 0.5
@@ -21,6 +23,12 @@ class Space:
 
     free: int
     total: int
+
+
+def space_of(folder: Path) -> Space:
+    """The space of the file system that holds `folder`. Raises OSError if that is gone."""
+    usage = shutil.disk_usage(folder)
+    return Space(free=usage.free, total=usage.total)
 
 
 def reserve_of(total: int, setting: int | None) -> int:

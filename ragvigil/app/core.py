@@ -29,6 +29,7 @@ from prometheus_client import (
 )
 
 from alerts.deltas.metrics import ScoreMetrics
+from collector.spool.reserve import space_of
 from ragvigil.app.job_table import periodic_jobs
 from ragvigil.app.parts import CoreParts, Jobs, assemble
 from ragvigil.app.pipeline.balance import SpanBalance
@@ -37,10 +38,9 @@ from ragvigil.app.process import memory
 from ragvigil.app.process.control import serve_answers
 from ragvigil.app.process.descriptors import fit_core, raise_limit
 from ragvigil.app.process.directory import hold
-from ragvigil.app.process.disk_metrics import space_of
 from ragvigil.app.process.jobs import Schedule
 from ragvigil.app.process.logs import configure_logs
-from ragvigil.app.settings import Settings, load
+from ragvigil.app.settings import Settings, SettingsError, load
 from ragvigil.app.sources.golden import Golden
 from ragvigil.app.sources.incidents import Incidents
 from ragvigil.app.sources.issues import Issues
@@ -77,7 +77,11 @@ def main(channel: socket.socket) -> None:
     """Runs until a signal, or until the intake closes `channel`."""
     configure_logs()
     disable_created_metrics()  # type: ignore[no-untyped-call]
-    settings = fit_core(load(), raise_limit())
+    try:
+        settings = fit_core(load(), raise_limit())
+    except SettingsError as error:  # the intake could read them: a file has changed since
+        log.error("the core cannot start with these settings", reason=str(error))
+        sys.exit(2)
     stop = threading.Event()
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, lambda *_: stop.set())

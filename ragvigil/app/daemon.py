@@ -25,11 +25,11 @@ from collector.receiver.grpc import serve_grpc
 from collector.receiver.http import serve_http
 from collector.receiver.receive import Gate
 from collector.redaction.redact import Redactor, installation_key
-from collector.spool.reserve import DiskReserve
+from collector.spool.reserve import DiskReserve, space_of
 from collector.spool.spool import SpoolWriter
 from ragvigil.app.process.descriptors import fit_intake, raise_limit
 from ragvigil.app.process.directory import DirectoryTaken, hold
-from ragvigil.app.process.disk_metrics import space_of, watch_disk
+from ragvigil.app.process.disk_metrics import watch_disk
 from ragvigil.app.process.disk_watch import keep_room
 from ragvigil.app.process.exposition import Exposition
 from ragvigil.app.process.logs import configure_logs

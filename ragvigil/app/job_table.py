@@ -12,13 +12,12 @@ import structlog
 
 from alerts.deltas.job import DeltaJob
 from alerts.deltas.metrics import ScoreMetrics
-from collector.spool.reserve import DiskReserve
+from collector.spool.reserve import DiskReserve, space_of
 from ragvigil.app.parts import CoreParts, Jobs
 from ragvigil.app.pipeline import metrics
 from ragvigil.app.pipeline.balance import SpanBalance
 from ragvigil.app.pipeline.dirty_minutes import DirtyMinutes
 from ragvigil.app.pipeline.loop import Pipeline
-from ragvigil.app.process.disk_metrics import space_of
 from ragvigil.app.process.jobs import JOBS_PUT_OFF, Job
 from ragvigil.app.settings import Settings
 from ragvigil.app.sources import issue_gauges
@@ -36,7 +35,7 @@ ROLLUP_SECONDS, DELTA_SECONDS, BALANCE_SECONDS, RETENTION_SECONDS = 2.0, 15.0, 6
 ROLLUP_TURNS = 4
 """How many times in a row roll-ups are put off while the core is behind: under load a minute
 holds half a million scores, and each turn counts them all again."""
-WATCH_SECONDS = 10.0
+WATCH_SECONDS, SEGMENTS_SECONDS = 10.0, 10.0
 ISSUES_SECONDS, CLUSTERS_SECONDS = 60.0, 600.0
 HOUR, MERGE_HOUR = 3600.0, 2
 TOPICS_SECONDS = 300.0
@@ -123,6 +122,8 @@ def _upkeep_jobs(settings: Settings, store: Store, balance: SpanBalance) -> list
 
     def check_balance() -> None:
         metrics.LEDGER_MISMATCH.set(balance.mismatch())
+
+    def drop_segments() -> None:
         balance.drop_segments(0.0 if disk.is_touched() else SEGMENT_GRACE_SECONDS)
 
     def apply_retention() -> None:
@@ -132,6 +133,7 @@ def _upkeep_jobs(settings: Settings, store: Store, balance: SpanBalance) -> list
 
     return [
         Job(name="books", every_seconds=BALANCE_SECONDS, function=check_balance),
+        Job(name="segments", every_seconds=SEGMENTS_SECONDS, function=drop_segments),
         Job(name="retention", every_seconds=RETENTION_SECONDS, function=apply_retention),
     ]
 

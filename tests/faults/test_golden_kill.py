@@ -10,6 +10,7 @@ import time
 from pathlib import Path
 
 from clustering.golden.repository import Repository, clean_tree, locked
+from ragvigil.app.process.tied import start_tied
 from tests.golden_sets import git, work_tree
 
 SEED, KILLS = 20261121, 6
@@ -36,7 +37,7 @@ def killed(folder: Path, acknowledges: str) -> list[str]:
     chance, acknowledged = random.Random(SEED), list[str]()
     for life in range(KILLS):
         command = [sys.executable, "-c", WRITER, str(folder), f"life-{life}", acknowledges]
-        with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as writer:
+        with start_tied(command, stdout=subprocess.PIPE, text=True) as writer:
             assert writer.stdout is not None
             acknowledged.append(writer.stdout.readline().strip())
             time.sleep(chance.random() / 2)

@@ -10,6 +10,7 @@ from pathlib import Path
 from collector.spool.files import RealFiles
 from collector.spool.journal import Journal
 from collector.spool.reader import SpoolReader
+from ragvigil.app.process.tied import start_tied
 
 WRITER = """
 import asyncio, sys
@@ -33,7 +34,7 @@ asyncio.run(main())
 
 def killed_run(directory: Path, reader: SpoolReader, lines: int) -> dict[int, bytes]:
     """Payloads by seq that a writer acknowledged before it was killed behind `lines` of them."""
-    process = subprocess.Popen(
+    process = start_tied(
         [sys.executable, "-c", WRITER, str(directory)], stdout=subprocess.PIPE, text=True
     )
     assert process.stdout is not None

@@ -8,7 +8,6 @@ from __future__ import annotations
 import json
 import re
 import socket
-import subprocess
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -24,12 +23,13 @@ from prometheus_client import CollectorRegistry, Gauge, start_http_server
 from alerts.incidents.message import Message, lines
 from alerts.settings import MetricsSettings
 from alerts.watch.metrics import WatchMetrics
+from ragvigil.app.process.tied import start_tied
 from ragvigil.model.incident import Incident, IncidentState, Severity
 from ragvigil.model.notice import Cause
 from tests.monitoring import tool
+from tests.patience import PATIENCE_SECONDS
 
 ROOT = Path(__file__).resolve().parents[2]
-PATIENCE_SECONDS = 40.0
 QUIET_SECONDS = 4.0
 """Several scrapes, evaluations and group intervals, of a second each."""
 
@@ -111,12 +111,12 @@ def free_port() -> int:
 @contextmanager
 def running(folder: Path, *command: str) -> Iterator[None]:
     with (folder / "log").open("wb") as log:
-        process = subprocess.Popen(command, cwd=folder, stdout=log, stderr=log)
+        process = start_tied(command, cwd=folder, stdout=log, stderr=log)
     try:
         yield
     finally:
         process.terminate()
-        process.wait(10)
+        process.wait(PATIENCE_SECONDS)
 
 
 def quick(text: str) -> str:

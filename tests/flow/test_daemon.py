@@ -19,6 +19,9 @@ from opentelemetry.sdk.trace import TracerProvider
 from opentelemetry.sdk.trace.export import SimpleSpanProcessor
 
 from ragvigil.app.demo.child_daemon import ChildDaemon, free_port, running, start
+from ragvigil.app.process.tied import run_tied
+from ragvigil.inference.process_priority import BEHIND_THE_INTAKE
+from tests.patience import PATIENCE_SECONDS
 
 CHUNK = "Refunds are paid to the original payment method. Card refunds take 5 to 7 business days."
 
@@ -59,11 +62,15 @@ def ask(daemon: ChildDaemon, quote: str, route: str = "/ask") -> str:
     return format(span.get_span_context().trace_id, "032x")
 
 
-def look_up(daemon: ChildDaemon, trace_id: str, seconds: float = 30) -> dict[str, object]:
+def look_up(
+    daemon: ChildDaemon, trace_id: str, seconds: float = PATIENCE_SECONDS
+) -> dict[str, object]:
     """The trace once it is stored."""
     deadline = time.monotonic() + seconds
     while time.monotonic() < deadline:
-        reply = httpx2.get(f"http://{daemon.web}/api/v1/traces/{trace_id}", timeout=10)
+        reply = httpx2.get(
+            f"http://{daemon.web}/api/v1/traces/{trace_id}", timeout=PATIENCE_SECONDS
+        )
         if reply.status_code == 200:
             return dict(reply.json())
         time.sleep(0.1)
@@ -79,8 +86,9 @@ def scores_of(trace: dict[str, object]) -> dict[str, dict[str, object]]:
 
 def test_the_intake_has_the_cpu_before_the_core(daemon: ChildDaemon) -> None:
     core = int((daemon.data_dir / "core.lock").read_text())
-    nice = [os.getpriority(os.PRIO_PROCESS, pid) for pid in (daemon.process.pid, core)]
-    assert nice[0] < nice[1]
+    intake, behind = (os.getpriority(os.PRIO_PROCESS, pid) for pid in (daemon.process.pid, core))
+    # The tests may run under `nice`, and 19 is the last there is.
+    assert behind == min(19, intake + BEHIND_THE_INTAKE)
 
 
 def test_a_true_quotation_scores_one(daemon: ChildDaemon) -> None:
@@ -120,7 +128,7 @@ def test_metrics_of_both_processes_are_one_exposition(daemon: ChildDaemon) -> No
     from prometheus_client.parser import text_string_to_metric_families
 
     look_up(daemon, ask(daemon, "Card refunds take 5 to 7 business days."))
-    text = httpx2.get(f"http://{daemon.metrics}/metrics", timeout=10).text
+    text = httpx2.get(f"http://{daemon.metrics}/metrics", timeout=PATIENCE_SECONDS).text
     families = [family.name for family in text_string_to_metric_families(text)]
     assert len(families) == len(set(families))
     assert {"ragvigil_core_up", "ragvigil_score_count"} <= set(families)
@@ -128,14 +136,8 @@ def test_metrics_of_both_processes_are_one_exposition(daemon: ChildDaemon) -> No
 
 def run_daemon(**variables: str) -> subprocess.CompletedProcess[str]:
     """Runs a daemon that is expected to refuse."""
-    return subprocess.run(
-        [sys.executable, "-m", "ragvigil.app.daemon"],
-        env={**os.environ, **variables},
-        capture_output=True,
-        text=True,
-        timeout=30,
-        check=False,
-    )
+    command = [sys.executable, "-m", "ragvigil.app.daemon"]
+    return run_tied(command, seconds=PATIENCE_SECONDS, env={**os.environ, **variables})
 
 
 def test_a_second_daemon_on_the_same_directory_refuses_in_one_line(daemon: ChildDaemon) -> None:
@@ -166,14 +168,14 @@ def test_a_killed_core_comes_back_and_nothing_is_lost(tmp_path: Path) -> None:
         look_up(started, first)
         os.kill(int((tmp_path / "core.lock").read_text()), signal.SIGKILL)
         second = ask(started, "Card refunds take 5 to 7 business days.")
-        started.wait_ready(60)
+        started.wait_ready()
         look_up(started, second)
         assert started.get("ledger")["spans"]["stored"] == 6
 
 
 def test_spans_survive_a_killed_intake(tmp_path: Path) -> None:
     started = start(tmp_path)
-    started.wait_ready(60)
+    started.wait_ready()
     trace_id = ask(started, "Card refunds take 5 to 7 business days.")
     started.process.kill()
     started.process.wait()
@@ -183,5 +185,5 @@ def test_spans_survive_a_killed_intake(tmp_path: Path) -> None:
 
 def test_sigterm_ends_with_status_zero(tmp_path: Path) -> None:
     started = start(tmp_path)
-    started.wait_ready(60)
+    started.wait_ready()
     assert started.stop(deadline_seconds=25) == 0

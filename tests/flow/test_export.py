@@ -32,6 +32,7 @@ from scorers.export.queue import ExportQueue
 from scorers.export.settings import ExportSettings
 from tests.otlp import Listening, listening
 from tests.outcomes import outcome_of
+from tests.patience import PATIENCE_SECONDS
 
 PROTOCOLS = ("grpc", "http/protobuf")
 SECRET = "Bearer s3cret"
@@ -58,7 +59,7 @@ def counted(name: str, **labels: str) -> float:
     return REGISTRY.get_sample_value(f"ragvigil_{name}_total", labels) or 0.0
 
 
-async def until(holds: Any, seconds: float = 20.0) -> None:
+async def until(holds: Any, seconds: float = PATIENCE_SECONDS) -> None:
     """Waits until `holds()`."""
     deadline = time.monotonic() + seconds
     while not holds():

@@ -17,6 +17,7 @@ from tests.content_judge import ContentJudge
 from tests.flow.test_daemon import ask
 from tests.flow.test_export import Receiver
 from tests.llm_server import serving
+from tests.patience import PATIENCE_SECONDS
 
 CHUNK = "A lost parcel is refunded in full after 14 days without a scan."
 QUIET_SECONDS = 6.0
@@ -52,19 +53,23 @@ def trace(trace_id: bytes) -> bytes:
 
 
 def metric(daemon: ChildDaemon, name: str) -> float:
-    lines = httpx2.get(f"http://{daemon.metrics}/metrics", timeout=10).text.splitlines()
+    lines = httpx2.get(
+        f"http://{daemon.metrics}/metrics", timeout=PATIENCE_SECONDS
+    ).text.splitlines()
     return sum(float(line.rpartition(" ")[2]) for line in lines if line.startswith(name))
 
 
 def wait_for(daemon: ChildDaemon, holds: Callable[[], bool]) -> None:
-    deadline = time.monotonic() + 60
+    deadline = time.monotonic() + PATIENCE_SECONDS
     while not holds():
         assert time.monotonic() < deadline, daemon.last_lines()
         time.sleep(0.1)
 
 
 def stored(daemon: ChildDaemon, trace_id: bytes) -> dict[str, Any]:
-    reply = httpx2.get(f"http://{daemon.web}/api/v1/traces/{trace_id.hex()}", timeout=10)
+    reply = httpx2.get(
+        f"http://{daemon.web}/api/v1/traces/{trace_id.hex()}", timeout=PATIENCE_SECONDS
+    )
     records = reply.json()["records"] if reply.status_code == 200 else []
     return dict(records[0]) if records else {}
 

@@ -16,6 +16,7 @@ import pytest
 
 from ragvigil.app.demo.child_daemon import DEFAULT_PORTS, VARIABLES, ChildDaemon, free_port
 from ragvigil.app.demo.schedule import Plan, requests, schedule
+from ragvigil.app.process.tied import start_tied
 from tests.replayed import recorded, send, wait_for
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -60,10 +61,10 @@ def daemon(where: dict[str, str]) -> Iterator[ChildDaemon]:
     folder = Path(where["RAGVIGIL_DATA_DIR"])
     folder.mkdir()
     log = (folder / "daemon.log").open("ab")
-    process = subprocess.Popen([BIN / "ragvigil", "run"], env=where, stdout=log, stderr=log)
+    process = start_tied([BIN / "ragvigil", "run"], env=where, stdout=log, stderr=log)
     ports = {name: where[variable] for name, variable in VARIABLES.items()}
     daemon = ChildDaemon(process=process, data_dir=folder, **ports)
-    daemon.wait_ready(60)
+    daemon.wait_ready()
     plan = Plan(ends_unix_nano=time.time_ns(), days=1, traces_per_hour=4)
     send(daemon, requests(schedule(recorded("healthy"), {}, plan), plan), backfill="front-page")
     wait_for(lambda: daemon.get("records")["records"])

@@ -16,7 +16,9 @@ import httpx2
 import pytest
 
 from ragvigil.app.demo.child_daemon import ChildDaemon, running
+from ragvigil.app.process.tied import start_tied
 from tests.exports import GOLDEN
+from tests.patience import PATIENCE_SECONDS
 from tests.unit.collector.backfill.test_collector_file import line, request
 from tests.unit.collector.backfill.test_langfuse_export import ROWS, SCORE
 
@@ -36,7 +38,7 @@ def run(
     done = subprocess.run(
         [sys.executable, "-m", "ragvigil.app.cli.main", "import", form, str(path), "--json",
          "--endpoint", f"http://{daemon.http}", *options],
-        capture_output=True, text=True, check=False, timeout=120,
+        capture_output=True, text=True, check=False, timeout=PATIENCE_SECONDS,
     )  # fmt: skip
     return done.returncode, json.loads(done.stdout) if done.stdout else None, done.stderr
 
@@ -46,7 +48,7 @@ def acknowledged(daemon: ChildDaemon) -> int:
 
 
 def stored_trace(daemon: ChildDaemon, trace_id: str) -> Any:
-    deadline = time.monotonic() + 60
+    deadline = time.monotonic() + PATIENCE_SECONDS
     while True:
         try:
             return daemon.get(f"traces/{trace_id}")
@@ -74,7 +76,7 @@ def test_a_file_is_imported_once_however_often_it_is_asked(
         file.write(line(request(REQUESTS)))
     code, told, _ = run(daemon, path)
     assert (code, told["items"]) == (0, 2 * REQUESTS + 2)
-    deadline = time.monotonic() + 60
+    deadline = time.monotonic() + PATIENCE_SECONDS
     while stored(daemon) < 2 * REQUESTS + 2 and time.monotonic() < deadline:
         time.sleep(0.2)
     assert daemon.get("ledger")["spans"]["acknowledged"] == 2 * REQUESTS + 2
@@ -223,16 +225,16 @@ def test_an_import_stopped_by_ctrl_c_goes_on_where_it_was(
     path.write_bytes(b"".join(line(request(10_000 + n, spans)) for n in range(requests)))
     note = tmp_path / "note.json"
     before = acknowledged(daemon)
-    process = subprocess.Popen(
+    process = start_tied(
         [sys.executable, "-m", "ragvigil.app.cli.main", "import", "collector_file", str(path),
          "--endpoint", f"http://{daemon.http}", "--state", str(note)],
         stderr=subprocess.PIPE, text=True,
     )  # fmt: skip
-    deadline = time.monotonic() + 60
+    deadline = time.monotonic() + PATIENCE_SECONDS
     while not note.exists() and time.monotonic() < deadline:
         time.sleep(0.01)
     process.send_signal(signal.SIGINT)
-    _, error = process.communicate(timeout=60)
+    _, error = process.communicate(timeout=PATIENCE_SECONDS)
     assert process.returncode == 130, error
     assert "the same command goes on from here" in error
     arrived = json.loads(note.read_text(encoding="utf-8"))["items"]

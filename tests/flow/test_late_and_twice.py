@@ -13,6 +13,7 @@ from opentelemetry.proto.collector.logs.v1.logs_service_pb2 import ExportLogsSer
 from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceRequest
 
 from ragvigil.app.demo.child_daemon import ChildDaemon, running
+from tests.patience import PATIENCE_SECONDS
 
 CHUNK = "A lost parcel is refunded in full after 14 days without a scan."
 Span = tuple[bytes, bytes, str, dict[str, str]]
@@ -71,9 +72,11 @@ def parts(question: str) -> tuple[Span, Span, Span]:
 
 def wait_for(daemon: ChildDaemon, trace_id: bytes, holds: Any) -> dict[str, Any]:
     """The first record of the trace once `holds` of it."""
-    deadline = time.monotonic() + 30
+    deadline = time.monotonic() + PATIENCE_SECONDS
     while time.monotonic() < deadline:
-        reply = httpx2.get(f"http://{daemon.web}/api/v1/traces/{trace_id.hex()}", timeout=10)
+        reply = httpx2.get(
+            f"http://{daemon.web}/api/v1/traces/{trace_id.hex()}", timeout=PATIENCE_SECONDS
+        )
         records = reply.json()["records"] if reply.status_code == 200 else []
         if records and holds(records[0]):
             return dict(records[0])
@@ -99,7 +102,7 @@ def test_a_span_sent_twice_counts_once(daemon: ChildDaemon) -> None:
     send(daemon, trace_id, spans)
     send(daemon, trace_id, spans)
     wait_for(daemon, trace_id, lambda record: record["generation"] == 3)
-    deadline = time.monotonic() + 10
+    deadline = time.monotonic() + PATIENCE_SECONDS
     while (after := daemon.get("ledger")["spans"])["in_spool"] and time.monotonic() < deadline:
         time.sleep(0.1)
     assert after["stored"] - before["stored"] == 3

@@ -15,6 +15,7 @@ from google.rpc.status_pb2 import Status
 
 from collector.settings import CollectorSettings, LimitSettings
 from tests.otlp import Listening, encode, listening, trace_request
+from tests.patience import PATIENCE_SECONDS
 
 PROTOBUF, JSON = "application/x-protobuf", "application/json"
 
@@ -28,7 +29,7 @@ async def server() -> AsyncIterator[Listening]:
 
 @pytest_asyncio.fixture
 async def client(server: Listening) -> AsyncIterator[httpx2.AsyncClient]:
-    async with httpx2.AsyncClient(base_url=server.http, timeout=20) as opened:
+    async with httpx2.AsyncClient(base_url=server.http, timeout=PATIENCE_SECONDS) as opened:
         yield opened
 
 

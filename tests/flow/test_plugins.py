@@ -12,6 +12,7 @@ import pytest
 
 from ragvigil.app.demo.child_daemon import ChildDaemon, running
 from tests.distributions import install
+from tests.patience import PATIENCE_SECONDS
 
 BROKEN = "import a_library_that_nobody_has\n"
 GROUPS = ("conventions", "rubrics", "scorers")
@@ -31,7 +32,7 @@ def daemon(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ChildDaemon]:
 
 
 def test_it_becomes_ready_and_counts_each(daemon: ChildDaemon) -> None:
-    shown = httpx2.get(f"http://{daemon.metrics}/metrics", timeout=30).text
+    shown = httpx2.get(f"http://{daemon.metrics}/metrics", timeout=PATIENCE_SECONDS).text
     for group in GROUPS:
         sample = f'ragvigil_plugin_failures_total{{group="ragvigil.{group}",name="tone"}} 1.0'
         assert sample in shown.splitlines()
@@ -54,7 +55,7 @@ def test_the_status_command_shows_each(daemon: ChildDaemon) -> None:
         cwd=daemon.data_dir,
         capture_output=True,
         text=True,
-        timeout=60,
+        timeout=PATIENCE_SECONDS,
         check=True,
     )
     for group in GROUPS:

@@ -16,16 +16,16 @@ import pytest
 
 from bench.rig.one_answer import SPANS, one_answer, trace_id_of
 from ragvigil.app.demo.child_daemon import ChildDaemon, start
+from tests.patience import PATIENCE_SECONDS
 from tests.poison import EXIT, HOLD, SEGFAULT, SLEEP, poisonous
 
 OTHERS = 40
-PATIENCE_SECONDS = 300
 
 
 def post(daemon: ChildDaemon, body: bytes) -> None:
     headers = {"content-type": "application/x-protobuf"}
     url = f"http://{daemon.http}/v1/traces"
-    httpx2.post(url, content=body, headers=headers, timeout=30).raise_for_status()
+    httpx2.post(url, content=body, headers=headers, timeout=PATIENCE_SECONDS).raise_for_status()
 
 
 def send(daemon: ChildDaemon, poison: str) -> str:
@@ -39,7 +39,7 @@ def send(daemon: ChildDaemon, poison: str) -> str:
 
 def metric(daemon: ChildDaemon, sample: str) -> float:
     """The value of a sample of /metrics; 0 if it has none."""
-    text = httpx2.get(f"http://{daemon.metrics}/metrics", timeout=30).text
+    text = httpx2.get(f"http://{daemon.metrics}/metrics", timeout=PATIENCE_SECONDS).text
     match = re.search(rf"^{re.escape(sample)} (\S+)$", text, re.MULTILINE)
     return float(match[1]) if match else 0.0
 
@@ -68,7 +68,7 @@ def health(daemon: ChildDaemon) -> Iterator[list[tuple[int, str]]]:
 
     def ask() -> None:
         while not done.wait(0.1):
-            reply = httpx2.get(f"http://{daemon.metrics}/healthz", timeout=30)
+            reply = httpx2.get(f"http://{daemon.metrics}/healthz", timeout=PATIENCE_SECONDS)
             answer = (reply.status_code, reply.text)
             if answer not in answers[-1:]:
                 answers.append(answer)
@@ -89,7 +89,7 @@ def assert_only_the_poison_is_missing(daemon: ChildDaemon, poison: str, trace_id
     for number in range(0, OTHERS, OTHERS // 4):
         other = daemon.get(f"traces/{trace_id_of(f'{poison} {number}').hex()}")
         assert len(other["records"][0]["scores"]) > 5
-    missing = httpx2.get(f"http://{daemon.web}/api/v1/traces/{trace_id}", timeout=30)
+    missing = httpx2.get(f"http://{daemon.web}/api/v1/traces/{trace_id}", timeout=PATIENCE_SECONDS)
     assert missing.status_code == 404
 
 
@@ -97,7 +97,7 @@ def assert_only_the_poison_is_missing(daemon: ChildDaemon, poison: str, trace_id
 def test_an_answer_that_ends_the_core_is_quarantined(tmp_path: Path, poison: str) -> None:
     daemon = start(tmp_path / "data", settings=poisonous(tmp_path))
     try:
-        daemon.wait_ready(60)
+        daemon.wait_ready()
         trace_id = send(daemon, poison)
         wait_for(lambda: is_drained(daemon, SPANS * (OTHERS + 1)), daemon)
         assert_only_the_poison_is_missing(daemon, poison, trace_id)
@@ -118,7 +118,7 @@ def test_an_answer_that_stalls_the_core_is_quarantined_across_restarts(
     settings = poisonous(tmp_path)
     daemon = start(tmp_path / "data", settings=settings)
     try:
-        daemon.wait_ready(60)
+        daemon.wait_ready()
         with health(daemon) as answers:
             trace_id = send(daemon, poison)
             stalled = 'ragvigil_core_restarts_total{reason="stalled"}'
@@ -131,7 +131,7 @@ def test_an_answer_that_stalls_the_core_is_quarantined_across_restarts(
         assert_only_the_poison_is_missing(daemon, poison, trace_id)
         assert daemon.stop() == 0
         daemon = start(tmp_path / "data", settings=settings)
-        daemon.wait_ready(60)
+        daemon.wait_ready()
         post(daemon, one_answer(trace_id_of("afterwards")))
         wait_for(lambda: is_drained(daemon, SPANS * (OTHERS + 2)), daemon)
         assert metric(daemon, stalled) == 0
@@ -143,7 +143,7 @@ def test_a_stuck_core_does_not_hold_up_the_stop_and_ends_with_its_intake(tmp_pat
     settings = poisonous(tmp_path) | {"RAGVIGIL_SCORERS__STALL_SECONDS": "600"}
     daemon = start(tmp_path / "data", settings=settings)
     try:
-        daemon.wait_ready(60)
+        daemon.wait_ready()
         send(daemon, HOLD)
         wait_for(lambda: not daemon.is_ready(), daemon)
         core = int((daemon.data_dir / "core.lock").read_text())
@@ -151,7 +151,7 @@ def test_a_stuck_core_does_not_hold_up_the_stop_and_ends_with_its_intake(tmp_pat
         daemon.process.wait()
         wait_for(lambda: not Path(f"/proc/{core}").exists(), daemon)
         daemon = start(tmp_path / "data", settings=settings)
-        daemon.wait_ready(60)
+        daemon.wait_ready()
         wait_for(lambda: not daemon.is_ready(), daemon)
         assert daemon.stop(PATIENCE_SECONDS) == 0
         assert "core is stuck and is killed" in (daemon.data_dir / "daemon.log").read_text()

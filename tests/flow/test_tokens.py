@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import base64
 import http.client
+import os
 import re
-from collections.abc import Iterator
+import signal
+import time
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -20,6 +23,7 @@ from ragvigil.web.api.application import application
 from ragvigil.web.pages.home import every_route, permission_of
 from ragvigil.web.permissions import ROLES, Permission
 from ragvigil.web.settings import Role, WebSettings
+from tests.patience import PATIENCE_SECONDS
 
 SECRETS = {
     **{f"web__{role}_token": f"of-{role}-0123456789" for role in Role},
@@ -115,7 +119,7 @@ def request(
 ) -> tuple[int, str]:
     """Status and text of a request; unlike other clients this one sends every header as it is."""
     headers = [*way.headers, *((name.replace("_", "-"), value) for name, value in said.items())]
-    connection = http.client.HTTPConnection(address, timeout=60)
+    connection = http.client.HTTPConnection(address, timeout=PATIENCE_SECONDS)
     try:
         connection.putrequest(method, f"{target}?{way.query}", skip_host="host" in said)
         for name, value in [*headers, ("content-length", str(len(body)))]:
@@ -202,7 +206,7 @@ def test_otlp_grpc_takes_its_tokens_alone(daemon: ChildDaemon, method: str) -> N
 def grpc_code(call: grpc.UnaryUnaryMultiCallable, way: Way) -> str:
     """The name of the code of an empty call."""
     try:
-        call(b"", metadata=way.headers, timeout=60)
+        call(b"", metadata=way.headers, timeout=PATIENCE_SECONDS)
     except grpc.RpcError as error:
         return str(error.code().name)
     return "OK"
@@ -308,3 +312,32 @@ def test_off_loopback_any_name_will_do_since_a_token_is_needed(tmp_path: Path) -
                 way = ways("s3cret")[name]
                 assert send(daemon, way, host=host) == expected
                 assert scrape(daemon, way, host=host) == expected
+
+
+def test_a_tokens_file_that_is_emptied_opens_nothing_when_the_core_starts_again(
+    tmp_path: Path,
+) -> None:
+    file, way = tmp_path / "tokens", ways("of-admin-0123456789")["right"]
+    file.write_text("admin of-admin-0123456789\n")
+    with running(tmp_path / "data", settings={"RAGVIGIL_WEB__TOKENS_FILE": str(file)}) as daemon:
+        file.write_text("")
+        assert ask(daemon, "GET", STATUS, Way()) == 401, "it is read at the start"
+        assert ask(daemon, "GET", STATUS, way) == 200
+        os.kill(int((daemon.data_dir / "core.lock").read_text()), signal.SIGKILL)
+        until(lambda: "cannot start with these settings" in daemon.last_lines())
+        with pytest.raises(OSError, match="refused"):
+            ask(daemon, "GET", STATUS, Way())
+        assert scrape(daemon, Way(), "/readyz") == 503
+        assert send(daemon, Way()) == 200, "what arrives meanwhile is kept"
+        file.write_text("admin of-admin-0123456789\n")
+        until(daemon.is_ready)
+        assert ask(daemon, "GET", STATUS, Way()) == 401
+        assert ask(daemon, "GET", STATUS, way) == 200
+
+
+def until(holds: Callable[[], bool]) -> None:
+    """Waits until `holds()`."""
+    deadline = time.monotonic() + PATIENCE_SECONDS
+    while not holds():
+        assert time.monotonic() < deadline
+        time.sleep(0.1)

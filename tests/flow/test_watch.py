@@ -16,6 +16,7 @@ import pytest
 from ragvigil.app.demo.child_daemon import ChildDaemon, running
 from ragvigil.app.demo.schedule import Arrival, Plan, requests, schedule
 from ragvigil.model.clock import VARIABLE, Pace
+from tests.patience import PATIENCE_SECONDS
 from tests.replayed import recorded, send, wait_for
 
 FACTOR = 30.0
@@ -67,7 +68,7 @@ def test_the_change_was_noticed_on_its_route_alone(watched: ChildDaemon) -> None
 
 def test_prometheus_reads_the_page_and_its_message(watched: ChildDaemon) -> None:
     def exposed() -> str:
-        text = httpx2.get(f"http://{watched.metrics}/metrics", timeout=20).text
+        text = httpx2.get(f"http://{watched.metrics}/metrics", timeout=PATIENCE_SECONDS).text
         return text if 'severity="page"' in text else ""
 
     text = wait_for(exposed)
@@ -83,7 +84,7 @@ def test_the_command_line_tells_why_and_takes_what_a_person_says(watched: ChildD
             env=os.environ | {"RAGVIGIL_WEB__ENDPOINT": watched.web},
             capture_output=True,
             text=True,
-            timeout=60,
+            timeout=PATIENCE_SECONDS,
             check=False,
         )
         assert done.returncode == 0, done.stderr

@@ -9,9 +9,8 @@ from dataclasses import asdict, dataclass
 
 from pydantic import BaseModel, SecretStr
 
-from collector.spool.reserve import reserve_of
+from collector.spool.reserve import reserve_of, space_of
 from ragvigil.app import plugins
-from ragvigil.app.process.disk_metrics import space_of
 from ragvigil.app.process.ports import endpoints
 from ragvigil.app.settings import Settings, known_keys, unknown_rubrics
 from ragvigil.app.settings.guards import doubts, guards

@@ -14,6 +14,8 @@ from typing import Self
 
 import httpx2
 
+from ragvigil.app.process.tied import start_tied
+
 STOP_SECONDS = 25.0
 
 
@@ -39,7 +41,7 @@ class Child:
         self.log = log
         with log.open("ab") as output:
             # A session of its own: Ctrl-C reaches the demo alone, which then stops this process.
-            self._process = subprocess.Popen(
+            self._process = start_tied(
                 [sys.executable, *command],
                 env=dict(env),
                 cwd=cwd,

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import shutil
 from pathlib import Path
 
 from prometheus_client import Gauge
 
-from collector.spool.reserve import Space, reserve_of
+from collector.spool.reserve import reserve_of, space_of
 
 FREE = Gauge("ragvigil_disk_free_bytes", "Bytes that the daemon may still write under data_dir.")
 TOTAL = Gauge("ragvigil_disk_total_bytes", "Size of the file system under data_dir.")
@@ -18,12 +17,6 @@ RESERVE = Gauge(
 SPOOL = Gauge(
     "ragvigil_spool_bytes", "Size of the spool: frames that wait, and those kept for late spans."
 )
-
-
-def space_of(data_dir: Path) -> Space:
-    """The space of the file system that holds `data_dir`. Raises OSError if that is gone."""
-    usage = shutil.disk_usage(data_dir)
-    return Space(free=usage.free, total=usage.total)
 
 
 def watch_disk(data_dir: Path, reserve: int | None = None) -> None:

@@ -1,4 +1,8 @@
-"""A child process that ends with its parent, however the parent ends."""
+"""A child process that ends with its parent, however the parent ends.
+
+Run as a program, `parent.py PID COMMAND ...` becomes COMMAND, tied to the process PID that started
+it: see `start_tied`. It imports little, so that this takes some milliseconds.
+"""
 
 from __future__ import annotations
 
@@ -23,3 +27,8 @@ def end_with_parent(parent: int) -> None:
         ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
     if os.getppid() != parent:  # it has ended since it started this process
         os._exit(1)
+
+
+if __name__ == "__main__":
+    end_with_parent(int(sys.argv[1]))
+    os.execv(sys.argv[2], sys.argv[2:])

@@ -19,6 +19,7 @@ from tests.deploy_files import (
     DEPLOY,
     YAML,
 )
+from tests.patience import PATIENCE_SECONDS
 
 
 @pytest.mark.parametrize("path", YAML, ids=lambda path: str(path.relative_to(DEPLOY)))
@@ -72,7 +73,9 @@ def checked(path: Path, folder: Path, *tokens: str) -> subprocess.CompletedProce
     clean = {k: v for k, v in os.environ.items() if not k.startswith("RAGVIGIL_")}
     given = clean | {f"RAGVIGIL_{name}": f"{name}-secret" for name in tokens}
     command = [sys.executable, "-m", "ragvigil.app.cli.main", "check", "-c", str(config)]
-    return subprocess.run(command, env=given, capture_output=True, text=True, timeout=120)
+    return subprocess.run(
+        command, env=given, capture_output=True, text=True, timeout=PATIENCE_SECONDS
+    )
 
 
 @pytest.mark.parametrize(

@@ -13,6 +13,7 @@ from tests.deploy_files import (
     text,
 )
 from tests.monitoring import tool
+from tests.patience import PATIENCE_SECONDS
 
 
 def in_this_tree(tmp_path: Path) -> Path:
@@ -28,7 +29,7 @@ def in_this_tree(tmp_path: Path) -> Path:
 
 def test_prometheus_accepts_its_configuration_and_finds_the_rules(tmp_path: Path) -> None:
     command = [tool("promtool"), "check", "config", str(in_this_tree(tmp_path))]
-    ended = subprocess.run(command, capture_output=True, text=True, timeout=60)
+    ended = subprocess.run(command, capture_output=True, text=True, timeout=PATIENCE_SECONDS)
     assert ended.returncode == 0, ended.stdout + ended.stderr
     assert "rules found" in ended.stdout
 

@@ -23,6 +23,7 @@ from ragvigil.store.records.traces import TraceRows
 from ragvigil.store.watch import audits
 from tests.judged import RUBRICS
 from tests.outcomes import NOW, SECOND, outcome_of
+from tests.patience import PATIENCE_SECONDS
 
 HOUR = 3600 * SECOND
 ANCHOR = NOW - 2 * HOUR
@@ -97,7 +98,7 @@ class Watched:
         found = self.auditing.run(
             self.now, notices, given.get("deploys", ()), given.get("moved", ())  # type: ignore[arg-type]
         )  # fmt: skip
-        self.auditing.wait(60)
+        self.auditing.wait(PATIENCE_SECONDS)
         self.now += 61
         return found
 

@@ -31,6 +31,7 @@ from tests.issues import A_FAILURE, NANOS, issue, keep
 from tests.judged import RUBRICS
 from tests.llm_server import LlmServer, serving
 from tests.outcomes import CHUNK, NOW, outcome_of
+from tests.patience import PATIENCE_SECONDS
 from tests.root_causes import finding
 from tests.tool_turns import answers, calling
 
@@ -107,7 +108,7 @@ def judging(store: Store, server: LlmServer, tmp_path: Path) -> Iterator[JudgeJo
     )  # fmt: skip
     job = JudgeJob(settings, store, tmp_path, {}, None, lambda _: None)
     job.start()
-    deadline = time.monotonic() + 30
+    deadline = time.monotonic() + PATIENCE_SECONDS
     while job.model_settings is None and time.monotonic() < deadline:
         time.sleep(0.01)
     yield job
@@ -237,13 +238,13 @@ def test_a_new_issue_is_explained_unasked_once(store: Store, unjudged: JudgeJob)
     duty = explaining(store, unjudged)
     for _ in range(2):
         duty.run()
-        duty.wait(20)
+        duty.wait(PATIENCE_SECONDS)
     assert len(root_causes.find(store, "i1")) == 1
     worse = replace(ISSUE, state=IssueState.ESCALATING, state_unix_nano=AT + 3601 * NANOS)
     keep(store, [], worse)
     later = explaining(store, unjudged, now=LATER + 3600)
     later.run()
-    later.wait(20)
+    later.wait(PATIENCE_SECONDS)
     assert len(root_causes.find(store, "i1")) == 2
 
 
@@ -263,7 +264,7 @@ def test_an_issue_that_is_not_new_or_worse_or_too_young_is_left(
     keep_all(store, replace(ISSUE, **fields))  # type: ignore[arg-type]
     duty = explaining(store, unjudged)
     duty.run()
-    duty.wait(20)
+    duty.wait(PATIENCE_SECONDS)
     assert root_causes.find(store, "i1") == []
 
 
@@ -275,7 +276,7 @@ def test_the_worst_is_explained_first(store: Store, unjudged: JudgeJob) -> None:
     order = []
     for _ in range(3):
         duty.run()
-        duty.wait(20)
+        duty.wait(PATIENCE_SECONDS)
         last, _ = causes.explained(store, 0)
         order += [name for name in last if name not in order]
     assert order == ["i3", "i2", "i1"]
@@ -290,7 +291,7 @@ def test_when_the_runs_of_the_day_are_made_code_reports_but_who_asks_is_answered
     duty = explaining(store, judging, runs_per_day=1)
     for _ in range(2):
         duty.run()
-        duty.wait(20)
+        duty.wait(PATIENCE_SECONDS)
     reports = [root_causes.find(store, name)[0] for name in ("i1", "i2")]
     assert [row.by for row in reports] == ["openai:gpt-4.1-mini", "code"]
     assert reports[1].ended == "written by code: the model has made its runs of the day"
@@ -307,7 +308,7 @@ def test_one_issue_at_a_time(store: Store, judging: JudgeJob, server: LlmServer)
     duty = explaining(store, judging)
     first = threading.Thread(target=duty.explain_now, args=("i1",))
     first.start()
-    deadline = time.monotonic() + 20
+    deadline = time.monotonic() + PATIENCE_SECONDS
     while not server.calls and time.monotonic() < deadline:
         time.sleep(0.01)
     with pytest.raises(Busy, match="another issue"):
@@ -323,11 +324,11 @@ def test_a_judge_that_stops_meanwhile_ends_the_run_with_a_report(
     server.every = calling(("timeline", {}), seconds=2.0)
     duty = explaining(store, judging)
     duty.run()
-    deadline = time.monotonic() + 20
+    deadline = time.monotonic() + PATIENCE_SECONDS
     while not server.calls and time.monotonic() < deadline:
         time.sleep(0.01)
     judging.stop()
-    duty.wait(20)
+    duty.wait(PATIENCE_SECONDS)
     (report,) = root_causes.find(store, "i1")
     assert report.by == "code"
     assert "unavailable: the judge is stopped" in report.ended
@@ -342,7 +343,7 @@ def test_a_run_that_ends_with_the_daemon_is_made_anew(
     duty.run()
     duty.stop()
     judging.stop()
-    duty.wait(20)
+    duty.wait(PATIENCE_SECONDS)
     assert root_causes.find(store, "i1") == []
 
 
@@ -357,11 +358,11 @@ def test_a_run_whose_report_was_lost_is_not_paid_for_again_at_once(
         away.setattr(Store, "write", _unavailable)
         for _ in range(3):
             duty.run()
-            duty.wait(20)
+            duty.wait(PATIENCE_SECONDS)
     assert (len(server.calls), root_causes.find(store, "i1")) == (1, [])
     now += 3600
     duty.run()
-    duty.wait(20)
+    duty.wait(PATIENCE_SECONDS)
     assert len(root_causes.find(store, "i1")) == 1
 
 

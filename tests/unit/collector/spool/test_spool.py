@@ -16,6 +16,7 @@ from collector.spool.reader import SpoolReader
 from collector.spool.recovery import SEQ_GAP
 from collector.spool.spool import SpoolError, SpoolFull, SpoolWriter
 from ragvigil.model.span import Signal
+from tests.patience import PATIENCE_SECONDS
 
 Append = Callable[..., "asyncio.Future[int]"]
 
@@ -80,7 +81,7 @@ async def test_appends_at_the_same_time_share_a_sync(tmp_path: Path) -> None:
 
 async def test_lingering_ends_when_a_group_is_full(tmp_path: Path) -> None:
     spool = await SpoolWriter.open(tmp_path, linger_seconds=3600, group_bytes=10)
-    async with asyncio.timeout(30):
+    async with asyncio.timeout(PATIENCE_SECONDS):
         await asyncio.gather(put(spool, b"123456"), put(spool, b"123456"))
     await spool.close()
 

@@ -7,6 +7,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+from tests.patience import PATIENCE_SECONDS
+
 LIFE = """
 import contextlib, json, socket, sys, threading
 from pathlib import Path
@@ -55,7 +57,9 @@ print(json.dumps(steps))
 
 def test_a_life_of_the_core_has_its_order(tmp_path: Path) -> None:
     command = [sys.executable, "-c", LIFE, str(tmp_path)]
-    done = subprocess.run(command, capture_output=True, text=True, check=True, timeout=120)
+    done = subprocess.run(
+        command, capture_output=True, text=True, check=True, timeout=PATIENCE_SECONDS
+    )
     starts = ["store", "parts", "control", "jobs", "web", "background", "pipeline"]
     stops = ["end of background", "end of web", "end of jobs", "end of store"]
     assert json.loads(done.stdout.splitlines()[-1]) == starts + stops

@@ -108,10 +108,10 @@ async def test_segments_that_were_consumed_some_time_ago_are_removed(
     core.pass_time(core.collector.assembly.late_seconds + 60)
     core.pass_time(CHECKPOINT_SECONDS + 1)
     full = core.balance.spool_bytes()
-    jobs["books"]()
+    jobs["segments"]()
     assert core.balance.spool_bytes() == full
     core.now += SEGMENT_GRACE_SECONDS
-    jobs["books"]()
+    jobs["segments"]()
     assert core.balance.spool_bytes() < full
 
 

@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from ragvigil.app.settings import SettingsError, known_keys, load, variable
+from tests.patience import PATIENCE_SECONDS
 
 # Those of others: what a golden target's service or a provider asks for is theirs to say.
 OURS = ("collector", "metrics", "web", "client")
@@ -181,7 +182,7 @@ def test_the_check_and_the_start_say_the_same_sentence(
         arguments = ["check"] if module.endswith("main") else []
         ended = subprocess.run(
             [sys.executable, "-m", module, *arguments],
-            env=environment, capture_output=True, text=True, timeout=120,
+            env=environment, capture_output=True, text=True, timeout=PATIENCE_SECONDS,
         )  # fmt: skip
         assert ended.returncode == 2
         said.append(ended.stderr)

@@ -30,6 +30,7 @@ from ragvigil.inference.metrics import (
 from ragvigil.inference.outcome import Reason, Unavailable
 from ragvigil.inference.process import BATCH, Inference
 from ragvigil.inference.settings import InferenceSettings
+from tests.patience import PATIENCE_SECONDS
 
 for package in (weights.LIBRARY, weights.PACKAGE):
     if find_spec(package) is None:
@@ -284,7 +285,7 @@ os.kill(os.getpid(), 9)
 """
 
 
-def wait_until(is_so: Callable[[], bool], seconds: float = 20) -> bool:
+def wait_until(is_so: Callable[[], bool], seconds: float = PATIENCE_SECONDS) -> bool:
     deadline = time.monotonic() + seconds
     while not is_so() and time.monotonic() < deadline:
         time.sleep(0.05)

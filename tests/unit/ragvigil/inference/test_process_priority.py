@@ -16,4 +16,5 @@ def test_a_process_can_take_idle_cpu_only() -> None:
     code += "lower_priority(); run_when_idle(); "
     code += "print(os.sched_getscheduler(0) == os.SCHED_IDLE, os.nice(0))"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert done.stdout.split() == ["True", "10"]
+    # The niceness of this process counts: the tests may run under `nice`.
+    assert done.stdout.split() == ["True", str(min(19, os.nice(0) + 10))]

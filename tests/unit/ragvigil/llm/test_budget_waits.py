@@ -13,6 +13,7 @@ from ragvigil.llm.client import Client
 from ragvigil.llm.outcome import Failure, Purpose, Reply
 from ragvigil.llm.spending import Pot
 from tests.llm_server import Fault, LlmServer
+from tests.patience import PATIENCE_SECONDS
 from tests.unit.ragvigil.llm.test_client import GOOD, Grades, asking
 
 QUESTION = "Is it so?"
@@ -83,7 +84,7 @@ async def test_where_spending_alone_forbids_a_call_it_is_refused_while_others_ar
         while len(server.calls) < 2:
             await asyncio.sleep(0.01)
         longer = client.ask(QUESTION * 2, Grades, Purpose.AUDIT)
-        refused = await asyncio.wait_for(longer, timeout=5)
+        refused = await asyncio.wait_for(longer, timeout=PATIENCE_SECONDS)
         slow.cancel()
         await asyncio.gather(slow, return_exceptions=True)
     assert kinds([refused]) == {"budget": 1}

@@ -21,6 +21,7 @@ from tests.content_judge import ContentJudge
 from tests.judged import keep_judged, verdict
 from tests.llm_server import LlmServer, serving
 from tests.outcomes import NOW
+from tests.patience import PATIENCE_SECONDS
 
 FACTS = {
     name: RubricFacts(version=rubric.version, fails_below=rubric.fails_below)
@@ -57,7 +58,7 @@ def rig(store: Store, tmp_path: Path) -> Iterator[Canary]:
         )
         judge_job = JudgeJob(settings, store, tmp_path, {}, None, lambda _: None)
         judge_job.start()
-        deadline = time.monotonic() + 30
+        deadline = time.monotonic() + PATIENCE_SECONDS
         while judge_job._loop is None and time.monotonic() < deadline:
             time.sleep(0.01)
         yield Canary(store=store, server=server, judge_job=judge_job)

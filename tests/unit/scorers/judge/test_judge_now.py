@@ -16,6 +16,7 @@ from scorers.judge.settings import JudgeSettings
 from tests.content_judge import ContentJudge
 from tests.llm_server import LlmServer, serving
 from tests.outcomes import outcome_of
+from tests.patience import PATIENCE_SECONDS
 
 RECORDS = [outcome_of(number).records[0].record for number in (1, 2)]
 
@@ -44,7 +45,7 @@ def judge_job(
     )
     judge_job = JudgeJob(settings, store, tmp_path, {}, None, lambda _: None)
     judge_job.start()
-    deadline = time.monotonic() + 30
+    deadline = time.monotonic() + PATIENCE_SECONDS
     while judge_job._judge is None and time.monotonic() < deadline:
         time.sleep(0.01)
     yield judge_job

@@ -26,7 +26,7 @@ from tests.pipelines import Core, answer, span
 
 TRACES = 40
 QUIET = 3.0
-START_SECONDS = 60.0
+START_SECONDS = 300.0
 
 
 @pytest.fixture(autouse=True)

@@ -11,6 +11,7 @@ from threading import Timer
 import pytest
 
 from ragvigil.app.process.directory import DirectoryTaken, hold
+from ragvigil.app.process.tied import start_tied
 
 HOLDS = (
     "import sys, pathlib; from ragvigil.app.process.directory import hold;"
@@ -21,7 +22,7 @@ HOLDS = (
 
 def holder(folder: Path) -> subprocess.Popen[str]:
     """Another process that holds the directory until its input ends."""
-    process = subprocess.Popen(
+    process = start_tied(
         [sys.executable, "-c", HOLDS, str(folder)],
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,

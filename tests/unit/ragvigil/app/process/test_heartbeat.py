@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from ragvigil.app.process.heartbeat import MOST_TRACES, NAME, Heartbeat, Phase, trace_unit
+from tests.patience import PATIENCE_SECONDS
 
 TRACES = [f"{number:032x}" for number in range(MOST_TRACES)]
 KILLED_AT_WORK = """
@@ -53,7 +54,7 @@ def test_what_raised_stays_in_work(tmp_path: Path) -> None:
 
 def test_what_a_killed_process_worked_on_is_still_there(tmp_path: Path) -> None:
     command = [sys.executable, "-c", KILLED_AT_WORK, str(tmp_path)]
-    done = subprocess.run(command, check=False, timeout=60)
+    done = subprocess.run(command, check=False, timeout=PATIENCE_SECONDS)
     assert done.returncode == -signal.SIGKILL
     assert Heartbeat(tmp_path).work().units == ("trace " + "ab" * 16,)
 

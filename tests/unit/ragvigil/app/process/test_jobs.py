@@ -8,6 +8,7 @@ import pytest
 from prometheus_client import REGISTRY
 
 from ragvigil.app.process.jobs import Job, Schedule
+from tests.patience import PATIENCE_SECONDS
 
 SOON = 0.01
 
@@ -32,7 +33,7 @@ def test_a_job_runs_again_and_again() -> None:
             enough.set()
 
     schedule = started([Job(name="counts", every_seconds=SOON, function=count)])
-    assert enough.wait(30)
+    assert enough.wait(PATIENCE_SECONDS)
     schedule.stop()
     assert sample("ragvigil_job_seconds_count", "counts") >= 3
     assert sample("ragvigil_job_failures_total", "counts") == 0
@@ -55,8 +56,8 @@ def test_a_job_that_raises_is_counted_tried_again_and_holds_no_other_up() -> Non
             Job(name="works", every_seconds=SOON, function=other.set),
         ]
     )
-    assert again.wait(30)
-    assert other.wait(30)
+    assert again.wait(PATIENCE_SECONDS)
+    assert other.wait(PATIENCE_SECONDS)
     schedule.stop()
     assert sample("ragvigil_job_failures_total", "fails") >= before + 2
 
@@ -75,7 +76,7 @@ def test_a_job_that_takes_longer_than_its_period_never_runs_beside_itself() -> N
             enough.set()
 
     schedule = started([Job(name="slow", every_seconds=SOON, function=slow)])
-    assert enough.wait(30)
+    assert enough.wait(PATIENCE_SECONDS)
     schedule.stop()
     assert max(most) == 1
 
@@ -106,7 +107,7 @@ def test_the_stop_waits_for_a_job_under_way() -> None:
         done.append("done")
 
     schedule = started([Job(name="slow_at_stop", every_seconds=SOON, function=slow)])
-    assert began.wait(30)
+    assert began.wait(PATIENCE_SECONDS)
     schedule.stop()
     assert done
 
@@ -118,14 +119,14 @@ def test_a_job_that_the_stop_cuts_short_has_not_failed(
 
     def long() -> None:
         began.set()
-        store_closes.wait(30)
+        store_closes.wait(PATIENCE_SECONDS)
         ended.set()
         raise RuntimeError("the store has closed")
 
     schedule = started([Job(name="long_at_stop", every_seconds=SOON, function=long)])
-    assert began.wait(30)
+    assert began.wait(PATIENCE_SECONDS)
     schedule.stop(SOON)
     store_closes.set()
-    assert ended.wait(30)
+    assert ended.wait(PATIENCE_SECONDS)
     assert sample("ragvigil_job_failures_total", "long_at_stop") == 0
     assert "error" not in capsys.readouterr().out

@@ -15,8 +15,7 @@ from ragvigil.store.engine.errors import Abandoned
 from ragvigil.store.engine.priority import Priority
 from ragvigil.store.engine.scope import QueryScope
 from ragvigil.store.engine.store import Store
-
-PATIENCE_SECONDS = 60
+from tests.patience import PATIENCE_SECONDS
 
 
 def seven(store: Store, priority: Priority = Priority.PAGE) -> int:
