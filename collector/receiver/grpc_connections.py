@@ -27,8 +27,8 @@ from ragvigil.listener.eviction import Waiting, first_to_go
 from ragvigil.listener.limits import Closing, ConnectionLimits, peer_of
 from ragvigil.listener.serve import defer_accept
 
-TICK_SECONDS = 0.25
-REST_TICKS = 40
+TICK_SECONDS = 0.1
+REST_TICKS = 100
 """Ticks between two looks at the connections while all is well."""
 LOOKING_SHARE = 20
 """One of this many seconds is spent on looking, at most."""

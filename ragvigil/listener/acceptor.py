@@ -21,6 +21,7 @@ SWEEP_SECONDS = 1.0
 PAUSE_SECONDS = 0.5
 """After an accept that failed: the socket stays readable, and the loop would spin."""
 SECONDS_BETWEEN_LINES = 60.0
+LAST_SECONDS = 1.0
 
 
 class Acceptor:
@@ -50,15 +51,19 @@ class Acceptor:
         self._sweeping = asyncio.create_task(self._sweep())
 
     async def stop(self) -> None:
-        """Accepts no more, and ends the handshakes under way."""
+        """Accepts no more; clients get LAST_SECONDS to finish what they send, then are closed.
+
+        uvicorn's server must be ending already: it closes the idle connections.
+        """
         self._loop.remove_reader(self._listening)
         if self._resuming is not None:
             self._resuming.cancel()
-        connecting = [each.connecting for each in self._open if each.connecting is not None]
-        tasks = [*connecting, self._sweeping] if self._sweeping else connecting
-        for task in tasks:
-            task.cancel()
-        await asyncio.gather(*tasks, return_exceptions=True)
+        ends = self._loop.time() + LAST_SECONDS
+        while self._loop.time() < ends and any(each.waiting() for each in self._open):
+            await asyncio.sleep(0.02)
+        self._close_all([each for each in self._open if each.waiting()], Closing.STOPPING)
+        if self._sweeping is not None:
+            self._sweeping.cancel()
 
     def _accept(self) -> None:
         for _ in range(ACCEPTS_AT_ONCE):
@@ -144,10 +149,13 @@ class Acceptor:
         candidates = [each.waiting() for each in self._open if peer is None or each.peer == peer]
         waiting = [each for each in candidates if each is not None]
         closing = first_to_go(waiting, self._loop.time())
-        for connection in closing:
-            connection.close(Closing.MADE_ROOM)
-            self._forget(connection)
+        self._close_all(closing, Closing.MADE_ROOM)
         return bool(closing)
+
+    def _close_all(self, connections: list[GuardedProtocol], reason: Closing) -> None:
+        for connection in connections:
+            connection.close(reason)
+            self._forget(connection)
 
     async def _sweep(self) -> None:
         while True:
@@ -156,5 +164,4 @@ class Acceptor:
             for connection in list(self._open):
                 reason = connection.overdue(now)
                 if reason is not None:
-                    connection.close(reason)
-                    self._forget(connection)
+                    self._close_all([connection], reason)

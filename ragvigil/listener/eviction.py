@@ -10,8 +10,8 @@ from typing import Generic, TypeVar
 
 Connection = TypeVar("Connection")
 
-GRACE_SECONDS = 2.0
-"""A client that sent no whole request this long after it connected will hardly send one."""
+GRACE_SECONDS = 1.0
+"""Who sent no whole request yet, and no byte for this long, will hardly send one."""
 AT_ONCE = 16
 """Silent connections closed together: ranking all of them for each new one would cost too much."""
 

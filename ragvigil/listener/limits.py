@@ -21,6 +21,7 @@ class Closing(StrEnum):
     IDLE = "idle"
     MADE_ROOM = "made_room"
     NO_ROOM = "no_room"
+    STOPPING = "stopping"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

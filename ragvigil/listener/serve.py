@@ -71,8 +71,8 @@ async def serve(
     try:
         yield listening.getsockname()[1]
     finally:
-        await acceptor.stop()
         server.should_exit = True
+        await acceptor.stop()
         await serving
         listening.close()
 
