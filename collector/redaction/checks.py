@@ -7,8 +7,13 @@ import binascii
 import re
 
 MARK_OPEN = "⟪".encode()
-PLACEHOLDER_STARTS = (b"$", b"<", b"{", b"%", b"*", MARK_OPEN)
+# A variable, a format, a template, or signs that stand for a value that is not said.
+PLACEHOLDER = re.compile(
+    r"\$\{.*|\$\(.*|\$(?:[A-Z_][A-Z0-9_]*|[a-z_]+|\d)|<.*|\{.*\}?|%[-#0 ]?[a-zA-Z]|%\(.*|%\w+%|⟪.*"
+    r"|[*•xX.#_?…-]+|\[.*\]?|@\w+@|(?i:your|my|insert|enter)[-_ ].*|(?i:changeme|change_me|todo|tbd)"
+)
 MIN_RANDOM_PART = 16
+DIGIT = re.compile(rb"[0-9]")
 CARD_LENGTHS = {b"3": (14, 15), b"4": (16,), b"5": (16,), b"2": (16,), b"6": (16,)}
 
 
@@ -37,30 +42,23 @@ def is_opaque(text: bytes, start: int, end: int) -> bool:
 
 
 def _is_mixed(part: bytes) -> bool:
-    has_digit = any(48 <= byte <= 57 for byte in part)
     has_letter = part.upper() != part.lower()
-    return has_letter and (has_digit or (part != part.lower() and part[1:] != part[1:].lower()))
+    is_cased = part != part.lower() and part[1:] != part[1:].lower()
+    return has_letter and (is_cased or DIGIT.search(part) is not None)
 
 
-def is_assigned(text: bytes, start: int, end: int) -> bool:
-    """Accepts any value of `password=...` except a variable or a placeholder."""
-    return not text[start:end].startswith(PLACEHOLDER_STARTS)
+def is_placeholder(value: str) -> bool:
+    """Whether a value is a variable, a template or a mark: it stands for what is not said.
+
+    >>> [is_placeholder(value) for value in ("$PASSWORD", "<your key>", "{{ key }}", "$ecret9!")]
+    [True, True, True, False]
+    """
+    return PLACEHOLDER.fullmatch(value) is not None
 
 
-def is_quoted(text: bytes, start: int, end: int) -> bool:
-    """Accepts a value of `"password": "..."`, except a word of a form or schema (`"string"`)."""
-    value = text[start:end]
-    if value.startswith(PLACEHOLDER_STARTS):
-        return False
-    return len(value) >= 12 or not value.isalpha() or _is_mixed(value)
-
-
-def is_written(text: bytes, start: int, end: int) -> bool:
-    """Accepts a value of `password: ...` in prose if it mixes letters with digits or signs."""
-    value = text[start:end].rstrip(b".,;:!?)")
-    if len(value) < 6 or value.startswith(PLACEHOLDER_STARTS):
-        return False
-    return value.upper() != value.lower() and any(48 <= b <= 57 or b in b"!@#%^*+~" for b in value)
+def is_said(text: bytes, start: int, end: int) -> bool:
+    """Accepts everything but a variable, a placeholder or a mark."""
+    return not is_placeholder(text[start:end].decode("utf-8", "replace"))
 
 
 def is_basic(text: bytes, start: int, end: int) -> bool:

@@ -1,8 +1,9 @@
 """Takes secrets out of every text of a request before it touches the disk.
 
-A single expression over the raw bytes decides whether there is anything to do: most bodies pass
-untouched. Otherwise every string of the request is searched by itself. Within an installation the
-same value becomes the same mark, so a quote still matches its chunk.
+A single pass over the raw bytes decides whether there is anything to do: most bodies pass untouched.
+Otherwise every string of the request is searched by itself, as it is and with its escapes resolved,
+and everything that any pattern finds is taken out. Within an installation the same value becomes
+the same mark, so a quote still matches its chunk.
 """
 
 from __future__ import annotations
@@ -11,41 +12,51 @@ import hashlib
 import os
 import re
 from collections import Counter
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
-from collector.redaction.checks import MARK_OPEN, is_any
-from collector.redaction.expression import compile_text
-from collector.redaction.patterns import CREDENTIAL, CREDENTIAL_KEY, PATTERNS, Check, Pattern
+from collector.redaction.checks import MARK_OPEN, is_any, is_opaque, is_placeholder
+from collector.redaction.expression import compile_set
+from collector.redaction.names import Secrecy, secrecy
+from collector.redaction.patterns import (
+    CREDENTIAL,
+    PATTERNS,
+    Pattern,
+    Specificity,
+    found,
+    pattern,
+)
 from collector.redaction.settings import Action, RedactSettings
+from collector.redaction.views import HIDES, View, views
 
 KEY_FILE = "redaction.key"
 KEY_BYTES = 32
-# A token starts at a word boundary, after an underscore, or after an escape: `\\nsk-...`, `%3Dsk-`.
-BOUNDARY = r"(?:\b|_|\\[nrtbf]|%[0-9A-Fa-f]{2}|\\u[0-9A-Fa-f]{4})"
-# Characters that JSON encoders write as \\u00XX within text that is itself JSON.
-ESCAPED = re.compile(rb"\\+u00([2-7][0-9A-Fa-f])")
-# The same for the detector: such an escape may hide a part of a secret.
-ESCAPED_ANYWHERE = r"\\u00[2-7][0-9A-Fa-f]"
 ANCHORS = re.compile(r"\\[bBAz]|[\^$]")
-# In protobuf this byte stands between the key and the value of an attribute.
-VALUE_TAG = r"\x12"
 AUTOMATON_BYTES = 24 << 20
-PATIENCE = 4
-"""Searching rejected matches again may cost this many times the length of a text; see `_cuts`."""
 ITEMS = {"Span", "LogRecord"}
 """Messages that are skipped as a whole if they cannot contain a secret."""
+IDS = {"trace_id", "span_id", "parent_span_id"}
+"""Fields of random bytes, never text."""
+MIN_RANDOM_BYTES = 12
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Rule:
-    """A compiled pattern of the user; group number `group` is taken out, 0 is the whole match."""
+class Cut:
+    """Bytes of a text to take out, what names the mark, and the value as its reader sees it."""
 
+    start: int
+    end: int
     name: str
-    expression: Any
-    group: int
+    pattern: Pattern
+    value: bytes
+
+    @property
+    def rank(self) -> tuple[int, int]:
+        """The more specific and then the longer of two overlapping cuts names the mark."""
+        return self.pattern.specificity, len(self.value)
 
 
 class Redactor:
@@ -54,29 +65,23 @@ class Redactor:
     def __init__(self, settings: RedactSettings, *, key: bytes) -> None:
         self._key = key
         self._actions = _actions(settings)
-        active = [p for p in PATTERNS if self._actions[p.name] is not Action.OFF]
-        of_user = {
-            name: expression
-            for name, expression in settings.patterns.items()
-            if self._actions[name] is not Action.OFF
-        }
-        self._checks: dict[str, Check] = {pattern.name: pattern.check for pattern in active}
-        self._names = [pattern.name for pattern in sorted(active, key=_is_token)]
-        self._find = compile_text(_finder(active), memory=AUTOMATON_BYTES) if active else None
-        self._user_rules = [_rule(name, expression) for name, expression in of_user.items()]
-        self._takes_credentials = self._actions[CREDENTIAL] is not Action.OFF
+        patterns = [*PATTERNS, *map(_own, settings.patterns.items())]
+        self._active = [p for p in patterns if any(map(self._is_on, p.names))]
+        self._takes_credentials = self._is_on(CREDENTIAL)
+        own = [p for p in self._active if p.specificity is Specificity.OWN]
         # An anchor such as ^ means nothing in a raw body, where one text runs into the next: with
         # an anchored expression every request is walked.
-        self._always_looks = any(ANCHORS.search(expression) for expression in of_user.values())
-        searched = _detector(active, of_user, with_keys=self._takes_credentials)
-        self._detect = compile_text(searched, memory=AUTOMATON_BYTES) if searched else None
-        self._credential_key = compile_text(CREDENTIAL_KEY + "$")
+        self._anchored = [p for p in own if ANCHORS.search(p.detect)]
+        # Patterns may share what is searched for first.
+        self._by_detect = list(_grouped(self._active).values())
+        expressions = [patterns[0].detect for patterns in self._by_detect]
+        self._detect = compile_set([*expressions, *HIDES], memory=AUTOMATON_BYTES)
 
     def finds(self, body: bytes) -> bool:
         """Whether a serialised request may contain a secret; a false alarm only costs time."""
-        if self._always_looks:
-            return True
-        return self._detect is not None and self._detect.search(body) is not None
+        if not self._active:
+            return False
+        return bool(self._anchored) or self._detect.Match(body) is not None
 
     def redact(self, request: Any) -> Counter[str]:
         """Replaces every secret in `request`, in place; returns how many, by pattern.
@@ -85,146 +90,141 @@ class Redactor:
         """
         counts: Counter[str] = Counter()
         request.DiscardUnknownFields()
-        self._walk(request, counts, is_credential=False)
+        self._walk(request, counts, secrecy=Secrecy.NONE)
         return counts
 
     def redact_text(self, text: bytes, counts: Counter[str]) -> bytes:
         """Returns `text` with marks in place of secrets, each counted in `counts`."""
-        if b"\\u00" in text and ESCAPED.search(text):
-            return self._redact_escaped(text, counts)
-        cuts = list(self._cuts(text))
-        return self._replaced(text, cuts, counts) if cuts else text
-
-    def _redact_escaped(self, text: bytes, counts: Counter[str]) -> bytes:
-        """Searches the text without its escapes; puts the marks into the text with them."""
-        plain, places = _unescaped(text)
-        cuts = [
-            (name, places[start], places[end], plain[start:end])
-            for name, start, end, _ in self._cuts(plain)
-        ]
-        return self._replaced(text, cuts, counts) if cuts else text
-
-    def _replaced(
-        self, text: bytes, cuts: list[tuple[str, int, int, bytes]], counts: Counter[str]
-    ) -> bytes:
+        if not self.finds(text):
+            return text
+        cuts = [cut for view in views(text) for cut in self._cuts(view)]
         pieces, done = [], 0
-        for name, start, end, value in sorted(cuts, key=lambda cut: cut[1]):
-            if start < done:  # overlaps the match before it
-                continue
-            pieces += [text[done:start], self._mark(name, value)]
-            done = end
-            counts[name] += 1
+        for cut in _merged(cuts):
+            pieces += [text[done : cut.start], self._mark(cut)]
+            done = cut.end
+            counts[cut.name] += 1
         return b"".join((*pieces, text[done:]))
 
-    def _cuts(self, text: bytes) -> Iterator[tuple[str, int, int, bytes]]:
-        """Yields pattern, start, end and value of everything to take out."""
-        place, patience = 0, PATIENCE * (len(text) + 1)
-        while self._find is not None and (match := self._find.search(text, place)):
-            name = self._names[match.lastindex - 1]
-            start, end = match.span(match.lastindex)
-            if self._checks[name](text, start, end):
-                yield name, start, end, text[start:end]
-                place = end
-            else:
-                # Another match may begin within the rejected one, so the search goes on one byte
-                # later. A hostile text could make that quadratic: once `patience` is used up,
-                # rejected matches are skipped whole.
-                patience -= end - match.start()
-                place = match.start() + 1 if patience > 0 else end
-        for rule in self._user_rules:
-            for match in rule.expression.finditer(text):
-                start, end = match.span(rule.group)
-                if is_any(text, start, end) and start < end:
-                    yield rule.name, start, end, text[start:end]
+    def _cuts(self, view: View) -> Iterator[Cut]:
+        """Everything that a pattern finds in a view of a text."""
+        for kind in self._suspected(view.text):
+            for name, start, end in kind.matches(view.text):
+                value = view.text[start:end]
+                if self._is_on(name) and not value.startswith(MARK_OPEN):
+                    begin, stop = view.original(start, end)
+                    yield Cut(start=begin, end=stop, name=name, pattern=kind, value=value)
 
-    def _mark(self, name: str, value: bytes) -> bytes:
-        size = 16 if self._actions[name] is Action.HASH else 4
+    def _suspected(self, text: bytes) -> Iterable[Pattern]:
+        """The patterns that may find something."""
+        numbers = [n for n in self._detect.Match(text) or () if n < len(self._by_detect)]
+        suspected = [kind for number in numbers for kind in self._by_detect[number]]
+        return [*suspected, *(p for p in self._anchored if p not in suspected)]
+
+    def _is_on(self, name: str) -> bool:
+        return self._actions[name] is not Action.OFF
+
+    def _mark(self, cut: Cut) -> bytes:
+        return self._marked(cut.pattern.mark or cut.name, self._actions[cut.name], cut.value)
+
+    def _marked(self, kind: str, action: Action, value: bytes) -> bytes:
+        size = 16 if action is Action.HASH else 4
         digest = hashlib.blake2b(value, key=self._key, digest_size=size).hexdigest()
-        return f"⟪{name}/{len(value.decode('utf-8', 'replace'))}/{digest}⟫".encode()
+        return f"⟪{kind}/{len(value.decode('utf-8', 'replace'))}/{digest}⟫".encode()
 
-    def _walk(self, message: Any, counts: Counter[str], *, is_credential: bool) -> None:
+    def _walk(self, message: Any, counts: Counter[str], *, secrecy: Secrecy) -> None:
         for field, value in message.ListFields():
             if field.type == field.TYPE_MESSAGE:
                 for child in value if field.is_repeated else (value,):
                     # In a large request few spans contain a secret: the others are skipped.
                     if child.DESCRIPTOR.name in ITEMS and not self.finds(child.SerializeToString()):
                         continue
-                    below = is_credential or self._is_credential(child)
-                    self._walk(child, counts, is_credential=below)
+                    below = secrecy
+                    if child.DESCRIPTOR.name == "KeyValue" and secrecy is not Secrecy.SURE:
+                        below = self._secrecy(child.key)
+                    self._walk(child, counts, secrecy=below)
             elif field.type in (field.TYPE_STRING, field.TYPE_BYTES):
-                self._walk_text(message, field, value, counts, is_credential=is_credential)
+                grade = Secrecy.NONE if field.name == "key" else secrecy
+                self._walk_text(message, field, value, counts, secrecy=grade)
+            elif field.name == "int_value" and secrecy is Secrecy.SURE:
+                message.string_value = self._bytes(str(value).encode(), counts, secrecy).decode()
 
     def _walk_text(
-        self, message: Any, field: Any, value: Any, counts: Counter[str], *, is_credential: bool
+        self, message: Any, field: Any, value: Any, counts: Counter[str], *, secrecy: Secrecy
     ) -> None:
-        whole = is_credential and field.name != "key"
         if field.is_repeated:
-            value[:] = [self._text(text, counts, whole=whole) for text in value]
+            value[:] = [self._text(text, counts, secrecy) for text in value]
         elif field.type == field.TYPE_STRING:
-            marked = self._text(value, counts, whole=whole)
+            marked = self._text(value, counts, secrecy)
             if marked is not value:
                 setattr(message, field.name, marked)
-        elif not field.name.endswith("_id"):  # ids are random bytes, never text
-            setattr(message, field.name, self._bytes(value, counts, whole=whole))
+        elif field.name not in IDS:
+            setattr(message, field.name, self._bytes(value, counts, secrecy))
 
-    def _text(self, text: str, counts: Counter[str], *, whole: bool) -> str:
+    def _text(self, text: str, counts: Counter[str], secrecy: Secrecy) -> str:
         raw = text.encode()
-        marked = self._bytes(raw, counts, whole=whole)
+        marked = self._bytes(raw, counts, secrecy)
         return text if marked == raw else marked.decode()
 
-    def _bytes(self, text: bytes, counts: Counter[str], *, whole: bool) -> bytes:
-        if whole and text and not text.startswith(MARK_OPEN):
-            counts[CREDENTIAL] += 1
-            return self._mark(CREDENTIAL, text)
-        return self.redact_text(text, counts)
+    def _bytes(self, text: bytes, counts: Counter[str], secrecy: Secrecy) -> bytes:
+        if not _is_credential(text, secrecy):
+            return self.redact_text(text, counts)
+        counts[CREDENTIAL] += 1
+        return self._marked(CREDENTIAL, self._actions[CREDENTIAL], text)
 
-    def _is_credential(self, message: Any) -> bool:
-        """Whether this is an attribute whose key says that the value is a secret."""
-        if not self._takes_credentials or message.DESCRIPTOR.name != "KeyValue":
-            return False
-        return self._credential_key.search(message.key.encode()) is not None
+    def _secrecy(self, key: str) -> Secrecy:
+        """What the key of an attribute says of its value."""
+        return secrecy(key) if self._takes_credentials else Secrecy.NONE
+
+
+def _is_credential(text: bytes, secrecy: Secrecy) -> bool:
+    """Whether the value of an attribute is a secret, by what its key says."""
+    if secrecy is Secrecy.NONE or not text or text.startswith(MARK_OPEN):
+        return False
+    if secrecy is Secrecy.IF_RANDOM:
+        return len(text) >= MIN_RANDOM_BYTES and is_opaque(text, 0, len(text)) and b" " not in text
+    return text.lower() not in (b"true", b"false") and not is_placeholder(
+        text.decode("utf-8", "replace")
+    )
+
+
+def _grouped(patterns: list[Pattern]) -> dict[str, list[Pattern]]:
+    """The patterns by what is searched for first."""
+    grouped: dict[str, list[Pattern]] = {}
+    for pattern in patterns:
+        grouped.setdefault(pattern.detect, []).append(pattern)
+    return grouped
+
+
+def _merged(cuts: list[Cut]) -> Iterator[Cut]:
+    """The union of all cuts, from the first to the last; overlapping ones are one."""
+    merged: Cut | None = None
+    for cut in sorted(cuts, key=lambda cut: (cut.start, -cut.end)):
+        if merged is None or cut.start >= merged.end:
+            if merged is not None:
+                yield merged
+            merged = cut
+            continue
+        named = max(merged, cut, key=lambda cut: cut.rank)
+        end = max(merged.end, cut.end)
+        merged = replace(named, start=merged.start, end=end)
+    if merged is not None:
+        yield merged
 
 
 def _actions(settings: RedactSettings) -> dict[str, Action]:
-    default = {p.name: settings.personal if p.is_personal else settings.secrets for p in PATTERNS}
+    default = {
+        name: settings.personal if kind.is_personal else settings.secrets
+        for kind in PATTERNS
+        for name in kind.names
+    }
     of_user = dict.fromkeys(settings.patterns, Action.MASK)
     return {**default, CREDENTIAL: settings.secrets, **of_user, **settings.actions}
 
 
-def _finder(patterns: list[Pattern]) -> str:
-    """One expression with a group per pattern, in the order of `_names`: assigned, then tokens."""
-    assigned = [pattern.find for pattern in patterns if not _is_token(pattern)]
-    tokens = [f"({pattern.find})" for pattern in patterns if _is_token(pattern)]
-    bounded = [f"{BOUNDARY}(?:{'|'.join(tokens)})"] if tokens else []
-    return "|".join((*assigned, *bounded))
-
-
-def _is_token(pattern: Pattern) -> bool:
-    return not pattern.is_assigned
-
-
-def _detector(patterns: list[Pattern], of_user: dict[str, str], *, with_keys: bool) -> str:
-    """An expression that matches every body in which the finder finds something, and others."""
-    parts = [pattern.detect or pattern.find.replace(r"\b", "") for pattern in patterns]
-    parts += [f"(?:{expression})" for expression in of_user.values()]
-    parts += [CREDENTIAL_KEY + VALUE_TAG] if with_keys else []
-    return "|".join((*parts, ESCAPED_ANYWHERE)) if parts else ""
-
-
-def _rule(name: str, expression: str) -> Rule:
-    compiled = compile_text(expression)
-    return Rule(name=name, expression=compiled, group=compiled.groups)
-
-
-def _unescaped(text: bytes) -> tuple[bytes, list[int]]:
-    """The text without `\\u00XX` escapes, and the offset of each of its bytes in `text`."""
-    plain, places, done = bytearray(), list[int](), 0
-    for match in ESCAPED.finditer(text):
-        plain += text[done : match.start()] + bytes.fromhex(match[1].decode())
-        places += [*range(done, match.start()), match.start()]
-        done = match.end()
-    plain += text[done:]
-    return bytes(plain), [*places, *range(done, len(text) + 1)]
+def _own(item: tuple[str, str]) -> Pattern:
+    """A pattern of the user; if the expression has a group, only the group is taken out."""
+    name, expression = item
+    return pattern(name, partial(found, expression, is_any), Specificity.OWN, detect=expression)
 
 
 def installation_key(data_dir: Path) -> bytes:

@@ -50,9 +50,9 @@ class RedactSettings(BaseModel):
     def _actions_name_patterns(
         cls, actions: dict[str, Action], info: ValidationInfo
     ) -> dict[str, Action]:
-        from collector.redaction.patterns import PATTERNS
+        from collector.redaction.patterns import NAMES
 
-        known = {pattern.name for pattern in PATTERNS} | set(info.data.get("patterns", ()))
+        known = NAMES | set(info.data.get("patterns", ()))
         for name in actions:
             if name not in known and "patterns" in info.data:
                 raise ValueError(f"{name} is no pattern; there are {', '.join(sorted(known))}")
