@@ -9,7 +9,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Collection, Iterable
 from dataclasses import replace
-from threading import RLock
+from threading import Lock
 from typing import TYPE_CHECKING
 
 from alerts.incidents.fold import fold
@@ -43,9 +43,10 @@ KINDS = {"prompt": ChangeKind.PROMPT, "index": ChangeKind.INDEX, "model": Change
 class IncidentJob:
     """The incidents of this daemon; safe to use from any thread.
 
-    The lock is re-entrant, as `act` calls `find` under it. `on_change` is called, outside the lock,
-    with an incident that a person changed. Methods raise StoreError if the store cannot be read or
-    written.
+    A fold and a verb hold the lock until the store has their rows. Reads take none, so that a page
+    does not wait for a write: incidents are frozen, and each change of the dicts is one step.
+    `on_change` is called, outside the lock, with an incident that a person changed. Methods raise
+    StoreError if the store cannot be read or written.
     """
 
     def __init__(
@@ -58,7 +59,7 @@ class IncidentJob:
     ) -> None:
         self._store, self._settings, self._url, self._clock = store, settings, external_url, clock
         self._on_change = on_change
-        self._lock = RLock()
+        self._lock = Lock()
         self._deploys: tuple[Deploy, ...] = ()
         self._deploys_read = 0.0
         since = max(0, int(clock() - MEMORY_SECONDS))
@@ -110,9 +111,8 @@ class IncidentJob:
 
     def find(self, incident_id: str) -> Incident:
         """Finds an incident by its id, however old it is. Raises UnknownIncident."""
-        with self._lock:
-            if incident_id in self._incidents:
-                return self._incidents[incident_id]
+        if (known := self._incidents.get(incident_id)) is not None:
+            return known
         matches = (
             stored.find(self._store, IncidentFilter(incident_id=incident_id)) if incident_id else []
         )
@@ -122,12 +122,11 @@ class IncidentJob:
 
     def open_incidents(self) -> tuple[Incident, ...]:
         """The incidents that are not resolved, oldest first."""
-        with self._lock:
-            unresolved = [
-                incident
-                for incident in self._incidents.values()
-                if incident.state is not IncidentState.RESOLVED
-            ]
+        unresolved = [
+            incident
+            for incident in tuple(self._incidents.values())
+            if incident.state is not IncidentState.RESOLVED
+        ]
         return tuple(
             sorted(
                 unresolved, key=lambda incident: (incident.opened_unix_nano, incident.incident_id)
@@ -162,11 +161,8 @@ class IncidentJob:
 
     def changes(self) -> tuple[Notice, ...]:
         """Notices and deploy marks of the last two days, the newest first."""
-        with self._lock:
-            notices_known = list(self._changes.values())
-        return tuple(
-            sorted(notices_known, key=lambda notice: (-notice.since_unix_nano, notice.notice_id))
-        )
+        known = list(self._changes.values())
+        return tuple(sorted(known, key=lambda notice: (-notice.since_unix_nano, notice.notice_id)))
 
     @property
     def deploys(self) -> tuple[Deploy, ...]:

@@ -85,8 +85,7 @@ class IssueJob:
 
     def issues(self) -> list[Issue]:
         """All issues in memory, merged ones included. Raises StoreError."""
-        with self._ledger.locked() as index:
-            return list(index)
+        return self._ledger.issues()
 
     def act(
         self,

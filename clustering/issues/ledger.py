@@ -98,6 +98,17 @@ class IssueLedger:
                 self._index = IssueIndex.load(self._store)
             yield self._index
 
+    def issues(self) -> list[Issue]:
+        """All issues, without waiting for who holds the index; the first call loads it.
+
+        Raises StoreError.
+        """
+        if self._index is None:
+            with self.locked():
+                pass
+        # Issues are frozen, and `put` changes the index in one step.
+        return list(self._index or ())
+
     def keep(
         self,
         *,

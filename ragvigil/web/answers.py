@@ -23,6 +23,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from ragvigil.store.engine.scope import QueryScope
 from ragvigil.web import metrics
 from ragvigil.web.errors import error_response
+from ragvigil.web.guard import READING
 from ragvigil.web.permissions import Access
 from ragvigil.web.turns import MOST_WAIT_SECONDS, Busy, Turns
 
@@ -143,20 +144,21 @@ class Answers:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answers a read of the API, or passes the request on."""
-        if scope["type"] != "http" or not scope["path"].startswith(API):
-            await self._app(scope, receive, send)
-        elif scope["method"] != "GET":
+        is_api = scope["type"] == "http" and scope["path"].startswith(API)
+        if is_api and scope["method"] not in READING:
             await self._write(scope, receive, send)
+            return
+        role = self._access.role(*Headers(scope=scope).getlist("authorization")) if is_api else None
+        if role is None or scope["method"] != "GET":
+            await self._app(scope, receive, send)
         else:
-            role = self._access.role(*Headers(scope=scope).getlist("authorization"))
-            if role is None:
-                await self._app(scope, receive, send)  # which refuses it
-            else:
-                await self._read(self._key(scope, role), scope, receive, send)
+            await self._read(self._key(scope, role), scope, receive, send)
 
     async def _write(self, scope: Scope, receive: Receive, send: Send) -> None:
         async def after_the_write(message: Message) -> None:
-            self._count_write(scope["path"])
+            # A refused write, 4xx, has changed nothing.
+            if message["type"] == "http.response.start" and message["status"] // 100 != 4:
+                self._count_write(scope["path"])
             await send(message)
 
         await self._app(scope, receive, after_the_write)

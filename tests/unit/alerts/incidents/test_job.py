@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 
 import pytest
@@ -15,10 +16,13 @@ from ragvigil.model.deploy import Deploy
 from ragvigil.model.finding import Finding, FindingKind
 from ragvigil.model.incident import IncidentState, Verb
 from ragvigil.model.notice import Cause, ChangeKind
+from ragvigil.store.engine.priority import Priority
 from ragvigil.store.engine.store import Store
 from ragvigil.store.watch import deploys, notices
 from ragvigil.store.watch import incidents as stored
 from ragvigil.store.watch.incidents import IncidentFilter, PageCounts
+from tests.occupied import occupied
+from tests.patience import PATIENCE_SECONDS
 from tests.unit.alerts import incident_values as values
 
 NOW = float(int(time.time()) - 7200)
@@ -175,3 +179,17 @@ def test_the_message_links_to_the_daemons_address(store: Store) -> None:
     running = job(store, 5)
     incident = running.run(seconds(1), [finding("a")], [])[0]
     assert running.message(incident).link == f"https://v/incidents/{incident.incident_id}"
+
+
+def test_open_incidents_are_read_while_a_verb_waits_for_the_store(store: Store) -> None:
+    incidents = job(store, 4)
+    opened = incidents.run(seconds(3), [finding("a")], [])
+    name = opened[0].incident_id
+    with ThreadPoolExecutor(2) as threads:
+        with occupied(store, Priority.TICK):
+            resolving = threads.submit(incidents.act, name, Verb.RESOLVE)
+            reading = threads.submit(incidents.open_incidents)
+            assert reading.result(PATIENCE_SECONDS / 2) == opened
+            assert not resolving.done()
+        assert resolving.result(PATIENCE_SECONDS).state is IncidentState.RESOLVED
+    assert incidents.open_incidents() == ()

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import threading
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
 
@@ -21,7 +20,7 @@ from ragvigil.web.answers import AT_ONCE, Answers
 from ragvigil.web.permissions import Access
 from ragvigil.web.settings import Role
 from ragvigil.web.turns import MOST_WAIT_SECONDS, Busy, Turns
-from tests.patience import PATIENCE_SECONDS
+from tests.occupied import occupied
 
 ROUTES = ("why", "traces", "issues")
 
@@ -169,6 +168,16 @@ async def test_feedback_leaves_summaries_as_they_are() -> None:
     assert await numbers(client.get("/api/v1/why")) == [1]
 
 
+async def test_a_refused_write_and_a_head_leave_kept_answers_alone() -> None:
+    desk = Desk(takes_seconds=1.0)
+    client = desk.client()
+    await client.get("/api/v1/why")
+    await client.head("/api/v1/why")
+    desk.status = 403
+    await client.post("/api/v1/issues/1/resolve", json={})
+    assert await numbers(client.get("/api/v1/why")) == [1]
+
+
 async def test_a_wait_over_five_seconds_is_refused_at_once_and_says_when_to_come_back() -> None:
     desk = Desk(takes_seconds=40.0)
     client = desk.client()
@@ -213,15 +222,10 @@ async def test_turns_come_in_order_and_the_wait_is_foreseen() -> None:
 
 
 async def test_the_query_of_a_client_that_left_never_runs(store: Store) -> None:
-    """The page's connections are busy; the client leaves; then they are free."""
     runs: list[object] = []
     failures: list[Exception] = []
-    busy = threading.Barrier(store.settings.page_connections + 1)
-    done = threading.Event()
-
-    def occupy(_: object) -> None:
-        busy.wait(PATIENCE_SECONDS)
-        done.wait(PATIENCE_SECONDS)
+    left = asyncio.Event()
+    sent: list[Message] = []
 
     def read() -> None:
         try:
@@ -229,31 +233,22 @@ async def test_the_query_of_a_client_that_left_never_runs(store: Store) -> None:
         except Abandoned as error:
             failures.append(error)
 
-    for _ in range(store.settings.page_connections):
-        threading.Thread(target=store._ask, args=("occupy", occupy, Priority.PAGE)).start()
-    await run_in_threadpool(busy.wait, 60)
-    desk, left = Desk(read=read), asyncio.Event()
-    answers = Answers(
-        desk, Access(None), routes=ROUTES, keep_seconds=0, now=lambda: 0.0, clock=lambda: 0.0
-    )
-
     async def receive() -> Message:
         await left.wait()
         return {"type": "http.disconnect"}
 
-    sent: list[Message] = []
-
     async def send(message: Message) -> None:
         sent.append(message)
 
+    desk = Desk(read=read)
+    answers = Answers(desk, Access(None), routes=ROUTES, keep_seconds=0, now=lambda: desk.now)
     scope = {"type": "http", "method": "GET", "path": "/api/v1/why", "headers": []}
-    asking = asyncio.create_task(answers(scope | {"query_string": b""}, receive, send))
-    await until(lambda: desk.asked == 1)
-    left.set()
-    await asking
-    await until(lambda: bool(failures))
-    done.set()
-    store._ask("last", lambda _: None, Priority.PAGE)
+    with occupied(store, Priority.PAGE):
+        asking = asyncio.create_task(answers(scope | {"query_string": b""}, receive, send))
+        await until(lambda: desk.asked == 1)
+        left.set()
+        await asking
+        await until(lambda: bool(failures))
     assert (runs, sent) == ([], [])
 
 

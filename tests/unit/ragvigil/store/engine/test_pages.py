@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterator
+import time
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
 from contextvars import copy_context
 
 import pytest
@@ -15,7 +14,12 @@ from ragvigil.store.engine.errors import Abandoned
 from ragvigil.store.engine.priority import Priority
 from ragvigil.store.engine.scope import QueryScope
 from ragvigil.store.engine.store import Store
+from tests.occupied import occupied
 from tests.patience import PATIENCE_SECONDS
+
+
+def frame(token: str) -> Batch:
+    return Batch(rows={"ledger": Rows(("received",), [(time.time_ns(),)])}, token=token)
 
 
 def seven(store: Store, priority: Priority = Priority.PAGE) -> int:
@@ -23,25 +27,6 @@ def seven(store: Store, priority: Priority = Priority.PAGE) -> int:
         "seven", lambda client: client.query("SELECT 7").result_rows, priority
     )
     return rows[0][0]
-
-
-@contextmanager
-def occupied(store: Store, priority: Priority, threads: int) -> Iterator[None]:
-    """Every connection of this priority is busy in this block."""
-    busy, done = threading.Barrier(threads + 1), threading.Event()
-
-    def occupy(_: object) -> None:
-        busy.wait(PATIENCE_SECONDS)
-        done.wait(PATIENCE_SECONDS)
-
-    with ThreadPoolExecutor(threads) as callers:
-        for _ in range(threads):
-            callers.submit(store._ask, "occupy", occupy, priority)
-        busy.wait(PATIENCE_SECONDS)
-        try:
-            yield
-        finally:
-            done.set()
 
 
 def test_a_page_is_read_although_writes_never_end(store: Store) -> None:
@@ -52,8 +37,7 @@ def test_a_page_is_read_although_writes_never_end(store: Store) -> None:
         nonlocal batches
         waiting = []
         while not over.is_set():
-            rows = Rows(("seq",), [(batches,)])
-            waiting.append(store.submit(Batch(rows={"ledger": rows}, token=f"b{batches}")))
+            waiting.append(store.submit(frame(f"b{batches}")))
             batches += 1
             if len(waiting) > 2:
                 waiting.pop(0).result(PATIENCE_SECONDS)
@@ -69,22 +53,23 @@ def test_a_page_is_read_although_writes_never_end(store: Store) -> None:
 
 
 def test_a_page_does_not_wait_for_a_job(store: Store) -> None:
-    with occupied(store, Priority.TICK, threads=1):
+    with occupied(store, Priority.TICK):
         assert seven(store) == 7
 
 
 def test_what_a_request_reads_is_a_page_whatever_its_usual_priority(store: Store) -> None:
-    with occupied(store, Priority.TICK, threads=1), QueryScope().running():
+    with occupied(store, Priority.TICK), QueryScope().running():
         assert seven(store, Priority.TICK) == 7
 
 
 def test_a_job_sees_the_batches_that_were_queued_before_it(store: Store) -> None:
-    with occupied(store, Priority.TICK, threads=1):
-        written = store.submit(Batch(rows={"ledger": Rows(("seq",), [(1,)])}, token="before"))
-        with ThreadPoolExecutor(1) as other:
-            counted = other.submit(store.read, "row_counts", priority=Priority.TICK)
+    with ThreadPoolExecutor(1) as thread:
+        with occupied(store, Priority.TICK):
+            written = store.submit(frame("before"))
+            counted = thread.submit(store.read, "row_counts", priority=Priority.TICK)
             assert not written.done()
-    assert {row["table"]: row["rows"] for row in counted.result()}["ledger"] == 1
+        rows = counted.result(PATIENCE_SECONDS)
+    assert {row["table"]: row["rows"] for row in rows}["ledger"] == 1
 
 
 def test_the_query_of_an_abandoned_request_never_runs(store: Store) -> None:
@@ -95,7 +80,7 @@ def test_the_query_of_an_abandoned_request_never_runs(store: Store) -> None:
 
     with (
         ThreadPoolExecutor(1) as thread,
-        occupied(store, Priority.PAGE, threads=store.settings.page_connections),
+        occupied(store, Priority.PAGE),
         request.running(),
     ):
         waiting = thread.submit(copy_context().run, read)
@@ -112,7 +97,7 @@ def test_an_abandoned_request_asks_nothing_more(store: Store) -> None:
     request, runs = QueryScope(), []
     request.abandon()
     with (
-        occupied(store, Priority.PAGE, threads=store.settings.page_connections),
+        occupied(store, Priority.PAGE),
         request.running(),
         pytest.raises(Abandoned),
     ):
@@ -124,5 +109,5 @@ def test_writes_of_a_request_are_never_abandoned(store: Store) -> None:
     request = QueryScope()
     request.abandon()
     with request.running():
-        store.write(Batch(rows={"ledger": Rows(("seq",), [(1,)])}, token="kept"))
+        store.write(frame("kept"))
     assert seven(store) == 7
