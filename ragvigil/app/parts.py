@@ -139,7 +139,7 @@ def assemble(
     reader = SpoolReader(settings.data_dir / "spool")
     summarizer, on_durable = _summaries(scores, deferred, jobs.watch.noticing, exporting)
     sink = _sink(store, scores, rubrics, reader, dirty, summarizer, on_durable, clock)
-    pool = ScoringPool(settings, rubrics, (store.replica, store.epoch))
+    pool = ScoringPool(settings, rubrics, (store.replica, store.epoch), deferred.judged)
     background = Background(
         deferred=deferred,
         exporting=exporting,

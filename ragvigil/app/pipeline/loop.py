@@ -21,6 +21,7 @@ from collector.spool.frames import Frame
 from collector.spool.reader import SpoolReader
 from ragvigil.app.pipeline import metrics, worker_counters
 from ragvigil.app.pipeline.assemblies import Assemblies
+from ragvigil.app.pipeline.backlog import Backlog
 from ragvigil.app.pipeline.deferred_scoring import DeferredScoring
 from ragvigil.app.pipeline.ledger import Edge
 from ragvigil.app.pipeline.pool import JOB_CLOSINGS, ScoringPool
@@ -39,9 +40,6 @@ FRAMES_A_TURN = 16
 BEHIND_SPANS, BEHIND_CLOSINGS = 2_000, 256
 """With more spans unread, or more closed traces unscored, there is no time for local models."""
 CLOSINGS_A_TURN = 128
-TURN_BYTES = 16 << 20
-"""Closings and bytes of spans of one scoring batch. A batch takes each step as a whole, which is
-faster than trace by trace, and is held in memory as a whole (ADR 18)."""
 READ_BELOW_CLOSINGS = 4_000
 """Below this backlog the loop reads on: a trace needs two seconds of quiet before it closes, and
 that time passes while earlier ones are scored (ADR 17)."""
@@ -89,7 +87,7 @@ class Pipeline:
         memory_limit_bytes: int | None = None,
     ) -> None:
         self._parts = parts
-        self._backlog: deque[Closing] = deque()
+        self._backlog = Backlog(parts.quarantine.is_suspect)
         self.is_behind, self.open_traces = False, 0
         self._clock = clock
         checkpoint = parts.reader.checkpoint_of("core")
@@ -144,7 +142,7 @@ class Pipeline:
         parts = self._parts
         parts.heartbeat.unwatched()
         read = self._read(now) if len(self._backlog) < READ_BELOW_CLOSINGS else 0
-        self._backlog.extend(parts.assemblies.close_due(now) + self._relieve_memory(now))
+        self._backlog.add(parts.assemblies.close_due(now) + self._relieve_memory(now))
         self._measure_backlog()
         is_busy = self._score_batch(now)
         self._count_duplicates(parts.assemblies.drain_duplicates())
@@ -165,34 +163,32 @@ class Pipeline:
         Returns whether any trace waited.
         """
         # The core scores beside the workers: it would only wait otherwise (ADR 17).
-        helps = self._parts.pool.helps(now, is_behind=self.is_behind)
-        closings = self._next_batch(JOB_CLOSINGS if helps else CLOSINGS_A_TURN)
-        unscored = self._settle_stored(closings)
-        is_alone = any(map(self._parts.quarantine.is_suspect, closings))
-        if unscored:
-            (self._give_to_pool if helps and not is_alone else self._score)(unscored)
-        self._collect()
-        return bool(closings)
-
-    def _next_batch(self, most: int) -> list[Closing]:
-        """The next closings, at most one of a trace, fewer than `most` where they are large.
-
-        A suspect comes alone, with nothing else under way: what ends the core then is the suspect.
-        """
-        is_suspect = self._parts.quarantine.is_suspect
-        if self._backlog and is_suspect(self._backlog[0]):
+        pool, backlog = self._parts.pool, self._backlog
+        helps = pool.helps(now, is_behind=self.is_behind, has_large=backlog.has_large)
+        closings = backlog.next_batch(JOB_CLOSINGS if helps else CLOSINGS_A_TURN)
+        is_suspect = any(map(self._parts.quarantine.is_suspect, closings))
+        if is_suspect:  # with nothing else under way: what ends the core then is the suspect
             self._parts.sink.finish(FINISH_SECONDS)
-            return [self._backlog.popleft()]
-        batch: dict[str, Closing] = {}
-        size = 0
-        while self._backlog and len(batch) < most and size < TURN_BYTES:
-            # A later generation must find the earlier one in the store.
-            if self._backlog[0].trace_id in batch or is_suspect(self._backlog[0]):
-                break
-            closing = self._backlog.popleft()
-            batch[closing.trace_id] = closing
-            size += sum(ref.size for ref in closing.refs)
-        return list(batch.values())
+        if unscored := self._settle_stored(closings):
+            (self._give_to_pool if helps and not is_suspect else self._score)(unscored)
+        is_busy = self._score_large() or bool(closings)
+        self._collect()
+        return is_busy
+
+    def _score_large(self) -> bool:
+        """Scores one large trace, in a worker where there is one; returns whether it did."""
+        pool = self._parts.pool
+        if pool.has_workers and not pool.takes_large():
+            return False
+        large = self._backlog.next_large({closing.trace_id for closing, _ in pool.closings()})
+        if large is None:
+            return False
+        if unscored := self._settle_stored([large]):
+            if pool.has_workers:
+                self._give_to_pool(unscored, is_large=True)
+            else:
+                self._score(unscored)
+        return True
 
     def _read(self, now: float) -> int:
         """Hands the next frames to the assemblies; returns how many."""
@@ -287,12 +283,12 @@ class Pipeline:
             _observe_seconds(time.perf_counter() - started, len(unscored))
             self._parts.sink.add(unscored, outcomes, self._clock())
 
-    def _give_to_pool(self, unscored: list[Unscored]) -> None:
+    def _give_to_pool(self, unscored: list[Unscored], *, is_large: bool = False) -> None:
         # The worker admits routes on its own copy; `_collect` takes them over or rejects the job.
         context = replace(self._context(), routes=self._parts.routes.copy())
         rate = self._parts.deferred.local.rate
-        job = Job(unscored=unscored, context=context, local_rate=rate)
-        self._parts.pool.give(job, self._clock())
+        job = Job(unscored=unscored, context=context, local_rate=rate, lean=self.is_behind)
+        self._parts.pool.give(job, self._clock(), is_large=is_large)
 
     def _collect(self, seconds: float = 0.0) -> None:
         """Collects worker results; rescores jobs that failed or used a route we rejected.
@@ -366,7 +362,7 @@ class Pipeline:
             self._next_seq,
             self._parts.sink.oldest_seq(),
             self._parts.pool.oldest_seq(),
-            min((closing.first_seq for closing in self._backlog), default=None),
+            self._backlog.oldest_seq(),
             self._parts.assemblies.oldest_seq(self._clock()),
         ]
         first = min(seq for seq in needed if seq is not None)

@@ -1,18 +1,25 @@
-"""Worker processes that score while the core is behind (ADR 17).
+"""Worker processes that score while the core is behind (ADR 17), and large traces (ADR 21).
 
-They start when the core has been behind for a second and end when it has not been for a minute, so
-that a quiet service pays nothing.
-Results come back in the order of their jobs; a job lost with its process comes back without one,
-and the core rescores it.
+They start when the core has been behind for a second, or one of them when a large trace has waited
+that long, and end when they were not needed for a minute, so that a quiet service pays nothing.
+Results come back in the order of their jobs, those of large traces when they are done; a job lost
+with its process comes back without one, and the core rescores it.
 """
 
 from __future__ import annotations
 
 import multiprocessing
 from collections import deque
-from collections.abc import Iterator, Mapping, Sequence
-from concurrent.futures import CancelledError, Future, ProcessPoolExecutor, wait
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from concurrent.futures import (
+    FIRST_COMPLETED,
+    CancelledError,
+    Future,
+    ProcessPoolExecutor,
+    wait,
+)
 from concurrent.futures.process import BrokenProcessPool
+from dataclasses import dataclass
 
 import structlog
 
@@ -34,6 +41,15 @@ AHEAD = 1
 PATIENCE_SECONDS, IDLE_SECONDS = 1.0, 60.0
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class _Given:
+    """A job in work: its closings, the result to come, and when it was given."""
+
+    unscored: Sequence[Unscored]
+    result: Future[JobResult]
+    at: float
+
+
 class ScoringPool:
     """For one thread. By default one worker on every CPU but the core's own."""
 
@@ -42,38 +58,53 @@ class ScoringPool:
         settings: Settings,
         facts: Mapping[str, RubricFacts],
         writer: tuple[str, int],
+        judged: Collection[str] = (),
     ) -> None:
-        self._begin = (settings, facts, writer)
+        self._begin = (settings, facts, writer, judged)
         # A job takes less than a second; after this time its process counts as hung and is ended.
         self._job_seconds = settings.scorers.stall_seconds
         processes = settings.scorers.processes
         self._processes = _spare() if processes is None else processes
         self._executor: ProcessPoolExecutor | None = None
         self._starting: list[Future[bool]] = []
-        self._jobs: deque[tuple[Sequence[Unscored], Future[JobResult], float]] = deque()
-        self._behind_since: float | None = None
-        self._behind_last = 0.0
+        self._jobs: deque[_Given] = deque()
+        self._large: list[_Given] = []
+        self._needed_since: float | None = None
+        self._needed_last = 0.0
 
-    def helps(self, now: float, *, is_behind: bool) -> bool:
+    @property
+    def has_workers(self) -> bool:
+        """Whether there are workers, or will be when they are needed."""
+        return self._processes > 0
+
+    def helps(self, now: float, *, is_behind: bool, has_large: bool = False) -> bool:
         """Whether a job may be given now.
 
         Must be called at every turn of the loop: it also starts and ends the workers.
         """
-        if is_behind:
-            self._behind_last = now
-            self._behind_since = now if self._behind_since is None else self._behind_since
-            if self._executor is None and now - self._behind_since >= PATIENCE_SECONDS:
-                self._start()
+        if is_behind or has_large:
+            self._needed_last = now
+            self._needed_since = now if self._needed_since is None else self._needed_since
+            if self._executor is None and now - self._needed_since >= PATIENCE_SECONDS:
+                # The others start when there is a job for them.
+                self._start(self._processes if is_behind else 1)
         else:
-            self._behind_since = None
-            if self._executor is not None and now - self._behind_last >= IDLE_SECONDS:
+            self._needed_since = None
+            if self._executor is not None and now - self._needed_last >= IDLE_SECONDS:
                 self._end()
-        return is_behind and self._are_ready() and len(self._jobs) < self._processes + AHEAD
+        # A job would wait behind a large trace where every worker has one.
+        has_room = len(self._jobs) < self._processes + AHEAD and len(self._large) < self._processes
+        return is_behind and self._are_ready() and has_room
 
-    def give(self, job: Job, now: float) -> None:
-        """Hands a job to a worker; only after `helps` was true."""
+    def takes_large(self) -> bool:
+        """Whether the job of a large trace may be given now."""
+        return self._are_ready() and len(self._large) < self._processes
+
+    def give(self, job: Job, now: float, *, is_large: bool = False) -> None:
+        """Hands a job to a worker; only after `helps` or `takes_large` was true."""
         assert self._executor is not None
-        self._jobs.append((job.unscored, _submitted(self._executor, job), now))
+        given = _Given(job.unscored, _submitted(self._executor, job), now)
+        (self._large if is_large else self._jobs).append(given)
 
     def finished(
         self, now: float, seconds: float = 0.0
@@ -82,17 +113,21 @@ class ScoringPool:
 
         Waits up to `seconds` for the first.
         """
-        if self._jobs and now - self._jobs[0][2] > self._job_seconds:
+        firsts = [*list(self._jobs)[:1], *self._large]
+        if any(now - given.at > self._job_seconds for given in firsts):
             self._end()
-        if self._jobs and seconds:
-            wait([self._jobs[0][1]], timeout=seconds)
-        while self._jobs and self._jobs[0][1].done():
-            unscored, future, _ = self._jobs.popleft()
-            yield unscored, self._result(unscored, future)
+        if firsts and seconds:
+            wait([given.result for given in firsts], seconds, FIRST_COMPLETED)
+        for given in [given for given in self._large if given.result.done()]:
+            self._large.remove(given)
+            yield given.unscored, self._result(given)
+        while self._jobs and self._jobs[0].result.done():
+            given = self._jobs.popleft()
+            yield given.unscored, self._result(given)
 
     def closings(self) -> Iterator[Unscored]:
         """The closings of all jobs that are not collected yet."""
-        return (closing for unscored, *_ in self._jobs for closing in unscored)
+        return (each for given in (*self._jobs, *self._large) for each in given.unscored)
 
     def oldest_seq(self) -> int | None:
         """The first frame that a job still needs."""
@@ -101,9 +136,10 @@ class ScoringPool:
     def stop(self) -> None:
         """Ends the workers; the spans of their jobs are still in the spool."""
         self._jobs.clear()
+        self._large.clear()
         self._end()
 
-    def _start(self) -> None:
+    def _start(self, number: int) -> None:
         if not self._processes:
             return
         self._executor = ProcessPoolExecutor(
@@ -112,9 +148,9 @@ class ScoringPool:
             initializer=worker.begin,
             initargs=self._begin,
         )
-        self._starting = [self._executor.submit(worker.is_ready) for _ in range(self._processes)]
-        metrics.SCORING_PROCESSES.set(self._processes)
-        log.info("scoring processes start: the core is behind", number=self._processes)
+        self._starting = [self._executor.submit(worker.is_ready) for _ in range(number)]
+        metrics.SCORING_PROCESSES.set(number)
+        log.info("scoring processes start: the core is behind or has large traces", number=number)
 
     def _are_ready(self) -> bool:
         """Whether all workers are prepared; where one cannot start, the pool stays off."""
@@ -135,12 +171,13 @@ class ScoringPool:
             # `shutdown` would let them finish jobs that the core rescores anyway.
             for child in multiprocessing.active_children():
                 child.kill()
-            self._executor, self._starting, self._behind_since = None, [], None
+            self._executor, self._starting, self._needed_since = None, [], None
             metrics.SCORING_PROCESSES.set(0)
 
-    def _result(self, unscored: Sequence[Unscored], future: Future[JobResult]) -> JobResult | None:
+    def _result(self, given: _Given) -> JobResult | None:
+        unscored = given.unscored
         try:
-            return future.result()
+            return given.result.result()
         except (BrokenProcessPool, CancelledError) as error:
             log.error("a scoring process was lost", reason=str(error), traces=len(unscored))
             self._end()

@@ -9,7 +9,7 @@ import multiprocessing
 import os
 import threading
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
 from collector.assembly.fetch import TraceFetcher
@@ -35,11 +35,15 @@ from scorers.runner import Runner, load_scorers
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Job:
-    """Closings, the context of their records, and the sampling rate of local models (0..1)."""
+    """Closings, the context of their records, and the sampling rate of local models (0..1).
+
+    `lean` leaves scorers by local models out.
+    """
 
     unscored: Sequence[Unscored]
     context: RecordContext
     local_rate: float
+    lean: bool = True
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -57,12 +61,19 @@ class JobResult:
 
 
 class Worker:
-    """Does jobs, one at a time. `writer` is the store's replica and epoch."""
+    """Does jobs, one at a time.
+
+    `writer` is the store's replica and epoch, `judged` are the rubrics that a judge scores.
+    """
 
     def __init__(
-        self, settings: Settings, facts: Mapping[str, RubricFacts], writer: tuple[str, int]
+        self,
+        settings: Settings,
+        facts: Mapping[str, RubricFacts],
+        writer: tuple[str, int],
+        judged: Collection[str] = (),
     ) -> None:
-        runner = Runner(load_scorers(settings.scorers), settings.scorers)
+        runner = Runner(load_scorers(settings.scorers), settings.scorers, judged=judged)
         rules = RouteRules.of(settings.collector.routes.rules)
         self._spool = SpoolReader(settings.data_dir / "spool")
         fetcher = TraceFetcher(self._spool)
@@ -72,11 +83,11 @@ class Worker:
         self._rows = TraceRows(facts, replica=writer[0], epoch=writer[1])
 
     def run(self, job: Job) -> JobResult:
-        """Scores without local models: the core only gives jobs away when it has no time."""
+        """Scores the closings of a job."""
         self._spool.release_dropped()
         self._rows.take()  # drops the rows of a job that failed: the core has rescored it
         started = time.perf_counter()
-        outcomes = self._scorer.outcomes(job.unscored, job.context, lean=True)
+        outcomes = self._scorer.outcomes(job.unscored, job.context, lean=job.lean)
         seconds = time.perf_counter() - started
         summarizer = self._summarizer(job.local_rate)
         gather(job.unscored, outcomes, self._rows, summarizer)
@@ -105,7 +116,12 @@ class Worker:
 _workers: list[Worker] = []
 
 
-def begin(settings: Settings, facts: Mapping[str, RubricFacts], writer: tuple[str, int]) -> None:
+def begin(
+    settings: Settings,
+    facts: Mapping[str, RubricFacts],
+    writer: tuple[str, int],
+    judged: Collection[str] = (),
+) -> None:
     """Prepares this process, which ends with the core, however the core ends."""
     core = multiprocessing.parent_process()
     if core is not None and core.pid is not None:
@@ -115,7 +131,7 @@ def begin(settings: Settings, facts: Mapping[str, RubricFacts], writer: tuple[st
     lower_priority()
     configure_logs()
     use_own_files(settings.scorers.rubrics)
-    _workers[:] = [Worker(settings, facts, writer)]
+    _workers[:] = [Worker(settings, facts, writer, judged)]
     memory.collect_seldom()
     increases()  # counts of the start belong to no job
 

@@ -15,8 +15,8 @@ from typing import Any
 import pytest
 
 from collector.settings import CollectorSettings, RouteSettings
+from ragvigil.app.pipeline import backlog, metrics
 from ragvigil.app.pipeline import loop as pipeline
-from ragvigil.app.pipeline import metrics
 from ragvigil.app.pipeline.pool import IDLE_SECONDS, PATIENCE_SECONDS
 from ragvigil.app.process.heartbeat import Heartbeat
 from ragvigil.model.span import Closed
@@ -97,9 +97,9 @@ def job_sizes(core: Core) -> list[int]:
     numbers: list[int] = []
     give = core.loop.pool.give
 
-    def counting(job: Any, now: float) -> None:
+    def counting(job: Any, now: float, *, is_large: bool = False) -> None:
         numbers.append(len(job.unscored))
-        give(job, now)
+        give(job, now, is_large=is_large)
 
     core.loop.pool.give = counting  # type: ignore[method-assign]
     return numbers
@@ -209,12 +209,12 @@ async def test_a_late_span_does_not_wait_for_a_worker_that_never_answers(core: C
 async def test_two_generations_of_one_trace_are_never_in_one_job(core: Core) -> None:
     await send(core, traces=2)
     close_all(core)
-    closed = core.pipeline._backlog
-    closed.extend(core.loop.assemblies.close_due(core.now))
+    closed = core.loop.assemblies.close_due(core.now)
     again = replace(closed[0], reason=Closed.LATE_SPAN)
-    closed.append(again)
-    assert len(core.pipeline._next_batch(9)) == 2
-    assert core.pipeline._next_batch(9) == [again]
+    waiting = core.pipeline._backlog
+    waiting.add([*closed, again])
+    assert len(waiting.next_batch(9)) == 2
+    assert waiting.next_batch(9) == [again]
 
 
 async def test_feedback_that_a_worker_finds_is_counted_and_stored(core: Core) -> None:
@@ -290,7 +290,7 @@ async def test_workers_that_cannot_start_are_not_tried_again(
 
 
 async def test_large_traces_make_small_jobs(core: Core, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(pipeline, "TURN_BYTES", 1)
+    monkeypatch.setattr(backlog, "TURN_BYTES", 1)
     start_workers(core)
     numbers = job_sizes(core)
     await send(core)
@@ -298,3 +298,24 @@ async def test_large_traces_make_small_jobs(core: Core, monkeypatch: pytest.Monk
     finish(core)
     assert set(numbers) == {1}
     assert core.balance.records()["scored"] == TRACES
+
+
+async def test_a_large_trace_is_scored_by_a_worker_though_the_core_is_not_behind(
+    core: Core, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(pipeline, "BEHIND_CLOSINGS", 10 * TRACES)
+    monkeypatch.setattr(backlog, "LARGE_BYTES", 1)
+    numbers, lean = job_sizes(core), metrics.LEAN._value.get()
+    await send(core)
+    close_all(core)
+    core.pipeline.step()
+    deadline = time.monotonic() + START_SECONDS
+    while core.pipeline._backlog and time.monotonic() < deadline:
+        core.pipeline.step()
+        core.now += 0.1
+        time.sleep(0.05)
+    finish(core)
+    assert numbers == [1] * TRACES
+    assert core.balance.mismatch() == 0
+    assert core.balance.records()["scored"] == TRACES
+    assert metrics.LEAN._value.get() == lean
