@@ -38,7 +38,8 @@ class Quiet:
         return {}
 
     def ledger(self) -> Mapping[str, Mapping[str, int]]:
-        spans = dict.fromkeys(("acknowledged", "stored", "duplicate", "quarantined", "in_spool"), 0)
+        names = ("acknowledged", "stored", "duplicate", "quarantined", "lost", "in_spool")
+        spans = dict.fromkeys(names, 0)
         records = dict.fromkeys(("scored", "not_rag", "shed", "late", "unparseable"), 0)
         return {"spans": spans, "records": records}
 

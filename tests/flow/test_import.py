@@ -175,7 +175,7 @@ def test_an_import_with_the_admin_token_of_a_file_arrives(
     before = acknowledged(guarded)
     code, told, error = run(guarded, path, "--token-file", str(tmp_path / "none"))
     assert (code, told) == (2, None)
-    assert "the admin token cannot be read" in error
+    assert "the token cannot be read" in error
     kept.write_text("r00t\n", encoding="utf-8")
     code, told, error = run(guarded, path, "--token-file", str(kept))
     assert (code, told["items"]) == (0, 2), error

@@ -5,7 +5,6 @@ Commands ignore the proxies of the environment: a token is for the daemon alone.
 
 from __future__ import annotations
 
-import ipaddress
 import re
 import ssl
 from dataclasses import dataclass
@@ -21,6 +20,8 @@ from ragvigil.model.token import read_token
 if TYPE_CHECKING:
     from ragvigil.app.demo.replay import SendOptions
 
+EVERY_ADDRESS = {"0.0.0.0": "127.0.0.1", "::": "::1"}
+"""Where a listener on every address of a machine is reached from there."""
 FIRST_CERTIFICATE = re.compile(
     r"-----BEGIN CERTIFICATE-----.*?-----END CERTIFICATE-----", flags=re.DOTALL
 )
@@ -86,11 +87,7 @@ def _sender_token(
 def _own(endpoint: str, certificate: Path | None) -> str:
     """The URL of a listener of this machine; one on every address is reached over loopback."""
     host, port = split_endpoint(endpoint)
-    try:
-        if ipaddress.ip_address(host).is_unspecified:
-            host = "::1" if ":" in host else "127.0.0.1"
-    except ValueError:
-        pass
+    host = EVERY_ADDRESS.get(host, host)
     bracketed = f"[{host}]" if ":" in host else host
     return f"{'http' if certificate is None else 'https'}://{bracketed}:{port}"
 

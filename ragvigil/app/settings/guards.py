@@ -43,7 +43,7 @@ def _guard(section: BaseModel, asked: str | None, right: str, words: str = "a to
 
 def doubts(settings: Settings) -> Iterator[tuple[str, str]]:
     """Tokens and keys that are allowed and probably not meant: the setting, and why."""
-    tokens = {
+    tokens: dict[str, set[str | None]] = {
         "[collector]": {settings.collector.token(name) for name in ("grpc", "http", "admin")},
         "[metrics]": {settings.metrics.secret()},
         "[web]": set(settings.web.roles() or {}),

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from ragvigil.store.settings import StoreSettings
 
@@ -96,7 +96,7 @@ def _open_server(settings: StoreSettings, limits: dict[str, object]) -> Client:
     return client
 
 
-def follow_no_redirect(client: Client) -> None:
+def follow_no_redirect(client: Any) -> None:
     """Rows and queries then reach the configured server or none.
 
     Only the questions for version and time zone, at opening, may have been redirected; the password

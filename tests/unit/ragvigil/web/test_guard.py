@@ -14,7 +14,14 @@ from ragvigil.web.settings import Role, WebSettings
 from ragvigil.web.views.doctor import DiagnosisForm
 
 LEDGER = {
-    "spans": {"acknowledged": 3, "stored": 2, "duplicate": 0, "quarantined": 0, "in_spool": 1},
+    "spans": {
+        "acknowledged": 3,
+        "stored": 2,
+        "duplicate": 0,
+        "quarantined": 0,
+        "lost": 0,
+        "in_spool": 1,
+    },
     "records": {"scored": 1, "not_rag": 0, "shed": 0, "late": 0, "unparseable": 0},
 }
 
