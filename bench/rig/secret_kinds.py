@@ -1,7 +1,7 @@
-"""120 kinds of secrets, made up from their vendors' descriptions of the formats.
+"""134 kinds of secrets, made up from their vendors' descriptions of the formats.
 
 The product's patterns are not read here: a kind is its prefix, alphabet and length as published
-(vendor's pages on tokens, GitHub's list of secret scanning patterns, the RFCs of PEM, OpenPGP, SSH2).
+on vendors' pages, in GitHub's list of secret scanning patterns, in the RFCs of PEM, OpenPGP, SSH2.
 """
 
 from __future__ import annotations
@@ -190,7 +190,8 @@ def _lines(rng: random.Random, number: int = 26) -> list[str]:
 def _pem(label: str, end: str = "-----END {}-----") -> Callable[[random.Random], Planted]:
     def make(rng: random.Random) -> Planted:
         lines = _lines(rng)
-        text = "\n".join([f"-----BEGIN {label}-----", *lines, *([end.format(label)] if end else [])])
+        last = [end.format(label)] if end else []
+        text = "\n".join([f"-----BEGIN {label}-----", *lines, *last])
         return Planted(text=text, pieces=tuple(lines), name="PRIVATE_KEY")
 
     return make
@@ -207,7 +208,7 @@ def _with_headers(rng: random.Random) -> Planted:
 def _pgp(rng: random.Random) -> Planted:
     lines = _lines(rng)
     text = "\n".join(["-----BEGIN PGP PRIVATE KEY BLOCK-----", "Version: GnuPG v2", "", *lines,
-                      f"={draw(rng, ALNUM, 4)}", "-----END PGP PRIVATE KEY BLOCK-----"])  # fmt: skip
+                      "=abcd", "-----END PGP PRIVATE KEY BLOCK-----"])  # fmt: skip
     return Planted(text=text, pieces=tuple(lines), name="GPG_KEY")
 
 
@@ -239,7 +240,7 @@ def _laid_out(separator: str, *, is_cut: bool = False) -> Callable[[random.Rando
 def _service_account(rng: random.Random) -> Planted:
     planted = _pem("PRIVATE KEY")(rng)
     value = {"type": "service_account", "project_id": "shop", "private_key_id": draw(rng, HEX, 40),
-             "private_key": planted.text + "\n", "client_email": "x@shop.iam.gserviceaccount.com"}  # fmt: skip
+             "private_key": planted.text + "\n", "client_email": "x@example.org"}  # fmt: skip
     return Planted(text=json.dumps(value), pieces=planted.pieces, is_whole=True)
 
 
@@ -295,7 +296,8 @@ PASSWORDS_MADE: dict[str, Callable[[random.Random], str]] = {
     "bracket": lambda r: f"{draw(r, ALNUM, 5)}({draw(r, ALNUM, 5)}",
 }
 WORDS = ("password", "Passwort", "mot de passe", "contraseña", "senha", "password", "wachtwoord",
-         "hasło", "пароль", "密码", "パスワード", "비밀번호", "şifre", "lösenord", "Kennwort", "mdp")  # fmt: skip
+         "hasło", "пароль", "密码", "パスワード", "비밀번호", "şifre", "lösenord", "Kennwort",
+         "mdp")  # fmt: skip
 
 
 def _password(form: str) -> Callable[[random.Random], Planted]:

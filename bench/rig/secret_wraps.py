@@ -65,7 +65,11 @@ def wrapped(kind: Kind, rng: random.Random) -> tuple[str, tuple[str, ...], str]:
     if escape is _zero_width:
         # Pieces are looked for with the splits that they have in the text.
         whole = escape(text)
-        return whole, tuple(_split_of(whole, piece) for piece in planted.pieces), _said(form, escape)
+        return (
+            whole,
+            tuple(_split_of(whole, piece) for piece in planted.pieces),
+            _said(form, escape),
+        )
     return escape(text), tuple(escape(piece) for piece in planted.pieces), _said(form, escape)
 
 

@@ -2,13 +2,12 @@ r"""Private keys: PEM, OpenPGP, SSH2, PuTTY, base64 of them, without a beginning
 
 A key is found by its first or last line and taken whole: up to the other one, or as far as lines
 look like key material, whatever stands in front of them (`> `, `| `, indentation, a quote).
-PEM is RFC 7468, OpenPGP's armour RFC 9580 6.2, SSH2's RFC 4716; PuTTY's file is appendix C of its manual.
+PEM is RFC 7468, OpenPGP's armour RFC 9580 6.2, SSH2's RFC 4716, PuTTY's file appendix C of its
+manual.
 """
 
 from __future__ import annotations
 
-import base64
-import binascii
 import re
 from collections.abc import Iterator
 
@@ -18,12 +17,15 @@ MAX_BLOCK_BYTES = 64 << 10
 """The longest key that is taken up to its last line: 16,384-bit RSA has 13 KB."""
 
 _LABEL = r"[ _+]{0,4}[A-Z0-9 _+]{0,40}(?i:PRIVATE[ _+]?KEY)[A-Z _+]{0,10}"
-_FIRST = rf"-{{2,5}} {{0,2}}(?i:BEGIN){_LABEL}-{{0,5}}|PuTTY-User-Key-File-\d|Private-Lines:"
+_FIRST = rf"-{{2,5}} {{0,2}}(?i:BEGIN){_LABEL}-{{0,5}}|PuTTY-User-Key-File-\d|Private-Lines:\s{{0,2}}\d{{0,4}}"
 _LAST = (
     rf"-{{2,5}} {{0,2}}(?i:END){_LABEL}-{{0,5}}|Private-(?:MAC|Hash):\s{{0,2}}[0-9a-fA-F]{{0,64}}"
 )
 MARKER = rf"({_FIRST})|({_LAST})"
-DETECT_MARKER = r"(?i:private)(?:[ _+]|%20|\\u0020){0,3}(?i:key)[A-Za-z _+%0-9]{0,14}-|PuTTY-User-Key|Private-(?:Lines|MAC|Hash):"
+DETECT_MARKER = (
+    r"(?i:private)(?:[ _+]|%20|\\u0020){0,3}(?i:key)[A-Za-z _+%0-9]{0,14}-"
+    r"|PuTTY-User-Key|Private-(?:Lines|MAC|Hash):"
+)
 
 # What stands between the lines of a key: whitespace, signs of quoting, of strings, of comments.
 _JUNK = r"[\s>|#*\"'`+,;:\\./-]{0,40}(?:\d{1,5}[|:.)\]]\s{0,4})?"
@@ -89,7 +91,7 @@ def _end_of_material(text: bytes, start: int, limit: int) -> int:
     match = compile_text(_MATERIAL).match(text, start, limit)
     if match is None or not _LONG.search(text, start, match.end(1)):
         return start
-    return match.end(2) if match.end(2) >= 0 else match.end(1)
+    return int(max(match.end(1), match.end(2)))
 
 
 def _start_of_material(text: bytes, limit: int, end: int) -> int:

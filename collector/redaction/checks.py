@@ -10,7 +10,8 @@ MARK_OPEN = "⟪".encode()
 # A variable, a format, a template, or signs that stand for a value that is not said.
 PLACEHOLDER = re.compile(
     r"\$\{.*|\$\(.*|\$(?:[A-Z_][A-Z0-9_]*|[a-z_]+|\d)|<.*|\{.*\}?|%[-#0 ]?[a-zA-Z]|%\(.*|%\w+%|⟪.*"
-    r"|[*•xX.#_?…-]+|\[.*\]?|@\w+@|(?i:your|my|insert|enter)[-_ ].*|(?i:changeme|change_me|todo|tbd)"
+    r"|[*•xX.#_?…-]+|\[.*\]?|@\w+@|(?i:your|my|insert|enter)[-_ ].*"
+    r"|(?i:changeme|change_me|todo|tbd)"
 )
 MIN_RANDOM_PART = 16
 DIGIT = re.compile(rb"[0-9]")

@@ -1,8 +1,8 @@
-r"""Every kind of secret and of personal data: its name, where it stands in a text, how it is detected.
+r"""Every kind of secret and of personal data: its names, its place in a text, how it is detected.
 
 Expressions are RE2 over UTF-8. `detect` has to match wherever the pattern finds something, also in
-the bytes of a whole request, where a length byte may stand beside a text and where escapes may stand
-within it; a false alarm only costs time. `matches` finds the exact bytes to take out.
+the bytes of a whole request, where a length byte may stand beside a text and escapes within it; a
+false alarm only costs time. `matches` finds the exact bytes to take out.
 """
 
 from __future__ import annotations
@@ -27,14 +27,14 @@ from collector.redaction.checks import (
 )
 from collector.redaction.expression import compile_text
 from collector.redaction.formats import FORMATS, Check, Format
-from collector.redaction.names import HAS_NAME, HAS_VAGUE_NAME
+from collector.redaction.names import HAS_NAME, HAS_SHORT_NAME
 from collector.redaction.values import is_value, is_value_of_user
 
 Spans = Callable[[bytes], Iterator[tuple[int, int]]]
 Matches = Callable[[bytes], Iterator[tuple[str, int, int]]]
 
 PATIENCE = 4
-"""Searching rejected matches again may cost this many times the length of a text; see `found`."""
+"""Searching rejected matches again may cost this many times a text's length; see `spans_of`."""
 # A token starts at a word boundary, after an underscore, a flag of one letter, or an escape:
 # `\\nsk-...`, `%3Dsk-`.
 BOUNDARY = r"(?:\b|_|(?:^|[^A-Za-z0-9])-[A-Za-z]|\\[nrtbf]|%[0-9A-Fa-f]{2}|\\u[0-9A-Fa-f]{4})"
@@ -83,7 +83,7 @@ def pattern(
     )
 
 
-def found(expression: str, check: Check, text: bytes) -> Iterator[tuple[int, int]]:
+def spans_of(expression: str, check: Check, text: bytes) -> Iterator[tuple[int, int]]:
     """The extent of the last group of every match that `check` accepts."""
     compiled, place, patience = compile_text(expression), 0, PATIENCE * (len(text) + 1)
     while match := compiled.search(text, place):
@@ -99,7 +99,7 @@ def found(expression: str, check: Check, text: bytes) -> Iterator[tuple[int, int
             place = match.start() + 1 if patience > 0 else max(end, match.start() + 1)
 
 
-def found_behind(
+def spans_behind(
     head: str, behind: re.Pattern[bytes], check: Check, text: bytes
 ) -> Iterator[tuple[int, int]]:
     """The extent of the last group of `behind` after every match of `head` that `check` accepts.
@@ -117,19 +117,19 @@ def found_behind(
 
 
 def _format(form: Format) -> Pattern:
-    spans = partial(found, f"{BOUNDARY}({form.find})", form.check)
+    spans = partial(spans_of, f"{BOUNDARY}({form.find})", form.check)
     # URLs and JSON escape the two signs of base64 that are no letters.
     detect = form.detect or form.find.replace(r"\b", "").replace("+/", r"+/%\\")
     return pattern(form.name, spans, Specificity.FORMAT, detect=detect)
 
 
 def _behind(name: str, head: str, behind: str, check: Check, *, detect: str = "") -> Pattern:
-    spans = partial(found_behind, head, re.compile(behind.encode()), check)
+    spans = partial(spans_behind, head, re.compile(behind.encode()), check)
     return pattern(name, spans, Specificity.CONTEXT, detect=detect or head)
 
 
 def _context(name: str, find: str, check: Check, *, detect: str) -> Pattern:
-    return pattern(name, partial(found, find, check), Specificity.CONTEXT, detect=detect)
+    return pattern(name, partial(spans_of, find, check), Specificity.CONTEXT, detect=detect)
 
 
 def _block(name: str, spans: Spans, detect: str) -> Pattern:
@@ -137,7 +137,7 @@ def _block(name: str, spans: Spans, detect: str) -> Pattern:
 
 
 def _personal(name: str, find: str, check: Check, *, detect: str = "") -> Pattern:
-    spans = partial(found, f"({find})", check)
+    spans = partial(spans_of, f"({find})", check)
     return pattern(name, spans, Specificity.PERSONAL, detect=detect or find)
 
 
@@ -245,7 +245,7 @@ _CONTEXTS = (
 _ASSIGNMENTS = (
     Pattern(
         names=KINDS,
-        detect=f"{HAS_NAME}|{HAS_VAGUE_NAME}",
+        detect=f"{HAS_NAME}|{HAS_SHORT_NAME}",
         matches=assignments,
         specificity=Specificity.ASSIGNED,
         mark="password",
@@ -263,7 +263,7 @@ _BEFORE_CARD = r"(?:^|[^0-9.]|[^ -)+-ac-~][0-9.])"
 _CARDS = (
     pattern(
         "payment_card",
-        partial(found, f"{BOUNDARY}({_CARD})", is_card),
+        partial(spans_of, f"{BOUNDARY}({_CARD})", is_card),
         Specificity.FORMAT,
         detect=_BEFORE_CARD + _CARD,
     ),

@@ -1,9 +1,9 @@
 """Takes secrets out of every text of a request before it touches the disk.
 
-A single pass over the raw bytes decides whether there is anything to do: most bodies pass untouched.
-Otherwise every string of the request is searched by itself, as it is and with its escapes resolved,
-and everything that any pattern finds is taken out. Within an installation the same value becomes
-the same mark, so a quote still matches its chunk.
+A single pass over the raw bytes decides whether there is anything to do: most bodies pass
+untouched. Otherwise every string of the request is searched by itself, as it is and with its
+escapes resolved, and everything that any pattern finds is taken out. Within an installation the
+same value becomes the same mark, so a quote still matches its chunk.
 """
 
 from __future__ import annotations
@@ -26,8 +26,8 @@ from collector.redaction.patterns import (
     PATTERNS,
     Pattern,
     Specificity,
-    found,
     pattern,
+    spans_of,
 )
 from collector.redaction.settings import Action, RedactSettings
 from collector.redaction.views import HIDES, View, views
@@ -54,9 +54,13 @@ class Cut:
     value: bytes
 
     @property
-    def rank(self) -> tuple[int, int]:
-        """The more specific and then the longer of two overlapping cuts names the mark."""
-        return self.pattern.specificity, len(self.value)
+    def rank(self) -> tuple[int, int, int]:
+        """Of overlapping cuts the most specific, then the longest names the mark.
+
+        Of equal ones it is the one with more escapes resolved: then the mark is that of the value
+        without any.
+        """
+        return self.pattern.specificity, self.end - self.start, -len(self.value)
 
 
 class Redactor:
@@ -190,8 +194,8 @@ def _is_credential(text: bytes, secrecy: Secrecy) -> bool:
 def _grouped(patterns: list[Pattern]) -> dict[str, list[Pattern]]:
     """The patterns by what is searched for first."""
     grouped: dict[str, list[Pattern]] = {}
-    for pattern in patterns:
-        grouped.setdefault(pattern.detect, []).append(pattern)
+    for kind in patterns:
+        grouped.setdefault(kind.detect, []).append(kind)
     return grouped
 
 
@@ -224,7 +228,7 @@ def _actions(settings: RedactSettings) -> dict[str, Action]:
 def _own(item: tuple[str, str]) -> Pattern:
     """A pattern of the user; if the expression has a group, only the group is taken out."""
     name, expression = item
-    return pattern(name, partial(found, expression, is_any), Specificity.OWN, detect=expression)
+    return pattern(name, partial(spans_of, expression, is_any), Specificity.OWN, detect=expression)
 
 
 def installation_key(data_dir: Path) -> bytes:

@@ -5,32 +5,11 @@ from __future__ import annotations
 import re
 
 from collector.redaction.checks import is_placeholder
+from collector.redaction.words import words
 
-# Words that stand where a value would, and are none: of forms, schemas, manuals, programs.
-NO_VALUES = frozenset(
-    """required optional string str text none null nil undefined true false yes no on off hidden
-    redacted masked filtered removed password passwd passwords passphrase secret secrets token tokens
-    key keys value values empty missing invalid incorrect wrong expired valid correct reset forgot
-    forgotten needed protected encrypted hashed unknown unset default number integer boolean bool
-    object array any basic bearer digest username user email login credential credentials api_key
-    apikey api-key cookie cookies authorization your my our the a an new old this that it is are was
-    be been has have had must should can could will would may might do does did not and or but if
-    when while for from with without in on at by to of as than then so option flag argument parameter
-    field here there bytes bytes_value string_value int float type char varchar example sample
-    placeholder passwort kennwort senha пароль 密码 密碼 パスワード 비밀번호 oauth oauth2 sha1 sha256
-    sha512 md5 bcrypt argon2 argon2id scrypt pbkdf2 base64 aes-256 rsa jwt os env self config set get
-    update updated change changed changes check enter type please open see use using click go make
-    mindestens obligatoire requis requerido erforderlich obbligatorio verplicht""".split()
-)
-FUNCTION_WORDS = frozenset(
-    """a an the is are was be been must should can could will would may have has had at least of to for
-    and or not your you it its this that with from by in on if when please we i my our their characters
-    der die das ist muss und oder le la les est doit et ou el los es debe y o il deve e de du""".split()
-)
-ASKING = frozenset(
-    """enter type invalid wrong incorrect new current old missing user forgot reset change confirm no
-    see use weak strong set repeat choose create update show hide default required""".split()
-)
+NO_VALUES = frozenset(words()["no_value"])
+FUNCTION_WORDS = frozenset(words()["function"])
+ASKING = frozenset(words()["asking"])
 _CODE = re.compile(
     r"(?:os|self|this|process|config|settings|env|request|req|args|options|ctx|params|props|state"
     r"|form|data|user|System|Environment|vault|secrets|keyring|getpass|input|getenv|var|local)"

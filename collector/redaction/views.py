@@ -35,7 +35,7 @@ PIECE = re.compile(
 )
 SPACES = {"n": b"\n", "r": b"\r", "t": b"\t"}
 QUOTES = dict.fromkeys("“”„‟«»「」『』", b'"') | dict.fromkeys("‘’‚‛", b"'")
-DASHES = dict.fromkeys("‐‑‒–−", b"-") | dict.fromkeys("—―", b"--")  # noqa: RUF001
+DASHES = dict.fromkeys("‐‑‒–−", b"-") | dict.fromkeys("—―", b"--")
 
 # In a serialised request one of these says that a part of a secret may be hidden. What JSON escapes
 # anyhow (a line's end, a quote) hides none: names and forms are searched without it.
@@ -49,7 +49,7 @@ HIDES = (
     r"&(?i:hyphen|dash|lowbar|period|colon|equals|commat|sol|num|zwnj|zwj|shy);",
     r"[0-9A-Za-z_-](?:\x{ad}|[\x{200b}-\x{200f}\x{202a}-\x{202e}\x{2060}-\x{2064}]"
     r"|\x{34f}|\x{feff}|\x{180e}|[\x{fe00}-\x{fe0f}]|[\x{e0000}-\x{e01ff}])+[0-9A-Za-z_-]",
-    r"[Ａ-Ｚａ-ｚ０-９]{2}|[\x{1d400}-\x{1d7ff}]|[Ⓐ-ⓩ]{2}",  # noqa: RUF001
+    r"[Ａ-Ｚａ-ｚ０-９]{2}|[\x{1d400}-\x{1d7ff}]|[Ⓐ-ⓩ]{2}",
     r"\x1b\[[0-9;]*m",
 )
 
