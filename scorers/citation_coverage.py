@@ -50,6 +50,9 @@ class CitationCoverage:
             return Score.not_applicable(self.rubric, "there is no answer")
         if not record.context:
             return Score.not_applicable(self.rubric, "nothing reached the prompt to be cited")
+        if "citations" in record.truncated:
+            reason = "the answer is too long for all of its citations to be read"
+            return Score.not_applicable(self.rubric, reason, absent="citations")
         stance = classify(record.answer)
         if stance.label == "refused":
             return Score.not_applicable(self.rubric, "the answer refused")

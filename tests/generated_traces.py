@@ -8,11 +8,12 @@ import re
 import string
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
+from itertools import chain
 from types import ModuleType
 
 from hypothesis import strategies as st
 
-from collector.claims.registry import registered
+from collector.claims.registry import RegisteredConvention, registered
 from ragvigil.model.span import (
     AttributeValue,
     Event,
@@ -29,16 +30,16 @@ from tests.traces import rag_trace
 ATTRIBUTE = re.compile(r"@?[a-z][a-z0-9_]*(?:[.:][A-Za-z0-9_]+)+")
 
 
-def known_names() -> Iterator[str]:
+def names_of(convention: RegisteredConvention) -> Iterator[str]:
     """Every text in a convention's code that looks like the name of an attribute or event."""
-    for convention in registered():
-        if isinstance(convention.convention, ModuleType):
-            for node in ast.walk(ast.parse(inspect.getsource(convention.convention))):
-                if isinstance(node, ast.Constant) and isinstance(node.value, str):
-                    yield from ATTRIBUTE.findall(node.value)
+    if isinstance(convention.convention, ModuleType):
+        for node in ast.walk(ast.parse(inspect.getsource(convention.convention))):
+            if isinstance(node, ast.Constant) and isinstance(node.value, str):
+                yield from ATTRIBUTE.findall(node.value)
 
 
-NAMES = tuple(sorted({*known_names(), "metadata", "content", "message", "http.route", "url.path"}))
+KNOWN = chain.from_iterable(map(names_of, registered()))
+NAMES = tuple(sorted({*KNOWN, "metadata", "content", "message", "http.route", "url.path"}))
 NUMBERED = (
     "retrieval.documents.{}.document.id", "retrieval.documents.{}.document.content",
     "retrieval.documents.{}.document.metadata", "retrieval.documents.{}.document.score",

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import re
+from bisect import bisect_right
 from collections.abc import Iterator
 from typing import NamedTuple
 
 from collector.citing.targets import Targets
+from collector.claims.elements import Element, elements
 from ragvigil.model.record import Document
 
 
@@ -29,24 +31,22 @@ NOUN = re.compile(
     r"(?:source|sources|src|doc|document|ref|reference|chunk|passage|context|quelle|fuente|fonte|"
     r"источник|来源|出典|출처|المصدر|स्रोत)(?:\s*[:#：]\s*|\s+|(?=\d))(?=\S)", re.IGNORECASE
 )  # fmt: skip
-LENTICULAR = re.compile(r"【([^】\n†]{1,80})(?:†([^】\n]{0,160}))?】")
+LENTICULAR = re.compile(r"【([^【】\n†]{1,80})(?:†([^【】\n]{0,160}))?】")
 PAREN = re.compile(r"\(([^()\n]{1,160})\)")
+DIGITS = re.compile(r"(?<!\d)\d{1,9}(?!\d)")
+"""A longer number names no chunk, and Python reads none of over 4,300 digits."""
 SUPERSCRIPTS = str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹", "0123456789")
 SUPERSCRIPT = re.compile(r"(?<=[\w.!?…。！？\"”»」)\]])[⁰¹²³⁴⁵⁶⁷⁸⁹]+(?:[,\u202f ][⁰¹²³⁴⁵⁶⁷⁸⁹]+)*")
 UNIT = re.compile(r"(?:\d|\b(?:[a-zA-Z]|km|cm|mm|dm|µm|nm|ft|in|yd|mi|kg|sec|min))\s?$")
-ELEMENT = re.compile(
-    r"<(cite|citation|source|ref)\b([^<>]*?)(?:/>|>(.*?)</\1>)", re.IGNORECASE | re.DOTALL
-)
-COMMAND = re.compile(r"<co:\s*([^<>]+)>(.*?)</co(?::[^<>]*)?>", re.DOTALL)
+CITING = ("cite", "citation", "source", "ref")
 NAMED = re.compile(
     r"(?:id|index|doc|document|source|ref|href|chunk_id|data-id)\s*=\s*[\"']?([^\"'>]+)"
 )
 LIST_LIMIT = 50
 """Most numbers of a list or range; a longer range is no citation."""
 LONGEST = 131_072
-"""Characters of an answer that are searched."""
-MOST_ELEMENTS = 1000
-"""Text with more `<` is markup; elements that are never closed would cost quadratic time."""
+"""Characters of an answer that are searched; `RagRecord.truncated` names the citations of a longer
+one."""
 
 
 def find(answer: str, targets: Targets) -> list[Mark]:
@@ -58,14 +58,16 @@ def find(answer: str, targets: Targets) -> list[Mark]:
         marks.extend(_brackets(answer, targets))
     if "【" in answer:
         marks.extend(_lenticular(answer, targets))
-    if 0 < answer.count("<") <= MOST_ELEMENTS:
+    if "<" in answer:
         marks.extend(_elements(answer, targets))
     if not answer.isascii():
         marks.extend(_superscripts(answer, targets))
     if "(" in answer:
         marks.extend(_parens(answer, targets, has_brackets=bool(marks)))
     if hidden:
-        marks = [mark for mark in marks if not any(a <= mark.start < b for a, b in hidden)]
+        starts = [start for start, _ in hidden]
+        ends = [0, *(end for _, end in hidden)]  # of the code before the first: there is none
+        marks = [mark for mark in marks if mark.start >= ends[bisect_right(starts, mark.start)]]
     return sorted(marks, key=lambda mark: (mark.start, mark.end))
 
 
@@ -116,7 +118,7 @@ def _marks_in(start: int, end: int, inside: str, targets: Targets, style: str) -
     """The marks in a pair of brackets: numbers, an id, `Source: x`, or a list of these."""
     whole = targets.by_name(inside)
     if whole is not None and not inside.strip().isdigit():
-        yield Mark(start, end, inside.strip(), whole, _place(targets, whole), style)
+        yield Mark(start, end, inside.strip(), whole, targets.place(whole), style)
         return
     if NUMBERS.fullmatch(inside):
         style = "footnote" if "^" in inside else "number"
@@ -132,16 +134,9 @@ def _marks_in(start: int, end: int, inside: str, targets: Targets, style: str) -
     for part in parts[:LIST_LIMIT]:
         chunk = targets.by_name(part)
         if chunk is not None:
-            yield Mark(start, end, part, chunk, _place(targets, chunk), style)
+            yield Mark(start, end, part, chunk, targets.place(chunk), style)
         elif targets.looks_like_id(part) and " " not in part:
             yield Mark(start, end, part, None, None, style)
-
-
-def _place(targets: Targets, chunk: Document) -> int | None:
-    for index, document in enumerate(targets.context):
-        if document.chunk_id == chunk.chunk_id:
-            return index
-    return None
 
 
 def _numbered_marks(
@@ -160,7 +155,7 @@ def _numbers(inside: str) -> Iterator[int]:
     [1, 3, 4, 5]
     """
     for part in re.split(r"[,;]", inside):
-        ends = [int(digits) for digits in re.findall(r"\d+", part)]
+        ends = [int(digits) for digits in DIGITS.findall(part)]
         if len(ends) == 2 and ends[0] < ends[1] <= ends[0] + LIST_LIMIT:
             yield from range(ends[0], ends[1] + 1)
         else:
@@ -176,36 +171,37 @@ def _lenticular(answer: str, targets: Targets) -> Iterator[Mark]:
         if chunk is None and inside.isdigit() and not name:
             chunk, index = targets.by_number(int(inside))
         elif chunk is not None:
-            index = _place(targets, chunk)
+            index = targets.place(chunk)
         target = name if name and name != "source" else inside
         yield Mark(*match.span(), target, chunk, index, "lenticular")
 
 
 def _elements(answer: str, targets: Targets) -> Iterator[Mark]:
     """`<cite id="x">claim</cite>`, `<source id="x"/>`, `<co: 0,1>claim</co: 0,1>`."""
-    for match in ELEMENT.finditer(answer):
-        attribute = NAMED.search(match.group(2))
-        body = (match.group(3) or "").strip()
+    for element in elements(answer, CITING):
+        attribute = NAMED.search(element.attributes)
+        body = answer[slice(*element.body)].strip() if element.body else ""
         name = attribute.group(1).strip() if attribute else body
-        claim = match.span(3) if attribute and body else None
+        claim = element.body if attribute and body else None
         if name:
-            for mark in _loose(match, name, targets, "element"):
+            for mark in _loose(element, name, targets, "element"):
                 yield mark._replace(claim=claim)
-    for match in COMMAND.finditer(answer):
-        numbers = list(_numbers(match.group(1)))
-        for number in numbers:
-            chunk, index = targets.by_number(number, zero_based=True)
-            yield Mark(*match.span(), str(number), chunk, index, "element", match.span(2))
+    for element in elements(answer, ("co",)):
+        if element.body and element.attributes.startswith(":"):
+            for number in _numbers(element.attributes[1:]):
+                chunk, index = targets.by_number(number, zero_based=True)
+                span = element.start, element.end
+                yield Mark(*span, str(number), chunk, index, "element", element.body)
 
 
-def _loose(match: re.Match[str], name: str, targets: Targets, style: str) -> Iterator[Mark]:
-    marks = list(_marks_in(*match.span(), name.strip("[]"), targets, style))
-    yield from marks or [Mark(*match.span(), name, None, None, style)]
+def _loose(element: Element, name: str, targets: Targets, style: str) -> Iterator[Mark]:
+    marks = list(_marks_in(element.start, element.end, name.strip("[]"), targets, style))
+    yield from marks or [Mark(element.start, element.end, name, None, None, style)]
 
 
 def _superscripts(answer: str, targets: Targets) -> Iterator[Mark]:
     for match in SUPERSCRIPT.finditer(answer):
-        if UNIT.search(answer[: match.start()][-8:]):  # a power: m², 10³
+        if UNIT.search(answer[max(0, match.start() - 8) : match.start()]):  # a power: m², 10³
             continue
         digits = re.sub(r"[\u202f ]", ",", match.group()).translate(SUPERSCRIPTS)
         yield from _numbered_marks(*match.span(), digits, targets, "superscript")
@@ -227,7 +223,7 @@ def _parens(answer: str, targets: Targets, *, has_brackets: bool) -> Iterator[Ma
             continue
         chunk = targets.by_name(inside)
         if chunk is not None and inside == chunk.chunk_id:
-            yield Mark(*match.span(), inside, chunk, _place(targets, chunk), "paren")
+            yield Mark(*match.span(), inside, chunk, targets.place(chunk), "paren")
 
 
 def _in_range(match: re.Match[str], inside: str, targets: Targets) -> Iterator[Mark]:
@@ -238,6 +234,10 @@ def _in_range(match: re.Match[str], inside: str, targets: Targets) -> Iterator[M
 
 def _is_behind_claim(answer: str, match: re.Match[str]) -> bool:
     """Whether it follows a claim, `… in 30 days (1).`, and is no list item, `(1) open the menu`."""
-    before = answer[: match.start()].rstrip()
-    after = answer[match.end() :].lstrip(" ")
-    return bool(before) and before[-1] not in ":;,\n" and (not after or after[0] in ".,;!?\n。([")
+    before, after = match.start() - 1, match.end()
+    while before >= 0 and answer[before].isspace():  # no slice: it would copy the answer each time
+        before -= 1
+    while answer[after : after + 1] == " ":
+        after += 1
+    ends = after == len(answer) or answer[after] in ".,;!?\n。(["
+    return before >= 0 and answer[before] not in ":;,\n" and ends

@@ -6,9 +6,10 @@ import re
 from bisect import bisect_left, bisect_right
 from collections.abc import Sequence
 
-# A single leading set of characters lets the search skip everything else fast.
+# A single leading set of characters lets the search skip everything else fast; only the first of
+# several stops is tried, so that a row of them is read once.
 SENTENCE_END = re.compile(
-    r"[.!?…。！？।؟\n](?:(?<=[.!?…])[.!?…]*[\"”»’)\]]*(?=\s|$)|"
+    r"[.!?…。！？।؟\n](?:(?<=[.!?…])(?<![.!?…]{2})[.!?…]*[\"”»’)\]]*(?=\s|$)|"
     r"(?<=[。！？।؟])[。！？।؟]*[」』”\"]*|(?<=\n)(?:\s*\n|(?=\s*[-*•\d])))"
 )
 QUOTATION = re.compile(
@@ -21,7 +22,32 @@ Row = tuple[tuple[int, int], tuple[int, int]]
 """The offsets of a row of markers, and of the sentence that it supports."""
 MIN_WORDS = 3
 MIN_UNSPACED = 6
-BEHIND = re.compile(r"\s*[:,–—-]?\s*")
+BEHIND = re.compile(r"\s*+[:,–—-]?\s*+")
+
+
+class Sentences:
+    """The sentences of an answer, by the place of a marker."""
+
+    def __init__(self, answer: str) -> None:
+        self._answer = answer
+        self._ends = sentence_ends(answer)
+        self._bare: dict[int, tuple[int, int]] = {}
+
+    def claim_at(self, start: int) -> tuple[int, int]:
+        """The sentence that a row of markers at `start` supports: the row is in it or behind it."""
+        index = min(bisect_right(self._ends, start), len(self._ends) - 1)
+        begin, end = self._without_space(index)
+        is_behind = begin >= start and index > 0  # a full stop: nothing but space lies between
+        return self._without_space(index - 1) if is_behind else (begin, end)
+
+    def _without_space(self, index: int) -> tuple[int, int]:
+        """A sentence's offsets without the space around it; kept, since many markers may ask."""
+        if index not in self._bare:
+            begin, end = self._ends[index - 1] if index else 0, self._ends[index]
+            text = self._answer[begin:end]
+            bare = begin + len(text) - len(text.lstrip()), begin + len(text.rstrip())
+            self._bare[index] = bare
+        return self._bare[index]
 
 
 def sentence_ends(answer: str) -> list[int]:
@@ -30,23 +56,6 @@ def sentence_ends(answer: str) -> list[int]:
     if not ends or ends[-1] != len(answer):
         ends.append(len(answer))
     return ends
-
-
-def claim_of(answer: str, ends: Sequence[int], start: int) -> tuple[int, int]:
-    """The sentence that a row of markers at `start` supports: the row is in it or behind it."""
-    index = bisect_right(ends, start)
-    begin = ends[index - 1] if index else 0
-    if not answer[begin:start].strip() and index:
-        index -= 1  # the markers are behind the full stop
-        begin = ends[index - 1] if index else 0
-        return _trim(answer, begin, ends[index])
-    end = ends[min(bisect_left(ends, start), len(ends) - 1)]
-    return _trim(answer, begin, end)
-
-
-def _trim(answer: str, begin: int, end: int) -> tuple[int, int]:
-    text = answer[begin:end]
-    return begin + len(text) - len(text.lstrip()), begin + len(text.rstrip())
 
 
 def quotations(answer: str) -> list[tuple[int, int, str]]:
@@ -77,23 +86,25 @@ def quotes_of_groups(
     """
     if not quotes:
         return [None] * len(groups)
+    # In order and without overlap, so that those of a place are found by bisection.
+    starts, ends = [quote[0] for quote in quotes], [quote[1] for quote in quotes]
     chosen: list[Quotation | None] = []
     previous_end = 0
     for (start, end), claim in groups:
-        before = [q for q in quotes if q[1] <= start and q[0] >= previous_end and q[1] > claim[0]]
-        around = [q for q in quotes if q[0] < start and q[1] >= end]
-        longest = max(before, key=lambda quote: len(quote[2]), default=None)
-        chosen.append(longest or next(iter(around), None))
+        first = max(bisect_left(starts, previous_end), bisect_right(ends, claim[0]))
+        before = quotes[first : bisect_right(ends, start)]
+        around = bisect_left(ends, end)
+        if before:
+            chosen.append(max(before, key=lambda quote: len(quote[2])))
+        elif around < len(quotes) and starts[around] < start:
+            chosen.append(quotes[around])
+        else:
+            chosen.append(None)
         previous_end = end
     used = {quote[0] for quote in chosen if quote is not None}
+    by_start = {quote[0]: quote for quote in quotes if quote[0] not in used}
     for index, (row, _) in enumerate(groups):
         if chosen[index] is None:
-            behind = _right_behind(quotes, answer, row[1])
-            chosen[index] = behind if behind is not None and behind[0] not in used else None
+            gap = BEHIND.match(answer, row[1])
+            chosen[index] = by_start.get(gap.end() if gap else row[1])
     return [quote[2] if quote is not None else None for quote in chosen]
-
-
-def _right_behind(quotes: Sequence[Quotation], answer: str, end: int) -> Quotation | None:
-    gap = BEHIND.match(answer, end)
-    place = gap.end() if gap else end
-    return next((quote for quote in quotes if quote[0] == place), None)

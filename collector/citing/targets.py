@@ -9,7 +9,7 @@ from functools import cached_property
 from pathlib import PurePosixPath
 
 from collector.claims.prompt_chunks import as_id, context_blocks
-from collector.claims.prompt_match import SPACES, positions
+from collector.claims.prompt_match import SPACES, is_comparable, positions
 from ragvigil.model.record import Document
 
 NAME_KEYS = (
@@ -18,8 +18,8 @@ NAME_KEYS = (
 )  # fmt: skip
 DIGITS = re.compile(r"\d+")
 LETTERS = re.compile(r"[^\W\d_]+")
-LABEL = re.compile(
-    r"(?:^|\n)[^\n]{0,60}?[\[(【<#]?\s*(?:[^\W\d_]+\s*)?[:#]?\s*(\d{1,4})\s*[\])】>:.)-]*\s*\n?$"
+LABEL = re.compile(  # possessive, so that a row of spaces is not divided between its parts
+    r"(?:^|\n)[^\n]{0,60}?[\[(【<#]?+\s*+(?:[^\W\d_]++\s*+)?[:#]?+\s*+(\d{1,4})\s*+[\])】>:.)-]*+\s*+$"
 )
 LABEL_REACH = 80
 """Characters in front of a chunk in which its label is searched."""
@@ -53,6 +53,18 @@ class Targets:
         self._ids: dict[str, Document] = {}
         for document in (*context, *others):
             self._ids.setdefault(document.chunk_id, document)
+
+    def place(self, chunk: Document) -> int | None:
+        """The 0-based position of a chunk in the context; None if it is not in it."""
+        return self._places.get(chunk.chunk_id)
+
+    @cached_property
+    def _places(self) -> dict[str, int]:
+        # Reversed, so that of several chunks under one id the first wins.
+        return {
+            document.chunk_id: len(self.context) - back
+            for back, document in enumerate(reversed(self.context), start=1)
+        }
 
     def by_name(self, text: str) -> Document | None:
         """The chunk with this id, title or file name, regardless of case."""
@@ -88,11 +100,15 @@ class Targets:
     @cached_property
     def _shown(self) -> list[tuple[str | None, str]]:
         """Labels and texts of the prompt's blocks; empty if all chunks have ids."""
-        if not self._unnamed or not self._prompt:
+        if not self._unnamed or not is_comparable(len(self._unnamed), len(self._prompt)):
             return []
         return [
             (as_id(block.label), _squeezed(block.text)) for block in context_blocks((self._prompt,))
         ]
+
+    @cached_property
+    def _shown_labels(self) -> frozenset[str | None]:
+        return frozenset(label for label, _ in self._shown)
 
     @cached_property
     def _labelled(self) -> dict[str, Document]:
@@ -119,16 +135,15 @@ class Targets:
 
     def by_text(self, text: str) -> Document | None:
         """The chunk whose text begins with this."""
-        if len(text) < TEXT_LENGTH:
-            return None
-        return next(
-            (
-                document
-                for document in self._ids.values()
-                if document.content and document.content.startswith(text)
-            ),
-            None,
-        )
+        alike = self._by_start.get(text[:TEXT_LENGTH], ()) if len(text) >= TEXT_LENGTH else ()
+        return next((chunk for chunk in alike if (chunk.content or "").startswith(text)), None)
+
+    @cached_property
+    def _by_start(self) -> dict[str, list[Document]]:
+        starts: dict[str, list[Document]] = defaultdict(list)
+        for document in self._ids.values():
+            starts[(document.content or "")[:TEXT_LENGTH]].append(document)
+        return starts
 
     def looks_like_id(self, text: str) -> bool:
         """Whether it has the form of the record's ids: then, if unknown, the model made it up.
@@ -136,7 +151,7 @@ class Targets:
         A label that the prompt shows is not made up; it is only uncertain which chunk it names.
         """
         name = text.strip()
-        return shape(name) in self._shapes and all(name != label for label, _ in self._shown)
+        return shape(name) in self._shapes and name not in self._shown_labels
 
     def by_number(self, number: int, *, zero_based: bool = False) -> tuple[Document | None, int]:
         """The chunk that a number names, and the 0-based position that it stands for.
@@ -156,7 +171,8 @@ class Targets:
         """The numbers in front of the chunks in the prompt; empty unless all are numbered."""
         if self._labels is None:
             self._labels = {}
-            places = positions(self.context, self._prompt) if self._prompt else []
+            is_read = is_comparable(len(self.context), len(self._prompt))
+            places = positions(self.context, self._prompt) if is_read else []
             for document, place in zip(self.context, places, strict=False):
                 before = self._prompt[max(0, place - LABEL_REACH) : place] if place else ""
                 label = LABEL.search(before)

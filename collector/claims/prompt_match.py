@@ -10,6 +10,17 @@ from ragvigil.model.record import Document
 
 PROBE_CHARACTERS = 48
 SPACES = re.compile(r"\s+")
+COMPARED = 100_000_000
+"""Documents times the characters of the prompt in which each is searched, at about 10 ns each: a
+prompt of 100,000 characters with up to 1,000 documents, of a million with up to 100."""
+
+
+def is_comparable(documents: int, characters: int) -> bool:
+    """Whether so many documents can be searched in a prompt of this length within about a second.
+
+    False also for an empty prompt: it is not visible.
+    """
+    return 0 < documents * characters <= COMPARED
 
 
 def positions(documents: Sequence[Document], prompt: str) -> list[int | None]:
@@ -26,9 +37,7 @@ def positions(documents: Sequence[Document], prompt: str) -> list[int | None]:
         if not content:
             places.append(None)
             continue
-        at = prompt.find(content[:PROBE_CHARACTERS], cursor)
-        if at < 0 or not prompt.startswith(content, at):  # a long text costs more to search
-            at = prompt.find(content)
+        at = _exactly(content, prompt, cursor)
         if at < 0:
             if squeezed is None:
                 squeezed = SPACES.sub(" ", prompt)
@@ -37,6 +46,16 @@ def positions(documents: Sequence[Document], prompt: str) -> list[int | None]:
             cursor = at
         places.append(at if at >= 0 else None)
     return places
+
+
+def _exactly(content: str, prompt: str, cursor: int) -> int:
+    """The offset of a text, preferably from `cursor` on; -1 if it is not there."""
+    probe = content[:PROBE_CHARACTERS]
+    at = prompt.find(probe, cursor)
+    if at < 0:
+        at = prompt.find(probe)
+    # A long text costs more to search than its beginning.
+    return at if at < 0 or prompt.startswith(content, at) else prompt.find(content)
 
 
 def _loosely(content: str, prompt: str, squeezed: str) -> int:
@@ -49,8 +68,9 @@ def _loosely(content: str, prompt: str, squeezed: str) -> int:
     at = squeezed.find(respaced)
     if at >= 0:
         return at
-    for is_ascii in (False, True):
-        at = prompt.find(json.dumps(content, ensure_ascii=is_ascii)[1:-1])
+    escaped = {json.dumps(content, ensure_ascii=is_ascii)[1:-1]: None for is_ascii in (False, True)}
+    for written in escaped:  # in this order; the text as it is was searched before
+        at = prompt.find(written) if written != content else -1
         if at >= 0:
             return at
     if len(respaced) < 3 * PROBE_CHARACTERS:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from collector.citing.markers import LONGEST
 from collector.claims.claim import UNNAMED, Field, SpanRole
 from collector.claims.merge import SpanReading
 from collector.claims.recover import text
@@ -190,10 +191,12 @@ def _message(reading: SpanReading) -> str:
 
 
 def _truncated(spans: Sequence[Span], parts: AnswerParts) -> tuple[str, ...]:
-    """What was cut: `answer` by the model or an abort, the others by limits of the SDK."""
+    """What was cut: `answer` by the model or an abort, `citations` by us, the rest by the SDK."""
     cut = []
     if parts.answer.text is not None and parts.answer.is_cut:
         cut.append("answer")
+    if len(parts.answer.text or "") > LONGEST:
+        cut.append("citations")
     if parts.evidence.why is Absent.TRUNCATED:
         cut.append("retrieved")
     if any(span.dropped_attributes_count > 0 for span in spans):

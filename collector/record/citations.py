@@ -9,10 +9,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 from collector.citing import markers, providers
 from collector.citing.markers import Mark
-from collector.citing.sentences import claim_of, quotations, quotes_of_groups, sentence_ends
+from collector.citing.sentences import Sentences, quotations, quotes_of_groups
 from collector.citing.targets import Targets
 from collector.claims.payload import is_json_answer, unfenced
 from collector.claims.recover import as_container, text, whole
@@ -80,11 +81,11 @@ def _claims(answer: str, rows: Sequence[Sequence[Mark]]) -> list[tuple[int, int]
 
     If two rows are in one sentence, each supports the part in front of it.
     """
-    ends = sentence_ends(answer)
+    sentences = Sentences(answer)
     claims: list[tuple[int, int]] = []
     previous: Sequence[Mark] | None = None
     for row in rows:
-        begin, end = row[0].claim or claim_of(answer, ends, row[0].start)
+        begin, end = row[0].claim or sentences.claim_at(row[0].start)
         if previous is not None and begin == previous[0].start and previous[-1].end < row[0].start:
             gap = answer[previous[-1].end : end]
             begin = previous[-1].end + len(gap) - len(gap.lstrip())
@@ -108,12 +109,18 @@ def _owner(row: Sequence[Mark], quote: str | None) -> int:
     """The index of the marker that a quotation belongs to: its chunk has it, else the first."""
     if quote is None or len(row) == 1:
         return 0
-    words = quote.casefold().split()
+    beginning = " ".join(quote.casefold().split()[:6])
+    chunks: dict[str, int] = {}
     for index, mark in enumerate(row):
-        content = mark.chunk.content if mark.chunk is not None else None
-        if content and " ".join(words[:6]) in " ".join(content.casefold().split()):
-            return index
-    return 0
+        if mark.chunk is not None:
+            chunks.setdefault(mark.chunk.content or "", index)
+    return next((index for text, index in chunks.items() if beginning in _squeezed(text)), 0)
+
+
+@lru_cache(maxsize=64)
+def _squeezed(content: str) -> str:
+    """A chunk for comparison; kept, since several rows of markers may cite it."""
+    return " ".join(content.casefold().split())
 
 
 def _citation(answer: str, mark: Mark, claim: tuple[int, int], quote: str | None) -> Citation:

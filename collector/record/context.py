@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from collector.claims.claim import Field, Listing, Message
 from collector.claims.documents import build, draft
 from collector.claims.prompt_chunks import Block, as_id, context_blocks
-from collector.claims.prompt_match import positions
+from collector.claims.prompt_match import is_comparable, positions
 from collector.claims.tool_results import tool_documents
 from collector.record.evidence import Evidence
 from collector.record.tree import Node
@@ -41,7 +41,7 @@ def choose(evidence: Evidence, answering: Node | None, others: Sequence[Node]) -
 
     Documents that the code declares come first; then those of the reranker, or else of the
     retriever, without the documents that a visible prompt does not show; then the chunks that the
-    prompt's structure shows.
+    prompt's structure shows. A prompt too large to be searched counts as not visible.
     """
     texts = prompt_texts(answering)
     prompt = "\n\n".join(texts)
@@ -52,15 +52,20 @@ def choose(evidence: Evidence, answering: Node | None, others: Sequence[Node]) -
         ranked, source = evidence.declared, ContextSource.DECLARED
     if ranked is None:
         return _from_tools(answering, prompt) or _from_prompt(texts, prompt, evidence.partial)
-    if not ranked or not prompt:
+    if not ranked or not is_comparable(len(ranked), len(prompt)):
         return Context(documents=ranked, source=source if ranked else ContextSource.NONE,
                        prompt=prompt, starts=(None,) * len(ranked))  # fmt: skip
     if any(document.content is None for document in ranked):
         ranked = with_texts(ranked, context_blocks(texts))
     shown = _context_shown(ranked, source, prompt)
     if shown is None:  # an answering model that refines or summarises: other calls got them
+        read = len(prompt)
         for other in others:
-            shown = _context_shown(ranked, source, "\n\n".join(prompt_texts(other)))
+            prompt_of_other = "\n\n".join(prompt_texts(other))
+            read += len(prompt_of_other)
+            if not is_comparable(len(ranked), read):
+                break
+            shown = _context_shown(ranked, source, prompt_of_other)
             if shown is not None:
                 return shown
     return shown or _context_not_shown(ranked, source, prompt)
@@ -150,7 +155,8 @@ def _from_prompt(texts: Sequence[str], prompt: str, partial: Listing | None) -> 
         if agreed is None:
             return Context(prompt=prompt)
         documents = agreed
-    starts = tuple(positions(documents, prompt))
+    is_read = is_comparable(len(documents), len(prompt))
+    starts = tuple(positions(documents, prompt)) if is_read else (None,) * len(documents)
     return Context(documents=documents, source=ContextSource.PROMPT, prompt=prompt, starts=starts)
 
 

@@ -64,14 +64,14 @@ def question(extent: Extent, evidence: Evidence) -> str | None:
     if labelled:
         return labelled
     if queries:  # several, or rewritten: the one that was searched first
-        return min(queries, key=lambda query: (evidence_order(evidence, query), query))
+        return _first_searched(evidence, queries)
     return _below_root(extent) or _last_user(extent.answering)
 
 
-def evidence_order(evidence: Evidence, query: str) -> int:
-    """The index of the first retrieval with this query."""
-    queries = [retrieval.query for retrieval in evidence.retrievals]
-    return queries.index(query) if query in queries else len(queries)
+def _first_searched(evidence: Evidence, queries: set[str]) -> str:
+    """The query of the first retrieval; of those without a retrieval the first by alphabet."""
+    searched = (retrieval.query for retrieval in evidence.retrievals)
+    return next((query for query in searched if query in queries), min(queries))
 
 
 def _declared(nodes: Iterable[Node]) -> str | None:
