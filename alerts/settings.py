@@ -18,7 +18,7 @@ from ragvigil.model.endpoint import (
     require_hosts,
     require_pair,
 )
-from ragvigil.model.token import NoTokens, read_token, require_consistent
+from ragvigil.model.token import NoTokens, read_token, require_consistent, require_given
 
 
 class AlertsSettings(DeltaSettings):
@@ -83,8 +83,7 @@ class MetricsSettings(LabelLimits):
     @field_validator("token", "token_file")
     @classmethod
     def _is_a_token(cls, given: SecretStr | Path | None) -> SecretStr | Path | None:
-        if given is not None:
-            read_token(given)
+        require_given(given)
         return given
 
     @field_validator("tokens")

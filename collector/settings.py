@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +20,7 @@ from ragvigil.model.endpoint import (
     require_hosts,
     require_pair,
 )
-from ragvigil.model.token import NoTokens, read_token, require_consistent
+from ragvigil.model.token import NotAllowed, NoTokens, read_token, require_consistent, require_given
 
 TOKENS = tuple(
     f"{name}_token{form}" for name in ("grpc", "http", "admin") for form in ("", "_file")
@@ -172,8 +173,7 @@ class CollectorSettings(BaseModel):
     @field_validator(*TOKENS)
     @classmethod
     def _is_a_token(cls, given: SecretStr | Path | None) -> SecretStr | Path | None:
-        if given is not None:
-            read_token(given)
+        require_given(given)
         return given
 
     @field_validator("admin_token", "admin_token_file")
@@ -181,9 +181,10 @@ class CollectorSettings(BaseModel):
     def _is_not_a_senders(
         cls, given: SecretStr | Path | None, info: ValidationInfo
     ) -> SecretStr | Path | None:
-        for name in ("grpc", "http"):
-            if given is not None and read_token(given) == _token_of(info.data, name):
-                raise ValueError(f"is the token of OTLP/{name} too: every sender would be admin")
+        with suppress(NotAllowed):
+            for name in ("grpc", "http"):
+                if given is not None and read_token(given) == _token_of(info.data, name):
+                    raise ValueError(f"is the token of OTLP/{name} too: every sender is admin")
         return given
 
     @field_validator("tokens")

@@ -36,7 +36,7 @@ from ragvigil.app.process.logs import configure_logs
 from ragvigil.app.process.ports import PortTaken, endpoints, require_free
 from ragvigil.app.process.supervise import Core
 from ragvigil.app.settings import Settings, SettingsError, load
-from ragvigil.app.settings.guards import guards
+from ragvigil.app.settings.guards import guards, require_readable
 from ragvigil.listener.limits import ConnectionCounts, ConnectionLimits
 from ragvigil.listener.serve import Tls, serve
 from ragvigil.model.clock import BadClock, Pace, pace
@@ -62,6 +62,7 @@ def main() -> int:
     disable_created_metrics()  # type: ignore[no-untyped-call]
     try:
         settings, clock = load(), pace()
+        require_readable(settings)
         lock = hold(settings.data_dir, "daemon")
         require_free(settings)
     except (SettingsError, BadClock, DirectoryTaken, PortTaken) as error:

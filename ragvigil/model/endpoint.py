@@ -99,6 +99,8 @@ def require_fit(certificate: Path | None, key: Path | None) -> None:
     try:
         # With an empty password OpenSSL does not ask for that of the key on the terminal.
         ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER).load_cert_chain(certificate, key, lambda: "")
+    except PermissionError:
+        return  # a command of another user needs no key; who does fails then
     except (OSError, ValueError) as error:
         raise ValueError(
             f"{certificate} and {key} are not a PEM certificate and its key without a password: "
@@ -114,6 +116,8 @@ def require_authorities(path: Path | None, *, has_tls: bool = True) -> None:
         raise ValueError("needs tls_certificate and tls_key too")
     try:
         ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT).load_verify_locations(path)
+    except PermissionError:
+        return
     except (OSError, ValueError) as error:
         raise ValueError(f"{path} is not a PEM file of certificates") from error
 
@@ -137,6 +141,10 @@ def require_file(path: Path | None) -> Path | None:
     """Returns the path. Raises ValueError if it names no readable file."""
     if path == Path():
         raise ValueError("is empty; name a file, or take the key out")
-    if path is not None and not path.is_file():
+    try:
+        is_file = path is None or path.is_file()
+    except PermissionError:
+        is_file = True  # who needs it fails then: a command of another user does not
+    if not is_file:
         raise ValueError(f"{path} is not a file that can be read")
     return path

@@ -6,6 +6,7 @@ import hashlib
 import hmac
 import re
 from collections.abc import Iterable, Iterator
+from contextlib import suppress
 from pathlib import Path
 from typing import Literal, Protocol
 
@@ -14,6 +15,10 @@ NoTokens = Literal["none"]
 SHORT = 16
 """A token of fewer characters can be guessed."""
 SENDABLE = re.compile(r"[\x21-\x7e]+")
+
+
+class NotAllowed(ValueError):
+    """This user may not read a token file; another one, as whom the daemon runs, may."""
 
 
 def require_token(token: str) -> str:
@@ -41,6 +46,16 @@ def read_token(given: Secret | Path) -> str:
     return _in_file(given) if isinstance(given, Path) else require_token(given.get_secret_value())
 
 
+def require_given(given: Secret | Path | None) -> None:
+    """Raises ValueError as `read_token` does.
+
+    A file that this user may not read passes: a command may not need it, and who does fails then.
+    """
+    if given is not None:
+        with suppress(NotAllowed):
+            read_token(given)
+
+
 def _in_file(path: Path) -> str:
     tokens = [line for _, line in lines_of(path)]
     if len(tokens) != 1:
@@ -54,10 +69,13 @@ def _in_file(path: Path) -> str:
 def lines_of(path: Path) -> Iterator[tuple[int, str]]:
     """Number and text of a token file's lines, without blank ones and comments (`#`).
 
-    Raises ValueError if the file cannot be read or is not UTF-8; a byte order mark is skipped.
+    Raises ValueError if the file cannot be read (NotAllowed: by this user) or is not UTF-8; a byte
+    order mark is skipped.
     """
     try:
         text = path.read_text(encoding="utf-8-sig")
+    except PermissionError as error:
+        raise NotAllowed(f"{path} cannot be read: {error.strerror}") from error
     except OSError as error:
         raise ValueError(f"{path} cannot be read: {error.strerror or error}") from error
     except UnicodeDecodeError as error:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from contextlib import suppress
 from enum import StrEnum
 from pathlib import Path
 from typing import Any
@@ -18,7 +19,14 @@ from ragvigil.model.endpoint import (
     require_hosts,
     require_pair,
 )
-from ragvigil.model.token import NoTokens, lines_of, read_token, require_consistent, require_token
+from ragvigil.model.token import (
+    NotAllowed,
+    NoTokens,
+    lines_of,
+    read_token,
+    require_consistent,
+    require_token,
+)
 
 
 class Role(StrEnum):
@@ -148,7 +156,8 @@ class WebSettings(BaseModel):
     @classmethod
     def _holds_tokens(cls, path: Path | None, info: ValidationInfo) -> Path | None:
         if path is not None:
-            _in_file(path, _written(info.data))
+            with suppress(NotAllowed):  # see require_given
+                _in_file(path, _written(info.data))
         return path
 
     @field_validator("tokens")

@@ -13,7 +13,7 @@ from collector.spool.reserve import reserve_of, space_of
 from ragvigil.app import plugins
 from ragvigil.app.process.ports import endpoints
 from ragvigil.app.settings import Settings, known_keys, unknown_rubrics
-from ragvigil.app.settings.guards import doubts, guards
+from ragvigil.app.settings.guards import doubts, guards, require_readable
 from ragvigil.llm.settings import PROVIDERS, api_key
 from scorers.judge.settings import JudgeSettings
 from scorers.rubric import load_rubrics
@@ -137,7 +137,8 @@ def _masked(value: object) -> object:
 
 
 def report(settings: Settings, *, show_all: bool, as_json: bool) -> int:
-    """Prints the warnings; returns the exit status, 0 even with warnings."""
+    """Prints the warnings; returns the exit status, 0 even with warnings. Raises SettingsError."""
+    require_readable(settings)
     found = list(warnings(settings))
     if as_json:
         listed = [asdict(warning) for warning in found]

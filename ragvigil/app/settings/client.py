@@ -8,7 +8,7 @@ from urllib.parse import urlsplit
 from pydantic import BaseModel, ConfigDict, Field, SecretStr, ValidationInfo, field_validator
 
 from ragvigil.model.endpoint import require_authorities, require_file, require_fit, require_pair
-from ragvigil.model.token import read_token
+from ragvigil.model.token import read_token, require_given
 
 
 class ClientSettings(BaseModel):
@@ -66,8 +66,7 @@ class ClientSettings(BaseModel):
     @field_validator("token", "token_file")
     @classmethod
     def _is_a_token(cls, given: SecretStr | Path | None) -> SecretStr | Path | None:
-        if given is not None:
-            read_token(given)
+        require_given(given)
         return given
 
     @field_validator("ca_file")

@@ -10,12 +10,28 @@ from urllib.parse import urlsplit
 
 from pydantic import BaseModel
 
-from ragvigil.app.settings import Settings
+from ragvigil.app.settings import Settings, SettingsError
 from ragvigil.model.endpoint import is_loopback
 from ragvigil.model.token import SHORT
 
 SECRET_FILES = ("token_file", "tokens_file", "tls_key", "key_file", "headers_file")
 """Ends of the names of settings that name a file which only the daemon should read."""
+
+
+def require_readable(settings: Settings) -> None:
+    """Raises SettingsError for the files of listeners that this user may not read.
+
+    Loading the settings lets them pass, because the command line of another user needs none.
+    """
+    unreadable = []
+    for section in ("collector", "metrics", "web"):
+        for place, path in _files(getattr(settings, section), section):
+            try:
+                path.open("rb").close()
+            except OSError as error:
+                unreadable.append(f"{place}: {path} cannot be read: {error.strerror}")
+    if unreadable:
+        raise SettingsError("\n".join(unreadable))
 
 
 def guards(settings: Settings) -> dict[str, str]:
@@ -24,10 +40,11 @@ def guards(settings: Settings) -> dict[str, str]:
     Raises ValueError if a token file holds none any more.
     """
     collector, metrics, web = settings.collector, settings.metrics, settings.web
+    sends = "may send" if collector.token("admin") is None else "may send, but no backfill"
     roles = ", ".join(sorted(set((web.roles() or {}).values())))
     return {
-        "[collector] grpc_endpoint": _guard(collector, collector.token("grpc"), "may send"),
-        "[collector] http_endpoint": _guard(collector, collector.token("http"), "may send"),
+        "[collector] grpc_endpoint": _guard(collector, collector.token("grpc"), sends),
+        "[collector] http_endpoint": _guard(collector, collector.token("http"), sends),
         "[metrics] endpoint": _guard(metrics, metrics.secret(), "may scrape"),
         "[web] endpoint": _guard(web, roles, "is admin", f"tokens of {roles}"),
     }
@@ -54,20 +71,28 @@ def doubts(settings: Settings) -> Iterator[tuple[str, str]]:
     for (first, its), (second, theirs) in combinations(tokens.items(), 2):
         if (its & theirs) - {None}:
             yield second, f"a token is that of {first} too: whoever has it may do both"
-    for place, path in _secret_files(settings):
-        if path.stat().st_mode & stat.S_IROTH:
+    for place, path in _files(settings):
+        if place.endswith(SECRET_FILES) and _is_for_all(path):
             yield place, f"{path} can be read by every user of this machine; chmod o-r"
     for place, url, is_given in _sent_secrets(settings):
         if is_given and url.startswith("http:") and not is_loopback(urlsplit(url).hostname or ""):
             yield place, f"a secret is sent to {url} in clear text"
 
 
-def _secret_files(model: BaseModel, section: str = "") -> Iterator[tuple[str, Path]]:
+def _is_for_all(path: Path) -> bool:
+    try:
+        return bool(path.stat().st_mode & stat.S_IROTH)
+    except OSError:  # not even this user may look
+        return False
+
+
+def _files(model: BaseModel, section: str = "") -> Iterator[tuple[str, Path]]:
+    """Every file that the settings name, by its key: `[web] tokens_file`."""
     for key in type(model).model_fields:
         value = getattr(model, key)
         if isinstance(value, BaseModel):
-            yield from _secret_files(value, f"{section}.{key}".lstrip("."))
-        elif isinstance(value, Path) and key.endswith(SECRET_FILES):
+            yield from _files(value, f"{section}.{key}".lstrip("."))
+        elif isinstance(value, Path) and section:
             yield f"[{section}] {key}", value
 
 

@@ -6,11 +6,13 @@ import os
 import subprocess
 import sys
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
 
 from ragvigil.app.settings import SettingsError, known_keys, load, variable
+from ragvigil.app.settings.guards import doubts, guards, require_readable
 from tests.patience import PATIENCE_SECONDS
 
 # Those of others: what a golden target's service or a provider asks for is theirs to say.
@@ -188,3 +190,55 @@ def test_the_check_and_the_start_say_the_same_sentence(
         said.append(ended.stderr)
     assert said[0] == said[1]
     assert said[0].count("\n") == 1
+
+
+@contextmanager
+def as_another_user() -> Iterator[None]:
+    """Files of mode 0 cannot be read: root, who may read every file, becomes nobody."""
+    is_root = os.geteuid() == 0
+    if is_root:
+        os.seteuid(65534)
+    try:
+        yield
+    finally:
+        if is_root:
+            os.seteuid(0)
+
+
+@pytest.mark.parametrize("path", [path for path in FILES if path[0] != "client"], ids=".".join)
+def test_a_file_of_another_user_opens_nothing_and_hinders_no_command(
+    path: tuple[str, ...], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file = tmp_path / "token"
+    file.write_text("admin s3cret\n" if path[-1] == "tokens_file" else "s3cret\n")
+    file.chmod(0)
+    monkeypatch.setenv(variable(path), str(file))
+    load()  # what is imported lazily is read as ourselves
+    with as_another_user():
+        settings = load()
+        with pytest.raises(ValueError, match="cannot be read"):
+            guards(settings)
+        with pytest.raises(SettingsError) as error:
+            require_readable(settings)
+    assert str(error.value).startswith(f"[{path[0]}] {path[1]}: {file} cannot be read: ")
+
+
+def test_what_of_tokens_is_probably_not_meant_is_warned_of(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file = tmp_path / "tokens"
+    file.write_text("reader short\nadmin long-enough-0123456789\n")
+    file.chmod(0o644)
+    monkeypatch.setenv("RAGVIGIL_WEB__TOKENS_FILE", str(file))
+    monkeypatch.setenv("RAGVIGIL_COLLECTOR__HTTP_TOKEN", "long-enough-0123456789")
+    monkeypatch.setenv("RAGVIGIL_JUDGE__BASE_URL", "http://model.example/v1")
+    monkeypatch.setenv("RAGVIGIL_JUDGE__KEY", "s3cret")
+    assert list(doubts(load())) == [
+        ("[web]", "a token has fewer than 16 characters and can be guessed"),
+        ("[web]", "a token is that of [collector] too: whoever has it may do both"),
+        (
+            "[web] tokens_file",
+            f"{file} can be read by every user of this machine; chmod o-r",
+        ),
+        ("[judge] base_url", "a secret is sent to http://model.example/v1 in clear text"),
+    ]
