@@ -125,6 +125,8 @@ FORMS = (
     _form(QUOTED, _COPULA + _IN_QUOTES),
     _form(ASSIGNED, rf"{_CLOSE}\s{{0,4}}==?\s{{0,4}}{_BARE}", cut=cut),
     _form(ASSIGNED, rf"[ \t]{{1,4}}(?:{_IN_QUOTES}|{_BARE})", _is_flag, cut=cut),
+    # Arguments of a command as a list: `["--password", "..."]`.
+    _form(QUOTED, rf"[\"']\s{{0,4}},\s{{0,4}}{_IN_QUOTES}", _is_flag),
     _form(
         ASSIGNED,
         r"[^<>\n]{0,200}>\s{0,4}(?:<!\[CDATA\[)?(?P<d>[^<>\s\]](?:[^<>\n\]]*[^<>\s\]])?)",

@@ -17,7 +17,10 @@ MAX_BLOCK_BYTES = 64 << 10
 """The longest key that is taken up to its last line: 16,384-bit RSA has 13 KB."""
 
 _LABEL = r"[ _+]{0,4}[A-Z0-9 _+]{0,40}(?i:PRIVATE[ _+]?KEY)[A-Z _+]{0,10}"
-_FIRST = rf"-{{2,5}} {{0,2}}(?i:BEGIN){_LABEL}-{{0,5}}|PuTTY-User-Key-File-\d|Private-Lines:\s{{0,2}}\d{{0,4}}"
+_FIRST = (
+    rf"-{{2,5}} {{0,2}}(?i:BEGIN){_LABEL}-{{0,5}}"
+    r"|PuTTY-User-Key-File-\d|Private-Lines:\s{0,2}\d{0,4}"
+)
 _LAST = (
     rf"-{{2,5}} {{0,2}}(?i:END){_LABEL}-{{0,5}}|Private-(?:MAC|Hash):\s{{0,2}}[0-9a-fA-F]{{0,64}}"
 )

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import re
-from enum import Enum
+from enum import IntEnum
 from functools import lru_cache
 
 from collector.redaction.words import words
 
 
-class Secrecy(Enum):
+class Secrecy(IntEnum):
     """What a name says of its value: a secret, one if it looks random, or nothing."""
 
     NONE = 0
@@ -67,6 +67,7 @@ HAS_SHORT_NAME = (
 _SURE_PART = re.compile(rf"(?:{_alternatives(_OF_ATTRIBUTES, '_?')})(?:s|es)?\d*(?=_|$)")
 _VAGUE_PART = re.compile(rf"(?:^|_)(?:{_alternatives(_VAGUE, '_?')})\d*(?=_|$)")
 _HUMP = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
+_FLAG = re.compile(r"--?[A-Za-z][A-Za-z0-9_-]{1,40}")
 _OTHER = re.compile(r"[^\w']+|_+")
 
 
@@ -85,6 +86,11 @@ def secrecy(name: str) -> Secrecy:
         if matches and _is_of_secret(plain, matches[-1]):
             return grade
     return Secrecy.NONE
+
+
+def is_flag(word: str) -> bool:
+    """Whether this is a flag of a command, whose value is its next argument."""
+    return _FLAG.fullmatch(word) is not None
 
 
 def _is_of_secret(plain: str, match: re.Match[str]) -> bool:

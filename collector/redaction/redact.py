@@ -12,7 +12,7 @@ import hashlib
 import os
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
@@ -20,7 +20,7 @@ from typing import Any
 
 from collector.redaction.checks import MARK_OPEN, is_any, is_opaque, is_placeholder
 from collector.redaction.expression import compile_set
-from collector.redaction.names import Secrecy, secrecy
+from collector.redaction.names import Secrecy, is_flag, secrecy
 from collector.redaction.patterns import (
     CREDENTIAL,
     PATTERNS,
@@ -41,6 +41,8 @@ ITEMS = {"Span", "LogRecord"}
 IDS = {"trace_id", "span_id", "parent_span_id"}
 """Fields of random bytes, never text."""
 MIN_RANDOM_BYTES = 12
+MAX_PAIR = 8
+"""A map of a name and its value has few other members."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -138,19 +140,33 @@ class Redactor:
     def _walk(self, message: Any, counts: Counter[str], *, secrecy: Secrecy) -> None:
         for field, value in message.ListFields():
             if field.type == field.TYPE_MESSAGE:
-                for child in value if field.is_repeated else (value,):
+                children = value if field.is_repeated else (value,)
+                for child, below in zip(children, self._secrecies(children), strict=True):
                     # In a large request few spans contain a secret: the others are skipped.
                     if child.DESCRIPTOR.name in ITEMS and not self.finds(child.SerializeToString()):
                         continue
-                    below = secrecy
-                    if child.DESCRIPTOR.name == "KeyValue" and secrecy is not Secrecy.SURE:
-                        below = self._secrecy(child.key)
-                    self._walk(child, counts, secrecy=below)
+                    self._walk(child, counts, secrecy=max(below, secrecy))
             elif field.type in (field.TYPE_STRING, field.TYPE_BYTES):
                 grade = Secrecy.NONE if field.name == "key" else secrecy
                 self._walk_text(message, field, value, counts, secrecy=grade)
             elif field.name == "int_value" and secrecy is Secrecy.SURE:
                 message.string_value = self._bytes(str(value).encode(), counts, secrecy).decode()
+
+    def _secrecies(self, siblings: Sequence[Any]) -> list[Secrecy]:
+        """What stands beside each of these messages says of its value.
+
+        It is the key of an attribute, the flag before an argument (`--password`, then the value),
+        or the name in a pair (`name: DB_PASSWORD, value: ...`).
+        """
+        kind = siblings[0].DESCRIPTOR.name if self._takes_credentials else ""
+        if kind == "AnyValue":
+            words = ["", *(value.string_value for value in siblings)]
+            return [secrecy(word) if is_flag(word) else Secrecy.NONE for word in words[:-1]]
+        if kind != "KeyValue":
+            return [Secrecy.NONE] * len(siblings)
+        pair = {child.key.lower(): child.value.string_value for child in siblings[:MAX_PAIR]}
+        named = secrecy(pair.get("name") or pair.get("key") or "")
+        return [named if c.key.lower() == "value" else secrecy(c.key) for c in siblings]
 
     def _walk_text(
         self, message: Any, field: Any, value: Any, counts: Counter[str], *, secrecy: Secrecy
@@ -174,10 +190,6 @@ class Redactor:
             return self.redact_text(text, counts)
         counts[CREDENTIAL] += 1
         return self._marked(CREDENTIAL, self._actions[CREDENTIAL], text)
-
-    def _secrecy(self, key: str) -> Secrecy:
-        """What the key of an attribute says of its value."""
-        return secrecy(key) if self._takes_credentials else Secrecy.NONE
 
 
 def _is_credential(text: bytes, secrecy: Secrecy) -> bool:
