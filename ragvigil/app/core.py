@@ -35,9 +35,9 @@ from ragvigil.app.parts import CoreParts, Jobs, assemble
 from ragvigil.app.pipeline.balance import SpanBalance
 from ragvigil.app.pipeline.loop import Pipeline
 from ragvigil.app.process import memory
-from ragvigil.app.process.control import serve_answers
+from ragvigil.app.process.control import say_last_words, serve_answers
 from ragvigil.app.process.descriptors import fit_core, raise_limit
-from ragvigil.app.process.directory import hold
+from ragvigil.app.process.directory import DirectoryTaken, hold
 from ragvigil.app.process.jobs import Schedule
 from ragvigil.app.process.logs import configure_logs
 from ragvigil.app.settings import Settings, SettingsError, load
@@ -51,6 +51,8 @@ from ragvigil.app.status import Status
 from ragvigil.listener.limits import ConnectionCounts, ConnectionLimits
 from ragvigil.listener.serve import Tls, in_thread, serve
 from ragvigil.model.clock import Pace, pace
+from ragvigil.store.engine import damage
+from ragvigil.store.engine.errors import SchemaMismatch, StoreUnusable
 from ragvigil.store.engine.store import Store
 from ragvigil.web.metrics import WEB_CONNECTIONS, WEB_CONNECTIONS_CLOSED
 from ragvigil.web.settings import WebSettings
@@ -81,12 +83,17 @@ def main(channel: socket.socket) -> None:
         settings = fit_core(load(), raise_limit())
     except SettingsError as error:  # the intake could read them: a file has changed since
         log.error("the core cannot start with these settings", reason=str(error))
+        say_last_words(channel, str(error))
         sys.exit(2)
     stop = threading.Event()
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, lambda *_: stop.set())
-    with hold(settings.data_dir, "core", PREDECESSOR_SECONDS):
-        run(settings, channel, stop, pace())
+    try:
+        with hold(settings.data_dir, "core", PREDECESSOR_SECONDS):
+            run(settings, channel, stop, pace())
+    except (StoreUnusable, SchemaMismatch, DirectoryTaken) as error:
+        say_last_words(channel, str(error))
+        sys.exit(3)
 
 
 def run(settings: Settings, channel: socket.socket, stop: threading.Event, clock: Pace) -> None:
@@ -115,6 +122,8 @@ def run(settings: Settings, channel: socket.socket, stop: threading.Event, clock
     scores = ScoreMetrics(settings.metrics, runner.fails_below, clock.now)
     REGISTRY.register(scores)
     store = Store.open(settings.store, settings.data_dir, epoch=int(time.time()), clock=clock.now)
+    if parts := damage.set_aside(store):
+        log.error("damaged parts of the store were set aside", **parts)
     try:
         parts = assemble(settings, store, runner, scores, clock.now)
         pipeline = Pipeline(parts.pipeline)

@@ -22,7 +22,7 @@ from ragvigil.app.process.jobs import JOBS_PUT_OFF, Job
 from ragvigil.app.settings import Settings
 from ragvigil.app.sources import issue_gauges
 from ragvigil.model.clock import Clock
-from ragvigil.store.engine import retention
+from ragvigil.store.engine import damage, retention
 from ragvigil.store.engine.store import Store
 from ragvigil.store.scores import rollups
 from scorers.calibration.report import Calibration
@@ -122,6 +122,7 @@ def _upkeep_jobs(settings: Settings, store: Store, balance: SpanBalance) -> list
 
     def check_balance() -> None:
         metrics.LEDGER_MISMATCH.set(balance.mismatch())
+        damage.set_aside(store)
 
     def drop_segments() -> None:
         balance.drop_segments(0.0 if disk.is_touched() else SEGMENT_GRACE_SECONDS)

@@ -7,6 +7,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import partial
 
+import structlog
+
 from alerts.deltas.metrics import ScoreMetrics
 from alerts.notices.job import NoticeJob
 from alerts.watch.run import Watch
@@ -39,11 +41,14 @@ from ragvigil.inference.process import Inference
 from ragvigil.model.clock import Clock
 from ragvigil.model.outcome import Outcome
 from ragvigil.store.engine.store import Store
+from ragvigil.store.metrics import EMPTIED
 from ragvigil.store.records import ledger, traces
 from ragvigil.store.records.traces import RubricFacts
 from scorers.export.queue import ExportQueue
 from scorers.rubric import load_rubrics
 from scorers.runner import Runner
+
+log = structlog.get_logger()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -250,13 +255,18 @@ def _sink(
         done = checkpoint.seq
     elif oldest := reader.usage().oldest_seq:
         done = oldest - 1  # everything in the spool is read again, and nothing older
+    sums = ledger.sums(store)
+    is_emptied = bool(checkpoint.seq and not sums["frames"])
+    if is_emptied:
+        log.error("the store is empty, although spans had been stored: was it moved or removed?")
+    EMPTIED.set(is_emptied)
     return Sink(
         store,
         scores,
         rubrics,
         settled=ledger.settled_after(store, done),
         begin=Edge(checkpoint.seq + 1, checkpoint.spans or 0) if has_totals else None,
-        sums=ledger.sums(store),
+        sums=sums,
         dirty_minutes=dirty_minutes,
         summarizer=summarizer,
         on_durable=on_durable,

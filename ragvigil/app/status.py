@@ -12,6 +12,7 @@ from ragvigil.app import plugins
 from ragvigil.app.pipeline.balance import SpanBalance
 from ragvigil.app.pipeline.loop import Pipeline
 from ragvigil.model.clock import Clock
+from ragvigil.store.engine import damage
 from ragvigil.store.engine.store import Store
 from ragvigil.store.records import records
 from ragvigil.web.views.doctor import DiagnosisForm
@@ -68,7 +69,8 @@ class Status:
                 name: getattr(writer, name)
                 for name in writer.__slots__
                 if isinstance(getattr(writer, name), bool | int | float | str | None)
-            },
+            }
+            | {"parts_set_aside": damage.set_aside(self._store)},
         }
 
     def _disk(self) -> Mapping[str, object]:

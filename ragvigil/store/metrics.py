@@ -18,6 +18,14 @@ WRITER_STOPPED = Gauge(
     "ragvigil_store_writer_stopped", "1 while the writer stands still because of too many refusals."
 )
 WRITES_WAITING = Gauge("ragvigil_store_writes_waiting", "Batches that wait to be written.")
+PARTS_SET_ASIDE = Gauge(
+    "ragvigil_store_parts_set_aside",
+    "Damaged parts of the embedded store whose rows are in no answer any more.",
+)
+EMPTIED = Gauge(
+    "ragvigil_store_emptied",
+    "1 if the store was found empty at the start although spans had been stored, else 0.",
+)
 BYTES = Gauge("ragvigil_store_bytes", "Size of the store's tables on disk.")
 WRITE_SECONDS = Histogram(
     "ragvigil_store_write_seconds",

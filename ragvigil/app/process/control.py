@@ -9,15 +9,22 @@ answer is `{"number"}` and the body.
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import itertools
 import socket
 from collections.abc import Callable, Mapping
 
 from ragvigil.model.wire import BadFrame, pack, reader_of, unpack, unpack_from
 
+LAST_WORDS = 0
+"""The number of the one frame that answers no question."""
+
 
 class Questions:
-    """The intake's end. Belongs to one event loop."""
+    """The intake's end. Belongs to one event loop.
+
+    `last_words` is the sentence of a core that cannot start, else empty.
+    """
 
     def __init__(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         self._reader, self._writer = reader, writer
@@ -25,6 +32,7 @@ class Questions:
         # Numbers match answers to questions: an answer that comes after its question's timeout
         # must not answer the next question.
         self._numbers = itertools.count(1)
+        self.last_words = ""
         self._listening = asyncio.create_task(self._listen())
 
     @classmethod
@@ -48,6 +56,11 @@ class Questions:
         finally:
             self._waiting.pop(number, None)
 
+    async def heard_last_words(self) -> str:
+        """`last_words`, once everything that the ended core sent was read."""
+        await asyncio.wait([self._listening], timeout=1.0)
+        return self.last_words
+
     async def close(self) -> None:
         """Closes the channel, which tells a living core to stop."""
         self._listening.cancel()
@@ -58,12 +71,20 @@ class Questions:
         try:
             while True:
                 head, body = await unpack_from(self._reader)
+                if head["number"] == LAST_WORDS:
+                    self.last_words = body.decode()
                 answer = self._waiting.get(head["number"])
                 if answer is not None and not answer.done():
                     answer.set_result(body)
         except (asyncio.IncompleteReadError, ConnectionError, BadFrame):
             for answer in self._waiting.values():
                 answer.cancel()
+
+
+def say_last_words(channel: socket.socket, sentence: str) -> None:
+    """The core's end: tells the intake why the core cannot start."""
+    with contextlib.suppress(ConnectionError):  # the intake has gone as well
+        channel.sendall(pack({"number": LAST_WORDS}, sentence.encode()))
 
 
 def serve_answers(channel: socket.socket, answers: Mapping[str, Callable[[], bytes]]) -> None:

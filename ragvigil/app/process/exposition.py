@@ -94,7 +94,8 @@ class Exposition:
             return f"{DISK_IS_SHORT}; free some, or lower [store] max_bytes"
         answer = await self._core.ask("status")
         if answer is None:
-            return self._core.stall or "the core process is not running; the spool takes spans"
+            why = self._core.stall or self._core.trouble
+            return why or "the core process is not running; the spool takes spans"
         return "" if json.loads(answer)["ready"] else "the core process is starting"
 
     def _refusal(self, scope: Scope) -> ScrapeRefusal | None:

@@ -42,6 +42,8 @@ CORE_UP = Gauge("ragvigil_core_up", "1 while the core process runs and answers, 
 RESTART_BACKOFF = Backoff(first_seconds=0.2, longest_seconds=10.0)
 HEALTHY_SECONDS = 30.0
 """A core that lived this long starts again after the shortest pause."""
+CANNOT_START_SECONDS = 15.0
+"""The pause after a core that said why it cannot start: a person must do something first."""
 TICK_SECONDS = 0.5
 STUCK_AT_STOP_SECONDS = 5.0
 """A core that is asked to end and gets no further for this long will not end by itself."""
@@ -56,14 +58,15 @@ class Core:
 
     A core that gets no further for `stall_seconds` is killed, and starts again. What it worked on
     when it ended is remembered in `data_dir`; `stall` says in words that it has stalled and not
-    got on since.
+    got on since, `trouble` why it cannot start.
     """
 
     def __init__(self, data_dir: Path, stall_seconds: float) -> None:
         self._heartbeat, self._suspects = Heartbeat(data_dir), Suspects(data_dir)
         self._stall_seconds = stall_seconds
-        self.stall = ""
+        self.stall = self.trouble = ""
         self._quiet_seconds = 0.0
+        self._last_words = ""
         self._questions: Questions | None = None
         self._process: asyncio.subprocess.Process | None = None
         self._stopping = False
@@ -79,6 +82,9 @@ class Core:
         """The core's answer; None while the core is down or does not answer."""
         answer = await self._questions.ask(question) if self._questions else None
         CORE_UP.set(0 if answer is None else 1)
+        if answer is not None and self.trouble:
+            log.info("the core starts again")
+            self.trouble = ""
         return answer
 
     async def stop(self, deadline_seconds: float) -> None:
@@ -118,10 +124,20 @@ class Core:
             if end is not CoreEnd.ASKED:
                 CORE_RESTARTS.labels(end).inc()
             seconds = pause.failed(time.monotonic())
-            log.error(
-                "core ended; starting it again", status=status, how=end, pause_seconds=seconds
-            )
+            if self._last_words:
+                seconds = CANNOT_START_SECONDS
+                self._say_why()
+            else:
+                log.error(
+                    "core ended; starting it again", status=status, how=end, pause_seconds=seconds
+                )
             await asyncio.sleep(seconds)
+
+    def _say_why(self) -> None:
+        """Logs why the core cannot start, once: it is tried again until it can."""
+        if self.trouble != self._last_words:
+            log.error("the core cannot start; spans wait in the spool", reason=self._last_words)
+        self.trouble = self._last_words
 
     async def _run_once(self) -> int:
         self._quiet_seconds = 0.0
@@ -141,6 +157,7 @@ class Core:
         watching = asyncio.create_task(self._watch(self._process))
         status = await self._process.wait()
         watching.cancel()
+        self._last_words = await self._questions.heard_last_words()
         await self._questions.close()
         self._questions = None
         return status

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from ragvigil.store.engine.damage import saying_why
 from ragvigil.store.settings import StoreSettings
 
 if TYPE_CHECKING:
@@ -71,11 +72,12 @@ def forget_answer(client: Client) -> None:
 def _open_embedded(settings: StoreSettings, path: Path, limits: dict[str, object]) -> Client:
     import clickhouse_connect
 
-    path.mkdir(parents=True, exist_ok=True)
-    client = clickhouse_connect.get_client(
-        interface="chdb", path=str(path), chdb_options=_engine_options(settings)
-    )
-    client.command(f"CREATE DATABASE IF NOT EXISTS {DATABASE}")
+    with saying_why(path):
+        path.mkdir(parents=True, exist_ok=True)
+        client = clickhouse_connect.get_client(
+            interface="chdb", path=str(path), chdb_options=_engine_options(settings)
+        )
+        client.command(f"CREATE DATABASE IF NOT EXISTS {DATABASE}")
     client.database = DATABASE
     for name, value in limits.items():
         client.set_client_setting(name, value)

@@ -254,10 +254,11 @@ class Engine:
         failure = error if isinstance(error, StoreError) else write_failure(error)
         self._trouble = str(failure)
         # An embedded engine that does not open, or a wrong schema, will not mend by waiting.
-        if not self._settings.url or isinstance(failure, SchemaMismatch):
+        if not self._settings.url:
+            self._opened.set_exception(failure)  # who opens the store says so
+            self._ends_at = time.monotonic()
+        elif isinstance(failure, SchemaMismatch):
             self._stop_writing(failure)
-            if not self._opened.done():
-                self._opened.set_exception(failure)
             self._ends_at = time.monotonic()
         else:
             metrics.WRITE_RETRIES.labels("connect").inc()

@@ -6,10 +6,14 @@ StoreError
 ├── Refused          the data itself is refused: a retry never succeeds
 ├── WriterStopped    too many rows were refused: nothing is written until a person looks
 ├── QueryFailed      a read that is wrong or over its limits
+│   └── PartDamaged  the disk or somebody has damaged a part that it reads
+├── StoreUnusable    the embedded store does not open; a person must look
 └── SchemaMismatch   an applied migration is not that of this version, or a column is missing
 """
 
 from __future__ import annotations
+
+import re
 
 
 class StoreError(Exception):
@@ -36,6 +40,18 @@ class QueryFailed(StoreError):
     """The query is wrong, or exceeds its time, rows or memory."""
 
 
+class PartDamaged(QueryFailed):
+    """`part` of `table` is damaged; the query succeeds once it is set aside."""
+
+    def __init__(self, message: str, table: str, part: str) -> None:
+        super().__init__(message)
+        self.table, self.part = table, part
+
+
+class StoreUnusable(StoreError):
+    """The embedded store does not open; `str(error)` says in a sentence why, and what to do."""
+
+
 class SchemaMismatch(StoreError):
     """The tables are not those that this version's migrations make."""
 
@@ -46,6 +62,9 @@ DATA_CODES = frozenset(
 )
 # Codes of a database that cannot answer now; every other code is the query's own fault.
 PASSING_CODES = frozenset({173, 202, 209, 210, 236, 242, 243, 279, 319, 394, 425, 439, 516, 999})
+# Codes of a read that finds its part damaged: wrong checksums, sizes, marks, a file that is gone.
+DAMAGE_CODES = frozenset({32, 33, 40, 107, 117, 226, 227, 228, 246, 271, 354, 432})
+_PART = re.compile(r"in table `?ragvigil`?\.`?(\w+)`? .*While reading part (\w+)", re.DOTALL)
 ENCODING_ERRORS = (TypeError, ValueError, OverflowError, AttributeError, KeyError, IndexError)
 
 
@@ -67,6 +86,9 @@ def read_failure(error: Exception) -> StoreError:
     """QueryFailed if the same query would fail again, else Unavailable."""
     from clickhouse_connect.driver.exceptions import DatabaseError
 
+    is_damage = isinstance(error, DatabaseError) and error.code in DAMAGE_CODES
+    if is_damage and (damaged := _PART.search(str(error))):
+        return PartDamaged(_short(error), table=damaged[1], part=damaged[2])
     if isinstance(error, DatabaseError) and error.code and error.code not in PASSING_CODES:
         return QueryFailed(_short(error))
     return Unavailable(_short(error))

@@ -14,8 +14,9 @@ from typing import TYPE_CHECKING, Any
 
 from ragvigil.store import metrics
 from ragvigil.store.engine.batch import Batch, WriteResult
+from ragvigil.store.engine.damage import set_part_aside
 from ragvigil.store.engine.engine import Engine, StoreStatus
-from ragvigil.store.engine.errors import Unavailable
+from ragvigil.store.engine.errors import PartDamaged, Unavailable
 from ragvigil.store.engine.priority import Priority
 from ragvigil.store.queries import query
 from ragvigil.store.settings import StoreSettings
@@ -154,6 +155,9 @@ class Store:
     ) -> Any:
         started = time.perf_counter()
         try:
+            return self._engine.queue_job(job, priority, writes=writes)
+        except PartDamaged as error:
+            set_part_aside(self, error)
             return self._engine.queue_job(job, priority, writes=writes)
         except Exception as error:
             metrics.QUERY_FAILURES.labels(name, type(error).__name__).inc()

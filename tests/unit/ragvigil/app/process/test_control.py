@@ -6,7 +6,7 @@ import socket
 import threading
 import time
 
-from ragvigil.app.process.control import Questions, serve_answers
+from ragvigil.app.process.control import Questions, say_last_words, serve_answers
 
 
 async def test_an_answer_comes_back_to_its_question() -> None:
@@ -48,3 +48,12 @@ async def test_a_late_answer_is_not_taken_for_the_next_one() -> None:
     await questions.close()
     thread.join(5)
     theirs.close()
+
+
+async def test_a_core_that_cannot_start_says_why_before_it_ends() -> None:
+    ours, theirs = socket.socketpair()
+    questions = await Questions.over(ours)
+    say_last_words(theirs, "the store is locked")
+    theirs.close()
+    assert await questions.heard_last_words() == "the store is locked"
+    await questions.close()

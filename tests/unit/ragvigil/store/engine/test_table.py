@@ -60,6 +60,7 @@ class Frame:
     stored: int = 1
     duplicate: int = 0
     quarantined: int = 0
+    lost: int = 0
 
 
 THINGS = Table("things", Thing, columns={"made_unix_nano": "born"})
