@@ -21,6 +21,7 @@ from alerts.deltas.windows import TICK_SECONDS
 from ragvigil.model.delta import Delta, Moved
 from ragvigil.model.record import RagRecord
 from ragvigil.model.score import Score
+from ragvigil.model.text import visible
 
 OTHER = "__other__"
 SERIES_LABELS = ("service", "environment", "route", "rubric", "layer")
@@ -171,14 +172,14 @@ class ScoreMetrics(Collector):
         for family, values in counted.items():
             counter = CounterMetricFamily(family.name, family.help, labels=family.labels)
             for key, value in values.items():
-                counter.add_metric(key, value)
+                counter.add_metric([visible(text) for text in key], value)
             yield counter
         for family, read in GAUGES.items():
             gauge = GaugeMetricFamily(family.name, family.help, labels=family.labels)
             for key, row in rows.items():
                 number = read(row)
                 if number is not None:
-                    gauge.add_metric(key, number)
+                    gauge.add_metric([visible(text) for text in key], number)
             yield gauge
 
     def _add_counted(self, key: Key, rubric: str, counted: LabelledCounts) -> None:

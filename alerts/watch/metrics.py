@@ -38,6 +38,7 @@ from alerts.watch.families import (
 from ragvigil.model.audit import Audit, AuditState
 from ragvigil.model.incident import Incident, IncidentState, Severity
 from ragvigil.model.notice import Notice
+from ragvigil.model.text import visible
 
 MAX_CHARACTERS = 300
 """Longest label value."""
@@ -221,10 +222,10 @@ def _message_key(incident_id: str, message: Message) -> Key:
 
 
 def _line(text: str) -> str:
-    """Makes a label value one line of bounded length, in valid UTF-8.
+    """Makes a label value one line of bounded length, in valid UTF-8; names that differ stay apart.
 
-    >>> _line("two\\nlines\\ud800")
-    'two lines?'
+    >>> print(_line("two\\nlines\\ud800"))
+    two\\nlines\\ud800
     """
-    flat = " ".join(text.encode("utf-8", "replace").decode().split())
+    flat = visible(text)
     return flat if len(flat) <= MAX_CHARACTERS else f"{flat[: MAX_CHARACTERS - 1]}…"

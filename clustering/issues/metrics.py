@@ -14,7 +14,7 @@ from prometheus_client import Counter, Gauge
 
 from clustering.issues.message import MOST_CHARACTERS, Message
 from ragvigil.model.issue import Failure, Issue, IssueState
-from ragvigil.model.text import one_line
+from ragvigil.model.text import visible
 
 MOST_OPEN = 50
 LEAST_MEMBERS = 20
@@ -114,4 +114,6 @@ def _replace(gauge: Gauge, values: Mapping[Key, float]) -> None:
 
 
 def _label(text: str) -> str:
-    return one_line(text, MOST_CHARACTERS)
+    """A label value; names that differ only by what is no glyph stay apart."""
+    flat = visible(text)
+    return flat if len(flat) <= MOST_CHARACTERS else f"{flat[: MOST_CHARACTERS - 1]}…"

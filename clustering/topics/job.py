@@ -16,6 +16,7 @@ from ragvigil.inference.outcome import Unavailable
 from ragvigil.inference.process import Inference
 from ragvigil.model.clock import Clock
 from ragvigil.model.identity import identity
+from ragvigil.model.text import visible
 from ragvigil.model.topic import Topic, TopicMap
 from ragvigil.store.engine.store import Store
 from ragvigil.store.issues import topics as stored
@@ -214,8 +215,9 @@ class TopicJob:
 
     def _show(self, maps: Sequence[TopicMap]) -> None:
         for map_ in maps:
-            TOPICS.labels(*map_.place).set(len(map_.topics))
-            GAPS.labels(*map_.place).set(len(gaps(map_, self._settings.gap_share)))
+            place = tuple(map(visible, map_.place))
+            TOPICS.labels(*place).set(len(map_.topics))
+            GAPS.labels(*place).set(len(gaps(map_, self._settings.gap_share)))
 
 
 def _midnight(time: float) -> int:

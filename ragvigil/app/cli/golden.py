@@ -72,6 +72,7 @@ def propose(
 ) -> None:
     """Makes a failing answer a golden case, for people to complete and sign."""
     from ragvigil.app.cli.api_client import Refused
+    from ragvigil.app.cli.output.console import print_text
     from ragvigil.app.cli.output.golden import print_state
 
     if not trace and not issue:
@@ -83,7 +84,7 @@ def propose(
         try:
             print_state(triage.send(config, "golden", body), as_json=json)
         except Refused as error:  # the other representatives are proposed all the same
-            print(f"{trace_id}: {error}", file=sys.stderr)
+            print_text(f"{trace_id}: {error}", to=sys.stderr)
             is_refused = True
     sys.exit(int(is_refused))
 

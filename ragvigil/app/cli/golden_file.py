@@ -13,7 +13,7 @@ from clustering.golden import csv_table, set_file
 from clustering.golden.case import BadCase, as_json, line, parse
 from clustering.golden.settings import GoldenSettings
 from ragvigil.app.cli.api_client import Refused, post
-from ragvigil.app.cli.output.console import JsonObject
+from ragvigil.app.cli.output.console import JsonObject, print_text
 from ragvigil.app.settings import Settings, SettingsError
 from scorers.golden import BadGolden, question_key, read_golden
 
@@ -41,7 +41,7 @@ def import_cases(path: Path, settings: Settings, actor: str, *, as_json: bool) -
         print(f"{path}: is not UTF-8: {error.reason}", file=sys.stderr)
         return 2
     for number, why in refused:
-        print(f"line {number}: {why}", file=sys.stderr)
+        print_text(f"line {number}: {why}", to=sys.stderr)
     if as_json:
         reasons = [{"line": number, "reason": why} for number, why in refused]
         print(json.dumps({"proposed": proposed, "refused": reasons}))
@@ -105,7 +105,7 @@ def export_cases(golden_set: JsonObject, form: str) -> int:
         sys.stdout.writelines(f"{line(case)}\n" for case in signed)
     problem = golden_set["problem"]
     for why in [*filter(None, [problem]), *(f"line {n}: {w}" for n, w in wrong.items())]:
-        print(why, file=sys.stderr)
+        print_text(why, to=sys.stderr)
     return 1 if wrong or problem else 0
 
 
@@ -124,13 +124,13 @@ def check_file(path: Path | None, settings: GoldenSettings, *, as_json: bool) ->
             set_file.read(path.read_text(encoding="utf-8-sig")), question_key
         )
     except BadGolden as error:
-        print(error, file=sys.stderr)
+        print_text(error, to=sys.stderr)
         return 2
     if as_json:
         print(json.dumps({"file": str(path), "broken": [asdict(each) for each in broken]}))
         return 1 if broken else 0
     for each in broken:
-        print(f"{path}:{each.number}: {each.case_id} {each.why}")
+        print_text(f"{path}:{each.number}: {each.case_id} {each.why}")
     if not broken:
         print(f"{path}: every case is as it was signed")
     return 1 if broken else 0

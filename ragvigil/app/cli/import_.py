@@ -19,6 +19,7 @@ from collector.backfill.pieces import NotImportable, Piece
 from collector.backfill.sources import Source, source_of
 from collector.backfill.state import ImportNote, keep, load
 from collector.backfill.window import Contents, Window, window
+from ragvigil.app.cli.output.console import print_text
 from ragvigil.app.demo.recording import PROTOBUF
 from ragvigil.app.demo.replay import GaveUp, OutgoingRequest, SendOptions, Tally, send_all
 from ragvigil.model.span import Signal
@@ -55,7 +56,7 @@ def import_source(
             _send(outgoing, progress, sending, source, tally)
         progress.finish()
     except (NotImportable, GaveUp) as error:
-        print(error, file=sys.stderr)
+        print_text(error, to=sys.stderr)
         return 2
     except KeyboardInterrupt:
         print("stopped; the same command goes on from here", file=sys.stderr)
@@ -164,4 +165,4 @@ def _report(progress: ImportProgress, tally: Tally, *, dry_run: bool, as_json: b
     if done.refused:
         print(f"  {done.refused} rows or requests were refused, wholly or in part:")
         for reason in progress.reasons:
-            print(f"    {reason}")
+            print_text(f"    {reason}")

@@ -14,6 +14,7 @@ from typing import Any
 from pydantic import ValidationError
 
 from ragvigil.app.cli.api_client import Refused, post
+from ragvigil.app.cli.output.console import print_text
 from ragvigil.app.settings import Settings
 from ragvigil.web.views.posts import LabelPost
 
@@ -150,7 +151,7 @@ def _send(settings: Settings, chunk: Sequence[tuple[int, LabelPost]], done: Outc
 
 
 def _refuse(done: Outcome, number: int, reason: str) -> None:
-    print(f"line {number}: {reason}", file=sys.stderr)
+    print_text(f"line {number}: {reason}", to=sys.stderr)
     done.refused.append((number, reason))
 
 

@@ -71,10 +71,10 @@ def _show(rows: Sequence[Limit], service: Service) -> None:
         calls = "" if row.calls is None else f"{row.calls:,}"
         table.add_row(row.layer if is_first else "", row.what, row.needs, *_cells(row), calls)
     console = open_console()
-    console.print(_heading(service), highlight=False)
+    console.print(_heading(service))
     console.print(table)
     for layer, words in WORDS.items():
-        console.print(f"{layer:<7} {words}", markup=False, highlight=False, soft_wrap=True)
+        console.print(f"{layer:<7} {words}")
 
 
 def _heading(service: Service) -> str:

@@ -75,8 +75,13 @@ def main() -> None:
         sys.stdout.reconfigure(errors="backslashreplace")
     try:
         app()
-    except (SettingsError, Unreachable) as error:
+    except SettingsError as error:
         print(error, file=sys.stderr)
+        sys.exit(2)
+    except Unreachable as error:
+        from ragvigil.app.cli.output.console import print_text
+
+        print_text(error, to=sys.stderr)
         sys.exit(2)
 
 

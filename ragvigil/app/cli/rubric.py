@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ragvigil.app.cli.output.console import JsonObject, escaped, open_console
+from ragvigil.app.cli.output.console import JsonObject, indented, open_console, print_text
 from ragvigil.app.settings import Settings
 from ragvigil.llm.outcome import Failure, Purpose, Reply
 from ragvigil.llm.settings import LlmSettings
@@ -233,18 +233,18 @@ def _show(trials: Sequence[Trial]) -> None:
     if not trials:
         print("no RAG answer in the trace: no retrieval and no chunks in a prompt")
     for trial in trials:
-        print(f"record {trial.record_id}")
+        print_text(f"record {trial.record_id}")
         for heading, texts in (("prompt", trial.prompts), ("reply", trial.replies)):
             for text in texts:
-                print(f"\n--- {heading}\n{escaped(text)}")
+                print(f"\n--- {heading}\n{indented(text)}")
         print("\n--- score")
         for score in trial.scores:
             value = "–" if score.value is None else f"{score.value:.2f}"
-            print(escaped(f"{score.rubric}  {value}  {score.label}  {score.explanation}"))
+            print_text(f"{score.rubric}  {value}  {score.label}  {score.explanation}")
         if trial.reason:
-            print(f"none: {escaped(trial.reason)}")
+            print_text(f"none: {trial.reason}")
 
 
 def _refused(sentence: str) -> int:
-    print(sentence, file=sys.stderr)
+    print_text(sentence, to=sys.stderr)
     return WRONG_USE

@@ -11,14 +11,11 @@ import json
 import sys
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING
 
+from ragvigil.app.cli.output.console import JsonObject, print_text
 from ragvigil.app.settings import Settings, SettingsError
 from ragvigil.model.record import Absent, Citation, ContextSource, Dimensions, Document, RagRecord
 from ragvigil.model.score import Score
-
-if TYPE_CHECKING:
-    from ragvigil.app.cli.output.console import JsonObject
 
 
 class BadLine(Exception):
@@ -42,7 +39,7 @@ def score_file(path: Path, settings: Settings, *, as_json: bool) -> int:
             try:
                 record = parse_record(line, number)
             except BadLine as error:
-                print(error, file=sys.stderr)
+                print_text(error, to=sys.stderr)
                 refused += 1
                 continue
             _show(record, runner.score_all(record), as_json=as_json)
@@ -163,11 +160,11 @@ def _show(record: RagRecord, scores: tuple[Score, ...], *, as_json: bool) -> Non
         plain = [_plain(score) for score in scores]
         print(json.dumps({"trace_id": record.trace_id, "scores": plain}))
         return
-    print(f"{record.trace_id}  {record.query or ''}")
+    print_text(f"{record.trace_id}  {record.query or ''}")
     for score in scores:
         value = "    –" if score.value is None else f"{score.value:5.2f}"
         line = f"{score.layer:<13} {score.rubric:<22} {value}  {score.label}  {score.explanation}"
-        print(f"  {line}")
+        print_text(f"  {line}")
 
 
 def _plain(score: Score) -> JsonObject:

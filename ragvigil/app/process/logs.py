@@ -4,8 +4,12 @@ from __future__ import annotations
 
 import logging
 import sys
+from collections.abc import MutableMapping
+from typing import Any
 
 import structlog
+
+from ragvigil.model.text import visible
 
 
 def configure_logs(level: int = logging.INFO) -> None:
@@ -15,9 +19,18 @@ def configure_logs(level: int = logging.INFO) -> None:
             structlog.processors.add_log_level,
             structlog.processors.TimeStamper(fmt="iso", utc=True),
             structlog.processors.ExceptionRenderer(),
+            escape_values,
             structlog.processors.LogfmtRenderer(key_order=["timestamp", "level", "event"]),
         ],
         wrapper_class=structlog.make_filtering_bound_logger(level),
         logger_factory=structlog.PrintLoggerFactory(sys.stderr),
         cache_logger_on_first_use=True,
     )
+
+
+def escape_values(_logger: object, _method: str, event: MutableMapping[str, Any]) -> Any:
+    """Escapes what is no glyph in all values: text of others writes no line and no command here."""
+    for key, value in event.items():
+        if not isinstance(value, bool | int | float | None):
+            event[key] = visible(str(value))
+    return event

@@ -11,14 +11,21 @@ from fastapi.responses import HTMLResponse
 from fastapi.routing import APIRoute
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
+from ragvigil.model.text import readable
 from ragvigil.web.permissions import Permission, Requires
 
 router = APIRouter()
+
+def _shown(value: object) -> object:
+    """What a page shows of a value: marks of writing direction, which HTML obeys, as escapes."""
+    return readable(value) if type(value) is str else value
+
 
 PAGES = Environment(
     loader=FileSystemLoader(Path(__file__).parents[1] / "templates"),
     autoescape=True,
     undefined=StrictUndefined,
+    finalize=_shown,
 )
 
 

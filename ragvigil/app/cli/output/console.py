@@ -4,20 +4,21 @@ from __future__ import annotations
 
 import json
 import os
-import re
 import sys
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, Protocol
+from typing import Any, Protocol, TextIO
 
 from rich.console import Console
 from rich.table import Table
+
+from ragvigil.model.text import visible
 
 JsonObject = Mapping[str, Any]
 """An object of the API's JSON; its keys are those of the forms in `ragvigil.web.views`."""
 
 BARS = "▁▂▃▄▅▆▇█"
-CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
-"""C0 and C1 control characters; newline and tab are left as they are."""
+SPACES = dict.fromkeys((0xA0, *range(0x2000, 0x200B), 0x202F, 0x205F, 0x3000), " ")
+"""Spaces of other widths, which a terminal shows like ours."""
 PIPED_WIDTH = 240
 """Characters. A pipe has no width, and rich would cut every table to 80."""
 
@@ -44,14 +45,29 @@ def prints(show: Callable[[Any, Console], None]) -> Print:
 
 
 def open_console() -> Console:
-    """A console on standard output, as wide as the terminal or `COLUMNS`, else PIPED_WIDTH."""
+    """A console on standard output, as wide as the terminal or `COLUMNS`, else PIPED_WIDTH.
+
+    It prints texts as they are: no markup, no emoji names, no line breaks of its own.
+    """
     has_width = sys.stdout.isatty() or "COLUMNS" in os.environ
-    return Console(width=None if has_width else PIPED_WIDTH)
+    width = None if has_width else PIPED_WIDTH
+    # Brackets and colons of a text are no markup, and a long text makes no line of ours.
+    return Console(width=width, markup=False, emoji=False, highlight=False, soft_wrap=True)
 
 
 def print_line(console: Console, line: str, style: str = "") -> None:
-    """Prints a line as it is: brackets are no markup, and the terminal wraps it."""
-    console.print(line, style=style, markup=False, highlight=False, soft_wrap=True)
+    """Prints a line in a style."""
+    console.print(line, style=style)
+
+
+def print_text(text: object, *, to: TextIO | None = None) -> None:
+    """Prints a text that holds what others wrote, on one line, on standard output or `to`."""
+    print(escaped(str(text)), file=to or sys.stdout)
+
+
+def indented(text: str) -> str:
+    """A text of several lines, indented so that none of them looks like a line of ours."""
+    return "\n".join(f"  {escaped(line)}" for line in text.split("\n"))
 
 
 def table_of(*headings: str) -> Table:
@@ -63,7 +79,7 @@ def table_of(*headings: str) -> Table:
 
 
 def escaped(value: Any) -> Any:
-    """A JSON value whose texts have their control characters escaped.
+    """A JSON value whose texts stand on one line, with an escape for each that is no glyph.
 
     Answers and names come from the watched service: a terminal must not obey them.
 
@@ -71,7 +87,7 @@ def escaped(value: Any) -> Any:
     {'answer': '\\\\x1b[2J'}
     """
     if isinstance(value, str):
-        return CONTROL.sub(lambda match: repr(match[0])[1:-1], value)
+        return visible(value.translate(SPACES))
     if isinstance(value, Mapping):
         return {escaped(key): escaped(item) for key, item in value.items()}
     if isinstance(value, list | tuple):

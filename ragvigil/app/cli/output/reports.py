@@ -40,13 +40,13 @@ def print_status(status: JsonObject, console: Console) -> None:
         for name, value in rows:
             for line in (value or ["none"]) if isinstance(value, list) else [value]:
                 known = "–" if line is None or line == "" else line
-                console.print(f"  {name:<22} {known}", markup=False, soft_wrap=True)
+                console.print(f"  {name:<22} {known}")
 
 
 @prints
 def print_trace(trace: JsonObject, console: Console) -> None:
     """Every answer of a trace with its question, chunks and scores."""
-    console.print(f"trace {trace['trace_id']}", markup=False)
+    console.print(f"trace {trace['trace_id']}")
     if not trace["records"]:
         console.print("no RAG answer in it: no retrieval and no chunks in a prompt")
     for record in trace["records"]:
@@ -54,19 +54,19 @@ def print_trace(trace: JsonObject, console: Console) -> None:
 
 
 def _record(record: JsonObject, console: Console) -> None:
-    console.print(f"\nrecord {record['record_id']}  {record['route']}", style="bold", markup=False)
+    console.print(f"\nrecord {record['record_id']}  {record['route']}", style="bold")
     if record["query"] is not None:
-        console.print(f"  question  {record['query']}", markup=False)
+        console.print(f"  question  {record['query']}")
     for document in record["context"]:
-        console.print(f"  chunk     [{document['id']}] {short(document['content'])}", markup=False)
+        console.print(f"  chunk     [{document['id']}] {short(document['content'])}")
     if record["answer"] is not None:
-        console.print(f"  answer    {record['answer']}", markup=False)
+        console.print(f"  answer    {record['answer']}")
     for field, reason in record["absent"].items():
-        console.print(f"  absent    {field}: {reason}", markup=False)
+        console.print(f"  absent    {field}: {reason}")
     for score in record["scores"]:
         value = "–" if score["value"] is None else f"{score['value']:.2f}"
         line = f"  {score['rubric']:<22} {value:>5}  {score['label']}  {score['explanation']}"
-        console.print(line, markup=False)
+        console.print(line)
 
 
 @prints
@@ -81,7 +81,7 @@ def print_doctor(reply: JsonObject, console: Console) -> None:
 def _service(service: JsonObject, console: Console) -> None:
     name = service["service"] or "(no service.name)"
     heading = f"{name}, {service['instrumentor']}: {service['records']} answers in 24 h"
-    console.print(heading, style="bold", markup=False)
+    console.print(heading, style="bold")
     shares = {field: share for field, share in service["present"].items() if share is not None}
     for title, fields in (
         ("in full", [field for field, share in shares.items() if share == 1]),
@@ -92,7 +92,7 @@ def _service(service: JsonObject, console: Console) -> None:
         ("never", [field for field, share in shares.items() if share == 0]),
     ):
         if fields:
-            console.print(f"  {title:<8} {', '.join(fields)}", highlight=False, soft_wrap=True)
+            console.print(f"  {title:<8} {', '.join(fields)}")
     # One fix often brings several fields back: they are shown under it, and it is shown once.
     by_fix: dict[tuple[Any, ...], list[JsonObject]] = {}
     for gap in service["findings"]:
@@ -112,7 +112,7 @@ def _gaps(gaps: Sequence[JsonObject], console: Console) -> None:
     reason = REASONS.get(first["reason"], first["reason"])
     heading = f"  ✗ {fields}: {reason} in {percent(first['share'])} of answers"
     rubrics_off = sorted({rubric for gap in gaps for rubric in gap["rubrics_off"]})
-    console.print(heading, style="red", highlight=False, soft_wrap=True)
+    console.print(heading, style="red")
     for title, line in (
         ("from", first["scope"] or "(a scope without a name)"),
         ("off", ", ".join(rubrics_off) or "no rubric"),
@@ -151,7 +151,7 @@ def print_judges(reply: JsonObject, console: Console) -> None:
         table.add_row(*map(Text, (*who, *figures, of_people)))
     console.print(table)
     for judge in reply["judges"]:
-        console.print(f"{judge['rubric']}: {judge['reason']}", markup=False, highlight=False)
+        console.print(f"{judge['rubric']}: {judge['reason']}")
 
 
 def _interval(value: float | None, low: float | None, high: float | None) -> str:

@@ -176,7 +176,16 @@ def test_labels_are_escaped() -> None:
     of = metrics()
     route = 'a"b\\c\nd'
     count(of, outcome(validity(1.0), route=route))
-    assert samples(of)["ragvigil_score_count_total", route] == 1
+    assert samples(of)["ragvigil_score_count_total", 'a"b\\c\\nd'] == 1
+
+
+def test_names_that_differ_by_an_escape_stay_apart() -> None:
+    of = metrics()
+    for route in ("/a\x1b[2J", "/a\\x1b[2J", "/a\u202e[2J", "/a [2J", "/a\u00a0[2J"):
+        count(of, outcome(validity(1.0), route=route))
+    assert {char for char in exposition(of) if not char.isprintable()} == {"\n"}
+    counted = [key for key in samples(of) if key[0] == "ragvigil_score_count_total"]
+    assert len(counted) == 5
 
 
 def test_every_family_has_help_and_is_listed() -> None:

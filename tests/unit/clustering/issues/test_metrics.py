@@ -124,4 +124,4 @@ def test_no_name_of_a_service_breaks_the_exposition() -> None:
     metrics.show([issue(**odd)], place)
     metrics.show_open([shown(issue(**odd))])
     metrics.count_members([failure(1, service="\ud800")], place)
-    assert b'service="a\\"b c"' in generate_latest(REGISTRY)
+    assert b'service="a\\"b\\\\nc\\\\ud800"' in generate_latest(REGISTRY)

@@ -1,0 +1,24 @@
+"""A line of the log is one event, whatever its values hold."""
+
+from __future__ import annotations
+
+import pytest
+import structlog
+
+from ragvigil.app.process.logs import configure_logs
+
+
+def test_a_value_forges_no_line(capsys: pytest.CaptureFixture[str]) -> None:
+    configure_logs()
+    try:
+        log = structlog.get_logger()
+        try:
+            raise ValueError("x\n\x1b[2Jlevel=error event=forged\u2028")
+        except ValueError as error:
+            log.exception("broken", route="/a\nlevel=error\x1b[31m\u202e", error=error, count=3)
+    finally:
+        structlog.reset_defaults()
+    (line,) = capsys.readouterr().err.splitlines()
+    assert line.isprintable()
+    assert "count=3" in line
+    assert r"\x1b[31m" in line
