@@ -35,7 +35,9 @@ class Model:
 def most_planted(text: str) -> str | None:
     """The request most likely planted in a chunk; None where none reaches the threshold."""
     model = shipped_model()
-    weighed = [(weigh(request.signs, model), request.text) for request in requests(text)]
+    asking = requests(text)
+    weights = {signs: weigh(signs, model) for signs in {request.signs for request in asking}}
+    weighed = [(weights[request.signs], request.text) for request in asking]
     most, passage = max(weighed, default=(model.threshold - 1, ""), key=lambda pair: pair[0])
     return passage if most >= model.threshold else None
 
