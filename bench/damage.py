@@ -32,7 +32,10 @@ from tests.faults.spool_damages import DAMAGES, flip
 SEED = 16
 FIRST, LATER = 4, 12
 """Requests that are stored, and requests that are only acknowledged when the damage comes."""
-ACKNOWLEDGED = (FIRST + LATER) * otlp_requests.SPANS
+TRACES = 5
+"""Of a request: few, as the daemon is started fifty times, and not to score."""
+SPANS = TRACES * otlp_requests.SPANS_A_TRACE
+ACKNOWLEDGED = (FIRST + LATER) * SPANS
 WAIT_SECONDS = 900.0
 SMALL_SPOOL = ("a segment in the middle removed", "a bit flipped in a payload", "the mark removed")
 SMALL_STORE = ("a part cut short", "a table's definition emptied", "the store removed")
@@ -113,13 +116,13 @@ STORE_DAMAGES: dict[str, Callable[[Path], object]] = {
 async def acknowledge(spool: Path, requests: list[bytes]) -> None:
     """Puts requests into the spool as the intake does, over several segments."""
     writer = await SpoolWriter.open(
-        spool, segment_bytes=1 << 20, least_seq=int(time.time() + 1) << 20
+        spool, segment_bytes=200_000, least_seq=int(time.time() + 1) << 20
     )
     for body in requests:
         await writer.append(
             body,
             signal=Signal.TRACES,
-            items=otlp_requests.SPANS,
+            items=SPANS,
             received_unix_nano=time.time_ns(),
         )
     await writer.close()
@@ -127,7 +130,7 @@ async def acknowledge(spool: Path, requests: list[bytes]) -> None:
 
 def template(folder: Path, seed: int) -> None:
     """A data directory with stored spans, and acknowledged ones in its spool."""
-    requests = otlp_requests.make((FIRST + LATER) * otlp_requests.TRACES_A_REQUEST, seed=seed)
+    requests = otlp_requests.make((FIRST + LATER) * TRACES, seed=seed, per_request=TRACES)
     with running(folder, settings=SETTINGS) as daemon:
         for body in requests[:FIRST]:
             assert send(daemon, body)
@@ -180,7 +183,7 @@ def after_spool_damage(folder: Path, name: str) -> dict[str, int]:
 def after_store_damage(folder: Path, name: str, seed: int) -> str:
     """What the daemon says of its damaged store; "" if it says nothing or does not acknowledge."""
     STORE_DAMAGES[name](folder / "store")
-    (body,) = otlp_requests.make(otlp_requests.TRACES_A_REQUEST, seed=seed + 1)
+    (body,) = otlp_requests.make(TRACES, seed=seed + 1, per_request=TRACES)
     daemon = start(folder, settings=SETTINGS)
     try:
         if not send(daemon, body):
