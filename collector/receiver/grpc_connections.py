@@ -30,8 +30,8 @@ from ragvigil.listener.serve import defer_accept
 TICK_SECONDS = 0.1
 REST_TICKS = 100
 """Ticks between two looks at the connections while all is well."""
-LOOKING_SHARE = 20
-"""One of this many seconds is spent on looking, at most."""
+LOOKING_SHARE = 10
+"""Of so much time, looking gets as long as it takes once."""
 FREE_SHARE = 8
 """One of this many connections is kept free: beyond its limit gRPC refuses newcomers."""
 MOST_ARRIVING = 1_024
@@ -114,14 +114,13 @@ class GrpcConnections:
             rest += 1
             if rest < REST_TICKS and not self._late() and not self._may_be_crowded():
                 continue
-            began = time.monotonic()
             # In a thread: with a thousand connections it takes 10 ms.
-            connections = await asyncio.to_thread(accepted_on, port)
+            connections, cpu_seconds = await asyncio.to_thread(_look, port)
             self._limits.show_open(len(connections))
             self._forget_all_but({each.peer for each in connections})
             self._charge(connections)
             self._make_room(connections)
-            pause, rest = max(TICK_SECONDS, LOOKING_SHARE * (time.monotonic() - began)), 0
+            pause, rest = max(TICK_SECONDS, LOOKING_SHARE * cpu_seconds), 0
 
     def _late(self) -> list[Arrival]:
         """The calls whose message did not come at once; few have one."""
@@ -175,6 +174,12 @@ class GrpcConnections:
             since=now - connection.silent_seconds,
             is_proven=self._calls[connection.peer].is_proven,
         )
+
+
+def _look(port: int) -> tuple[list[AcceptedConnection], float]:
+    """The connections, and the seconds of CPU that it took to look at them."""
+    began = time.thread_time()
+    return accepted_on(port), time.thread_time() - began
 
 
 def _charge_to(arrivals: list[Arrival], unread: int) -> None:

@@ -18,8 +18,7 @@ log = structlog.get_logger()
 ACCEPTS_AT_ONCE = 16
 """Between two turns of the loop, so that connections which are open get their turn."""
 SWEEP_SECONDS = 1.0
-PAUSE_SECONDS = 0.5
-"""After an accept that failed: the socket stays readable, and the loop would spin."""
+FAILED_PAUSE_SECONDS, FULL_PAUSE_SECONDS = 0.5, 0.02
 SECONDS_BETWEEN_LINES = 60.0
 LAST_SECONDS = 1.0
 
@@ -67,37 +66,45 @@ class Acceptor:
 
     def _accept(self) -> None:
         for _ in range(ACCEPTS_AT_ONCE):
+            if len(self._open) >= self._limits.most and not self._make_room():
+                # All wait for us: newcomers wait in the kernel.
+                self._pause(FULL_PAUSE_SECONDS)
+                return
             try:
                 connection, address = self._listening.accept()
             except (BlockingIOError, InterruptedError, ConnectionAbortedError):
                 return
             except OSError as error:
-                self._pause(error)
+                self._make_room()  # which gives back a descriptor
+                self._log_failure(error)
+                self._pause(FAILED_PAUSE_SECONDS)
                 return
             self._admit(connection, peer_of(address[0]))
 
-    def _pause(self, error: OSError) -> None:
-        """Makes room, which gives back a descriptor, and comes back after PAUSE_SECONDS."""
-        self._make_room(None)
+    def _pause(self, seconds: float) -> None:
+        """Accepts nothing for a while: the socket stays readable, and the loop would spin."""
         self._loop.remove_reader(self._listening)
         self._resuming = self._loop.call_later(
-            PAUSE_SECONDS, self._loop.add_reader, self._listening, self._accept
+            seconds, self._loop.add_reader, self._listening, self._accept
         )
+
+    def _log_failure(self, error: OSError) -> None:
         self._failed_accepts += 1
         now = self._loop.time()
-        if now >= self._next_line_at:
-            self._next_line_at = now + SECONDS_BETWEEN_LINES
-            log.warning(
-                "connections cannot be accepted",
-                listener=self._limits.name,
-                error=str(error),
-                times=self._failed_accepts,
-                open=len(self._open),
-            )
-            self._failed_accepts = 0
+        if now < self._next_line_at:
+            return
+        self._next_line_at = now + SECONDS_BETWEEN_LINES
+        log.warning(
+            "connections cannot be accepted",
+            listener=self._limits.name,
+            error=str(error),
+            times=self._failed_accepts,
+            open=len(self._open),
+        )
+        self._failed_accepts = 0
 
     def _admit(self, connection: socket.socket, peer: str) -> None:
-        if not self._has_room(peer):
+        if self._of_peer[peer] >= self._limits.most_of(peer) and not self._make_room(peer):
             connection.close()
             self._limits.count(Closing.NO_ROOM)
             return
@@ -138,13 +145,7 @@ class Acceptor:
             del self._of_peer[protocol.peer]
         self._limits.show_open(len(self._open))
 
-    def _has_room(self, peer: str) -> bool:
-        """Makes room where there is none. False if nobody may be closed for it."""
-        if self._of_peer[peer] >= self._limits.most_of(peer):
-            return self._make_room(peer)
-        return len(self._open) < self._limits.most or self._make_room(None)
-
-    def _make_room(self, peer: str | None) -> bool:
+    def _make_room(self, peer: str | None = None) -> bool:
         """Closes connections whose clients keep us waiting, of `peer` or of anybody."""
         candidates = [each.waiting() for each in self._open if peer is None or each.peer == peer]
         waiting = [each for each in candidates if each is not None]

@@ -13,7 +13,7 @@ from typing import Any
 
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
-from ragvigil.listener.eviction import Waiting
+from ragvigil.listener.eviction import GRACE_SECONDS, Waiting
 from ragvigil.listener.limits import Closing, ConnectionLimits
 
 MAX_HEAD_BYTES = 64 << 10
@@ -50,7 +50,7 @@ class GuardedProtocol(HttpToolsProtocol):
         self.peer = peer
         self._limits = limits
         self._on_end = on_end
-        self._is_proven = False
+        self._is_heard = self._is_proven = False
         self._part = Part.HEAD
         self._began_at = self._heard_at = self.loop.time()  # of the part, of the last byte
         self._write_paused_at: float | None = None
@@ -61,7 +61,7 @@ class GuardedProtocol(HttpToolsProtocol):
     def waiting(self) -> Waiting[GuardedProtocol] | None:
         """Itself while the client has the turn, None while we have it."""
         since = self._write_paused_at
-        if since is None and self._is_our_turn():
+        if since is None and (self._is_our_turn() or self._is_unread()):
             return None
         since = self._heard_at if since is None else since
         return Waiting(connection=self, peer=self.peer, since=since, is_proven=self._is_proven)
@@ -103,6 +103,10 @@ class GuardedProtocol(HttpToolsProtocol):
         is_awaited = self._is_answering() and bool(self.cycle.waiting_for_100_continue)
         return self._part is Part.ANSWER or self.flow.read_paused or is_awaited
 
+    def _is_unread(self) -> bool:
+        """Whether its first bytes may lie in the kernel, and we did not come to read them."""
+        return not self._is_heard and self.loop.time() - self._began_at < GRACE_SECONDS
+
     def _is_answering(self) -> bool:
         return self.cycle is not None and not self.cycle.response_complete
 
@@ -124,7 +128,7 @@ class GuardedProtocol(HttpToolsProtocol):
         self._on_end(self)
 
     def data_received(self, data: bytes) -> None:
-        self._heard_at = self.loop.time()
+        self._heard_at, self._is_heard = self.loop.time(), True
         super().data_received(data)
         if self._part is Part.HEAD:
             self._head_bytes += len(data)
@@ -151,7 +155,8 @@ class GuardedProtocol(HttpToolsProtocol):
         self._next(Part.ANSWER if self._is_answering() else Part.IDLE)
 
     def on_response_complete(self) -> None:
-        self._is_proven = True
+        # Half a request that was answered at once, by "not found" say, proves nothing.
+        self._is_proven = self._is_proven or self._part is Part.ANSWER
         super().on_response_complete()
         if self._part is Part.ANSWER and not self._is_answering():
             self._next(Part.IDLE)

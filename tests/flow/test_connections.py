@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import resource
 import socket
 import threading
@@ -21,6 +22,7 @@ from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanE
 from collector.settings import CollectorSettings, LimitSettings
 from ragvigil.app.demo.child_daemon import ChildDaemon, start
 from tests.otlp import listening, trace_request
+from tests.patience import PATIENCE_SECONDS
 from tests.silent_clients import PREFACE, SETTINGS, headers, message, silent_clients
 
 DESCRIPTORS = 512
@@ -55,19 +57,30 @@ def exporter(daemon: ChildDaemon, transport: str) -> SpanExporter:
     return HttpExporter(endpoint=f"http://{daemon.http}/v1/traces")
 
 
-def export_steadily(
-    daemon: ChildDaemon, transport: str, results: list[SpanExportResult], stop: threading.Event
-) -> None:
-    """Exports five times a second, every third time over a new connection."""
-    kept = exporter(daemon, transport)
-    while not stop.wait(0.2):
-        if len(results) % 3:
-            results.append(kept.export(spans(1)))
-            continue
-        fresh = exporter(daemon, transport)
-        results.append(fresh.export(spans(1)))
-        fresh.shutdown()
-    kept.shutdown()
+@contextlib.contextmanager
+def exporting(daemon: ChildDaemon, transport: str) -> Iterator[list[SpanExportResult]]:
+    """Exports five times a second, every third time over a new connection; yields the results."""
+    results: list[SpanExportResult] = []
+    stop = threading.Event()
+
+    def export() -> None:
+        kept = exporter(daemon, transport)
+        while not stop.wait(0.2):
+            if len(results) % 3:
+                results.append(kept.export(spans(1)))
+                continue
+            fresh = exporter(daemon, transport)
+            results.append(fresh.export(spans(1)))
+            fresh.shutdown()
+        kept.shutdown()
+
+    thread = threading.Thread(target=export)
+    thread.start()
+    try:
+        yield results
+    finally:
+        stop.set()
+        thread.join()
 
 
 @pytest.mark.parametrize("pid_file", ["daemon.lock", "core.lock"])
@@ -84,29 +97,21 @@ def test_a_low_limit_is_said_in_one_line_of_each_process(daemon: ChildDaemon) ->
 def test_silent_clients_shut_out_nobody(daemon: ChildDaemon) -> None:
     log = daemon.data_dir / "daemon.log"
     before = len(log.read_bytes().splitlines())
-    results: dict[str, list[SpanExportResult]] = {"grpc": [], "http": []}
-    stop = threading.Event()
-    exporting = [
-        threading.Thread(target=export_steadily, args=(daemon, transport, results[transport], stop))
-        for transport in results
-    ]
     statuses = set()
     http = [daemon.http, daemon.metrics, daemon.web]
-    with silent_clients(http=http, grpc=[daemon.grpc], count=600):
-        for thread in exporting:
-            thread.start()
+    with (
+        silent_clients(http=http, grpc=[daemon.grpc], count=600),
+        exporting(daemon, "grpc") as over_grpc,
+        exporting(daemon, "http") as over_http,
+    ):
         ends = time.monotonic() + SECONDS
         while time.monotonic() < ends:
             for url in (f"{daemon.metrics}/healthz", f"{daemon.web}/api/v1/ledger"):
-                statuses.add(httpx2.get(f"http://{url}", timeout=60).status_code)
-        stop.set()
-        for thread in exporting:
-            thread.join()
+                statuses.add(httpx2.get(f"http://{url}", timeout=PATIENCE_SECONDS).status_code)
     assert statuses == {200}
-    for transport, exported in results.items():
-        assert set(exported) == {SpanExportResult.SUCCESS}, transport
+    assert set(over_grpc) == set(over_http) == {SpanExportResult.SUCCESS}
     assert len(log.read_bytes().splitlines()) - before <= MOST_LINES
-    metrics = httpx2.get(f"http://{daemon.metrics}/metrics", timeout=60).text
+    metrics = httpx2.get(f"http://{daemon.metrics}/metrics", timeout=PATIENCE_SECONDS).text
     assert 'ragvigil_connections_closed_total{listener="otlp_grpc",reason="made_room"}' in metrics
 
 
@@ -147,7 +152,7 @@ def half_call(address: str, declared: int, sent: bytes) -> socket.socket:
 
 
 async def until_used(budget: object, least: int) -> None:
-    async with asyncio.timeout(60):
+    async with asyncio.timeout(PATIENCE_SECONDS):
         while budget.used < least:  # type: ignore[attr-defined]
             await asyncio.sleep(0.02)
 
@@ -171,7 +176,7 @@ async def test_what_arrived_of_a_call_takes_room() -> None:
         await until_used(server.gate.budget, 40_000)
         assert server.gate.budget.used < 45_000
         client.close()
-        async with asyncio.timeout(60):
+        async with asyncio.timeout(PATIENCE_SECONDS):
             while server.gate.budget.used:
                 await asyncio.sleep(0.02)
 
@@ -186,7 +191,7 @@ async def test_a_half_body_that_holds_all_gives_way_to_a_small_request(half: str
         assert answer.code == 200
         assert server.gate.budget.used == 0
         client.setblocking(True)
-        async with asyncio.timeout(60):  # it is told so: 503, or UNAVAILABLE
+        async with asyncio.timeout(PATIENCE_SECONDS):  # it is told so: 503, or UNAVAILABLE
             assert await asyncio.to_thread(client.recv, 1 << 16)
         client.close()
 
@@ -196,7 +201,7 @@ async def test_half_bodies_that_hold_all_together_do_not_wait_for_each_other() -
         clients = [half_body(server.http, 3 * MIB, bytes(500_000)) for _ in range(2)]
         await until_used(server.gate.budget, 900_000)
         clients[0].send(bytes(100_000))
-        async with asyncio.timeout(60):
+        async with asyncio.timeout(PATIENCE_SECONDS):
             while server.gate.budget.used > 700_000:  # one of them had to go
                 await asyncio.sleep(0.02)
         for client in clients:

@@ -50,6 +50,7 @@ READMES: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
             "ragvigil.inference.metrics",
             "scorers.local.job",
             "scorers.calibration.canary_job",
+            "ragvigil.web.metrics",
             "ragvigil.app.process.supervise",
             "ragvigil.app.process.disk_metrics",
             "ragvigil.app.process.exposition",

@@ -49,7 +49,7 @@ def fit_intake(settings: Settings, limit: int) -> Settings:
     if shares == wishes:
         return settings
     log.warning("fewer connections than set: the limit of open files is low", files=limit, **shares)
-    otlp = limits.model_copy(update={"max_connections": shares["http"]})
+    otlp = limits.model_copy(update={"max_connections": min(shares["grpc"], shares["http"])})
     return settings.model_copy(
         update={
             "collector": settings.collector.model_copy(update={"limits": otlp}),
