@@ -49,8 +49,9 @@ class Runner:
     """Scores records with the given scorers.
 
     A language model judges the rubrics in `judged`: scores of local models for these are proxies.
-    A record has a budget of time, in seconds on `clock`: scorers that have not run when it is used
-    up do not apply, because it took too long. One that runs is not interrupted.
+    A record has a budget of time, in seconds on `clock`, by default the CPU time of this thread:
+    scorers that have not run when it is used up do not apply, because it took too long. One that
+    runs is not interrupted.
 
     Raises UnknownRubric for a scorer whose rubric has no file.
     """
@@ -61,7 +62,7 @@ class Runner:
         settings: ScorersSettings | None = None,
         *,
         judged: Collection[str] = (),
-        clock: Callable[[], float] = time.perf_counter,
+        clock: Callable[[], float] = time.thread_time,
     ) -> None:
         self._judged, self._clock = frozenset(judged), clock
         self._every = rubrics = load_rubrics()

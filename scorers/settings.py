@@ -40,8 +40,8 @@ class ScorersSettings(BaseModel):
     seconds_a_record: float = Field(
         default=1.0,
         gt=0,
-        description="seconds that the scorers of a record may take; those that have not run by "
-        "then are not applicable: took too long",
+        description="seconds of CPU that the scorers of a record may take; those that have not run "
+        "by then are not applicable: took too long",
     )
     stall_seconds: float = Field(
         default=30.0,

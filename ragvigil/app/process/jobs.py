@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import threading
 import time
 from collections.abc import Callable, Sequence
@@ -64,6 +65,7 @@ class Schedule:
                 "interval",
                 seconds=_period(job, factor),
                 id=job.name,
+                name=job.name,
                 executor="long" if job.is_long else "default",
             )
 
@@ -105,6 +107,8 @@ class Schedule:
 
 
 def _scheduler() -> BackgroundScheduler:
+    # A job that takes longer than its period is no news: `ragvigil_job_seconds` shows it.
+    logging.getLogger("apscheduler").setLevel(logging.ERROR)
     from apscheduler.executors.pool import ThreadPoolExecutor
     from apscheduler.schedulers.background import BackgroundScheduler
 
