@@ -39,6 +39,7 @@ class Acceptor:
         self._loop = asyncio.get_running_loop()
         self._open: set[GuardedProtocol] = set()
         self._of_peer: Counter[str] = Counter()
+        self._newcomer: tuple[socket.socket, tuple[str, int]] | None = None
         self._next_line_at = 0.0
         self._failed_accepts = 0
         self._sweeping: asyncio.Task[None] | None = None
@@ -57,6 +58,8 @@ class Acceptor:
         self._loop.remove_reader(self._listening)
         if self._resuming is not None:
             self._resuming.cancel()
+        if self._newcomer is not None:
+            self._newcomer[0].close()
         ends = self._loop.time() + LAST_SECONDS
         while self._loop.time() < ends and any(each.waiting() for each in self._open):
             await asyncio.sleep(0.02)
@@ -66,12 +69,8 @@ class Acceptor:
 
     def _accept(self) -> None:
         for _ in range(ACCEPTS_AT_ONCE):
-            if len(self._open) >= self._limits.most and not self._make_room():
-                # All wait for us: newcomers wait in the kernel.
-                self._pause(FULL_PAUSE_SECONDS)
-                return
             try:
-                connection, address = self._listening.accept()
+                newcomer = self._newcomer or self._listening.accept()
             except (BlockingIOError, InterruptedError, ConnectionAbortedError):
                 return
             except OSError as error:
@@ -79,14 +78,23 @@ class Acceptor:
                 self._log_failure(error)
                 self._pause(FAILED_PAUSE_SECONDS)
                 return
+            self._newcomer = None
+            if len(self._open) >= self._limits.most and not self._make_room():
+                # All wait for us: this newcomer waits here, further ones in the kernel.
+                self._newcomer = newcomer
+                self._pause(FULL_PAUSE_SECONDS)
+                return
+            connection, address = newcomer
             self._admit(connection, peer_of(address[0]))
 
     def _pause(self, seconds: float) -> None:
         """Accepts nothing for a while: the socket stays readable, and the loop would spin."""
         self._loop.remove_reader(self._listening)
-        self._resuming = self._loop.call_later(
-            seconds, self._loop.add_reader, self._listening, self._accept
-        )
+        self._resuming = self._loop.call_later(seconds, self._resume)
+
+    def _resume(self) -> None:
+        self._loop.add_reader(self._listening, self._accept)
+        self._accept()
 
     def _log_failure(self, error: OSError) -> None:
         self._failed_accepts += 1
