@@ -55,22 +55,29 @@ class Assignment:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Form:
-    """A way to give a name a value: what stands behind the name, and what else has to hold."""
+    """A way to give a name a value.
+
+    `suits` tells from the text, the name and its place whether it can be in this form, `behind` is
+    what stands behind it, and `also` is what else has to hold.
+    """
 
     pattern: str
     behind: re.Pattern[bytes]
-    cut: Callable[[str], str]
+    suits: Callable[[bytes, str, int], bool]
     also: Callable[[Assignment], bool]
+    cut: Callable[[str], str]
 
 
 def _form(
     pattern: str,
     behind: str,
-    also: Callable[[Assignment], bool] = lambda _: True,
     *,
+    suits: Callable[[bytes, str, int], bool] = lambda *_: True,
+    also: Callable[[Assignment], bool] = lambda _: True,
     cut: Callable[[str], str] = lambda value: value,
 ) -> Form:
-    return Form(pattern=pattern, behind=re.compile(behind.encode()), cut=cut, also=also)
+    expression = re.compile(behind.encode())
+    return Form(pattern=pattern, behind=expression, suits=suits, also=also, cut=cut)
 
 
 _BEFORE = re.compile(rb"[\w.\-\x80-\xff]*$")
@@ -87,18 +94,21 @@ _TAG = re.compile(
 )
 
 
-def _is_flag(found: Assignment) -> bool:
+def _is_flag(text: bytes, _: str, start: int) -> bool:
     """Whether the name is a flag of a command, at the beginning of a word."""
-    start, text = found.name_start, found.text
     return (
         text.startswith(b"-", start) and _FLAG.search(text[max(0, start - 1) : start]) is not None
     )
 
 
-def _is_element(found: Assignment) -> bool:
+def _is_element(text: bytes, _: str, start: int) -> bool:
     """Whether the name is the element's own, or a key of an element that holds pairs."""
-    before = found.text[max(0, found.name_start - 100) : found.name_start]
-    return _TAG.search(before) is not None
+    return b"<" in (before := text[max(0, start - 100) : start]) and _TAG.search(before) is not None
+
+
+def _is_of_phrase(_: bytes, name: str, __: int) -> bool:
+    """Whether the value is a row of words."""
+    return _NAMES_OF_PHRASES.search(name) is not None
 
 
 def _is_mixed_or_alone(found: Assignment) -> bool:
@@ -115,26 +125,22 @@ def _is_mixed(found: Assignment) -> bool:
     return is_mixed(found.value)
 
 
-def _is_phrase(found: Assignment) -> bool:
-    return _NAMES_OF_PHRASES.search(found.name) is not None
-
-
 FORMS = (
     _form(QUOTED, rf"{_SIGN}\[?\s{{0,4}}[bfru]{{0,2}}{_IN_QUOTES}"),
     _form(QUOTED, _FIELD + _IN_QUOTES),
     _form(QUOTED, _COPULA + _IN_QUOTES),
     _form(ASSIGNED, rf"{_CLOSE}\s{{0,4}}==?\s{{0,4}}{_BARE}", cut=cut),
-    _form(ASSIGNED, rf"[ \t]{{1,4}}(?:{_IN_QUOTES}|{_BARE})", _is_flag, cut=cut),
+    _form(ASSIGNED, rf"[ \t]{{1,4}}(?:{_IN_QUOTES}|{_BARE})", suits=_is_flag, cut=cut),
     # Arguments of a command as a list: `["--password", "..."]`.
-    _form(QUOTED, rf"[\"']\s{{0,4}},\s{{0,4}}{_IN_QUOTES}", _is_flag),
+    _form(QUOTED, rf"[\"']\s{{0,4}},\s{{0,4}}{_IN_QUOTES}", suits=_is_flag),
     _form(
         ASSIGNED,
         r"[^<>\n]{0,200}>\s{0,4}(?:<!\[CDATA\[)?(?P<d>[^<>\s\]](?:[^<>\n\]]*[^<>\s\]])?)",
-        _is_element,
+        suits=_is_element,
     ),
-    _form(WRITTEN, _PHRASE, _is_phrase),
-    _form(WRITTEN, _SIGN + _BLOCK + _BARE, _is_mixed_or_alone, cut=cut),
-    _form(WRITTEN, _COPULA + _BARE, _is_mixed, cut=cut),
+    _form(WRITTEN, _PHRASE, suits=_is_of_phrase),
+    _form(WRITTEN, _SIGN + _BLOCK + _BARE, also=_is_mixed_or_alone, cut=cut),
+    _form(WRITTEN, _COPULA + _BARE, also=_is_mixed, cut=cut),
 )
 
 
@@ -154,11 +160,10 @@ def assignments(text: bytes) -> Iterator[tuple[str, int, int]]:
         grade = secrecy(name)
         if grade is Secrecy.NONE:
             continue
-        for assignment in _forms(text, name, start, end):
-            form, found = assignment
-            if form.also(found) and (grade is Secrecy.SURE or _is_random(found)):
-                place = max(end, found.end)
-                yield form.pattern if grade is Secrecy.SURE else TOKEN, found.start, found.end
+        for form, found in _forms(text, name, start, end):
+            if form.also(found):
+                place = max(end, _end(found))
+                yield form.pattern if grade is Secrecy.SURE else TOKEN, found.start, place
                 break
 
 
@@ -166,7 +171,7 @@ def _forms(text: bytes, name: str, start: int, end: int) -> Iterator[tuple[Form,
     """What stands behind a name, in each form that suits, unless it is no value."""
     rejected: set[int] = set()
     for form in FORMS:
-        match = form.behind.match(text, end)
+        match = form.behind.match(text, end) if form.suits(text, name, start) else None
         if match is None:
             continue
         first, last = match.span(match.lastgroup or 0)
@@ -174,16 +179,29 @@ def _forms(text: bytes, name: str, start: int, end: int) -> Iterator[tuple[Form,
             continue
         raw = text[first:last].partition(MARK_OPEN)[0]
         value = form.cut(raw.decode("utf-8", "surrogateescape"))
-        if is_prose(value, is_quoted=form.pattern == QUOTED):
-            rejected.add(first)
-            continue
         stop = first + len(value.encode("utf-8", "surrogateescape"))
-        if match.lastgroup == "d" and stop - first >= MAX_BARE_BYTES:
-            stop = _REST.match(text, stop).end()  # type: ignore[union-attr]  # it may match nothing
-        yield (
-            form,
-            Assignment(text=text, name=name, name_start=start, value=value, start=first, end=stop),
+        found = Assignment(
+            text=text, name=name, name_start=start, value=value, start=first, end=stop
         )
+        if _is_value(found, is_quoted=form.pattern == QUOTED):
+            yield form, found
+        else:
+            rejected.add(first)
+
+
+def _is_value(found: Assignment, *, is_quoted: bool) -> bool:
+    """Whether the value is one, and that of a vague name looks random."""
+    if is_prose(found.value, is_quoted=is_quoted):
+        return False
+    return secrecy(found.name) is Secrecy.SURE or _is_random(found)
+
+
+def _end(found: Assignment) -> int:
+    """Where the value ends: it is judged by its first bytes, and taken with all of them."""
+    if found.end - found.start < MAX_BARE_BYTES:
+        return found.end
+    rest = _REST.match(found.text, found.end)
+    return rest.end() if rest else found.end
 
 
 def _is_random(found: Assignment) -> bool:
