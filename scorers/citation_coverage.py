@@ -30,6 +30,8 @@ from scorers.text.tokens import tokens
 
 LEAST_WORDS = 4
 """Least words of a claim; a shorter sentence is a greeting or the like."""
+SHORTEST = 2 * LEAST_WORDS - 1
+"""Characters of so many words of one letter: a text of full stops is not read any further."""
 SEARCHED_CHARACTERS = 4_000_000
 """Answers times their length in which quotations without a place are searched: each quotation is
 searched in the whole answer, so that many of them in a long answer would take minutes."""
@@ -84,6 +86,8 @@ def is_claim(sentence: str) -> bool:
     >>> [is_claim(text) for text in ("Hello!", "Refunds take 5 business days.", "Can I help you?")]
     [False, True, False]
     """
+    if len(sentence) < SHORTEST and sentence.isascii():
+        return False
     bare = _MARKER.sub("", sentence)
     if not _NO_CLAIM.isdisjoint(ending(bare)) or _HEADING.match(bare):
         return False

@@ -5,25 +5,19 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
-from functools import cache
 from typing import Any
 
-from bench.rig.captures import Capture, Truth, captured_sets, load
-from bench.rig.report import SAMPLES
+from bench.rig.captures import Capture, Truth
 from ragvigil.model.span import Span, Trace
 
 Change = Callable[[str], str]
-PARTS = ("answer", "question", "chunk", "values")
+PARTS = ("answer", "chunk", "values")
+STACKS = ("oi-openai-manual", "ollm-openai-chroma", "langfuse-langchain", "vercel-ai-json")
+"""Captured requests of the ways to send texts: alone, in events, in JSON, in JSON within JSON."""
 LEAST_CHARACTERS = 24
 """A shorter value of a captured span is a name or a number, no text."""
 ESCAPED = 3
 """How often a text may be encoded as JSON within JSON."""
-
-
-@cache
-def captures() -> tuple[Capture, ...]:
-    """The captured requests of every convention."""
-    return tuple(load(folder) for folder in captured_sets(SAMPLES / "otlp"))
 
 
 def sample(capture: Capture) -> tuple[Trace, Truth]:
@@ -37,7 +31,7 @@ def sample(capture: Capture) -> tuple[Trace, Truth]:
 
 
 def with_text(trace: Trace, truth: Truth, part: str, text: str) -> Trace:
-    """The trace with this text as `answer`, `question`, first `chunk`, or in all its `values`."""
+    """The trace with this text as `answer`, first `chunk`, or in all its `values`."""
     if part == "values":
         return _changed(trace, lambda value: text if len(value) >= LEAST_CHARACTERS else value)
     chunks = truth["retrieved"] or [{"text": ""}]
@@ -50,6 +44,18 @@ def with_text(trace: Trace, truth: Truth, part: str, text: str) -> Trace:
         return value
 
     return _changed(trace, replaced)
+
+
+def bytes_of(trace: Trace) -> int:
+    """The bytes of all strings in a trace's attributes, events and logs."""
+    sizes: list[int] = []
+
+    def counted(value: str) -> str:
+        sizes.append(len(value.encode()))
+        return value
+
+    _changed(trace, counted)
+    return sum(sizes)
 
 
 def _written(text: str) -> Iterator[str]:

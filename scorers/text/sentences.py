@@ -81,9 +81,10 @@ def cuts(text: str) -> list[tuple[int, int]]:
     begin = 0
     for match in _END.finditer(text):
         stop, end = match.span()
-        is_single = text[stop] == "." and not match["more"]
-        if is_single and _is_short(text[max(begin, stop - _LONGEST_SHORT) : stop]):
-            continue
+        if text[stop] == "." and text[stop - 1].isalpha() and not match["more"]:
+            before = text[max(begin, stop - _LONGEST_SHORT) : stop]
+            if _is_short(before):
+                continue
         spans.append((begin, end))
         begin = end
     spans.append((begin, len(text)))
@@ -92,8 +93,6 @@ def cuts(text: str) -> list[tuple[int, int]]:
 
 def _is_short(before: str) -> bool:
     """Whether a full stop after these characters belongs to an initial or an abbreviation."""
-    if not before[-1:].isalpha():
-        return False
     last = before.rpartition(" ")[2]
     if not last.isalpha():  # rare; an all-letter word needs no further splitting
         words = before.replace("(", " ").split()

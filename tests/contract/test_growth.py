@@ -27,12 +27,10 @@ from ragvigil.model.span import Span
 from scorers.judge.suspicion import addresses_judge
 from scorers.runner import load_scorers
 from tests.generated_traces import names_of
-from tests.hostile_texts import CHUNKS, SHAPES, distinct, in_bytes, record_with
-from tests.hostile_traces import sample, with_text
+from tests.hostile_texts import CHUNKS, PLACES, SHAPES, distinct, in_bytes, record_with
+from tests.hostile_traces import PARTS, STACKS, sample, with_text
 
 SMALL, LARGE = 1_000, 8_000
-STACKS = ("oi-openai-manual", "ollm-openai-chroma", "langfuse-langchain", "vercel-ai-json")
-"""Captured requests of the ways to send texts: alone, in events, in JSON, in JSON within JSON."""
 BOUND = 28.0
 TRIES = 6
 NUMBERS = count()
@@ -84,7 +82,7 @@ def scored(scorer: Scorer, place: str) -> Prepare:
 
 
 @pytest.mark.parametrize("scorer", load_scorers(), ids=lambda scorer: scorer.rubric)
-@pytest.mark.parametrize("place", ["answer", "question", "chunk", "chunks", "everywhere"])
+@pytest.mark.parametrize("place", PLACES)
 def test_a_scorer_is_linear_in_the_text(scorer: Scorer, place: str) -> None:
     assert steep(scored(scorer, place)) == []
 
@@ -106,7 +104,7 @@ def test_a_convention_is_linear_in_the_values_that_it_knows(
 
 
 @pytest.mark.parametrize("name", STACKS)
-@pytest.mark.parametrize("part", ["answer", "chunk", "values"])
+@pytest.mark.parametrize("part", PARTS)
 def test_a_record_is_built_in_linear_time(name: str, part: str) -> None:
     trace, truth = sample(load(SAMPLES / "otlp" / name))
 

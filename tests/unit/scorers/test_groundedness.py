@@ -154,3 +154,9 @@ def test_work_grows_linearly_with_the_text() -> None:
     texts = [" ".join(sentence.format(at, at * 7) for at in range(count)) for count in (200, 800)]
     few, many = (operations(text, text) for text in texts)
     assert many < 6 * few
+
+
+def test_of_an_endless_answer_the_first_sentences_are_read_and_that_is_said() -> None:
+    score = score_of(f"{GROUNDED} " * 600, *CHUNKS)
+    assert score.explanation == "0 of the first 1000 sentences unsupported; no later one was read"
+    assert len(score.details["sentences"]) == 1_000

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from ragvigil.model.record import Citation, Dimensions, Document, RagRecord
@@ -73,3 +75,22 @@ def test_measurements_know_what_is_unknown() -> None:
     assert shape["score_gap"] == pytest.approx(0.5)
     assert shape["seconds_total"] is None
     assert shape["cost_usd"] is None
+
+
+def test_citations_that_were_not_all_read_cover_an_unknown_share() -> None:
+    score = CitationCoverage().score(replace(record(REFUNDS), truncated=("citations",)))
+    assert (score.value, score.absent) == (None, "citations")
+
+
+def test_quotations_without_a_place_cover_the_claims_that_hold_them() -> None:
+    answer = f"{REFUNDS} {CLOSED} {REFUNDS}"
+    quoted = [Citation(target="a", chunk_id="a", quote=text) for text in ("5 to 7", "days. The")]
+    score = CitationCoverage().score(record(answer, *quoted))
+    assert score.explanation == "2 of 3 claims carry a citation"
+
+
+def test_quotations_that_were_not_searched_are_said() -> None:
+    answer = f"{REFUNDS} " * 50_000
+    quoted = [Citation(target="a", chunk_id="a", quote=f"{number} days") for number in range(30)]
+    score = CitationCoverage().score(record(answer, *quoted))
+    assert score.explanation.endswith("; 27 quotations without a place were not searched")

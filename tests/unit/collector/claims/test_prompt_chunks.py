@@ -65,3 +65,20 @@ def test_the_templates_question_is_the_last_one_named() -> None:
     prompt = "Context:\nQuestion: an old one?\nAnswer: x\n\nQuestion: How long?\nAnswer:"
     assert question_in(prompt) == "How long?"
     assert question_in("no template at all") is None
+
+
+def test_a_label_of_a_raised_digit_is_no_number() -> None:
+    assert [block.label for block in context_blocks([f"Context:\n[²] {A}\n[³] {B}\n"])] == [
+        "²",
+        "³",
+    ]
+
+
+def test_signs_that_are_no_elements_do_not_hide_the_chunks() -> None:
+    prompt = f"Context:\n[a-1] {A} {'<num> ' * 500}\n[b-2] {B}\n\nQuestion: q?"
+    assert [block.label for block in context_blocks([prompt])] == ["a-1", "b-2"]
+
+
+def test_a_self_closed_element_is_no_chunk() -> None:
+    prompt = f"<context><source id='x'/><source id='a'>{A}</source></context>"
+    assert [(block.label, block.text) for block in context_blocks([prompt])] == [("a", A)]

@@ -541,3 +541,15 @@ def test_the_usage_of_a_failed_call_is_lost_to_the_error() -> None:
     )
     (record,) = records(trace(span("root", CHAIN), retriever(), failed))
     assert record.absent["answer"] is record.absent["usage"] is Absent.ERRORED
+
+
+def test_citations_of_an_endless_answer_are_said_to_be_cut() -> None:
+    (short,), (long,) = records(rag_trace(ANSWER)), records(rag_trace("Paid [1]. " * 20_000))
+    assert (short.truncated, long.truncated) == ((), ("citations",))
+
+
+def test_a_prompt_too_large_to_be_searched_counts_as_not_visible() -> None:
+    documents = tuple((f"doc-{number}", f"Refunds take {number} days.") for number in range(3_000))
+    spans = (span("root", CHAIN), retriever(documents=documents), llm(prompt="x " * 50_000))
+    (record,) = records(trace(*spans))
+    assert (record.context_source, len(record.context)) == (ContextSource.RETRIEVED, 3_000)

@@ -254,3 +254,22 @@ def test_a_chunks_own_id_is_stronger_than_a_label() -> None:
 def test_a_label_that_is_a_plain_word_makes_no_citation_of_other_words() -> None:
     shown = f"[returns] {TEXTS[0]}\n\n[shipping] {TEXTS[1]}"
     assert resolved("As [sic] written [returns].", shown, *TEXTS[:2]) == [TEXTS[0]]
+
+
+@pytest.mark.parametrize("number", ["9" * 5_000, "¹" * 5_000])
+def test_an_endless_number_names_no_chunk(number: str) -> None:
+    marker = f"Paid at once.{number}" if number[0] == "¹" else f"<co: {number}>Paid at once.</co>"
+    assert cited(marker) == []
+
+
+def test_a_quotation_belongs_to_the_marker_whose_chunk_has_it() -> None:
+    answer = "“Standard  shipping costs 3.90 EUR” [refund-01] [ship-02]."
+    assert [citation.quote for citation in all_of(answer)] == [
+        None,
+        "Standard  shipping costs 3.90 EUR",
+    ]
+
+
+def test_elements_that_are_never_closed_hide_none_that_is() -> None:
+    answer = '<cite id="1">' * 2_000 + '<source id="ship-02">Shipping costs 3.90 EUR.</source>'
+    assert cited(answer) == ["ship-02"]
