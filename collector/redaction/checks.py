@@ -32,6 +32,8 @@ def is_random(text: bytes, start: int, end: int) -> bool:
     True
     """
     value = text[start:end]
+    if not _is_mixed(value):  # then no part is
+        return False
     if any(len(part) >= MIN_RANDOM_PART and _is_mixed(part) for part in re.split(rb"[-.]", value)):
         return True
     return all(re.search(kind, value) for kind in (rb"[a-z]", rb"[A-Z]", rb"\d"))

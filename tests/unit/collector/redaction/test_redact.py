@@ -13,9 +13,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from collector.decode.otlp import Encoding, decode
 from collector.redaction.redact import Redactor, installation_key
 from collector.redaction.settings import RedactSettings
-from tests.otlp import log_request, spans_of, trace_request
+from collector.refusal import Refused
+from collector.settings import LimitSettings
+from ragvigil.model.span import Signal
+from tests.otlp import log_request, spans_of, trace_request, with_broken_text
 
 KEY = b"k" * 32
 SECRET = "sk-" + "aB3dE5gH7jK9mN1pQ2rS4tU6vW8xY0zA"
@@ -271,3 +275,53 @@ def test_the_installation_key_is_made_once_and_private(tmp_path: Path) -> None:
     path.write_bytes(b"short")
     with pytest.raises(ValueError, match="is not a key of 32 bytes"):
         installation_key(tmp_path / "new")
+
+
+def test_the_union_of_overlapping_matches_goes_and_the_most_specific_names_the_mark() -> None:
+    after = redacted(f'password="{SECRET} correct horse"')
+    assert after.startswith('password="⟪sk_key/')
+    assert after.endswith('⟫"')
+    assert redacted(f"password={SECRET}").startswith("password=⟪sk_key/")
+    own = redacted(f"key {SECRET} end", patterns={"own": r"key \S+"})
+    assert own.startswith("⟪own/")
+    assert own.endswith("⟫ end")
+
+
+@pytest.mark.parametrize("name", ["quoted_password", "written_password", "password", "token"])
+def test_an_action_may_still_name_each_pattern_of_a_password(name: str) -> None:
+    texts = {
+        "quoted_password": '"password": "swordfish"',
+        "written_password": "password: swordfish",
+        "password": "password=swordfish",
+        "token": "token: aB3dE5gH7jK9mN1pQ2",
+    }
+    for other, text in texts.items():
+        assert (redacted(text, actions={name: "off"}) == text) is (other == name)
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        b'{"resourceSpans": "' + SECRET.encode() + b'"}',
+        b'{"a": ' + SECRET.encode(),
+        b"password=" + SECRET.encode(),
+        b"\x0a\xff" + SECRET.encode(),
+    ],
+)
+@pytest.mark.parametrize("encoding", list(Encoding))
+def test_the_message_of_a_refusal_does_not_say_the_text(body: bytes, encoding: Encoding) -> None:
+    with pytest.raises(Refused) as refusal:
+        decode(body, encoding, Signal.TRACES, LimitSettings())
+    assert SECRET not in str(refusal.value)
+
+
+def test_what_is_saved_of_a_broken_request_is_redacted() -> None:
+    request = trace_request(2, text=SECRET)
+    spans_of(request)[0].name = "BROKEN"
+    spans_of(request)[0].attributes.add(key="x").value.string_value = "BROKEN"
+    body = with_broken_text(request)
+    read = decode(body, Encoding.PROTOBUF, Signal.TRACES, LimitSettings())
+    assert read.rejected
+    assert REDACTOR.finds(read.payload())
+    assert REDACTOR.redact(read.request) == {"sk_key": 1}
+    assert SECRET.encode() not in read.request.SerializeToString()
