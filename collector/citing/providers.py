@@ -6,14 +6,21 @@ Bedrock, Gemini and Vertex, Vectara. Offsets become character offsets of the ans
 
 from __future__ import annotations
 
+import re
+from bisect import bisect_left, bisect_right
+from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
+from functools import lru_cache
+from itertools import accumulate
 from typing import NamedTuple
 
+from collector.citing.markers import LONGEST
 from collector.claims.recover import as_container, text, whole
 
 SIGNS = ("itation", "annotations", "ounding", "References")
 """Every raw response with citations contains at least one of these."""
 DEPTH = 12
+AZURE = re.compile(r"\[doc(\d{1,6})\]")
 
 
 class ProviderCitation(NamedTuple):
@@ -81,7 +88,7 @@ def _place(answer: str, part: str, start: int | None, end: int | None) -> Bounds
     """The offsets of a part in the answer: those given if they fit, else where the part occurs."""
     if start is not None and end is not None and answer[start:end] == part:
         return start, end
-    at = answer.find(part) if part else -1
+    at = answer.find(part, 0, LONGEST) if part else -1
     return (at, at + len(part)) if at >= 0 else (start, end)
 
 
@@ -93,7 +100,7 @@ def _text_blocks(blocks: Sequence[object], answer: str) -> Iterator[ProviderCita
             continue
         body = text(block.get("text"))
         # From the end of the previous block on: the same text may occur twice.
-        at = answer.find(body, cursor) if body else -1
+        at = answer.find(body, cursor, cursor + len(body) + LONGEST) if body else -1
         start = at if at >= 0 else None
         end = at + len(body) if at >= 0 else None
         cursor = end or cursor
@@ -133,13 +140,14 @@ def _azure(value: Mapping[str, object], answer: str) -> Iterator[ProviderCitatio
     context = value.get("context")
     if not isinstance(context, dict):
         return
+    places: dict[str, list[int]] = defaultdict(list)
+    for match in AZURE.finditer(answer):
+        places[match[0]].append(match.start())
     for number, citation in enumerate(_rows(context, "citations"), start=1):
         marker = f"[doc{number}]"
-        at = answer.find(marker)
-        while at >= 0:
-            names = _names(citation, "chunk_id", "filepath", "url", "title")
+        names = _names(citation, "chunk_id", "filepath", "url", "title")
+        for at in places.get(marker, ()):
             yield ProviderCitation(names, None, at, at + len(marker), None, "azure", marker)
-            at = answer.find(marker, at + 1)
 
 
 def _cohere(value: Mapping[str, object], answer: str) -> Iterator[ProviderCitation]:
@@ -237,10 +245,23 @@ def _from_bytes(answer: str, first: int, last: int | None) -> tuple[int | None, 
     >>> _from_bytes("né ok", 3, 6)
     (2, 5)
     """
-    if last is None:
+    boundaries = _boundaries(answer)
+    if last is None or first > last or last > boundaries[-1]:
         return None, None
-    encoded = answer.encode("utf-8", "surrogatepass")
-    if last > len(encoded) or first > last:
-        return None, None
-    start = len(encoded[:first].decode("utf-8", "ignore"))
-    return start, start + len(encoded[first:last].decode("utf-8", "ignore"))
+    start = bisect_right(boundaries, first) - 1
+    # A character that begins before `first` is not of the part.
+    length = bisect_right(boundaries, last) - 1 - bisect_left(boundaries, first)
+    return start, start + max(0, length)
+
+
+@lru_cache(maxsize=4)
+def _boundaries(answer: str) -> Sequence[int]:
+    """The offset in UTF-8 bytes of each character and of the end; kept, since every support asks.
+
+    >>> _boundaries("né")
+    (0, 1, 3)
+    """
+    if answer.isascii():
+        return range(len(answer) + 1)
+    sizes = (len(character.encode("utf-8", "surrogatepass")) for character in answer)
+    return tuple(accumulate(sizes, initial=0))
