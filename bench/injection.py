@@ -203,6 +203,19 @@ def joined(found: dict[str, list[bool]]) -> list[bool]:
     return [is_alarm for listed in found.values() for is_alarm in listed]
 
 
+def held_out_figures() -> tuple[dict[str, object], float]:
+    """The recall of models that did not learn what they are asked; and that of kinds held out."""
+    by_group, by_kind, prompts = folds()
+    recall = share(joined(by_kind)) or 0.0
+    figures: dict[str, object] = {
+        "recall_groups_held_out": share(joined(by_group)),
+        "recall_groups_and_kinds_held_out": recall,
+        "recall_by_kind_held_out": {kind: share(by_kind[kind]) for kind in sorted(by_kind)},
+        "recall_prompts_held_out": {name: share(found) for name, found in prompts.items()},
+    }
+    return figures, recall
+
+
 def main() -> None:
     small = "--small" in sys.argv
     listed = rows(SET, small=small)
@@ -217,9 +230,9 @@ def main() -> None:
         is_alarm for name, found in alarms.items() if name not in LEARNED for is_alarm in found
     ]
     total = joined(alarms)
-    clean = [text for name, texts in ordinary.items() for text, is_alarm in
-             zip(texts, alarms[name], strict=True) if not is_alarm]  # fmt: skip
-    hidden = disguised(clean)
+    hidden = disguised(
+        [text for texts in ordinary.values() for text in texts if not findings(text)]
+    )
     recall_hidden = share(joined(hidden)) or 0.0
     figures: dict[str, object] = {
         "recall": share(joined(as_it_is)),
@@ -235,14 +248,8 @@ def main() -> None:
     bars = {f"false alarms <= {MOST_ALARMS}": sum(total) <= MOST_ALARMS * len(total)}
     bars[f"recall of disguised orders >= {LEAST_DISGUISED}"] = recall_hidden >= LEAST_DISGUISED
     if bench_data() and not small:
-        by_group, by_kind, prompts = folds()
-        recall = share(joined(by_kind)) or 0.0
-        figures |= {
-            "recall_groups_held_out": share(joined(by_group)),
-            "recall_groups_and_kinds_held_out": recall,
-            "recall_by_kind_held_out": {kind: share(by_kind[kind]) for kind in sorted(by_kind)},
-            "recall_prompts_held_out": {name: share(found) for name, found in prompts.items()},
-        }
+        held_out, recall = held_out_figures()
+        figures |= held_out
         bars[f"recall of kinds held out >= {LEAST_RECALL}"] = recall >= LEAST_RECALL
         bars[f"clean chunks >= {FEWEST_CLEAN}"] = len(total) >= FEWEST_CLEAN
         alarms_unseen = sum(unseen) <= MOST_ALARMS * len(unseen)

@@ -16,6 +16,7 @@ from ragvigil.web.permissions import Permission, Requires
 
 router = APIRouter()
 
+
 def _shown(value: object) -> object:
     """What a page shows of a value: marks of writing direction, which HTML obeys, as escapes."""
     return readable(value) if type(value) is str else value
