@@ -120,9 +120,10 @@ class _Response:
 class Answers:
     """ASGI middleware around the application; other requests than reads of the API pass through.
 
-    `routes` are the first steps of the paths under `/api/v1`. `keep_seconds` is the longest that an
-    answer passes for new; 0 keeps none. `now` gives Unix seconds. A request that changes something
-    makes all kept answers old before its own reply is sent: its sender reads what it wrote.
+    `routes` are the first steps of the paths under `/api/v1` that ask the store. `keep_seconds` is
+    the longest that an answer passes for new; 0 keeps none. `now` gives Unix seconds. A request
+    that changes something makes all kept answers old before its own reply is sent: its sender reads
+    what it wrote.
     """
 
     def __init__(
@@ -144,15 +145,18 @@ class Answers:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answers a read of the API, or passes the request on."""
-        is_api = scope["type"] == "http" and scope["path"].startswith(API)
-        if is_api and scope["method"] not in READING:
+        route = _first_step(scope)
+        if route not in self._routes:
+            await self._app(scope, receive, send)
+            return
+        if scope["method"] not in READING:
             await self._write(scope, receive, send)
             return
-        role = self._access.role(*Headers(scope=scope).getlist("authorization")) if is_api else None
+        role = self._access.role(*Headers(scope=scope).getlist("authorization"))
         if role is None or scope["method"] != "GET":
             await self._app(scope, receive, send)
         else:
-            await self._read(self._key(scope, role), scope, receive, send)
+            await self._read(self._key(route, role, scope), scope, receive, send)
 
     async def _write(self, scope: Scope, receive: Receive, send: Send) -> None:
         async def after_the_write(message: Message) -> None:
@@ -170,12 +174,13 @@ class Answers:
             self._writes += 1
             self._kept.clear()
 
-    def _key(self, scope: Scope, role: str) -> Key:
+    def _key(self, route: str, role: str, scope: Scope) -> Key:
         """Equal for requests with the same answer; a write that may change it makes another."""
-        step = scope["path"].removeprefix(API).partition("/")[0]
-        route = step if step in self._routes else "other"
         writes = self._writes if route in SUMMARIES else self._writes + self._feedback
         return Key(route, role, scope["path"], scope["query_string"], writes)
+
+    def _keeps(self, key: Key) -> bool:
+        return bool(self._keep_seconds) and key.route in SUMMARIES
 
     async def _read(self, key: Key, scope: Scope, receive: Receive, send: Send) -> None:
         kept = self._kept.get(key)
@@ -211,8 +216,10 @@ class Answers:
         flight.waiting += 1
         client = asyncio.create_task(_until_gone(receive))
         both: set[asyncio.Future[Any]] = {flight.task, client}
+        # For what is not kept nobody need come back: it would be made from the beginning.
+        patience = MOST_WAIT_SECONDS if self._keeps(key) else None
         try:
-            await asyncio.wait(both, timeout=MOST_WAIT_SECONDS, return_when=asyncio.FIRST_COMPLETED)
+            await asyncio.wait(both, timeout=patience, return_when=asyncio.FIRST_COMPLETED)
             if flight.task.done():
                 return flight.task.result()
             if not client.done():
@@ -252,7 +259,7 @@ class Answers:
             now = self._clock()
             fresh_seconds = min(self._keep_seconds, KEPT_TIMES * (now - began))
             answer = response.answer(made, now, fresh_seconds)
-            if answer.status == 200 and key.route in SUMMARIES:
+            if answer.status == 200 and self._keeps(key):
                 self._keep(key, answer, now)
             return answer
 
@@ -262,6 +269,12 @@ class Answers:
             del self._kept[old]
         while sum(len(kept.body) for kept in self._kept.values()) > MOST_KEPT_BYTES:
             del self._kept[next(iter(self._kept))]
+
+
+def _first_step(scope: Scope) -> str:
+    """What follows `/api/v1/` in a request's path, until the next slash; empty elsewhere."""
+    path = str(scope.get("path", ""))
+    return path.removeprefix(API).partition("/")[0] if path.startswith(API) else ""
 
 
 async def _no_body() -> Message:

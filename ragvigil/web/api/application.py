@@ -173,9 +173,10 @@ def _route(app: FastAPI) -> None:
 
 
 def _first_steps(app: FastAPI) -> set[str]:
-    """What follows `/api/v1/` in the paths of the application."""
-    paths = (route.path for router in app.state.routers for route in router.routes)
-    return {path.removeprefix(API).partition("/")[0] for path in paths if path.startswith(API)}
+    """What follows `/api/v1/` in the paths of the API; its description is no part of it."""
+    api_routers = (router for router in app.state.routers if router.prefix)
+    paths = (route.path for router in api_routers for route in router.routes)
+    return {path.removeprefix(API).partition("/")[0] for path in paths}
 
 
 def hosts(settings: WebSettings) -> set[str]:

@@ -197,6 +197,20 @@ async def test_a_wait_over_five_seconds_is_refused_at_once_and_says_when_to_come
     assert {reply.status_code for reply in await asyncio.gather(*waiting)} == {200, 503}
 
 
+async def test_who_has_waited_for_long_comes_back_for_the_answer(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("ragvigil.web.answers.MOST_WAIT_SECONDS", 0.05)
+    desk = Desk(takes_seconds=1.0)
+    desk.gate.clear()
+    client = desk.client()
+    reply = await client.get("/api/v1/why")
+    assert (reply.status_code, reply.headers["retry-after"]) == (503, "2")
+    desk.gate.set()
+    await until(lambda: desk.now > 1000)
+    assert await numbers(client.get("/api/v1/why")) == [1]
+
+
 async def test_turns_come_in_order_and_the_wait_is_foreseen() -> None:
     now, order = 0.0, list[int]()
     turns = Turns(1, lambda: now)
