@@ -18,6 +18,7 @@ class Hold:
     def __init__(self, budget: ByteBudget) -> None:
         self._budget = budget
         self.taken = 0
+        self.has_given_way = False
 
     def grow(self, count: int) -> None:
         """Adds `count` bytes; raises Refused (OVERLOADED) if other requests occupy too many.
@@ -46,6 +47,7 @@ class Hold:
         """Ends the request if its body is still arriving, and returns its bytes."""
         stop = self._budget.arriving.pop(self, None)
         if stop is not None:
+            self.has_given_way = True
             stop()
             self.give_back()
 
@@ -90,24 +92,25 @@ class ByteBudget:
         """Occupies `count` bytes; gives everything back at the end."""
         hold = Hold(self)
         try:
-            hold.grow(count)
+            if count:
+                hold.grow(count)
             yield hold
         finally:
             hold.give_back()
 
 
 @asynccontextmanager
-async def giving_way(hold: Hold) -> AsyncIterator[None]:
+async def giving_way(hold: Hold, seconds: float | None = None) -> AsyncIterator[None]:
     """While inside, the request's body arrives: a smaller request may need its room.
 
-    Raises Refused (OVERLOADED) then.
+    Raises Refused (OVERLOADED) then, and TimeoutError after `seconds`.
     """
     loop = asyncio.get_running_loop()
     try:
-        async with asyncio.timeout(None) as patience:
+        async with asyncio.timeout(seconds) as patience:
             with hold.arriving(lambda: patience.reschedule(loop.time())):
                 yield
     except TimeoutError:
-        if not patience.expired():
+        if not hold.has_given_way:
             raise
         raise hold.overloaded() from None

@@ -82,7 +82,7 @@ class GrpcConnections:
         self._arriving[arrival] = None
         seconds = self._limits.deadlines.body_seconds
         try:
-            async with asyncio.timeout(seconds), giving_way(hold):
+            async with giving_way(hold, seconds):
                 async for message in messages:
                     hold.grow(max(0, len(message) - hold.taken))
                     arrival.charged = len(message)
