@@ -16,13 +16,15 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
-from collector.spool.files import Files, ReadFile, read_whole, write_durably
+from collector.spool.files import DRAFT, Files, ReadFile, read_whole, status_of, write_durably
 
 QUARANTINE = "quarantine"
 HIGHEST_SEQ = 1 << 53
 """No seq lies above: JSON readers keep integers exact only up to here."""
 _SEGMENT = re.compile(r"(\d{20})-([0-9a-f]{8})\.seg")
 ASIDE = ".aside"
+CORE = "core"
+"""The consumer that stores what the spool holds."""
 _CHECKPOINT = "checkpoint-"
 
 
@@ -104,7 +106,7 @@ def consumers(entries: Iterable[str]) -> list[str]:
 
 def is_checkpoint(name: str) -> bool:
     """Whether a file of this name holds a consumer's checkpoint."""
-    return name.startswith(_CHECKPOINT) and not name.endswith((".draft", ASIDE))
+    return name.startswith(_CHECKPOINT) and not name.endswith((DRAFT, ASIDE))
 
 
 def quarantine(
@@ -136,6 +138,5 @@ def set_segment_aside(files: Files, directory: Path, name: SegmentName) -> None:
 
 def set_aside(files: Files, path: Path) -> None:
     """Renames what stands in the place of a file of the spool and is none. Raises OSError."""
-    taken = {*files.entries(path.parent), *files.strangers(path.parent)}
-    names = (f"{path.name}.{number}{ASIDE}" for number in itertools.count(1))
-    files.rename(path, path.with_name(next(name for name in names if name not in taken)))
+    places = (path.with_name(f"{path.name}.{n}{ASIDE}") for n in itertools.count(1))
+    files.rename(path, next(place for place in places if status_of(files, place) is None))

@@ -7,10 +7,25 @@ from __future__ import annotations
 
 import mmap
 import os
+import stat
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol, TypeAlias
 
 SharedBytes: TypeAlias = mmap.mmap | bytearray
+DRAFT = ".draft"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FileStatus:
+    """Which file a name leads to (`number` is its inode) and its size in bytes.
+
+    `is_file` is False for a folder.
+    """
+
+    number: int
+    size: int
+    is_file: bool = True
 
 
 class AppendFile(Protocol):
@@ -40,6 +55,10 @@ class ReadFile(Protocol):
         """Bytes in the file now."""
         ...
 
+    def status(self) -> FileStatus:
+        """Which file it is, and its size now."""
+        ...
+
     def close(self) -> None:
         """Releases the handle."""
         ...
@@ -54,14 +73,6 @@ class Files(Protocol):
 
     def entries(self, directory: Path) -> dict[str, int]:
         """Names and sizes in bytes of the regular files of `directory`."""
-        ...
-
-    def strangers(self, directory: Path) -> list[str]:
-        """Names in `directory` that are not regular files: folders, links, sockets."""
-        ...
-
-    def identity(self, path: Path) -> tuple[int, int]:
-        """Which file has this name, and its size in bytes; (0, 0) if there is none."""
         ...
 
     def create(self, path: Path) -> AppendFile:
@@ -113,19 +124,6 @@ class RealFiles:
                 except FileNotFoundError:
                     continue  # the other process removed it between the listing and the stat
         return sizes
-
-    def strangers(self, directory: Path) -> list[str]:
-        """See `Files`."""
-        with os.scandir(directory) as entries:
-            return [entry.name for entry in entries if not entry.is_file(follow_symlinks=False)]
-
-    def identity(self, path: Path) -> tuple[int, int]:
-        """See `Files`."""
-        try:
-            status = path.stat()
-        except OSError:
-            return 0, 0
-        return status.st_ino, status.st_size
 
     def create(self, path: Path) -> AppendFile:
         """See `Files`."""
@@ -201,9 +199,26 @@ class _RealReadFile:
     def size(self) -> int:
         return os.fstat(self._descriptor).st_size
 
+    def status(self) -> FileStatus:
+        status = os.fstat(self._descriptor)
+        is_file = stat.S_ISREG(status.st_mode)
+        return FileStatus(number=status.st_ino, size=status.st_size, is_file=is_file)
+
     def close(self) -> None:
         descriptor, self._descriptor = self._descriptor, -1
         os.close(descriptor)
+
+
+def status_of(files: Files, path: Path) -> FileStatus | None:
+    """The file of this name; None if there is none. Raises OSError if it cannot be opened."""
+    try:
+        file = files.open(path)
+    except FileNotFoundError:
+        return None
+    try:
+        return file.status()
+    finally:
+        file.close()
 
 
 def read_whole(files: Files, path: Path) -> bytes:
@@ -217,7 +232,7 @@ def read_whole(files: Files, path: Path) -> bytes:
 
 def write_durably(files: Files, path: Path, content: bytes) -> None:
     """Replaces a small file atomically: after a crash it has either the old or the new content."""
-    draft = path.with_name(path.name + ".draft")
+    draft = path.with_name(path.name + DRAFT)
     files.remove(draft)
     file = files.create(draft)
     try:

@@ -15,7 +15,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from collector.spool.directory import SegmentName, SpoolError, SpoolFull
-from collector.spool.files import AppendFile, Files
+from collector.spool.files import AppendFile, Files, status_of
 from collector.spool.frames import Frame, encode, opening
 from collector.spool.mark import Mark, SharedMark
 from collector.spool.recovery import Position, Recovery, recover
@@ -151,12 +151,14 @@ class Journal:
                 file.close()
                 self._files.remove(path)
             raise
-        number, _ = self._files.identity(path)
+        status = status_of(self._files, path)
+        number = status.number if status else 0
         return _Open(name=name, file=file, number=number, begin=len(data), end=len(data))
 
     def _require_own(self, segment: _Open, end: int) -> None:
         """Raises OSError if somebody has removed, renamed, cut or lengthened the segment."""
-        if self._files.identity(self._directory / str(segment.name)) != (segment.number, end):
+        status = status_of(self._files, self._directory / str(segment.name))
+        if status is None or (status.number, status.size) != (segment.number, end):
             raise OSError(errno.ESTALE, f"{segment.name} was changed by somebody else")
 
     def _abandon(self, segment: _Open) -> None:
@@ -167,8 +169,8 @@ class Journal:
         with suppress(OSError):  # the next segment's opening also says where this one ends
             segment.file.close()
             path = self._directory / str(segment.name)
-            number, size = self._files.identity(path)
-            if number == segment.number and size > segment.end:
+            status = status_of(self._files, path)
+            if status and status.number == segment.number and status.size > segment.end:
                 self._files.truncate(path, segment.end)
 
     def _show(self) -> None:

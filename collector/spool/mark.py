@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from collector.spool.directory import set_aside
-from collector.spool.files import Files, SharedBytes
+from collector.spool.files import Files, SharedBytes, status_of
 
 MARK_NAME = "durable.mark"
 MARK_SIZE = 64
@@ -61,8 +61,8 @@ class SharedMark:
         return Mark(seq=seq, spans=spans, logs=logs, segment=segment, end=end)
 
     def _follow(self) -> None:
-        number, size = self._files.identity(self._path)
-        if number != self._number or size < MARK_SIZE:
+        status = status_of(self._files, self._path)
+        if status is None or status.number != self._number or status.size < MARK_SIZE:
             self._shared = self._share()
 
     def _share(self) -> SharedBytes:
@@ -71,5 +71,6 @@ class SharedMark:
         except (IsADirectoryError, PermissionError):
             set_aside(self._files, self._path)
             shared = self._files.share(self._path, MARK_SIZE)
-        self._number, _ = self._files.identity(self._path)
+        status = status_of(self._files, self._path)
+        self._number = status.number if status else 0
         return shared

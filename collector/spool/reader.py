@@ -80,6 +80,7 @@ class SpoolReader:
             self._mark = self._shared.read() or self._mark
         return self._mark
 
+    @property
     def durable_seq(self) -> int:
         """The last seq that may be read; 0 if nothing was written yet."""
         return self.mark().seq

@@ -8,6 +8,7 @@ from pathlib import Path
 
 from collector.spool.directory import (
     ASIDE,
+    CORE,
     HIGHEST_SEQ,
     FrameGone,
     SegmentName,
@@ -19,7 +20,7 @@ from collector.spool.directory import (
     segment_names,
     set_aside,
 )
-from collector.spool.files import Files, ReadFile
+from collector.spool.files import DRAFT, Files, ReadFile, status_of
 from collector.spool.frames import previous_seq
 from collector.spool.mark import MARK_NAME, Mark, SharedMark
 from collector.spool.scan import Range, scan
@@ -37,8 +38,8 @@ class Recovery:
     `quarantine/` and skipped by readers. `lost_spans` and `lost_logs` were acknowledged between
     two readable frames, by the totals in these frames. `unchecked` segments lie beyond the byte
     limit of the start; readers check every frame anyway. `foreign` files are not the spool's;
-    `failed` files could not be read, repaired or copied. `set_aside` counts folders and links that
-    had the name of one of the spool's files, and checkpoints ahead of everything acknowledged.
+    `failed` files could not be read, repaired or copied. `set_aside` counts folders that had the
+    name of one of the spool's files, and checkpoints ahead of everything acknowledged.
     """
 
     segments: int = 0
@@ -107,19 +108,21 @@ def recover(files: Files, directory: Path, *, check_bytes: int) -> tuple[Recover
 
 
 def _is_own(name: str) -> bool:
-    return name == MARK_NAME or is_checkpoint(name) or name.endswith((".draft", ASIDE))
+    return name == MARK_NAME or is_checkpoint(name) or name.endswith((DRAFT, ASIDE))
 
 
 def _clear_names(files: Files, directory: Path) -> Counter[str]:
-    """Renames folders and links that have the name of a file that the spool writes."""
+    """Renames folders that have the name of a file that the spool writes."""
     counts: Counter[str] = Counter()
-    for name in files.strangers(directory):
-        if _is_own(name) and not name.endswith(ASIDE):
-            try:
+    checkpoint = checkpoint_name(CORE)
+    for name in (MARK_NAME, checkpoint, f"{checkpoint}{DRAFT}"):
+        try:
+            status = status_of(files, directory / name)
+            if status and not status.is_file:
                 set_aside(files, directory / name)
                 counts["set_aside"] += 1
-            except OSError:
-                counts["failed"] += 1
+        except OSError:
+            counts["failed"] += 1
     return counts
 
 

@@ -14,6 +14,8 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from collector.spool.files import FileStatus
+
 SECTOR = 64  # small, so that the small frames of a test are torn too
 
 
@@ -114,16 +116,6 @@ class CrashFiles:
             path.name: len(data) for path, data in self._shared.items() if path.parent == directory
         }
 
-    def strangers(self, directory: Path) -> list[str]:
-        assert directory in self._folders or not self._boot
-        return []
-
-    def identity(self, path: Path) -> tuple[int, int]:
-        if path in self._shared:
-            return id(self._shared[path]), len(self._shared[path])
-        inode = self._folders[path.parent].live.get(path.name)
-        return (id(inode), len(inode.cache)) if inode else (0, 0)
-
     def make_directory(self, path: Path) -> None:
         self._folders[path]
 
@@ -138,7 +130,9 @@ class CrashFiles:
         return AppendHandle(self, inode)
 
     def open(self, path: Path) -> ReadHandle:
-        return ReadHandle(self._inode(path))
+        if path in self._shared:
+            return ReadHandle(self._shared[path])
+        return ReadHandle(self._inode(path).cache)
 
     def truncate(self, path: Path, size: int) -> None:
         self.at("before_truncate")
@@ -227,13 +221,16 @@ class AppendHandle:
 class ReadHandle:
     """A file that is read."""
 
-    inode: Inode
+    content: bytearray
 
     def read_at(self, offset: int, size: int) -> bytes:
-        return bytes(self.inode.cache[offset : offset + size])
+        return bytes(self.content[offset : offset + size])
 
     def size(self) -> int:
-        return len(self.inode.cache)
+        return len(self.content)
+
+    def status(self) -> FileStatus:
+        return FileStatus(number=id(self.content), size=len(self.content))
 
     def close(self) -> None:
         pass

@@ -29,11 +29,29 @@ def in_its_place(path: Path) -> None:
     (path / "x").touch()
 
 
+def to_nowhere(path: Path) -> None:
+    """A link whose target does not exist."""
+    path.unlink()
+    path.symlink_to(path.parent / "nowhere")
+
+
+def without_quarantine(where: Path, segments: list[Path]) -> None:
+    """A damaged frame, and no folder for its copy."""
+    (where / "quarantine").write_bytes(b"x")
+    flip(segments[2], 150)
+
+
+def remove(paths: list[Path]) -> None:
+    """Removes all of them."""
+    for path in paths:
+        path.unlink()
+
+
 DAMAGES: dict[str, Damage] = {
     "the oldest segment removed": lambda _, segments: segments[0].unlink(),
     "a segment in the middle removed": lambda _, segments: segments[3].unlink(),
     "the newest segment removed": lambda _, segments: segments[-1].unlink(),
-    "all segments removed": lambda _, segments: [path.unlink() for path in segments],
+    "all segments removed": lambda _, segments: remove(segments),
     "a segment renamed": lambda _, segments: segments[2].rename(segments[2].with_suffix(".bak")),
     "a segment under another seq": lambda where, segments: segments[2].rename(
         where / f"{int(segments[2].name[:20]) + 1:020d}{segments[2].name[20:]}"
@@ -63,19 +81,13 @@ DAMAGES: dict[str, Damage] = {
     "a bit flipped in a header": lambda _, segments: flip(segments[2], 70),
     "a bit flipped in a payload": lambda _, segments: flip(segments[2], 150),
     "a folder instead of a segment": lambda _, segments: in_its_place(segments[2]),
-    "a link to nowhere instead of a segment": lambda where, segments: (
-        segments[2].unlink(),
-        segments[2].symlink_to(where / "nowhere"),
-    ),
+    "a link to nowhere instead of a segment": lambda _, segments: to_nowhere(segments[2]),
     "the mark removed": lambda where, _: (where / "durable.mark").unlink(),
     "the mark emptied": lambda where, _: (where / "durable.mark").write_bytes(b""),
     "the mark damaged": lambda where, _: flip(where / "durable.mark", 3),
     "a folder instead of the mark": lambda where, _: in_its_place(where / "durable.mark"),
     "a folder instead of the checkpoint": lambda where, _: in_its_place(where / "checkpoint-core"),
     "a folder instead of its draft": lambda where, _: in_its_place(where / "checkpoint-core.draft"),
-    "a file instead of quarantine": lambda where, segments: (
-        (where / "quarantine").write_bytes(b"x"),
-        flip(segments[2], 150),
-    ),
+    "a file instead of quarantine": without_quarantine,
     "a foreign file": lambda where, _: (where / "core.4711").write_bytes(b"x" * 99),
 }

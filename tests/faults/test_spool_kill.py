@@ -38,11 +38,11 @@ def killed_run(directory: Path, reader: SpoolReader, lines: int) -> dict[int, by
         [sys.executable, "-c", WRITER, str(directory)], stdout=subprocess.PIPE, text=True
     )
     assert process.stdout is not None
-    acknowledged = {}
+    acknowledged: dict[int, bytes] = {}
     while len(acknowledged) < lines:
         seq, number = map(int, process.stdout.readline().split())
         acknowledged[seq] = b"%d" % number * 50
-        assert reader.durable_seq() >= seq
+        assert reader.durable_seq >= seq
         assert reader.get(seq).payload == acknowledged[seq]
     process.kill()
     for line in process.stdout.read().splitlines(keepends=True):

@@ -101,7 +101,7 @@ class Pipeline:
         self._passed: deque[Edge] = deque([self._place()])
         parts.sink.publish(spans_read)
         # Frames up to here may have been scored by an earlier life of this process.
-        self._replay_until = parts.reader.durable_seq()
+        self._replay_until = parts.reader.durable_seq
         self._memory_limit = memory_limit_bytes or memory.limit_bytes()
         self._memory_checked = 0.0
         self._checkpointed, self._checkpoint_error = 0.0, ""
@@ -211,7 +211,7 @@ class Pipeline:
         end = self._parts.reader.caught_up
         if end and end.seq >= self._next_seq - 1 and end.spans > self.spans_read:
             self._next_seq, self.spans_read = end.seq + 1, end.spans
-            self._parts.sink.passed(self._place())
+            self._parts.sink.account(lost_before=self._place())
 
     def _place(self) -> Edge:
         """The place before the next frame."""

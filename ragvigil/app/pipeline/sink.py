@@ -124,10 +124,6 @@ class Sink:
         )
         self._ledger.count(quarantined=[frame.seq] * (frame.spans - arrived))
 
-    def passed(self, edge: Edge) -> None:
-        """Counts as lost what should lie before `edge` and was not read: every frame was."""
-        self._lost += self._ledger.passed(edge, int(self._clock_unix() * 1e9))
-
     def add(self, unscored: Sequence[Unscored], outcomes: Sequence[Outcome], now: float) -> None:
         """Adds the outcomes of closings to the next batch."""
         gather(unscored, outcomes, self._rows, self._summarizer, now)
@@ -152,9 +148,15 @@ class Sink:
         stored: Sequence[int] = (),
         duplicate: Sequence[int] = (),
         quarantined: Sequence[int] = (),
+        lost_before: Edge | None = None,
     ) -> None:
-        """Accounts for spans that need no rows; each span is given by the seq of its frame."""
+        """Accounts for spans that need no rows; each span is given by the seq of its frame.
+
+        What should lie before `lost_before`, and was not read although everything was, is lost.
+        """
         self._ledger.count(stored=stored, duplicate=duplicate, quarantined=quarantined)
+        if lost_before is not None:
+            self._lost += self._ledger.passed(lost_before, int(self._clock_unix() * 1e9))
 
     def advance(self, now: float, *, is_behind: bool = False, is_last: bool = False) -> bool:
         """Sends what is due and settles what is durable; returns whether anything became durable.

@@ -98,7 +98,7 @@ async def test_a_reader_follows_the_writer_over_segments(tmp_path: Path) -> None
             last = frame.seq
     await spool.close()
     assert seen == [b"x%d" % number * 20 for number in range(20)]
-    assert last == reader.durable_seq()
+    assert last == reader.durable_seq
     assert len(segment_files(tmp_path)) > 5
 
 
@@ -137,7 +137,7 @@ async def test_a_restart_goes_on_with_higher_seqs_and_the_same_totals(tmp_path: 
 async def test_an_empty_directory_has_nothing_to_read(tmp_path: Path) -> None:
     reader = SpoolReader(tmp_path / "new")
     assert payloads(reader) == []
-    assert reader.durable_seq() == 0
+    assert reader.durable_seq == 0
     with pytest.raises(FrameGone):
         reader.get(1)
 

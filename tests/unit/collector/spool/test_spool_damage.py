@@ -124,7 +124,7 @@ async def test_a_checkpoint_that_is_ahead_of_everything_is_set_aside(tmp_path: P
 async def test_the_totals_go_on_where_only_the_checkpoint_knows_them(tmp_path: Path) -> None:
     last = (await fill(tmp_path))[-1]
     reader = SpoolReader(tmp_path)
-    reader.checkpoint("core", reader.durable_seq(), FRAMES * SPANS)
+    reader.checkpoint("core", reader.durable_seq, FRAMES * SPANS)
     shutil.copy(tmp_path / "checkpoint-core", tmp_path.parent / "kept")
     shutil.rmtree(tmp_path)
     tmp_path.mkdir()

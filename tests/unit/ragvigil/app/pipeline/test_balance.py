@@ -102,7 +102,7 @@ async def test_only_segments_below_the_checkpoint_go_and_the_newest_never(core: 
     assert core.balance.drop_segments(0) == 0
     core.pass_time(QUIET)
     last = core.pipeline.spans_read
-    core.loop.reader.checkpoint("core", core.loop.reader.durable_seq())
+    core.loop.reader.checkpoint("core", core.loop.reader.durable_seq)
     assert core.balance.drop_segments(0) > 0
     assert 0 < core.balance.spool_bytes() < full
     assert core.balance.spans()["acknowledged"] == last == 90
@@ -113,7 +113,7 @@ async def test_a_segment_stays_for_a_while_after_it_is_consumed(core: Core) -> N
     for number in range(1, 31):
         await core.send(number, answer())
     core.pass_time(QUIET)
-    core.loop.reader.checkpoint("core", core.loop.reader.durable_seq())
+    core.loop.reader.checkpoint("core", core.loop.reader.durable_seq)
     assert core.balance.drop_segments(3600) == 0
     assert core.balance.drop_segments(0) > 0
 

@@ -16,7 +16,7 @@ from ragvigil.app.pipeline.sink import KINDS, Sink
 from ragvigil.app.pipeline.summary import Summarizer
 from ragvigil.model.outcome import Outcome
 from ragvigil.model.span import Closed, Signal
-from ragvigil.store.engine.store import Store
+from ragvigil.store.engine.store import Priority, Store
 from ragvigil.store.records import ledger
 from tests.outcomes import NOW, SECOND, outcome_of
 
@@ -140,7 +140,7 @@ def test_a_closing_that_the_store_has_already_only_moves_the_books(
     sink.account(stored=known.stored, duplicate=known.duplicates)
     sink.finish(30)
     assert places_of(sink) == {"stored": 2, "duplicate": 1}
-    assert store.read("traces_by_outcome") == []
+    assert store.read("traces_by_outcome", priority=Priority.TICK) == []
 
 
 def test_spans_that_come_again_are_duplicates_of_the_frame_that_brought_them(sink: Sink) -> None:
@@ -220,9 +220,9 @@ def test_the_minutes_of_what_became_durable_are_out_of_date(
 def test_what_is_the_last_for_now_is_sent_at_once(sink: Sink, store: Store) -> None:
     add_outcome(sink)
     sink.advance(10)
-    assert store.read("traces_by_outcome") == []
+    assert store.read("traces_by_outcome", priority=Priority.TICK) == []
     sink.advance(10, is_last=True)
-    assert store.read("traces_by_outcome") != []
+    assert store.read("traces_by_outcome", priority=Priority.TICK) != []
 
 
 def test_a_trace_that_is_not_sent_yet_is_sent_before_it_is_looked_up(
@@ -230,6 +230,6 @@ def test_a_trace_that_is_not_sent_yet_is_sent_before_it_is_looked_up(
 ) -> None:
     outcome = add_outcome(sink)
     sink.send_if_it_holds({"another"})
-    assert store.read("traces_by_outcome") == []
+    assert store.read("traces_by_outcome", priority=Priority.TICK) == []
     sink.send_if_it_holds({outcome.trace.trace_id})
-    assert store.read("traces_by_outcome") != []
+    assert store.read("traces_by_outcome", priority=Priority.TICK) != []
