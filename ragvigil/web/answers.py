@@ -40,8 +40,8 @@ SUMMARIES = frozenset(
 AT_ONCE = 4
 """Twice the store's connections for pages: while some answers are read, others are written."""
 KEPT_TIMES = 4
-"""An answer is kept for so many times the seconds that it took: a quick one is always new, and a
-slow one occupies the store for a fifth of the time at most."""
+"""An answer passes for new for so many times the seconds that it took: a quick one is always made
+anew, a slow one seldom, however many ask."""
 STALE_TIMES = 3
 """For so many times as long it is still given while the next one is made: nobody waits for what
 others have asked for lately."""
