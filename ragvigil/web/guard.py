@@ -11,6 +11,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from ragvigil.model.endpoint import answers_to
 from ragvigil.web.errors import error_response
+from ragvigil.web.metrics import FOREIGN, Foreign
 from ragvigil.web.permissions import TOKEN_NEEDED, Access
 
 SECURITY_HEADERS = {
@@ -64,6 +65,7 @@ class Guard:
     def _refusal(self, scope: Scope) -> Response | None:
         headers = Headers(scope=scope)
         if not answers_to(headers.get("host", ""), self._hosts):
+            FOREIGN.labels(Foreign.HOST).inc()
             return error_response(
                 400, "this Host name is not served; see [web] external_url and allowed_hosts"
             )
@@ -73,6 +75,7 @@ class Guard:
         if self._access.role(*headers.getlist("authorization")) is None:
             return error_response(401, TOKEN_NEEDED, headers={"www-authenticate": "Bearer"})
         if self._is_of_another_site(headers):
+            FOREIGN.labels(Foreign.ORIGIN).inc()
             return error_response(
                 403, "requests from other sites are refused; see [web] external_url"
             )

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from enum import StrEnum
+
 from prometheus_client import Counter, Gauge
 
 ANSWERS = Counter(
@@ -15,6 +17,20 @@ REFUSED = Counter(
 )
 ABANDONED = Counter(
     "ragvigil_api_abandoned", "Reads of the API whose clients left before the answer.", ["route"]
+)
+
+
+class Foreign(StrEnum):
+    """What of a request was another site's; a label of `ragvigil_web_foreign_total`."""
+
+    HOST = "host"
+    """It asked for a Host name that is not served."""
+    ORIGIN = "origin"
+    """A page of another site sent it."""
+
+
+FOREIGN = Counter(
+    "ragvigil_web_foreign", "Requests to the web refused as another site's, by reason.", ["reason"]
 )
 WEB_CONNECTIONS = Gauge(
     "ragvigil_web_connections", "Open connections of the web's listener.", ["listener"]

@@ -270,6 +270,7 @@ def test_a_listener_on_loopback_does_not_answer_to_a_foreign_name(
     _, text = request("GET", free.metrics, "/metrics", Way())
     assert 'ragvigil_requests_refused_total{reason="host"}' in text
     assert 'ragvigil_scrapes_refused_total{reason="host"}' in text
+    assert 'ragvigil_web_foreign_total{reason="host"}' in text
 
 
 @pytest.mark.parametrize("host", ["localhost", "127.0.0.2:4318", "[::1]:9", "DESK.example:80"])

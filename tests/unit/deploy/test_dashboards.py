@@ -36,6 +36,7 @@ NOT_SHOWN = {
     "ragvigil_scrapes_refused_total": "a Prometheus that is refused shows nothing of it",
     "ragvigil_span_feedback_total": "operating points are findings",
     "ragvigil_topic_questions_total": "those that wait are shown",
+    "ragvigil_web_foreign_total": "who is refused is told which setting names it",
 }
 """Metrics that no dashboard shows, and why."""
 
