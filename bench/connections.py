@@ -38,10 +38,12 @@ class Size:
     connections: int
     descriptors: int
     seconds: float
+    patience_seconds: float
 
 
-FULL = Size(connections=2_000, descriptors=1_024, seconds=60)
-SMALL = Size(connections=600, descriptors=512, seconds=8)
+FULL = Size(connections=2_000, descriptors=1_024, seconds=60, patience_seconds=10)
+"""10 s is what the SDK's exporters have by default."""
+SMALL = Size(connections=600, descriptors=512, seconds=8, patience_seconds=60)
 
 
 @dataclass
@@ -50,6 +52,7 @@ class Probe:
 
     url: str
     every_seconds: float
+    patience_seconds: float
     seconds: list[float] = field(default_factory=list)
     failures: list[str] = field(default_factory=list)
 
@@ -58,7 +61,7 @@ class Probe:
         while not stop.wait(self.every_seconds):
             started = time.monotonic()
             try:
-                status = httpx2.get(self.url, timeout=10).status_code
+                status = httpx2.get(self.url, timeout=self.patience_seconds).status_code
             except httpx2.HTTPError as error:
                 self.failures.append(repr(error))
                 continue
@@ -78,7 +81,12 @@ def besiege(daemon: ChildDaemon, size: Size, probes: list[Probe]) -> tuple[list[
     http = [daemon.http, daemon.metrics, daemon.web]
     with (
         silent_clients(http=http, grpc=[daemon.grpc], count=size.connections) as silent,
-        steady_exporters(daemon.grpc, daemon.http, spans_a_second=SPANS_A_SECOND) as senders,
+        steady_exporters(
+            daemon.grpc,
+            daemon.http,
+            spans_a_second=SPANS_A_SECOND,
+            timeout=size.patience_seconds,
+        ) as senders,
     ):
         for thread in threads:
             thread.start()
@@ -129,9 +137,10 @@ def measure(daemon: ChildDaemon, size: Size) -> tuple[dict[str, object], dict[st
     """Runs the siege; the figures and the bars."""
     daemon.wait_ready()
     before = lines(daemon)
-    health = Probe(f"http://{daemon.metrics}/healthz", 0.1)
-    metrics = Probe(f"http://{daemon.metrics}/metrics", 1.0)
-    web = Probe(f"http://{daemon.web}/api/v1/ledger", 1.0)
+    patience = size.patience_seconds
+    health = Probe(f"http://{daemon.metrics}/healthz", 0.1, patience)
+    metrics = Probe(f"http://{daemon.metrics}/metrics", 1.0, patience)
+    web = Probe(f"http://{daemon.web}/api/v1/ledger", 1.0, patience)
     exported, opened = besiege(daemon, size, [health, metrics, web])
     written = lines(daemon) - before
     accepted = sum(each.accepted for each in exported)

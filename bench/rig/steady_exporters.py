@@ -16,6 +16,7 @@ from opentelemetry.sdk.trace import ReadableSpan, TracerProvider
 from opentelemetry.sdk.trace.export import SimpleSpanProcessor, SpanExporter, SpanExportResult
 from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
 
+EVERY_SECONDS = 0.2
 EXPORTS_A_CONNECTION = 5
 """After as many, a sender that reconnects makes a new exporter."""
 
@@ -30,15 +31,18 @@ class Exported:
 
 
 class Sender(threading.Thread):
-    """Exports `spans` spans every `every_seconds`; reconnects now and then if asked to."""
+    """Exports `spans` spans every EVERY_SECONDS; reconnects now and then if asked to.
+
+    An export is given up after `timeout` seconds, its retries included.
+    """
 
     def __init__(
-        self, transport: str, address: str, *, spans: int, every_seconds: float, reconnects: bool
+        self, transport: str, address: str, *, spans: int, reconnects: bool, timeout: float
     ) -> None:
         super().__init__(name=f"{transport} exporter")
         self.exported = Exported()
-        self._transport, self._address = transport, address
-        self._spans, self._every_seconds, self._reconnects = spans, every_seconds, reconnects
+        self._transport, self._address, self._timeout = transport, address, timeout
+        self._spans, self._reconnects = spans, reconnects
         self._stop_asked = threading.Event()
 
     def run(self) -> None:
@@ -52,7 +56,7 @@ class Sender(threading.Thread):
                 exporter.shutdown()
                 exporter = self._exporter()
             self._export(exporter, _spans(self._spans))
-            due += self._every_seconds
+            due += EVERY_SECONDS
             self._stop_asked.wait(max(0.0, due - time.monotonic()))
         exporter.shutdown()
 
@@ -62,8 +66,10 @@ class Sender(threading.Thread):
 
     def _exporter(self) -> SpanExporter:
         if self._transport == "grpc":
-            return GrpcExporter(endpoint=f"http://{self._address}", insecure=True)
-        return HttpExporter(endpoint=f"http://{self._address}/v1/traces")
+            return GrpcExporter(
+                endpoint=f"http://{self._address}", insecure=True, timeout=self._timeout
+            )
+        return HttpExporter(endpoint=f"http://{self._address}/v1/traces", timeout=self._timeout)
 
     def _export(self, exporter: SpanExporter, spans: list[ReadableSpan]) -> None:
         started = time.monotonic()
@@ -87,17 +93,15 @@ def _spans(count: int) -> list[ReadableSpan]:
 
 
 @contextlib.contextmanager
-def steady_exporters(grpc: str, http: str, *, spans_a_second: int) -> Iterator[list[Sender]]:
+def steady_exporters(
+    grpc: str, http: str, *, spans_a_second: int, timeout: float
+) -> Iterator[list[Sender]]:
     """Four senders: gRPC and HTTP, each on a kept connection and on new ones."""
+    addresses = (("grpc", grpc), ("http", http))
+    spans = max(1, round(spans_a_second * EVERY_SECONDS / 4))
     senders = [
-        Sender(
-            transport,
-            address,
-            spans=max(1, spans_a_second // 20),
-            every_seconds=0.2,
-            reconnects=reconnects,
-        )
-        for transport, address in (("grpc", grpc), ("http", http))
+        Sender(transport, address, spans=spans, reconnects=reconnects, timeout=timeout)
+        for transport, address in addresses
         for reconnects in (False, True)
     ]
     for sender in senders:

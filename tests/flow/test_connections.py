@@ -53,8 +53,10 @@ def spans(count: int) -> list[ReadableSpan]:
 
 def exporter(daemon: ChildDaemon, transport: str) -> SpanExporter:
     if transport == "grpc":
-        return GrpcExporter(endpoint=f"http://{daemon.grpc}", insecure=True)
-    return HttpExporter(endpoint=f"http://{daemon.http}/v1/traces")
+        return GrpcExporter(
+            endpoint=f"http://{daemon.grpc}", insecure=True, timeout=PATIENCE_SECONDS
+        )
+    return HttpExporter(endpoint=f"http://{daemon.http}/v1/traces", timeout=PATIENCE_SECONDS)
 
 
 @contextlib.contextmanager
