@@ -122,8 +122,8 @@ def run(settings: Settings, channel: socket.socket, stop: threading.Event, clock
     scores = ScoreMetrics(settings.metrics, runner.fails_below, clock.now)
     REGISTRY.register(scores)
     store = Store.open(settings.store, settings.data_dir, epoch=int(time.time()), clock=clock.now)
-    if parts := damage.set_aside(store):
-        log.error("damaged parts of the store were set aside", **parts)
+    if damaged := damage.set_aside(store):
+        log.error("damaged parts of the store were set aside", **damaged)
     try:
         parts = assemble(settings, store, runner, scores, clock.now)
         pipeline = Pipeline(parts.pipeline)
