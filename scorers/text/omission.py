@@ -49,6 +49,10 @@ LINKS = frozenset({
     "essere", "dat", "te", "att", "być", "że", "что", "чтобы", "ότι", "να",
 })  # fmt: skip
 """Words, beside modal verbs, that may stand between a negation and what it denies."""
+CLAIMING = frozenset(
+    {"that", "whether", "dass", "ob", "que", "che", "dat", "att", "że", "что", "ότι"}
+)
+"""Words behind which a clause is claimed or denied as a whole: *we do not promise that*."""
 JOINING = frozenset({
     "and", "but", "und", "aber", "et", "mais", "y", "pero", "e", "ma", "mas", "en", "maar", "och",
     "men", "i", "ale", "и", "но", "а", "και",
@@ -126,7 +130,7 @@ def _denial_before(before: Sequence[str], languages: Sequence[_Language]) -> str
         begin = len(before)
         while begin and _is_auxiliary(before[begin - 1], language):
             begin -= 1
-        reached = before[max(0, begin - 1) :]
+        reached = before if before and before[-1] in CLAIMING else before[max(0, begin - 1) :]
         found = _listed(reached, ("denying", "exception"), (language,))
         if found and found in _spelt(before, language):  # and is no part of *not only*
             return found
@@ -168,11 +172,14 @@ def _telling(chunk: ChunkText, begin: int, end: int) -> str:
     if not _may_tell(omitted):
         return ""
     languages = _languages_near(chunk, begin, end)
-    if _is_cut(chunk, begin) and _is_cut(chunk, end):
-        if len(omitted) > ASIDE and _first(omitted, "clause", languages):
-            return ""
+    opens, closes = _is_cut(chunk, begin), _is_cut(chunk, end)
+    is_relative = bool(_first(omitted, "relative", languages))
+    is_clause = len(omitted) > ASIDE and bool(_first(omitted, "clause", languages))
+    if closes and is_clause and (opens or not is_relative):
+        return ""
+    if opens and closes:
         # An aside that limits the sentence says so at once: (not in Utrecht), (members only).
-        is_inner = end not in chunk.starts and not _first(omitted, "relative", languages)
+        is_inner = end not in chunk.starts and not is_relative
         telling = omitted[:ASIDE] if is_inner else omitted
         return _listed(telling, ("denying", "exception", "condition", "limit"), languages)
     kinds = ("denying", "exception", "condition", "limit", "quantifier")

@@ -38,6 +38,9 @@ def test_every_mark_of_an_omission_is_known(mark: str) -> None:
         (MIX, "mix bleach and ammonia", "never"),
         (MIX, "… mix bleach and ammonia", "never"),
         ("It is not true that refunds take 5 days.", "refunds take 5 days", "not"),
+        ("We cannot promise that your data is safe.", "your data is safe", "cannot"),
+        ("It is not clear whether the drug is safe.", "the drug is safe", "not"),
+        ("Neither cats nor dogs are allowed here.", "cats … are allowed here", "nor"),
         ("Members only pay half of it.", "Members … pay half of it", "only"),
         ("All orders ship free. Only members pay half.", "members pay half", "only"),
         ("Orders over 50 EUR ship for free.", "Orders … ship for free", "over"),
@@ -78,11 +81,14 @@ def test_what_changes_the_claim_may_not_be_left_out(chunk: str, quote: str, omit
         ("If it is lost, we send a new card to you.", "… we send a new card to you"),
         ("The form that can be found online is signed.", "The form … is signed"),
         ("It does not expire and opens every door.", "opens every door"),
+        ("It was rebuilt at once because nobody else paid. It is open.",
+         "It was rebuilt at once … It is open."),
+        ("The results, however, were not good in a study.", "The results … were not good"),
         ("No, cards open every door.", "cards open every door"),
         ("This is not only a card but opens every door.", "a card … opens every door"),
         ("商店在车站左边的柜台交换漂白剂。", "商店在车站……柜台交换漂白剂"),
     ],
-)
+)  # fmt: skip
 def test_what_the_kept_words_do_not_depend_on_may_go(chunk: str, quote: str) -> None:
     assert quoting(quote, chunk).value == 1.0
 
