@@ -67,7 +67,8 @@ def claims(answer: str, weights: Weights) -> list[Claim]:
     refusing = {sentence.start for sentence in classify(answer).refusing}
     result = []
     for sentence in sentences(answer):
-        tokens = words(MARKER.sub(" ", sentence.text))
+        is_marked = "[" in sentence.text or "【" in sentence.text
+        tokens = words(MARKER.sub(" ", sentence.text) if is_marked else sentence.text)
         if tokens:
             weighed = {word: weights.of(word) for word in dict.fromkeys(tokens)}
             result.append(
