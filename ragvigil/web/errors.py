@@ -94,7 +94,8 @@ async def _on_store(request: Request, error: Exception) -> JSONResponse:
         return error_response(503, "nobody waits for this answer any more")
     log.warning("the store did not answer", path=request.url.path, error=str(error))
     if isinstance(error, QueryFailed):
-        return error_response(503, "too much to read at once; ask for less, or try again")
+        sentence = "too much to read at once; ask for less, or try again"
+        return error_response(503, sentence, headers={"retry-after": "30"})
     return error_response(503, "the store is busy or down; try again", headers={"retry-after": "2"})
 
 
