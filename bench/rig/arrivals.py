@@ -26,6 +26,13 @@ class Arrivals:
     settings: Mapping[str, str]
     seconds: dict[bytes, float] = field(default_factory=dict)
 
+    def note(self, body: bytes, now: float) -> None:
+        """Notes when the records of an export request came."""
+        for resource in ExportLogsServiceRequest.FromString(body).resource_logs:
+            for scope in resource.scope_logs:
+                for log in scope.log_records:
+                    self.seconds.setdefault(log.trace_id, now)
+
 
 @contextmanager
 def arrivals() -> Iterator[Arrivals]:
@@ -37,15 +44,11 @@ def arrivals() -> Iterator[Arrivals]:
         def do_POST(self) -> None:
             now = time.monotonic()
             body = self.rfile.read(int(self.headers["content-length"]))
-            if self.headers["content-encoding"] == "gzip":
-                body = gzip.decompress(body)
-            for resource in ExportLogsServiceRequest.FromString(body).resource_logs:
-                for scope in resource.scope_logs:
-                    for log in scope.log_records:
-                        seen.seconds.setdefault(log.trace_id, now)
+            is_packed = self.headers["content-encoding"] == "gzip"
+            seen.note(gzip.decompress(body) if is_packed else body, now)
+            answer = ExportLogsServiceResponse().SerializeToString()
             self.send_response(200)
             self.send_header("content-type", "application/x-protobuf")
-            answer = ExportLogsServiceResponse().SerializeToString()
             self.send_header("content-length", str(len(answer)))
             self.end_headers()
             self.wfile.write(answer)
@@ -54,18 +57,20 @@ def arrivals() -> Iterator[Arrivals]:
             pass
 
     with ThreadingHTTPServer(("127.0.0.1", 0), Receiver) as server:
-        seen = Arrivals(
-            {
-                "RAGVIGIL_EXPORT__PROTOCOL": "http/protobuf",
-                "RAGVIGIL_EXPORT__ENDPOINT": f"http://127.0.0.1:{server.server_port}",
-                "RAGVIGIL_EXPORT__RUBRICS": f'["{RUBRIC}"]',
-                "RAGVIGIL_EXPORT__NOT_APPLICABLE": "true",
-                "RAGVIGIL_EXPORT__MAX_QUEUE": "100000",
-            }
-        )
+        seen = Arrivals(_settings(server.server_port))
         thread = threading.Thread(target=server.serve_forever, daemon=True)
         thread.start()
         try:
             yield seen
         finally:
             server.shutdown()
+
+
+def _settings(port: int) -> dict[str, str]:
+    return {
+        "RAGVIGIL_EXPORT__PROTOCOL": "http/protobuf",
+        "RAGVIGIL_EXPORT__ENDPOINT": f"http://127.0.0.1:{port}",
+        "RAGVIGIL_EXPORT__RUBRICS": f'["{RUBRIC}"]',
+        "RAGVIGIL_EXPORT__NOT_APPLICABLE": "true",
+        "RAGVIGIL_EXPORT__MAX_QUEUE": "100000",
+    }
