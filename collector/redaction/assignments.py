@@ -21,7 +21,9 @@ QUOTED, ASSIGNED, WRITTEN = "quoted_password", "password", "written_password"
 TOKEN = "token"  # the value of a vague name
 KINDS = (QUOTED, ASSIGNED, WRITTEN, TOKEN)
 
-_CLOSE = r"(?:[\"'`\])*_]{0,3}(?:\s?\([^()\n]{1,30}\)|\s(?:for|of)\s[\w@.-]{1,40})?)"
+_CLOSE = (
+    r"(?:\[\w{0,20}\])?(?:[\"'`\])*_]{0,3}(?:\s?\([^()\n]{1,30}\)|\s(?:for|of)\s[\w@.-]{1,40})?)"
+)
 _ARROW = r"(?:=>|:=|==?=?|->|\?=|\|\|=|:\s?[A-Za-z_.|\[\] ]{1,20}=|[:=])"
 _SIGN = rf"{_CLOSE}\s{{0,4}}{_ARROW}[*_]{{0,2}}\s{{0,4}}"
 _IN_QUOTES = (
@@ -35,8 +37,9 @@ _FIELD = (
 )
 _COPULA = (
     rf"{_CLOSE}(?:\s{{1,4}}(?i:is|was|to|as|are|ist|lautet|est|es|é|è|jest|это|is:|=|->)\s{{1,4}}"
-    r"|\s{0,4}(?:是|为|為|は|는|은)\s{0,4}[:]?\s{0,4}|\s{0,4}\|\s{0,4}|\t)"
+    r"|\s{0,4}(?:是|为|為|は|는|은)\s{0,4}[:]?\s{0,4}|\s{0,4}\|\s{0,4}|\t{1,3})"
 )
+_MEMBER = r"\{\s{0,4}[\"'](?i:value|secret|string_?value)[\"']\s{0,4}:\s{0,4}"
 _PHRASE = rf"{_SIGN}[\"'`]?(?P<d>[a-z]{{2,10}}(?: [a-z]{{2,10}}){{2,24}})"
 _NAMES_OF_PHRASES = re.compile(r"phrase|mnemonic|(?:seed|recovery).?words", re.IGNORECASE)
 
@@ -83,6 +86,10 @@ def _form(
 _BEFORE = re.compile(rb"[\w.\-\x80-\xff]*$")
 _REST = re.compile(rb"[^\s\"'`<>\xe2]*")
 _FLAG = re.compile(rb"(?:^|[\s\"'`(;|&\[,=])$")
+_GETTERS = re.compile(
+    r"(?:get|read|fetch|load|find|check|verify|validate|hash|create|delete|use|is|has|to)(?:[A-Z_]|$)"
+)
+_NEXT = re.compile(rb"[\"']\s{0,4},\s{0,4}[\"']([^\"'\n]{1,256})(?=[\"'])")
 _LINE_START = re.compile(
     rb"(?:^|[\n,;{(|=:/])[\s>|#*\-\"'`({]*(?:[\d.)]{1,4}\s)?(?:export\s|set\s)?[\"'`*_]{0,3}$"
 )
@@ -111,6 +118,20 @@ def _is_of_phrase(_: bytes, name: str, __: int) -> bool:
     return _NAMES_OF_PHRASES.search(name) is not None
 
 
+def _is_setter(_: bytes, name: str, __: int) -> bool:
+    """Whether a call by this name is given a secret, and not the name of a secret."""
+    return _GETTERS.match(name) is None
+
+
+def _is_capital_or_mixed(found: Assignment) -> bool:
+    """Whether a value that only a space parts from its name has letters and digits, or the name is
+    in capitals and the value ends its line."""
+    if len(found.value) >= 6 and any(map(str.isdigit, found.value)) and is_mixed(found.value):
+        return True
+    behind = found.text[found.end : found.end + 8]
+    return found.name.isupper() and len(found.value) >= 4 and _LINE_END.match(behind) is not None
+
+
 def _is_mixed_or_alone(found: Assignment) -> bool:
     """Whether the value mixes signs, or is with its name all that a line or a field holds."""
     if is_mixed(found.value):
@@ -126,7 +147,7 @@ def _is_mixed(found: Assignment) -> bool:
 
 
 FORMS = (
-    _form(QUOTED, rf"{_SIGN}\[?\s{{0,4}}[bfru]{{0,2}}{_IN_QUOTES}"),
+    _form(QUOTED, rf"{_SIGN}(?:\[|{_MEMBER})?\s{{0,4}}[bfru]{{0,2}}{_IN_QUOTES}"),
     _form(QUOTED, _FIELD + _IN_QUOTES),
     _form(QUOTED, _COPULA + _IN_QUOTES),
     _form(ASSIGNED, rf"{_CLOSE}\s{{0,4}}==?\s{{0,4}}{_BARE}", cut=cut),
@@ -141,6 +162,10 @@ FORMS = (
     _form(WRITTEN, _PHRASE, suits=_is_of_phrase),
     _form(WRITTEN, _SIGN + _BLOCK + _BARE, also=_is_mixed_or_alone, cut=cut),
     _form(WRITTEN, _COPULA + _BARE, also=_is_mixed, cut=cut),
+    # A call, `setPassword("...")`; SQL, `PASSWORD '...'`; a Dockerfile, `ENV PASSWORD ...`.
+    _form(QUOTED, rf"\(\s{{0,4}}{_IN_QUOTES}", suits=_is_setter),
+    _form(QUOTED, rf"[ \t]{{1,4}}{_IN_QUOTES}", also=_is_capital_or_mixed),
+    _form(WRITTEN, rf"[ \t]{{1,4}}{_BARE}", also=_is_capital_or_mixed, cut=cut),
 )
 
 
@@ -163,7 +188,10 @@ def assignments(text: bytes) -> Iterator[tuple[str, int, int]]:
         for form, found in _forms(text, name, start, end):
             if form.also(found):
                 place = max(end, _end(found))
-                yield form.pattern if grade is Secrecy.SURE else TOKEN, found.start, place
+                kind = form.pattern if grade is Secrecy.SURE else TOKEN
+                yield kind, found.start, place
+                for start, place in _listed(found, end):
+                    yield kind, start, place
                 break
 
 
@@ -194,6 +222,14 @@ def _is_value(found: Assignment, *, is_quoted: bool) -> bool:
     if is_prose(found.value, is_quoted=is_quoted):
         return False
     return secrecy(found.name) is Secrecy.SURE or _is_random(found)
+
+
+def _listed(found: Assignment, name_end: int) -> Iterator[tuple[int, int]]:
+    """The further values of a list, `passwords: ["...", "..."]`."""
+    place = found.end if b"[" in found.text[name_end : found.start][-8:] else -1
+    while place >= 0 and (match := _NEXT.match(found.text, place)):
+        place = match.end(1)
+        yield match.span(1)
 
 
 def _end(found: Assignment) -> int:

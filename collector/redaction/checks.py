@@ -13,7 +13,7 @@ PLACEHOLDER = re.compile(
     r"|[*•xX.#_?…-]+|\[.*\]?|@\w+@|(?i:your|my|insert|enter)[-_ ].*"
     r"|(?i:changeme|change_me|todo|tbd)"
 )
-MIN_RANDOM_PART = 16
+MIN_RANDOM_PART, LONG_WORD_BYTES = 16, 24
 DIGIT = re.compile(rb"[0-9]")
 CARD_LENGTHS = {b"3": (14, 15), b"4": (16,), b"5": (16,), b"2": (16,), b"6": (16,)}
 
@@ -42,6 +42,11 @@ def is_random(text: bytes, start: int, end: int) -> bool:
 def is_opaque(text: bytes, start: int, end: int) -> bool:
     """True if it has digits or mixes cases, so that it is no word of prose."""
     return is_any(text, start, end) and _is_mixed(text[start:end].rstrip(b".,;:!?"))
+
+
+def is_long_or_opaque(text: bytes, start: int, end: int) -> bool:
+    """True if it is no word of prose, by its length or its signs."""
+    return end - start >= LONG_WORD_BYTES or is_opaque(text, start, end)
 
 
 def _is_mixed(part: bytes) -> bool:

@@ -20,6 +20,7 @@ from collector.redaction.checks import (
     is_basic,
     is_card,
     is_iban,
+    is_long_or_opaque,
     is_opaque,
     is_phone,
     is_random,
@@ -152,6 +153,7 @@ _COOKIE = (
     r"(?:;\s{0,2}[A-Za-z0-9_.$%-]{1,80}(?:=[^\s;\"'`<>]{0,4096})?)*)"
 )
 _QUOTE = r"[bfru]?[\"'`]?"
+_COLON = r"[\"'`\])*]{0,3}\s{0,4}(?:=>|:=|[:=>])\s{0,4}"
 _ARROW = r"[\"'`\])*]{0,3}(?:\s{0,4}(?:=>|:=|[:=>])\s{0,4}|\s)"
 _USER = r"[^\s/:@\"'<>\\]{0,64}"
 _CONTEXTS = (
@@ -166,8 +168,15 @@ _CONTEXTS = (
         "bearer",
         r"(?i:bearer)(?:\s|%20){1,4}",
         r"([A-Za-z0-9._~+/=-]{16,})",
-        is_opaque,
+        is_long_or_opaque,
         detect=r"(?i:bearer)(?:\s|%20|\\+)",
+    ),
+    _context(
+        "password_hash",
+        r"(\$(?:2[abxy]?\$\d\d\$[./A-Za-z0-9]{50,53}|[156y]\$[^\s:$\"'<>]{1,40}\$[./A-Za-z0-9$]{22,120}"
+        r"|apr1\$[./A-Za-z0-9]{1,8}\$[./A-Za-z0-9]{22}|argon2id?\$[A-Za-z0-9=,$+/]{40,200}))",
+        is_any,
+        detect=r"(?:\$|%24)(?:2[abxy]?|[156y]|apr1|argon2id?)(?:\$|%24)",
     ),
     _behind("basic_auth", r"(?i:basic)(?:\s|%20){1,4}", r"([A-Za-z0-9+/]{8,}={0,2})", is_basic),
     _behind(
@@ -195,10 +204,10 @@ _CONTEXTS = (
     ),
     _behind(
         "authorization",
-        rf"(?i:authorization){_ARROW}",
+        rf"(?i:authorization){_COLON}",
         rf"{_QUOTE}(?:(?i:digest|oauth|aws4-[a-z0-9-]{{1,20}}|signature|hawk|token|mac)\s"
         r"([A-Za-z0-9_-]{1,40}=[^\r\n]{4,2048})"
-        r"|(?:[A-Za-z][A-Za-z-]{1,20}\s{1,2})?([^\s\"'`,;<>]{8,}))",
+        r"|(?i:bearer|basic|token|apikey|api-key|key|negotiate|ntlm|ssws|splunk|bot)\s{1,2}([^\s\"'`,;<>]{8,}))",
         is_value,
         detect=r"(?i:authorization)",
     ),

@@ -16,7 +16,8 @@ _CODE = re.compile(
     r"(?:\.\w+|\[|\()|\w+\(\)|[A-Za-z_][\w.]*\((?:$|[\"'])|(?:[A-Za-z_]+\.)+[A-Za-z_]+[;,)]?$"
 )
 _TERM = re.compile(
-    r"(?:sha|md|base|utf|aes|rsa|argon|oauth|ecdsa|ipv)-?\d{1,4}(?:-\w{1,6})?", re.IGNORECASE
+    r"(?:sha|md|base|utf|aes|rsa|argon|oauth|ecdsa|ipv)-?\d{1,4}(?:-\w{1,6})?|v?\d+(?:\.\d+)+",
+    re.IGNORECASE,
 )
 _COUNTED = re.compile(r"\d+[-+]?(?:[a-z]{3,})?", re.IGNORECASE)
 _END = re.compile(r"[&,;](?=[\w .-]{1,40}=)|[,;.!?]+(?=$)|[)\]}]+[,;.]?$|\\[nrt](?![\w])|\\?$")

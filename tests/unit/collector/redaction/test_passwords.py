@@ -115,11 +115,21 @@ def test_a_password_goes_in_other_languages(text: str) -> None:
         ("Server=db;User Id=a;Pwd=hunter2;Encrypt=yes", "hunter2"),
         ('connection_string = "Endpoint=x;SharedKey=abc"', "SharedKey=abc"),
         ("Authorization: Bearer abcdefghijklmnop", "abcdefghijklmnop"),
+        ("Authorization: Token abcdefgh1234", "abcdefgh1234"),
         ('Authorization: Digest username="a", response="6629fae49393a053"', "6629fae49393a053"),
         ("passphrase: correct horse battery staple", "correct horse"),
         ("AKIAIOSFODNN7ABCDEFG,wJalrXUtnFEMI/K7MDENG/bPxRfiCYEXAMPLEKEY", "wJalrXUtnFEMI"),
         ("sk-lf-12345678-1234-1234-1234-123456789abc", "123456789abc"),
         ("docker login -u app -p S3cr3tPass", "S3cr3tPass"),
+        ('user.setPassword("swordfish");', "swordfish"),
+        ("ALTER ROLE app WITH PASSWORD 'swordfish'", "swordfish"),
+        ("CREATE USER app IDENTIFIED BY 'swordfish'", "swordfish"),
+        ("ENV DB_PASSWORD swordfish", "swordfish"),
+        ("machine h login u password hunter22", "hunter22"),
+        ('passwords: ["swordfish", "tunafish"]', "tunafish"),
+        ('{"password": {"value": "swordfish"}}', "swordfish"),
+        ("admin:$apr1$abcdefgh$abcdefghijklmnopqrstuv", "ijklmnop"),
+        ("https://api.telegram.org/bot1234567890:AA" + "a1B2c3" * 6 + "/send", "a1B2c3a1B2c3"),
     ],
 )
 def test_other_credentials_go(text: str, secret: str) -> None:
@@ -162,7 +172,8 @@ docker run -u 1000:1000 image
 https://user@example.org:8080/path?page=2
 primary key: user_id
 my password manager is 1Password
-access key: press Alt+S""".splitlines()
+access key: press Alt+S
+Authorization: completing the form takes a day""".splitlines()
 
 
 @pytest.mark.parametrize("text", PROSE)
