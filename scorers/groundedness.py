@@ -21,9 +21,12 @@ from collections.abc import Sequence
 
 from ragvigil.model.record import Document, RagRecord
 from ragvigil.model.score import Kind, Score
+from scorers.grounding.claims import MOST
 from scorers.grounding.features import AnswerFeatures, measure
 from scorers.grounding.model import Model, answer_value, shipped_model
 from scorers.text.stance import classify
+
+UNREAD = f"only its first {MOST:,} sentences were read"
 
 
 class LocalGroundedness:
@@ -47,7 +50,10 @@ class LocalGroundedness:
         contents = [chunk.content or "" for chunk in chunks]
         measured = measure(record.answer, record.query or "", contents, self._model.weights)
         if not measured.rows:
-            return Score.not_applicable(self.rubric, "the answer has no words")
+            reason = "the answer has no words"
+            return Score.not_applicable(
+                self.rubric, reason if measured.is_whole else f"{reason}; {UNREAD}"
+            )
         return self._scored(measured, chunks)
 
     def _scored(self, measured: AnswerFeatures, chunks: Sequence[Document]) -> Score:
@@ -76,7 +82,5 @@ class LocalGroundedness:
 
 
 def _explanation(unsupported: int, measured: AnswerFeatures) -> str:
-    count = len(measured.claims)
-    if measured.is_full:
-        return f"{unsupported} of the first {count} sentences unsupported; no later one was read"
-    return f"{unsupported} of {count} sentences unsupported"
+    said = f"{unsupported} of {len(measured.claims)} sentences unsupported"
+    return said if measured.is_whole else f"{said}; {UNREAD}"

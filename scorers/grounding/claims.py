@@ -63,10 +63,10 @@ class Claim:
 
 
 def claims(answer: str, weights: Weights) -> list[Claim]:
-    """The first MOST sentences of an answer that have words; citation markers are ignored."""
+    """Of an answer's first MOST sentences those with words; citation markers are ignored."""
     refusing = {sentence.start for sentence in classify(answer).refusing}
     result = []
-    for sentence in sentences(answer):
+    for sentence in sentences(answer)[:MOST]:
         is_marked = "[" in sentence.text or "【" in sentence.text
         tokens = words(MARKER.sub(" ", sentence.text) if is_marked else sentence.text)
         if tokens:
@@ -83,8 +83,6 @@ def claims(answer: str, weights: Weights) -> list[Claim]:
                     is_refusing=sentence.start in refusing,
                 )
             )
-        if len(result) == MOST:
-            break
     return result
 
 

@@ -17,6 +17,7 @@ from scorers.grounding.context import Context
 from scorers.grounding.evidence import LACK, SUPPORT, ClaimEvidence
 from scorers.text.negations import denies
 from scorers.text.normalise import words
+from scorers.text.sentences import sentences as split
 
 EVIDENCE = SUPPORT + LACK
 NEIGHBOUR = ("stem_coverage", "pair_coverage", "line_cosine", "missing")
@@ -39,22 +40,21 @@ NAMES = EVIDENCE + MANNER
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AnswerFeatures:
-    """The sentences of an answer, a row of `NAMES` for each, and its best chunk (-1 for none)."""
+    """The sentences of an answer, a row of `NAMES` for each, and its best chunk (-1 for none).
+
+    `is_whole` is False where sentences behind the first MOST were not read.
+    """
 
     claims: tuple[Claim, ...]
     rows: tuple[tuple[float, ...], ...]
     chunks: tuple[int, ...]
-
-    @property
-    def is_full(self) -> bool:
-        """Whether as many sentences were read as ever are: then there may be more."""
-        return len(self.claims) == MOST
+    is_whole: bool = True
 
 
 def measure(
     answer: str, question: str, contents: Sequence[str], weights: Weights
 ) -> AnswerFeatures:
-    """The features of each of the first MOST sentences of an answer that have words.
+    """The features of an answer's first MOST sentences, of those that have words.
 
     Time is linear in the texts.
     """
@@ -79,6 +79,7 @@ def measure(
         claims=tuple(sentences),
         rows=tuple(tuple(chain(*parts)) for parts in zip(evidence, manner, around, strict=True)),
         chunks=tuple(comparison.nearest.chunk for comparison in compared),
+        is_whole=len(split(answer)) <= MOST,
     )
 
 

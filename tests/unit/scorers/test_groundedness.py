@@ -158,5 +158,6 @@ def test_work_grows_linearly_with_the_text() -> None:
 
 def test_of_an_endless_answer_the_first_sentences_are_read_and_that_is_said() -> None:
     score = score_of(f"{GROUNDED} " * 600, *CHUNKS)
-    assert score.explanation == "0 of the first 1000 sentences unsupported; no later one was read"
+    said = "0 of 1000 sentences unsupported; only its first 1,000 sentences were read"
+    assert score.explanation == said
     assert len(score.details["sentences"]) == 1_000
