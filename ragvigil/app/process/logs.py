@@ -26,6 +26,16 @@ def configure_logs(level: int = logging.INFO) -> None:
         logger_factory=structlog.PrintLoggerFactory(sys.stderr),
         cache_logger_on_first_use=True,
     )
+    logging.basicConfig(handlers=[Forward()], level=logging.WARNING)
+
+
+class Forward(logging.Handler):
+    """Logs what libraries and plug-ins log through Python's `logging` in the same form."""
+
+    def emit(self, record: logging.LogRecord) -> None:
+        """Logs a record as an event, with its exception."""
+        log = structlog.get_logger()
+        log.log(record.levelno, record.getMessage(), logger=record.name, exc_info=record.exc_info)
 
 
 def escape_values(_logger: object, _method: str, event: MutableMapping[str, Any]) -> Any:

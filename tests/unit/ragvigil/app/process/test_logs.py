@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import logging
+import sys
+
 import pytest
 import structlog
 
-from ragvigil.app.process.logs import configure_logs
+from ragvigil.app.process.logs import Forward, configure_logs
 
 
 def test_a_value_forges_no_line(capsys: pytest.CaptureFixture[str]) -> None:
@@ -22,3 +25,21 @@ def test_a_value_forges_no_line(capsys: pytest.CaptureFixture[str]) -> None:
     assert line.isprintable()
     assert "count=3" in line
     assert r"\x1b[31m" in line
+
+
+def test_a_library_forges_no_line(capsys: pytest.CaptureFixture[str]) -> None:
+    configure_logs()
+    try:
+        try:
+            raise ValueError("x\n\x1b[2Jforged")
+        except ValueError:
+            record = logging.LogRecord(
+                "acme", logging.ERROR, "acme.py", 1, "failed on %s", ("a\nb",), sys.exc_info()
+            )
+        Forward().emit(record)
+    finally:
+        structlog.reset_defaults()
+    (line,) = capsys.readouterr().err.splitlines()
+    assert line.isprintable()
+    assert "logger=acme" in line
+    assert "ValueError" in line
