@@ -30,7 +30,67 @@ class Part(Enum):
     IDLE = auto()
 
 
-class GuardedProtocol(HttpToolsProtocol):
+class TrackedProtocol(HttpToolsProtocol):
+    """uvicorn's protocol, which also notes what its client is at, and since when."""
+
+    def __init__(self, **uvicorn: Any) -> None:
+        super().__init__(**uvicorn)
+        self._is_heard = self._is_proven = False
+        self._part = Part.HEAD
+        self._began_at = self._heard_at = self.loop.time()  # of the part, of the last byte
+        self._write_paused_at: float | None = None
+        self._head_bytes = 0
+        # Of the body, since `_checked_at`: a stalled one brings too few.
+        self._body_bytes, self._checked_at = 0, 0.0
+
+    def data_received(self, data: bytes) -> None:
+        self._heard_at, self._is_heard = self.loop.time(), True
+        super().data_received(data)
+        if self._part is Part.HEAD:
+            self._head_bytes += len(data)
+
+    def on_message_begin(self) -> None:
+        super().on_message_begin()
+        self._head_bytes = 0
+        if self._part is not Part.HEAD:  # the time of the first head counts from the accept
+            self._next(Part.HEAD)
+
+    def on_headers_complete(self) -> None:
+        self._next(Part.BODY)
+        self._checked_at, self._body_bytes = self._began_at, 0
+        super().on_headers_complete()
+
+    def on_body(self, body: bytes) -> None:
+        self._body_bytes += len(body)
+        super().on_body(body)
+
+    def on_message_complete(self) -> None:
+        super().on_message_complete()
+        self._next(Part.ANSWER if self._is_answering() else Part.IDLE)
+
+    def on_response_complete(self) -> None:
+        # Half a request that was answered at once, by "not found" say, proves nothing.
+        self._is_proven = self._is_proven or self._part is Part.ANSWER
+        super().on_response_complete()
+        if self._part is Part.ANSWER and not self._is_answering():
+            self._next(Part.IDLE)
+
+    def pause_writing(self) -> None:
+        self._write_paused_at = self.loop.time()
+        super().pause_writing()
+
+    def resume_writing(self) -> None:
+        self._write_paused_at = None
+        super().resume_writing()
+
+    def _next(self, part: Part) -> None:
+        self._part, self._began_at = part, self.loop.time()
+
+    def _is_answering(self) -> bool:
+        return self.cycle is not None and not self.cycle.response_complete
+
+
+class GuardedProtocol(TrackedProtocol):
     """One connection, from its accept to its end; `on_end` is called with itself.
 
     `connecting` is the task that ends when the TLS handshake is done, if there is one.
@@ -50,13 +110,6 @@ class GuardedProtocol(HttpToolsProtocol):
         self.peer = peer
         self._limits = limits
         self._on_end = on_end
-        self._is_heard = self._is_proven = False
-        self._part = Part.HEAD
-        self._began_at = self._heard_at = self.loop.time()  # of the part, of the last byte
-        self._write_paused_at: float | None = None
-        self._head_bytes = 0
-        # Of the body, since `_checked_at`: a stalled one brings too few.
-        self._body_bytes, self._checked_at = 0, 0.0
 
     def waiting(self) -> Waiting[GuardedProtocol] | None:
         """Itself while the client has the turn, None while we have it."""
@@ -107,9 +160,6 @@ class GuardedProtocol(HttpToolsProtocol):
         """Whether its first bytes may lie in the kernel, and we did not come to read them."""
         return not self._is_heard and self.loop.time() - self._began_at < GRACE_SECONDS
 
-    def _is_answering(self) -> bool:
-        return self.cycle is not None and not self.cycle.response_complete
-
     def _is_stalled(self, now: float) -> bool:
         allowed, seconds = self._limits.deadlines, now - self._checked_at
         if seconds < allowed.stall_seconds:
@@ -118,53 +168,13 @@ class GuardedProtocol(HttpToolsProtocol):
         self._checked_at, self._body_bytes = now, 0
         return is_stalled
 
-    def _next(self, part: Part) -> None:
-        self._part, self._began_at = part, self.loop.time()
-
-    # What asyncio, httptools and uvicorn call.
+    # What asyncio calls.
 
     def connection_lost(self, exc: Exception | None) -> None:
         super().connection_lost(exc)
         self._on_end(self)
 
     def data_received(self, data: bytes) -> None:
-        self._heard_at, self._is_heard = self.loop.time(), True
         super().data_received(data)
-        if self._part is Part.HEAD:
-            self._head_bytes += len(data)
-            if self._head_bytes > MAX_HEAD_BYTES and not self.transport.is_closing():
-                self.close(Closing.LARGE_HEADER)
-
-    def on_message_begin(self) -> None:
-        super().on_message_begin()
-        self._head_bytes = 0
-        if self._part is not Part.HEAD:  # the time of the first head counts from the accept
-            self._next(Part.HEAD)
-
-    def on_headers_complete(self) -> None:
-        self._next(Part.BODY)
-        self._checked_at, self._body_bytes = self._began_at, 0
-        super().on_headers_complete()
-
-    def on_body(self, body: bytes) -> None:
-        self._body_bytes += len(body)
-        super().on_body(body)
-
-    def on_message_complete(self) -> None:
-        super().on_message_complete()
-        self._next(Part.ANSWER if self._is_answering() else Part.IDLE)
-
-    def on_response_complete(self) -> None:
-        # Half a request that was answered at once, by "not found" say, proves nothing.
-        self._is_proven = self._is_proven or self._part is Part.ANSWER
-        super().on_response_complete()
-        if self._part is Part.ANSWER and not self._is_answering():
-            self._next(Part.IDLE)
-
-    def pause_writing(self) -> None:
-        self._write_paused_at = self.loop.time()
-        super().pause_writing()
-
-    def resume_writing(self) -> None:
-        self._write_paused_at = None
-        super().resume_writing()
+        if self._head_bytes > MAX_HEAD_BYTES and not self.transport.is_closing():
+            self.close(Closing.LARGE_HEADER)
