@@ -49,9 +49,10 @@ class Runner:
     """Scores records with the given scorers.
 
     A language model judges the rubrics in `judged`: scores of local models for these are proxies.
-    A record has a budget of time, in seconds on `clock`, by default the CPU time of this thread:
-    scorers that have not run when it is used up do not apply, because it took too long. One that
-    runs is not interrupted.
+    A record has a budget of seconds: scorers that have not run when it is used up do not apply,
+    because it took too long. One that runs is not interrupted. It is used up when that much time
+    has passed on `clock` for the record, and on `cpu_clock` for the records scored with it: a
+    thread that waits for a CPU spends nothing.
 
     Raises UnknownRubric for a scorer whose rubric has no file.
     """
@@ -62,9 +63,10 @@ class Runner:
         settings: ScorersSettings | None = None,
         *,
         judged: Collection[str] = (),
-        clock: Callable[[], float] = time.thread_time,
+        clock: Callable[[], float] = time.perf_counter,
+        cpu_clock: Callable[[], float] = time.thread_time,
     ) -> None:
-        self._judged, self._clock = frozenset(judged), clock
+        self._judged, self._clock, self._cpu_clock = frozenset(judged), clock, cpu_clock
         self._every = rubrics = load_rubrics()
         self._rubrics: dict[str, Rubric] = {}
         self._scorers = tuple(scorers)
@@ -96,7 +98,13 @@ class Runner:
 
     def with_judge(self, judged: Collection[str]) -> Runner:
         """A copy whose local models are proxies for these judged rubrics."""
-        return Runner(self._scorers, self._settings, judged=judged, clock=self._clock)
+        return Runner(
+            self._scorers,
+            self._settings,
+            judged=judged,
+            clock=self._clock,
+            cpu_clock=self._cpu_clock,
+        )
 
     def lean(self) -> Runner:
         """A copy without the scorers whose attribute `kind` is model, for when the core is behind.
@@ -106,7 +114,7 @@ class Runner:
         code = [
             scorer for scorer in self._scorers if getattr(scorer, "kind", Kind.CODE) is Kind.CODE
         ]
-        return Runner(code, self._settings, clock=self._clock)
+        return Runner(code, self._settings, clock=self._clock, cpu_clock=self._cpu_clock)
 
     def score_all(self, record: RagRecord) -> tuple[Score, ...]:
         """One score per scorer; not applicable where a needed field is absent."""
@@ -121,27 +129,31 @@ class Runner:
         """
         seconds = [0.0] * len(records)
         columns = []
+        limit, cpu_began = self._settings.seconds_a_record, self._cpu_clock()
         began = self._clock()
         for scorer in self._scorers:
             column = []
             for place, record in enumerate(records):
-                column.append(self._score(scorer, record, seconds[place]))
+                # The CPU's clock takes microseconds to read: only where the other has run out.
+                is_late = seconds[place] > limit and self._cpu_clock() - cpu_began > limit
+                column.append(self._score(scorer, record, is_late=is_late))
                 beat()
                 ended = self._clock()
                 seconds[place] += ended - began
                 began = ended
             columns.append(column)
-        self._name_slow(records, seconds)
+        if self._cpu_clock() - cpu_began > limit:
+            self._name_slow(records, seconds)
         return list(zip(*columns, strict=True)) if columns else [()] * len(records)
 
-    def _score(self, scorer: Scorer, record: RagRecord, seconds: float) -> Score:
-        """The score of a record that has taken so many `seconds` already."""
+    def _score(self, scorer: Scorer, record: RagRecord, *, is_late: bool) -> Score:
+        """The score of a record; `is_late` if its time is used up."""
         rubric = self._rubrics[scorer.rubric]
         missing = next((field for field in rubric.needs if field in record.absent), None)
         if missing is not None:
             reason = f"{missing} is absent: {record.absent[missing]}"
             score = Score.not_applicable(rubric.name, reason, absent=missing)
-        elif seconds > self._settings.seconds_a_record:
+        elif is_late:
             SCORER_TOO_LATE.labels(type(scorer).__name__).inc()
             score = Score.not_applicable(rubric.name, TOOK_TOO_LONG)
         else:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import partial
 
 import pytest
 from pydantic import ValidationError
@@ -68,7 +69,8 @@ class Timed:
 def test_a_record_that_took_too_long_costs_its_own_scores_alone() -> None:
     clock = [0.0]
     scorers = [Timed(clock, 0.6), Timed(clock, 0.6), Timed(clock, 0.6)]
-    runner = Runner(scorers, ScorersSettings(seconds_a_record=1.0), clock=lambda: clock[0])
+    now = partial(clock.__getitem__, 0)
+    runner = Runner(scorers, ScorersSettings(seconds_a_record=1.0), clock=now, cpu_clock=now)
     before = SCORER_TOO_LATE.labels("Timed")._value.get()
     others = [replace(RECORD, record_id=str(number)) for number in range(3)]
     scored = runner.score_each([others[0], replace(RECORD, answer="slow"), *others[1:]])
@@ -86,8 +88,17 @@ def test_a_field_that_is_absent_is_the_reason_though_the_time_is_used_up() -> No
     clock = [0.0]
     slow = replace(RECORD, answer="slow", absent={"context": Absent.NOT_RUN})
     needs = Timed(clock, 0.6, "chunk_utilization")
-    runner = Runner([Timed(clock, 2.0), needs], clock=lambda: clock[0])
+    now = partial(clock.__getitem__, 0)
+    runner = Runner([Timed(clock, 2.0), needs], clock=now, cpu_clock=now)
     assert runner.score_all(slow)[1].absent == "context"
+
+
+def test_a_record_that_waited_for_a_cpu_has_not_taken_too_long() -> None:
+    clock = [0.0]
+    scorers = [Timed(clock, 60.0), Timed(clock, 60.0)]
+    runner = Runner(scorers, clock=partial(clock.__getitem__, 0), cpu_clock=lambda: 0.5)
+    scores = runner.score_all(replace(RECORD, answer="slow"))
+    assert [score.value for score in scores] == [1.0, 1.0]
 
 
 def test_every_score_is_a_beat() -> None:
