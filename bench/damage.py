@@ -161,7 +161,10 @@ def settled(daemon: ChildDaemon) -> dict[str, int]:
     """The ledger once nothing is left in the spool, or as it is when patience ends."""
     deadline = time.monotonic() + WAIT_SECONDS
     while True:
-        spans = dict(daemon.get("ledger")["spans"])
+        try:
+            spans = dict(daemon.get("ledger")["spans"])
+        except httpx2.HTTPError:  # the core is starting again
+            spans = {"in_spool": 1}
         if not spans["in_spool"] or time.monotonic() > deadline:
             return spans
         time.sleep(0.2)
@@ -206,8 +209,9 @@ def verdict(daemon: ChildDaemon) -> str:
             continue
         if reply.status_code == 200:
             return told(daemon)
-        if "; " in reply.text and "\n" not in reply.text.strip():
-            return reply.text.strip()
+        reason = reply.text.strip()
+        if not reason.startswith("the core process") and len(reason.splitlines()) == 1:
+            return reason
         time.sleep(0.2)
     return ""
 

@@ -35,6 +35,11 @@ class Columns:
     def check(self, declared: Mapping[str, Mapping[str, str]] | None = None) -> None:
         """Raises SchemaMismatch for the first column that is written and does not exist."""
         for table, sources in (tables.declared if declared is None else declared).items():
+            if self._names and table not in self._names:
+                raise SchemaMismatch(
+                    f"the store's table {table} is gone: put back a copy of the store, or move it "
+                    f"away, and ragvigil begins an empty one and stores what the spool still has"
+                )
             for column, source in sources.items():
                 if column not in self._names.get(table, {}):
                     raise SchemaMismatch(

@@ -64,7 +64,8 @@ DATA_CODES = frozenset(
 PASSING_CODES = frozenset({173, 202, 209, 210, 236, 242, 243, 279, 319, 394, 425, 439, 516, 999})
 # Codes of a read that finds its part damaged: wrong checksums, sizes, marks, a file that is gone.
 DAMAGE_CODES = frozenset({32, 33, 40, 107, 117, 226, 227, 228, 246, 271, 354, 432})
-_PART = re.compile(r"in table `?ragvigil`?\.`?(\w+)`? .*While reading part (\w+)", re.DOTALL)
+# The driver cuts long messages: what follows the table may be missing.
+_PART = re.compile(r"while reading from part [^\n]*/(\w+)/ in table `?ragvigil`?\.`?(\w+)")
 ENCODING_ERRORS = (TypeError, ValueError, OverflowError, AttributeError, KeyError, IndexError)
 
 
@@ -88,7 +89,7 @@ def read_failure(error: Exception) -> StoreError:
 
     is_damage = isinstance(error, DatabaseError) and error.code in DAMAGE_CODES
     if is_damage and (damaged := _PART.search(str(error))):
-        return PartDamaged(_short(error), table=damaged[1], part=damaged[2])
+        return PartDamaged(_short(error), table=damaged[2], part=damaged[1])
     if isinstance(error, DatabaseError) and error.code and error.code not in PASSING_CODES:
         return QueryFailed(_short(error))
     return Unavailable(_short(error))

@@ -77,7 +77,8 @@ def pending(checksums: dict[int, str]) -> list[Migration]:
     for number, checksum in checksums.items():
         if number not in ours:
             raise SchemaMismatch(
-                f"the database has migration {number:04}, which a newer version made"
+                f"the database has migration {number:04}, which a newer version made: install "
+                f"that version, or put back a copy of the store from before it"
             )
         if ours[number].checksum != checksum:
             name = ours[number].name

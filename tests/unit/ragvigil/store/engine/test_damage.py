@@ -19,8 +19,8 @@ from ragvigil.store.settings import StoreSettings
 
 store = Store.open(StoreSettings(), Path(sys.argv[1]))
 for seq in range(2):
-    store.change(f"INSERT INTO ledger (seq, spans, received) SELECT number + {seq * 5000}, 1, now() "
-                 "FROM numbers(5000)")
+    rows = f"SELECT number + {seq * 5000}, 1, now() FROM numbers(5000)"
+    store.change(f"INSERT INTO ledger (seq, spans, received) {rows}")
 store.close()
 """
 READ = """
@@ -65,10 +65,11 @@ def test_a_part_that_is_broken_when_the_store_opens_is_counted(folder: Path) -> 
     assert run(READ, folder).stdout == "5000 {'ledger': 1}\n"
 
 
-def test_a_part_that_proves_damaged_at_a_read_is_set_aside_then(folder: Path) -> None:
+@pytest.mark.parametrize("mask", [0x40, 0xFF], ids=["one bit", "one byte"])
+def test_a_part_that_proves_damaged_at_a_read_is_set_aside_then(folder: Path, mask: int) -> None:
     for file in part(folder).glob("*.bin"):
         data = bytearray(file.read_bytes())
-        data[len(data) // 2] ^= 0xFF
+        data[len(data) // 2] ^= mask
         file.write_bytes(data)
     done = run(READ, folder)
     assert done.stdout.splitlines()[-1] == "5000 {'ledger': 1}", done.stdout + done.stderr
