@@ -28,6 +28,7 @@ from itertools import product
 from urllib.parse import unquote_plus
 
 from scorers.text.patterns import compile_pattern, encodable
+from scorers.text.tokens import ascii_words
 
 MOST_DECODED = 65_536
 """Characters of encoded text that are decoded, and passages of one text."""
@@ -50,6 +51,13 @@ _INSIDE = re.compile(
     r"|(?<=[^\W\d_])(?:_{1,3}|</?[a-zA-Z]{1,8}>|<!--[^<>]{0,80}-->|-\n[ \t]*)(?=[^\W\d_])"
 )
 """Emphasis, and tags and line breaks inside a word."""
+_STYLED = re.compile(
+    "[\u0250-\u02ff\u0370-\u1fff\u2100-\u214f\u2460-\u24ff\u2c60-\u2c7f\ua720-\ua7ff\ufb00-\ufb06"
+    "\uff01-\uff5e\U0001d400-\U0001d7ff\U0001f100-\U0001f1ff]"
+)
+"""Letters of other alphabets and styles; typographic signs and accents are none."""
+MARKING = frozenset("*_`~<")
+"""Without one of these, or a hyphen at a line's end, a text has no such mark: most have none."""
 _ESCAPE = re.compile(r"\\u([0-9a-fA-F]{4})|\\x([0-9a-fA-F]{2})")
 _PERCENT = re.compile(r"%[2-7][0-9a-fA-F]")
 _WORD = re.compile(
@@ -66,6 +74,7 @@ LEET = {
     "0": "o", "1": "il", "3": "e", "4": "a", "5": "s", "7": "t", "8": "b", "@": "a", "$": "s",
     "!": "i",
 }  # fmt: skip
+_LEET_PAIR = re.compile("[a-zA-Z][0134578@$!][a-zA-Z0134578@$]|[0134578@$!][a-zA-Z]")
 MOST_ONES = 4
 """Most characters of a leet word that may be read in two ways."""
 # Letters that look like Latin ones: the lower-case rows of Unicode's confusables.txt (UTS #39) for
@@ -109,10 +118,14 @@ def undisguised(text: str) -> str:
     >>> undisguised("ign\\u043ere &#97;ll \\U0001d429revious")
     'ignore all previous'
     """
-    plain = _INSIDE.sub("", _unescaped(text))
+    plain = _unescaped(text)
+    if "-\n" in plain or not MARKING.isdisjoint(plain):
+        plain = _INSIDE.sub("", plain)
     if plain.isascii():
         return plain
     plain = INVISIBLE.sub("", encodable(plain))
+    if not _STYLED.search(plain):
+        return plain
     mixed = sum(_is_mixed(word) for word in _WORD.findall(plain))
 
     def latin(match: re.Match[str]) -> str:
@@ -165,6 +178,8 @@ def _is_small_capitals(word: str) -> bool:
 
 def _without_leet(text: str) -> str:
     """Digits and signs in words read as letters, where that makes words of orders to a model."""
+    if not _LEET_PAIR.search(text):
+        return text
     count = 0
 
     def read(match: re.Match[str]) -> str:
@@ -246,24 +261,21 @@ def _read(content: bytes) -> str:
     return said if common >= READABLE * len(said) and " " in said.strip() else ""
 
 
-def _reversed(text: str) -> str:
-    return _backwards(text) if _has_turned(text, _vocabulary_turned(_backwards)) else text
+def _turned(text: str) -> str:
+    """The text backwards, or in ROT13, where words of it make sense so."""
+    words = frozenset(ascii_words(text).split())
+    for turn in (_backwards, _rot13):
+        if len(words & _vocabulary_turned(turn)) >= LEAST_TURNED:
+            return turn(text)
+    return text
 
 
 def _backwards(text: str) -> str:
     return text[::-1]
 
 
-def _rotated(text: str) -> str:
-    return _rot13(text) if _has_turned(text, _vocabulary_turned(_rot13)) else text
-
-
 def _rot13(text: str) -> str:
     return codecs.encode(text, "rot13")
-
-
-def _has_turned(text: str, turned: frozenset[str]) -> bool:
-    return len(turned.intersection(re.findall("[a-z]{4,}", text.lower()))) >= LEAST_TURNED
 
 
 @cache
@@ -272,7 +284,7 @@ def _vocabulary_turned(turn: Callable[[str], str]) -> frozenset[str]:
     return frozenset(words - _vocabulary())
 
 
-UNDONE: tuple[Callable[[str], str], ...] = (_without_leet, _decoded, _reversed, _rotated)
+UNDONE: tuple[Callable[[str], str], ...] = (_without_leet, _decoded, _turned)
 
 
 @cache
