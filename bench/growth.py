@@ -70,10 +70,13 @@ class Measured:
         """The exponent of the steeper decade."""
         floored = [max(second, FITTED_FROM) for second in self.seconds]
         return max(
-            log(longer / shorter) / log(larger / smaller)
-            for (shorter, longer), (smaller, larger) in zip(
-                pairwise(floored), pairwise(self.sizes), strict=True
-            )
+            (
+                log(longer / shorter) / log(larger / smaller)
+                for (shorter, longer), (smaller, larger) in zip(
+                    pairwise(floored), pairwise(self.sizes), strict=True
+                )
+            ),
+            default=inf,  # given up at the first size
         )
 
     @property
