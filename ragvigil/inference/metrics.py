@@ -11,6 +11,10 @@ UNAVAILABLE = Counter(
     "Calls without an answer, by reason.",
     ["reason"],
 )
+GIVEN_UP = Counter(
+    "ragvigil_inference_given_up",
+    "Texts that are not embedded any more: the model failed twice on each of them alone.",
+)
 STARTS = Counter("ragvigil_inference_starts", "Starts of the model process, the first included.")
 RESTARTS = Counter(
     "ragvigil_inference_restarts", "Unexpected ends of the model process.", ["reason"]

@@ -7,9 +7,12 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import PurePath
 from typing import TYPE_CHECKING, TypeVar
 
+import structlog
+
+from ragvigil.inference.blame import BLAMED, Blame
 from ragvigil.inference.cache import VectorCache, text_hash
 from ragvigil.inference.keeper import Answer, Keeper
-from ragvigil.inference.metrics import CACHE_HITS, SHED, UNAVAILABLE
+from ragvigil.inference.metrics import CACHE_HITS, GIVEN_UP, SHED, UNAVAILABLE
 from ragvigil.inference.outcome import Reason, Unavailable
 from ragvigil.inference.settings import PACKAGED, InferenceSettings
 from ragvigil.inference.share import CpuShare
@@ -19,6 +22,8 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     Numbers = NDArray[np.float32]
+
+log = structlog.get_logger()
 
 BATCH = 8
 """Texts in one request: more take more memory and no less time on a CPU, and delay others."""
@@ -44,7 +49,8 @@ class Inference:
         self._share = CpuShare(settings.cpu_share, now=clock())
         self._keeper = Keeper(settings, self._share, clock)
         self._cache = VectorCache(settings.cache_entries)
-        self._version = ""
+        self._blame = Blame()
+        self._version, self._width = "", 0
 
     @property
     def embedding_name(self) -> str:
@@ -72,8 +78,9 @@ class Inference:
     def embed(self, texts: Sequence[str]) -> Numbers | Unavailable:
         """A vector of length 1 for each text, in order: shape (texts, dimensions).
 
-        A text without a token that the model knows has a row of zeros. The model cuts long texts
-        (the default after 256 tokens).
+        A text without a token that the model knows has a row of zeros, and so has a text on which
+        the model fails whenever it is asked. The model cuts long texts (the default after 256
+        tokens).
         """
         if (refused := self._refused(self._settings.embedding_model)) is not None:
             return refused
@@ -83,17 +90,23 @@ class Inference:
         CACHE_HITS.inc(sum(key in vectors for key in keys))
         new = {key: text for key, text in zip(keys, texts, strict=True) if key not in vectors}
         # By length: a batch is padded to its longest text.
-        for batch in _batches(sorted(new.items(), key=lambda item: len(item[1]))):
-            answer = self._ask("embed", self._settings.embedding_model, [text for _, text in batch])
+        by_length = sorted(new, key=lambda key: len(new[key]))
+        for batch in self._blame.batches(by_length, BATCH):
+            answer = self._embedded(batch, [new[key] for key in batch])
             if isinstance(answer, Unavailable):
                 return answer
             if self._has_changed(answer.version):
                 # Vectors of two models cannot be compared: all are computed by the new one.
                 return self.embed(texts)
-            computed = dict(zip((key for key, _ in batch), _rows(answer), strict=True))
+            self._width = answer.width
+            computed = dict(zip(batch, _rows(answer), strict=True))
             vectors |= computed
             self._cache.keep(computed)
-        return _table([vectors[key] for key in keys])
+        if self._width == 0 and keys:
+            detail = "the model failed on each of these texts"
+            return _counted(Unavailable(reason=Reason.FAILED, detail=detail))
+        unknown = bytes(4 * self._width)
+        return _table([vectors.get(key, unknown) for key in keys])
 
     def classify(self, pairs: Sequence[tuple[str, str]]) -> Numbers | Unavailable:
         """The cross-encoder's scores of each pair: shape (pairs, labels), values in 0..1."""
@@ -118,6 +131,16 @@ class Inference:
         if not model:
             return _counted(Unavailable(reason=Reason.OFF, detail="no local model is set for this"))
         return None
+
+    def _embedded(self, keys: Sequence[bytes], texts: Sequence[str]) -> Answer | Unavailable:
+        answer = self._ask("embed", self._settings.embedding_model, texts)
+        if isinstance(answer, Answer):
+            self._blame.answered(keys)
+        elif answer.reason in BLAMED:
+            for key in self._blame.failed(keys):
+                GIVEN_UP.inc()
+                log.error("a text is not embedded any more", text=key.hex(), reason=str(answer))
+        return answer
 
     def _ask(self, task: str, model: str, texts: Sequence[object]) -> Answer | Unavailable:
         answer = self._keeper.ask(task, model, texts)

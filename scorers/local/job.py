@@ -144,6 +144,9 @@ class LocalScoring:
             except StoreError as error:
                 log.error("local scores could not be stored", reason=str(error))
                 busy = False
+            except Exception:  # the border of a thread: a batch that fails must not end it
+                log.exception("records got no local scores")
+                busy = False
             if not busy:
                 self._stop.wait(IDLE_SECONDS)
 

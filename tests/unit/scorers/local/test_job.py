@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
+from threading import Event
 
 import numpy as np
 import pytest
@@ -22,6 +23,7 @@ from scorers.local.job import (
     LocalScoring,
 )
 from tests.outcomes import outcome_of
+from tests.patience import PATIENCE_SECONDS
 
 
 @dataclass(kw_only=True)
@@ -157,3 +159,27 @@ def test_without_a_model_nothing_is_written() -> None:
     local.scoring.offer(outcomes(2))
     local.drain()
     assert local.written == []
+
+
+def test_a_batch_that_fails_does_not_end_the_thread() -> None:
+    local = Local()
+    failures = [ValueError("a text that nothing can read")]
+    arrived = Event()
+
+    def deliver(verdicts: Sequence[tuple[StoredRecord, Sequence[Score]]]) -> None:
+        if failures:
+            raise failures.pop()
+        arrived.set()
+
+    local.scoring = LocalScoring(
+        local.model,  # type: ignore[arg-type]
+        ("r1", 7),
+        deliver,
+        judged=frozenset(),
+        salt="s",
+        least_rate=0.0,
+    )
+    local.scoring.offer(outcomes(BATCH_RECORDS + 1))
+    local.scoring.start()
+    assert arrived.wait(PATIENCE_SECONDS)
+    local.scoring.stop()
