@@ -166,7 +166,7 @@ def test_a_batch_that_fails_does_not_end_the_thread() -> None:
     failures = [ValueError("a text that nothing can read")]
     arrived = Event()
 
-    def deliver(verdicts: Sequence[tuple[StoredRecord, Sequence[Score]]]) -> None:
+    def deliver(_: Sequence[tuple[StoredRecord, Sequence[Score]]]) -> None:
         if failures:
             raise failures.pop()
         arrived.set()
