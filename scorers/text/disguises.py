@@ -22,7 +22,7 @@ import tomllib
 import unicodedata
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, lru_cache
 from importlib.resources import files
 from itertools import product
 from urllib.parse import unquote_plus
@@ -33,6 +33,8 @@ from scorers.text.tokens import ascii_words
 MOST_DECODED = 65_536
 """Characters of encoded text that are decoded, and passages of one text."""
 MOST_PASSAGES = 64
+CACHED_WORDS = 4096
+"""Words whose reading is kept: a text repeats its words."""
 LEAST_LEET = 2
 """Leet words that make a disguise; one is a name (*h3llo*)."""
 LEAST_MIXED = 2
@@ -147,6 +149,7 @@ def _unescaped(text: str) -> str:
     return plain
 
 
+@lru_cache(maxsize=CACHED_WORDS)
 def _latin(word: str) -> str:
     """A word in Latin letters where all of its letters look like them."""
     if word.isascii():
@@ -156,6 +159,7 @@ def _latin(word: str) -> str:
     return latin if latin.isascii() else word
 
 
+@lru_cache(maxsize=CACHED_WORDS)
 def _is_mixed(word: str) -> bool:
     """Whether a word is in letters of another style, or mixes Latin letters with look-alikes."""
     if word.isascii():
@@ -192,6 +196,7 @@ def _without_leet(text: str) -> str:
     return reading if count >= LEAST_LEET else text
 
 
+@lru_cache(maxsize=CACHED_WORDS)
 def _leet_word(spelt: str) -> str | None:
     letters = spelt.lower()
     choices = [LEET.get(char, char) for char in letters]
