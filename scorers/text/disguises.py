@@ -107,6 +107,7 @@ class Reading:
 
 def readings(text: str) -> Iterator[Reading]:
     """Yields the text as each disguise in it reads; nothing for most texts."""
+    text = encodable(text)
     plain = undisguised(text)
     texts = (plain, _parted(text), *(undo(plain) for undo in UNDONE))
     yield from (Reading(text=reading) for reading in dict.fromkeys(texts) if reading != text)

@@ -97,7 +97,8 @@ def test_what_is_decoded_is_bounded() -> None:
     assert findings(f"{'QUJD' * 300_000} {ORDER}")
 
 
-@given(st.text())
+@given(st.text(st.characters()))  # lone surrogates too
 def test_any_text_can_be_read(text: str) -> None:
     for reading in readings(text):
         assert reading.text is not None
+    assert isinstance(suspects(f"\ud800{text}\\ud800&#xd800;"), tuple)
