@@ -37,7 +37,7 @@ LEAST_ROOM = 1_000_000
 """Characters that the citations of a short answer may take to compare; more for a longer one.
 
 Bounds the time where thousands of citations share one sentence or a long chunk: the others are
-not checked, and leave the score as if their texts were unknown.
+not checked and leave the score, and the explanation counts them.
 """
 COMPARED, SCANNED = 500, 50
 """What one comparison takes beside its text, and how many characters of chunks cost one of it."""
@@ -81,7 +81,8 @@ class CitationValidity:
             rubric=self.rubric,
             value=1 - len(failed) / len(checkable),
             label=",".join(sorted(labels)),
-            explanation=_explanation(failed, len(checkable), len(record.context)),
+            explanation=_explanation(failed, len(checkable), len(record.context))
+            + _left_out(cited.skipped, is_cut="citations" in record.truncated),
             details={
                 "citations": [_details(citation, finding) for citation, finding in checks],
                 "labels": dict(labels),
@@ -90,10 +91,13 @@ class CitationValidity:
 
 
 class CitationChecks:
-    """Checks the citations of one record against its chunks."""
+    """Checks the citations of one record against its chunks.
+
+    `skipped` counts citations that were not checked because others took all the room.
+    """
 
     def __init__(self, record: RagRecord) -> None:
-        self._record = record
+        self._record, self.skipped = record, 0
         self._texts = ContextTexts(record.context)
         self._context = {chunk.chunk_id for chunk in record.context}
         self._claims: dict[tuple[int, int], Claim] = {}
@@ -117,6 +121,7 @@ class CitationChecks:
         if subject not in self._checked:
             self._room -= self._effort(citation, quote)
             if self._room < 0:
+                self.skipped += 1
                 return QuoteMatch(checked="nothing")
             self._checked[subject] = self._compare(citation, quote, named)
         return self._checked[subject]
@@ -231,6 +236,12 @@ def _explanation(failed: Sequence[tuple[Citation, QuoteMatch]], checkable: int, 
     reasons = list(dict.fromkeys(_failure_texts(failed, chunks)))
     more = f"; and {len(reasons) - EXPLAINED} more" if len(reasons) > EXPLAINED else ""
     return "; ".join(reasons[:EXPLAINED]) + more
+
+
+def _left_out(skipped: int, *, is_cut: bool) -> str:
+    """What was not checked of an answer with too many citations, to add to the explanation."""
+    some = f"; {skipped} more were not checked: too much to compare" if skipped else ""
+    return some + ("; the end of the answer was not searched for citations" if is_cut else "")
 
 
 def _failure_texts(failed: Sequence[tuple[Citation, QuoteMatch]], chunks: int) -> Iterator[str]:

@@ -269,3 +269,16 @@ def test_any_citation_gets_a_score(quote: str, answer: str, start: int, end: int
     )
     value = scored(citation, answer=answer).value
     assert value in (0.0, 1.0)
+
+
+def test_citations_that_take_too_long_to_compare_are_counted_in_words() -> None:
+    sentence = "Card refunds take a week. " * 40_000
+    citations = tuple(
+        Citation(target="refund-02", chunk_id="refund-02", claim_start=start, claim_end=700_000)
+        for start in range(5)
+    )
+    record = RagRecord(
+        record_id="1", trace_id="1", answer=sentence, context=CHUNKS, citations=citations
+    )
+    score = CitationValidity().score(record)
+    assert "; 3 more were not checked: too much to compare" in score.explanation
