@@ -80,6 +80,74 @@ HEALTH = Section(
     ),
 )
 
+SET_ASIDE = Section(
+    title="Lost, damaged, set aside",
+    charts=(
+        lines(
+            "Spans lost",
+            "Acknowledged spans that vanished from the spool before they were stored." + NONE_YET,
+            "A disk or a hand removed them: the log says from where, docs/runbook.md what to do.",
+            Query(expr=f"ragvigil_lost_spans{{{ON}}}", name="{{instance}}"),
+            limits=Limits(red=1),
+        ),
+        lines(
+            "Parts of the store set aside",
+            "Damaged parts that were detached, and tables that were begun anew." + NONE_YET,
+            "Check the disk; docs/runbook.md says how to look at what was set aside.",
+            Query(expr=f"ragvigil_store_parts_set_aside{{{ON}}}", name="parts {{instance}}"),
+            Query(expr=f"ragvigil_store_emptied{{{ON}}}", name="anew {{instance}}"),
+            limits=Limits(orange=1),
+        ),
+        lines(
+            "Ends of the core, frames and traces quarantined, last hour",
+            "How the core ended, and what was left out because it ended the core twice." + NONE_YET,
+            "stalled or crashed: the log names the trace that was in work.",
+            Query(expr=hourly("ragvigil_core_restarts_total", "reason"), name="ended: {{reason}}"),
+            Query(
+                expr=hourly("ragvigil_core_quarantined_total", "kind, reason"),
+                name="quarantined {{kind}}: {{reason}}",
+            ),
+            Query(expr=hourly("ragvigil_inference_given_up_total"), name="not embedded any more"),
+            limits=Limits(orange=1),
+        ),
+    ),
+)
+
+CLIENTS = Section(
+    title="Connections and the API",
+    charts=(
+        lines(
+            "Open connections",
+            "Connections that each listener holds open.",
+            "At its max_connections: silent ones are closed so that others get in.",
+            Query(expr=f"ragvigil_connections{{{ON}}}", name="{{listener}}"),
+            Query(expr=f"ragvigil_web_connections{{{ON}}}", name="web"),
+        ),
+        lines(
+            "Connections closed by us, last hour",
+            "By listener and reason." + NONE_YET,
+            "slow or made_room in numbers: somebody opens connections and sends nothing.",
+            Query(
+                expr=hourly("ragvigil_connections_closed_total", "listener, reason"),
+                name="{{listener}}: {{reason}}",
+            ),
+            Query(
+                expr=hourly("ragvigil_web_connections_closed_total", "reason"),
+                name="web: {{reason}}",
+            ),
+        ),
+        lines(
+            "Answers of the API, last hour",
+            "Made, shared with others who asked at the same time, or kept from just before; "
+            "refused as too busy, and given up by the client." + NONE_YET,
+            "Refused for hours: fewer dashboards on the API, or a core more.",
+            Query(expr=hourly("ragvigil_api_answers_total", "source"), name="{{source}}"),
+            Query(expr=hourly("ragvigil_api_refused_total", "route"), name="refused: {{route}}"),
+            Query(expr=hourly("ragvigil_api_abandoned_total", "route"), name="given up: {{route}}"),
+        ),
+    ),
+)
+
 PROCESS = Section(
     title="Processes and jobs",
     charts=(
@@ -159,6 +227,6 @@ def dashboard() -> dict[str, Any]:
         says="Is acknowledged data safe, and does the daemon keep up: ledger, spool, store, "
         "acknowledgement, memory, jobs, late spans.",
         variables=(from_labels("instance", "instance", "ragvigil_core_up", several=True),),
-        sections=(HEALTH, INTAKE, PIPELINE, STORE, GROUPING, PROCESS),
+        sections=(HEALTH, SET_ASIDE, INTAKE, PIPELINE, STORE, GROUPING, CLIENTS, PROCESS),
         since="now-6h",
     )

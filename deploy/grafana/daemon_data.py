@@ -109,10 +109,14 @@ PIPELINE = Section(
         ),
         lines(
             "Scorers and plug-ins that failed, last hour",
-            "Scorers that raised on a record, traces scored again because a process beside the "
-            "core was lost, and plug-ins left out at the start." + NONE_YET,
+            "Scorers that raised on a record or came too late for it, traces scored again because "
+            "a process beside the core was lost, and plug-ins left out at the start." + NONE_YET,
             "The log names the trace. The score is missing, not 0.",
             Query(expr=hourly("ragvigil_scorer_errors_total", "scorer"), name="{{scorer}}"),
+            Query(
+                expr=hourly("ragvigil_scorer_too_late_total", "scorer"),
+                name="took too long: {{scorer}}",
+            ),
             Query(expr=hourly("ragvigil_scoring_redone_traces_total"), name="process lost"),
             Query(
                 expr=f"sum by (group, name) (ragvigil_plugin_failures_total{{{ON}}})",
@@ -198,12 +202,14 @@ STORE = Section(
         ),
         lines(
             "Size on disk",
-            "Bytes of the store's tables and of the spool, and what is free beside them.",
+            "Bytes of the store's tables and of the spool, what is free beside them, and the part "
+            "of it that only the store uses.",
             "Set [store] max_bytes, and retention days, to what the disk has. A spool that "
             "grows: the store does not take what arrives.",
             Query(expr=f"ragvigil_store_bytes{{{ON}}} > 0", name="store {{instance}}"),
             Query(expr=f"ragvigil_spool_bytes{{{ON}}}", name="spool {{instance}}"),
             Query(expr=f"ragvigil_disk_free_bytes{{{ON}}}", name="free {{instance}}"),
+            Query(expr=f"ragvigil_disk_reserve_bytes{{{ON}}}", name="reserve {{instance}}"),
             unit=Unit.BYTES,
         ),
         lines(

@@ -117,7 +117,7 @@ def test_check_warns_of_what_is_left_out_and_loads_none_of_ours(tmp_path: Path) 
     assert warning["key"] == "ragvigil.scorers tone of acme-rag"
     assert "the daemon runs without it: ModuleNotFoundError" in warning["explanation"]
     output = ran_with(tmp_path, "-m", "ragvigil.app.cli.main", "check").stdout
-    assert output.startswith("warning: ragvigil.scorers tone of acme-rag: this plug-in cannot be")
+    assert "\nwarning: ragvigil.scorers tone of acme-rag: this plug-in cannot be" in output
     loaded = printed_with(
         tmp_path,
         "import json, sys; from ragvigil.app.plugins import left_out; left_out();"
@@ -161,5 +161,5 @@ def test_a_rubric_of_others_may_be_named_in_the_settings(tmp_path: Path) -> None
     (tmp_path / "own.toml").write_text('[scorers]\ndisabled = ["calm", "loud"]\n', encoding="utf-8")
     done = ran_with(tmp_path, "-m", "ragvigil.app.cli.main", "check", "-c", "own.toml")
     assert done.returncode == 0, done.stderr
-    assert done.stdout.splitlines()[0].startswith("warning: [scorers] disabled: loud is not one of")
+    assert "\nwarning: [scorers] disabled: loud is not one of" in done.stdout
     assert "calm is not" not in done.stdout
