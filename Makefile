@@ -3,8 +3,8 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
-# Tests wait for daemons a good part of their time: one worker more than there are cores.
-WORKERS = $(shell $(PYTHON) -c 'import os; print((os.cpu_count() or 1) + 1)')
+# Tests wait for daemons a good part of their time: two workers more than there are cores.
+WORKERS = $(shell $(PYTHON) -c 'import os; print((os.cpu_count() or 1) + 2)')
 
 .PHONY: demo test check bench bench-small storm docs clean
 
@@ -40,9 +40,11 @@ bench: $(READY) ## every promise about speed, size and accuracy, at full size
 	@for b in $$(grep -l 'finish(' bench/*.py); do \
 		echo "== $$b"; $(BIN)/python $$b || failed=1; done; test -z "$$failed"
 
-storm: $(READY) ## kill -9 thirty times under load, and fifty times while the judge works
+storm: $(READY) ## kills under load and while the judge works, damage of 49 kinds, a full disk
 	@$(BIN)/python bench/kill_storm.py
 	@$(BIN)/python bench/judge_storm.py
+	@$(BIN)/python bench/damage.py
+	@$(BIN)/python bench/full_disk.py
 
 docs: $(READY) ## tables of the READMEs, docs/reference and the dashboards, from the code
 	@$(BIN)/python -m tests.house.tables --write

@@ -12,8 +12,9 @@ import pytest
 from ragvigil.app.process.tied import run_tied
 
 ROOT = Path(__file__).resolve().parents[2]
-FULL_SIZE_ONLY = {"clustering_latency"}
-"""Its daemons take minutes until they cluster, whatever the size: `make bench` runs it."""
+FULL_SIZE_ONLY = {"clustering_latency", "damage", "full_disk"}
+"""They wait for minutes, whatever the size: until daemons cluster, start again, or the late window
+of a trace is over. `make bench` and `make storm` run them."""
 LIMIT_SECONDS = 1800.0
 """Ten times what the longest takes: machines differ, and others may use this one too."""
 LONGEST = ("clustering", "issues", "judge", "notices", "judge_storm", "signals", "audits")
