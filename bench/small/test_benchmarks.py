@@ -12,12 +12,12 @@ import pytest
 from ragvigil.app.process.tied import run_tied
 
 ROOT = Path(__file__).resolve().parents[2]
-FULL_SIZE_ONLY = {"clustering_latency", "damage", "full_disk"}
-"""They wait for minutes, whatever the size: until daemons cluster, start again, or the late window
-of a trace is over. `make bench` and `make storm` run them."""
+FULL_SIZE_ONLY = {"clustering_latency", "damage", "full_disk", "judge_storm", "kill_storm"}
+"""They wait for minutes, whatever the size: until daemons cluster or start again, or the late
+window of a trace is over. `make bench` and `make storm` run them."""
 LIMIT_SECONDS = 1800.0
 """Ten times what the longest takes: machines differ, and others may use this one too."""
-LONGEST = ("clustering", "issues", "judge", "notices", "judge_storm", "signals", "audits")
+LONGEST = ("clustering", "issues", "judge", "notices", "signals", "audits")
 """Started first: no worker is left alone with a long benchmark at the end."""
 
 
