@@ -198,6 +198,7 @@ def texts(folder: Path, size: Size, rng: random.Random) -> tuple[dict[str, Any],
             for name, trace_id, body in hostile_requests(size, rng):
                 sender.send(client, trace_id, body)
                 hostile[name] = trace_id
+                progress(f"{len(hostile)}: {name}")
                 time.sleep(size.pause_seconds)
         ordinary = sender.acknowledged.keys() - set(hostile.values())
         books = wait_until_durable(daemon, SPANS * len(sender.acknowledged), size.drain_seconds)
