@@ -2,23 +2,16 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
-from pydantic import Field, SecretStr, ValidationInfo, field_validator
+from pydantic import Field, ValidationInfo, field_validator
 
 from alerts.audits.settings import AuditSettings
 from alerts.deltas.settings import DeltaSettings, LabelLimits
 from alerts.incidents.settings import IncidentSettings
 from alerts.notices.settings import NoticeSettings
 from alerts.signals.settings import BrokenSettings, MovedSettings
-from ragvigil.model.endpoint import (
-    require_file,
-    require_fit,
-    require_guarded,
-    require_hosts,
-    require_pair,
-)
-from ragvigil.model.token import NoTokens, read_token, require_consistent, require_given
+from ragvigil.listener.fields import HostNames, ReadableFile, TlsKey, Token, TokenFile
+from ragvigil.model.endpoint import require_guarded
+from ragvigil.model.token import NoTokens, read_token, require_consistent
 
 
 class AlertsSettings(DeltaSettings):
@@ -34,22 +27,26 @@ class AlertsSettings(DeltaSettings):
 class MetricsSettings(LabelLimits):
     """The listener for Prometheus and for health probes."""
 
-    token: SecretStr | None = Field(
+    token: Token | None = Field(
         default=None, description="bearer token required for /metrics; not needed on loopback"
     )
-    token_file: Path | None = Field(default=None, description="file that holds the token instead")
+    token_file: TokenFile | None = Field(
+        default=None, description="file that holds the token instead"
+    )
     tokens: NoTokens | None = Field(
         default=None,
         description='"none": a scrape needs no token, on loopback only; '
         "the same as no token at all, but written",
     )
-    allowed_hosts: tuple[str, ...] = Field(
+    allowed_hosts: HostNames = Field(
         default=(),
         description="further Host names that /metrics answers to on loopback; elsewhere a token is "
         "needed, and any name will do",
     )
-    tls_certificate: Path | None = Field(default=None, description="PEM file; with tls_key: HTTPS")
-    tls_key: Path | None = Field(
+    tls_certificate: ReadableFile | None = Field(
+        default=None, description="PEM file; with tls_key: HTTPS"
+    )
+    tls_key: TlsKey = Field(
         default=None, validate_default=True, description="PEM file of the certificate's key"
     )
     insecure: bool = Field(
@@ -63,40 +60,11 @@ class MetricsSettings(LabelLimits):
         description="address of /metrics, /healthz and /readyz; probes need no token",
     )
 
-    @field_validator("tls_key")
-    @classmethod
-    def _tls_is_whole(cls, key: Path | None, info: ValidationInfo) -> Path | None:
-        require_pair(info.data.get("tls_certificate", key), key)
-        return key
-
-    @field_validator("token_file", "tls_certificate", "tls_key")
-    @classmethod
-    def _file_exists(cls, path: Path | None) -> Path | None:
-        return require_file(path)
-
-    @field_validator("tls_key")
-    @classmethod
-    def _tls_fits(cls, key: Path | None, info: ValidationInfo) -> Path | None:
-        require_fit(info.data.get("tls_certificate"), key)
-        return key
-
-    @field_validator("token", "token_file")
-    @classmethod
-    def _is_a_token(cls, given: SecretStr | Path | None) -> SecretStr | Path | None:
-        require_given(given)
-        return given
-
     @field_validator("tokens")
     @classmethod
     def _none_is_meant(cls, none: NoTokens | None, info: ValidationInfo) -> NoTokens | None:
         require_consistent(none, [key for key in ("token", "token_file") if info.data.get(key)])
         return none
-
-    @field_validator("allowed_hosts")
-    @classmethod
-    def _are_hosts(cls, hosts: tuple[str, ...]) -> tuple[str, ...]:
-        require_hosts(hosts)
-        return hosts
 
     @field_validator("endpoint")
     @classmethod

@@ -12,15 +12,16 @@ from pydantic import BaseModel, ConfigDict, Field, SecretStr, ValidationInfo, fi
 
 from collector.assembly.settings import AssemblyLimits
 from collector.redaction.settings import RedactSettings
-from ragvigil.model.endpoint import (
-    require_authorities,
-    require_file,
-    require_fit,
-    require_guarded,
-    require_hosts,
-    require_pair,
+from ragvigil.listener.fields import (
+    ClientAuthorities,
+    HostNames,
+    ReadableFile,
+    TlsKey,
+    Token,
+    TokenFile,
 )
-from ragvigil.model.token import NotAllowed, NoTokens, read_token, require_consistent, require_given
+from ragvigil.model.endpoint import require_guarded
+from ragvigil.model.token import NotAllowed, NoTokens, read_token, require_consistent
 
 TOKENS = tuple(
     f"{name}_token{form}" for name in ("grpc", "http", "admin") for form in ("", "_file")
@@ -95,32 +96,32 @@ class CollectorSettings(BaseModel):
     insecure: bool = Field(
         default=False, description="allow an address that is not loopback without TLS"
     )
-    tls_certificate: Path | None = Field(
+    tls_certificate: ReadableFile | None = Field(
         default=None, description="PEM file for both listeners; with tls_key it turns TLS on"
     )
-    tls_key: Path | None = Field(
+    tls_key: TlsKey = Field(
         default=None, validate_default=True, description="PEM file of the certificate's key"
     )
-    tls_client_ca: Path | None = Field(
+    tls_client_ca: ClientAuthorities | None = Field(
         default=None,
         description="PEM file of authorities; a sender must show a certificate that one signed",
     )
-    grpc_token: SecretStr | None = Field(
+    grpc_token: Token | None = Field(
         default=None, description="token that OTLP/gRPC requires; not needed on loopback"
     )
-    grpc_token_file: Path | None = Field(
+    grpc_token_file: TokenFile | None = Field(
         default=None, description="file with the token, instead of the token itself"
     )
-    http_token: SecretStr | None = Field(
+    http_token: Token | None = Field(
         default=None, description="token that OTLP/HTTP requires; not needed on loopback"
     )
-    http_token_file: Path | None = Field(
+    http_token_file: TokenFile | None = Field(
         default=None, description="file with the token, instead of the token itself"
     )
-    admin_token: SecretStr | None = Field(
+    admin_token: Token | None = Field(
         default=None, description="token that may also declare a backfill, on both listeners"
     )
-    admin_token_file: Path | None = Field(
+    admin_token_file: TokenFile | None = Field(
         default=None, description="file with the token, instead of the token itself"
     )
     tokens: NoTokens | None = Field(
@@ -128,7 +129,7 @@ class CollectorSettings(BaseModel):
         description='"none": no sender needs a token, on loopback only; '
         "the same as no token at all, but written",
     )
-    allowed_hosts: tuple[str, ...] = Field(
+    allowed_hosts: HostNames = Field(
         default=(),
         description="further Host names that OTLP/HTTP answers to on loopback; elsewhere a token "
         "is needed, and any name will do",
@@ -139,42 +140,6 @@ class CollectorSettings(BaseModel):
     assembly: AssemblyLimits = AssemblyLimits()
     redact: RedactSettings = RedactSettings()
     routes: RouteSettings = RouteSettings()
-
-    @field_validator("tls_key")
-    @classmethod
-    def _tls_is_whole(cls, key: Path | None, info: ValidationInfo) -> Path | None:
-        require_pair(info.data.get("tls_certificate", key), key)
-        return key
-
-    @field_validator(
-        "tls_certificate",
-        "tls_key",
-        "tls_client_ca",
-        "grpc_token_file",
-        "http_token_file",
-        "admin_token_file",
-    )
-    @classmethod
-    def _file_exists(cls, path: Path | None) -> Path | None:
-        return require_file(path)
-
-    @field_validator("tls_key")
-    @classmethod
-    def _tls_fits(cls, key: Path | None, info: ValidationInfo) -> Path | None:
-        require_fit(info.data.get("tls_certificate"), key)
-        return key
-
-    @field_validator("tls_client_ca")
-    @classmethod
-    def _authorities_are_of_use(cls, path: Path | None, info: ValidationInfo) -> Path | None:
-        require_authorities(path, has_tls=info.data.get("tls_key", True) is not None)
-        return path
-
-    @field_validator(*TOKENS)
-    @classmethod
-    def _is_a_token(cls, given: SecretStr | Path | None) -> SecretStr | Path | None:
-        require_given(given)
-        return given
 
     @field_validator("admin_token", "admin_token_file")
     @classmethod
@@ -192,12 +157,6 @@ class CollectorSettings(BaseModel):
     def _none_is_meant(cls, none: NoTokens | None, info: ValidationInfo) -> NoTokens | None:
         require_consistent(none, [key for key in TOKENS if info.data.get(key)])
         return none
-
-    @field_validator("allowed_hosts")
-    @classmethod
-    def _are_hosts(cls, hosts: tuple[str, ...]) -> tuple[str, ...]:
-        require_hosts(hosts)
-        return hosts
 
     @field_validator("grpc_endpoint", "http_endpoint")
     @classmethod

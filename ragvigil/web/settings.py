@@ -11,14 +11,8 @@ from urllib.parse import urlsplit
 
 from pydantic import BaseModel, ConfigDict, Field, SecretStr, ValidationInfo, field_validator
 
-from ragvigil.model.endpoint import (
-    require_authorities,
-    require_file,
-    require_fit,
-    require_guarded,
-    require_hosts,
-    require_pair,
-)
+from ragvigil.listener.fields import ClientAuthorities, HostNames, ReadableFile, TlsKey
+from ragvigil.model.endpoint import require_guarded
 from ragvigil.model.token import (
     NotAllowed,
     NoTokens,
@@ -55,7 +49,7 @@ class WebSettings(BaseModel):
         description="address of the runbook that alerts link to; "
         "without it `/runbook` of the daemon",
     )
-    allowed_hosts: tuple[str, ...] = Field(
+    allowed_hosts: HostNames = Field(
         default=(),
         description="further Host names to answer to, besides loopback, endpoint and external_url",
     )
@@ -70,7 +64,7 @@ class WebSettings(BaseModel):
         default=None, description="may also approve golden cases and new levels"
     )
     admin_token: SecretStr | None = Field(default=None, description="may do everything")
-    tokens_file: Path | None = Field(
+    tokens_file: ReadableFile | None = Field(
         default=None, description="file with further tokens, one `role token` a line"
     )
     tokens: NoTokens | None = Field(
@@ -78,11 +72,13 @@ class WebSettings(BaseModel):
         description='"none": nobody needs a token and everybody is admin, on loopback only; '
         "the same as no token at all, but written",
     )
-    tls_certificate: Path | None = Field(default=None, description="PEM file; with tls_key: HTTPS")
-    tls_key: Path | None = Field(
+    tls_certificate: ReadableFile | None = Field(
+        default=None, description="PEM file; with tls_key: HTTPS"
+    )
+    tls_key: TlsKey = Field(
         default=None, validate_default=True, description="PEM file of the certificate's key"
     )
-    tls_client_ca: Path | None = Field(
+    tls_client_ca: ClientAuthorities | None = Field(
         default=None,
         description="PEM file of authorities; a client must show a certificate that one signed, "
         "besides its token",
@@ -111,35 +107,6 @@ class WebSettings(BaseModel):
         scheme = "https" if self.tls_key else "http"
         base = self.external_url or f"{scheme}://{self.endpoint}"
         return self.runbook_url or f"{base}/runbook"
-
-    @field_validator("tls_key")
-    @classmethod
-    def _tls_is_whole(cls, key: Path | None, info: ValidationInfo) -> Path | None:
-        require_pair(info.data.get("tls_certificate", key), key)
-        return key
-
-    @field_validator("tokens_file", "tls_certificate", "tls_key", "tls_client_ca")
-    @classmethod
-    def _file_exists(cls, path: Path | None) -> Path | None:
-        return require_file(path)
-
-    @field_validator("tls_key")
-    @classmethod
-    def _tls_fits(cls, key: Path | None, info: ValidationInfo) -> Path | None:
-        require_fit(info.data.get("tls_certificate"), key)
-        return key
-
-    @field_validator("tls_client_ca")
-    @classmethod
-    def _authorities_are_of_use(cls, path: Path | None, info: ValidationInfo) -> Path | None:
-        require_authorities(path, has_tls=info.data.get("tls_key", True) is not None)
-        return path
-
-    @field_validator("allowed_hosts")
-    @classmethod
-    def _are_hosts(cls, hosts: tuple[str, ...]) -> tuple[str, ...]:
-        require_hosts(hosts)
-        return hosts
 
     @field_validator(*TOKENS)
     @classmethod

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from urllib.parse import urlsplit
 
-from pydantic import BaseModel, ConfigDict, Field, SecretStr, ValidationInfo, field_validator
+from pydantic import BaseModel, ConfigDict, Field, field_validator
 
-from ragvigil.model.endpoint import require_authorities, require_file, require_fit, require_pair
-from ragvigil.model.token import read_token, require_given
+from ragvigil.listener.fields import Authorities, ReadableFile, TlsKey, Token, TokenFile
+from ragvigil.model.token import read_token
 
 
 class ClientSettings(BaseModel):
@@ -21,21 +20,23 @@ class ClientSettings(BaseModel):
         description="address of the API, as in https://ragvigil.example:8088; "
         "empty is the [web] endpoint of these settings",
     )
-    token: SecretStr | None = Field(
+    token: Token | None = Field(
         default=None, description="token that is sent to the API, instead of those of [web]"
     )
-    token_file: Path | None = Field(default=None, description="file that holds the token instead")
-    ca_file: Path | None = Field(
+    token_file: TokenFile | None = Field(
+        default=None, description="file that holds the token instead"
+    )
+    ca_file: Authorities | None = Field(
         default=None,
         description="PEM file of the authority that signed the daemon's certificate. Without it "
         "the daemon of these settings must show exactly its tls_certificate, another one a "
         "certificate that this system trusts",
     )
-    tls_certificate: Path | None = Field(
+    tls_certificate: ReadableFile | None = Field(
         default=None,
         description="PEM file of the certificate that a daemon with tls_client_ca asks for",
     )
-    tls_key: Path | None = Field(
+    tls_key: TlsKey = Field(
         default=None, validate_default=True, description="PEM file of the certificate's key"
     )
     insecure: bool = Field(
@@ -51,35 +52,6 @@ class ClientSettings(BaseModel):
         if parts.username or parts.password or parts.query or parts.fragment:
             raise ValueError("an address only: the token belongs into token_file")
         return url.rstrip("/")
-
-    @field_validator("tls_key")
-    @classmethod
-    def _tls_is_whole(cls, key: Path | None, info: ValidationInfo) -> Path | None:
-        require_pair(info.data.get("tls_certificate", key), key)
-        return key
-
-    @field_validator("token_file", "ca_file", "tls_certificate", "tls_key")
-    @classmethod
-    def _file_exists(cls, path: Path | None) -> Path | None:
-        return require_file(path)
-
-    @field_validator("token", "token_file")
-    @classmethod
-    def _is_a_token(cls, given: SecretStr | Path | None) -> SecretStr | Path | None:
-        require_given(given)
-        return given
-
-    @field_validator("ca_file")
-    @classmethod
-    def _holds_authorities(cls, path: Path | None) -> Path | None:
-        require_authorities(path)
-        return path
-
-    @field_validator("tls_key")
-    @classmethod
-    def _tls_fits(cls, key: Path | None, info: ValidationInfo) -> Path | None:
-        require_fit(info.data.get("tls_certificate"), key)
-        return key
 
     def secret(self) -> str | None:
         """The token of this section. Raises ValueError if its file holds none any more."""
