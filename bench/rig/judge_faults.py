@@ -34,7 +34,8 @@ from ragvigil.llm.client import open_client
 from ragvigil.llm.outcome import FailureKind, Purpose
 from ragvigil.model.record import RagRecord
 from ragvigil.model.score import Score
-from scorers.judge.asker import JUDGE, Asker, count_missing
+from scorers.judge.asker import Asker, count_missing
+from scorers.judge.verdicts import JUDGE
 from tests.llm_server import LlmServer
 
 REASONS = {*FailureKind, "incomplete"}

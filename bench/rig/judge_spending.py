@@ -14,7 +14,7 @@ from bench.rig.judge_faulty import LONG_PATIENCE, NOW, ON_THE_WAY, at_once, sett
 from ragvigil.llm.settings import LlmSettings
 from ragvigil.llm.spending import Pot
 from ragvigil.model.record import RagRecord
-from scorers.judge.asker import JUDGE
+from scorers.judge.verdicts import JUDGE
 from tests.content_judge import ContentJudge
 from tests.llm_server import Fault, LlmServer
 

@@ -18,13 +18,11 @@ from ragvigil.model.score import Kind, Score
 from scorers.judge import metrics
 from scorers.judge.question import Question, ask_about
 from scorers.judge.references import References
-from scorers.judge.verdicts import Incomplete, read_scores
+from scorers.judge.verdicts import JUDGE, Incomplete, read_scores
 from scorers.rubric import Rubric
 
 log = structlog.get_logger()
 
-JUDGE = "judge"
-"""`Score.absent` of a score without a verdict; coverage counts it."""
 TRANSIENT = frozenset(
     {
         FailureKind.TIMEOUT,
@@ -59,7 +57,8 @@ class RubricResult:
 class Asker:
     """Asks one model about records. `model` is its name in the settings.
 
-    `most_characters` bounds a prompt. `is_fresh` bypasses the cache of replies.
+    `most_characters` bounds a prompt. `is_fresh` bypasses the cache of replies. `strict_quotes` is
+    that of `read_scores`.
     """
 
     client: Client
@@ -68,6 +67,7 @@ class Asker:
     chance: random.Random
     references: References
     is_fresh: bool = False
+    strict_quotes: bool = False
 
     async def ask(self, record: RagRecord, family: Family, purpose: Purpose) -> RubricResult:
         """The scores of a family of rubrics; never raises for a failure of the provider."""
@@ -115,7 +115,13 @@ class Asker:
     def _read(
         self, family: Family, questions: Sequence[Question], answers: Sequence[BaseModel]
     ) -> RubricResult:
-        read = read_scores(questions, answers, judge=self.model, derived=family.derived)
+        read = read_scores(
+            questions,
+            answers,
+            judge=self.model,
+            derived=family.derived,
+            strict_quotes=self.strict_quotes,
+        )
         if isinstance(read, Incomplete):
             return self._missing(family, "incomplete", read.reason)
         return RubricResult(scores=read)

@@ -257,6 +257,7 @@ class JudgeJob:
                 most_characters=settings.max_characters,
                 chance=random.Random(),
                 references=self._references,
+                strict_quotes=settings.strict_quotes,
             ),
             self._queue,
             asked_families,

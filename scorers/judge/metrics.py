@@ -19,6 +19,11 @@ MISSING = Counter(
     "Verdicts that the judge did not give, by reason; never a score of 0.",
     ["rubric", "reason"],
 )
+QUOTES = Counter(
+    "ragvigil_judge_quotes",
+    "Quotes by which a judge proves its grades, by result: found in the text, or not_found.",
+    ["rubric", "judge", "result"],
+)
 THINNING = Gauge(
     "ragvigil_judge_thinning", "Factor that the budget leaves of the sampling rates, 0 to 1."
 )

@@ -51,6 +51,11 @@ class JudgeSettings(LlmSettings):
     rounds: int = Field(
         default=5, ge=1, le=100, description="times an answer is tried while the API is down"
     )
+    strict_quotes: bool = Field(
+        default=False,
+        description="count a verdict whose quote is not in the text as unproven (a claim as "
+        "unsupported), rather than the score as missing; moves the means",
+    )
     backfill: bool = Field(
         default=False, description="judge replayed and imported traffic too (see `judge cost`)"
     )

@@ -1,16 +1,18 @@
 """Computes scores from a judge's verdicts: the judge never names a score (ADR 10).
 
-Every quote is searched in the record; a verdict whose quote is not found gets the rubric's grade
-`without_quote`. The score of a record with a text that addresses a model is withheld (label
-`injection_suspected`): what it would have been is in the details as `value`.
+Every quote is searched in the record. A verdict whose quote is not found is not accepted: a score
+that depends on it is missing (label `downgraded`), since neither the judge's grade nor another one
+is proven. The strict reading gives such a verdict the rubric's grade `without_quote` instead. The
+score of a record with a text that addresses a model is withheld (label `injection_suspected`): what
+it would have been is in the details as `value`.
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, TypeAlias
 
 from pydantic import BaseModel
 
@@ -27,6 +29,17 @@ from scorers.text.quotation import is_quoted
 
 SHOWN = 300
 """Most characters of a quote, a claim or a reason in the details."""
+JUDGE = "judge"
+"""`Score.absent` of a score without a verdict; coverage counts it."""
+QUOTES, DOWNGRADED = "quotes", "downgraded"
+"""In the details: quotes that were searched, and those not found. The second is also the label of a
+score that is missing for one."""
+PLACES = {
+    QuoteFrom.ITEM: "the chunk",
+    QuoteFrom.CONTEXT: "the chunks",
+    QuoteFrom.ANSWER: "the answer",
+    QuoteFrom.REFERENCE: "the references",
+}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -38,13 +51,18 @@ class Incomplete:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Verdict:
-    """The grade of an item after its quote was checked; `given` is the judge's grade."""
+    """The judge's grade of an item, `given`, and `grade`: the same, or `without_quote`'s."""
 
     item: Item
     grade: Grade
-    given: str
+    given: Grade
     quote: str = ""
     reason: str = ""
+
+    @property
+    def is_accepted(self) -> bool:
+        """Whether its quote was found, or its grade needs none."""
+        return self.grade == self.given
 
     @property
     def evidence(self) -> dict[str, object]:
@@ -56,9 +74,13 @@ class Verdict:
             "text": self.item.text[:SHOWN],
             "quote": self.quote[:SHOWN],
             "reason": self.reason[:SHOWN],
-            "given": self.given if self.given != self.grade.name else "",
+            "given": "" if self.is_accepted else self.given.name,
         }
         return {name: value for name, value in every.items() if value or name == "item"}
+
+
+Choose: TypeAlias = Callable[[Verdict], Grade]
+"""The grade of a verdict that a reading counts: the accepted one, or the judge's."""
 
 
 def read_scores(
@@ -67,11 +89,13 @@ def read_scores(
     *,
     judge: str,
     derived: Sequence[Rubric] | None = None,
+    strict_quotes: bool = False,
 ) -> tuple[Score, ...] | Incomplete:
     """The score of the rubric that was asked, then those derived from its grades.
 
     `questions` are all questions about one record; `answers` are in their order. `derived` are the
-    rubrics to compute from the grades, by default all.
+    rubrics to compute from the grades, by default all. `strict_quotes`: a verdict whose quote is
+    not found counts as `without_quote`, and leaves no score missing.
     """
     if not questions or len(questions) != len(answers):
         return Incomplete(reason=f"{len(answers)} replies to {len(questions)} questions")
@@ -80,29 +104,90 @@ def read_scores(
         for question, answer in zip(questions, answers, strict=True)
     ]
     first = questions[0]
-    verdicts_by_item: dict[str, Verdict] = {}
+    verdicts: list[Verdict] = []
     for question, reply in zip(questions, replies, strict=True):
-        verdicts = _verdicts(question, reply)
-        if isinstance(verdicts, Incomplete):
-            return verdicts
-        for verdict in verdicts:
-            # A claim is asked with every part of the context: support anywhere is support.
-            before = verdicts_by_item.get(verdict.item.name)
-            verdicts_by_item[verdict.item.name] = (
-                verdict if before is None else _better_verdict(before, verdict, first.table)
-            )
-    lacking = [item.name for item in first.material.items if item.name not in verdicts_by_item]
+        read = _verdicts(question, reply)
+        if isinstance(read, Incomplete):
+            return read
+        verdicts += read
+    known = {verdict.item.name for verdict in verdicts}
+    lacking = [item.name for item in first.material.items if item.name not in known]
     if lacking:
         return Incomplete(reason=f"no verdict on {', '.join(lacking[:5])}")
-    score = _score(first, list(verdicts_by_item.values()), replies, judge)
-    if first.table.about is not About.CHUNKS:
-        return (score,)
     if derived is None:
         derived = derived_from(first.rubric.name, load_rubrics())
-    chunks = _chunks(first, verdicts_by_item)
-    return (
+    reading = _Reading(question=first, verdicts=verdicts, replies=replies, derived=derived)
+    proven = reading.scores(judge, lambda verdict: verdict.grade)
+    if strict_quotes or all(verdict.is_accepted for verdict in verdicts):
+        return proven
+    believed = reading.scores(judge, lambda verdict: verdict.given)
+    # A score that is the same either way does not depend on the verdicts that are not accepted.
+    return tuple(
+        score if score.value == other.value else _missing(score, first.table, reading.quotes)
+        for score, other in zip(proven, believed, strict=True)
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Reading:
+    """All verdicts on one record, of which several may be about one item."""
+
+    question: Question
+    verdicts: Sequence[Verdict]
+    replies: Sequence[Mapping[str, Any]]
+    derived: Sequence[Rubric]
+
+    @property
+    def quotes(self) -> dict[str, int]:
+        """How many quotes were searched, and how many of them were not found."""
+        return {
+            QUOTES: sum(verdict.given.quote for verdict in self.verdicts),
+            DOWNGRADED: sum(not verdict.is_accepted for verdict in self.verdicts),
+        }
+
+    def scores(self, judge: str, choose: Choose) -> tuple[Score, ...]:
+        """The score of the rubric and those derived from it, by the grades that `choose` gives."""
+        question = self.question
+        table, record = question.table, question.record
+        by_item = _best_by_item(self.verdicts, table, choose)
+        score = _score(question, list(by_item.values()), self.replies, judge)
+        score = replace(score, details={**score.details, **self.quotes})
+        if table.about is not About.CHUNKS:
+            return (score,)
+        chunks = _chunks(question, by_item)
+        return (
+            score,
+            *(derive(rubric, table, record, chunks, score) for rubric in self.derived),
+        )
+
+
+def _best_by_item(
+    verdicts: Sequence[Verdict], table: JudgeTable, choose: Choose
+) -> dict[str, Verdict]:
+    """The best verdict on each item, with the grade that counts.
+
+    Each verdict on a claim comes from another part of the context: support anywhere is support.
+    """
+    order = [grade.name for grade in table.grades]
+    best: dict[str, Verdict] = {}
+    for verdict in verdicts:
+        chosen = replace(verdict, grade=choose(verdict))
+        before = best.get(verdict.item.name)
+        if before is None or order.index(chosen.grade.name) < order.index(before.grade.name):
+            best[verdict.item.name] = chosen
+    return best
+
+
+def _missing(score: Score, table: JudgeTable, quotes: Mapping[str, int]) -> Score:
+    """The score as one without a value: it depends on a verdict that is not accepted."""
+    place = PLACES[table.quote_from or QuoteFrom.CONTEXT]
+    counts = f"{quotes[DOWNGRADED]} of {quotes[QUOTES]} quotes"
+    return replace(
         score,
-        *(derive(rubric, first.table, first.record, chunks, score) for rubric in derived),
+        value=None,
+        label=DOWNGRADED,
+        absent=JUDGE,
+        explanation=f"verdict not accepted: its quote is not in {place} ({counts})",
     )
 
 
@@ -166,10 +251,14 @@ def _verdict(question: Question, item: Item, entry: Mapping[str, Any]) -> Verdic
     grade = next((candidate for candidate in table.grades if candidate.name == name), None)
     if grade is None:
         return None
-    if grade.quote and not is_quoted(quote, _quotable(question, item)):
-        grade = table.grade(table.without_quote)
-    reason = str(entry.get("reason", ""))
-    return Verdict(item=item, grade=grade, given=name, quote=quote, reason=reason)
+    is_accepted = not grade.quote or is_quoted(quote, _quotable(question, item))
+    return Verdict(
+        item=item,
+        grade=grade if is_accepted else table.grade(table.without_quote),
+        given=grade,
+        quote=quote,
+        reason=str(entry.get("reason", "")),
+    )
 
 
 def _quotable(question: Question, item: Item) -> list[str]:
@@ -183,12 +272,6 @@ def _quotable(question: Question, item: Item) -> list[str]:
     if table.quote_from is QuoteFrom.ITEM:
         return [passage.text for passage in passages if passage.name == item.passage]
     return [passage.text for passage in passages]
-
-
-def _better_verdict(first: Verdict, other: Verdict, table: JudgeTable) -> Verdict:
-    """The better of two verdicts on one item, each from another part of the context."""
-    order = [grade.name for grade in table.grades]
-    return min(first, other, key=lambda verdict: order.index(verdict.grade.name))
 
 
 def _score(
@@ -212,7 +295,6 @@ def _score(
     details: dict[str, object] = {
         "grades": dict(counts),
         "verdicts": [verdict.evidence for verdict in verdicts],
-        "downgraded": sum(verdict.given != verdict.grade.name for verdict in verdicts),
         "failure_type": failure,
         "failure_mode": mode,
     } | nugget_scores(table, graded)

@@ -25,6 +25,7 @@ from ragvigil.store.scores.judged import Key, StoredRecord
 from scorers.judge import metrics
 from scorers.judge.asker import Asker, Family, count_missing
 from scorers.judge.queue import JudgeQueue, QueuedRecord, content_hash
+from scorers.judge.quotes import QuoteTally
 from scorers.judge.sampling import next_thinning
 
 log = structlog.get_logger()
@@ -71,6 +72,7 @@ class Judge:
         budget: Budget | None = None,
     ) -> None:
         self.thinning = 1.0
+        self.quotes = QuoteTally(asker.model)
         self._budget = budget
         self._paced = clock()
         self._asker, self._queue, self._families = asker, queue, tuple(families)
@@ -114,6 +116,7 @@ class Judge:
         results = await asyncio.gather(
             *(asker.ask(record, family, purpose) for record in records for family in families)
         )
+        self.quotes.add(score for result in results for score in result.scores)
         each = len(families)
         if not each:
             return [() for _ in records]
@@ -202,6 +205,7 @@ class Judge:
         for verdicts in done:
             metrics.RECORDS.labels(verdicts.waiting.stream, "judged").inc()
             count_missing(verdicts.scores)
+            self.quotes.add(verdicts.scores)
         return True
 
     def _put_back(self, records: Sequence[QueuedRecord]) -> None:

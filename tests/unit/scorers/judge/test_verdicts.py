@@ -83,25 +83,76 @@ def test_a_score_says_who_judged_what_by_which_version() -> None:
     json.dumps(dict(score.details))
 
 
-@pytest.mark.parametrize("grade", ["supported", "partial", "contradicted"])
-@pytest.mark.parametrize(
-    "quote", ["", "refunds", "refunds take 6 to 7 business days", "not there at all"]
-)
-def test_a_verdict_whose_quote_is_not_in_the_record_is_downgraded(grade: str, quote: str) -> None:
+WRONG_QUOTES = ["", "refunds", "refunds take 6 to 7 business days", "not there at all"]
+
+
+@pytest.mark.parametrize("grade", ["supported", "partial"])
+@pytest.mark.parametrize("quote", WRONG_QUOTES)
+def test_a_score_that_depends_on_a_wrong_quote_is_missing(grade: str, quote: str) -> None:
     score = of_claims(GOOD, verdict(grade, quote), verdict("supported", FEE))
-    assert (score.value, score.label) == (0.5, "")
-    assert score.details["downgraded"] == 1
+    assert (score.value, score.label, score.absent) == (None, "downgraded", "judge")
+    assert score.explanation == (
+        "verdict not accepted: its quote is not in the chunks (1 of 2 quotes)"
+    )
+    assert (score.details["quotes"], score.details["downgraded"]) == (2, 1)
     evidence = score.details["verdicts"]
     assert isinstance(evidence, list)
     assert (evidence[0]["grade"], evidence[0]["given"]) == ("unsupported", grade)
 
 
+@pytest.mark.parametrize("quote", WRONG_QUOTES)
+def test_a_score_that_is_the_same_without_the_quote_stands(quote: str) -> None:
+    score = of_claims(GOOD, verdict("contradicted", quote), verdict("supported", FEE))
+    assert (score.value, score.label, score.absent) == (0.5, "", "")
+    assert score.details["downgraded"] == 1
+
+
+def test_the_strict_reading_counts_a_wrong_quote_as_no_support() -> None:
+    questions = questions_about("groundedness")
+    by_item = {"s1": verdict("supported", "not there at all"), "s2": verdict("supported", FEE)}
+    read = read_scores(
+        questions, [reply(questions[0], by_item)], judge="openai:m", strict_quotes=True
+    )
+    assert not isinstance(read, Incomplete)
+    assert (read[0].value, read[0].absent) == (0.5, "")
+    assert read[0].explanation == "1 x supported, 1 x unsupported"
+
+
+def test_a_claim_that_another_part_proves_needs_no_second_proof() -> None:
+    far = tuple(Document(chunk_id=f"{n}", content=f"Other {n}. " + "So. " * 300) for n in range(6))
+    questions = questions_about(
+        "groundedness", replace(GOOD, context=(*far, *GOOD.context)), most=6000
+    )
+    assert len(questions) > 1
+    replies = [
+        reply(
+            question,
+            {
+                "s1": verdict("supported", QUOTE if n == 0 else "not there at all"),
+                "s2": verdict("supported", FEE),
+            },
+        )
+        for n, question in enumerate(questions)
+    ]
+    score = scores(questions, *replies)["groundedness"]
+    assert (score.value, score.absent, score.details["downgraded"]) == (
+        1.0, "", len(questions) - 1,
+    )  # fmt: skip
+
+
 def test_a_quote_from_another_chunk_proves_nothing_about_this_one() -> None:
     questions = questions_about("context_relevance")
     by_item = {"c1": verdict(3, FEE), "c2": verdict(0), "c3": verdict(3, FEE)}
-    score = scores(questions, reply(questions[0], by_item))["context_relevance"]
-    assert score.details["grades"] == {"1": 1, "0": 1, "3": 1}
-    assert score.value == pytest.approx((1 / 3 + 0 + 1) / 3)
+    found = scores(questions, reply(questions[0], by_item))
+    relevance = found["context_relevance"]
+    assert (relevance.value, relevance.label) == (None, "downgraded")
+    assert relevance.explanation.startswith("verdict not accepted: its quote is not in the chunk (")
+    assert relevance.details["grades"] == {"1": 1, "0": 1, "3": 1}
+    # c3 is proven, so that one chunk is relevant whatever c1 is; the order is not known.
+    assert (found["answerable"].value, found["answerable"].absent) == (1.0, "")
+    assert (found["context_precision"].value, found["context_precision"].label) == (
+        None, "downgraded",
+    )  # fmt: skip
 
 
 def test_a_contradiction_is_a_label_and_a_verdict_that_does_not_count_is_none() -> None:
@@ -333,10 +384,26 @@ WORTH = {"supported": 2, "partial": 1, "contradicted": 0, "unsupported": 0}
 def test_any_verdicts_give_a_score_in_range_that_a_proven_claim_never_lowers(
     given_: list[tuple[str, str]], place: int
 ) -> None:
-    before = of_claims(GOOD, *(verdict(*fields) for fields in given_)).value
+    before = strictly(given_)
     better = [*given_]
     better[place] = ("supported", QUOTE)
-    after = of_claims(GOOD, *(verdict(*fields) for fields in better)).value
+    after = strictly(better)
     assert before is None or 0 <= before <= 1
     assert after is not None
     assert before is None or given_[place][0] == "no_claim" or after >= before
+
+
+@settings(deadline=None)
+@given(claims)
+def test_a_score_is_that_of_the_strict_reading_or_missing(given_: list[tuple[str, str]]) -> None:
+    score = of_claims(GOOD, *(verdict(*fields) for fields in given_))
+    assert score.absent == "judge" or score.value == strictly(given_)
+    assert (score.absent == "judge") is (score.label == "downgraded")
+
+
+def strictly(claims_: Sequence[tuple[str, str]]) -> float | None:
+    questions = questions_about("groundedness")
+    by_item = {f"s{n}": verdict(*fields) for n, fields in enumerate(claims_, 1)}
+    read = read_scores(questions, [reply(questions[0], by_item)], judge="m", strict_quotes=True)
+    assert not isinstance(read, Incomplete)
+    return read[0].value

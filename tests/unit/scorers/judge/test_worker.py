@@ -19,7 +19,8 @@ from ragvigil.model.score import Kind, Score, Stream
 from ragvigil.store.engine.errors import Unavailable
 from ragvigil.store.records.record_rows import Stamp
 from ragvigil.store.scores.judged import Key, StoredRecord
-from scorers.judge.asker import JUDGE, Asker
+from scorers.judge.asker import Asker
+from scorers.judge.verdicts import JUDGE
 from scorers.judge.job import families
 from scorers.judge.queue import JudgeQueue, QueuedRecord, content_hash
 from scorers.judge.references import References
