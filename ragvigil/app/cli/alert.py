@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from ragvigil.app.cli.options import Config, Json
+from ragvigil.app.cli.options import Config, Json, asks_daemon, reads_settings
 
 if TYPE_CHECKING:
     from alerts.settings import MetricsSettings
@@ -19,17 +19,18 @@ alert = typer.Typer(help="Alert rules, and a test of the way to your pager.", no
 
 
 @alert.command("test")
+@asks_daemon
 def raise_test(config: Config = None, json: Json = False) -> None:
     """Raises the alert RagvigilTestAlert for five minutes, to see whether your pager gets it."""
-    from ragvigil.app.cli import api_client
-    from ragvigil.app.settings import load
+    from ragvigil.app.cli import api_client, triage
 
-    settings = load(config)
+    settings = triage.settings_of(config)
     reply = api_client.post(settings, "alerts/test", {}, role="triager")
     print(json_.dumps(reply) if json else instructions(reply, scrape(settings.metrics)))
 
 
 @alert.command("rules")
+@reads_settings
 def rules(
     to: Annotated[Path, typer.Option("--to", help="Folder for the rule files; it is created.")],
     config: Config = None,

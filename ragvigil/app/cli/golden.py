@@ -10,7 +10,7 @@ from typing import Annotated
 import typer
 
 from ragvigil.app.cli import triage
-from ragvigil.app.cli.options import Config, Json
+from ragvigil.app.cli.options import Config, Json, asks_daemon, reads_settings
 from ragvigil.app.cli.triage import Actor, Words
 
 golden = typer.Typer(
@@ -34,6 +34,7 @@ FailureMode = Annotated[
 
 
 @golden.command("list")
+@asks_daemon
 def list_(
     config: Config = None,
     state: Annotated[
@@ -52,6 +53,7 @@ def list_(
 
 
 @golden.command("show")
+@asks_daemon
 def show(case: Id, config: Config = None, json: Json = False) -> None:
     """One case: near-duplicates, leaks into the prompt, what was done, and its runs."""
     from ragvigil.app.cli.output.golden import print_case
@@ -60,6 +62,7 @@ def show(case: Id, config: Config = None, json: Json = False) -> None:
 
 
 @golden.command("propose")
+@asks_daemon
 def propose(
     config: Config = None,
     trace: Annotated[str, typer.Option(help="Id of a trace that the daemon stored.")] = "",
@@ -90,6 +93,7 @@ def propose(
 
 
 @golden.command("edit")
+@asks_daemon
 def edit(
     case: Id,
     config: Config = None,
@@ -128,6 +132,7 @@ def edit(
 
 
 @golden.command("sign")
+@asks_daemon
 def sign(
     case: Id,
     config: Config = None,
@@ -157,6 +162,7 @@ def sign(
 
 
 @golden.command("reject")
+@asks_daemon
 def reject(
     case: Id, config: Config = None, actor: Actor = "", text: Words = "", json: Json = False
 ) -> None:
@@ -168,6 +174,7 @@ def reject(
 
 
 @golden.command("run")
+@asks_daemon
 def run(case: Id, config: Config = None, json: Json = False) -> None:
     """Runs a case now, against the service or its stored trace."""
     from ragvigil.app.cli.output.golden import print_run
@@ -176,6 +183,7 @@ def run(case: Id, config: Config = None, json: Json = False) -> None:
 
 
 @golden.command("mix")
+@asks_daemon
 def mix(config: Config = None, json: Json = False) -> None:
     """What the signed cases are, against 40 % canonical, 30 % adversarial, 30 % failure."""
     from ragvigil.app.cli.output.golden import print_mix
@@ -184,6 +192,7 @@ def mix(config: Config = None, json: Json = False) -> None:
 
 
 @golden.command("import")
+@asks_daemon
 def import_(
     file: Annotated[
         Path, typer.Argument(help="JSON lines, or .csv with query, expected_answer; - is JSONL.")
@@ -194,12 +203,12 @@ def import_(
 ) -> None:
     """Proposes every case of a file. Names wrong lines, leaves them out, and exits 1."""
     from ragvigil.app.cli.golden_file import import_cases
-    from ragvigil.app.settings import load
 
-    sys.exit(import_cases(file, load(config), actor or triage.login(), as_json=json))
+    sys.exit(import_cases(file, triage.settings_of(config), actor or triage.login(), as_json=json))
 
 
 @golden.command("export")
+@asks_daemon
 def export(
     config: Config = None,
     form: Annotated[str, typer.Option("--format", help="jsonl or csv.")] = "jsonl",
@@ -213,6 +222,7 @@ def export(
 
 
 @golden.command("check")
+@reads_settings
 def check(
     file: Annotated[
         Path | None, typer.Argument(help="The set's file; default that of the settings.")

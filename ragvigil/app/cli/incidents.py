@@ -9,15 +9,16 @@ from typing import Annotated, Any
 import typer
 
 from ragvigil.app.cli import triage
-from ragvigil.app.cli.options import Config, Json
+from ragvigil.app.cli.options import Config, Json, asks_daemon
 from ragvigil.app.cli.triage import Actor, Words
 
 incidents = typer.Typer(help="What is wrong, one incident a cause.", no_args_is_help=True)
 
-Id = Annotated[str, typer.Argument(help="The incident's id, as `incidents list` shows it.")]
+Id = Annotated[str, typer.Argument(help="The incident's id, or the beginning of it.")]
 
 
 @incidents.command("list")
+@asks_daemon
 def list_(
     config: Config = None,
     state: Annotated[
@@ -35,15 +36,17 @@ def list_(
 
 
 @incidents.command("show")
+@asks_daemon
 def show(incident: Id, config: Config = None, json: Json = False) -> None:
     """One incident: its message, what is worse, what changed before, and what was done."""
     from ragvigil.app.cli.output.incidents import print_incident
 
-    reply = triage.fetch(config, triage.path_of("incidents", incident))
-    print_incident(reply, as_json=json)
+    path = triage.path_of("incidents", triage.whole_id(config, "incidents", incident))
+    print_incident(triage.fetch(config, path), as_json=json)
 
 
 @incidents.command("ack")
+@asks_daemon
 def ack(
     incident: Id, config: Config = None, actor: Actor = "", text: Words = "", json: Json = False
 ) -> None:
@@ -52,6 +55,7 @@ def ack(
 
 
 @incidents.command("snooze")
+@asks_daemon
 def snooze(
     incident: Id,
     config: Config = None,
@@ -67,6 +71,7 @@ def snooze(
 
 
 @incidents.command("expected")
+@asks_daemon
 def expected(
     incident: Id, config: Config = None, actor: Actor = "", text: Words = "", json: Json = False
 ) -> None:
@@ -75,6 +80,7 @@ def expected(
 
 
 @incidents.command("false-page")
+@asks_daemon
 def false_page(
     incident: Id, config: Config = None, actor: Actor = "", text: Words = "", json: Json = False
 ) -> None:
@@ -83,6 +89,7 @@ def false_page(
 
 
 @incidents.command("resolve")
+@asks_daemon
 def resolve(
     incident: Id, config: Config = None, actor: Actor = "", text: Words = "", json: Json = False
 ) -> None:
@@ -102,5 +109,5 @@ def _act(
 ) -> None:
     from ragvigil.app.cli.output.incidents import print_state
 
-    path = triage.path_of("incidents", incident, verb)
+    path = triage.path_of("incidents", triage.whole_id(config, "incidents", incident), verb)
     print_state(triage.act(config, path, actor, text, **values), as_json=as_json)

@@ -9,7 +9,7 @@ from typing import Annotated, Any
 import typer
 
 from ragvigil.app.cli import triage
-from ragvigil.app.cli.options import Config, Json
+from ragvigil.app.cli.options import Config, Json, asks_daemon
 from ragvigil.app.cli.triage import Actor, Words
 
 issues = typer.Typer(
@@ -20,10 +20,11 @@ issues = typer.Typer(
 EXPLAIN_SECONDS = 900.0
 """How long to wait for a root cause: a model reads traces for minutes."""
 
-Id = Annotated[str, typer.Argument(help="The issue's id, as `issues list` shows it.")]
+Id = Annotated[str, typer.Argument(help="The issue's id, or the beginning of it.")]
 
 
 @issues.command("list")
+@asks_daemon
 def list_(
     config: Config = None,
     state: Annotated[
@@ -51,14 +52,17 @@ def list_(
 
 
 @issues.command("show")
+@asks_daemon
 def show(issue: Id, config: Config = None, json: Json = False) -> None:
     """One issue: how many answers, where, in which versions, why, examples, what was done."""
     from ragvigil.app.cli.output.issues import print_issue
 
-    print_issue(triage.fetch(config, triage.path_of("issues", issue)), as_json=json)
+    path = triage.path_of("issues", triage.whole_id(config, "issues", issue))
+    print_issue(triage.fetch(config, path), as_json=json)
 
 
 @issues.command("pairs")
+@asks_daemon
 def pairs(config: Config = None, json: Json = False) -> None:
     """Issues that look alike: `issues merge` confirms, `issues unmerge` keeps them apart."""
     from ragvigil.app.cli.output.issues import print_pairs
@@ -67,6 +71,7 @@ def pairs(config: Config = None, json: Json = False) -> None:
 
 
 @issues.command("ack")
+@asks_daemon
 def ack(
     issue: Id, config: Config = None, actor: Actor = "", text: Words = "", json: Json = False
 ) -> None:
@@ -75,6 +80,7 @@ def ack(
 
 
 @issues.command("resolve")
+@asks_daemon
 def resolve(
     issue: Id,
     config: Config = None,
@@ -90,6 +96,7 @@ def resolve(
 
 
 @issues.command("ignore")
+@asks_daemon
 def ignore(
     issue: Id,
     config: Config = None,
@@ -109,6 +116,7 @@ def ignore(
 
 
 @issues.command("reopen")
+@asks_daemon
 def reopen(
     issue: Id, config: Config = None, actor: Actor = "", text: Words = "", json: Json = False
 ) -> None:
@@ -117,6 +125,7 @@ def reopen(
 
 
 @issues.command("assign")
+@asks_daemon
 def assign(
     issue: Id,
     to: Annotated[str, typer.Argument(help="Who works on it; empty for nobody.")],
@@ -130,6 +139,7 @@ def assign(
 
 
 @issues.command("rename")
+@asks_daemon
 def rename(
     issue: Id,
     name: Annotated[str, typer.Argument(help="The new name.")],
@@ -143,6 +153,7 @@ def rename(
 
 
 @issues.command("merge")
+@asks_daemon
 def merge(
     issue: Id,
     other: Annotated[str, typer.Argument(help="The issue with the same cause.")],
@@ -152,10 +163,12 @@ def merge(
     json: Json = False,
 ) -> None:
     """Makes two issues one: the older id stays, and the other leads to it."""
+    other = triage.whole_id(config, "issues", other)
     _act(issue, "merge", config, actor, text, other=other, as_json=json)
 
 
 @issues.command("unmerge")
+@asks_daemon
 def unmerge(
     issue: Id,
     other: Annotated[
@@ -168,15 +181,18 @@ def unmerge(
     json: Json = False,
 ) -> None:
     """Splits a merged issue again, and keeps the two apart from then on."""
+    other = triage.whole_id(config, "issues", other) if other else ""
     _act(issue, "unmerge", config, actor, text, other=other, as_json=json)
 
 
 @issues.command("explain")
+@asks_daemon
 def explain(issue: Id, config: Config = None, actor: Actor = "", json: Json = False) -> None:
     """Looks for the root cause now; with a judge this takes minutes."""
     from ragvigil.app.cli.output.issues import print_root_cause
 
-    path, body = triage.path_of("issues", issue, "explain"), {"actor": actor or triage.login()}
+    path = triage.path_of("issues", triage.whole_id(config, "issues", issue), "explain")
+    body = {"actor": actor or triage.login()}
     report = triage.send(config, path, body, timeout_seconds=EXPLAIN_SECONDS)
     print_root_cause(report, as_json=json)
 
@@ -193,5 +209,5 @@ def _act(
 ) -> None:
     from ragvigil.app.cli.output.issues import print_state
 
-    path = triage.path_of("issues", issue, verb)
+    path = triage.path_of("issues", triage.whole_id(config, "issues", issue), verb)
     print_state(triage.act(config, path, actor, text, **values), as_json=as_json)

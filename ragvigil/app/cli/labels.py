@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 from ragvigil.app.cli import triage
-from ragvigil.app.cli.options import Config, Json
+from ragvigil.app.cli.options import Config, Json, asks_daemon
 
 labels = typer.Typer(
     help="People's labels, and how well the judge agrees.",
@@ -20,6 +20,7 @@ Rubric = Annotated[str | None, typer.Option(help="This rubric only.")]
 
 
 @labels.command("import")
+@asks_daemon
 def import_(
     file: Annotated[
         Path, typer.Argument(help="JSON lines, or .csv with a heading; - reads JSON lines.")
@@ -36,12 +37,12 @@ def import_(
     labeller, comment, time, label_id, source. Importing a file twice changes nothing.
     """
     from ragvigil.app.cli.labels_file import import_labels
-    from ragvigil.app.settings import load
 
-    sys.exit(import_labels(file, load(config), labeller=labeller, as_json=json))
+    sys.exit(import_labels(file, triage.settings_of(config), labeller=labeller, as_json=json))
 
 
 @labels.command("list")
+@asks_daemon
 def list_(
     config: Config = None,
     rubric: Rubric = None,
@@ -57,6 +58,7 @@ def list_(
 
 
 @labels.command("judges")
+@asks_daemon
 def judges(config: Config = None, rubric: Rubric = None, json: Json = False) -> None:
     """Per rubric and judge: kappa, agreement, state and why, and the mean corrected by labels."""
     from ragvigil.app.cli.output.reports import print_judges

@@ -17,7 +17,7 @@ from ragvigil.app.cli.incidents import incidents
 from ragvigil.app.cli.issues import issues
 from ragvigil.app.cli.labels import labels
 from ragvigil.app.cli.limits import limits
-from ragvigil.app.cli.options import Config, Json
+from ragvigil.app.cli.options import Config, Json, asks_daemon, reads_settings
 
 if TYPE_CHECKING:
     from ragvigil.app.settings import Settings
@@ -92,6 +92,7 @@ def _settings(config: Path | None) -> Settings:
 
 
 @app.command()
+@reads_settings
 def run(
     config: Config = None,
     data_dir: Annotated[Path | None, typer.Option(help="Instead of the setting data_dir.")] = None,
@@ -106,6 +107,7 @@ def run(
 
 
 @app.command()
+@reads_settings
 def check(
     config: Config = None,
     show_all: Annotated[bool, typer.Option("--all", help="Print every key and its value.")] = False,
@@ -118,6 +120,7 @@ def check(
 
 
 @app.command()
+@reads_settings
 def migrate(
     config: Config = None,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Print the SQL, run nothing.")] = False,
@@ -139,6 +142,7 @@ def demo(
 
 
 @app.command()
+@asks_daemon
 def why(
     route: Annotated[str | None, typer.Argument(help="This route only.")] = None,
     config: Config = None,
@@ -152,6 +156,7 @@ def why(
 
 
 @app.command()
+@asks_daemon
 def topics(
     config: Config = None,
     service: Annotated[str | None, typer.Option(help="This service only.")] = None,
@@ -164,6 +169,7 @@ def topics(
 
 
 @app.command()
+@asks_daemon
 def status(config: Config = None, json: Json = False) -> None:
     """What is received, scored and stored right now."""
     from ragvigil.app.cli.output.reports import print_status
@@ -172,14 +178,21 @@ def status(config: Config = None, json: Json = False) -> None:
 
 
 @app.command()
-def trace(trace_id: str, config: Config = None, json: Json = False) -> None:
+@asks_daemon
+def trace(
+    trace_id: Annotated[str, typer.Argument(help="Its id, or the beginning of it.")],
+    config: Config = None,
+    json: Json = False,
+) -> None:
     """One trace and its scores. Shows question, chunks, answer, and the reason of every score."""
     from ragvigil.app.cli.output.reports import print_trace
 
-    print_trace(triage.fetch(config, f"traces/{trace_id}"), as_json=json)
+    path = triage.path_of("traces", triage.whole_id(config, "traces", trace_id))
+    print_trace(triage.fetch(config, path), as_json=json)
 
 
 @app.command()
+@asks_daemon
 def deltas(
     config: Config = None,
     route: Annotated[str | None, typer.Option(help="This route only.")] = None,
@@ -193,6 +206,7 @@ def deltas(
 
 
 @app.command()
+@asks_daemon
 def doctor(config: Config = None, json: Json = False) -> None:
     """What the spans lack. Names the rubrics that this switches off, and the line that fixes it."""
     from ragvigil.app.cli.output.reports import print_doctor
@@ -201,17 +215,19 @@ def doctor(config: Config = None, json: Json = False) -> None:
 
 
 @judge.command("cost")
+@asks_daemon
 def judge_cost(config: Config = None, json: Json = False) -> None:
     """What a day of judging costs at the present traffic, rubric by rubric."""
     from ragvigil.app.cli import api_client
     from ragvigil.app.cli.judge import HOURS, report
 
-    settings = _settings(config)
+    settings = triage.settings_of(config)
     reply = api_client.get(settings, "traffic", hours=HOURS)
     sys.exit(report(settings, reply, as_json=json))
 
 
 @app.command()
+@reads_settings
 def score(
     file: Annotated[Path, typer.Argument(help="JSONL of records; - reads standard input.")],
     config: Config = None,
@@ -240,6 +256,7 @@ def rubric_check(file: RubricFile, json: Json = False) -> None:
 
 
 @rubric.command("try")
+@asks_daemon
 def rubric_try(
     file: RubricFile,
     trace: Annotated[str, typer.Option("--on", help="Id of a trace that the daemon stored.")],
@@ -247,15 +264,15 @@ def rubric_try(
     json: Json = False,
 ) -> None:
     """Asks the configured model about one trace: prompt, reply, score. Stores nothing."""
-    from ragvigil.app.cli import api_client
     from ragvigil.app.cli.rubric import try_rubric
 
-    settings = _settings(config)
-    reply = api_client.get(settings, f"traces/{trace}")
-    sys.exit(try_rubric(settings, file, reply, as_json=json))
+    path = triage.path_of("traces", triage.whole_id(config, "traces", trace))
+    reply = triage.fetch(config, path)
+    sys.exit(try_rubric(triage.settings_of(config), file, reply, as_json=json))
 
 
 @app.command()
+@reads_settings
 def replay(
     path: Annotated[Path, typer.Argument(help="Folder of recorded OTLP request bodies.")],
     config: Config = None,
@@ -281,6 +298,7 @@ def replay(
 
 
 @app.command("import")
+@reads_settings
 def import_(
     form: Annotated[
         str,

@@ -2,8 +2,14 @@
 
 from __future__ import annotations
 
+import inspect
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
+from functools import wraps
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -14,3 +20,93 @@ Config = Annotated[
     ),
 ]
 Json = Annotated[bool, typer.Option("--json", help="One JSON document instead of a table.")]
+Url = Annotated[
+    str,
+    typer.Option(
+        "--url",
+        envvar="RAGVIGIL_URL",
+        show_envvar=False,
+        help="The daemon's address, http://host:8088; default $RAGVIGIL_URL or [client] url.",
+    ),
+]
+Verbose = Annotated[
+    bool, typer.Option("--verbose", "-v", help="Also say which settings were read.")
+]
+chosen_url: ContextVar[str] = ContextVar("chosen_url", default="")
+"""`--url` of the command that runs; empty where the settings decide."""
+
+Command = Callable[..., None]
+
+
+def reads_settings(command: Command) -> Command:
+    """Gives a command that has `--config` the option `--verbose`."""
+
+    @wraps(command)
+    def run(*, verbose: bool = False, **values: Any) -> None:
+        if verbose:
+            _say_settings(values["config"])
+        command(**values)
+
+    return _with_options(run, command, verbose=(Verbose, False))
+
+
+def asks_daemon(command: Command) -> Command:
+    """Gives a command that has `--config` the options `--url` and `--verbose`."""
+
+    @wraps(command)
+    def run(*, url: str = "", verbose: bool = False, **values: Any) -> None:
+        if verbose:
+            _say_settings(values["config"])
+        with _reaching(url):
+            command(**values)
+
+    return _with_options(run, command, url=(Url, ""), verbose=(Verbose, False))
+
+
+def words(*names: str) -> Callable[[str], list[str]]:
+    """What the shell completes for a value that is one of these names."""
+
+    def complete(incomplete: str) -> list[str]:
+        return matching(names, incomplete)
+
+    return complete
+
+
+def rubric_names(incomplete: str) -> list[str]:
+    """What the shell completes for the name of a rubric."""
+    from scorers.rubric import load_rubrics
+
+    return matching(sorted(load_rubrics()), incomplete)
+
+
+def matching(names: Sequence[str], incomplete: str) -> list[str]:
+    """The names that begin with what was typed."""
+    return [name for name in names if name.startswith(incomplete)]
+
+
+def _say_settings(config: Path | None) -> None:
+    from ragvigil.app.settings import origin
+
+    print(origin(config), file=sys.stderr)
+
+
+@contextmanager
+def _reaching(url: str) -> Iterator[None]:
+    token = chosen_url.set(url)
+    try:
+        yield
+    finally:
+        chosen_url.reset(token)
+
+
+def _with_options(run: Command, command: Command, **options: tuple[Any, object]) -> Command:
+    """`run` with the signature of `command` and these further options, which typer reads."""
+    own = inspect.signature(command, eval_str=True)
+    added = [
+        inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=kind)
+        for name, (kind, default) in options.items()
+    ]
+    known = [*own.parameters.values(), *added]
+    run.__signature__ = own.replace(parameters=known)  # type: ignore[attr-defined]
+    run.__annotations__ = {parameter.name: parameter.annotation for parameter in known}
+    return run

@@ -9,24 +9,61 @@ import getpass
 import re
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 from urllib.parse import quote
 
 import typer
 
+from ragvigil.app.cli.options import chosen_url
+
+if TYPE_CHECKING:
+    from ragvigil.app.settings import Settings
+
 LENGTH = re.compile(r"(\d{1,5})([mhd])")
 UNITS = {"m": "minutes", "h": "hours", "d": "days"}
+WHOLE = {"traces": 32, "issues": 16, "incidents": 12}
+"""Characters of a whole id."""
+MOST_CANDIDATES = 5
 
 Actor = Annotated[str, typer.Option(help="Who says it; default your login name.")]
 Words = Annotated[str, typer.Option("--text", "-m", help="Why, in words.")]
 
 
+def settings_of(config: Path | None) -> Settings:
+    """The settings of a file, with the daemon that `--url` names. Raises SettingsError."""
+    from ragvigil.app.settings import load
+
+    url = chosen_url.get()
+    return load(config, client={"url": url} if url else None)
+
+
 def fetch(config: Path | None, path: str, **filters: Any) -> Any:
     """The JSON of `GET /api/v1/<path>`; a filter of None is left out. Raises Unreachable."""
     from ragvigil.app.cli import api_client
-    from ragvigil.app.settings import load
 
-    return api_client.get(load(config), path, **filters)
+    return api_client.get(settings_of(config), path, **filters)
+
+
+def whole_id(config: Path | None, kind: str, typed: str) -> str:
+    """The id of a trace, issue or incident (`kind` in the plural) that begins as typed.
+
+    Raises Refused where none does, or several do: then it names them.
+    """
+    from ragvigil.app.cli.api_client import Refused
+
+    if len(typed) >= WHOLE[kind]:
+        return typed
+    prefix = typed.lower()
+    ids = fetch(config, f"ids/{kind}", prefix=prefix, limit=MOST_CANDIDATES + 1)["ids"]
+    if prefix in ids:
+        return prefix
+    if not ids:
+        raise Refused(f"there is no {kind[:-1]} {typed}, and no id begins with that")
+    if len(ids) > 1:
+        named = ", ".join(ids[:MOST_CANDIDATES])
+        more = ", ..." if len(ids) > MOST_CANDIDATES else ""
+        raise Refused(f"several {kind} begin with {typed}, type more of one: {named}{more}")
+    return str(ids[0])
 
 
 def send(
@@ -39,10 +76,9 @@ def send(
 ) -> Any:
     """The JSON of `POST /api/v1/<path>`. Raises Refused or Unreachable."""
     from ragvigil.app.cli import api_client
-    from ragvigil.app.settings import load
 
     timeout = api_client.TIMEOUT_SECONDS if timeout_seconds is None else timeout_seconds
-    return api_client.post(load(config), path, body, role=role, timeout_seconds=timeout)
+    return api_client.post(settings_of(config), path, body, role=role, timeout_seconds=timeout)
 
 
 def act(config: Path | None, path: str, actor: str, text: str, **values: Any) -> Any:

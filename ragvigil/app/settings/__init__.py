@@ -44,8 +44,8 @@ EXPECTED = {
 """What is allowed, by the kind of pydantic's error, where its own text speaks of Python."""
 SECRET = ("token", "key", "url")
 """Words in the names of keys whose values errors must not repeat."""
-NOT_SETTINGS = {CONFIG, "RAGVIGIL_BENCH_DATA", "RAGVIGIL_CLOCK"}
-"""Variables with our prefix that are not settings."""
+NOT_SETTINGS = {CONFIG, "RAGVIGIL_URL", "RAGVIGIL_BENCH_DATA", "RAGVIGIL_CLOCK"}
+"""Variables with our prefix that are not settings; RAGVIGIL_URL is `--url` of a command."""
 
 
 class SettingsError(Exception):
@@ -116,6 +116,15 @@ def load(config: Path | None = None, **flags: Any) -> Settings:
     return settings
 
 
+def origin(config: Path | None = None) -> str:
+    """Which settings file `load` reads, and the variables that override it, in one line."""
+    path = _path_of(config, os.environ)
+    file = path.absolute() if path.exists() else f"no file, {path.absolute()} is not there"
+    names = [name for name in sorted(os.environ) if name.startswith(PREFIX)]
+    variables = ", ".join(name for name in names if name not in NOT_SETTINGS)
+    return f"settings: {file}{'; and of the environment ' if variables else ''}{variables}"
+
+
 def unknown_rubrics(settings: Settings, known: Iterable[str]) -> Iterator[str]:
     """A sentence for each name in `[scorers]` and `[export]` that no rubric has."""
     names = sorted(known)
@@ -131,7 +140,7 @@ def unknown_rubrics(settings: Settings, known: Iterable[str]) -> Iterator[str]:
 
 def _in_file(config: Path | None, environment: Mapping[str, str]) -> dict[str, Any]:
     """The values of the settings file; only the default file may be missing."""
-    path = config or Path(environment.get(CONFIG, "ragvigil.toml"))
+    path = _path_of(config, environment)
     if not path.exists():
         if config is not None or CONFIG in environment:
             raise SettingsError(f"{path}: there is no such settings file")
@@ -140,6 +149,10 @@ def _in_file(config: Path | None, environment: Mapping[str, str]) -> dict[str, A
         return tomllib.loads(path.read_text(encoding="utf-8"))
     except (tomllib.TOMLDecodeError, UnicodeDecodeError, OSError) as error:
         raise SettingsError(f"{path}: is not a readable TOML file: {error}") from error
+
+
+def _path_of(config: Path | None, environment: Mapping[str, str]) -> Path:
+    return config or Path(environment.get(CONFIG, "ragvigil.toml"))
 
 
 def known_keys(

@@ -20,6 +20,7 @@ from ragvigil.web.api import (
     audits,
     deltas,
     golden,
+    ids,
     incidents,
     issues,
     judges,
@@ -45,6 +46,7 @@ if TYPE_CHECKING:
 WEB = Path(__file__).parents[1]
 PARTS = (
     records,
+    ids,
     deltas,
     traffic,
     service,
