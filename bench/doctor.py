@@ -16,7 +16,7 @@ from typing import Any
 
 from bench.rig.captures import captured_sets, load
 from bench.rig.report import SAMPLES, bench_data, finish, progress
-from collector.doctor.diagnose import RecordGroup, diagnose
+from collector.doctor.diagnose import Diagnosis, Gap, RecordGroup, diagnose
 from collector.record.build import records
 from ragvigil.model.record import Absent, RagRecord
 from ragvigil.model.span import Span
@@ -143,6 +143,7 @@ def alike(found: Iterable[RagRecord]) -> list[RecordGroup]:
         RecordGroup(
             service=record.service,
             instrumentors=record.instrumentors,
+            has_llm_span=record.latencies.generation is not None,
             absent=dict(record.absent),
             truncated=record.truncated,
         )
@@ -150,7 +151,7 @@ def alike(found: Iterable[RagRecord]) -> list[RecordGroup]:
     ]
 
 
-def unnamed(found: list[RagRecord], entries: list[dict[str, Any]]) -> tuple[list[str], int]:
+def unnamed(found: list[RagRecord], entries: list[Diagnosis]) -> tuple[list[str], int]:
     """Where findings fall short of the records, and how many absent fields they must name."""
     expected: Counter[tuple[str, str, str, str]] = Counter()
     for record in found:
@@ -160,54 +161,46 @@ def unnamed(found: list[RagRecord], entries: list[dict[str, Any]]) -> tuple[list
                 expected[record.service, scope, field, why.value] += 1
     wrong = []
     for (service, scope, field, reason), count in expected.items():
-        (entry,) = (
-            entry for entry in entries if (entry["service"], entry["scope"]) == (service, scope)
-        )
+        (entry,) = (entry for entry in entries if (entry.service, entry.scope) == (service, scope))
         said = [
             finding
-            for finding in entry["findings"]
-            if (finding["field"], finding["reason"]) == (field, reason)
+            for finding in entry.findings
+            if (finding.field, finding.reason) == (field, reason)
         ]
         wrong += [f"{field} {reason}: {fault}" for fault in _faults(field, count, entry, said)]
-    findings = [finding for entry in entries for finding in entry["findings"]]
+    findings = [finding for entry in entries for finding in entry.findings]
     wrong += [
-        f"needless: {finding['field']}"
-        for finding in findings
-        if finding["reason"] == Absent.NOT_RUN
+        f"needless: {finding.field}" for finding in findings if finding.reason == Absent.NOT_RUN
     ]
-    wrong += [
-        f"blamed: {finding['scope']}" for finding in findings if FOREIGN.search(finding["scope"])
-    ]
+    wrong += [f"blamed: {finding.scope}" for finding in findings if FOREIGN.search(finding.scope)]
     return wrong, len(expected)
 
 
-def _faults(
-    field: str, count: int, entry: dict[str, Any], said: list[dict[str, Any]]
-) -> Iterator[str]:
+def _faults(field: str, count: int, entry: Diagnosis, said: list[Gap]) -> Iterator[str]:
     off = sorted(name for name, rubric in load_rubrics().items() if field in rubric.needs)
-    if sum(finding["records"] for finding in said) != count:
+    if sum(finding.records for finding in said) != count:
         yield "not named"
-    if abs(sum(finding["share"] for finding in said) - count / entry["records"]) > 1e-3:
+    if abs(sum(finding.share for finding in said) - count / entry.records) > 1e-3:
         yield "share"
-    if any(finding["rubrics_off"] != off for finding in said):
+    if any(list(finding.rubrics_off) != off for finding in said):
         yield "rubrics"
-    if not all(finding["fix"] for finding in said):
+    if not all(finding.fix for finding in said):
         yield "line"
 
 
-def misfixed(case: Case, entries: list[dict[str, Any]]) -> list[str]:
+def misfixed(case: Case, entries: list[Diagnosis]) -> list[str]:
     """Fields of a case without a finding, or with another line than the right one."""
     findings = [
         finding
         for entry in entries
-        for finding in entry["findings"]
-        if finding["reason"] != Absent.ERRORED
+        for finding in entry.findings
+        if finding.reason != Absent.ERRORED
     ]
     return [
-        f"{case.name}: {field}: {[f['fix'] for f in findings if f['field'] == field]}"
+        f"{case.name}: {field}: {[f.fix for f in findings if f.field == field]}"
         for field, line in case.lines.items()
-        if not any(f["field"] == field for f in findings)
-        or not all(line.search(f["fix"]) for f in findings if f["field"] == field)
+        if not any(f.field == field for f in findings)
+        or not all(line.search(f.fix) for f in findings if f.field == field)
     ]
 
 
@@ -230,12 +223,12 @@ def main() -> None:
     wrong_lines: list[str] = []
     for case in (*(Case(name=name, source=name, lines={}) for name in sets), *CASES):
         found = run(sets[case.source], case.change)
-        entries: list[dict[str, Any]] = diagnose(alike(found), needs)
+        entries = diagnose(alike(found), needs)
         wrong, fields = unnamed(found, entries)
         unsaid += [f"{case.name}: {fault}" for fault in wrong]
         wrong_lines += misfixed(case, entries)
         counted.update(records=len(found), absent_fields=fields, lines=len(case.lines))
-        said = sorted({f"{f['field']} {f['reason']}" for e in entries for f in e["findings"]})
+        said = sorted({f"{f.field} {f.reason}" for e in entries for f in e.findings})
         progress(f"{case.name}: {len(found)} records; {', '.join(said) or 'nothing to fix'}")
     for fault in (*unsaid, *wrong_lines):
         progress(f"FAULT {fault}")

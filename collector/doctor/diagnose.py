@@ -22,6 +22,7 @@ FIELDS = (
     "usage",
 )
 FROM_RETRIEVAL = {"retrieved", "document_texts", "document_ids", "reranked"}
+FROM_MODEL = {"answer", "citations"}
 LIMITS = ("attributes", "events")
 """What an SDK drops past its limits, under the names of a record's `truncated`."""
 ORDER = (*FIELDS, *LIMITS)
@@ -34,11 +35,13 @@ Needs = Mapping[str, tuple[str, ...]]
 class RecordGroup:
     """Records of a service that come from the same scopes and lack the same fields.
 
-    `instrumentors` are the scopes of the spans that answered (first) and retrieved (last).
+    `instrumentors` are the scopes of the spans that answered (first) and retrieved (last);
+    `has_llm_span` says whether a model answered in a span of its own.
     """
 
     service: str
     instrumentors: tuple[str, ...]
+    has_llm_span: bool
     absent: Mapping[str, str]
     truncated: tuple[str, ...] = ()
     records: int = 1
@@ -52,8 +55,8 @@ class RecordGroup:
 class Lack(NamedTuple):
     """An absent field with its reason, the scope that should have sent it, and the cause.
 
-    `cause` is what the fix must repair: a dropped attribute or a missing list causes other fields
-    to be missing.
+    `cause` is what the fix must repair: a dropped attribute, a missing list or a missing span of
+    the model causes other fields to be missing.
     """
 
     field: str
@@ -62,30 +65,63 @@ class Lack(NamedTuple):
     cause: str
 
 
-def diagnose(kinds: Iterable[RecordGroup], needs: Needs) -> list[dict[str, object]]:
-    """An entry per service and instrumentor, as the API returns it; shares are of records."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Gap:
+    """A field that `records` lack, a `share` of all (0 to 1), and the line that brings it back.
+
+    `scope` should have sent it, `instrumentor` is its common name. `rubrics_off` need the field;
+    without any, its absence costs no score.
+    """
+
+    field: str
+    reason: Absent
+    records: int
+    share: float
+    instrumentor: str
+    scope: str
+    rubrics_off: tuple[str, ...]
+    fix: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Diagnosis:
+    """What arrives from a service and instrumentor, and what is missing, most records first.
+
+    `present` is the share of records (0 to 1) that have a field; None if no record ran its step.
+    """
+
+    service: str
+    instrumentor: str
+    scope: str
+    records: int
+    present: Mapping[str, float | None]
+    findings: tuple[Gap, ...]
+
+
+def diagnose(kinds: Iterable[RecordGroup], needs: Needs) -> list[Diagnosis]:
+    """A diagnosis per service and instrumentor; shares are of records."""
     groups: dict[tuple[str, str], list[RecordGroup]] = {}
     for kind in kinds:
         groups.setdefault((kind.service, kind.scope), []).append(kind)
     return [_entry(groups[key], needs) for key in sorted(groups)]
 
 
-def _entry(kinds: list[RecordGroup], needs: Needs) -> dict[str, object]:
+def _entry(kinds: list[RecordGroup], needs: Needs) -> Diagnosis:
     records = sum(kind.records for kind in kinds)
     lacking: Counter[Lack] = Counter()
     for kind in kinds:
         lacking.update(dict.fromkeys(_lacks(kind), kind.records))
-    return {
-        "service": kinds[0].service,
-        "instrumentor": name_of(kinds[0].scope),
-        "scope": kinds[0].scope,
-        "records": records,
-        "present": {field: _present(field, kinds) for field in FIELDS},
-        "findings": [
-            _finding(lack, count, records, needs)
+    return Diagnosis(
+        service=kinds[0].service,
+        instrumentor=name_of(kinds[0].scope),
+        scope=kinds[0].scope,
+        records=records,
+        present={field: _present(field, kinds) for field in FIELDS},
+        findings=tuple(
+            _gap(lack, count, records, needs)
             for lack, count in sorted(lacking.items(), key=_by_weight)
-        ],
-    }
+        ),
+    )
 
 
 def _present(field: str, kinds: list[RecordGroup]) -> float | None:
@@ -118,20 +154,22 @@ def _lacks(kind: RecordGroup) -> Iterator[Lack]:
 
 
 def _unsent(field: str, reason: Absent, kind: RecordGroup, absent: Mapping[str, Absent]) -> Lack:
+    if field in FROM_MODEL and reason is Absent.NOT_SENT and not kind.has_llm_span:
+        return Lack(field, reason, kind.scope, "llm_span")
     if field not in FROM_RETRIEVAL or not kind.instrumentors:
         return Lack(field, reason, kind.scope, field)
     is_lost_with_list = absent.get("retrieved") is reason
     return Lack(field, reason, kind.instrumentors[-1], "retrieved" if is_lost_with_list else field)
 
 
-def _finding(lack: Lack, count: int, records: int, needs: Needs) -> dict[str, object]:
-    return {
-        "field": lack.field,
-        "reason": lack.reason,
-        "records": count,
-        "share": round(count / records, 4),
-        "instrumentor": name_of(lack.scope),
-        "scope": lack.scope,
-        "rubrics_off": sorted(name for name, fields in needs.items() if lack.field in fields),
-        "fix": fix(lack.scope, lack.cause, lack.reason),
-    }
+def _gap(lack: Lack, count: int, records: int, needs: Needs) -> Gap:
+    return Gap(
+        field=lack.field,
+        reason=lack.reason,
+        records=count,
+        share=round(count / records, 4),
+        instrumentor=name_of(lack.scope),
+        scope=lack.scope,
+        rubrics_off=tuple(sorted(name for name, fields in needs.items() if lack.field in fields)),
+        fix=fix(lack.scope, lack.cause, lack.reason),
+    )

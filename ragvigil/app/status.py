@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Callable, Mapping
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping
+from itertools import chain, zip_longest
 
 from collector.doctor.diagnose import RecordGroup, diagnose
+from collector.doctor.sources import SpanGroup, SpanSource, list_sources
 from collector.spool.reserve import Space, reserve_of
 from ragvigil.app import plugins
 from ragvigil.app.pipeline.balance import SpanBalance
@@ -14,8 +17,8 @@ from ragvigil.app.pipeline.loop import Pipeline
 from ragvigil.model.clock import Clock
 from ragvigil.store.engine import damage
 from ragvigil.store.engine.store import Store
-from ragvigil.store.records import records
-from ragvigil.web.views.doctor import DiagnosisForm
+from ragvigil.store.records import records, span_samples
+from ragvigil.web.views.doctor import DoctorForm
 
 DOCTOR_SECONDS = 24 * 3600
 
@@ -86,17 +89,38 @@ class Status:
         """The balance of spans, and closed traces by outcome."""
         return {"spans": self._balance.spans(), "records": self._balance.records()}
 
-    def doctor(self) -> list[DiagnosisForm]:
-        """What the records of the last day lack, by service and instrumentor."""
-        rows = records.absences(self._store, int(self._clock()) - DOCTOR_SECONDS)
-        kinds = [
+    def doctor(self) -> DoctorForm:
+        """What the records of the last day lack, and every service that sent spans."""
+        since = int(self._clock()) - DOCTOR_SECONDS
+        groups = [
             RecordGroup(
                 service=str(row["service"]),
                 instrumentors=tuple(row["instrumentors"]),
+                has_llm_span=bool(row["has_llm_span"]),
                 absent=dict(row["lacks"]),
                 truncated=tuple(row["truncated"]),
                 records=int(row["records"]),
             )
+            for row in records.absences(self._store, since)
+        ]
+        return DoctorForm.model_validate(
+            {
+                "services": diagnose(groups, self._needs),
+                "sources": self._sources(groups, since),
+            },
+            from_attributes=True,
+        )
+
+    def _sources(self, records_: Iterable[RecordGroup], since: int) -> list[SpanSource]:
+        rows = span_samples.sources(self._store, since)
+        # The first trace of every service and scope before the second of any: a read has a limit.
+        trace_ids = chain.from_iterable(zip_longest(*(row["trace_ids"] for row in rows)))
+        samples = span_samples.traces(self._store, filter(None, trace_ids), since)
+        answers: Counter[str] = Counter()
+        for group in records_:
+            answers[group.service] += group.records
+        groups = [
+            SpanGroup(service=row["service"], scope=row["scope"], spans=int(row["spans"]))
             for row in rows
         ]
-        return [DiagnosisForm.model_validate(each) for each in diagnose(kinds, self._needs)]
+        return list_sources(groups, answers, samples)

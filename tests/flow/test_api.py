@@ -19,7 +19,7 @@ from ragvigil.store.records.traces import RubricFacts, TraceRows
 from ragvigil.store.scores import rollups
 from ragvigil.web.api.application import api
 from ragvigil.web.settings import WebSettings
-from ragvigil.web.views.doctor import DiagnosisForm
+from ragvigil.web.views.doctor import DoctorForm
 
 TODAY = datetime.now(UTC).replace(hour=9, minute=2, second=0, microsecond=0) - timedelta(days=1)
 """A day within the retention of the tables, at a fixed hour that is over whenever this runs."""
@@ -43,8 +43,8 @@ class Quiet:
         records = dict.fromkeys(("scored", "not_rag", "shed", "late", "unparseable"), 0)
         return {"spans": spans, "records": records}
 
-    def doctor(self) -> list[DiagnosisForm]:
-        return []
+    def doctor(self) -> DoctorForm:
+        return DoctorForm(services=[], sources=[])
 
 
 def at_hour(hour: int) -> str:

@@ -231,7 +231,7 @@ def _plain(trial: Trial) -> JsonObject:
 
 def _show(trials: Sequence[Trial]) -> None:
     if not trials:
-        print("no RAG answer in the trace: no retrieval and no chunks in a prompt")
+        print("no RAG answer in the trace: `ragvigil doctor` says what its spans lack")
     for trial in trials:
         print_text(f"record {trial.record_id}")
         for heading, texts in (("prompt", trial.prompts), ("reply", trial.replies)):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeAlias
 
@@ -87,7 +87,7 @@ def find(store: Store, filter_: RecordFilter) -> list[Form]:
 def absences(store: Store, since: int) -> list[Form]:
     """Counts of records with the same origin and the same missing fields, since a time (seconds).
 
-    Each has `service, instrumentors, lacks (field, reason), truncated, records`.
+    Each has `service, instrumentors, has_llm_span, lacks (field, reason), truncated, records`.
     """
     return store.read("record_absences", {"since": since})
 
@@ -99,6 +99,11 @@ def spans(store: Store, trace_id: str) -> list[Form]:
         return []
     received = stored.received_unix_nano // 10**9
     rows = store.read("trace_spans", {"trace_id": trace_id, "received": received})
+    return restored(store, rows)
+
+
+def restored(store: Store, rows: Sequence[Form]) -> list[Form]:
+    """Rows of spans with the document texts put back."""
     hashes = {name for row in rows for value in _values(row) for name in hashes_in(value)}
     texts = document_texts(store, hashes)
     return [_restored(row, texts) for row in rows]

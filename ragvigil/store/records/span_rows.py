@@ -19,7 +19,7 @@ from ragvigil.store.engine.table import declare, nanos
 from ragvigil.store.records.attributes import as_text
 from ragvigil.store.records.texts import SHORTEST, Shortener
 
-_KINDS = {
+KINDS = {
     SpanKind.UNSPECIFIED: "Unspecified",
     SpanKind.INTERNAL: "Internal",
     SpanKind.SERVER: "Server",
@@ -27,7 +27,7 @@ _KINDS = {
     SpanKind.PRODUCER: "Producer",
     SpanKind.CONSUMER: "Consumer",
 }
-_STATUS = {StatusCode.UNSET: "Unset", StatusCode.OK: "Ok", StatusCode.ERROR: "Error"}
+STATUS = {StatusCode.UNSET: "Unset", StatusCode.OK: "Ok", StatusCode.ERROR: "Error"}
 _NO_EVENTS: tuple[list[object], ...] = ([], [], [])
 _NO_LINKS: tuple[list[object], ...] = ([], [], [], [])
 
@@ -75,14 +75,14 @@ def _row(
         span.parent_span_id,
         span.trace_state,
         span.name,
-        _KINDS[span.kind],
+        KINDS[span.kind],
         resource.get("service.name", ""),
         resource,
         span.scope.name,
         span.scope.version,
         attributes,
         max(0, nanos(span.end_unix_nano) - start),
-        _STATUS[span.status],
+        STATUS[span.status],
         shortener.short(span.status_message),
         *(_events(span.events, span.logs, shortener) if span.events or span.logs else _NO_EVENTS),
         *(_links(span.links) if span.links else _NO_LINKS),

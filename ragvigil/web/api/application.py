@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
@@ -38,7 +38,7 @@ from ragvigil.web.guard import Guard
 from ragvigil.web.pages import home, runbook
 from ragvigil.web.permissions import Access
 from ragvigil.web.settings import WebSettings
-from ragvigil.web.views.doctor import DiagnosisForm
+from ragvigil.web.views.doctor import DoctorForm
 
 if TYPE_CHECKING:
     from ragvigil.store.engine.store import Store
@@ -77,8 +77,8 @@ class StatusSource(Protocol):
         """The ledger: `spans` and `records`, with the keys of `LedgerForm`."""
         ...
 
-    def doctor(self) -> Sequence[DiagnosisForm]:
-        """One entry per service and instrumentor: what arrives, what is missing, what fixes it."""
+    def doctor(self) -> DoctorForm:
+        """What arrives, what is missing, what fixes it; and every service that sent spans."""
         ...
 
 

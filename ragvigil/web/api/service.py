@@ -81,5 +81,6 @@ def ledger(request: Request) -> LedgerForm:
     dependencies=[Depends(Requires(Permission.READ))],
 )
 def doctor(request: Request) -> DoctorForm:
-    """One entry per service and instrumentor, of the records of the last day."""
-    return DoctorForm(services=list(request.app.state.status.doctor()))
+    """Of the last day: one entry per service and instrumentor, and every service with spans."""
+    report: DoctorForm = request.app.state.status.doctor()
+    return report

@@ -18,11 +18,12 @@ from ragvigil.app.cli.output.console import (
     table_of,
 )
 
-NO_RECORD = (
-    "no RAG answer in 24 h. Send some traffic, then ask again. If `ragvigil status` counts traces\n"
-    "as not_rag, their spans show neither a retriever nor chunks in a prompt: switch content\n"
-    "capture on in the instrumentor, or put ragvigil.retrieved on a span of your own."
+NO_SPANS = (
+    "no span in 24 h. Point the service's exporter at ragvigil, then send some traffic:\n"
+    "export OTEL_EXPORTER_OTLP_ENDPOINT=http://127.0.0.1:4318\n"
+    "export OTEL_EXPORTER_OTLP_PROTOCOL=http/protobuf"
 )
+NAMELESS, NAMELESS_SCOPE = "(no service.name)", "(a scope without a name)"
 NAMES = {"attributes": "span attributes", "events": "span events"}
 REASONS = {
     "not_sent": "not sent",
@@ -48,7 +49,7 @@ def print_trace(trace: JsonObject, console: Console) -> None:
     """Every answer of a trace with its question, chunks and scores."""
     console.print(f"trace {trace['trace_id']}")
     if not trace["records"]:
-        console.print("no RAG answer in it: no retrieval and no chunks in a prompt")
+        console.print("no RAG answer in it: `ragvigil doctor` says what its spans lack")
     for record in trace["records"]:
         _record(record, console)
 
@@ -71,17 +72,23 @@ def _record(record: JsonObject, console: Console) -> None:
 
 @prints
 def print_doctor(reply: JsonObject, console: Console) -> None:
-    """Per service and instrumentor: what arrives, what is missing, the line that fixes it."""
-    if not reply["services"]:
-        console.print(NO_RECORD)
+    """Per service: the spans it sent, what arrives, what is missing, the line that fixes it."""
+    if not reply["sources"]:
+        console.print(NO_SPANS)
+    sources = {source["service"]: source for source in reply["sources"]}
     for service in reply["services"]:
-        _service(service, console)
+        # A service with several instrumentors stands in several places, its spans in the first.
+        _service(service, sources.pop(service["service"], None), console)
+    for source in sources.values():
+        _silent(source, console)
 
 
-def _service(service: JsonObject, console: Console) -> None:
-    name = service["service"] or "(no service.name)"
+def _service(service: JsonObject, source: JsonObject | None, console: Console) -> None:
+    name = service["service"] or NAMELESS
     heading = f"{name}, {service['instrumentor']}: {service['records']} answers in 24 h"
     console.print(heading, style="bold")
+    if source is not None:
+        _spans(source, console)
     shares = {field: share for field, share in service["present"].items() if share is not None}
     for title, fields in (
         ("in full", [field for field, share in shares.items() if share == 1]),
@@ -96,26 +103,50 @@ def _service(service: JsonObject, console: Console) -> None:
     # One fix often brings several fields back: they are shown under it, and it is shown once.
     by_fix: dict[tuple[Any, ...], list[JsonObject]] = {}
     for gap in service["findings"]:
-        key = (gap["reason"], gap["share"], gap["scope"], gap["fix"])
+        # What costs a score comes first.
+        key = (not gap["rubrics_off"], gap["reason"], gap["share"], gap["scope"], gap["fix"])
         by_fix.setdefault(key, []).append(gap)
-    for gaps in by_fix.values():
+    for _, gaps in sorted(by_fix.items(), key=lambda item: bool(item[0][0])):
         _gaps(gaps, console)
     if not by_fix:
         console.print("  nothing is missing", style="green")
     console.print()
 
 
+def _silent(source: JsonObject, console: Console) -> None:
+    """Prints a service without answers, and what its spans lack."""
+    console.print(f"{source['service'] or NAMELESS}: no answer in 24 h", style="bold")
+    _spans(source, console)
+    if source["part_of"]:
+        services = ", ".join(service or NAMELESS for service in source["part_of"])
+        console.print(f"  its spans are part of the answers of {services}", style="green")
+    elif source["missing"]:
+        console.print(f"  ✗ {source['missing']}", style="red")
+        print_line(console, f"    fix   {source['fix']}")
+    console.print()
+
+
+def _spans(source: JsonObject, console: Console) -> None:
+    print_line(console, f"  spans    {source['spans']}: {', '.join(source['kinds'])}")
+    scopes = (scope or NAMELESS_SCOPE for scope in source["scopes"])
+    print_line(console, f"  from     {', '.join(scopes)}")
+
+
 def _gaps(gaps: Sequence[JsonObject], console: Console) -> None:
-    """Prints missing fields that one line brings back; the line stays whole, for the clipboard."""
+    """Prints missing fields that one line brings back; the line stays whole, for the clipboard.
+
+    Fields without which every rubric still applies are no fault, and marked as such.
+    """
     first = gaps[0]
     fields = ", ".join(str(NAMES.get(gap["field"], gap["field"])) for gap in gaps)
     reason = REASONS.get(first["reason"], first["reason"])
-    heading = f"  ✗ {fields}: {reason} in {percent(first['share'])} of answers"
     rubrics_off = sorted({rubric for gap in gaps for rubric in gap["rubrics_off"]})
-    console.print(heading, style="red")
+    mark, style = ("✗", "red") if rubrics_off else ("·", "dim")
+    heading = f"  {mark} {fields}: {reason} in {percent(first['share'])} of answers"
+    console.print(heading, style=style)
     for title, line in (
-        ("from", first["scope"] or "(a scope without a name)"),
-        ("off", ", ".join(rubrics_off) or "no rubric"),
+        ("from", first["scope"] or NAMELESS_SCOPE),
+        ("off", ", ".join(rubrics_off) or "nothing: no rubric needs it"),
         ("fix", first["fix"]),
     ):
         print_line(console, f"    {title:<5} {line}")

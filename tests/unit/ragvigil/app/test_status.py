@@ -10,8 +10,10 @@ import pytest
 
 from collector.spool.reserve import Space
 from ragvigil.app.status import Status
+from ragvigil.model.span import SpanKind
 from ragvigil.store.engine.store import Store
-from tests.pipelines import Core, answer
+from ragvigil.web.views.doctor import DoctorForm
+from tests.pipelines import Core, answer, request, retriever, span
 
 QUIET = 3.0
 
@@ -62,10 +64,31 @@ async def test_every_section_is_json_and_agrees_with_the_ledger(core: Core, stat
 async def test_the_doctor_names_what_the_records_lack_and_what_that_switches_off(
     core: Core, status: Status
 ) -> None:
-    assert status.doctor() == []
+    assert status.doctor() == DoctorForm(services=[], sources=[])
     await core.send(1, answer())
     core.pass_time(QUIET)
-    (service,) = status.doctor()
+    (service,) = status.doctor().services
     assert (service.service, service.records) == ("shop", 1)
     assert service.present["answer"] == 1
     assert "usage" in {gap.field for gap in service.findings}
+
+
+async def test_the_doctor_lists_every_service_that_sent_spans(core: Core, status: Status) -> None:
+    await core.send(1, answer())
+    chain = [span("root", {"openinference.span.kind": "CHAIN"}), retriever()]
+    web = [span("root", kind=SpanKind.SERVER)]
+    for number, service, spans in ((2, "desk", chain), (3, "unknown_service:python", web)):
+        body = request(number, spans)
+        body.resource_spans[0].resource.attributes[0].value.string_value = service
+        await core.raw(body.SerializeToString(), len(spans))
+    core.pass_time(QUIET)
+    nameless, desk, shop = status.doctor().sources
+    assert (shop.service, shop.answers, shop.missing) == ("shop", 1, "")
+    assert "llm" in shop.kinds
+    assert (desk.service, desk.answers, desk.spans) == ("desk", 0, 2)
+    assert desk.kinds == ["chain", "retriever"]
+    assert desk.missing.startswith("no answer: a retriever, but neither")
+    assert "ragvigil.answer" in desk.fix
+    assert (nameless.service, nameless.kinds) == ("", ["server"])
+    assert nameless.missing == "no span of a retriever or of a model"
+    assert nameless.fix.startswith("LangChainInstrumentor().instrument()")

@@ -11,7 +11,7 @@ from ragvigil.web.api import application as web
 from ragvigil.web.pages.home import every_route, permission_of
 from ragvigil.web.permissions import ROLES, Access, Permission
 from ragvigil.web.settings import Role, WebSettings
-from ragvigil.web.views.doctor import DiagnosisForm
+from ragvigil.web.views.doctor import DoctorForm
 
 LEDGER = {
     "spans": {
@@ -35,8 +35,8 @@ class Quiet:
     def ledger(self) -> Mapping[str, Mapping[str, int]]:
         return LEDGER
 
-    def doctor(self) -> list[DiagnosisForm]:
-        return []
+    def doctor(self) -> DoctorForm:
+        return DoctorForm(services=[], sources=[])
 
 
 def client(base: str = "http://127.0.0.1:8088", **settings: object) -> httpx2.AsyncClient:

@@ -221,12 +221,13 @@ def test_the_doctor_says_once_what_one_line_brings_back(
         "service": "", "instrumentor": "openai", "records": 9, "findings": findings,
         "present": {"retrieved": 1, "usage": 0.996, "answer": 0, "reranked": None},
     }  # fmt: skip
-    print_doctor({"services": [service]}, as_json=False)
+    print_doctor({"services": [service], "sources": [source()]}, as_json=False)
     lines = [line.strip() for line in capsys.readouterr().out.splitlines()]
     assert lines[0] == "(no service.name), openai: 9 answers in 24 h"
-    assert lines[1:4] == ["in full  retrieved", "in part  usage 99.6%", "never    answer"]
+    assert lines[1:3] == ["spans    9: retriever, llm", "from     openinference, my.scope"]
+    assert lines[3:6] == ["in full  retrieved", "in part  usage 99.6%", "never    answer"]
     assert "✗ answer, query: not sent in 100% of answers" in lines
-    assert "✗ usage: hidden in 0.4% of answers" in lines
+    assert "· usage: hidden in 0.4% of answers" in lines
     assert "off   citation_validity, refusal" in lines
     assert "fix   " + "x" * 300 in lines  # whole, for the clipboard
     assert lines.count("fix   switch it on") == 1
@@ -234,10 +235,34 @@ def test_the_doctor_says_once_what_one_line_brings_back(
 
 def test_a_doctor_that_finds_nothing_says_so(capsys: pytest.CaptureFixture[str]) -> None:
     whole = {"service": "desk", "instrumentor": "", "records": 1, "findings": [], "present": {}}
-    print_doctor({"services": [whole]}, as_json=False)
+    print_doctor({"services": [whole], "sources": [source(service="desk")]}, as_json=False)
     assert "nothing is missing" in capsys.readouterr().out
-    print_doctor({"services": []}, as_json=False)
-    assert capsys.readouterr().out.startswith("no RAG answer in 24 h")
+    print_doctor({"services": [], "sources": []}, as_json=False)
+    assert capsys.readouterr().out.startswith("no span in 24 h")
+
+
+def test_the_doctor_lists_a_service_without_answers_with_what_is_missing(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    silent = source(service="desk", missing="no span of a model", fix="instrument()")
+    search = source(service="search", part_of=["desk", ""], kinds=[])
+    print_doctor({"services": [], "sources": [silent, search]}, as_json=False)
+    lines = [line.strip() for line in capsys.readouterr().out.splitlines()]
+    assert lines[:5] == [
+        "desk: no answer in 24 h",
+        "spans    9: retriever, llm",
+        "from     openinference, my.scope",
+        "✗ no span of a model",
+        "fix   instrument()",
+    ]
+    assert "its spans are part of the answers of desk, (no service.name)" in lines
+
+
+def source(**changes: Any) -> dict[str, Any]:
+    return {
+        "service": "", "spans": 9, "kinds": ["retriever", "llm"], "part_of": [], "missing": "",
+        "scopes": {"openinference": 8, "my.scope": 1}, "answers": 0, "fix": "", **changes,
+    }  # fmt: skip
 
 
 @given(st.lists(st.one_of(st.none(), st.floats(-1e6, 1e6)), max_size=30))
