@@ -31,8 +31,8 @@ from scorers.text.normalise import key, words
 from scorers.text.quotation import ContextTexts, QuoteMatch, check_quote
 from scorers.text.sentence_check import Claim, check_sentence, claim
 
-EXPLAINED = 3
-"""Failures that the explanation names; the details hold all of them."""
+EXPLAINED, DETAILED = 3, 1_000
+"""Failures that the explanation names, and citations that the details hold: failures first."""
 LEAST_ROOM = 1_000_000
 """Characters that the citations of a short answer may take to compare; more for a longer one.
 
@@ -84,7 +84,7 @@ class CitationValidity:
             explanation=_explanation(failed, len(checkable), len(record.context))
             + _left_out(cited.skipped, is_cut="citations" in record.truncated),
             details={
-                "citations": [_details(citation, finding) for citation, finding in checks],
+                "citations": [_details(*check) for check in _detailed(checks)],
                 "labels": dict(labels),
             },
         )
@@ -253,6 +253,15 @@ def _failure_texts(failed: Sequence[tuple[Citation, QuoteMatch]], chunks: int) -
         yield wording.format(
             target=target, other=finding.other, chunks=chunks, omitted=finding.omitted
         )
+
+
+def _detailed(
+    checks: Sequence[tuple[Citation, QuoteMatch]],
+) -> Sequence[tuple[Citation, QuoteMatch]]:
+    """All, in their order; of more than DETAILED the failures before the others."""
+    if len(checks) <= DETAILED:
+        return checks
+    return sorted(checks, key=lambda check: not check[1].label)[:DETAILED]
 
 
 def _details(citation: Citation, finding: QuoteMatch) -> dict[str, object]:

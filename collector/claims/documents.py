@@ -15,6 +15,8 @@ from ragvigil.model.record import Document
 REDACTED = "__REDACTED__"
 EXPLICIT_ID_KEYS = ("chunk_id", "chunkId", "x-amz-bedrock-kb-chunk-id")
 CHUNK_ID_KEYS = ("id", "_id", "uuid", "node_id", "passage_id", "point_id")
+LONGEST_ID = 512
+"""Characters of an id: more than paths, hashes and most URLs have."""
 DOCUMENT_ID_KEYS = ("doc_id", "document_id", "docId", "documentId", "ref_doc_id", "source_id")
 ORIGIN_KEYS = (
     *DOCUMENT_ID_KEYS, "source", "file_name", "filename", "file_path", "doc_uri", "url", "uri",
@@ -100,6 +102,16 @@ def draft(
     )
 
 
+def short_id(name: str) -> str:
+    """The id itself, up to LONGEST_ID; of a longer one its beginning and its fingerprint.
+
+    Each citation of a chunk repeats its id: with long ones a record would grow to gigabytes.
+    """
+    if len(name) <= LONGEST_ID:
+        return name
+    return f"{name[:LONGEST_ID]}…{fingerprint(name)}"
+
+
 def _shared_ids(drafts: list[Draft]) -> set[str]:
     """Document ids in the metadata that several different texts share: they identify no chunk."""
     texts: dict[str, str | None] = {}
@@ -141,9 +153,9 @@ def _document(rank: int, draft_: Draft, shared: set[str]) -> Document:
     own, content, score, metadata = draft_
     text_hash = fingerprint(content) if content is not None else ""
     return Document(
-        chunk_id=_chunk_id(draft_, shared, text_hash) if metadata else own or text_hash,
+        chunk_id=short_id(_chunk_id(draft_, shared, text_hash) if metadata else own or text_hash),
         content=content,
-        document_id=_first(metadata, ORIGIN_KEYS) if metadata else "",
+        document_id=short_id(_first(metadata, ORIGIN_KEYS)) if metadata else "",
         text_hash=text_hash,
         score=score,
         rank=rank,

@@ -12,7 +12,7 @@ from collector.claims.registry import RegisteredConvention, registered
 from collector.record import boundaries, context, evidence, measures
 from collector.record.absences import AnswerParts, absent
 from collector.record.boundaries import Extent, has_failed, reply_text
-from collector.record.citations import CitationSource, citations
+from collector.record.citations import MOST_CITATIONS, CitationSource, citations
 from collector.record.context import Context
 from collector.record.dimensions import (
     FieldReadings,
@@ -115,6 +115,7 @@ def _record(parts: AnswerParts, trace: Trace, rules: RouteRules) -> RagRecord:
     spans = [reading.span for reading in readings]
     fields = FieldReadings(readings)
     at = service_span(extent, spans)
+    cited = _citations(parts, fields)
     return RagRecord(
         record_id=extent.root.id,
         trace_id=trace.trace_id,
@@ -130,12 +131,12 @@ def _record(parts: AnswerParts, trace: Trace, rules: RouteRules) -> RagRecord:
         context=parts.context.documents,
         context_source=parts.context.source,
         answer=parts.answer.text,
-        citations=_citations(parts, fields),
+        citations=cited,
         usage=parts.usage,
         cost_usd=measures.cost(extent.nodes, parts.calls),
         latencies=measures.latencies(extent),
         error=_error(extent),
-        truncated=_truncated(spans, parts),
+        truncated=_truncated(spans, parts, cited),
         absent=absent(parts),
         dimensions=dimensions(extent, fields, at, parts.retrieved or ()),
         session_id=fields.first(Field.SESSION),
@@ -190,12 +191,14 @@ def _message(reading: SpanReading) -> str:
     return text(span.attributes.get("error.type")) or UNNAMED
 
 
-def _truncated(spans: Sequence[Span], parts: AnswerParts) -> tuple[str, ...]:
+def _truncated(
+    spans: Sequence[Span], parts: AnswerParts, cited: Sequence[Citation]
+) -> tuple[str, ...]:
     """What was cut: `answer` by the model or an abort, `citations` by us, the rest by the SDK."""
     cut = []
     if parts.answer.text is not None and parts.answer.is_cut:
         cut.append("answer")
-    if len(parts.answer.text or "") > LONGEST:
+    if len(parts.answer.text or "") > LONGEST or len(cited) == MOST_CITATIONS:
         cut.append("citations")
     if parts.evidence.why is Absent.TRUNCATED:
         cut.append("retrieved")

@@ -15,11 +15,15 @@ from collector.citing import markers, providers
 from collector.citing.markers import Mark
 from collector.citing.sentences import Sentences, quotations, quotes_of_groups
 from collector.citing.targets import Targets
+from collector.claims.documents import short_id
 from collector.claims.payload import is_json_answer, unfenced
 from collector.claims.recover import as_container, text, whole
 from ragvigil.model.record import Citation, Document
 
 JSON_LISTS = ("citations", "sources", "references", "quotes", "evidence", "cited_sources")
+MOST_CITATIONS = 5_000
+"""Of one answer: each repeats the id of its chunk. `RagRecord.truncated` names the citations of an
+answer with more."""
 JSON_IDS = ("chunk_id", "id", "doc_id", "document_id", "source_id", "source", "ref", "file_name",
             "filename", "title", "url", "name", "index", "number", "source_number")  # fmt: skip
 JSON_QUOTES = ("quote", "quotes", "text", "excerpt", "cited_text", "span", "snippet", "evidence")
@@ -41,10 +45,14 @@ class CitationSource:
 
 
 def citations(of: CitationSource) -> tuple[Citation, ...]:
-    """All citations; `chunk_id` is None if a citation points at nothing in the record."""
+    """The first MOST_CITATIONS; `chunk_id` is None if one points at nothing in the record."""
+    return tuple(_all(of)[:MOST_CITATIONS])
+
+
+def _all(of: CitationSource) -> list[Citation]:
     targets = Targets(of.context, of.others, of.prompt)
     if isinstance(of.declared, list):
-        return tuple(_declared(of.declared, targets))
+        return list(_declared(of.declared, targets))
     structured = _structured(of, targets) or _from_json(of, targets)
     covered = {citation.marker for citation in structured if citation.marker}
     marks = [m for m in markers.find(of.answer, targets)
@@ -57,7 +65,7 @@ def citations(of: CitationSource) -> tuple[Citation, ...]:
     starts = [citation.start for citation in merged if citation.start is not None]
     if len(starts) == len(merged):  # without all positions the order stays as it is
         merged.sort(key=lambda citation: citation.start or 0)
-    return tuple(merged)
+    return merged
 
 
 def _inline(answer: str, marks: Sequence[Mark]) -> list[Citation]:
@@ -165,7 +173,7 @@ def _structured(of: CitationSource, targets: Targets) -> list[Citation]:
 
 def _by_any(targets: Targets, name: str) -> Document | None:
     """A chunk by name or by its text: Bedrock's and Gemini's references contain the text."""
-    return targets.by_name(name) or targets.by_text(name)
+    return targets.by_name(short_id(name)) or targets.by_text(name)
 
 
 def _from_json(of: CitationSource, targets: Targets) -> list[Citation]:
@@ -189,7 +197,7 @@ def _declared(
     for entry in entries:
         row = entry if isinstance(entry, dict) else {"id": entry}
         name = next((text(row[key]) for key in JSON_IDS if text(row.get(key))), "")
-        chunk = targets.by_name(name)
+        chunk = targets.by_name(short_id(name))
         index = None
         if chunk is None and name.isdecimal() and len(name) < 5:
             chunk, index = targets.by_number(int(name))

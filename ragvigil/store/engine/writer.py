@@ -7,8 +7,9 @@ has, and rows that were inserted under another token are replaced by key.
 from __future__ import annotations
 
 import json
+import os
 from collections import deque
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -28,6 +29,9 @@ REMEMBERED_ROWS = 10_000
 LEAST_ROWS = 2000
 """A shorter history counts as this many rows, for the same reason."""
 MAX_ROW_CHARACTERS = 1 << 20
+MOST_CHARACTERS = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE") // 256
+"""Of one text. clickhouse-connect 1.12 reserves 64 times the bytes of a long text and does not
+look whether it got them: where it does not, the process ends."""
 _GONE_TABLES = ("records", "record_shapes", "scores")
 _QUARANTINE = declare(
     "quarantine",
@@ -137,6 +141,8 @@ class Writer:
     def _insert(self, table: str, rows: Rows, token: str) -> None:
         types = self._columns.types(table, rows.columns)
         columns = list(zip(*rows.values, strict=True))
+        if (characters := max(map(longest_text, columns), default=0)) > MOST_CHARACTERS:
+            raise Refused(f"a text of {characters} characters is too long")
         try:
             self._client.insert(
                 table,
@@ -186,6 +192,23 @@ class Writer:
                 self._client.command(query(f"bury_{table}"), parameters=parameters)
         except Exception as error:
             raise write_failure(error) from error
+
+
+def longest_text(values: Iterable[object]) -> int:
+    """Characters of the longest text, in lists and mappings too.
+
+    >>> longest_text([1, "a", ["abc"], {"key": "ab"}])
+    3
+    """
+    longest = 0
+    for value in values:
+        if isinstance(value, str):
+            longest = max(longest, len(value))
+        elif isinstance(value, (list, tuple)):
+            longest = max(longest, longest_text(value))
+        elif isinstance(value, Mapping):
+            longest = max(longest, longest_text(value), longest_text(value.values()))
+    return longest
 
 
 def _named(table: str, row: Mapping[str, object], reason: str) -> QuarantinedRow:

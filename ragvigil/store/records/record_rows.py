@@ -161,6 +161,8 @@ def shape_row(scored: ScoredRecord, stamp: Stamp) -> Row:
     )
 
 
+MOST_DETAILS = 1_000_000
+"""Characters of a score's evidence: a plug-in may return any number of them."""
 _SCORE_FIELDS = _names(Score, without={"details"})
 _score_values = attrgetter(*_SCORE_FIELDS)
 SCORE_COLUMNS = declare(
@@ -187,7 +189,7 @@ def score_rows(
         facts = rubrics.get(score.rubric, _UNKNOWN)
         computed = (
             segment(facts, score),
-            as_json(score.details),
+            details_json(score),
             int(score.fails(facts.fails_below)),
         )
         rows.append(place + _score_values(score) + computed)
@@ -201,6 +203,16 @@ def segment(facts: RubricFacts, score: Score) -> str:
     'r2 words1.4'
     """
     return f"r{facts.version} {score.scorer}{score.version}"
+
+
+def details_json(score: Score) -> str:
+    """The details as JSON; of more than MOST_DETAILS characters only how many there were.
+
+    >>> details_json(Score(rubric="r", details={"words": "a" * MOST_DETAILS}))
+    '{"characters_left_out":1000012}'
+    """
+    text = as_json(score.details)
+    return text if len(text) <= MOST_DETAILS else as_json({"characters_left_out": len(text)})
 
 
 def as_json(value: Mapping[str, object]) -> str:

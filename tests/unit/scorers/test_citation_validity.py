@@ -282,3 +282,18 @@ def test_citations_that_take_too_long_to_compare_are_counted_in_words() -> None:
     )
     score = CitationValidity().score(record)
     assert "; 3 more were not checked: too much to compare" in score.explanation
+
+
+def test_of_very_many_citations_the_details_hold_the_failures_first() -> None:
+    good, bad = Citation(target="refund-02", chunk_id="refund-02"), Citation(target="none")
+    record = RagRecord(
+        record_id="1",
+        trace_id="1",
+        answer="",
+        context=CHUNKS,
+        citations=(good,) * 1_500 + (bad,) * 3,
+    )
+    shown = CitationValidity().score(record).details["citations"]
+    assert isinstance(shown, list)
+    assert len(shown) == 1_000
+    assert [row["target"] for row in shown[:4]] == ["none"] * 3 + ["refund-02"]

@@ -273,3 +273,16 @@ def test_a_quotation_belongs_to_the_marker_whose_chunk_has_it() -> None:
 def test_elements_that_are_never_closed_hide_none_that_is() -> None:
     answer = '<cite id="1">' * 2_000 + '<source id="ship-02">Shipping costs 3.90 EUR.</source>'
     assert cited(answer) == ["ship-02"]
+
+
+def test_a_very_long_id_is_cut_and_still_cited_and_still_its_own() -> None:
+    names = [f"https://help.example/{'a' * 600}?page={page}" for page in (1, 2)]
+    chunks = build([draft(name, f"text {name[-1]}", 1.0, None) for name in names])
+    assert [len(chunk.chunk_id) for chunk in chunks] == [545, 545]
+    declared = json.dumps({"answer": "a", "citations": [{"id": names[1]}]})
+    (citation,) = citations(CitationSource(answer=declared, context=chunks))
+    assert citation.chunk_id == chunks[1].chunk_id != chunks[0].chunk_id
+
+
+def test_of_an_answer_with_very_many_citations_the_first_are_read() -> None:
+    assert len(all_of("[1] " * 6_000)) == 5_000

@@ -59,6 +59,22 @@ def test_one_bad_row_goes_to_quarantine_and_the_rest_is_stored(
     assert '"TraceId"' in str(row)
 
 
+def test_a_text_that_the_driver_has_no_memory_for_costs_its_own_row(
+    store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It would write past the memory that it did not get, and the process would end."""
+    monkeypatch.setattr("ragvigil.store.engine.writer.MOST_CHARACTERS", 2_000_000)
+    whole = batch(0, 50)
+    spans = list(whole.rows["spans"].values)
+    spans[37] = spoiled(spans[37], "SpanAttributes", {"text": "a" * 2_000_001})
+    written = store.write(
+        dataclasses.replace(whole, rows={**whole.rows, "spans": Rows(SPAN_COLUMNS, spans)})
+    )
+    (refused,) = written.quarantined
+    assert written.rows["spans"] == 99
+    assert refused.reason == "a text of 2000001 characters is too long"
+
+
 def test_more_than_one_percent_refused_stops_the_writer(opened_store: Store, store: Store) -> None:
     """On a writer of its own: the store's would stay stopped."""
     whole = batch(0, 100)
