@@ -179,11 +179,6 @@ class Core:
                 continue
             self._quiet_seconds += TICK_SECONDS
             if self._quiet_seconds >= self._stall_seconds and not self.stall:
-                # Seen in long runs of large texts: nothing in work, and every thread is well.
-                if work.phase is Phase.IDLE and await self.ask("status") is not None:
-                    log.warning("the heartbeat of an idle core stands still, but it answers")
-                    self._quiet_seconds = 0.0
-                    continue
                 self.stall = f"the core got no further for {self._stall_seconds:g} s"
                 log.error("core has stalled and is killed", work=", ".join(work.units[:3]))
                 _kill(process)
