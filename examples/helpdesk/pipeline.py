@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import time
+import zlib
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
@@ -24,6 +26,12 @@ from examples.helpdesk.retrieval import Embedder, HashedWords, Hit, Index, fuse
 
 TOP_K = 4
 CANDIDATES_PER_CHUNK = 2
+FIRST_TOKEN_SECONDS = 1.0
+TOKEN_SECONDS = 0.008
+QUICKEST, SLOWEST = 0.6, 1.6
+"""Bounds of a question's own factor on the usual seconds."""
+
+Sleep = Callable[[float], None]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -46,7 +54,11 @@ class Told:
 
 
 class Helpdesk:
-    """The service without its HTTP: indexes for every state of the corpus, a model, spans."""
+    """The service without its HTTP: indexes for every state of the corpus, a model, spans.
+
+    Its own model sleeps until a request has taken the seconds of one with a hosted model. So it
+    takes as long on every machine, and a recording can be compared with the running service.
+    """
 
     def __init__(
         self,
@@ -55,8 +67,10 @@ class Helpdesk:
         answerer: Answerer,
         provider: TracerProvider,
         board: FaultBoard,
+        sleep: Sleep,
     ) -> None:
         self.board = board
+        self._sleep = sleep
         self.provider = provider
         self._answerer = answerer
         self._embedder = embedder
@@ -69,6 +83,7 @@ class Helpdesk:
 
     def ask(self, asked: Asked) -> Told:
         """Answers one question; the whole is a CHAIN span under the request's SERVER span."""
+        start = time.monotonic()
         faults = self.board.on(asked.route)
         metadata = {"index_version": index_version(faults), "locale": asked.language}
         with (
@@ -80,7 +95,7 @@ class Helpdesk:
         ):
             span.set_input(asked.question)
             context = self._find(asked, faults)
-            answer = self._answer(asked, context, faults)
+            answer = self._answer(asked, context, faults, start)
             span.set_output(answer.text)
             span.set_status(Status(StatusCode.OK))
             trace_id = format_trace_id(get_current_span().get_span_context().trace_id)
@@ -115,7 +130,9 @@ class Helpdesk:
             span.set_attributes(telemetry.reranked(question, hits, fused))
             return [hit.chunk for hit, _ in fused]
 
-    def _answer(self, asked: Asked, context: list[Chunk], faults: frozenset[Fault]) -> Answer:
+    def _answer(
+        self, asked: Asked, context: list[Chunk], faults: frozenset[Fault], start: float
+    ) -> Answer:
         prompt = make_prompt(asked.question, context, faults)
         request = Request(
             question=asked.question,
@@ -127,14 +144,16 @@ class Helpdesk:
         with using_prompt_template(template=prompt.system, version=prompt.version):
             if self._answerer.traces_itself:
                 return self._answerer.answer(request)
-            return self._answer_in_span(request, prompt)
+            return self._answer_in_span(request, prompt, start)
 
-    def _answer_in_span(self, request: Request, prompt: Prompt) -> Answer:
+    def _answer_in_span(self, request: Request, prompt: Prompt, start: float) -> Answer:
         with self._tracer.start_as_current_span(
             "generate answer", openinference_span_kind="llm"
         ) as span:
             span.set_attributes(telemetry.asked(self._answerer.model_name, prompt))
             answer = self._answerer.answer(request)
+            due = start + usual_seconds(request.question, answer.completion_tokens)
+            self._sleep(max(0.0, due - time.monotonic()))
             span.set_attributes(telemetry.answered(prompt, answer))
             return answer
 
@@ -145,6 +164,13 @@ class Helpdesk:
         embedder = HashedWords() if Fault.EMBEDDER_CHANGE in faults else self._embedder
         chunker = by_window if Fault.CHUNKER_CHANGE in faults else by_paragraph
         return Index([chunk for article in articles for chunk in chunker(article)], embedder)
+
+
+def usual_seconds(question: str, tokens: int) -> float:
+    """Seconds of a request whose model is a hosted one; the same for the same question."""
+    share = zlib.crc32(question.encode()) % 1000 / 1000
+    factor = QUICKEST * (SLOWEST / QUICKEST) ** share
+    return factor * (FIRST_TOKEN_SECONDS + TOKEN_SECONDS * tokens)
 
 
 def index_version(faults: frozenset[Fault]) -> str:

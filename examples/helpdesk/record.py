@@ -1,4 +1,4 @@
-"""Records the demo's traffic: `python -m examples.helpdesk.record` (about half a minute).
+"""Records the demo's traffic: `python -m examples.helpdesk.record` (about six minutes).
 
 Writes OTLP request bodies as the exporter would send them, gzipped, in the form that
 `ragvigil replay` reads: `requests/NNNN.pb.gz` and a line for each in `meta.jsonl`.
@@ -34,7 +34,7 @@ def record(switches: list[str], questions: Sequence[Question], folder: Path) -> 
     from fastapi.testclient import TestClient
 
     exporter = InMemorySpanExporter()
-    desk = make_desk(switches, exporter=exporter)
+    desk = make_desk(switches, exporter=exporter, sleep=time.sleep)
     (folder / "requests").mkdir(parents=True, exist_ok=True)
     for old in folder.glob("requests/*"):
         old.unlink()

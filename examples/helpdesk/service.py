@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import os
+import time
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from typing import Annotated
@@ -16,7 +17,7 @@ from pydantic import BaseModel, Field
 from examples.helpdesk.answering import answerer_from
 from examples.helpdesk.corpus import TOPICS_BY_ROUTE
 from examples.helpdesk.faults import EVERYWHERE, Fault, FaultBoard, parse, split_switches
-from examples.helpdesk.pipeline import Asked, Helpdesk
+from examples.helpdesk.pipeline import Asked, Helpdesk, Sleep
 from examples.helpdesk.retrieval import MiniLm
 from examples.helpdesk.telemetry import make_provider
 
@@ -114,14 +115,22 @@ def _fault(name: str) -> Fault:
         raise HTTPException(404, str(error)) from error
 
 
-def make_desk(switches: list[str], exporter: SpanExporter | None = None) -> Helpdesk:
-    """The service as the environment and the given faults say."""
+def make_desk(
+    switches: list[str],
+    exporter: SpanExporter | None = None,
+    sleep: Sleep = lambda _: None,
+) -> Helpdesk:
+    """The service as the environment and the given faults say.
+
+    With `time.sleep` its own model takes the seconds of a hosted one; else it answers at once.
+    """
     embedder, spans = MiniLm(), make_provider(exporter)
     return Helpdesk(
         embedder=embedder,
         answerer=answerer_from(os.environ, embedder, spans),
         provider=spans,
         board=FaultBoard(switches),
+        sleep=sleep,
     )
 
 
@@ -141,7 +150,7 @@ def main() -> None:
     )
     options = parser.parse_args()
     try:
-        desk = make_desk(options.fault)
+        desk = make_desk(options.fault, sleep=time.sleep)
     except ValueError as error:
         parser.error(str(error))
     uvicorn.run(create_app(desk), host=options.host, port=options.port, log_level="warning")

@@ -7,6 +7,7 @@ import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from statistics import geometric_mean
 from threading import Thread
 from typing import Any
 
@@ -22,7 +23,9 @@ from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanE
 from examples.helpdesk.chunking import by_paragraph
 from examples.helpdesk.corpus import TOPICS_BY_ROUTE, load_articles, load_questions
 from examples.helpdesk.faults import Fault
+from examples.helpdesk.pipeline import usual_seconds
 from examples.helpdesk.service import create_app, make_desk
+from tests.replayed import recorded
 
 MARKER = re.compile(r"\[([a-z]+-\d+#\d+)\]")
 QUOTE = re.compile(r"[\"“„«「]\s*([^\"“”«»「」]+?)\s*[\"”“»」]")
@@ -290,3 +293,32 @@ def test_an_injected_document_reaches_the_prompt_on_every_route(desk: Desk) -> N
     for route, question in questions.items():
         desk.ask(question, route)
         assert "[community-" in desk.context(), route
+
+
+def test_a_request_takes_as_long_on_every_machine() -> None:
+    exporter, slept = InMemorySpanExporter(), list[float]()
+    app = create_app(make_desk([], exporter=exporter, sleep=slept.append))
+    with TestClient(app) as client:
+        desk = Desk(client, exporter)
+        desk.ask(REFUND)
+        tokens = desk.span("LLM")["llm.token_count.completion"]
+    (seconds,) = slept
+    # What was left after the work of this machine, which the first request has most of.
+    assert 0 <= seconds <= usual_seconds(REFUND, tokens)
+
+
+@pytest.mark.parametrize("name", ["healthy", "fabricated_quotes"])
+def test_a_typical_request_of_the_recording_took_the_usual_seconds(name: str) -> None:
+    ratios = []
+    for trace in [trace for route in recorded(name).values() for trace in route]:
+        spans = {span.name: span for span in trace._spans}
+        chain, llm = spans["answer question"], spans["generate answer"]
+        question = _attribute(chain, "input.value").string_value
+        tokens = _attribute(llm, "llm.token_count.completion").int_value
+        seconds = (chain.end_time_unix_nano - chain.start_time_unix_nano) / 1e9
+        ratios.append(seconds / usual_seconds(question, tokens))
+    assert geometric_mean(ratios) == pytest.approx(1, abs=0.02)
+
+
+def _attribute(span: Any, key: str) -> Any:
+    return next(pair.value for pair in span.attributes if pair.key == key)
